@@ -1,0 +1,193 @@
+"""Starting programs: the only module that may.
+
+A closed table of programs in fixed directories, arguments as tuples, no shell, no inherited environment. What
+OpenZFS and partitioning must never be told is refused here as well, whatever the plan says.
+"""
+
+import logging
+import os
+import re
+import shlex
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, Protocol
+
+from nasadvisor.host.errors import CommandFailed, CommandTimedOut, ToolMissing
+
+log = logging.getLogger(__name__)
+
+DIRECTORIES: Final = ("/usr/sbin", "/usr/bin", "/sbin", "/bin")
+ENVIRONMENT: Final = {"LC_ALL": "C", "PATH": ":".join(DIRECTORIES), "HOME": "/"}
+GRACE_S: Final = 5.0  # between SIGTERM and SIGKILL, and after SIGKILL
+
+
+class Tool(StrEnum):
+    """Every program that this product can start."""
+
+    BLKDISCARD = "blkdiscard"
+    BLKID = "blkid"
+    FIO = "fio"
+    LSBLK = "lsblk"
+    NVME = "nvme"
+    PARTX = "partx"
+    SGDISK = "sgdisk"
+    SMARTCTL = "smartctl"
+    UDEVADM = "udevadm"
+    WIPEFS = "wipefs"
+    ZDB = "zdb"
+    ZFS = "zfs"
+    ZPOOL = "zpool"
+
+
+# Names of the Debian packages; Proxmox VE and Ubuntu have the same ones.
+PACKAGES: Final = {
+    Tool.BLKDISCARD: "util-linux",
+    Tool.BLKID: "util-linux",
+    Tool.FIO: "fio",
+    Tool.LSBLK: "util-linux",
+    Tool.NVME: "nvme-cli",
+    Tool.PARTX: "util-linux",
+    Tool.SGDISK: "gdisk",
+    Tool.SMARTCTL: "smartmontools",
+    Tool.UDEVADM: "udev",
+    Tool.WIPEFS: "util-linux",
+    Tool.ZDB: "zfsutils-linux",
+    Tool.ZFS: "zfsutils-linux",
+    Tool.ZPOOL: "zfsutils-linux",
+}
+
+# "-f" makes zpool overwrite what is in use; "--allow-*" (zpool-add(8)) are its newer names. Bundled ("-nf") as well.
+_FORCE: Final = re.compile(r"-[A-Za-z]*f[A-Za-z]*|--allow-.*|--force")
+# Kernel names change between boots; a command that writes must never depend on one.
+_KERNEL_NAME: Final = re.compile(r"(/dev/)?(sd[a-z]+\d*|vd[a-z]+\d*|hd[a-z]+\d*|nvme\d+n\d+(p\d+)?|mmcblk\d+(p\d+)?)")
+
+
+@dataclass(frozen=True)
+class Command:
+    """One call of a program. `mutates` says whether it can change anything on the machine.
+
+    `expected_codes` are the exit codes that are an answer rather than a failure.
+
+    Raises:
+        ValueError: the arguments force something or name a disk by its kernel name; a mistake in this program.
+    """
+
+    tool: Tool
+    args: tuple[str, ...]
+    mutates: bool
+    timeout_s: float
+    expected_codes: frozenset[int] = frozenset({0})
+
+    def __post_init__(self) -> None:
+        if any("\0" in arg for arg in self.args):
+            raise ValueError(f"{self}: an argument holds a NUL character.")
+        if self.tool in (Tool.ZPOOL, Tool.ZFS) and any(_FORCE.fullmatch(arg) for arg in self.args):
+            raise ValueError(f"{self}: OpenZFS is never forced.")
+        if self.mutates and any(_KERNEL_NAME.fullmatch(arg) for arg in self.args):
+            raise ValueError(f"{self}: a command that writes must name disks by a persistent path.")
+
+    def __str__(self) -> str:
+        """The command as it can be pasted into a shell."""
+        return shlex.join((self.tool, *self.args))
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a command answered. Bytes that are not UTF-8 are shown as backslash escapes."""
+
+    stdout: str
+    stderr: str
+    code: int
+    seconds: float
+
+
+class Runner(Protocol):
+    """Runs commands on one machine."""
+
+    def has(self, tool: Tool) -> bool:
+        """Whether the program is installed."""
+        ...
+
+    def run(self, command: Command) -> Output:
+        """Run to the end.
+
+        Raises:
+            ToolMissing: the program is not installed.
+            CommandFailed: its exit code is not among the expected ones.
+            CommandTimedOut: it took longer than `timeout_s`.
+        """
+        ...
+
+
+class HostRunner:
+    """The runner of the machine this process is on."""
+
+    def has(self, tool: Tool) -> bool:
+        """See `Runner.has`."""
+        return _executable(tool) is not None
+
+    def run(self, command: Command) -> Output:
+        """See `Runner.run`."""
+        executable = _executable(command.tool)
+        if executable is None:
+            raise ToolMissing(command.tool, PACKAGES[command.tool], DIRECTORIES)
+        log.log(logging.INFO if command.mutates else logging.DEBUG, "running: %s", command)
+        output = _run(executable, command)
+        log.debug("exit code %d after %.3f s: %s", output.code, output.seconds, command)
+        if output.code not in command.expected_codes:
+            log.warning("exit code %d: %s: %s", output.code, command, output.stderr.strip())
+            raise CommandFailed(str(command), output.code, output.stderr, mutates=command.mutates)
+        return output
+
+
+def _executable(tool: Tool) -> Path | None:
+    paths = (Path(directory, tool) for directory in DIRECTORIES)
+    return next((path for path in paths if os.access(path, os.X_OK)), None)
+
+
+def _run(executable: Path, command: Command) -> Output:
+    started = time.monotonic()
+    # Not as a context manager: leaving one waits for the process without limit, and one that hangs in the kernel
+    # never ends.
+    process = subprocess.Popen(
+        (str(executable), *command.args),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="backslashreplace",
+        env=ENVIRONMENT,
+        cwd="/",
+        start_new_session=True,  # own process group: helpers end with it, and a Ctrl-C does not reach it
+    )
+    try:
+        stdout, stderr = process.communicate(timeout=command.timeout_s)
+    except subprocess.TimeoutExpired:
+        ended = _end(process)
+        log.error("no end after %g s: %s", command.timeout_s, command)  # noqa: TRY400 - it is no surprise
+        raise CommandTimedOut(
+            str(command), command.timeout_s, mutates=command.mutates, still_running=not ended
+        ) from None
+    except BaseException:
+        _end(process)
+        raise
+    return Output(stdout, stderr, process.returncode, time.monotonic() - started)
+
+
+def _end(process: subprocess.Popen[str]) -> bool:
+    """End the process group, first kindly; False if it does not even end by SIGKILL."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=GRACE_S)
+            return True
+    for stream in (process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
+    return False

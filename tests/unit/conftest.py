@@ -1,0 +1,18 @@
+"""Unit tests cannot run commands."""
+
+import os
+import subprocess
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def no_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever starts a program in a unit test fails at that spot."""
+
+    def refuse(*_args: object, **_kwargs: object) -> None:
+        raise AssertionError("Unit tests cannot run commands: pass a FakeRunner instead.")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    for name in ("system", "posix_spawn", "posix_spawnp", "fork", "execv", "execve", "execvp", "execvpe"):
+        monkeypatch.setattr(os, name, refuse)
