@@ -1,0 +1,318 @@
+"""The frozen picture of one host: its disks, what holds them, and its pools.
+
+All sizes and offsets are bytes. Guids are strings: they are unsigned 64-bit numbers, too large for JSON readers that
+keep numbers as doubles.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+
+class Bus(StrEnum):
+    """How a disk is attached."""
+
+    SATA = "sata"
+    SAS = "sas"
+    NVME = "nvme"
+    USB = "usb"
+    VIRTIO = "virtio"
+    OTHER = "other"
+
+
+class HoldKind(StrEnum):
+    """What can hold a disk or a partition, so that it must not be touched."""
+
+    BOOT = "boot"
+    MOUNT = "mount"
+    SWAP = "swap"
+    HOLDER = "holder"  # device-mapper, md or bcache on top of it
+    LVM = "lvm"
+    RAID = "raid"
+    CEPH = "ceph"
+    FILESYSTEM = "filesystem"
+    POOL = "pool"  # member of an imported pool
+    EXPORTED_POOL = "exported-pool"  # carries the label of a pool that is not imported
+    SIGNATURE = "signature"  # any other recognised content
+    READ_ONLY = "read-only"
+    DUPLICATE = "duplicate"  # another device shows the same identity (multipath or a cloned serial)
+    UNREADABLE = "unreadable"  # could not be examined, so nothing may be assumed
+
+
+@dataclass(frozen=True)
+class Hold:
+    """One reason why a disk or partition is taken; `what` names it ("tank", "/srv", "ext4", "md0")."""
+
+    kind: HoldKind
+    what: str
+
+
+class TableKind(StrEnum):
+    """The partition table of a disk."""
+
+    NONE = "none"
+    GPT = "gpt"
+    OTHER = "other"
+
+
+@dataclass(frozen=True)
+class DiskIdentity:
+    """What stays the same when cables, slots and kernel names change.
+
+    `wwn` is the WWN (SATA, SAS) or EUI-64/NGUID (NVMe) as udev reports it, "" where the disk has none.
+    """
+
+    model: str
+    serial: str
+    wwn: str
+    size_bytes: int
+    logical_sector_bytes: int
+    physical_sector_bytes: int
+
+    @property
+    def key(self) -> str:
+        """The name by which documents refer to this disk."""
+        return self.wwn or f"{self.model}_{self.serial}"
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A partition as the kernel and udev show it. `path` is its preferred persistent name."""
+
+    number: int
+    partuuid: str
+    type_uuid: str
+    name: str
+    start_bytes: int
+    size_bytes: int
+    kernel_name: str
+    path: str
+    links: tuple[str, ...] = ()
+    holds: tuple[Hold, ...] = ()
+
+    @property
+    def end_bytes(self) -> int:
+        """The offset of the first byte after the partition."""
+        return self.start_bytes + self.size_bytes
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A whole disk.
+
+    `path` is its preferred persistent name, "" where it has none. `kernel_name` ("sda") is a label for people only.
+    `holds` are those on the disk itself; those of its partitions are with the partitions. `usable_start_bytes` and
+    `usable_end_bytes` bound the area for partitions: from the table where there is one, else where sgdisk would put it.
+    """
+
+    identity: DiskIdentity
+    kernel_name: str
+    path: str
+    links: tuple[str, ...]
+    bus: Bus
+    rotational: bool
+    removable: bool
+    table: TableKind
+    table_uuid: str
+    usable_start_bytes: int
+    usable_end_bytes: int
+    partitions: tuple[Partition, ...] = ()
+    holds: tuple[Hold, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The identity's key."""
+        return self.identity.key
+
+    @property
+    def label(self) -> str:
+        """Model and serial, for sentences."""
+        serial = f" ({self.identity.serial})" if self.identity.serial else ""
+        return f"{self.identity.model or 'Unnamed disk'}{serial}"
+
+    @property
+    def all_holds(self) -> tuple[Hold, ...]:
+        """Those of the disk and of every partition on it."""
+        return self.holds + tuple(hold for part in self.partitions for hold in part.holds)
+
+
+class VdevClass(StrEnum):
+    """The allocation class of a top-level vdev, in the words of `zpool status -j`."""
+
+    NORMAL = "normal"
+    LOG = "logs"
+    CACHE = "l2cache"
+    SPECIAL = "special"
+    DEDUP = "dedup"
+    SPARE = "spares"
+
+
+@dataclass(frozen=True)
+class Vdev:
+    """A node of a pool's tree. `kind` is OpenZFS's vdev_type ("disk", "mirror", "raidz", "hole" …), unknown ones kept.
+
+    `path` is "" for inner nodes. `ashift` is 0 where OpenZFS does not tell it. Error counters count since the last
+    clear and are left out of the fingerprint.
+    """
+
+    guid: str
+    kind: str
+    name: str
+    state: str
+    path: str = ""
+    ashift: int = 0
+    children: "tuple[Vdev, ...]" = ()  # quoted whole: the codec resolves names only so
+    read_errors: int = 0
+    write_errors: int = 0
+    checksum_errors: int = 0
+
+    def walk(self) -> Iterator["Vdev"]:
+        """This vdev and all below it, parents first."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def leaves(self) -> Iterator["Vdev"]:
+        """The vdevs without children: disks, files and holes."""
+        return (vdev for vdev in self.walk() if not vdev.children)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """An imported pool. Top-level vdevs stand by class; holes left by removed logs are dropped from all of them.
+
+    `checkpoint` is the checkpoint's size text, "" where there is none. `scan` is "" or what runs now ("resilver",
+    "scrub"). `ashift` is the one of its data vdevs, 0 where unknown; `locked_datasets` are encrypted datasets whose
+    keys are not loaded.
+    """
+
+    name: str
+    guid: str
+    state: str
+    ashift: int
+    size_bytes: int
+    allocated_bytes: int
+    read_only: bool
+    suspended: bool
+    checkpoint: str
+    multihost: bool
+    features: tuple[str, ...]
+    scan: str = ""
+    locked_datasets: tuple[str, ...] = ()
+    data: tuple[Vdev, ...] = ()
+    logs: tuple[Vdev, ...] = ()
+    caches: tuple[Vdev, ...] = ()
+    specials: tuple[Vdev, ...] = ()
+    dedups: tuple[Vdev, ...] = ()
+    spares: tuple[Vdev, ...] = ()
+
+    def by_class(self) -> dict[VdevClass, tuple[Vdev, ...]]:
+        """The top-level vdevs of each class, in the order `zpool status` prints them."""
+        return {
+            VdevClass.NORMAL: self.data,
+            VdevClass.SPECIAL: self.specials,
+            VdevClass.DEDUP: self.dedups,
+            VdevClass.LOG: self.logs,
+            VdevClass.CACHE: self.caches,
+            VdevClass.SPARE: self.spares,
+        }
+
+    def vdevs(self) -> Iterator[Vdev]:
+        """Every vdev of every class."""
+        return (vdev for tops in self.by_class().values() for top in tops for vdev in top.walk())
+
+
+@dataclass(frozen=True)
+class Host:
+    """The machine. Versions are as `zpool version` prints them ("2.3.9-1"), "" where a part is missing."""
+
+    node: str
+    os_name: str
+    kernel: str
+    zfs_userland: str
+    zfs_kernel: str
+    memory_bytes: int
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """One host at one moment. `read_at` is UTC in ISO 8601."""
+
+    host: Host
+    disks: tuple[Disk, ...]
+    pools: tuple[Pool, ...]
+    read_at: str
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for two pictures of an unchanged host; see `fingerprint_of`."""
+        return fingerprint_of(self.disks, self.pools)
+
+    def disk(self, key: str) -> Disk | None:
+        """The disk with this key; None where there is none or more than one."""
+        found = [disk for disk in self.disks if disk.key == key]
+        return found[0] if len(found) == 1 else None
+
+    def pool(self, guid: str) -> Pool | None:
+        """The imported pool with this guid."""
+        return next((pool for pool in self.pools if pool.guid == guid), None)
+
+    def partition(self, partuuid: str) -> tuple[Disk, Partition] | None:
+        """The partition with this PARTUUID, with its disk; None where there is none or more than one."""
+        found = [(d, p) for d in self.disks for p in d.partitions if p.partuuid == partuuid]
+        return found[0] if len(found) == 1 else None
+
+    def partition_at(self, path: str) -> tuple[Disk, Partition] | None:
+        """The partition that has this persistent name or kernel path."""
+        for disk in self.disks:
+            for part in disk.partitions:
+                if path in part.links or path in (part.path, f"/dev/{part.kernel_name}"):
+                    return disk, part
+        return None
+
+    def disk_at(self, path: str) -> Disk | None:
+        """The whole disk that has this persistent name or kernel path."""
+        for disk in self.disks:
+            if path in disk.links or path in (disk.path, f"/dev/{disk.kernel_name}"):
+                return disk
+        return None
+
+
+def fingerprint_of(disks: Iterable[Disk], pools: Iterable[Pool]) -> str:
+    """A digest of identities, tables, partitions, holds and pool trees; free of counters, usage and kernel names."""
+    document = {
+        "disks": sorted(map(_disk_facts, disks), key=repr),
+        "pools": sorted(map(_pool_facts, pools), key=repr),
+    }
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+
+
+def _disk_facts(disk: Disk) -> dict[str, object]:
+    return {
+        "identity": asdict(disk.identity),
+        "table": [disk.table, disk.table_uuid],
+        "holds": sorted([hold.kind, hold.what] for hold in disk.holds),
+        "partitions": [
+            {
+                "place": [part.number, part.partuuid, part.type_uuid, part.start_bytes, part.size_bytes],
+                "holds": sorted([hold.kind, hold.what] for hold in part.holds),
+            }
+            for part in disk.partitions
+        ],
+    }
+
+
+def _pool_facts(pool: Pool) -> dict[str, object]:
+    return {
+        "name": pool.name,
+        "guid": pool.guid,
+        "state": [pool.state, pool.read_only, pool.suspended, bool(pool.checkpoint)],
+        "vdevs": [
+            [str(vdev_class), vdev.guid, vdev.kind, vdev.state]
+            for vdev_class, tops in pool.by_class().items()
+            for top in tops
+            for vdev in top.walk()
+        ],
+    }

@@ -1,0 +1,284 @@
+"""The life of a run, folded from its journal.
+
+The journal is a list of records in the order in which they were made durable. `fold` turns them into a `Run`; nothing
+else decides what state a run is in. Times are UTC in ISO 8601.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Literal
+
+from nasadvisor.domain.actions import Action, UndoAction
+from nasadvisor.domain.commands import Argv, commands
+from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.statements import Finding, Refused
+from nasadvisor.domain.undo import Outcome
+
+
+class RunState(StrEnum):
+    """Where a run stands. Final for good: REFUSED, PUT_BACK, UNDONE. APPLIED can still be undone."""
+
+    APPLYING = "applying"
+    APPLIED = "applied"
+    REFUSED = "refused"  # nothing was changed
+    UNDOING = "undoing"
+    UNDONE = "undone"
+    PUTTING_BACK = "putting-back"
+    PUT_BACK = "put-back"  # a step failed; what had been done was taken back
+    INTERRUPTED = "interrupted"  # the worker or the machine died; [Finish] and [Undo] are offered
+    ATTENTION = "attention"  # neither forwards nor back worked; says what to do
+
+
+class StepState(StrEnum):
+    """Where a step stands."""
+
+    PENDING = "pending"
+    STARTED = "started"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class Goal(StrEnum):
+    """What a stretch of a run is for."""
+
+    APPLY = "apply"
+    FINISH = "finish"  # apply what is left after an interruption
+    UNDO = "undo"
+    PUT_BACK = "put-back"  # undo after a failed step
+
+
+@dataclass(frozen=True)
+class DiskImage:
+    """The sectors before the first and after the last usable one of a disk, base64, as they were before the run."""
+
+    disk_key: str
+    table_uuid: str
+    head_base64: str
+    tail_base64: str
+
+
+@dataclass(frozen=True)
+class CommandRan:
+    """One command and its answer, kept for people."""
+
+    argv: Argv
+    code: int
+    stdout: str
+    stderr: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Started:
+    """A stretch begins. The first record of a run; it holds the plan. `by` is who asked for it."""
+
+    at: str
+    goal: Goal
+    plan: Plan
+    by: str
+    record: Literal["started"] = "started"
+
+
+@dataclass(frozen=True)
+class Continued:
+    """A further stretch of the same run begins, with the actions it will take."""
+
+    at: str
+    goal: Goal
+    by: str
+    undo: tuple[UndoAction, ...] = ()
+    record: Literal["continued"] = "continued"
+
+
+@dataclass(frozen=True)
+class Intent:
+    """About to act. For the first step on a disk, `image` is what its table looked like."""
+
+    at: str
+    goal: Goal
+    step: int
+    image: DiskImage | None = None
+    record: Literal["intent"] = "intent"
+
+
+@dataclass(frozen=True)
+class Done:
+    """The step acted and was verified, or was found done when the host was read again (`found`)."""
+
+    at: str
+    goal: Goal
+    step: int
+    outcome: Outcome
+    ran: tuple[CommandRan, ...] = ()
+    found: bool = False
+    record: Literal["done"] = "done"
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The step did not do what it should. `sentence` says what happened and in which state things are."""
+
+    at: str
+    goal: Goal
+    step: int
+    sentence: str
+    ran: tuple[CommandRan, ...] = ()
+    record: Literal["failed"] = "failed"
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """An undo step that must not or need not run, and why."""
+
+    at: str
+    goal: Goal
+    step: int
+    sentence: str
+    record: Literal["skipped"] = "skipped"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A stretch came to its end."""
+
+    at: str
+    state: RunState
+    refusals: tuple[Refused, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    record: Literal["ended"] = "ended"
+
+
+Record = Started | Continued | Intent | Done | Failed | Skipped | Ended
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step as the user sees it. `number` is its place in the plan, or in the undo list."""
+
+    number: int
+    what: str
+    commands: tuple[Argv, ...]
+    state: StepState = StepState.PENDING
+    started_at: str = ""
+    ended_at: str = ""
+    note: str = ""
+    ran: tuple[CommandRan, ...] = ()
+
+
+@dataclass(frozen=True)
+class Run:
+    """A plan being applied or undone, as its journal tells it. `seq` is the number of records folded so far."""
+
+    id: str
+    node: str
+    plan: Plan
+    state: RunState
+    by: str
+    started_at: str
+    ended_at: str
+    seq: int
+    steps: tuple[Step, ...]
+    undo_steps: tuple[Step, ...] = ()
+    refusals: tuple[Refused, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether the user may ask for an undo now."""
+        return self.state in (RunState.APPLIED, RunState.INTERRUPTED, RunState.ATTENTION)
+
+    @property
+    def can_finish(self) -> bool:
+        """Whether the user may ask for the rest now; not once an undo has begun."""
+        return self.state is RunState.INTERRUPTED and not self.undo_steps
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a worker should be at it now."""
+        return self.state in ACTIVE
+
+
+ACTIVE = frozenset({RunState.APPLYING, RunState.UNDOING, RunState.PUTTING_BACK})
+
+_STATE_OF_GOAL = {
+    Goal.APPLY: RunState.APPLYING,
+    Goal.FINISH: RunState.APPLYING,
+    Goal.UNDO: RunState.UNDOING,
+    Goal.PUT_BACK: RunState.PUTTING_BACK,
+}
+
+
+def steps_of(actions: Iterable[Action] | Iterable[UndoAction]) -> tuple[Step, ...]:
+    """Fresh steps for a list of actions."""
+    return tuple(Step(number, action.describe(), commands(action)) for number, action in enumerate(actions))
+
+
+def fold(records: Iterable[Record], node: str) -> Run:
+    """The run that a journal tells of.
+
+    Raises:
+        ValueError: if the journal does not begin with `Started`.
+    """
+    run: Run | None = None
+    for record in records:
+        if isinstance(record, Started):
+            run = _begin(record, node)
+        elif run is None:
+            raise ValueError("The journal does not begin with the start of a run.")
+        else:
+            run = _next(run, record)
+    if run is None:
+        raise ValueError("The journal is empty.")
+    return run
+
+
+def as_interrupted(run: Run) -> Run:
+    """The same run when nobody is at it although its journal has no end."""
+    return replace(run, state=RunState.INTERRUPTED) if run.is_active else run
+
+
+def _begin(record: Started, node: str) -> Run:
+    return Run(
+        id=record.plan.id,
+        node=node,
+        plan=record.plan,
+        state=RunState.APPLYING,
+        by=record.by,
+        started_at=record.at,
+        ended_at="",
+        seq=1,
+        steps=steps_of(record.plan.actions),
+    )
+
+
+def _next(run: Run, record: Continued | Intent | Done | Failed | Skipped | Ended) -> Run:
+    run = replace(run, seq=run.seq + 1)
+    match record:
+        case Continued():
+            undo = steps_of(record.undo) if record.undo else run.undo_steps
+            return replace(run, state=_STATE_OF_GOAL[record.goal], undo_steps=undo, ended_at="")
+        case Ended():
+            return replace(
+                run, state=record.state, ended_at=record.at, refusals=record.refusals, findings=record.findings
+            )
+        case Intent():
+            return _change(run, record, state=StepState.STARTED, started_at=record.at)
+        case Done():
+            return _change(run, record, state=StepState.DONE, ended_at=record.at, ran=record.ran)
+        case Failed():
+            return _change(
+                run, record, state=StepState.FAILED, ended_at=record.at, note=record.sentence, ran=record.ran
+            )
+        case Skipped():
+            return _change(run, record, state=StepState.DONE, ended_at=record.at, note=record.sentence)
+
+
+def _change(run: Run, record: Intent | Done | Failed | Skipped, **changes: object) -> Run:
+    if record.goal in (Goal.UNDO, Goal.PUT_BACK):
+        return replace(run, undo_steps=_changed(run.undo_steps, record.step, changes))
+    return replace(run, steps=_changed(run.steps, record.step, changes))
+
+
+def _changed(steps: tuple[Step, ...], number: int, changes: dict[str, object]) -> tuple[Step, ...]:
+    return tuple(replace(step, **changes) if step.number == number else step for step in steps)  # type: ignore[arg-type]

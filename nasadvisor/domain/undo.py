@@ -1,0 +1,116 @@
+"""How each step is taken back, and what cannot be.
+
+Undo is data derived from the plan and from what each step really did (its outcome), last step first. So the cache goes
+before the log, vdevs before slices, slices before tables.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from nasadvisor.domain.actions import (
+    Action,
+    AddCache,
+    AddLog,
+    AttachLog,
+    CreateSlice,
+    CreateTable,
+    DeleteSlice,
+    DetachLog,
+    RemoveVdev,
+    RestoreTable,
+    Role,
+    SaveTable,
+    UndoAction,
+)
+from nasadvisor.domain.commands import Argv, commands
+from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.statements import Finding, Level
+from nasadvisor.domain.statements import gettext_noop as _
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a step really did: the guids of the top-level vdevs that OpenZFS made, in the order of the plan.
+
+    For `AttachLog` it is the guid of the new leg alone. Other actions have none.
+    """
+
+    vdev_guids: tuple[str, ...] = ()
+    kind: Literal["outcome"] = "outcome"
+
+
+def undo_of(action: Action, outcome: Outcome) -> tuple[UndoAction, ...]:
+    """What takes one step back."""
+    match action:
+        case CreateTable() | SaveTable():
+            return (RestoreTable(action.disk_key, action.disk_path, action.table_uuid),)
+        case CreateSlice(slice=piece):
+            return (DeleteSlice(piece),)
+        case AddLog():
+            return tuple(
+                RemoveVdev(action.pool_name, action.pool_guid, Role.LOG, guid, action.legs)
+                for guid in outcome.vdev_guids
+            )
+        case AddCache():
+            return tuple(
+                RemoveVdev(action.pool_name, action.pool_guid, Role.CACHE, guid, (piece,))
+                for guid, piece in zip(outcome.vdev_guids, action.slices, strict=True)
+            )
+        case AttachLog():
+            return tuple(DetachLog(action.pool_name, action.pool_guid, guid, action.leg) for guid in outcome.vdev_guids)
+
+
+def planned_outcome(action: Action) -> Outcome:
+    """A stand-in for the guids that are known only after the step, for the preview."""
+    match action:
+        case AddLog():
+            return Outcome(("<guid of the new log>",))
+        case AddCache():
+            return Outcome(tuple(f"<guid of cache {number}>" for number in range(1, len(action.slices) + 1)))
+        case AttachLog():
+            return Outcome(("<guid of the new log leg>",))
+        case CreateTable() | SaveTable() | CreateSlice():
+            return Outcome()
+
+
+def undo_preview(plan: Plan) -> tuple[Argv, ...]:
+    """The undo commands as far as they are known before the run, in the order in which they would run."""
+    steps = [step for action in reversed(plan.actions) for step in undo_of(action, planned_outcome(action))]
+    return tuple(argv for step in steps for argv in commands(step))
+
+
+def cannot_be_undone(plan: Plan) -> tuple[Finding, ...]:
+    """What stays different after an undo; said before anything is done."""
+    findings: list[Finding] = []
+    if any(isinstance(action, AddLog) for action in plan.actions):
+        findings.append(
+            Finding(
+                "log-leaves-hole",
+                _(
+                    "After an undo the configuration of pool {pool} keeps an empty place (a hole) where the log was. "
+                    "OpenZFS does that for every removed log; it holds no data and needs no space."
+                ),
+                {"pool": plan.pool_name},
+                Level.INFO,
+            )
+        )
+    findings.append(
+        Finding(
+            "history-stays",
+            _("The commands stay in `zpool history {pool}`."),
+            {"pool": plan.pool_name},
+            Level.INFO,
+        )
+    )
+    findings.append(
+        Finding(
+            "free-space-overwritten",
+            _(
+                "What lay in the unpartitioned space of the SSDs is overwritten. They were checked to hold nothing "
+                "that any tool recognises."
+            ),
+            {},
+            Level.INFO,
+        )
+    )
+    return tuple(findings)

@@ -1,0 +1,56 @@
+"""Sizes: bytes in, bytes out, written the way OpenZFS writes them."""
+
+from typing import Final
+
+KIB: Final = 1024
+MIB: Final = 1024 * KIB
+GIB: Final = 1024 * MIB
+TIB: Final = 1024 * GIB
+
+_SUFFIXES: Final = ("B", "K", "M", "G", "T", "P", "E")
+_NICENUM_WIDTH: Final = 5
+_EXPONENTS: Final = {"": 0, "B": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
+
+
+def zfs_size(size_bytes: int) -> str:
+    """Write a size as `zpool list` does: three significant figures, binary suffix ("1.82T", "447G", "16G").
+
+    Source: `zfs_nicenum_format()` in lib/libzutil/zutil_nicenum.c.
+    """
+    scaled, index = float(size_bytes), 0
+    while scaled >= 1024 and index < len(_SUFFIXES) - 1:
+        scaled /= 1024
+        index += 1
+    suffix = _SUFFIXES[index]
+    if index == 0 or scaled == int(scaled):
+        return f"{int(scaled)}{suffix}"
+    texts = (f"{scaled:.{decimals}f}{suffix}" for decimals in (2, 1, 0))
+    return next((text for text in texts if len(text) <= _NICENUM_WIDTH), f"{scaled:.0f}{suffix}")
+
+
+def parse_size(text: str) -> int:
+    """Read "4G", "100GiB", "512M" or plain bytes as a number of bytes; suffixes are binary, as in zpool(8).
+
+    Raises:
+        ValueError: with a sentence that says what is accepted.
+    """
+    cleaned = text.strip().upper().removesuffix("IB").removesuffix("B") if text.strip()[-1:].isalpha() else text.strip()
+    number, suffix = (cleaned[:-1], cleaned[-1]) if cleaned[-1:] in _EXPONENTS and cleaned[-1:] else (cleaned, "")
+    try:
+        value = float(number)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a size. Write a number with K, M, G or T, for example 4G.") from None
+    size_bytes = int(value * 1024 ** _EXPONENTS[suffix]) if 0 < value < 1e18 else 0
+    if size_bytes <= 0:
+        raise ValueError(f"{text!r} is not a size. Write a number above zero, for example 4G.")
+    return size_bytes
+
+
+def align_up(offset_bytes: int, alignment_bytes: int = MIB) -> int:
+    """The first multiple of the alignment at or after the offset."""
+    return -(-offset_bytes // alignment_bytes) * alignment_bytes
+
+
+def align_down(offset_bytes: int, alignment_bytes: int = MIB) -> int:
+    """The last multiple of the alignment at or before the offset."""
+    return offset_bytes // alignment_bytes * alignment_bytes
