@@ -109,11 +109,15 @@ class CreateTable:
 
 @dataclass(frozen=True)
 class SaveTable:
-    """Keep a copy of the sectors of an existing GPT before slices are added to it; writes nothing on the disk."""
+    """Keep a copy of the sectors of an existing GPT before slices are added to it; writes nothing on the disk.
+
+    `partuuids` are those of the partitions that are there and stay.
+    """
 
     disk_key: str
     disk_path: str
     table_uuid: str
+    partuuids: tuple[str, ...]
     action: Literal["save-table"] = "save-table"
 
     category = Category.ALTERATION
@@ -279,11 +283,15 @@ class DeleteSlice:
 
 @dataclass(frozen=True)
 class RestoreTable:
-    """Write back the sectors that held the partition table before the run, if nothing else changed since."""
+    """Write back the sectors that held the partition table before the run, if nothing else changed since.
+
+    `table_uuid` is that of the table during the run; `partuuids` are those of the partitions that were there before.
+    """
 
     disk_key: str
     disk_path: str
     table_uuid: str
+    partuuids: tuple[str, ...]
     action: Literal["restore-table"] = "restore-table"
 
     category = Category.ALTERATION

@@ -327,5 +327,7 @@ def _against_restore(action: RestoreTable, inventory: Inventory) -> Iterator[Ref
         return
     if action.disk_path != disk.path and action.disk_path not in disk.links:
         yield no.DiskChanged(disk, action.disk_path)
-    if disk.table_uuid != action.table_uuid:
+    # A crash in the middle of writing a table can leave none that is readable; that one may be overwritten.
+    other_table = disk.table is TableKind.GPT and disk.table_uuid != action.table_uuid
+    if other_table or {part.partuuid for part in disk.partitions} != set(action.partuuids):
         yield no.TableChanged(disk)

@@ -217,7 +217,7 @@ def _lay_out_disk(
 def _table(disk: Disk, uuids: Iterator[str]) -> CreateTable | SaveTable:
     if disk.table is TableKind.NONE:
         return CreateTable(disk.key, disk.path, next(uuids), disk.usable_start_bytes, disk.usable_end_bytes)
-    return SaveTable(disk.key, disk.path, disk.table_uuid)
+    return SaveTable(disk.key, disk.path, disk.table_uuid, tuple(part.partuuid for part in disk.partitions))
 
 
 def _room(request: PlanRequest, disk: Disk) -> Extent:

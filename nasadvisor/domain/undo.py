@@ -42,8 +42,10 @@ class Outcome:
 def undo_of(action: Action, outcome: Outcome) -> tuple[UndoAction, ...]:
     """What takes one step back."""
     match action:
-        case CreateTable() | SaveTable():
-            return (RestoreTable(action.disk_key, action.disk_path, action.table_uuid),)
+        case CreateTable():
+            return (RestoreTable(action.disk_key, action.disk_path, action.table_uuid, ()),)
+        case SaveTable():
+            return (RestoreTable(action.disk_key, action.disk_path, action.table_uuid, action.partuuids),)
         case CreateSlice(slice=piece):
             return (DeleteSlice(piece),)
         case AddLog():

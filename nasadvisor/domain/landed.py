@@ -1,0 +1,96 @@
+"""What really happened: reading the effect of a step off a fresh inventory.
+
+Used to verify a step right after it ran, and to classify a step of which, after a crash, only the intent is known.
+"""
+
+from nasadvisor.domain.actions import (
+    Action,
+    AddCache,
+    AddLog,
+    AttachLog,
+    CreateSlice,
+    CreateTable,
+    DeleteSlice,
+    DetachLog,
+    RemoveVdev,
+    RestoreTable,
+    SaveTable,
+    Slice,
+    UndoAction,
+)
+from nasadvisor.domain.checks import is_our_slice
+from nasadvisor.domain.inventory import Inventory, Pool, TableKind, Vdev
+from nasadvisor.domain.undo import Outcome
+
+
+def landed(action: Action, inventory: Inventory) -> Outcome | None:
+    """What the step did, if the host shows that it happened completely; else None."""
+    match action:
+        case CreateTable():
+            disk = inventory.disk(action.disk_key)
+            made = disk and disk.table is TableKind.GPT and disk.table_uuid == action.table_uuid
+            return Outcome() if made else None
+        case SaveTable():
+            return None  # it leaves no trace on the host; doing it again is harmless
+        case CreateSlice(slice=piece):
+            found = inventory.partition(piece.partuuid)
+            return Outcome() if found and is_our_slice(piece, *found) else None
+        case AddLog():
+            pool = inventory.pool(action.pool_guid)
+            return _landed_log(action, pool, inventory) if pool else None
+        case AddCache():
+            pool = inventory.pool(action.pool_guid)
+            return _landed_cache(action, pool, inventory) if pool else None
+        case AttachLog():
+            pool = inventory.pool(action.pool_guid)
+            return _landed_leg(action, pool, inventory) if pool else None
+
+
+def gone(action: UndoAction, inventory: Inventory) -> bool:
+    """Whether the host shows that an undo step has nothing left to do. A table's sectors it cannot show."""
+    match action:
+        case RemoveVdev() | DetachLog():
+            pool = inventory.pool(action.pool_guid)
+            return pool is not None and all(vdev.guid != action.vdev_guid for vdev in pool.vdevs())
+        case DeleteSlice(slice=piece):
+            return inventory.disk(piece.disk_key) is not None and inventory.partition(piece.partuuid) is None
+        case RestoreTable():
+            return False
+
+
+def is_leaf_on(leaf: Vdev, piece: Slice, inventory: Inventory) -> bool:
+    """Whether a pool's leaf lies on this slice, by whatever name the pool knows it."""
+    found = inventory.partition_at(leaf.path)
+    return found is not None and found[1].partuuid == piece.partuuid
+
+
+def _landed_log(action: AddLog, pool: Pool, inventory: Inventory) -> Outcome | None:
+    for top in pool.logs:
+        leaves = list(top.leaves())
+        same_count = len(leaves) == len(action.legs)
+        right_kind = (top.kind == "mirror") == action.is_mirror
+        if same_count and right_kind and all(_on_any(leaf, action.legs, inventory) for leaf in leaves):
+            return Outcome((top.guid,))
+    return None
+
+
+def _landed_cache(action: AddCache, pool: Pool, inventory: Inventory) -> Outcome | None:
+    guids = []
+    for piece in action.slices:
+        leaf = next((leaf for leaf in pool.caches if is_leaf_on(leaf, piece, inventory)), None)
+        if leaf is None:
+            return None
+        guids.append(leaf.guid)
+    return Outcome(tuple(guids))
+
+
+def _landed_leg(action: AttachLog, pool: Pool, inventory: Inventory) -> Outcome | None:
+    for top in pool.logs:
+        guids = [leaf.guid for leaf in top.leaves() if is_leaf_on(leaf, action.leg, inventory)]
+        if top.kind == "mirror" and guids and any(leaf.guid == action.existing_guid for leaf in top.leaves()):
+            return Outcome((guids[0],))
+    return None
+
+
+def _on_any(leaf: Vdev, pieces: tuple[Slice, ...], inventory: Inventory) -> bool:
+    return any(is_leaf_on(leaf, piece, inventory) for piece in pieces)
