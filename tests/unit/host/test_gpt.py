@@ -1,0 +1,83 @@
+"""The GPT header: written here as the specification says, read back, and never believed when damaged."""
+
+import struct
+import uuid
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nasadvisor.domain.gpt import GptUnreadable, parse_header, standard_area
+from nasadvisor.domain.units import GIB, MIB
+
+SECTORS = st.sampled_from([512, 4096])
+LBAS = st.integers(0, 2**63 - 1)
+
+
+def write_header(
+    guid: uuid.UUID,
+    first: int,
+    last: int,
+    count: int = 128,
+    entry_bytes: int = 128,
+    entries: bytes = b"",
+    size: int = 92,
+) -> bytes:
+    def header(crc: int) -> bytes:
+        head = struct.pack("<8sIIII", b"EFI PART", 0x10000, size, crc, 0)
+        lbas = struct.pack("<QQQQ16sQ", 1, last + 34, first, last, guid.bytes_le, 2)
+        return head + lbas + struct.pack("<III", count, entry_bytes, zlib.crc32(entries)) + bytes(max(size - 92, 0))
+
+    return header(zlib.crc32(header(0)))
+
+
+@given(st.uuids(), LBAS, LBAS, SECTORS, st.integers(92, 512))
+def test_what_was_written_is_read(guid: uuid.UUID, low: int, high: int, sector_bytes: int, size: int) -> None:
+    first, last = sorted((low, high))
+    entries = bytes(16384)
+    sector = write_header(guid, first, last, entries=entries, size=size).ljust(sector_bytes, b"\0")
+    header = parse_header(sector, sector_bytes)
+    assert header.table_uuid == str(guid)
+    assert (header.usable_start_bytes, header.usable_end_bytes) == (first * sector_bytes, (last + 1) * sector_bytes)
+    assert header.entries_start_bytes == 2 * sector_bytes
+    assert header.other_header_bytes == (last + 34) * sector_bytes
+    assert header.entries_match(entries)
+    assert not header.entries_match(b"\1" + entries[1:])
+
+
+@given(st.integers(0, 92 * 8 - 1))
+def test_no_flipped_bit_goes_unnoticed(bit: int) -> None:
+    sector = bytearray(write_header(uuid.UUID(int=7), 34, 1000).ljust(512, b"\0"))
+    sector[bit // 8] ^= 1 << bit % 8
+    with pytest.raises(GptUnreadable):
+        parse_header(bytes(sector), 512)
+
+
+@given(st.binary(max_size=600), SECTORS)
+def test_garbage_is_refused_with_a_reason(sector: bytes, sector_bytes: int) -> None:
+    for candidate in (sector, b"EFI PART" + sector):
+        with pytest.raises(GptUnreadable, match="GPT header"):
+            parse_header(candidate, sector_bytes)
+
+
+@pytest.mark.parametrize(
+    "sector",
+    [
+        write_header(uuid.UUID(int=7), 1000, 34),
+        write_header(uuid.UUID(int=7), 34, 1000, entry_bytes=64),
+        write_header(uuid.UUID(int=7), 34, 1000, count=0),
+        write_header(uuid.UUID(int=7), 34, 1000, count=10**6),
+    ],
+)
+def test_sound_checksum_does_not_make_nonsense_true(sector: bytes) -> None:
+    with pytest.raises(GptUnreadable, match="contradicts itself"):
+        parse_header(sector.ljust(512, b"\0"), 512)
+
+
+def test_standard_area_is_where_sgdisk_puts_it() -> None:
+    assert standard_area(GIB, 512) == (34 * 512, GIB - 33 * 512)
+    assert standard_area(GIB, 4096) == (6 * 4096, GIB - 5 * 4096)
+    assert standard_area(GIB + 100, 512) == (34 * 512, GIB - 33 * 512)
+    assert standard_area(4096, 512) == (34 * 512, 34 * 512)
+    assert standard_area(8 * MIB, 512)[1] % 512 == 0
