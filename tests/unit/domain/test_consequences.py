@@ -1,0 +1,59 @@
+from nasadvisor.domain.consequences import losses_of
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.statements import Level
+from nasadvisor.domain.units import GIB
+from tests.unit.machines import (
+    MIRROR_AND_CACHES,
+    NVME1,
+    NVME2,
+    TANK,
+    home_server,
+    plan_for,
+    with_single_log,
+)
+
+
+def codes(request: PlanRequest, inventory: Inventory) -> list[list[str]]:
+    losses = losses_of(plan_for(request, inventory), inventory)
+    return [[finding.code for finding in loss.findings] for loss in losses]
+
+
+def test_an_ssd_with_log_and_cache_says_what_both_mean() -> None:
+    assert codes(MIRROR_AND_CACHES, home_server()) == [["log-leg-dies", "cache-dies"]] * 2
+
+
+def test_a_single_log_says_what_a_crash_costs() -> None:
+    request = PlanRequest(TANK, (NVME1,), 4 * GIB)
+    assert codes(request, home_server()) == [["single-log-dies", "single-log-dies-and-crash"]]
+
+
+def test_the_crash_of_a_single_log_is_told_as_openzfs_behaves() -> None:
+    inventory = home_server()
+    (loss,) = losses_of(plan_for(PlanRequest(TANK, (NVME1,), 4 * GIB), inventory), inventory)
+    crash = loss.findings[1]
+    assert crash.level is Level.CRITICAL
+    assert "`zpool import -m tank`" in str(crash)
+    assert "normally up to 5 s, longer if the pool was slow" in str(crash)
+    assert "After a clean shutdown nothing is lost." in str(crash)
+
+
+def test_a_cache_alone_is_harmless() -> None:
+    request = PlanRequest(TANK, cache_disks=(NVME1,))
+    inventory = home_server()
+    (loss,) = losses_of(plan_for(request, inventory), inventory)
+    assert [finding.level for finding in loss.findings] == [Level.INFO]
+    assert "nothing is lost" in str(loss.findings[0])
+
+
+def test_attaching_a_side_speaks_of_the_old_side_too() -> None:
+    inventory = with_single_log()
+    request = PlanRequest(TANK, (NVME2,), attach_to="31")
+    losses = losses_of(plan_for(request, inventory), inventory)
+    assert [loss.device for loss in losses] == ["Samsung SSD 960 EVO 500GB (N2)", "Samsung SSD 960 EVO 500GB (N1)"]
+    assert all(finding.code == "log-leg-dies" for loss in losses for finding in loss.findings)
+
+
+def test_a_log_beside_another_log_is_said_to_be_no_stand_in() -> None:
+    request = PlanRequest(TANK, (NVME2,), 4 * GIB)
+    assert codes(request, with_single_log()) == [["single-log-dies", "single-log-dies-and-crash", "other-log-striped"]]
