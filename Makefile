@@ -1,0 +1,102 @@
+# What a person types. `make` alone lists it.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON := /usr/bin/python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := build/stamps
+NAME ?= dev
+LAB := $(PYTHON) -m tests.lab
+
+TRANSLATIONS := $(wildcard locale/*/LC_MESSAGES/django.po)
+
+.PHONY: help
+help: ## Show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+# Running
+
+.PHONY: run
+run: $(STAMPS)/packages-run assets translations ## Run the product: on this host if it has OpenZFS, else in the lab guest
+	@scripts/run.sh
+
+.PHONY: dev
+dev: venv assets translations ## Run the pages on a recorded machine, everything simulated
+	@scripts/dev.sh
+
+# Testing
+
+.PHONY: test
+test: lint test-tools ## Run every check and every test, the lab included
+	@$(BIN)/pytest
+
+.PHONY: test-unit
+test-unit: venv ## Run the tests that need neither a browser nor the lab
+	@$(BIN)/pytest -m "not lab and not browser"
+
+.PHONY: lint
+lint: venv $(STAMPS)/packages-test ## Check style, types, floors and shell scripts
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports > build/lint-imports.log || { cat build/lint-imports.log; exit 1; }
+	@shellcheck $(wildcard packaging/*.sh) scripts/*.sh .ci/run
+
+.PHONY: test-tools
+test-tools: venv assets translations $(STAMPS)/packages-run $(STAMPS)/packages-test
+
+# The lab
+
+.PHONY: lab
+lab: $(STAMPS)/packages-run ## Boot the lab guest (NAME=dev)
+	@$(LAB) up --name $(NAME)
+
+.PHONY: lab-ssh
+lab-ssh: ## Run a command in the guest: make lab-ssh CMD='zpool status'
+	@$(LAB) ssh --name $(NAME) -- $(if $(CMD),'$(subst ','\'',$(CMD))')
+
+.PHONY: lab-down
+lab-down: ## End the lab guest and forget its disks
+	@$(LAB) down --name $(NAME)
+
+# Building
+
+.PHONY: venv
+venv: $(VENV)/.stamp ## Make the virtual environment for development
+
+$(VENV)/.stamp: requirements/dev.txt | $(STAMPS)/packages-run
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/pip || $(BIN)/python -m ensurepip --default-pip > /dev/null
+	@echo "Installing the Python packages …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+.PHONY: assets
+assets: static/vendor/.stamp ## Fetch Bootstrap, htmx and the icons into static/vendor
+
+static/vendor/.stamp: package-lock.json packaging/copy_assets.py | $(STAMPS)/packages-run
+	@npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@$(PYTHON) packaging/copy_assets.py
+	@touch $@
+
+.PHONY: translations
+translations: $(TRANSLATIONS:.po=.mo) ## Compile the translations
+
+%.mo: %.po | $(STAMPS)/packages-run
+	@msgfmt --check-format --output-file=$@ $<
+
+$(STAMPS)/packages-%: scripts/packages.sh tests/lab/packages.py
+	@mkdir -p $(@D)
+	@scripts/packages.sh $*
+	@touch $@
+
+.PHONY: lock
+lock: ## Resolve the Python and npm packages anew
+	@scripts/lock.sh
+
+.PHONY: clean
+clean: ## Remove what was built; the lab's images stay
+	@rm -rf build static/vendor node_modules staticfiles $(VENV) locale/*/LC_MESSAGES/*.mo

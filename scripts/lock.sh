@@ -1,0 +1,10 @@
+#!/bin/bash
+# Resolve the Python and npm packages anew. Lock files hold hashes, but no address of any registry.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+resolve() {
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 --upgrade "$@"
+}
+resolve pyproject.toml --output-file requirements/run.txt
+resolve pyproject.toml --group dev --output-file requirements/dev.txt
+npm install --package-lock-only --omit-lockfile-registry-resolved
