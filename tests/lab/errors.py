@@ -1,0 +1,5 @@
+"""What the lab says when it cannot go on."""
+
+
+class LabError(Exception):
+    """A plain sentence for the person at the keyboard: what went wrong and where to look."""
