@@ -39,7 +39,8 @@ def from_document(kind: type[T], document: object) -> T:
         return _converter().structure(document, kind)
     except (cattrs.BaseValidationError, KeyError, TypeError, ValueError) as error:
         faults = "; ".join(cattrs.transform_error(error)) if isinstance(error, Exception) else str(error)
-        raise DocumentError(f"This is not a valid {kind.__name__.lower()} document: {faults}") from error
+        name = getattr(kind, "__name__", "record").lower()
+        raise DocumentError(f"This is not a valid {name} document: {faults}") from error
 
 
 def to_json(thing: object) -> str:

@@ -44,6 +44,7 @@ def commands(action: Action | UndoAction) -> tuple[Argv, ...]:
         case DeleteSlice(slice=piece):
             return (
                 ("zpool", "labelclear", piece.partuuid_path),
+                ("blkdiscard", piece.partuuid_path),
                 ("sgdisk", f"--delete={piece.number}", piece.disk_path),
             )
         case RestoreTable() | SaveTable():

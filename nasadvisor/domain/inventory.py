@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
+from nasadvisor.domain.units import MIB
+
 
 class Bus(StrEnum):
     """How a disk is attached."""
@@ -226,7 +228,10 @@ class Pool:
 
 @dataclass(frozen=True)
 class Host:
-    """The machine. Versions are as `zpool version` prints them ("2.3.9-1"), "" where a part is missing."""
+    """The machine. Versions are as `zpool version` prints them ("2.3.9-1"), "" where a part is missing.
+
+    `tail_bytes` is what the platform wants to stay unpartitioned at the end of an SSD.
+    """
 
     node: str
     os_name: str
@@ -234,6 +239,7 @@ class Host:
     zfs_userland: str
     zfs_kernel: str
     memory_bytes: int
+    tail_bytes: int = MIB
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from nasadvisor.domain.actions import (
 )
 from nasadvisor.domain.checks import can, can_use_disk, can_use_pool, find_log_leg
 from nasadvisor.domain.gaps import Extent, free_number, largest_extent
-from nasadvisor.domain.inventory import Disk, Inventory, TableKind, fingerprint_of
+from nasadvisor.domain.inventory import Disk, Host, Inventory, TableKind, fingerprint_of
 from nasadvisor.domain.refusals import (
     CacheHasNoRoom,
     DiskGone,
@@ -51,7 +51,7 @@ class PlanRequest:
     `log_disks`: none, one (single log) or more (mirror). `attach_to` is the guid of an existing log leg: then the one
     log disk becomes its mirror, and `log_size_bytes` is ignored because the legs must match.
     `cache_size_bytes` None means as much as fits. `reserve_percent` of each SSD stays unpartitioned at its end, and
-    at least `tail_bytes`. `use_free_extents` allows disks that already have partitions.
+    at least what the host's platform demands. `use_free_extents` allows disks that already have partitions.
     """
 
     pool_guid: str
@@ -60,7 +60,6 @@ class PlanRequest:
     cache_disks: tuple[str, ...] = ()
     cache_size_bytes: int | None = None
     reserve_percent: int = 10
-    tail_bytes: int = MIB
     naming: Naming = Naming.PARTUUID
     use_free_extents: bool = False
     attach_to: str = ""
@@ -198,7 +197,7 @@ def _lay_out_disk(
     request: PlanRequest, inventory: Inventory, disk: Disk, uuids: Iterator[str]
 ) -> list[Preparation] | Refused:
     made: list[Preparation] = [_table(disk, uuids)]
-    room = _room(request, disk)
+    room = _room(request, inventory.host, disk)
     number = free_number(disk)
     if disk.key in request.log_disks:
         size = _log_size(request, inventory)
@@ -220,10 +219,10 @@ def _table(disk: Disk, uuids: Iterator[str]) -> CreateTable | SaveTable:
     return SaveTable(disk.key, disk.path, disk.table_uuid, tuple(part.partuuid for part in disk.partitions))
 
 
-def _room(request: PlanRequest, disk: Disk) -> Extent:
+def _room(request: PlanRequest, host: Host, disk: Disk) -> Extent:
     """The largest free extent, less the reserve where the extent reaches the end of the disk."""
     extent = largest_extent(disk)
-    reserve = max(disk.identity.size_bytes * request.reserve_percent // 100, request.tail_bytes)
+    reserve = max(disk.identity.size_bytes * request.reserve_percent // 100, host.tail_bytes)
     end = min(extent.end_bytes, align_down(max(disk.usable_end_bytes - reserve, 0)))
     return Extent(extent.start_bytes, max(end, extent.start_bytes))
 

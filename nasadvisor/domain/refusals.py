@@ -408,3 +408,17 @@ def TableChanged(disk: Disk) -> Refused:
         ),
         {"disk": disk.label},
     )
+
+
+def HiddenContent(disk: Disk, piece: Slice, what: str) -> Refused:
+    return Refused(
+        "hidden-content",
+        _(
+            "The free space on {disk} where the {role} slice would go carries data of the kind {what}: probably a partition that was deleted. If it is not needed, clear it with `blkdiscard` or `wipefs --offset` first."
+        ),
+        {"disk": disk.label, "role": str(piece.role), "what": what},
+    )
+
+
+def HostUnreadable(why: str) -> Refused:
+    return Refused("host-unreadable", _("The host could not be examined, so nothing was changed. {why}"), {"why": why})

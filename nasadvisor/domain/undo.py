@@ -116,3 +116,25 @@ def cannot_be_undone(plan: Plan) -> tuple[Finding, ...]:
         )
     )
     return tuple(findings)
+
+
+def stays_after_undo(plan: Plan) -> tuple[Finding, ...]:
+    """What to tell when an undo has succeeded: how the SSDs are, and what the pool keeps."""
+    findings = [
+        Finding(
+            "ssds-as-before",
+            _("No slice is left. The partition table sectors of the SSDs are byte for byte as before the run."),
+        )
+    ]
+    if any(isinstance(action, AddLog) for action in plan.actions):
+        findings.append(
+            Finding(
+                "hole-stays",
+                _(
+                    "The configuration of pool {pool} keeps an empty place (a hole) where the log was. OpenZFS leaves it "
+                    "for every removed log; it holds no data and needs no space."
+                ),
+                {"pool": plan.pool_name},
+            )
+        )
+    return tuple(findings)

@@ -1,5 +1,7 @@
 """The inventory service: one frozen picture of the machine."""
 
+from dataclasses import replace
+
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.host.machine import Machine
 
@@ -11,7 +13,7 @@ def read_inventory(machine: Machine) -> Inventory:
         HostError: a part of the machine could not be read. A disk that cannot be examined is no error: it is in the
             inventory with a hold that says so.
     """
-    host = machine.host.read()
+    host = replace(machine.host.read(), tail_bytes=machine.tail_bytes)
     pools = machine.pools.read()
     disks = machine.disks.read(pools)
     return Inventory(host, disks, pools, machine.clock().isoformat(timespec="seconds"))

@@ -4,12 +4,13 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from nasadvisor.domain.inventory import Disk, Host, Pool
+from nasadvisor.domain.inventory import Disk, DiskIdentity, Host, Pool
+from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters.process import Runner
 
 
@@ -36,6 +37,14 @@ class PoolReader(Protocol):
 class DiskReader(Protocol):
     """Tells the disks and what holds them."""
 
+    def identify(self, device_number: int) -> DiskIdentity:
+        """The identity of the whole disk with this device number, told apart as in the inventory.
+
+        Raises:
+            MachineUnreadable: udev does not know the device.
+        """
+        ...
+
     def read(self, pools: tuple[Pool, ...]) -> tuple[Disk, ...]:
         """Look now; the pools tell which disks are their members.
 
@@ -57,7 +66,7 @@ class Roots:
 
 @dataclass(frozen=True)
 class Machine:
-    """One machine, through ports. `clock` tells the time in UTC."""
+    """One machine, through ports. `clock` tells the time in UTC; `tail_bytes` is for `domain.inventory.Host`."""
 
     runner: Runner
     host: HostReader
@@ -65,3 +74,8 @@ class Machine:
     disks: DiskReader
     clock: Callable[[], datetime]
     roots: Roots = Roots()
+    tail_bytes: int = MIB
+
+    def with_runner(self, runner: Runner) -> "Machine":
+        """The same machine, its commands started by another runner."""
+        return replace(self, runner=runner)

@@ -113,6 +113,10 @@ class Runner(Protocol):
         """Whether the program is installed."""
         ...
 
+    def holding(self, descriptors: tuple[int, ...]) -> "Runner":
+        """The same runner, whose commands keep these descriptors open: a lock stays held until they end."""
+        ...
+
     def run(self, command: Command) -> Output:
         """Run to the end.
 
@@ -124,8 +128,15 @@ class Runner(Protocol):
         ...
 
 
+@dataclass(frozen=True)
 class HostRunner:
-    """The runner of the machine this process is on."""
+    """The runner of the machine this process is on. `held` are descriptors that its commands inherit."""
+
+    held: tuple[int, ...] = ()
+
+    def holding(self, descriptors: tuple[int, ...]) -> "HostRunner":
+        """See `Runner.holding`."""
+        return HostRunner(self.held + descriptors)
 
     def has(self, tool: Tool) -> bool:
         """See `Runner.has`."""
@@ -137,7 +148,7 @@ class HostRunner:
         if executable is None:
             raise ToolMissing(command.tool, PACKAGES[command.tool], DIRECTORIES)
         log.log(logging.INFO if command.mutates else logging.DEBUG, "running: %s", command)
-        output = _run(executable, command)
+        output = _run(executable, command, self.held)
         log.debug("exit code %d after %.3f s: %s", output.code, output.seconds, command)
         if output.code not in command.expected_codes:
             log.warning("exit code %d: %s: %s", output.code, command, output.stderr.strip())
@@ -150,7 +161,7 @@ def _executable(tool: Tool) -> Path | None:
     return next((path for path in paths if os.access(path, os.X_OK)), None)
 
 
-def _run(executable: Path, command: Command) -> Output:
+def _run(executable: Path, command: Command, held: tuple[int, ...]) -> Output:
     started = time.monotonic()
     # Not as a context manager: leaving one waits for the process without limit, and one that hangs in the kernel
     # never ends.
@@ -163,6 +174,7 @@ def _run(executable: Path, command: Command) -> Output:
         errors="backslashreplace",
         env=ENVIRONMENT,
         cwd="/",
+        pass_fds=held,
         start_new_session=True,  # own process group: helpers end with it, and a Ctrl-C does not reach it
     )
     try:

@@ -1,0 +1,172 @@
+"""Opening disks and slices: only after their identity was checked, exclusively wherever the kernel allows it.
+
+`O_EXCL` on a block device asks the kernel for a claim that it refuses while a mount, swap, md, device-mapper or ZFS
+has one (open(2)). A claim on a whole disk is refused while anything on one of its partitions is in use.
+"""
+
+import errno
+import fcntl
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from nasadvisor.domain.actions import Slice
+from nasadvisor.domain.inventory import Disk, DiskIdentity
+from nasadvisor.domain.units import MIB
+from nasadvisor.host.errors import HostError
+
+BLKRRPART: Final = 0x125F
+"""_IO(0x12, 95), include/uapi/linux/fs.h: read the partition table again."""
+
+SYSFS_SECTOR_BYTES: Final = 512
+"""Sizes and starts in sysfs are in units of 512 bytes whatever the disk's sectors are (Linux ABI, sysfs-block)."""
+
+SLICE_HEAD_BYTES: Final = 8 * MIB
+"""Covers the two front labels and boot area (VDEV_LABEL_START_SIZE, 4 MiB) and the L2ARC header behind them."""
+
+SLICE_TAIL_BYTES: Final = MIB
+"""Covers the two labels of 256 KiB at the end, wherever their alignment puts them."""
+
+Identify = Callable[[int], DiskIdentity]
+"""Tells the identity of the whole disk with this device number, as the inventory does."""
+
+
+class DeviceChanged(HostError):  # noqa: N818 - named for what happened
+    """What answers under a persistent name is not what was planned."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        super().__init__(
+            f"{path} is not the device that was planned: {problem}. It was not written to. Check which disk is "
+            f"plugged in, read the host again and make a new plan."
+        )
+
+
+class DeviceBusy(HostError):  # noqa: N818
+    """Somebody has a claim on the device."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"{path} is in use by something else (the kernel refused exclusive access), so it was not written to. "
+            f"`lsblk {path}` and `fuser -v {path}` may show by what."
+        )
+
+
+class DeviceUnusable(HostError):  # noqa: N818
+    """Opening, reading or writing failed."""
+
+    def __init__(self, path: str, error: OSError) -> None:
+        super().__init__(f"{path} could not be read or written: {error.strerror or error}. Look at the kernel log.")
+
+
+@contextmanager
+def open_disk(disk: Disk, identify: Identify, flags: int) -> Iterator[int]:
+    """A descriptor of the disk, its identity checked on it; exclusive unless a partition of it is in use.
+
+    `flags` is os.O_RDONLY or os.O_RDWR.
+
+    Raises:
+        DeviceChanged, DeviceBusy, DeviceUnusable
+    """
+    exclusive = 0 if any(part.holds for part in disk.partitions) else os.O_EXCL
+    with _open_block(disk.path, flags | exclusive) as descriptor:
+        found = identify(os.fstat(descriptor).st_rdev)
+        if found != disk.identity:
+            raise DeviceChanged(disk.path, f"it is {found.model} {found.serial} of {found.size_bytes} bytes")
+        yield descriptor
+
+
+@contextmanager
+def open_slice(piece: Slice, sysfs: Path) -> Iterator[int]:
+    """A writable, exclusive descriptor of a slice that we made, its number, place and size checked on it.
+
+    Raises:
+        DeviceChanged, DeviceBusy, DeviceUnusable
+    """
+    path = piece.partuuid_path
+    with _open_block(path, os.O_RDWR | os.O_EXCL) as descriptor:
+        device = os.fstat(descriptor).st_rdev
+        directory = sysfs / "dev" / "block" / f"{os.major(device)}:{os.minor(device)}"
+        found = tuple(_sysfs_number(directory / name, path) for name in ("partition", "start", "size"))
+        planned = (piece.number, piece.start_bytes // SYSFS_SECTOR_BYTES, piece.size_bytes // SYSFS_SECTOR_BYTES)
+        if found != planned:
+            raise DeviceChanged(path, f"number, start and size in sectors are {found} instead of {planned}")
+        yield descriptor
+
+
+def blank_slice(piece: Slice, sysfs: Path) -> None:
+    """Write zeros where ZFS labels, the L2ARC header or an old filesystem's superblock could lie in our own slice.
+
+    Raises:
+        DeviceChanged, DeviceBusy, DeviceUnusable
+    """
+    with open_slice(piece, sysfs) as descriptor:
+        write_all(descriptor, bytes(SLICE_HEAD_BYTES), 0, piece.partuuid_path)
+        tail = piece.size_bytes - SLICE_TAIL_BYTES
+        write_all(descriptor, bytes(SLICE_TAIL_BYTES), tail, piece.partuuid_path)
+        os.fsync(descriptor)
+
+
+def read_all(descriptor: int, length: int, offset: int, path: str) -> bytes:
+    """Exactly `length` bytes.
+
+    Raises:
+        DeviceUnusable: an I/O error.
+        DeviceChanged: the device is shorter.
+    """
+    try:
+        data = os.pread(descriptor, length, offset)
+    except OSError as error:
+        raise DeviceUnusable(path, error) from error
+    if len(data) != length:
+        raise DeviceChanged(path, f"it ends after {offset + len(data)} bytes")
+    return data
+
+
+def write_all(descriptor: int, data: bytes, offset: int, path: str) -> None:
+    """Write every byte.
+
+    Raises:
+        DeviceUnusable: an I/O error, or the device is shorter.
+    """
+    view = memoryview(data)
+    try:
+        while view:
+            written = os.pwrite(descriptor, view, offset)
+            view, offset = view[written:], offset + written
+    except OSError as error:
+        raise DeviceUnusable(path, error) from error
+
+
+def reread_table(descriptor: int) -> bool:
+    """Ask the kernel to read the partition table again; False if a partition in use kept it from doing so."""
+    try:
+        fcntl.ioctl(descriptor, BLKRRPART)
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def _open_block(path: str, flags: int) -> Iterator[int]:
+    try:
+        descriptor = os.open(path, flags | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise DeviceChanged(path, "it is not there") from None
+    except OSError as error:
+        raise (DeviceBusy(path) if error.errno == errno.EBUSY else DeviceUnusable(path, error)) from error
+    try:
+        if not stat.S_ISBLK(os.fstat(descriptor).st_mode):
+            raise DeviceChanged(path, "it is not a block device")
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _sysfs_number(path: Path, device: str) -> int:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError) as error:
+        raise DeviceChanged(device, f"{path.name} could not be read from sysfs ({error})") from error

@@ -1,0 +1,55 @@
+"""Reading what `zpool add -n` says it would do.
+
+It prints text only, in every version: the whole future configuration, with the new class as a heading. The names under
+the heading are compared with ours by their last path component, since OpenZFS shortens what it prints.
+"""
+
+from nasadvisor.domain.actions import AddCache, AddLog, Slice
+from nasadvisor.host.errors import HostError
+
+HEADINGS = ("dedup", "special", "logs", "cache", "spares")
+"""print_vdev_tree() in cmd/zpool/zpool_main.c."""
+
+
+class DryRunDiffers(HostError):  # noqa: N818 - named for what happened
+    """OpenZFS would do something else than the plan says."""
+
+    def __init__(self, heading: str, missing: list[str], text: str) -> None:
+        super().__init__(
+            f"A dry run of `zpool add` would not put {', '.join(missing)} under {heading!r}, as the plan says. "
+            f"The pool was not changed. OpenZFS said: {text.strip()}"
+        )
+
+
+def check_dry_run(text: str, action: AddLog | AddCache) -> None:
+    """Compare the answer of the dry run with the plan.
+
+    Raises:
+        DryRunDiffers: a slice is missing from its class, or stands under another one.
+    """
+    heading = "logs" if isinstance(action, AddLog) else "cache"
+    slices = action.legs if isinstance(action, AddLog) else action.slices
+    sections = _sections(text)
+    here = sections.get(heading, set())
+    elsewhere = set[str]().union(*(names for title, names in sections.items() if title != heading))
+    missing = [piece.path for piece in slices if _shown(piece) not in here or _shown(piece) in elsewhere]
+    if missing:
+        raise DryRunDiffers(heading, missing, text)
+
+
+def _sections(text: str) -> dict[str, set[str]]:
+    """The last path components of all names, by heading; the pool's own data vdevs stand under ""."""
+    sections: dict[str, set[str]] = {"": set()}
+    heading = ""
+    for line in text.splitlines():
+        name = line.strip()
+        if line.startswith("\t") and not line.startswith("\t ") and name in HEADINGS:
+            heading = name
+            sections.setdefault(heading, set())
+        elif line.startswith("\t") and name:
+            sections[heading].add(name.rsplit("/", 1)[-1])
+    return sections
+
+
+def _shown(piece: Slice) -> str:
+    return piece.path.rsplit("/", 1)[-1]

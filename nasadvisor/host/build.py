@@ -1,0 +1,25 @@
+"""Putting the real host together from its settings: the one place that knows all parts."""
+
+from datetime import UTC, datetime
+
+from nasadvisor.host.config import HostConfig
+from nasadvisor.host.executor import Executor, MachineExecutor
+from nasadvisor.host.machine import Machine
+from nasadvisor.host.platforms import extra_locks
+from nasadvisor.host.runs import RunHost
+
+
+def machine_of(config: HostConfig) -> Machine:
+    """The machine this process runs on."""
+    return Machine.real(config.pool_reader)
+
+
+def run_host_of(config: HostConfig) -> RunHost:
+    """Where this host's runs happen."""
+
+    def executor(descriptors: tuple[int, ...]) -> Executor:
+        machine = machine_of(config)
+        return MachineExecutor(machine.with_runner(machine.runner.holding(descriptors)))
+
+    locks = (config.lock_path, *extra_locks())
+    return RunHost(config.node, config.journals, locks, executor, lambda: datetime.now(UTC))

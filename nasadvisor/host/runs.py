@@ -1,0 +1,118 @@
+"""The runs of this host: apply, finish, undo, list, show. What the worker and the command line call."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from nasadvisor.domain.lifecycle import Continued, Goal, Record, Run, Started, as_interrupted, fold
+from nasadvisor.domain.plan import Plan
+from nasadvisor.host.apply import apply_checked, finish_checked
+from nasadvisor.host.errors import HostError
+from nasadvisor.host.executor import Executor
+from nasadvisor.host.journal import Journal, JournalUnwritable, create_journal, open_journal, run_ids
+from nasadvisor.host.lock import host_lock, is_held
+from nasadvisor.host.logbook import Logbook, Observer
+from nasadvisor.host.undo import undo_checked
+
+LOCK_WAIT_S: Final = 10.0
+"""As long as Proxmox VE waits for its own disk lock (PVE::Diskmanage)."""
+
+
+class WrongMoment(HostError):  # noqa: N818 - named for what happened
+    """The run is in a state in which it cannot be finished or undone."""
+
+    def __init__(self, run: Run, verb: str) -> None:
+        super().__init__(f"The run {run.id} is {run.state}, so it cannot be {verb}. Nothing was changed.")
+
+
+@dataclass(frozen=True)
+class RunHost:
+    """Where runs happen: the node's name, its journals, its locks, and who acts.
+
+    `locks` are taken in order; the first is our own. `executor` is given the locks' descriptors. `clock` tells UTC.
+    """
+
+    node: str
+    journals: Path
+    locks: tuple[Path, ...]
+    executor: Callable[[tuple[int, ...]], Executor]
+    clock: Callable[[], datetime]
+
+
+def apply_plan(host: RunHost, plan: Plan, by: str, observe: Observer) -> Run:
+    """Apply a plan once. Refused, applied, put back or in need of attention: the run tells.
+
+    Raises:
+        HostBusy, RunExists, JournalUnwritable: nothing was changed.
+    """
+    with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
+        journal = create_journal(host.journals, plan.id)
+        book = _book(host, journal, (), observe)
+        try:
+            book.write(Started(book.now(), Goal.APPLY, plan, by))
+        except JournalUnwritable:
+            journal.discard()
+            raise
+        return apply_checked(plan, book, host.executor(descriptors))
+
+
+def finish_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
+    """Do the rest of an interrupted run.
+
+    Raises:
+        HostBusy, RunUnknown, JournalDamaged, JournalUnwritable, WrongMoment: nothing was changed.
+    """
+    with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
+        book, run = _reopen(host, run_id, observe)
+        if not run.can_finish:
+            raise WrongMoment(run, "finished")
+        book.write(Continued(book.now(), Goal.FINISH, by))
+        return finish_checked(run.plan, book, host.executor(descriptors))
+
+
+def undo_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
+    """Take a run back, however far it got.
+
+    Raises:
+        HostBusy, RunUnknown, JournalDamaged, JournalUnwritable, WrongMoment: nothing was changed.
+    """
+    with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
+        book, run = _reopen(host, run_id, observe)
+        if not run.can_undo:
+            raise WrongMoment(run, "undone")
+        return undo_checked(run.plan, book, host.executor(descriptors), by)
+
+
+def show_run(host: RunHost, run_id: str) -> Run:
+    """One run as its journal tells it; interrupted, if nobody is at it although it has no end.
+
+    Raises:
+        RunUnknown, JournalDamaged
+    """
+    at_work = is_held(host.locks[0])
+    run = fold(open_journal(host.journals, run_id).read(), host.node)
+    return run if at_work else as_interrupted(run)
+
+
+def list_runs(host: RunHost) -> tuple[Run, ...]:
+    """Every run, newest first.
+
+    Raises:
+        JournalDamaged
+    """
+    runs = (show_run(host, run_id) for run_id in run_ids(host.journals))
+    return tuple(sorted(runs, key=lambda run: run.started_at, reverse=True))
+
+
+def _reopen(host: RunHost, run_id: str, observe: Observer) -> tuple[Logbook, Run]:
+    journal = open_journal(host.journals, run_id)
+    book = _book(host, journal, journal.read(), observe)
+    run = as_interrupted(book.run)  # we hold the lock, so nobody else is at it
+    journal.keep_reserve()
+    return book, run
+
+
+def _book(host: RunHost, journal: Journal, records: tuple[Record, ...], observe: Observer) -> Logbook:
+    return Logbook(journal, host.node, host.clock, observe, list(records))

@@ -1,0 +1,132 @@
+"""Taking a run back: by guid and PARTUUID only, cache first, each step looked up on the host before and after."""
+
+from nasadvisor.domain import refusals as no
+from nasadvisor.domain.actions import DetachLog, RemoveVdev, RestoreTable, UndoAction
+from nasadvisor.domain.checks import can_undo
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.landed import gone, landed
+from nasadvisor.domain.lifecycle import (
+    Continued,
+    DiskImage,
+    Done,
+    Failed,
+    Goal,
+    Intent,
+    Run,
+    RunState,
+    Skipped,
+    StepState,
+)
+from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.undo import Outcome, stays_after_undo, undo_of
+from nasadvisor.host.errors import HostError
+from nasadvisor.host.executor import Executor
+from nasadvisor.host.logbook import Logbook
+
+
+def undo_checked(plan: Plan, book: Logbook, executor: Executor, by: str) -> Run:
+    """Undo what a run did, however far it got. The host lock is held by the caller.
+
+    If a rule forbids the first change, nothing is changed and the run stays as it was, with the refusal.
+    """
+    before = book.run.state
+    try:
+        inventory = executor.inventory()
+    except HostError as error:
+        return book.end(_resting(before), (no.HostUnreadable(str(error)),))
+    actions = undo_actions(plan, book, inventory)
+    refusals = tuple(_against_pool_steps(actions, inventory))
+    if refusals:
+        return book.end(_resting(before), refusals)
+    book.write(Continued(book.now(), Goal.UNDO, by, actions))
+    return _run(plan, book, executor, inventory, actions, Goal.UNDO)
+
+
+def put_back(plan: Plan, book: Logbook, executor: Executor) -> Run:
+    """Take back what a failed run has done so far."""
+    try:
+        inventory = executor.inventory()
+    except HostError as error:
+        return book.end(RunState.ATTENTION, (no.HostUnreadable(str(error)),))
+    actions = undo_actions(plan, book, inventory)
+    book.write(Continued(book.now(), Goal.PUT_BACK, "", actions))
+    return _run(plan, book, executor, inventory, actions, Goal.PUT_BACK)
+
+
+def undo_actions(plan: Plan, book: Logbook, inventory: Inventory) -> tuple[UndoAction, ...]:
+    """What takes back every step that was begun, last step first.
+
+    Of a step without a recorded result the host tells what it did. A table or slice that was begun is always taken
+    back: half of it may be there.
+    """
+    outcomes = {
+        record.step: record.outcome for record in book.records if isinstance(record, Done) and _forwards(record)
+    }
+    actions: list[UndoAction] = []
+    for step, action in reversed(list(zip(book.run.steps, plan.actions, strict=True))):
+        if step.state is StepState.PENDING:
+            continue
+        outcome = outcomes.get(step.number) or landed(action, inventory) or Outcome()
+        actions.extend(undo_of(action, outcome) if _can_derive(outcome, action) else ())
+    return tuple(actions)
+
+
+def _can_derive(outcome: Outcome, action: object) -> bool:
+    """A vdev step that never got through has no guids, and so nothing to remove."""
+    return bool(outcome.vdev_guids) or not hasattr(action, "pool_guid")
+
+
+def _forwards(record: Done) -> bool:
+    return record.goal in (Goal.APPLY, Goal.FINISH)
+
+
+def _resting(state: RunState) -> RunState:
+    """The state in which a run stays when an undo was refused."""
+    return state if state in (RunState.APPLIED, RunState.ATTENTION) else RunState.INTERRUPTED
+
+
+def _against_pool_steps(actions: tuple[UndoAction, ...], inventory: Inventory) -> list[Refused]:
+    steps = [action for action in actions if isinstance(action, RemoveVdev | DetachLog)]
+    answers = [can_undo(action, inventory) for action in steps if not gone(action, inventory)]
+    return [answer for answer in answers if isinstance(answer, Refused)]
+
+
+def _run(
+    plan: Plan, book: Logbook, executor: Executor, inventory: Inventory, actions: tuple[UndoAction, ...], goal: Goal
+) -> Run:
+    for number, action in enumerate(actions):
+        if gone(action, inventory):
+            book.write(Done(book.now(), goal, number, Outcome(), found=True))
+            continue
+        answer = can_undo(action, inventory)
+        if isinstance(answer, Refused) and isinstance(action, RestoreTable):
+            book.write(Skipped(book.now(), goal, number, str(answer)))
+            continue
+        if isinstance(answer, Refused):
+            book.write(Failed(book.now(), goal, number, str(answer)))
+            return book.end(RunState.ATTENTION, (answer,))
+        try:
+            book.write(Intent(book.now(), goal, number))
+            ran = executor.undo(action, inventory, _image(action, book))
+            inventory = executor.inventory()
+        except HostError as error:
+            book.write(Failed(book.now(), goal, number, str(error)))
+            return book.end(RunState.ATTENTION)
+        if not isinstance(action, RestoreTable) and not gone(action, inventory):
+            book.write(Failed(book.now(), goal, number, _still_there(action), ran))
+            return book.end(RunState.ATTENTION)
+        book.write(Done(book.now(), goal, number, Outcome(), ran))
+    state = RunState.UNDONE if goal is Goal.UNDO else RunState.PUT_BACK
+    return book.end(state, findings=stays_after_undo(plan))
+
+
+def _image(action: UndoAction, book: Logbook) -> DiskImage | None:
+    return book.image_of(action.disk_key) if isinstance(action, RestoreTable) else None
+
+
+def _still_there(action: UndoAction) -> str:
+    return (
+        f"{action.describe()}: the commands reported success, but the host still shows it. Nothing further was "
+        f"taken back. `zpool status` shows the pool; try the undo again in a few minutes."
+    )
