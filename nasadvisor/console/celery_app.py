@@ -1,0 +1,30 @@
+"""The Celery app of the console: `celery -A nasadvisor.console.celery_app worker -Q console` and `… beat`.
+
+Documents only, as JSON. No result backend: hosts publish what they have to say to the queue `console`.
+"""
+
+import os
+
+from celery import Celery
+from django.conf import settings
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nasadvisor.settings")
+
+QUEUE = "console"
+
+app = Celery("console", broker=settings.BROKER_URL, include=["nasadvisor.console.tasks"], set_as_current=True)
+app.conf.update(
+    task_default_queue=QUEUE,
+    task_serializer="json",
+    accept_content=["json"],
+    task_ignore_result=True,
+    task_acks_late=False,
+    task_time_limit=60,
+    timezone="UTC",
+    enable_utc=True,
+    beat_scheduler="django_celery_beat.schedulers:DatabaseScheduler",
+    broker_connection_retry_on_startup=True,
+    broker_transport_options={"socket_connect_timeout": 3, "socket_timeout": 10},
+    worker_hijack_root_logger=False,
+    worker_send_task_events=False,
+)

@@ -1,0 +1,45 @@
+"""Error pages: what happened and what to do, in sentences."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django's signature
+    """400."""
+    return _page(request, 400, _("The request could not be understood. Nothing was changed. Go back and try again."))
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """403; the sentence is that of the exception."""
+    return _page(request, 403, str(exception) or _("You may not do that. Nothing was changed."))
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django's signature
+    """404."""
+    return _page(request, 404, _("There is no such page. The pool, disk or run may be gone since the link was made."))
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """500."""
+    return _page(
+        request,
+        500,
+        _(
+            "This page failed because of a fault in NAS Advisor. Pools are not affected: only the host part changes "
+            "them. `journalctl -u nasadvisor-web` shows the details; please report it with them."
+        ),
+    )
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 - Django's signature
+    """403 because the form was too old or came from elsewhere."""
+    return _page(
+        request,
+        403,
+        _("This form is too old, or the browser blocks cookies. Nothing was changed. Reload the page and try again."),
+    )
+
+
+def _page(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
+    return render(request, "console/error.html", {"sentence": sentence, "status": status}, status=status)

@@ -1,0 +1,142 @@
+"""What the console remembers: nodes with their last inventory, plans, runs, and the token of the first login.
+
+Documents are stored as the codec writes them (`documents.to_document`) and read back only through the typed properties
+here, so nobody works on raw JSON.
+"""
+
+import uuid
+from datetime import datetime
+from functools import cached_property
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from nasadvisor.documents import DocumentError, from_document
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.lifecycle import Run, RunState
+from nasadvisor.domain.plan import Plan
+
+
+class Node(models.Model):
+    """A machine with a host worker. `inventory_error` is why its last reading failed, "" if it did not."""
+
+    name = models.CharField(max_length=253, unique=True)
+    last_contact = models.DateTimeField(null=True)
+    inventory_document = models.JSONField(null=True)
+    inventory_read_at = models.DateTimeField(null=True)
+    inventory_error = models.TextField(default="", blank=True)
+    is_simulated = models.BooleanField(default=False)
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @cached_property
+    def inventory(self) -> Inventory | None:
+        """The last inventory; None before the first, and after an update of NAS Advisor that changed its form."""
+        try:
+            return from_document(Inventory, self.inventory_document) if self.inventory_document else None
+        except DocumentError:
+            return None
+
+
+class StoredPlan(models.Model):
+    """A plan that somebody previewed. The id is the plan's, and later that of its one run."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="plans")
+    document = models.JSONField()
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["-created_at"]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan.
+
+        Raises:
+            DocumentError: if an update of NAS Advisor changed the form of plans since.
+        """
+        return from_document(Plan, self.document)
+
+
+class Pending(models.TextChoices):
+    """What the host was asked for and has not yet answered."""
+
+    NOTHING = "", _("nothing")
+    APPLY = "apply", _("apply")
+    FINISH = "finish", _("finish")
+    UNDO = "undo", _("undo")
+
+
+class StoredRunState(models.TextChoices):
+    """`lifecycle.RunState`, and two more for a request that no host has taken up."""
+
+    REQUESTED = "requested", _("requested")
+    UNANSWERED = "unanswered", _("not answered")
+    APPLYING = RunState.APPLYING.value, _("applying")
+    APPLIED = RunState.APPLIED.value, _("applied")
+    REFUSED = RunState.REFUSED.value, _("refused")
+    UNDOING = RunState.UNDOING.value, _("undoing")
+    UNDONE = RunState.UNDONE.value, _("undone")
+    PUTTING_BACK = RunState.PUTTING_BACK.value, _("putting back")
+    PUT_BACK = RunState.PUT_BACK.value, _("put back")
+    INTERRUPTED = RunState.INTERRUPTED.value, _("interrupted")
+    ATTENTION = RunState.ATTENTION.value, _("needs attention")
+
+
+class StoredRun(models.Model):
+    """A run as its host last told it; the host's journal is the truth.
+
+    `state` is `requested` (seq 0) until the host's first answer, and `unanswered` when the request has expired, so that
+    nothing was or will be changed. `pending` is what was asked for last, until a newer document arrives.
+    """
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="runs")
+    pool_guid = models.CharField(max_length=20, db_index=True)
+    document = models.JSONField()
+    seq = models.PositiveIntegerField(default=0)
+    state = models.CharField(max_length=20, choices=StoredRunState, default=StoredRunState.REQUESTED)
+    pending = models.CharField(max_length=10, choices=Pending, default=Pending.NOTHING, blank=True)
+    pending_since = models.DateTimeField(null=True)
+    requested_by = models.CharField(max_length=253)
+    requested_at = models.DateTimeField()
+
+    class Meta:
+        ordering: ClassVar = ["-requested_at"]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+    @cached_property
+    def run(self) -> Run:
+        """The run; before the host's first answer, one whose steps are all pending.
+
+        Raises:
+            DocumentError: if an update of NAS Advisor changed the form of runs since.
+        """
+        return from_document(Run, self.document)
+
+
+class SetupToken(models.Model):
+    """The one-time token with which the first administrator is made. Only its hash is kept."""
+
+    digest = models.CharField(max_length=64, unique=True)
+    expires_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"until {self.expires_at:%Y-%m-%d %H:%M}"
+
+    def is_valid(self, now: datetime) -> bool:
+        """Whether it has not expired."""
+        return now < self.expires_at

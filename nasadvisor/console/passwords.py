@@ -1,0 +1,32 @@
+"""Asking for the password again before something is changed."""
+
+from django import forms
+from django.contrib.auth import authenticate
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from nasadvisor.console.roles import user_of
+
+
+class PasswordForm(forms.Form):
+    """The password of who is signed in."""
+
+    password = forms.CharField(
+        label=gettext_lazy("Your password"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password", "class": "form-control"}),
+    )
+
+
+def confirm_password(request: HttpRequest, form: forms.Form) -> bool:
+    """Whether the form is valid and its field `password` is the user's; if it is not, the form says so.
+
+    Wrong answers count towards the login's lock-out.
+    """
+    if not form.is_valid():
+        return False
+    user = authenticate(request, username=user_of(request).get_username(), password=form.cleaned_data["password"])
+    if user is None:
+        form.add_error("password", _("That is not your password. Nothing was changed."))
+    return user is not None

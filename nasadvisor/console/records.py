@@ -1,0 +1,99 @@
+"""Storing what hosts tell. Called by the tasks, and by `load_machine`; every function may be called twice."""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db.models import Q
+from django.utils import timezone
+
+from nasadvisor.console import hosts
+from nasadvisor.console.models import Node, Pending, StoredRun, StoredRunState
+from nasadvisor.documents import Json, from_document
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.lifecycle import Run
+
+FOLLOWED = (
+    StoredRunState.REQUESTED,
+    StoredRunState.APPLYING,
+    StoredRunState.UNDOING,
+    StoredRunState.PUTTING_BACK,
+    StoredRunState.INTERRUPTED,
+)
+"""States that change without the console asking for it, so it keeps asking how they stand."""
+
+ANSWER_WITHIN = hosts.CHANGE_EXPIRES + timedelta(seconds=30)
+"""A request not answered by then has expired at its host; the margin is for the way there and back."""
+
+
+def store_inventory(node_name: str, document: Json) -> Node:
+    """Keep a host's newest inventory; an older one that arrives late is dropped.
+
+    Raises:
+        DocumentError: if it is not an inventory.
+        ValueError: if it is that of another node.
+    """
+    inventory = from_document(Inventory, document)
+    if inventory.host.node != node_name:
+        raise ValueError(f"An inventory of {inventory.host.node} came from {node_name}. It was not stored.")
+    read_at = datetime.fromisoformat(inventory.read_at)
+    node = _heard_from(node_name)
+    Node.objects.filter(Q(inventory_read_at=None) | Q(inventory_read_at__lte=read_at), pk=node.pk).update(
+        inventory_document=document, inventory_read_at=read_at, inventory_error=""
+    )
+    return node
+
+
+def store_inventory_error(node_name: str, sentence: str) -> None:
+    """Note why a host could not read itself; its last inventory stays."""
+    Node.objects.filter(pk=_heard_from(node_name).pk).update(inventory_error=sentence)
+
+
+def store_run(node_name: str, document: Json) -> None:
+    """Keep a run's newest document: compare and swap by its seq.
+
+    An equal seq replaces too: a run found interrupted has the same journal as when it was active.
+
+    Raises:
+        DocumentError: if it is not a run.
+        ValueError: if it is that of another node.
+    """
+    run = from_document(Run, document)
+    if run.node != node_name:
+        raise ValueError(f"A run of {run.node} came from {node_name}. It was not stored.")
+    news = {"document": document, "seq": run.seq, "state": run.state.value}
+    stored, created = StoredRun.objects.get_or_create(
+        id=UUID(run.id),
+        defaults={
+            **news,
+            "node": _heard_from(node_name),
+            "pool_guid": run.plan.request.pool_guid,
+            "requested_by": run.by,
+            "requested_at": datetime.fromisoformat(run.started_at),
+        },
+    )
+    if created:
+        return
+    _heard_from(node_name)
+    same_node = StoredRun.objects.filter(pk=stored.pk, node__name=node_name)
+    if not same_node.filter(seq__lt=run.seq).update(**news, pending=Pending.NOTHING, pending_since=None):
+        same_node.filter(seq=run.seq).update(**news)
+
+
+def expire_requests(now: datetime) -> None:
+    """Give up on requests that no host has taken up in their time: they have expired there too."""
+    late = StoredRun.objects.exclude(pending=Pending.NOTHING).filter(pending_since__lt=now - ANSWER_WITHIN)
+    late.filter(seq=0).update(state=StoredRunState.UNANSWERED, pending=Pending.NOTHING)
+    late.exclude(seq=0).update(pending=Pending.NOTHING)
+
+
+def runs_to_follow() -> list[StoredRun]:
+    """The runs whose state the console should ask for."""
+    followed = StoredRun.objects.filter(Q(state__in=FOLLOWED) | ~Q(pending=Pending.NOTHING))
+    return list(followed.select_related("node").defer("document", "node__inventory_document"))
+
+
+def _heard_from(node_name: str) -> Node:
+    node, _ = Node.objects.defer("inventory_document").update_or_create(
+        name=node_name, defaults={"last_contact": timezone.now()}
+    )
+    return node

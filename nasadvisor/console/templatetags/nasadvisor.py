@@ -1,0 +1,91 @@
+"""Filters and tags that every template has (they are builtins, no {% load %} needed)."""
+
+import shlex
+from collections.abc import Iterable
+from datetime import datetime
+
+from django import template
+from django.forms import BoundField, Select
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.timesince import timesince
+from django.utils.translation import gettext as _
+
+from nasadvisor.console.states import Look, look_of_state
+from nasadvisor.domain.commands import Argv
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.units import zfs_size
+
+register = template.Library()
+
+JUST_NOW_S = 60
+
+
+@register.filter
+def sentence(statement: Statement) -> str:
+    """A refusal, warning or finding in the user's language."""
+    return _(statement.template).format_map(statement.values)
+
+
+@register.filter
+def size(size_bytes: int) -> SafeString:
+    """A size as OpenZFS prints it, the exact bytes on hover."""
+    return format_html('<span class="num" title="{} B">{}</span>', f"{size_bytes:,}", zfs_size(size_bytes))
+
+
+@register.filter
+def size_text(size_bytes: int) -> str:
+    """The same without markup, for titles and attributes."""
+    return zfs_size(size_bytes)
+
+
+@register.filter
+def command(argv: Argv) -> str:
+    """A command as one would type it."""
+    return shlex.join(argv)
+
+
+@register.filter
+def command_lines(argvs: Iterable[Argv]) -> str:
+    """Commands as one would type them, one a line."""
+    return "\n".join(shlex.join(argv) for argv in argvs)
+
+
+@register.filter
+def ago(moment: datetime | str | None) -> SafeString:
+    """How long ago a moment was, the exact time on hover. Takes ISO 8601 too."""
+    if not moment:
+        return format_html("{}", _("never"))
+    at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+    seconds = (timezone.now() - at).total_seconds()
+    words = _("just now") if seconds < JUST_NOW_S else _("%(time)s ago") % {"time": timesince(at, depth=1)}
+    local = timezone.localtime(at)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>', at.isoformat(), f"{local:%Y-%m-%d %H:%M:%S %Z}", words
+    )
+
+
+@register.filter
+def look(state: str) -> Look:
+    """Icon, colour and word of a state of OpenZFS or of a run: {% with s=vdev.state|look %}."""
+    return look_of_state(state)
+
+
+@register.inclusion_tag("console/_state.html")
+def state(value: str) -> dict[str, Look]:
+    """A state as icon and word: {% state pool.state %}."""
+    return {"look": look_of_state(value)}
+
+
+@register.inclusion_tag("console/_command.html")
+def copyable(text: str, label: str = "") -> dict[str, str]:
+    """Commands in a box with a button that copies them: {% copyable argvs|command_lines %}."""
+    return {"text": text, "label": label}
+
+
+@register.filter
+def control(field: BoundField) -> SafeString:
+    """A form field's input with Bootstrap's classes."""
+    css = "form-select" if isinstance(field.field.widget, Select) else "form-control"
+    return field.as_widget(attrs={"class": f"{css} is-invalid" if field.errors else css})

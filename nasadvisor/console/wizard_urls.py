@@ -1,0 +1,5 @@
+"""Addresses of the wizard, runs and history."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,44 @@
+"""Settings from environment variables, typed. Empty counts as not set."""
+
+import os
+from pathlib import Path
+
+YES = frozenset({"1", "true", "yes", "on"})
+NO = frozenset({"0", "false", "no", "off"})
+
+
+def text(name: str, default: str = "") -> str:
+    """A text."""
+    return os.environ.get(name, "") or default
+
+
+def flag(name: str, *, default: bool) -> bool:
+    """Yes or no.
+
+    Raises:
+        ValueError: if it is neither.
+    """
+    value = text(name).lower()
+    if not value:
+        return default
+    if value not in YES | NO:
+        raise ValueError(f"{name} is {value!r}. Set it to yes or no.")
+    return value in YES
+
+
+def words(name: str, default: str = "") -> list[str]:
+    """Words separated by commas."""
+    return [word.strip() for word in text(name, default).split(",") if word.strip()]
+
+
+def folder(name: str, default: str) -> Path:
+    """A directory."""
+    return Path(text(name, default))
+
+
+def text_in_file(path: Path) -> str:
+    """What a small file holds, without the line end; "" where there is no such file."""
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""

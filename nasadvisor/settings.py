@@ -1,0 +1,172 @@
+"""Django settings of the console. Everything that differs between installations comes from the environment.
+
+NASADVISOR_STATE          folder of the database and the secret key (default /var/lib/nasadvisor/console)
+NASADVISOR_DATABASE_URL   another database than SQLite in that folder, e.g. postgresql://user:password@host/name
+NASADVISOR_REDIS          broker URL (default redis+socket:///run/nasadvisor/redis.sock)
+NASADVISOR_SECRET_KEY     instead of the file `secret-key` that `manage.py prepare` makes
+NASADVISOR_ALLOWED_HOSTS  names and addresses the console answers to, comma-separated (default: any)
+NASADVISOR_ORIGINS        origins trusted behind a proxy, e.g. https://nas.example
+NASADVISOR_HTTPS          yes where browsers reach the console by https only (secure cookies)
+NASADVISOR_TIME_ZONE      zone in which exact times are shown (default UTC)
+NASADVISOR_DEBUG          yes for work on the code only
+"""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+from csp.constants import NONE, SELF
+from django.utils.translation import gettext_lazy as _
+
+from nasadvisor import environment
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+STATE_DIR = environment.folder("NASADVISOR_STATE", "/var/lib/nasadvisor/console")
+SECRET_KEY_FILE = STATE_DIR / "secret-key"
+
+DEBUG = environment.flag("NASADVISOR_DEBUG", default=False)
+SECRET_KEY = environment.text("NASADVISOR_SECRET_KEY") or environment.text_in_file(SECRET_KEY_FILE)
+ALLOWED_HOSTS = environment.words("NASADVISOR_ALLOWED_HOSTS", "*")
+CSRF_TRUSTED_ORIGINS = environment.words("NASADVISOR_ORIGINS")
+BROKER_URL = environment.text("NASADVISOR_REDIS", "redis+socket:///run/nasadvisor/redis.sock")
+
+INSTALLED_APPS = [
+    "nasadvisor.console",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.messages",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "axes",
+    "csp",
+    "django_celery_beat",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+ROOT_URLCONF = "nasadvisor.urls"
+ASGI_APPLICATION = "nasadvisor.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": False,
+        "OPTIONS": {
+            "builtins": ["nasadvisor.console.templatetags.nasadvisor"],
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "nasadvisor.console.frame.frame",
+            ],
+            "loaders": ["django.template.loaders.filesystem.Loader"]
+            if DEBUG
+            else [("django.template.loaders.cached.Loader", ["django.template.loaders.filesystem.Loader"])],
+        },
+    }
+]
+
+
+def database() -> dict[str, Any]:
+    """SQLite with a write-ahead log, so that pages read while a worker writes; or what the URL names."""
+    url = environment.text("NASADVISOR_DATABASE_URL")
+    if url:
+        return dict(dj_database_url.parse(url, conn_max_age=600, conn_health_checks=True))
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": STATE_DIR / "console.sqlite3",
+        "OPTIONS": {
+            "timeout": 20,
+            "transaction_mode": "IMMEDIATE",
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        },
+    }
+
+
+DATABASES = {"default": database()}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+STATIC_URL = "static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "overview"
+LOGOUT_REDIRECT_URL = "login"
+
+AXES_FAILURE_LIMIT = 8
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_LOCKOUT_TEMPLATE = "registration/locked_out.html"
+AXES_DISABLE_ACCESS_LOG = True
+AXES_VERBOSE = False
+
+HTTPS = environment.flag("NASADVISOR_HTTPS", default=False)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_NAME = "nasadvisor_session"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+SESSION_COOKIE_SAMESITE = LANGUAGE_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_NAME = "nasadvisor_csrf"
+CSRF_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "nasadvisor.console.errors.csrf_failure"
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+    }
+}
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English")), ("de", _("German"))]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+LANGUAGE_COOKIE_NAME = "nasadvisor_language"
+USE_TZ = True
+TIME_ZONE = environment.text("NASADVISOR_TIME_ZONE", "UTC")
+
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "handlers": {"journal": {"class": "logging.StreamHandler"}},
+    "root": {"handlers": ["journal"], "level": "INFO"},
+}

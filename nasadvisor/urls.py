@@ -1,0 +1,10 @@
+"""The console's addresses."""
+
+from django.urls import include, path
+
+urlpatterns = [path("", include("nasadvisor.console.urls"))]
+
+handler400 = "nasadvisor.console.errors.bad_request"
+handler403 = "nasadvisor.console.errors.permission_denied"
+handler404 = "nasadvisor.console.errors.page_not_found"
+handler500 = "nasadvisor.console.errors.server_error"

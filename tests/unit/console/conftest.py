@@ -1,0 +1,99 @@
+"""The console in a test: a database in memory, no message service, files as they lie in static/."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from kombu.exceptions import OperationalError
+from pytest_django import Settings
+
+from nasadvisor.console.celery_app import app
+from nasadvisor.console.roles import UserRole, set_role
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(autouse=True)
+def database(db: None) -> None:
+    """Every test of the console may use the database."""
+
+
+@pytest.fixture(autouse=True)
+def console_settings(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Settings that an installation would bring along."""
+    settings.SECRET_KEY = "only for tests"
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
+    settings.STATIC_ROOT = static_root(tmp_path_factory)
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+def static_root(factory: pytest.TempPathFactory) -> Path:
+    """An empty folder, so that WhiteNoise has nothing to look through."""
+    return factory.mktemp("static")
+
+
+@dataclass
+class Sent:
+    """A task that was handed to the message service."""
+
+    task: str
+    args: list[object]
+    queue: str
+    expires: float
+
+
+@pytest.fixture(autouse=True)
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[Sent]:
+    """The tasks sent to hosts so far; nothing really leaves the test."""
+    tasks: list[Sent] = []
+
+    def send_task(task: str, args: list[object], *, queue: str, expires: float, retry: bool) -> None:
+        assert not retry
+        tasks.append(Sent(task, args, queue, expires))
+
+    monkeypatch.setattr(app, "send_task", send_task)
+    return tasks
+
+
+@pytest.fixture
+def no_redis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message service does not answer."""
+
+    def send_task(*_args: object, **_options: object) -> None:
+        raise OperationalError("Connection refused")
+
+    monkeypatch.setattr(app, "send_task", send_task)
+
+
+def sign_in(client: Client, role: UserRole) -> User:
+    """Make a user with this role, named like it, and sign in."""
+    user = User.objects.create_user(role.value, password=PASSWORD)
+    set_role(user, role)
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def viewer(client: Client) -> Client:
+    """A viewer's browser."""
+    sign_in(client, UserRole.VIEWER)
+    return client
+
+
+@pytest.fixture
+def operator(client: Client) -> Client:
+    """An operator's browser."""
+    sign_in(client, UserRole.OPERATOR)
+    return client
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    """An administrator's browser."""
+    sign_in(client, UserRole.ADMIN)
+    return client
