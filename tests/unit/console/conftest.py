@@ -1,13 +1,13 @@
 """The console in a test: a database in memory, no message service, files as they lie in static/."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
-from django.test import Client
+from django.test import Client, override_settings
 from kombu.exceptions import OperationalError
-from pytest_django import Settings
 
 from nasadvisor.console.celery_app import app
 from nasadvisor.console.roles import UserRole, set_role
@@ -21,20 +21,16 @@ def database(db: None) -> None:
 
 
 @pytest.fixture(autouse=True)
-def console_settings(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> None:
+def console_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Settings that an installation would bring along."""
-    settings.SECRET_KEY = "only for tests"
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
-    settings.STATIC_ROOT = static_root(tmp_path_factory)
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
-def static_root(factory: pytest.TempPathFactory) -> Path:
-    """An empty folder, so that WhiteNoise has nothing to look through."""
-    return factory.mktemp("static")
+    plain_files = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    with override_settings(
+        SECRET_KEY="only for tests",
+        STORAGES={**settings.STORAGES, "staticfiles": plain_files},
+        STATIC_ROOT=tmp_path_factory.mktemp("static"),
+        PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
+    ):
+        yield
 
 
 @dataclass
