@@ -17,6 +17,7 @@ from typing import Any
 
 import dj_database_url
 from csp.constants import NONE, SELF
+from django.core.management.utils import get_random_secret_key
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor import environment
@@ -26,7 +27,11 @@ STATE_DIR = environment.folder("NASADVISOR_STATE", "/var/lib/nasadvisor/console"
 SECRET_KEY_FILE = STATE_DIR / "secret-key"
 
 DEBUG = environment.flag("NASADVISOR_DEBUG", default=False)
-SECRET_KEY = environment.text("NASADVISOR_SECRET_KEY") or environment.text_in_file(SECRET_KEY_FILE)
+SECRET_KEY = (
+    environment.text("NASADVISOR_SECRET_KEY")
+    or environment.text_in_file(SECRET_KEY_FILE)
+    or get_random_secret_key()  # good until this process ends; `prepare` makes one to keep
+)
 ALLOWED_HOSTS = environment.words("NASADVISOR_ALLOWED_HOSTS", "*")
 CSRF_TRUSTED_ORIGINS = environment.words("NASADVISOR_ORIGINS")
 BROKER_URL = environment.text("NASADVISOR_REDIS", "redis+socket:///run/nasadvisor/redis.sock")

@@ -25,7 +25,6 @@ def console_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     """Settings that an installation would bring along."""
     plain_files = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     with override_settings(
-        SECRET_KEY="only for tests",
         STORAGES={**settings.STORAGES, "staticfiles": plain_files},
         STATIC_ROOT=tmp_path_factory.mktemp("static"),
         PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
