@@ -41,6 +41,12 @@ def size_text(size_bytes: int) -> str:
 
 
 @register.filter
+def unlocalized(number: float) -> str:
+    """A number as SVG wants it, in every language."""
+    return f"{number:g}"
+
+
+@register.filter
 def command(argv: Argv) -> str:
     """A command as one would type it."""
     return shlex.join(argv)
