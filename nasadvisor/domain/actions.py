@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal
 
-from nasadvisor.domain.inventory import Disk, Hold, HoldKind, Inventory, Partition, TableKind, Vdev
+from nasadvisor.domain.inventory import Disk, Hold, HoldKind, Inventory, Partition, Place, TableKind, Vdev
 from nasadvisor.domain.partition_types import SOLARIS_ZFS_TYPE
 from nasadvisor.domain.units import zfs_size
 
@@ -65,6 +65,17 @@ class Slice:
         """The name that only this slice can have."""
         return f"/dev/disk/by-partuuid/{self.partuuid}"
 
+    def is_on(self, disk: Disk, part: Partition) -> bool:
+        """Whether a partition is exactly this slice: disk, number, place, size, type and PARTUUID."""
+        return (
+            disk.key == self.disk_key
+            and part.number == self.number
+            and part.partuuid == self.partuuid
+            and part.type_uuid == SOLARIS_ZFS_TYPE
+            and part.start_bytes == self.start_bytes
+            and part.size_bytes == self.size_bytes
+        )
+
     def as_partition(self) -> Partition:
         """The partition as the inventory will show it."""
         return Partition(
@@ -111,13 +122,13 @@ class CreateTable:
 class SaveTable:
     """Keep a copy of the sectors of an existing GPT before slices are added to it; writes nothing on the disk.
 
-    `partuuids` are those of the partitions that are there and stay.
+    `places` are those of the partitions that are there and stay.
     """
 
     disk_key: str
     disk_path: str
     table_uuid: str
-    partuuids: tuple[str, ...]
+    places: tuple[Place, ...]
     action: Literal["save-table"] = "save-table"
 
     category = Category.ALTERATION
@@ -131,9 +142,10 @@ class SaveTable:
 
 @dataclass(frozen=True)
 class CreateSlice:
-    """Make one partition of type BF01 in free space."""
+    """Make one partition of type BF01 in free space, for this pool."""
 
     slice: Slice
+    pool_name: str
     action: Literal["create-slice"] = "create-slice"
 
     category = Category.ADDITION
@@ -169,6 +181,8 @@ class AddLog:
         return f"Add {kind} as log to pool {self.pool_name}"
 
     def forwards(self, inventory: Inventory) -> Inventory:
+        if not self.legs:
+            return inventory
         leaves = tuple(_leaf(leg, self.ashift) for leg in self.legs)
         top = leaves[0]
         if self.is_mirror:
@@ -237,7 +251,7 @@ Action = CreateTable | SaveTable | CreateSlice | AddLog | AddCache | AttachLog
 
 @dataclass(frozen=True)
 class RemoveVdev:
-    """Take one log or cache vdev out of a pool, by guid. `slices` are those it was made of."""
+    """Take one log or cache vdev out of a pool, by guid. `slices` are those of the step that added it."""
 
     pool_name: str
     pool_guid: str
@@ -270,9 +284,10 @@ class DetachLog:
 
 @dataclass(frozen=True)
 class DeleteSlice:
-    """Clear the ZFS labels of a slice that we made and delete the partition."""
+    """Clear the ZFS labels of a slice that we made for this pool, and delete the partition."""
 
     slice: Slice
+    pool_name: str
     action: Literal["delete-slice"] = "delete-slice"
 
     category = Category.REMOVAL
@@ -285,13 +300,13 @@ class DeleteSlice:
 class RestoreTable:
     """Write back the sectors that held the partition table before the run, if nothing else changed since.
 
-    `table_uuid` is that of the table during the run; `partuuids` are those of the partitions that were there before.
+    `table_uuid` is that of the table during the run; `places` are those of the partitions that were there before.
     """
 
     disk_key: str
     disk_path: str
     table_uuid: str
-    partuuids: tuple[str, ...]
+    places: tuple[Place, ...]
     action: Literal["restore-table"] = "restore-table"
 
     category = Category.ALTERATION

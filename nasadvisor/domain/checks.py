@@ -1,6 +1,7 @@
 """The safety rules. One place, asked by the wizard, the command line and the host worker alike.
 
-`can(action, inventory)` and `can_undo(action, inventory)` answer `Allowed` or `Refused`; they never raise.
+`can(action, inventory)` answers `Allowed` or `Refused`; it never raises. The rules for taking back are in
+`undo_checks`.
 """
 
 from collections.abc import Iterator
@@ -13,20 +14,14 @@ from nasadvisor.domain.actions import (
     AttachLog,
     CreateSlice,
     CreateTable,
-    DeleteSlice,
-    DetachLog,
-    RemoveVdev,
-    RestoreTable,
     Role,
     SaveTable,
     Slice,
-    UndoAction,
 )
-from nasadvisor.domain.gaps import free_extents, overlaps
-from nasadvisor.domain.inventory import Disk, HoldKind, Host, Inventory, Partition, Pool, TableKind, Vdev
-from nasadvisor.domain.partition_types import SOLARIS_ZFS_TYPE
+from nasadvisor.domain.gaps import free_extents, is_out_of_bounds, overlaps
+from nasadvisor.domain.inventory import Disk, Hold, HoldKind, Host, Inventory, Partition, Pool, TableKind, Vdev
 from nasadvisor.domain.statements import Allowed, Answer, Refused
-from nasadvisor.domain.units import MIB
+from nasadvisor.domain.units import MIB, align_up
 from nasadvisor.domain.zfs_bugs import MULTIHOST_HOLE_WHY, has_multihost_hole_bug
 
 LOG_FEATURE = "allocation_classes"
@@ -34,6 +29,19 @@ LOG_FEATURE = "allocation_classes"
 
 NEVER_ON_A_USED_DISK = frozenset({HoldKind.BOOT, HoldKind.UNREADABLE, HoldKind.DUPLICATE, HoldKind.READ_ONLY})
 """Holds of a partition that forbid even the free space beside it."""
+
+PERSISTENT_NAMES = "/dev/disk/by-id/"
+
+SECTOR_BYTES = tuple(512 << power for power in range(8))
+"""512 to 64 KiB: what sector sizes Linux knows."""
+
+ASHIFTS = range(9, 17)
+"""ASHIFT_MIN to ASHIFT_MAX, include/sys/vdev_impl.h."""
+
+RESILVER = "resilver"
+
+MAX_PARTITIONS = 128
+"""How many entries sgdisk(8) writes into a table, and everybody else too."""
 
 
 def can(action: Action, inventory: Inventory) -> Answer:
@@ -51,19 +59,6 @@ def can(action: Action, inventory: Inventory) -> Answer:
             return _first(_against_cache(action, inventory))
         case AttachLog():
             return _first(_against_attach(action, inventory))
-
-
-def can_undo(action: UndoAction, inventory: Inventory) -> Answer:
-    """Whether an undo action may run on a host in this state."""
-    match action:
-        case RemoveVdev():
-            return _first(_against_remove(action, inventory))
-        case DetachLog():
-            return _first(_against_detach(action, inventory))
-        case DeleteSlice(slice=piece):
-            return _first(_against_delete(piece, inventory))
-        case RestoreTable():
-            return _first(_against_restore(action, inventory))
 
 
 def can_use_disk(disk: Disk) -> Answer:
@@ -92,11 +87,13 @@ def _against_disk(disk: Disk) -> Iterator[Refused]:
         for hold in part.holds:
             if hold.kind in NEVER_ON_A_USED_DISK:
                 yield no.DiskHeld(disk, hold)
-    if not disk.path.startswith("/dev/disk/by-id/"):
+    if not disk.path.startswith(PERSISTENT_NAMES):
         yield no.NoPersistentName(disk)
+    if disk.identity.logical_sector_bytes not in SECTOR_BYTES:
+        yield no.StrangeSectors(disk)
     if disk.table is TableKind.OTHER:
         yield no.ForeignTable(disk)
-    if overlaps(disk):
+    if overlaps(disk) or is_out_of_bounds(disk):
         yield no.BrokenTable(disk)
 
 
@@ -109,7 +106,7 @@ def _against_pool(pool: Pool) -> Iterator[Refused]:
         yield no.PoolReadOnly(pool)
     if pool.checkpoint:
         yield no.PoolHasCheckpoint(pool)
-    if not pool.ashift:
+    if pool.ashift not in ASHIFTS:
         yield no.AshiftUnknown(pool)
 
 
@@ -117,18 +114,31 @@ def _against_log_pool(pool: Pool, host: Host) -> Iterator[Refused]:
     yield from _against_pool(pool)
     if LOG_FEATURE not in pool.features:
         yield no.FeatureMissing(pool)
+    yield from against_hole(pool, host)
+
+
+def against_hole(pool: Pool, host: Host) -> Iterator[Refused]:
+    """A log that is removed leaves a hole, and some releases then refuse to import the pool."""
     if pool.multihost and has_multihost_hole_bug(host.zfs_kernel):
         yield no.KnownBug(pool, host.zfs_kernel, MULTIHOST_HOLE_WHY)
 
 
 def _against_target(key: str, path: str, inventory: Inventory) -> Iterator[Refused]:
+    yield from against_place(key, path, inventory)
+    disk = inventory.disk(key)
+    if disk:
+        yield from _against_disk(disk)
+
+
+def against_place(key: str, path: str, inventory: Inventory) -> Iterator[Refused]:
+    """The disk that was meant must be there, and the persistent name must still be its own."""
     disk = inventory.disk(key)
     if disk is None:
         yield no.DiskGone(key)
-        return
-    if path != disk.path and path not in disk.links:
+    elif path != disk.path and path not in disk.links:
         yield no.DiskChanged(disk, path)
-    yield from _against_disk(disk)
+    elif not path.startswith(PERSISTENT_NAMES):
+        yield no.NoPersistentName(disk)
 
 
 def _against_table(action: CreateTable, inventory: Inventory) -> Iterator[Refused]:
@@ -152,80 +162,103 @@ def _against_slice(piece: Slice, inventory: Inventory) -> Iterator[Refused]:
         return
     if disk.table is not TableKind.GPT:
         yield no.TableMissing(disk)
-    if piece.start_bytes % MIB or piece.size_bytes % MIB:
-        yield no.NotAligned(disk, piece)
-    end = piece.start_bytes + piece.size_bytes
-    if not any(extent.start_bytes <= piece.start_bytes and end <= extent.end_bytes for extent in free_extents(disk)):
-        yield no.ExtentTaken(disk, piece)
+    if disk.identity.logical_sector_bytes != piece.sector_bytes:
+        yield no.SectorsDiffer(disk, piece)
+    yield from _against_extent(piece, disk)
+    if not 1 <= piece.number <= MAX_PARTITIONS:
+        yield no.TableFull(disk, piece)
     if any(part.number == piece.number for part in disk.partitions):
         yield no.NumberTaken(disk, piece)
     if any(part.partuuid == piece.partuuid for each in inventory.disks for part in each.partitions):
         yield no.PartuuidTaken(piece)
 
 
-def _against_members(
-    pool_guid: str, pool_name: str, ashift: int, pieces: tuple[Slice, ...], inventory: Inventory
-) -> Iterator[Refused]:
-    """What every addition to a pool has in common: the right pool, and slices that are there, ours and unused."""
-    pool = inventory.pool(pool_guid)
-    if pool is None:
-        yield no.NoPool(pool_guid)
-        return
-    if pool.name != pool_name:
-        yield no.PoolRenamed(pool, pool_name)
-    if pool.ashift != ashift:
-        yield no.WrongAshift(pool, ashift)
+def _against_extent(piece: Slice, disk: Disk) -> Iterator[Refused]:
+    if piece.start_bytes % MIB or piece.size_bytes % MIB:
+        yield no.NotAligned(disk, piece)
+    start, end = piece.start_bytes, piece.start_bytes + piece.size_bytes
+    free = any(extent.start_bytes <= start < end <= extent.end_bytes for extent in free_extents(disk))
+    if not free:
+        yield no.ExtentTaken(disk, piece)
+
+
+def _against_addition(action: AddLog | AddCache | AttachLog, pool: Pool) -> Iterator[Refused]:
+    """The pool must be the one that the plan was made for."""
+    if pool.name != action.pool_name:
+        yield no.PoolRenamed(pool, action.pool_name)
+    if pool.ashift != action.ashift:
+        yield no.WrongAshift(pool, action.ashift)
+
+
+def _against_members(pieces: tuple[Slice, ...], role: Role, pool: Pool, inventory: Inventory) -> Iterator[Refused]:
+    """Slices that go into a pool must be there, as planned, and unused."""
+    if not pieces:
+        yield no.NothingToDo(pool.name)
     for piece in pieces:
+        if piece.role is not role:
+            yield no.PlanForeign()
+        yield from _against_target(piece.disk_key, piece.disk_path, inventory)
         yield from _against_member(piece, pool, inventory)
 
 
 def _against_member(piece: Slice, pool: Pool, inventory: Inventory) -> Iterator[Refused]:
     found = inventory.partition(piece.partuuid)
-    if found is None or not is_our_slice(piece, *found):
+    if found is None or not piece.is_on(*found):
         yield no.SliceGone(piece)
         return
     disk, part = found
     for hold in part.holds:
         yield no.SliceHeld(piece, hold)
+    yield from against_pool_member(piece, part, inventory)
     if disk.identity.logical_sector_bytes > 1 << pool.ashift:
         yield no.SectorTooLarge(disk, pool)
 
 
-def is_our_slice(piece: Slice, disk: Disk, part: Partition) -> bool:
-    """Whether a partition is exactly the slice that was planned: disk, number, place, size, type and PARTUUID."""
-    return (
-        disk.key == piece.disk_key
-        and part.number == piece.number
-        and part.partuuid == piece.partuuid
-        and part.type_uuid == SOLARIS_ZFS_TYPE
-        and part.start_bytes == piece.start_bytes
-        and part.size_bytes == piece.size_bytes
-    )
+def against_pool_member(piece: Slice, part: Partition, inventory: Inventory) -> Iterator[Refused]:
+    """A second look, besides the holds: no imported pool may name the partition as one of its devices."""
+    for pool in inventory.pools:
+        if any(part.is_at(vdev.path) for vdev in pool.vdevs() if vdev.path):
+            yield no.SliceHeld(piece, Hold(HoldKind.POOL, pool.name))
 
 
 def _against_log(action: AddLog, inventory: Inventory) -> Iterator[Refused]:
-    yield from _against_members(action.pool_guid, action.pool_name, action.ashift, action.legs, inventory)
     pool = inventory.pool(action.pool_guid)
-    if pool:
-        yield from _against_log_pool(pool, inventory.host)
+    if pool is None:
+        yield no.NoPool(action.pool_guid)
+        return
+    yield from _against_log_pool(pool, inventory.host)
+    yield from _against_addition(action, pool)
+    yield from _against_members(action.legs, Role.LOG, pool, inventory)
     if len({leg.size_bytes for leg in action.legs}) > 1:
         yield no.SizesDiffer(action.pool_name)
-    yield from _against_shared_disk([inventory.disk(leg.disk_key) for leg in action.legs])
+    disks = [inventory.disk(leg.disk_key) for leg in action.legs]
+    yield from _against_shared_disk(disks)
+    in_log = {_physical(disk) for top in pool.logs for disk in _disks_of(top, inventory)}
+    yield from (no.DiskInLog(disk, pool) for disk in disks if disk and _physical(disk) in in_log)
 
 
 def _against_cache(action: AddCache, inventory: Inventory) -> Iterator[Refused]:
-    yield from _against_members(action.pool_guid, action.pool_name, action.ashift, action.slices, inventory)
     pool = inventory.pool(action.pool_guid)
-    if pool:
-        yield from _against_pool(pool)
+    if pool is None:
+        yield no.NoPool(action.pool_guid)
+        return
+    yield from _against_pool(pool)
+    yield from _against_addition(action, pool)
+    keys = [piece.disk_key for piece in action.slices]
+    yield from (no.DiskTwice(key, Role.CACHE) for key in keys if keys.count(key) > 1)
+    yield from _against_members(action.slices, Role.CACHE, pool, inventory)
 
 
 def _against_attach(action: AttachLog, inventory: Inventory) -> Iterator[Refused]:
-    yield from _against_members(action.pool_guid, action.pool_name, action.ashift, (action.leg,), inventory)
     pool = inventory.pool(action.pool_guid)
     if pool is None:
+        yield no.NoPool(action.pool_guid)
         return
     yield from _against_log_pool(pool, inventory.host)
+    if pool.scan == RESILVER:
+        yield no.PoolResilvers(pool)
+    yield from _against_addition(action, pool)
+    yield from _against_members((action.leg,), Role.LOG, pool, inventory)
     top = next((top for top in pool.logs for leaf in top.leaves() if leaf.guid == action.existing_guid), None)
     if top is None:
         yield no.LogLegGone(pool, action.existing_guid)
@@ -244,90 +277,29 @@ def _against_partners(action: AttachLog, pool: Pool, top: Vdev, inventory: Inven
             yield no.LogLegUnknown(pool, leaf)
             continue
         disks.append(found[0])
-        if found[1].size_bytes != action.leg.size_bytes:
+        # A slice made by somebody else need not end at a multiple of 1 MiB; ours does, and must not be shorter.
+        if align_up(found[1].size_bytes) != action.leg.size_bytes:
             yield no.SizesDiffer(pool.name)
     yield from _against_shared_disk(disks)
 
 
 def _against_shared_disk(disks: list[Disk | None]) -> Iterator[Refused]:
-    """Two legs on one physical disk. Namespaces of one NVMe SSD share its serial, so the serial decides."""
+    """Two legs on one physical disk."""
     seen: set[str] = set()
-    for disk in disks:
-        if disk is None:
-            continue
-        physical = disk.identity.serial or disk.key
-        if physical in seen:
+    for disk in filter(None, disks):
+        if _physical(disk) in seen:
             yield no.SameDisk(disk)
-        seen.add(physical)
+        seen.add(_physical(disk))
 
 
-def _against_remove(action: RemoveVdev, inventory: Inventory) -> Iterator[Refused]:
-    pool = inventory.pool(action.pool_guid)
-    if pool is None:
-        yield no.NoPool(action.pool_guid)
-        return
-    yield from _against_undo_pool(pool, action.pool_name)
-    tops = pool.logs if action.role is Role.LOG else pool.caches
-    top = next((top for top in tops if top.guid == action.vdev_guid), None)
-    if top is None:
-        yield no.VdevGone(action.vdev_guid, pool.name, action.role)
-    elif action.role is Role.LOG:
-        yield from _against_sick_log(pool, top)
+def _physical(disk: Disk) -> str:
+    """What two devices share that are one piece of hardware: the namespaces of an NVMe SSD have its serial."""
+    return disk.identity.serial.strip().upper() or disk.key
 
 
-def _against_undo_pool(pool: Pool, planned_name: str) -> Iterator[Refused]:
-    if pool.name != planned_name:
-        yield no.PoolRenamed(pool, planned_name)
-    if pool.suspended:
-        yield no.PoolSuspended(pool)
-    if pool.read_only:
-        yield no.PoolReadOnly(pool)
-    if pool.checkpoint:
-        yield no.PoolHasCheckpoint(pool)
-
-
-def _against_sick_log(pool: Pool, top: Vdev) -> Iterator[Refused]:
-    """A log is removed only if some leg is healthy and no leg that still takes I/O has errors."""
-    leaves = list(top.leaves())
-    for leaf in leaves:
-        errors = leaf.read_errors + leaf.write_errors
-        if (leaf.state == "ONLINE" and errors) or all(each.state != "ONLINE" for each in leaves):
-            yield no.LogHasErrors(pool, leaf)
-
-
-def _against_detach(action: DetachLog, inventory: Inventory) -> Iterator[Refused]:
-    pool = inventory.pool(action.pool_guid)
-    if pool is None:
-        yield no.NoPool(action.pool_guid)
-        return
-    yield from _against_undo_pool(pool, action.pool_name)
-    mirrored = [top for top in pool.logs if any(child.guid == action.vdev_guid for child in top.children)]
-    if not mirrored:
-        yield no.VdevGone(action.vdev_guid, pool.name, Role.LOG)
-
-
-def _against_delete(piece: Slice, inventory: Inventory) -> Iterator[Refused]:
-    found = inventory.partition(piece.partuuid)
-    if found is None or not is_our_slice(piece, *found):
-        yield no.SliceGone(piece)
-        return
-    disk, part = found
-    if piece.disk_path != disk.path and piece.disk_path not in disk.links:
-        yield no.DiskChanged(disk, piece.disk_path)
-    for hold in part.holds:
-        # The label that a vdev leaves behind when it is removed looks like one of an exported pool.
-        if hold.kind is not HoldKind.EXPORTED_POOL:
-            yield no.SliceHeld(piece, hold)
-
-
-def _against_restore(action: RestoreTable, inventory: Inventory) -> Iterator[Refused]:
-    disk = inventory.disk(action.disk_key)
-    if disk is None:
-        yield no.DiskGone(action.disk_key)
-        return
-    if action.disk_path != disk.path and action.disk_path not in disk.links:
-        yield no.DiskChanged(disk, action.disk_path)
-    # A crash in the middle of writing a table can leave none that is readable; that one may be overwritten.
-    other_table = disk.table is TableKind.GPT and disk.table_uuid != action.table_uuid
-    if other_table or {part.partuuid for part in disk.partitions} != set(action.partuuids):
-        yield no.TableChanged(disk)
+def _disks_of(top: Vdev, inventory: Inventory) -> Iterator[Disk]:
+    for leaf in top.leaves():
+        found = inventory.partition_at(leaf.path)
+        disk = found[0] if found else inventory.disk_at(leaf.path)
+        if disk:
+            yield disk

@@ -23,6 +23,10 @@ class Extent:
         """Its first bytes."""
         return Extent(self.start_bytes, self.start_bytes + size_bytes)
 
+    def until(self, end_bytes: int) -> "Extent":
+        """As much of it as lies before this offset; an empty one at its start if nothing does."""
+        return Extent(self.start_bytes, max(min(self.end_bytes, end_bytes), self.start_bytes))
+
     def without_head(self, size_bytes: int) -> "Extent":
         """What is left behind a slice of this size that starts where the extent starts."""
         return Extent(align_up(self.start_bytes + size_bytes), self.end_bytes)
@@ -51,7 +55,14 @@ def overlaps(disk: Disk) -> bool:
     return any(left.end_bytes > right.start_bytes for left, right in pairwise(sorted_partitions(disk)))
 
 
-def free_number(disk: Disk) -> int:
-    """The lowest partition number not in use."""
-    taken = {part.number for part in disk.partitions}
+def is_out_of_bounds(disk: Disk) -> bool:
+    """Whether the table or a partition claims bytes that the disk does not have, as after a copy to a smaller one."""
+    size = disk.identity.size_bytes
+    broken = any(part.start_bytes <= 0 or part.size_bytes <= 0 or part.end_bytes > size for part in disk.partitions)
+    return broken or disk.usable_start_bytes <= 0 or disk.usable_end_bytes > size
+
+
+def free_number(disk: Disk, *planned: int) -> int:
+    """The lowest partition number that is neither in use nor planned."""
+    taken = {part.number for part in disk.partitions}.union(planned)
     return next(number for number in range(1, len(taken) + 2) if number not in taken)

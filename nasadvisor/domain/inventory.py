@@ -80,6 +80,18 @@ class DiskIdentity:
 
 
 @dataclass(frozen=True)
+class Place:
+    """What the partition table says of a partition: enough to tell whether somebody changed it."""
+
+    number: int
+    partuuid: str
+    type_uuid: str
+    name: str
+    start_bytes: int
+    size_bytes: int
+
+
+@dataclass(frozen=True)
 class Partition:
     """A partition as the kernel and udev show it. `path` is its preferred persistent name."""
 
@@ -98,6 +110,15 @@ class Partition:
     def end_bytes(self) -> int:
         """The offset of the first byte after the partition."""
         return self.start_bytes + self.size_bytes
+
+    @property
+    def place(self) -> Place:
+        """Its entry in the table, without what holds it and how it is reached."""
+        return Place(self.number, self.partuuid, self.type_uuid, self.name, self.start_bytes, self.size_bytes)
+
+    def is_at(self, path: str) -> bool:
+        """Whether this persistent name or kernel path leads to it."""
+        return path in self.links or path in (self.path, f"/dev/{self.kernel_name}")
 
 
 @dataclass(frozen=True)
@@ -138,6 +159,15 @@ class Disk:
     def all_holds(self) -> tuple[Hold, ...]:
         """Those of the disk and of every partition on it."""
         return self.holds + tuple(hold for part in self.partitions for hold in part.holds)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The entries of its partition table, by number."""
+        return tuple(part.place for part in sorted(self.partitions, key=lambda part: part.number))
+
+    def is_at(self, path: str) -> bool:
+        """Whether this persistent name or kernel path leads to it."""
+        return path in self.links or path in (self.path, f"/dev/{self.kernel_name}")
 
 
 class VdevClass(StrEnum):
@@ -271,19 +301,12 @@ class Inventory:
         return found[0] if len(found) == 1 else None
 
     def partition_at(self, path: str) -> tuple[Disk, Partition] | None:
-        """The partition that has this persistent name or kernel path."""
-        for disk in self.disks:
-            for part in disk.partitions:
-                if path in part.links or path in (part.path, f"/dev/{part.kernel_name}"):
-                    return disk, part
-        return None
+        """The partition that has this persistent name or kernel path; None for the empty path of an unknown one."""
+        return next(((d, p) for d in self.disks for p in d.partitions if path and p.is_at(path)), None)
 
     def disk_at(self, path: str) -> Disk | None:
-        """The whole disk that has this persistent name or kernel path."""
-        for disk in self.disks:
-            if path in disk.links or path in (disk.path, f"/dev/{disk.kernel_name}"):
-                return disk
-        return None
+        """The whole disk that has this persistent name or kernel path; None for the empty path of an unknown one."""
+        return next((disk for disk in self.disks if path and disk.is_at(path)), None)
 
 
 def fingerprint_of(disks: Iterable[Disk], pools: Iterable[Pool]) -> str:
@@ -301,11 +324,8 @@ def _disk_facts(disk: Disk) -> dict[str, object]:
         "table": [disk.table, disk.table_uuid],
         "holds": sorted([hold.kind, hold.what] for hold in disk.holds),
         "partitions": [
-            {
-                "place": [part.number, part.partuuid, part.type_uuid, part.start_bytes, part.size_bytes],
-                "holds": sorted([hold.kind, hold.what] for hold in part.holds),
-            }
-            for part in disk.partitions
+            {"place": asdict(part.place), "holds": sorted([hold.kind, hold.what] for hold in part.holds)}
+            for part in sorted(disk.partitions, key=lambda part: part.number)
         ],
     }
 

@@ -18,7 +18,6 @@ from nasadvisor.domain.actions import (
     Slice,
     UndoAction,
 )
-from nasadvisor.domain.checks import is_our_slice
 from nasadvisor.domain.inventory import Inventory, Pool, TableKind, Vdev
 from nasadvisor.domain.undo import Outcome
 
@@ -34,7 +33,7 @@ def landed(action: Action, inventory: Inventory) -> Outcome | None:
             return None  # it leaves no trace on the host; doing it again is harmless
         case CreateSlice(slice=piece):
             found = inventory.partition(piece.partuuid)
-            return Outcome() if found and is_our_slice(piece, *found) else None
+            return Outcome() if found and piece.is_on(*found) else None
         case AddLog():
             pool = inventory.pool(action.pool_guid)
             return _landed_log(action, pool, inventory) if pool else None

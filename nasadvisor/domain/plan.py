@@ -5,8 +5,9 @@ inventory it has just read and accepts a plan only if the result is the same, so
 made for another state of the host, cannot run.
 """
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from nasadvisor.domain.actions import (
@@ -23,16 +24,20 @@ from nasadvisor.domain.actions import (
     slices_of,
 )
 from nasadvisor.domain.checks import can, can_use_disk, can_use_pool, find_log_leg
-from nasadvisor.domain.gaps import Extent, free_number, largest_extent
-from nasadvisor.domain.inventory import Disk, Host, Inventory, TableKind, fingerprint_of
+from nasadvisor.domain.gaps import Extent, free_extents, free_number
+from nasadvisor.domain.inventory import Disk, Host, Inventory, Pool, TableKind, fingerprint_of
 from nasadvisor.domain.refusals import (
     CacheHasNoRoom,
     DiskGone,
     DiskHasPartitions,
+    DiskTwice,
+    ImpossibleReserve,
     LogLegGone,
+    LogLegUnknown,
     NoPool,
     NothingToDo,
     OneLegForAttach,
+    PlanForeign,
     TooSmall,
 )
 from nasadvisor.domain.statements import Refused
@@ -42,6 +47,11 @@ Preparation = CreateTable | SaveTable | CreateSlice
 
 MIN_SLICE_BYTES = 64 * MIB
 """SPA_MINDEVSIZE, include/sys/vdev_impl.h: OpenZFS refuses anything smaller."""
+
+MAX_RESERVE_PERCENT = 90
+
+_PLAN_ID = re.compile(r"[0-9a-z][0-9a-z-]{0,63}")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True)
@@ -72,11 +82,23 @@ class PlanRequest:
 
 @dataclass(frozen=True)
 class PlanIds:
-    """What a plan needs from outside: its own id, the time (UTC, ISO 8601) and fresh UUIDs (lower case)."""
+    """What a plan needs from outside: its own id, the time (UTC, ISO 8601) and fresh UUIDs in lower case.
+
+    They become names of a directory, of tables and of partitions, so nothing else is let in.
+
+    Raises:
+        ValueError: the id could not name a directory, or the UUIDs are not different ones in lower case.
+    """
 
     plan_id: str
     created_at: str
     uuids: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not _PLAN_ID.fullmatch(self.plan_id):
+            raise ValueError("the id of a plan must be of lower-case letters, digits and hyphens")
+        if not all(map(_UUID.fullmatch, self.uuids)) or len(set(self.uuids)) < len(self.uuids):
+            raise ValueError("the UUIDs of a plan must be different ones in lower case")
 
     @staticmethod
     def uuids_needed(request: PlanRequest) -> int:
@@ -123,19 +145,20 @@ class PlanRefused:
 
 def make_plan(request: PlanRequest, inventory: Inventory, ids: PlanIds) -> Plan | PlanRefused:
     """The plan for a request, or every reason against it."""
-    refusals = tuple(_refusals_of_targets(request, inventory))
+    pool = inventory.pool(request.pool_guid)
+    if pool is None:
+        return PlanRefused((NoPool(request.pool_guid),))
+    refusals = (*_refusals_of_request(request, ids), *_refusals_of_targets(request, inventory, pool))
     if refusals:
         return PlanRefused(refusals)
-    uuids = iter(ids.uuids)
-    layout = _lay_out(request, inventory, uuids)
+    layout = _lay_out(request, inventory, pool, ids)
     if isinstance(layout, PlanRefused):
         return layout
-    actions = (*layout, *_pool_actions(request, inventory, layout))
+    actions = (*layout, *_pool_actions(request, pool, layout))
     refusals = tuple(refusals_of(actions, inventory))
     if refusals:
         return PlanRefused(refusals)
-    pool = inventory.pool(request.pool_guid)
-    return Plan(request, ids, pool.name if pool else "", scope_fingerprint(request, inventory), actions)
+    return Plan(request, ids, pool.name, scope_fingerprint(request, inventory), actions)
 
 
 def refusals_of(actions: tuple[Action, ...], inventory: Inventory) -> Iterator[Refused]:
@@ -154,12 +177,20 @@ def scope_fingerprint(request: PlanRequest, inventory: Inventory) -> str:
     return fingerprint_of(disks, pools)
 
 
-def _refusals_of_targets(request: PlanRequest, inventory: Inventory) -> Iterator[Refused]:
-    """What can be said before anything is laid out: about the pool, the disks and the wish itself."""
-    pool = inventory.pool(request.pool_guid)
-    if pool is None:
-        yield NoPool(request.pool_guid)
-        return
+def _refusals_of_request(request: PlanRequest, ids: PlanIds) -> Iterator[Refused]:
+    """What is wrong with the wish itself, whatever the host is like."""
+    for role, keys in ((Role.LOG, request.log_disks), (Role.CACHE, request.cache_disks)):
+        yield from (DiskTwice(key, role) for key in dict.fromkeys(keys) if keys.count(key) > 1)
+    if not 0 <= request.reserve_percent <= MAX_RESERVE_PERCENT:
+        yield ImpossibleReserve(request.reserve_percent, MAX_RESERVE_PERCENT)
+    if request.attach_to and len(request.log_disks) != 1:
+        yield OneLegForAttach()
+    if len(ids.uuids) < PlanIds.uuids_needed(request):
+        yield PlanForeign()
+
+
+def _refusals_of_targets(request: PlanRequest, inventory: Inventory, pool: Pool) -> Iterator[Refused]:
+    """What can be said of the pool and the disks before anything is laid out."""
     if not request.disks:
         yield NothingToDo(pool.name)
     answers = [can_use_pool(pool, inventory.host, bool(request.log_disks))]
@@ -172,104 +203,93 @@ def _refusals_of_targets(request: PlanRequest, inventory: Inventory) -> Iterator
         if disk.partitions and not request.use_free_extents:
             yield DiskHasPartitions(disk)
     yield from (answer for answer in answers if isinstance(answer, Refused))
-    if request.attach_to and len(request.log_disks) != 1:
-        yield OneLegForAttach()
-    if request.attach_to and find_log_leg(pool, request.attach_to) is None:
-        yield LogLegGone(pool, request.attach_to)
+    if request.attach_to:
+        leg = find_log_leg(pool, request.attach_to)
+        if leg is None:
+            yield LogLegGone(pool, request.attach_to)
+        elif inventory.partition_at(leg.path) is None:
+            yield LogLegUnknown(pool, leg)
 
 
-def _lay_out(request: PlanRequest, inventory: Inventory, uuids: Iterator[str]) -> tuple[Preparation, ...] | PlanRefused:
-    """Tables first, then the slices disk by disk: log first, cache next, the reserve last."""
+def _lay_out(
+    request: PlanRequest, inventory: Inventory, pool: Pool, ids: PlanIds
+) -> tuple[Preparation, ...] | PlanRefused:
+    """Disk by disk: the table first, then the log slice, then the cache slice; the reserve stays at the end."""
     made: list[Preparation] = []
     refusals: list[Refused] = []
-    for key in request.disks:
-        disk = inventory.disk(key)
-        assert disk is not None, "checked with the targets"  # noqa: S101
-        result = _lay_out_disk(request, inventory, disk, uuids)
-        if isinstance(result, Refused):
-            refusals.append(result)
-        else:
-            made.extend(result)
+    uuids = iter(ids.uuids)
+    log_size = _log_size(request, inventory, pool)
+    for disk in filter(None, map(inventory.disk, request.disks)):
+        pieces = _slices(request, disk, _room(request, inventory.host, disk), log_size)
+        if isinstance(pieces, Refused):
+            refusals.append(pieces)
+            continue
+        made.append(_table(disk, uuids))
+        made.extend(CreateSlice(replace(piece, partuuid=next(uuids)), pool.name) for piece in pieces)
     return PlanRefused(tuple(refusals)) if refusals else tuple(made)
-
-
-def _lay_out_disk(
-    request: PlanRequest, inventory: Inventory, disk: Disk, uuids: Iterator[str]
-) -> list[Preparation] | Refused:
-    made: list[Preparation] = [_table(disk, uuids)]
-    room = _room(request, inventory.host, disk)
-    number = free_number(disk)
-    if disk.key in request.log_disks:
-        size = _log_size(request, inventory)
-        if size < MIN_SLICE_BYTES or room.size_bytes < size:
-            return TooSmall(disk, Role.LOG, size, room.size_bytes)
-        made.append(_slice(request, disk, Role.LOG, number, room.head(size), next(uuids)))
-        room, number = room.without_head(size), _next_number(disk, number)
-    if disk.key in request.cache_disks:
-        size = room.size_bytes if request.cache_size_bytes is None else align_up(request.cache_size_bytes)
-        if size < MIN_SLICE_BYTES or room.size_bytes < size:
-            return CacheHasNoRoom(disk, size, room.size_bytes, request.reserve_percent)
-        made.append(_slice(request, disk, Role.CACHE, number, room.head(size), next(uuids)))
-    return made
 
 
 def _table(disk: Disk, uuids: Iterator[str]) -> CreateTable | SaveTable:
     if disk.table is TableKind.NONE:
         return CreateTable(disk.key, disk.path, next(uuids), disk.usable_start_bytes, disk.usable_end_bytes)
-    return SaveTable(disk.key, disk.path, disk.table_uuid, tuple(part.partuuid for part in disk.partitions))
+    return SaveTable(disk.key, disk.path, disk.table_uuid, disk.places)
+
+
+def _slices(request: PlanRequest, disk: Disk, room: Extent, log_size: int) -> tuple[Slice, ...] | Refused:
+    """The slices on one disk, still without PARTUUIDs: log first, cache next."""
+    pieces: list[Slice] = []
+    if disk.key in request.log_disks:
+        if log_size < MIN_SLICE_BYTES or room.size_bytes < log_size:
+            return TooSmall(disk, Role.LOG, log_size, room.size_bytes)
+        pieces.append(_slice(request, disk, Role.LOG, free_number(disk), room.head(log_size)))
+        room = room.without_head(log_size)
+    if disk.key in request.cache_disks:
+        size = room.size_bytes if request.cache_size_bytes is None else align_up(request.cache_size_bytes)
+        if size < MIN_SLICE_BYTES or room.size_bytes < size:
+            return CacheHasNoRoom(disk, size, room.size_bytes, request.reserve_percent)
+        number = free_number(disk, *(piece.number for piece in pieces))
+        pieces.append(_slice(request, disk, Role.CACHE, number, room.head(size)))
+    return tuple(pieces)
 
 
 def _room(request: PlanRequest, host: Host, disk: Disk) -> Extent:
-    """The largest free extent, less the reserve where the extent reaches the end of the disk."""
-    extent = largest_extent(disk)
+    """The longest free extent, each of them less what reaches into the reserve at the end of the disk."""
     reserve = max(disk.identity.size_bytes * request.reserve_percent // 100, host.tail_bytes)
-    end = min(extent.end_bytes, align_down(max(disk.usable_end_bytes - reserve, 0)))
-    return Extent(extent.start_bytes, max(end, extent.start_bytes))
+    end = align_down(max(disk.usable_end_bytes - reserve, 0))
+    extents = (extent.until(end) for extent in free_extents(disk))
+    return max(extents, key=lambda extent: extent.size_bytes, default=Extent(0, 0))
 
 
-def _next_number(disk: Disk, number: int) -> int:
-    taken = {part.number for part in disk.partitions} | {number}
-    return next(candidate for candidate in range(number, number + len(taken) + 2) if candidate not in taken)
-
-
-def _log_size(request: PlanRequest, inventory: Inventory) -> int:
-    """As asked, rounded up to 1 MiB; the size of the existing leg where one is to be mirrored."""
-    if not request.attach_to:
-        return align_up(request.log_size_bytes)
-    pool = inventory.pool(request.pool_guid)
-    leg = find_log_leg(pool, request.attach_to) if pool else None
+def _log_size(request: PlanRequest, inventory: Inventory, pool: Pool) -> int:
+    """As asked, or as long as the leg that is to be mirrored; rounded up to 1 MiB."""
+    leg = find_log_leg(pool, request.attach_to) if request.attach_to else None
     found = inventory.partition_at(leg.path) if leg else None
-    return found[1].size_bytes if found else 0
+    return align_up(found[1].size_bytes if found else request.log_size_bytes)
 
 
-def _slice(request: PlanRequest, disk: Disk, role: Role, number: int, extent: Extent, partuuid: str) -> CreateSlice:
-    piece = Slice(
+def _slice(request: PlanRequest, disk: Disk, role: Role, number: int, extent: Extent) -> Slice:
+    return Slice(
         disk_key=disk.key,
         disk_path=disk.path,
         number=number,
         start_bytes=extent.start_bytes,
         size_bytes=extent.size_bytes,
         sector_bytes=disk.identity.logical_sector_bytes,
-        partuuid=partuuid,
+        partuuid="",
         role=role,
         naming=request.naming,
     )
-    return CreateSlice(piece)
 
 
-def _pool_actions(request: PlanRequest, inventory: Inventory, layout: tuple[Preparation, ...]) -> tuple[Action, ...]:
-    pool = inventory.pool(request.pool_guid)
-    assert pool is not None, "checked with the targets"  # noqa: S101
+def _pool_actions(request: PlanRequest, pool: Pool, layout: tuple[Preparation, ...]) -> Iterator[Action]:
+    """The log before the cache, so that an undo takes the cache out first."""
     pieces = tuple(chain.from_iterable(slices_of(action) for action in layout))
     logs = tuple(piece for piece in pieces if piece.role is Role.LOG)
     caches = tuple(piece for piece in pieces if piece.role is Role.CACHE)
-    actions: list[Action] = []
-    if request.attach_to:
-        leg = find_log_leg(pool, request.attach_to)
-        assert leg is not None, "checked with the targets"  # noqa: S101
-        actions.append(AttachLog(pool.name, pool.guid, pool.ashift, leg.guid, leg.path, logs[0]))
+    leg = find_log_leg(pool, request.attach_to) if request.attach_to else None
+    if leg:
+        yield AttachLog(pool.name, pool.guid, pool.ashift, leg.guid, leg.path, logs[0])
     elif logs:
-        actions.append(AddLog(pool.name, pool.guid, pool.ashift, logs))
+        yield AddLog(pool.name, pool.guid, pool.ashift, logs)
     if caches:
-        actions.append(AddCache(pool.name, pool.guid, pool.ashift, caches))
-    return tuple(actions)
+        yield AddCache(pool.name, pool.guid, pool.ashift, caches)

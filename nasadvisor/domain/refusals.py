@@ -101,6 +101,16 @@ def PoolHasCheckpoint(pool: Pool) -> Refused:
     )
 
 
+def PoolResilvers(pool: Pool) -> Refused:
+    return Refused(
+        "pool-resilvers",
+        _(
+            "Pool {pool} is resilvering. Attaching a side to its log starts the resilver of the whole pool again, so wait until it is done; `zpool status {pool}` shows when."
+        ),
+        {"pool": pool.name},
+    )
+
+
 def FeatureMissing(pool: Pool) -> Refused:
     return Refused(
         "feature-missing",
@@ -184,8 +194,20 @@ def ForeignTable(disk: Disk) -> Refused:
 def BrokenTable(disk: Disk) -> Refused:
     return Refused(
         "broken-table",
-        _("{disk} has partitions that overlap. Such a table is not to be trusted; repair it with sgdisk first."),
+        _(
+            "{disk} has partitions that overlap or do not fit on it. Such a table is not to be trusted; repair it with sgdisk first."
+        ),
         {"disk": disk.label},
+    )
+
+
+def StrangeSectors(disk: Disk) -> Refused:
+    return Refused(
+        "strange-sectors",
+        _(
+            "{disk} says that its sectors have {sector} bytes. Slices are counted in sectors of 512 bytes or a power of two above that, so it is not used. Choose another SSD."
+        ),
+        {"disk": disk.label, "sector": str(disk.identity.logical_sector_bytes)},
     )
 
 
@@ -256,6 +278,26 @@ def NotAligned(disk: Disk, piece: Slice) -> Refused:
     )
 
 
+def SectorsDiffer(disk: Disk, piece: Slice) -> Refused:
+    return Refused(
+        "sectors-differ",
+        _(
+            "The plan counts in sectors of {planned} bytes and {disk} has sectors of {actual}, so the slice would lie elsewhere. Make a new plan."
+        ),
+        {"disk": disk.label, "planned": str(piece.sector_bytes), "actual": str(disk.identity.logical_sector_bytes)},
+    )
+
+
+def TableFull(disk: Disk, piece: Slice) -> Refused:
+    return Refused(
+        "table-full",
+        _(
+            "The partition table of {disk} has no place for a partition number {number}; a GPT has the numbers 1 to 128. Delete partitions that are not needed, or choose another SSD."
+        ),
+        {"disk": disk.label, "number": str(piece.number)},
+    )
+
+
 def NumberTaken(disk: Disk, piece: Slice) -> Refused:
     return Refused(
         "number-taken",
@@ -300,7 +342,35 @@ def SameDisk(disk: Disk) -> Refused:
 
 def SizesDiffer(pool_name: str) -> Refused:
     return Refused(
-        "sizes-differ", _("The slices of a mirrored log for pool {pool} must have the same size."), {"pool": pool_name}
+        "sizes-differ",
+        _("The slices of a mirrored log for pool {pool} must have the same size. Make a new plan."),
+        {"pool": pool_name},
+    )
+
+
+def DiskTwice(key: str, role: Role) -> Refused:
+    return Refused(
+        "disk-twice",
+        _("The disk {key} is named more than once for the {role}. Name each SSD once."),
+        {"key": key, "role": str(role)},
+    )
+
+
+def DiskInLog(disk: Disk, pool: Pool) -> Refused:
+    return Refused(
+        "disk-in-log",
+        _(
+            "{disk} already carries a log of pool {pool}. A second one on the same SSD protects nothing and gains nothing. Choose another SSD."
+        ),
+        {"disk": disk.label, "pool": pool.name},
+    )
+
+
+def ImpossibleReserve(percent: int, highest: int) -> Refused:
+    return Refused(
+        "impossible-reserve",
+        _("A reserve of {percent} % is not possible. Choose 0 to {highest} %."),
+        {"percent": str(percent), "highest": str(highest)},
     )
 
 
@@ -397,6 +467,26 @@ def LogHasErrors(pool: Pool, leg: Vdev) -> Refused:
             "state": leg.state,
             "errors": str(leg.read_errors + leg.write_errors),
         },
+    )
+
+
+def VdevChanged(pool: Pool, top: Vdev, leaf: Vdev, role: Role) -> Refused:
+    return Refused(
+        "vdev-changed",
+        _(
+            "The {role} {guid} of pool {pool} now also stands on {path}, which this run did not add. Undo first the run that added it, or take it out by hand; then undo this one."
+        ),
+        {"pool": pool.name, "guid": top.guid, "path": leaf.path, "role": str(role)},
+    )
+
+
+def LastGoodLeg(pool: Pool, leg: Vdev) -> Refused:
+    return Refused(
+        "last-good-leg",
+        _(
+            "The side of the log of pool {pool} that would stay, {path}, is {state}. Without the other one the log would be lost, so nothing is detached. Repair that side first."
+        ),
+        {"pool": pool.name, "path": leg.path or leg.name, "state": leg.state},
     )
 
 

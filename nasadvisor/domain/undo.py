@@ -45,9 +45,9 @@ def undo_of(action: Action, outcome: Outcome) -> tuple[UndoAction, ...]:
         case CreateTable():
             return (RestoreTable(action.disk_key, action.disk_path, action.table_uuid, ()),)
         case SaveTable():
-            return (RestoreTable(action.disk_key, action.disk_path, action.table_uuid, action.partuuids),)
+            return (RestoreTable(action.disk_key, action.disk_path, action.table_uuid, action.places),)
         case CreateSlice(slice=piece):
-            return (DeleteSlice(piece),)
+            return (DeleteSlice(piece, action.pool_name),)
         case AddLog():
             return tuple(
                 RemoveVdev(action.pool_name, action.pool_guid, Role.LOG, guid, action.legs)
@@ -55,8 +55,8 @@ def undo_of(action: Action, outcome: Outcome) -> tuple[UndoAction, ...]:
             )
         case AddCache():
             return tuple(
-                RemoveVdev(action.pool_name, action.pool_guid, Role.CACHE, guid, (piece,))
-                for guid, piece in zip(outcome.vdev_guids, action.slices, strict=True)
+                RemoveVdev(action.pool_name, action.pool_guid, Role.CACHE, guid, action.slices)
+                for guid in outcome.vdev_guids
             )
         case AttachLog():
             return tuple(DetachLog(action.pool_name, action.pool_guid, guid, action.leg) for guid in outcome.vdev_guids)
@@ -131,8 +131,8 @@ def stays_after_undo(plan: Plan) -> tuple[Finding, ...]:
             Finding(
                 "hole-stays",
                 _(
-                    "The configuration of pool {pool} keeps an empty place (a hole) where the log was. OpenZFS leaves it "
-                    "for every removed log; it holds no data and needs no space."
+                    "The configuration of pool {pool} keeps an empty place (a hole) where the log was. OpenZFS leaves "
+                    "it for every removed log; it holds no data and needs no space."
                 ),
                 {"pool": plan.pool_name},
             )

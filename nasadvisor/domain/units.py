@@ -9,23 +9,22 @@ TIB: Final = 1024 * GIB
 
 _SUFFIXES: Final = ("B", "K", "M", "G", "T", "P", "E")
 _NICENUM_WIDTH: Final = 5
+_LARGEST_UNIT: Final = len(_SUFFIXES) - 1
 _EXPONENTS: Final = {"": 0, "B": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 
 
 def zfs_size(size_bytes: int) -> str:
     """Write a size as `zpool list` does: three significant figures, binary suffix ("1.82T", "447G", "16G").
 
-    Source: `zfs_nicenum_format()` in lib/libzutil/zutil_nicenum.c.
+    Source: `zfs_nicenum_format()` in lib/libzutil/zutil_nicenum.c. Numbers that OpenZFS cannot count (2**64 and above)
+    are written in whole E, so that any number that somebody typed can be quoted back.
     """
-    scaled, index = float(size_bytes), 0
-    while scaled >= 1024 and index < len(_SUFFIXES) - 1:
-        scaled /= 1024
-        index += 1
-    suffix = _SUFFIXES[index]
-    if index == 0 or scaled == int(scaled):
-        return f"{int(scaled)}{suffix}"
-    texts = (f"{scaled:.{decimals}f}{suffix}" for decimals in (2, 1, 0))
-    return next((text for text in texts if len(text) <= _NICENUM_WIDTH), f"{scaled:.0f}{suffix}")
+    index = next((power for power in range(_LARGEST_UNIT) if size_bytes < 1024 ** (power + 1)), _LARGEST_UNIT)
+    unit, suffix = 1024**index, _SUFFIXES[index]
+    if size_bytes % unit == 0 or size_bytes >= 1024 * unit:
+        return f"{size_bytes // unit}{suffix}"
+    texts = (f"{size_bytes / unit:.{decimals}f}{suffix}" for decimals in (2, 1, 0))
+    return next((text for text in texts if len(text) <= _NICENUM_WIDTH), f"{size_bytes / unit:.0f}{suffix}")
 
 
 def parse_size(text: str) -> int:

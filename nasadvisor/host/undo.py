@@ -2,7 +2,6 @@
 
 from nasadvisor.domain import refusals as no
 from nasadvisor.domain.actions import DetachLog, RemoveVdev, RestoreTable, UndoAction
-from nasadvisor.domain.checks import can_undo
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.landed import gone, landed
 from nasadvisor.domain.lifecycle import (
@@ -20,6 +19,7 @@ from nasadvisor.domain.lifecycle import (
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.undo import Outcome, stays_after_undo, undo_of
+from nasadvisor.domain.undo_checks import can_undo
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.executor import Executor
 from nasadvisor.host.logbook import Logbook
