@@ -16,7 +16,7 @@ from nasadvisor.domain.actions import (
     UndoAction,
 )
 from nasadvisor.domain.commands import commands
-from nasadvisor.domain.inventory import Disk, Inventory, Pool, TableKind, Vdev
+from nasadvisor.domain.inventory import Disk, HoldKind, Inventory, Partition, Pool, TableKind, Vdev
 from nasadvisor.domain.lifecycle import CommandRan, DiskImage
 
 FIRST_GUID = 9_000_000_000_000_000_001
@@ -116,11 +116,14 @@ def _pruned(tops: tuple[Vdev, ...], guid: str) -> tuple[Vdev, ...]:
 
 
 def _released(disk: Disk, used: set[str]) -> Disk:
-    parts = tuple(
-        part if part.holds and ({part.path, *part.links} & used) else replace(part, holds=())
-        for part in disk.partitions
-    )
-    return replace(disk, partitions=parts)
+    """Partitions that no pool uses any more are no longer held by one; other holds stay."""
+    return replace(disk, partitions=tuple(_freed(part, used) for part in disk.partitions))
+
+
+def _freed(part: Partition, used: set[str]) -> Partition:
+    if {part.path, *part.links} & used:
+        return part
+    return replace(part, holds=tuple(hold for hold in part.holds if hold.kind is not HoldKind.POOL))
 
 
 def _ran(action: Action | UndoAction) -> tuple[CommandRan, ...]:
