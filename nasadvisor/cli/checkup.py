@@ -1,0 +1,164 @@
+"""The checks of `nasadvisor doctor`, one function each."""
+
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import nasadvisor
+from nasadvisor.domain.units import MIB, zfs_size
+from nasadvisor.host.adapters.process import PACKAGES, Tool
+from nasadvisor.host.config import HostConfig
+from nasadvisor.host.errors import HostError
+from nasadvisor.host.journal import FILE_NAME, run_ids
+from nasadvisor.host.machine import Machine
+
+NEEDED: Final = (
+    Tool.ZPOOL,
+    Tool.ZFS,
+    Tool.SGDISK,
+    Tool.BLKID,
+    Tool.LSBLK,
+    Tool.PARTX,
+    Tool.UDEVADM,
+    Tool.WIPEFS,
+    Tool.BLKDISCARD,
+)
+"""The programs that planning, applying and undoing start."""
+
+SERVICES: Final = ("redis", "web", "console", "beat", "host")
+UNIT_DIRECTORIES: Final = (Path("etc/systemd/system"), Path("usr/lib/systemd/system"))
+ENOUGH_BYTES: Final = 64 * MIB
+"""Space for some hundred journals."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was looked at, whether it is all right, and what was found or is to be done."""
+
+    what: str
+    ok: bool
+    sentence: str
+
+
+def checkup(config: HostConfig, machine: Machine, *, is_root: bool, root: Path = Path("/")) -> Iterator[Finding]:
+    """Every check in turn; `root` is where this system's files are."""
+    yield _rights(is_root=is_root)
+    yield from _tools(machine)
+    yield from _openzfs(machine)
+    yield from _state(config.state_dir)
+    yield from _services(root)
+    if _is_installed(root):
+        yield _redis(config.redis_url)
+    yield _time(config, machine.clock())
+
+
+def _rights(*, is_root: bool) -> Finding:
+    if is_root:
+        return Finding("Rights", True, "this is root.")
+    return Finding("Rights", False, "only root can look at disks and change pools. Run this with sudo.")
+
+
+def _tools(machine: Machine) -> Iterator[Finding]:
+    missing = [tool for tool in NEEDED if not machine.runner.has(tool)]
+    for tool in missing:
+        yield Finding("Programs", False, f"{tool} is missing. Install the package {PACKAGES[tool]}.")
+    if not missing:
+        yield Finding("Programs", True, "all that are needed are installed.")
+
+
+def _openzfs(machine: Machine) -> Iterator[Finding]:
+    try:
+        host = machine.host.read()
+    except HostError as error:
+        yield Finding("OpenZFS", False, str(error))
+        return
+    if not host.zfs_userland:
+        yield Finding("OpenZFS", False, "it is not installed. Install zfsutils-linux.")
+        return
+    if not host.zfs_kernel:
+        yield Finding("OpenZFS", False, "its kernel module is not loaded. Try: modprobe zfs")
+        return
+    same = host.zfs_userland == host.zfs_kernel
+    versions = f"programs {host.zfs_userland}, kernel module {host.zfs_kernel}"
+    yield Finding("OpenZFS", same, f"{versions}." if same else f"{versions} differ. A reboot brings them together.")
+    try:
+        pools = machine.pools.read()
+    except HostError as error:
+        yield Finding("Pools", False, str(error))
+    else:
+        names = ", ".join(pool.name for pool in pools) or "none imported"
+        yield Finding("Pools", True, f"{names}.")
+
+
+def _state(directory: Path) -> Iterator[Finding]:
+    """The directory for journals, or where it will be made."""
+    place = next(path for path in (directory, *directory.parents) if path.is_dir())
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        yield Finding("Journals", False, f"{place} cannot be written: {error.strerror}. Without journals nothing runs.")
+        return
+    status = os.statvfs(place)
+    free_bytes = status.f_bavail * status.f_frsize
+    if free_bytes < ENOUGH_BYTES:
+        yield Finding("Journals", False, f"only {zfs_size(free_bytes)} are free in {place}. Free some space.")
+    else:
+        yield Finding("Journals", True, f"{place} is writable, {zfs_size(free_bytes)} are free.")
+
+
+def _services(root: Path) -> Iterator[Finding]:
+    if not _is_installed(root):
+        yield Finding("Services", True, "not installed; the command line works without them.")
+        return
+    stopped = [name for name in SERVICES if not _runs(root, f"nasadvisor-{name}.service")]
+    for name in stopped:
+        unit = f"nasadvisor-{name}.service"
+        yield Finding("Services", False, f"{unit} does not run. See why with: journalctl -u {unit}")
+    if not stopped:
+        yield Finding("Services", True, "all run.")
+
+
+def _is_installed(root: Path) -> bool:
+    return any((root / directory / "nasadvisor-web.service").exists() for directory in UNIT_DIRECTORIES)
+
+
+def _runs(root: Path, unit: str) -> bool:
+    """Whether a service has processes, as its control group tells (cgroup-v2, `cgroup.events`)."""
+    try:
+        return "populated 1" in (root / "sys/fs/cgroup/system.slice" / unit / "cgroup.events").read_text()
+    except OSError:
+        return False
+
+
+def _redis(url: str) -> Finding:
+    """Redis answers PING; asked on the socket itself, so that nothing is retried and nothing is logged."""
+    path = url.removeprefix("redis+socket://").partition("?")[0]
+    if path == url:
+        return Finding("Redis", True, "elsewhere, not checked.")
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+            client.settimeout(3)
+            client.connect(path)
+            client.sendall(b"PING\r\n")
+            answer = client.recv(16)
+    except OSError as error:
+        return Finding("Redis", False, f"{path} does not answer: {error.strerror or error}. Start nasadvisor-redis.")
+    if answer.startswith(b"+PONG"):
+        return Finding("Redis", True, f"answers at {path}.")
+    return Finding("Redis", False, f"{path} answers something else than Redis does.")
+
+
+def _time(config: HostConfig, now: datetime) -> Finding:
+    """The clock is not before what is known to lie in the past."""
+    journals = [config.journals / run_id / FILE_NAME for run_id in run_ids(config.journals)]
+    past = max(path.stat().st_mtime for path in (Path(nasadvisor.__file__), *journals))
+    if now.timestamp() + 1 < past:
+        known = datetime.fromtimestamp(past, UTC).isoformat(timespec="seconds")
+        return Finding("Time", False, f"the clock says {now.isoformat()}, but it was {known} before. Set the clock.")
+    return Finding("Time", True, f"{now.isoformat(timespec='seconds')}.")

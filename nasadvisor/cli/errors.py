@@ -1,0 +1,80 @@
+"""Exit codes, and how an expected error becomes one sentence and a code."""
+
+import json
+from enum import IntEnum
+from typing import IO, Any
+
+import click
+
+from nasadvisor.documents import DocumentError
+from nasadvisor.host.errors import HostError
+
+JSON_WANTED = "nasadvisor.json"
+"""The key in a context's `meta` that tells whether the answer shall be JSON."""
+
+
+class ExitCode(IntEnum):
+    """What the command ended with; the numbers are part of the interface."""
+
+    DONE = 0
+    USAGE = 2
+    REFUSED = 3
+    PUT_BACK = 4
+    ATTENTION = 5
+
+
+class Problem(click.ClickException):
+    """An expected error, said in a sentence for an administrator."""
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Say it, without click's "Error:"."""
+        click.echo(self.message, file=file, err=True)
+
+
+class Misuse(Problem):
+    """What was asked for makes no sense; nothing was changed."""
+
+    exit_code = ExitCode.USAGE
+
+
+class Refusal(Problem):
+    """It may not or cannot be done; nothing was changed."""
+
+    exit_code = ExitCode.REFUSED
+
+
+class Attention(Problem):
+    """Something is half done."""
+
+    exit_code = ExitCode.ATTENTION
+
+
+class SentenceGroup(click.Group):
+    """Ends expected errors of the services with a sentence and exit code 3: they happen before anything changed.
+
+    With --json the sentence is on standard output too, as `{"error": …}`.
+    """
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the subcommand."""
+        problem: click.ClickException
+        try:
+            return super().invoke(ctx)
+        except (HostError, DocumentError) as error:
+            problem = Refusal(str(error))
+        except (Problem, click.UsageError) as error:
+            problem = error
+        if ctx.meta.get(JSON_WANTED):
+            click.echo(json.dumps({"error": problem.format_message()}, ensure_ascii=False))
+        raise problem
+
+
+def remember_json(ctx: click.Context, _: click.Parameter, wanted: bool) -> bool:
+    """Note the wish for JSON where errors can see it."""
+    ctx.meta[JSON_WANTED] = wanted
+    return wanted
+
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, is_eager=True, callback=remember_json, help="Answer in JSON."
+)

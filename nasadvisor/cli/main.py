@@ -1,0 +1,24 @@
+"""The command `nasadvisor` with all it can do."""
+
+import click
+
+from nasadvisor import __version__
+from nasadvisor.cli.doctor import doctor
+from nasadvisor.cli.errors import SentenceGroup
+from nasadvisor.cli.look import inventory, pools
+from nasadvisor.cli.planning import plan
+from nasadvisor.cli.running import apply, finish, undo
+from nasadvisor.cli.runs import runs, show
+
+
+@click.group(cls=SentenceGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="nasadvisor %(version)s")
+def main() -> None:
+    """Add log and cache SSDs to OpenZFS pools, and take them back.
+
+    Exit codes: 0 done, 2 usage, 3 refused and nothing changed, 4 failed and put back, 5 needs attention.
+    """
+
+
+for command in (inventory, pools, plan, apply, runs, show, undo, finish, doctor):
+    main.add_command(command)

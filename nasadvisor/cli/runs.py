@@ -1,0 +1,80 @@
+"""`nasadvisor runs` and `nasadvisor show`: what was done on this host."""
+
+import json
+
+import click
+
+from nasadvisor.cli.errors import json_option
+from nasadvisor.cli.services import services_for
+from nasadvisor.cli.tables import command_line, heading, paragraph, table
+from nasadvisor.documents import to_document
+from nasadvisor.domain.lifecycle import CommandRan, Run, Step
+from nasadvisor.host.runs import list_runs, show_run
+
+
+@click.command()
+@json_option
+@click.pass_context
+def runs(ctx: click.Context, as_json: bool) -> None:
+    """List the runs on this host, newest first."""
+    found = list_runs(services_for(ctx).run_host())
+    if as_json:
+        click.echo(json.dumps([to_document(run) for run in found], ensure_ascii=False))
+    elif found:
+        rows = ((run.id, run.started_at[:19].replace("T", " "), run.plan.pool_name, run.state, run.by) for run in found)
+        table(("RUN", "STARTED (UTC)", "POOL", "STATE", "BY"), rows)
+    else:
+        click.echo("No plan was applied on this host yet.")
+
+
+@click.command()
+@click.argument("run_id", metavar="RUN")
+@json_option
+@click.pass_context
+def show(ctx: click.Context, run_id: str, as_json: bool) -> None:
+    """Show one run with its steps, commands and answers."""
+    run = show_run(services_for(ctx).run_host(), run_id)
+    if as_json:
+        click.echo(json.dumps(to_document(run), ensure_ascii=False))
+        return
+    click.echo(f"Run {run.id} on pool {run.plan.pool_name} of {run.node}: {run.state}")
+    click.echo(f"Started {run.started_at} by {run.by}" + (f", ended {run.ended_at}" if run.ended_at else ""))
+    heading("Steps")
+    _print_steps(run.steps)
+    if run.undo_steps:
+        heading("Steps back")
+        _print_steps(run.undo_steps)
+    _print_statements(run)
+    _print_next(run)
+
+
+def _print_steps(steps: tuple[Step, ...]) -> None:
+    for step in steps:
+        paragraph(f"{step.what}: {step.state}", f"{step.number + 1:>3}. ")
+        if step.note:
+            paragraph(step.note, "     ")
+        for ran in step.ran:
+            _print_command(ran)
+
+
+def _print_command(ran: CommandRan) -> None:
+    click.echo(f"     $ {command_line(ran.argv)}  (exit code {ran.code}, {ran.seconds:.1f} s)")
+    for line in (*ran.stdout.splitlines(), *ran.stderr.splitlines()):
+        click.echo(f"       {line}")
+
+
+def _print_statements(run: Run) -> None:
+    statements = (*run.refusals, *run.findings)
+    if statements:
+        click.echo()
+    for statement in statements:
+        paragraph(str(statement), "")
+
+
+def _print_next(run: Run) -> None:
+    if run.can_finish or run.can_undo:
+        click.echo()
+    if run.can_finish:
+        click.echo(f"To do the rest: nasadvisor finish {run.id}")
+    if run.can_undo:
+        click.echo(f"To take it back: nasadvisor undo {run.id}")

@@ -1,0 +1,59 @@
+"""What the commands work with. Tests put other services into the context's `obj`."""
+
+import getpass
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import click
+
+from nasadvisor.cli.errors import Refusal
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.host.build import machine_of, run_host_of
+from nasadvisor.host.config import HostConfig, load_config
+from nasadvisor.host.inventory import read_inventory
+from nasadvisor.host.machine import Machine
+from nasadvisor.host.runs import RunHost
+
+
+@dataclass(frozen=True)
+class Services:
+    """The host services that the commands call."""
+
+    inventory: Callable[[], Inventory]
+    run_host: Callable[[], RunHost]
+    config: Callable[[], HostConfig]
+    machine: Callable[[], Machine]
+    is_root: Callable[[], bool]
+
+
+THIS_HOST: Final = Services(
+    inventory=lambda: read_inventory(machine_of(load_config())),
+    run_host=lambda: run_host_of(load_config()),
+    config=load_config,
+    machine=lambda: machine_of(load_config()),
+    is_root=lambda: os.geteuid() == 0,
+)
+
+
+def services_for(ctx: click.Context) -> Services:
+    """The services of this call.
+
+    Raises:
+        Refusal: only root can look at disks.
+    """
+    services = any_services(ctx)
+    if not services.is_root():
+        raise Refusal("Only root can look at disks and change pools. Run it again with sudo.")
+    return services
+
+
+def any_services(ctx: click.Context) -> Services:
+    """The services of this call, for commands that say something to anybody."""
+    return ctx.obj if isinstance(ctx.obj, Services) else THIS_HOST
+
+
+def who() -> str:
+    """Who is asking, for the record of a run."""
+    return f"{os.environ.get('SUDO_USER') or getpass.getuser()} (command line)"

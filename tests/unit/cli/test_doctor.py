@@ -1,0 +1,173 @@
+"""`nasadvisor doctor` and its checks."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from nasadvisor.cli import main
+from nasadvisor.cli.checkup import SERVICES, Finding, checkup
+from nasadvisor.cli.services import Services
+from nasadvisor.domain.inventory import Disk, DiskIdentity, Host, Pool
+from nasadvisor.host.adapters.process import Tool
+from nasadvisor.host.config import HostConfig
+from nasadvisor.host.errors import HostError
+from nasadvisor.host.machine import Machine
+from tests.unit.fakes import FakeRunner
+from tests.unit.machines import home_server
+
+
+class KnownHost:
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+    def read(self) -> Host:
+        return self.host
+
+
+class KnownPools:
+    def read(self) -> tuple[Pool, ...]:
+        return home_server().pools
+
+
+class UnreadablePools:
+    def read(self) -> tuple[Pool, ...]:
+        raise HostError("Install python3-libzfs or OpenZFS 2.3.")
+
+
+class NoDisks:
+    def identify(self, device_number: int) -> DiskIdentity:
+        raise AssertionError(device_number)
+
+    def read(self, pools: tuple[Pool, ...]) -> tuple[Disk, ...]:
+        raise AssertionError(pools)
+
+
+HEALTHY = Machine(FakeRunner(), KnownHost(home_server().host), KnownPools(), NoDisks(), lambda: datetime.now(UTC))
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> HostConfig:
+    return HostConfig("nas", tmp_path / "host", tmp_path, f"redis+socket://{tmp_path}/redis.sock", "auto")
+
+
+def problems(config: HostConfig, machine: Machine, **options: Path) -> list[Finding]:
+    root = options.get("root", config.run_dir)
+    return [finding for finding in checkup(config, machine, is_root=True, root=root) if not finding.ok]
+
+
+def install(root: Path, running: tuple[str, ...] = SERVICES) -> None:
+    """Files as on a host with the services installed and some of them running."""
+    units = root / "etc/systemd/system"
+    units.mkdir(parents=True)
+    (units / "nasadvisor-web.service").touch()
+    for name in SERVICES:
+        group = root / f"sys/fs/cgroup/system.slice/nasadvisor-{name}.service"
+        group.mkdir(parents=True)
+        (group / "cgroup.events").write_text(f"populated {int(name in running)}\nfrozen 0\n")
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[None]:
+    """Something that answers PING once."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "redis.sock"))
+        server.listen()
+
+        def answer() -> None:
+            client, _ = server.accept()
+            with client:
+                client.recv(16)
+                client.sendall(b"+PONG\r\n")
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        yield
+
+
+def test_a_healthy_host_without_services_has_no_problem(config: HostConfig) -> None:
+    assert problems(config, HEALTHY) == []
+
+
+@pytest.mark.usefixtures("redis")
+def test_a_healthy_host_with_all_services_has_no_problem(config: HostConfig, tmp_path: Path) -> None:
+    install(tmp_path)
+    assert problems(config, HEALTHY) == []
+
+
+@pytest.mark.usefixtures("redis")
+def test_a_stopped_service_is_named_with_where_to_look(config: HostConfig, tmp_path: Path) -> None:
+    install(tmp_path, running=("redis", "web", "console", "beat"))
+    (finding,) = problems(config, HEALTHY)
+    assert (
+        finding.sentence == "nasadvisor-host.service does not run. See why with: journalctl -u nasadvisor-host.service"
+    )
+
+
+def test_a_silent_redis_is_a_problem_where_services_are_installed(config: HostConfig, tmp_path: Path) -> None:
+    install(tmp_path)
+    (finding,) = problems(config, HEALTHY)
+    assert finding.what == "Redis"
+    assert "No such file" in finding.sentence
+
+
+def test_a_missing_program_is_named_with_its_package(config: HostConfig) -> None:
+    machine = replace(HEALTHY, runner=FakeRunner(missing=frozenset({Tool.SGDISK})))
+    assert [finding.sentence for finding in problems(config, machine)] == [
+        "sgdisk is missing. Install the package gdisk."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("userland", "kernel", "sentence"),
+    [
+        ("", "", "it is not installed"),
+        ("2.3.9-1", "", "modprobe zfs"),
+        ("2.3.9-1", "2.2.7-1", "A reboot brings them together"),
+    ],
+)
+def test_openzfs_that_does_not_fit_together_is_a_problem(
+    config: HostConfig, userland: str, kernel: str, sentence: str
+) -> None:
+    host = replace(home_server().host, zfs_userland=userland, zfs_kernel=kernel)
+    (finding,) = problems(config, replace(HEALTHY, host=KnownHost(host)))
+    assert sentence in finding.sentence
+
+
+def test_pools_that_cannot_be_read_say_what_to_install(config: HostConfig) -> None:
+    (finding,) = problems(config, replace(HEALTHY, pools=UnreadablePools()))
+    assert "Install python3-libzfs" in finding.sentence
+
+
+def test_a_clock_that_went_back_is_a_problem(config: HostConfig) -> None:
+    machine = replace(HEALTHY, clock=lambda: datetime.now(UTC) - timedelta(days=9999))
+    (finding,) = problems(config, machine)
+    assert finding.what == "Time"
+
+
+def test_only_root_sees_everything(config: HostConfig) -> None:
+    findings = list(checkup(config, HEALTHY, is_root=False, root=config.run_dir))
+    assert [finding.what for finding in findings if not finding.ok] == ["Rights"]
+
+
+@pytest.mark.parametrize(("is_root", "code"), [(True, 0), (False, 5)])
+def test_the_exit_code_tells_whether_there_are_problems(
+    config: HostConfig, monkeypatch: pytest.MonkeyPatch, is_root: bool, code: int
+) -> None:
+    monkeypatch.setattr("nasadvisor.cli.checkup.UNIT_DIRECTORIES", ())
+    services = Services(
+        inventory=lambda: pytest.fail("the doctor reads no inventory"),
+        run_host=lambda: pytest.fail("the doctor runs nothing"),
+        config=lambda: config,
+        machine=lambda: HEALTHY,
+        is_root=lambda: is_root,
+    )
+    result = CliRunner().invoke(main, ["doctor"], obj=services, catch_exceptions=False)
+    assert result.exit_code == code
+    assert "OK       Programs: all that are needed are installed." in result.stdout
+    assert ("PROBLEM" in result.stdout) is (code != 0)

@@ -1,0 +1,52 @@
+"""`nasadvisor inventory` and `nasadvisor pools`."""
+
+from nasadvisor.documents import from_document
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.host.errors import OutputUnreadable
+from tests.unit.cli.conftest import Shell
+from tests.unit.machines import ARCHIVE, TANK
+
+
+def test_inventory_as_json_is_the_whole_inventory(shell: Shell) -> None:
+    assert from_document(Inventory, shell.json("inventory")) == shell.inventory
+
+
+def test_inventory_lists_every_disk_with_its_use(shell: Shell) -> None:
+    lines = shell.run("inventory").stdout.splitlines()
+    free = next(line for line in lines if " N1 " in line)
+    assert "466G" in free
+    assert " free " in free
+    assert any("S1" in line and "exported-pool: backup" in line for line in lines)
+    assert any("S0" in line and "boot: /boot/efi" in line for line in lines)
+
+
+def test_columns_are_aligned(shell: Shell) -> None:
+    lines = shell.run("inventory").stdout.splitlines()
+    head = next(line for line in lines if line.startswith("MODEL"))
+    rows = lines[lines.index(head) + 1 :]
+    assert len(rows) == len(shell.inventory.disks)
+    column = head.index("NAME")
+    assert all(row[column:].startswith("/dev/disk/by-id/") for row in rows)
+
+
+def test_pools_shows_layout_and_members(shell: Shell) -> None:
+    text = shell.run("pools").stdout
+    assert "2 mirrors of 2" in text
+    assert "ONLINE" in text
+    assert "DEGRADED" in text
+    assert f"tank (guid {TANK})" in text
+    assert [pool["guid"] for pool in shell.json("pools")] == [TANK, ARCHIVE]
+
+
+def test_a_host_without_pools_says_so(shell: Shell) -> None:
+    shell.executor.state = Inventory(shell.inventory.host, (), (), shell.inventory.read_at)
+    assert "No pool is imported." in shell.run("pools").stdout
+    assert "No pool is imported." in shell.run("inventory").stdout
+
+
+def test_a_host_that_cannot_be_read_is_a_sentence_and_no_traceback(shell: Shell) -> None:
+    error = OutputUnreadable("zpool status -j", "it is cut off")
+    shell.executor.inventory = lambda: (_ for _ in ()).throw(error)  # type: ignore[method-assign]
+    result = shell.run("inventory")
+    assert result.exit_code == 3
+    assert "could not be understood: it is cut off" in result.stderr

@@ -1,0 +1,184 @@
+"""`nasadvisor plan`."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from nasadvisor.documents import from_document
+from nasadvisor.domain.actions import AddLog, AttachLog, Naming
+from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.units import GIB
+from nasadvisor.host.simulated import SimulatedExecutor
+from tests.unit.cli.conftest import Shell
+from tests.unit.machines import NVME1, NVME2, TANK, home_server, with_disk, with_single_log
+
+MIRROR = ("--pool", "tank", "--log", "N1", "N2", "--log-size", "4G")
+CACHES = ("--cache", "N1", "N2", "--cache-size", "100G")
+
+
+def planned(shell: Shell, *options: str) -> Plan:
+    return from_document(Plan, shell.json("plan", *options)["plan"])
+
+
+def test_it_plans_a_mirrored_log_and_two_caches_on_two_ssds(shell: Shell) -> None:
+    plan = planned(shell, *MIRROR, *CACHES)
+    assert plan.request.log_disks == plan.request.cache_disks == (NVME1, NVME2)
+    assert plan.request.log_size_bytes == 4 * GIB
+    assert plan.request.cache_size_bytes == 100 * GIB
+    assert plan.request.reserve_percent == 10
+
+
+def test_several_ssds_can_follow_one_option_or_repeat_it(shell: Shell) -> None:
+    repeated = planned(shell, "--pool", "tank", "--log", "N1", "--log=N2", "--log-size", "4G")
+    after_equals = planned(shell, "--pool", "tank", "--log=N1", "N2", "--log-size", "4G")
+    assert repeated.request == after_equals.request == planned(shell, *MIRROR).request
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "N1",
+        f"/dev/disk/by-id/nvme-{NVME1}",
+        f"nvme-{NVME1}",
+        "nvme-Samsung_SSD_960_EVO_500GB_N1",
+        "/dev/disk/by-id/nvme-Samsung_SSD_960_EVO_500GB_N1",
+    ],
+)
+def test_a_disk_is_named_by_serial_by_id_name_or_path(shell: Shell, name: str) -> None:
+    assert planned(shell, "--pool", "tank", "--cache", name).request.cache_disks == (NVME1,)
+
+
+def test_a_pool_is_named_by_its_guid_too(shell: Shell) -> None:
+    assert planned(shell, "--pool", TANK, "--cache", "N1").pool_name == "tank"
+
+
+@pytest.mark.parametrize("name", ["/dev/nvme0n1", "nvme0n1"])
+def test_a_kernel_name_is_refused_and_the_persistent_name_given(shell: Shell, name: str) -> None:
+    result = shell.run("plan", "--pool", "tank", "--cache", name)
+    assert result.exit_code == 2
+    assert f"/dev/disk/by-id/nvme-{NVME1}" in result.stderr
+
+
+def test_a_kernel_name_of_no_disk_is_refused_as_well(shell: Shell) -> None:
+    result = shell.run("plan", "--pool", "tank", "--cache", "/dev/sdz")
+    assert result.exit_code == 2
+    assert "after the next boot" in result.stderr
+
+
+def test_a_serial_that_two_disks_have_is_ambiguous(shell: Shell) -> None:
+    disk = shell.inventory.disk(NVME2)
+    assert disk
+    shell.executor.state = with_disk(home_server(), NVME2, identity=replace(disk.identity, serial="N1"))
+    result = shell.run("plan", "--pool", "tank", "--cache", "N1")
+    assert result.exit_code == 2
+    assert "more than one disk" in result.stderr
+    assert f"nvme-{NVME1}" in result.stderr
+    assert f"nvme-{NVME2}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--pool", "tank", "--cache", "nonesuch"), "There is no disk nonesuch"),
+        (("--pool", "nonesuch", "--cache", "N1"), "no imported pool nonesuch. Imported are: tank, archive."),
+        (("--pool", "tank"), "Say which SSDs to use"),
+        (("--pool", "tank", "--log", "N1"), "Say how large each log slice shall be"),
+        (("--pool", "tank", "--log-size", "4G", "--cache", "N1"), "--log-size needs --log"),
+        (("--pool", "tank", "--log", "N1", "--log-size", "big"), "'big' is not a size"),
+        (("--pool", "tank", "--cache", "N1", "--reserve", "95%"), "'95%' is not a share"),
+        (("--pool", "tank", "--cache", "N1", "--naming", "sdX"), "'sdX' is not one of"),
+        (("--pool", "tank", "--log", "N1", "--mirror-existing-log", "auto"), "has no log that could become a mirror"),
+        (("--pool", "tank", "--log", "N1", "N2", "--mirror-existing-log", "auto"), "needs exactly one SSD"),
+        (("--cache", "N1"), "Missing option '--pool'"),
+        (("--pool", "tank", "extra"), "unexpected extra argument"),
+    ],
+)
+def test_what_makes_no_sense_is_a_usage_error(shell: Shell, options: tuple[str, ...], sentence: str) -> None:
+    result = shell.run("plan", *options)
+    assert result.exit_code == 2, result.output
+    assert sentence in result.stderr
+
+
+def test_a_partition_is_no_disk(shell: Shell) -> None:
+    disk = next(disk for disk in shell.inventory.disks if disk.partitions)
+    result = shell.run("plan", "--pool", "tank", "--cache", f"{disk.path}-part1")
+    assert result.exit_code == 2
+    assert f"name the disk, {disk.path}" in result.stderr
+
+
+def test_a_refusal_is_a_sentence_and_exit_code_3(shell: Shell) -> None:
+    result = shell.run("plan", "--pool", "tank", "--cache", "S1")
+    assert result.exit_code == 3
+    assert "it holds the exported pool backup" in result.stderr
+    assert result.stdout == ""
+
+
+def test_with_json_a_refusal_is_on_standard_output_too(shell: Shell) -> None:
+    result = shell.run("plan", "--pool", "tank", "--cache", "S1", "--json")
+    assert result.exit_code == 3
+    assert "backup" in json.loads(result.stdout)["error"]
+
+
+def test_the_preview_tells_commands_undo_warnings_and_what_stays(shell: Shell) -> None:
+    text = shell.run("plan", *MIRROR, *CACHES).stdout
+    assert "zpool add -o ashift=12 tank log mirror /dev/disk/by-partuuid/" in text
+    assert "zpool remove tank" in text
+    assert "log-and-cache-share" not in text
+    assert "Log and cache share an SSD" in text
+    assert "keeps an empty place" in " ".join(text.split())
+    assert "Nothing was changed." in text
+
+
+def test_the_plan_file_holds_the_plan_and_nothing_is_changed(shell: Shell) -> None:
+    before = shell.inventory
+    path = shell.plan_file(MIRROR)
+    assert from_document(Plan, json.loads(path.read_text())).pool_name == "tank"
+    assert shell.inventory == before
+    assert not (shell.root / "runs").exists()
+
+
+def test_a_plan_file_that_cannot_be_written_is_said_in_a_sentence(shell: Shell) -> None:
+    result = shell.run("plan", *MIRROR, "--output", shell.root / "nowhere" / "plan.json")
+    assert result.exit_code == 3
+    assert "cannot be written" in result.stderr
+
+
+def test_slices_can_be_named_by_the_disk(shell: Shell) -> None:
+    plan = planned(shell, *MIRROR, "--naming", "by-id")
+    assert plan.request.naming is Naming.DISK_ID
+
+
+def test_a_used_ssd_is_taken_only_if_its_free_space_is_asked_for(shell: Shell) -> None:
+    options = ("--pool", "tank", "--cache", "C2", "--cache-size", "50G")
+    assert shell.run("plan", *options).exit_code == 3
+    assert planned(shell, *options, "--use-free-space").request.use_free_extents
+
+
+def test_without_a_cache_size_it_takes_what_fits(shell: Shell) -> None:
+    assert planned(shell, "--pool", "tank", "--cache", "N1").request.cache_size_bytes is None
+
+
+class TestMirroringAnExistingLog:
+    @pytest.fixture
+    def shell(self, shell: Shell) -> Shell:
+        shell.executor = SimulatedExecutor(with_single_log())
+        return shell
+
+    @pytest.mark.parametrize("which", ["auto", "31"])
+    def test_it_attaches_to_the_log_that_is_there(self, shell: Shell, which: str) -> None:
+        plan = planned(shell, "--pool", "tank", "--log", "N2", "--mirror-existing-log", which)
+        assert plan.request.attach_to == "31"
+        assert any(isinstance(action, AttachLog) for action in plan.actions)
+        assert not any(isinstance(action, AddLog) for action in plan.actions)
+
+    def test_its_size_cannot_be_chosen(self, shell: Shell) -> None:
+        options = ("--pool", "tank", "--log", "N2", "--mirror-existing-log", "auto", "--log-size", "4G")
+        result = shell.run("plan", *options)
+        assert result.exit_code == 2
+        assert "both sides have one size" in result.stderr
+
+    def test_a_guid_that_is_no_log_is_a_usage_error_that_lists_the_logs(self, shell: Shell) -> None:
+        result = shell.run("plan", "--pool", "tank", "--log", "N2", "--mirror-existing-log", "32")
+        assert result.exit_code == 2
+        assert "31 (/dev/disk/by-partuuid/" in result.stderr

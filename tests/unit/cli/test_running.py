@@ -1,0 +1,234 @@
+"""`nasadvisor apply`, `undo`, `finish`, `runs` and `show`."""
+
+import errno
+import json
+from pathlib import Path
+
+import pytest
+
+from nasadvisor.domain.inventory import fingerprint_of
+from nasadvisor.domain.lifecycle import Record
+from nasadvisor.host.errors import CommandFailed
+from nasadvisor.host.journal import Journal, JournalUnwritable
+from tests.unit.cli.conftest import Shell
+from tests.unit.machines import NVME1, with_disk, with_pool
+
+MIRROR_AND_CACHES = (
+    *("--pool", "tank", "--log", "N1", "N2", "--log-size", "4G"),
+    *("--cache", "N1", "N2", "--cache-size", "100G"),
+)
+
+
+@pytest.fixture
+def plan_file(shell: Shell) -> Path:
+    return shell.plan_file(MIRROR_AND_CACHES)
+
+
+def applied(shell: Shell, plan_file: Path) -> str:
+    answer = shell.json("apply", plan_file, "--yes")
+    assert answer["state"] == "applied"
+    return str(answer["run"])
+
+
+def test_apply_prints_the_run_which_is_the_plan_and_changes_the_pool(shell: Shell, plan_file: Path) -> None:
+    run = applied(shell, plan_file)
+    assert run == json.loads(plan_file.read_text())["ids"]["plan_id"]
+    tank = shell.inventory.pools[0]
+    assert [top.kind for top in tank.logs] == ["mirror"]
+    assert len(tank.caches) == 2
+
+
+def test_apply_tells_each_step_on_standard_error_and_how_to_go_back(shell: Shell, plan_file: Path) -> None:
+    result = shell.run("apply", plan_file, "--yes")
+    assert result.exit_code == 0
+    assert "1/8  Write an empty GPT on" in result.stderr
+    assert "8/8  Add 2 cache slices to pool tank" in result.stderr
+    assert result.stderr.count("done") == 8
+    assert "nasadvisor undo" in result.stdout
+
+
+def test_undo_takes_everything_back(shell: Shell, plan_file: Path) -> None:
+    before = fingerprint_of(shell.inventory.disks, shell.inventory.pools)
+    run = applied(shell, plan_file)
+    result = shell.run("undo", run, "--yes")
+    assert result.exit_code == 0
+    assert "Undone." in result.stdout
+    assert "Taking it back:" in result.stderr
+    assert fingerprint_of(shell.inventory.disks, shell.inventory.pools) == before
+
+
+def test_a_plan_runs_once(shell: Shell, plan_file: Path) -> None:
+    applied(shell, plan_file)
+    again = shell.run("apply", plan_file, "--yes")
+    assert again.exit_code == 3
+    assert "was applied before" in again.stderr
+
+
+def test_without_a_terminal_and_without_yes_it_does_not_apply(shell: Shell, plan_file: Path) -> None:
+    before = shell.inventory
+    result = shell.run("apply", plan_file, stdin="y\n")
+    assert result.exit_code == 2
+    assert "Add --yes" in result.stderr
+    assert shell.inventory == before
+
+
+def test_a_plan_that_the_host_no_longer_fits_is_refused_with_its_reason(shell: Shell, plan_file: Path) -> None:
+    shell.executor.state = with_pool(shell.inventory, state="DEGRADED")
+    before = shell.inventory
+    result = shell.run("apply", plan_file, "--yes", "--json")
+    assert result.exit_code == 3
+    answer = json.loads(result.stdout)
+    assert answer["state"] == "refused"
+    assert "is DEGRADED, not ONLINE" in answer["reasons"][0]
+    assert shell.inventory == before
+
+
+def test_a_failed_step_is_put_back_and_ends_with_exit_code_4(
+    shell: Shell, plan_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = shell.inventory.fingerprint
+    do = shell.executor.do
+
+    def fail_on_the_pool(action: object, inventory: object) -> object:
+        if hasattr(action, "pool_guid"):
+            raise CommandFailed("zpool add", 1, "cannot add to 'tank': I/O error", mutates=True)
+        return do(action, inventory)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(shell.executor, "do", fail_on_the_pool)
+    result = shell.run("apply", plan_file, "--yes")
+    assert result.exit_code == 4
+    assert "I/O error" in result.stdout
+    assert "taken back" in result.stdout
+    assert shell.inventory.fingerprint == before
+
+
+def test_a_journal_that_fails_in_the_middle_needs_attention(
+    shell: Shell, plan_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append = Journal.append
+
+    def fill_up(journal: Journal, record: Record) -> None:
+        if record.record == "done":
+            raise JournalUnwritable(journal.path, OSError(errno.ENOSPC, "No space left on device"))
+        append(journal, record)
+
+    monkeypatch.setattr(Journal, "append", fill_up)
+    result = shell.run("apply", plan_file, "--yes")
+    assert result.exit_code == 5
+    assert "the disk is full" in result.stderr
+    monkeypatch.undo()
+    run = json.loads(plan_file.read_text())["ids"]["plan_id"]
+    assert "interrupted" in shell.run("runs").stdout
+    assert f"nasadvisor finish {run}" in shell.run("show", run).stdout
+    assert shell.run("finish", run, "--yes").exit_code == 0
+
+
+def test_a_journal_that_cannot_be_begun_means_nothing_was_changed(
+    shell: Shell, plan_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(journal: Journal, _: Record) -> None:
+        raise JournalUnwritable(journal.path, OSError(errno.EROFS, "Read-only file system"))
+
+    before = shell.inventory
+    monkeypatch.setattr(Journal, "append", refuse)
+    result = shell.run("apply", plan_file, "--yes")
+    assert result.exit_code == 3
+    assert "Read-only file system" in result.stderr
+    assert shell.inventory == before
+
+
+def test_an_undo_that_a_rule_forbids_is_refused_and_nothing_changes(shell: Shell, plan_file: Path) -> None:
+    run = applied(shell, plan_file)
+    shell.executor.state = with_pool(shell.inventory, checkpoint="1.2M")
+    before = shell.inventory
+    result = shell.run("undo", run, "--yes")
+    assert result.exit_code == 3
+    assert "checkpoint" in result.stdout
+    assert shell.inventory == before
+
+
+def test_a_finished_run_cannot_be_finished(shell: Shell, plan_file: Path) -> None:
+    result = shell.run("finish", applied(shell, plan_file), "--yes")
+    assert result.exit_code == 3
+    assert "cannot be finished" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["undo", "finish", "show"])
+def test_an_unknown_run_is_refused_in_a_sentence(shell: Shell, command: str) -> None:
+    options = () if command == "show" else ("--yes",)
+    result = shell.run(command, "nonesuch", *options)
+    assert result.exit_code == 3
+    assert "There is no run nonesuch on this host" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("", "is not a plan. This is not JSON"),
+        ("{}", "is not a plan."),
+        ("[1, 2]", "is not a plan."),
+        ('{"request": {"evil": 1}}', "is not a plan."),
+    ],
+)
+def test_a_file_that_is_no_plan_is_a_usage_error(shell: Shell, content: str, sentence: str) -> None:
+    path = shell.root / "plan.json"
+    path.write_text(content)
+    result = shell.run("apply", path, "--yes")
+    assert result.exit_code == 2, result.output
+    assert sentence in result.stderr
+
+
+def test_binary_rubbish_is_no_plan_either(shell: Shell) -> None:
+    path = shell.root / "plan.json"
+    path.write_bytes(b"\xff\xfe\x00")
+    assert shell.run("apply", path, "--yes").exit_code == 2
+
+
+def test_a_plan_file_that_is_not_there_is_a_usage_error(shell: Shell) -> None:
+    result = shell.run("apply", shell.root / "none.json", "--yes")
+    assert result.exit_code == 2
+    assert "cannot be read" in result.stderr
+
+
+def test_a_plan_can_come_from_standard_input(shell: Shell, plan_file: Path) -> None:
+    assert shell.run("apply", "-", "--yes", stdin=plan_file.read_text()).exit_code == 0
+
+
+def test_a_plan_with_another_command_smuggled_in_is_refused(shell: Shell, plan_file: Path) -> None:
+    document = json.loads(plan_file.read_text())
+    for action in document["actions"]:
+        if action["action"] == "add-log":
+            action["ashift"] = 9
+    plan_file.write_text(json.dumps(document))
+    before = shell.inventory
+    assert shell.run("apply", plan_file, "--yes").exit_code == 3
+    assert shell.inventory == before
+
+
+def test_a_swapped_disk_is_refused(shell: Shell, plan_file: Path) -> None:
+    shell.executor.state = with_disk(shell.inventory, NVME1, table_uuid="another")
+    assert shell.run("apply", plan_file, "--yes").exit_code == 3
+
+
+def test_runs_lists_what_was_done(shell: Shell, plan_file: Path) -> None:
+    assert "No plan was applied" in shell.run("runs").stdout
+    assert shell.json("runs") == []
+    run = applied(shell, plan_file)
+    assert run in shell.run("runs").stdout
+    assert [each["id"] for each in shell.json("runs")] == [run]
+
+
+def test_show_tells_steps_commands_and_the_way_back(shell: Shell, plan_file: Path) -> None:
+    run = applied(shell, plan_file)
+    text = shell.run("show", run).stdout
+    assert "$ zpool add -o ashift=12 tank log mirror" in text
+    assert f"nasadvisor undo {run}" in text
+    assert shell.json("show", run)["state"] == "applied"
+
+
+def test_only_root_may_do_anything(shell: Shell, plan_file: Path) -> None:
+    shell.is_root = False
+    for args in (("inventory",), ("pools",), ("runs",), ("apply", plan_file, "--yes"), ("undo", "x", "--yes")):
+        result = shell.run(*args)
+        assert result.exit_code == 3
+        assert "sudo" in result.stderr
