@@ -6,6 +6,7 @@ frozen dataclass or an exception, never a half-read object.
 
 import json
 from collections.abc import Callable
+from enum import StrEnum
 from functools import cache
 from typing import Any, TypeVar
 
@@ -37,7 +38,8 @@ def from_document(kind: type[T], document: object) -> T:
     """
     try:
         return _converter().structure(document, kind)
-    except (cattrs.BaseValidationError, KeyError, TypeError, ValueError) as error:
+    # cattrs raises AttributeError where something else stands in place of an object, RecursionError for deep nesting.
+    except (cattrs.BaseValidationError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         faults = "; ".join(cattrs.transform_error(error)) if isinstance(error, Exception) else str(error)
         name = getattr(kind, "__name__", "record").lower()
         raise DocumentError(f"This is not a valid {name} document: {faults}") from error
@@ -56,7 +58,7 @@ def from_json(kind: type[T], text: str) -> T:
     """
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (RecursionError, ValueError) as error:
         raise DocumentError(f"This is not JSON: {error}") from error
     return from_document(kind, document)
 
@@ -66,6 +68,7 @@ def _converter() -> cattrs.Converter:
     converter = cattrs.Converter(forbid_extra_keys=True)
     for primitive in (str, int, bool, float):
         converter.register_structure_hook(primitive, _exactly(primitive))
+    converter.register_structure_hook(StrEnum, _member)  # else the hook for str would leave it a plain text
     for union, tag in ((Action, "action"), (UndoAction, "action"), (Record, "record")):
         configure_tagged_union(union, converter, tag_name=tag, tag_generator=_tag(tag))
     return converter
@@ -80,6 +83,10 @@ def _exactly(primitive: type) -> Callable[[Any, Any], Any]:
         raise TypeError(f"expected {primitive.__name__}, found {type(value).__name__}")
 
     return structure
+
+
+def _member(value: Any, kind: type[StrEnum]) -> StrEnum:
+    return kind(_exactly(str)(value, str))
 
 
 def _tag(field: str) -> Callable[[type], str]:

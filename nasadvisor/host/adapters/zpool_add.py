@@ -41,12 +41,13 @@ def _sections(text: str) -> dict[str, set[str]]:
     """The last path components of all names, by heading; the pool's own data vdevs stand under ""."""
     sections: dict[str, set[str]] = {"": set()}
     heading = ""
-    for line in text.splitlines():
+    tree = [line for line in text.splitlines() if line.startswith("\t") and line.strip()]
+    for line in tree[1:]:  # the first is the pool itself, which may be called "cache"
         name = line.strip()
-        if line.startswith("\t") and not line.startswith("\t ") and name in HEADINGS:
+        if not line.startswith("\t ") and name in HEADINGS:
             heading = name
             sections.setdefault(heading, set())
-        elif line.startswith("\t") and name:
+        else:
             sections[heading].add(name.rsplit("/", 1)[-1])
     return sections
 
