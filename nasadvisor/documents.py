@@ -7,6 +7,7 @@ frozen dataclass or an exception, never a half-read object.
 import json
 from collections.abc import Callable
 from enum import StrEnum
+from enum import StrEnum
 from functools import cache
 from typing import Any, TypeVar
 
@@ -69,6 +70,7 @@ def _converter() -> cattrs.Converter:
     for primitive in (str, int, bool, float):
         converter.register_structure_hook(primitive, _exactly(primitive))
     converter.register_structure_hook(StrEnum, _member)  # else the hook for str would leave it a plain text
+    converter.register_unstructure_hook(StrEnum, lambda member: member.value)
     for union, tag in ((Action, "action"), (UndoAction, "action"), (Record, "record")):
         configure_tagged_union(union, converter, tag_name=tag, tag_generator=_tag(tag))
     return converter
@@ -86,7 +88,9 @@ def _exactly(primitive: type) -> Callable[[Any, Any], Any]:
 
 
 def _member(value: Any, kind: type[StrEnum]) -> StrEnum:
-    return kind(_exactly(str)(value, str))
+    if not isinstance(value, str):
+        raise TypeError(f"expected {kind.__name__}, found {type(value).__name__}")
+    return kind(value)
 
 
 def _tag(field: str) -> Callable[[type], str]:
