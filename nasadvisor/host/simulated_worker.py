@@ -1,0 +1,55 @@
+"""A host worker over a machine that exists only in memory: for looking at the pages, never on a real host.
+
+`NASADVISOR_SIMULATED_MACHINE=machine.json celery -A nasadvisor.host.simulated_worker worker -Q host.<node>`: the file is
+an inventory document. The node is the one in the document.
+"""
+
+import os
+import time
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from nasadvisor.documents import from_json
+from nasadvisor.domain.actions import Action
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.lifecycle import CommandRan
+from nasadvisor.host.config import load_config
+from nasadvisor.host.runs import RunHost
+from nasadvisor.host.simulated import SimulatedExecutor
+from nasadvisor.host.tasks import HostTasks, celery_app
+
+STEP_S = 0.7
+"""How long a step pretends to take, so that progress can be seen."""
+
+
+@dataclass
+class SlowExecutor(SimulatedExecutor):
+    """Takes its time."""
+
+    def do(self, action: Action, inventory: Inventory) -> tuple[CommandRan, ...]:
+        """See `SimulatedExecutor.do`."""
+        time.sleep(STEP_S)
+        return super().do(action, inventory)
+
+
+def now() -> datetime:
+    """The time in UTC."""
+    return datetime.now(UTC)
+
+
+def look() -> Inventory:
+    """The simulated machine, read just now."""
+    return replace(executor.inventory(), read_at=now().isoformat(timespec="seconds"))
+
+
+machine = from_json(Inventory, Path(os.environ["NASADVISOR_SIMULATED_MACHINE"]).read_text(encoding="utf-8"))
+executor = SlowExecutor(machine)
+config = replace(load_config(), node=machine.host.node)
+app = celery_app(config)
+HostTasks(
+    app,
+    config.node,
+    look,
+    RunHost(config.node, config.journals, (config.lock_path,), lambda _: executor, now),
+).register()

@@ -1,0 +1,121 @@
+"""The Celery tasks of a host: thin, over the services, one queue a node.
+
+They take JSON documents, validate them, and answer by sending documents to the console's queue; there is no result
+backend, and the database is never seen. Mutating tasks are acknowledged before they start and never retried: the plan's
+id lets a run happen once, and what was left half done by a crash is the user's to decide.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import kombu.exceptions
+import redis.exceptions
+from celery import Celery
+
+from nasadvisor.documents import DocumentError, Json, from_document, to_document
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.lifecycle import Run
+from nasadvisor.domain.plan import Plan
+from nasadvisor.host.config import HostConfig
+from nasadvisor.host.errors import HostError
+from nasadvisor.host.runs import RunHost, apply_plan, finish_run, list_runs, show_run, undo_run
+
+log = logging.getLogger(__name__)
+
+UNREACHABLE = (kombu.exceptions.OperationalError, redis.exceptions.RedisError, OSError)
+
+
+def celery_app(config: HostConfig) -> Celery:
+    """A Celery app that listens to this node's queue only."""
+    app = Celery("host", broker=config.redis_url, set_as_current=False)
+    app.conf.update(
+        task_default_queue=f"host.{config.node}",
+        task_ignore_result=True,
+        task_serializer="json",
+        accept_content=["json"],
+        task_acks_late=False,
+        task_publish_retry=False,
+        broker_connection_retry_on_startup=True,
+        # Forever: a Redis that is down for long must not end a worker that may be in the middle of a run.
+        broker_connection_max_retries=None,
+        broker_transport_options={"socket_connect_timeout": 3, "socket_timeout": 10},
+        worker_prefetch_multiplier=1,
+        worker_hijack_root_logger=False,
+        worker_enable_remote_control=False,
+    )
+    return app
+
+
+@dataclass(frozen=True)
+class HostTasks:
+    """What the tasks do. `look` reads the host; `runs` is where runs happen; `app` is how the console is reached."""
+
+    app: Celery
+    node: str
+    look: Callable[[], Inventory]
+    runs: RunHost
+
+    def read_inventory(self) -> None:
+        """Look at the host and publish what is there, or why it cannot be seen."""
+        try:
+            document = to_document(self.look())
+        except HostError as error:
+            log.warning("inventory: %s", error)
+            self._publish("console.store_inventory_error", str(error))
+        else:
+            self._publish("console.store_inventory", document)
+
+    def apply(self, plan_document: Json, by: str) -> None:
+        """Apply a plan; progress is published after every record."""
+        try:
+            plan = from_document(Plan, plan_document)
+        except DocumentError as error:
+            log.warning("refused a plan that is not one: %s", error)
+            return
+        self._reporting(plan.id, lambda: apply_plan(self.runs, plan, by, self._observe))
+
+    def undo(self, run_id: str, by: str) -> None:
+        """Take a run back."""
+        self._reporting(run_id, lambda: undo_run(self.runs, run_id, by, self._observe))
+
+    def finish(self, run_id: str, by: str) -> None:
+        """Do the rest of an interrupted run."""
+        self._reporting(run_id, lambda: finish_run(self.runs, run_id, by, self._observe))
+
+    def report_run(self, run_id: str) -> None:
+        """Publish where a run stands, or that this host does not know it."""
+        self._reporting(run_id, lambda: self._observe(show_run(self.runs, run_id)))
+
+    def report_runs(self) -> None:
+        """Publish every run of this host, those of the command line included."""
+        try:
+            runs = list_runs(self.runs)
+        except HostError as error:
+            log.warning("runs: %s", error)
+            return
+        for run in runs:
+            self._observe(run)
+
+    def register(self) -> None:
+        """Make these the tasks of the app."""
+        tasks = (self.read_inventory, self.apply, self.undo, self.finish, self.report_run, self.report_runs)
+        for task in tasks:
+            self.app.task(task, name=f"host.{task.__name__}")
+
+    def _reporting(self, run_id: str, work: Callable[[], object]) -> None:
+        try:
+            work()
+        except HostError as error:
+            log.warning("run %s: %s", run_id, error)
+            self._publish("console.store_run_error", run_id, str(error))
+
+    def _observe(self, run: Run) -> None:
+        self._publish("console.store_run", to_document(run))
+
+    def _publish(self, task: str, *arguments: object) -> None:
+        """Send to the console; if nobody can be reached the run goes on, and the console asks again later."""
+        try:
+            self.app.send_task(task, args=[self.node, *arguments], queue="console", retry=False)
+        except UNREACHABLE as error:
+            log.warning("%s could not be published: %s", task, error)
