@@ -7,18 +7,25 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from . import faults
 from .errors import LabError
-from .guest import Guest, Lab
+from .guest import Guest
 from .image import image
 from .instance import instance_names, load_instance
+from .lab import Lab
 from .machine import Machine
 from .packages import HOST_PACKAGES
 from .scenario import scenario_names
-from .ssh import CommandFailed
+from .shell import CommandError
 from .stages import say
 
 DEFAULT_NAME = "dev"
+FAULTS = {
+    "err": "every request to the disk fails, or works again",
+    "vanish": "the disk is pulled out while the guest runs",
+    "return": "a disk that was pulled out is put back",
+    "swap": "from now on another disk with the same content is in the slot",
+    "powercut": "the mains fail; `up --keep` switches the machine on again",
+}
 
 
 def main(argv: list[str]) -> int:
@@ -27,7 +34,7 @@ def main(argv: list[str]) -> int:
     command: Callable[[argparse.Namespace], int] = arguments.command
     try:
         return command(arguments)
-    except CommandFailed as error:
+    except CommandError as error:
         say(str(error))
         return error.completed.code
     except LabError as error:
@@ -44,9 +51,7 @@ def _parser() -> argparse.ArgumentParser:
         sub.set_defaults(command=command)
         return sub
 
-    def add_for_guest(
-        name: str, command: Callable[[argparse.Namespace], int], text: str
-    ) -> argparse.ArgumentParser:
+    def add_for_guest(name: str, command: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
         sub = add(name, command, text)
         sub.add_argument("--name", default=DEFAULT_NAME, help=f"which instance (default: {DEFAULT_NAME})")
         return sub
@@ -69,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     reset.add_argument("--no-pool", action="store_true", help="leave all disks blank")
     fault = add_for_guest("fault", _fault, "Make a disk or the mains fail.")
     kinds = fault.add_subparsers(required=True, metavar="FAULT", dest="kind")
-    for kind, text in faults.KINDS.items():
+    for kind, text in FAULTS.items():
         one = kinds.add_parser(kind, help=text, description=text)
         if kind != "powercut":
             one.add_argument("disk")
@@ -93,16 +98,21 @@ def _build(_: argparse.Namespace) -> int:
 
 
 def _up(arguments: argparse.Namespace) -> int:
-    start = time.monotonic()
-    guest = Lab.up(arguments.scenario, arguments.name, arguments.keep, arguments.ssh_port, arguments.forward)
-    say(f"The guest {guest.name} ({guest.scenario.name}) is ready after {time.monotonic() - start:.0f} s.")
+    name = arguments.name
+    if name in instance_names() and Machine(load_instance(name)).is_running():
+        say(f"The guest {name} is running already.")
+        guest = Lab.attach(name)
+    elif arguments.keep:
+        guest = Lab.up_again(name)
+    else:
+        guest = Lab.up(arguments.scenario, name, arguments.ssh_port, arguments.forward)
     _how_to_reach(guest)
     return 0
 
 
 def _how_to_reach(guest: Guest) -> None:
     say(f"  python3 -m tests.lab ssh --name {guest.name} zpool status")
-    say(f"  ssh -F {guest.ssh.config} guest")
+    say(f"  ssh -F {guest.ssh_config} guest")
     for guest_port, host_port in guest.machine.instance.forwards.items():
         say(f"  127.0.0.1:{host_port} leads to port {guest_port} of the guest")
 
@@ -110,7 +120,7 @@ def _how_to_reach(guest: Guest) -> None:
 def _ssh(arguments: argparse.Namespace) -> int:
     guest = Lab.attach(arguments.name)
     words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
-    argv = ["ssh", "-F", str(guest.ssh.config), "guest", *words]
+    argv = ["ssh", "-F", str(guest.ssh_config), "guest", *words]
     sys.stdout.flush()
     os.execvp("ssh", argv)
 
@@ -131,16 +141,16 @@ def _fault(arguments: argparse.Namespace) -> int:
     guest = Guest(load_instance(arguments.name))
     match arguments.kind:
         case "err":
-            faults.fail(guest, arguments.disk, on=arguments.switch == "on")
+            guest.fail(arguments.disk, on=arguments.switch == "on")
         case "vanish":
-            faults.vanish(guest, arguments.disk)
+            guest.vanish(arguments.disk)
         case "return":
-            faults.bring_back(guest, arguments.disk)
+            guest.bring_back(arguments.disk)
         case "swap":
-            faults.swap(guest, arguments.disk, arguments.serial)
+            guest.swap(arguments.disk, arguments.serial)
         case _:
             guest.power_cut()
-            say(f"Start it again with `up --keep --name {guest.name}`.")
+            say(f"`up --keep --name {guest.name}` switches it on again.")
     return 0
 
 

@@ -53,4 +53,7 @@ def pip_environment() -> dict[str, str]:
     # A local directory of wheels does not exist inside the new root.
     if "://" not in settings.get("PIP_FIND_LINKS", "://"):
         del settings["PIP_FIND_LINKS"]
+    if "PIP_CERT" in settings:
+        # The file that is copied into the new root.
+        settings["PIP_CERT"] = str(CERTIFICATES)
     return settings

@@ -12,6 +12,7 @@ ROOTFS = RECIPE / "rootfs"
 INGREDIENTS = (
     Path(__file__),
     RECIPE / "final.sh",
+    RECIPE / "masked-units",
     *sorted(path for path in ROOTFS.rglob("*") if path.is_file()),
     LOCK_FILE,
 )
@@ -35,8 +36,11 @@ def build_final(base: Path, directory: Path, log: Path) -> None:
     with stage("Installing the product's Python packages"):
         _install_python_packages(root, log)
     with stage("Preparing the boot"):
-        run_logged(["cp", str(RECIPE / "final.sh"), str(root / "tmp")], log)
+        scripts = [str(RECIPE / name) for name in ("final.sh", "masked-units")]
+        run_logged(["cp", *scripts, str(root / "tmp")], log)
         run_logged(["chroot", str(root), "sh", "/tmp/final.sh"], log)
+        for name in ("final.sh", "masked-units"):
+            (root / "tmp" / name).unlink()
         for name in ("vmlinuz", "initrd.img"):
             shutil.copyfile((root / name).resolve(), directory / name)
     with stage("Making the boot disk"):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .accel import acceleration
-from .disks import DiskFiles, Options, block_nodes, devices, disk_devices, node_name
+from .disks import DiskFiles, Options, block_nodes, devices, disk_devices
 from .errors import LabError
 from .image import Image
 from .instance import Instance
@@ -20,7 +20,8 @@ from .scenario import Disk, load_scenario
 
 KERNEL_OPTIONS = (
     f"root=PARTUUID={ROOT_PARTUUID} rw console=ttyS0 net.ifnames=0 quiet loglevel=4 systemd.show_status=0 "
-    "fsck.mode=skip mitigations=off audit=0 apparmor=0 nowatchdog random.trust_cpu=on no_timer_check"
+    "fsck.mode=skip mitigations=off audit=0 lsm=capability nowatchdog 8250.nr_uarts=1 random.trust_cpu=on "
+    "no_timer_check"
 )
 
 
@@ -91,10 +92,16 @@ class Machine:
 
     def blank_disks(self) -> None:
         """Make every data disk zeros from end to end, behind the back of a guest that uses none of them."""
-        for disk in self.scenario.disks:
-            for namespace in range(1, disk.namespaces + 1):
-                _run("fallocate", "--punch-hole", "--offset", "0", "--length", str(disk.size),
-                     str(self.files.image(disk, namespace)))  # fmt: skip
+        for image in self.images().values():
+            _run("fallocate", "--punch-hole", "--length", str(image.stat().st_size), str(image))
+
+    def images(self) -> dict[str, Path]:
+        """The file behind each data disk; a second namespace is `name-2`."""
+        return {
+            disk.name if namespace == 1 else f"{disk.name}-{namespace}": self.files.image(disk, namespace)
+            for disk in self.scenario.disks
+            for namespace in range(1, disk.namespaces + 1)
+        }
 
     def plug(self, disk: Disk) -> None:
         """Put a disk back into its slot, with the serial it has now."""
@@ -113,9 +120,6 @@ class Machine:
 
     def is_plugged(self, disk: Disk) -> bool:
         """Whether the disk is in its slot."""
-        blocks = self.qmp("query-named-block-nodes")
-        if node_name(disk) not in {block["node-name"] for block in blocks}:
-            return False
         found = self.qmp("qom-list", path="/machine/peripheral")
         return any(entry["name"] == disk.name for entry in found)
 

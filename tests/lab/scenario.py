@@ -110,7 +110,7 @@ def load_scenario(name: str) -> Scenario:
 def _scenario(name: str, document: dict[str, Any]) -> Scenario:
     own_disks = tuple(_disk(entry) for entry in document.get("disk", ()))
     changes: Mapping[str, Mapping[str, Any]] = document.get("change", {})
-    machine = {key: document[key] for key in ("cpus", "memory_mib") if key in document}
+    machine: dict[str, Any] = {key: document[key] for key in ("cpus", "memory_mib") if key in document}
     if "boot" in document:
         machine["boot"] = Boot(**document["boot"])
     if "pool" in document:

@@ -24,9 +24,7 @@ def stage(title: str) -> Iterator[None]:
     say(f"  done in {time.monotonic() - start:.0f} s")
 
 
-def run_logged(
-    argv: Sequence[str], log: Path, env: Mapping[str, str] | None = None, stdin: str = ""
-) -> None:
+def run_logged(argv: Sequence[str], log: Path, env: Mapping[str, str] | None = None, stdin: str = "") -> None:
     """Run a program with its output in `log`; a failure names the program and the log."""
     with log.open("ab") as output:
         output.write(f"\n$ {' '.join(argv)}\n".encode())

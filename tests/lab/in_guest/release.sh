@@ -39,15 +39,6 @@ for loop in /sys/block/loop*/loop; do
 done
 grep -q '^scsi_debug ' /proc/modules && modprobe -r scsi_debug
 
+# Nothing may be written back later over what is blank by then.
 sync
-for disk in "$@"; do
-    for part in "$disk" "$disk"[0-9]* "$disk"p[0-9]*; do
-        [ -b "$part" ] || continue
-        for holder in /sys/class/block/"${part#/dev/}"/holders/*; do
-            [ -e "$holder" ] && echo "$part is still held by ${holder##*/}." && exit 1
-        done
-    done
-    # Fails while anything holds the disk or a partition of it, and drops what is cached of it.
-    blockdev --flushbufs "$disk" && blockdev --rereadpt "$disk" ||
-        { echo "$disk is still in use."; exit 1; }
-done
+blockdev --flushbufs "$@"

@@ -1,0 +1,29 @@
+"""Guests for pytest. A conftest imports what it needs: `from tests.lab.fixtures import clean_guest, guest`."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from .guest import Guest
+from .lab import Lab
+
+# Names a guest of the default scenario that runs already, so that a developer need not wait for a boot.
+INSTANCE_VARIABLE = "NASADVISOR_LAB_INSTANCE"
+
+
+@pytest.fixture(scope="session")
+def guest() -> Iterator[Guest]:
+    """One guest of the default scenario for the whole test run."""
+    if name := os.environ.get(INSTANCE_VARIABLE):
+        yield Lab.attach(name)
+        return
+    with Lab.start("default") as started:
+        yield started
+
+
+@pytest.fixture
+def clean_guest(guest: Guest) -> Guest:
+    """The guest with every disk working and blank, and the pool `tank` of two mirrors made anew."""
+    guest.reset()
+    return guest

@@ -1,0 +1,9 @@
+# Prints for each disk its partition table and the signatures on it, with separators no output contains.
+sync
+blockdev --flushbufs "$@"
+for disk in "$@"; do
+    printf '\034'
+    sfdisk --dump "$disk" 2>/dev/null
+    printf '\035'
+    wipefs --no-act "$disk"
+done
