@@ -1,7 +1,7 @@
 """A host worker over a machine that exists only in memory: for looking at the pages, never on a real host.
 
-`NASADVISOR_SIMULATED_MACHINE=machine.json celery -A nasadvisor.host.simulated_worker worker -Q host.<node>`: the file is
-an inventory document. The node is the one in the document.
+`celery -A nasadvisor.host.simulated_worker worker -Q host.<node>`; the environment variable
+NASADVISOR_SIMULATED_MACHINE names an inventory document, and <node> is the one in it.
 """
 
 import os

@@ -99,9 +99,16 @@ class HostTasks:
 
     def register(self) -> None:
         """Make these the tasks of the app."""
-        tasks = (self.read_inventory, self.apply, self.undo, self.finish, self.report_run, self.report_runs)
-        for task in tasks:
-            self.app.task(task, name=f"host.{task.__name__}")
+        tasks: dict[str, Callable[..., None]] = {
+            "host.read_inventory": self.read_inventory,
+            "host.apply": self.apply,
+            "host.undo": self.undo,
+            "host.finish": self.finish,
+            "host.report_run": self.report_run,
+            "host.report_runs": self.report_runs,
+        }
+        for name, task in tasks.items():
+            self.app.task(name=name)(task)
 
     def _reporting(self, run_id: str, work: Callable[[], object]) -> None:
         try:

@@ -1,0 +1,107 @@
+"""The worker's tasks: what they accept, what they publish, and what happens when nobody listens."""
+
+from typing import Any
+
+import pytest
+from kombu.exceptions import OperationalError
+
+from nasadvisor.documents import from_document, to_document
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.lifecycle import Run, RunState
+from nasadvisor.host.config import config_from
+from nasadvisor.host.errors import MachineUnreadable
+from nasadvisor.host.tasks import HostTasks, celery_app
+from tests.unit.runs.conftest import Bench
+
+
+class Sent(list[tuple[str, list[Any]]]):
+    """What was published, as task and arguments."""
+
+    def send_task(self, task: str, args: list[Any], queue: str, retry: bool) -> None:
+        assert queue == "console"
+        assert retry is False
+        self.append((task, args))
+
+
+@pytest.fixture
+def sent() -> Sent:
+    return Sent()
+
+
+@pytest.fixture
+def tasks(bench: Bench, sent: Sent, monkeypatch: pytest.MonkeyPatch) -> HostTasks:
+    app = celery_app(config_from({"NASADVISOR_NODE": "nas"}))
+    monkeypatch.setattr(app, "send_task", sent.send_task)
+    return HostTasks(app, "nas", bench.executor.inventory, bench.host)
+
+
+def test_it_registers_exactly_its_verbs(tasks: HostTasks) -> None:
+    tasks.register()
+    own = {name for name in tasks.app.tasks if name.startswith("host.")}
+    verbs = ("read_inventory", "apply", "undo", "finish", "report_run", "report_runs")
+    assert own == {f"host.{verb}" for verb in verbs}
+
+
+def test_it_takes_json_only_and_never_retries(tasks: HostTasks) -> None:
+    assert tasks.app.conf.accept_content == ["json"]
+    assert tasks.app.conf.task_acks_late is False
+
+
+def test_it_publishes_what_it_sees(tasks: HostTasks, sent: Sent) -> None:
+    tasks.read_inventory()
+    [(task, (node, document))] = sent
+    assert (task, node) == ("console.store_inventory", "nas")
+    assert from_document(Inventory, document).host.node == "nas"
+
+
+def test_it_publishes_why_it_sees_nothing(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
+    def blind() -> Inventory:
+        raise MachineUnreadable("udev", "gone")
+
+    HostTasks(tasks.app, "nas", blind, bench.host).read_inventory()
+    [(task, (_, sentence))] = sent
+    assert task == "console.store_inventory_error"
+    assert "could not be read" in sentence
+
+
+def test_every_record_of_a_run_is_published(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
+    tasks.apply(to_document(bench.plan()), "anna")
+    runs = [from_document(Run, args[1]) for task, args in sent if task == "console.store_run"]
+    assert [run.seq for run in runs] == list(range(1, 19))
+    assert runs[-1].state is RunState.APPLIED
+    assert runs[-1].by == "anna"
+
+
+def test_a_plan_with_foreign_fields_is_dropped(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
+    before = bench.executor.state
+    tasks.apply({**to_document(bench.plan()), "force": True}, "eve")
+    tasks.apply({}, "eve")
+    assert bench.executor.state == before
+    assert sent == []
+
+
+def test_a_second_delivery_of_the_same_plan_does_nothing(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
+    document = to_document(bench.plan())
+    tasks.apply(document, "anna")
+    after = bench.executor.state
+    sent.clear()
+    tasks.apply(document, "anna")
+    assert bench.executor.state == after
+    assert [task for task, _ in sent] == ["console.store_run_error"]
+
+
+def test_a_run_goes_on_while_nobody_listens(
+    bench: Bench, tasks: HostTasks, sent: Sent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def down(*_: object, **__: object) -> None:
+        raise OperationalError("no socket")
+
+    plan = bench.plan()
+    with monkeypatch.context() as patch:
+        patch.setattr(tasks.app, "send_task", down)
+        tasks.apply(to_document(plan), "anna")
+    assert sent == []
+    tasks.report_run(plan.id)
+    [(task, (_, document))] = sent
+    assert task == "console.store_run"
+    assert from_document(Run, document).state is RunState.APPLIED
