@@ -1,24 +1,34 @@
 """Domain objects as JSON documents and back: the one codec for journals, plan files, tasks and the database.
 
-Reading is strict: a missing field, a field nobody knows, or a value of another type is refused. What comes out is a
-frozen dataclass or an exception, never a half-read object.
+Reading is strict: a missing field (one with a default too), a field nobody knows, or a value of another type is refused.
+What comes out is a frozen dataclass or an exception, never a half-read object.
 """
 
 import json
-from collections.abc import Callable
-from enum import StrEnum
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, Final, TypeVar, get_args, get_origin
 
 import cattrs
-from cattrs.strategies import configure_tagged_union
+from cattrs.cols import homogenous_tuple_structure_factory, mapping_structure_factory
+from cattrs.gen import make_dict_structure_fn
 
 from nasadvisor.domain.actions import Action, UndoAction
 from nasadvisor.domain.lifecycle import Record
 
 T = TypeVar("T")
 Json = dict[str, Any]
+Hook = Callable[[Any, Any], Any]
+
+_MAX_FAULTS: Final = 10
+_MAX_FAULT_CHARS: Final = 200
+_INT_BITS: Final = 64
+_UNIONS: Final = ((Action, "action"), (UndoAction, "action"), (Record, "record"))
+"""Where a document is one of several kinds, and which field tells the kind."""
 
 
 class DocumentError(ValueError):
@@ -35,20 +45,20 @@ def from_document(kind: type[T], document: object) -> T:
     """Read a dictionary of JSON types as a dataclass.
 
     Raises:
-        DocumentError: with every fault found in it.
+        DocumentError: with the faults found in it.
     """
+    name = getattr(kind, "__name__", "record").lower()
     try:
         return _converter().structure(document, kind)
-    # cattrs raises AttributeError where something else stands in place of an object, RecursionError for deep nesting.
-    except (cattrs.BaseValidationError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        faults = "; ".join(cattrs.transform_error(error)) if isinstance(error, Exception) else str(error)
-        name = getattr(kind, "__name__", "record").lower()
-        raise DocumentError(f"This is not a valid {name} document: {faults}") from error
+    except (cattrs.BaseValidationError, TypeError, ValueError) as error:
+        raise DocumentError(f"This is not a valid {name} document: {_faults(error)}") from error
+    except RecursionError:
+        raise DocumentError(f"This is not a valid {name} document: it is nested too deeply") from None
 
 
 def to_json(thing: object) -> str:
-    """A dataclass as one line of JSON, keys in order."""
-    return json.dumps(to_document(thing), sort_keys=True, ensure_ascii=False)
+    """A dataclass as one line of ASCII, keys in order: whatever a disk calls itself, the line can be written and read."""
+    return json.dumps(to_document(thing), sort_keys=True)
 
 
 def from_json(kind: type[T], text: str) -> T:
@@ -59,43 +69,111 @@ def from_json(kind: type[T], text: str) -> T:
     """
     try:
         document = json.loads(text)
-    except (RecursionError, ValueError) as error:
+    except RecursionError:
+        raise DocumentError("This is not JSON that can be read: it is nested too deeply") from None
+    except ValueError as error:
         raise DocumentError(f"This is not JSON: {error}") from error
     return from_document(kind, document)
 
 
 @cache
 def _converter() -> cattrs.Converter:
-    converter = cattrs.Converter(forbid_extra_keys=True)
+    converter = cattrs.Converter()
+    converter.register_structure_hook_factory(is_dataclass, _object_reader)
+    converter.register_structure_hook_factory(_is_list, _list_reader)
+    converter.register_structure_hook_factory(_is_mapping, _mapping_reader)
     for primitive in (str, int, bool, float):
-        converter.register_structure_hook(primitive, _exactly(primitive))
-    converter.register_structure_hook(StrEnum, _member)  # else the hook for str would leave it a plain text
+        converter.register_structure_hook(primitive, _primitive)
+    converter.register_structure_hook(StrEnum, _member)
     converter.register_unstructure_hook(StrEnum, lambda member: member.value)
-    for union, tag in ((Action, "action"), (UndoAction, "action"), (Record, "record")):
-        configure_tagged_union(union, converter, tag_name=tag, tag_generator=_tag(tag))
+    for union, tag in _UNIONS:
+        converter.register_structure_hook(union, _union_reader(converter, union, tag))
     return converter
 
 
-def _exactly(primitive: type) -> Callable[[Any, Any], Any]:
+def _primitive(value: Any, kind: type) -> Any:
     """No coercion: "5" is not 5 and 1 is not true. A whole number may stand for a float."""
+    if type(value) is not kind and not (kind is float and type(value) is int):
+        raise TypeError(f"expected {kind.__name__}, found {type(value).__name__}")
+    if type(value) is int and value.bit_length() >= _INT_BITS:
+        raise ValueError("the number is too large")
+    if type(value) is float and not math.isfinite(value):
+        raise ValueError("the number is not finite")
+    return value
+
+
+def _member(value: Any, kind: type[StrEnum]) -> StrEnum:
+    return kind(value if isinstance(value, kind) else _primitive(value, str))
+
+
+def _object_reader(kind: Any, converter: cattrs.Converter) -> Hook:
+    """A dataclass stands as an object with exactly its fields."""
+    names = {field.name for field in fields(kind)}
+    read = make_dict_structure_fn(kind, converter)
 
     def structure(value: Any, _: Any) -> Any:
-        if type(value) is primitive or (primitive is float and type(value) is int):
-            return value
-        raise TypeError(f"expected {primitive.__name__}, found {type(value).__name__}")
+        _expect(dict, value)
+        missing, unknown = names - value.keys(), value.keys() - names
+        if missing:
+            raise ValueError(f"missing: {', '.join(sorted(missing))}")
+        if unknown:
+            raise ValueError(f"unknown: {', '.join(sorted(map(str, unknown)))}")
+        return read(value, kind)
 
     return structure
 
 
-def _member(value: Any, kind: type[StrEnum]) -> StrEnum:
-    if not isinstance(value, str):
+def _is_list(kind: Any) -> bool:
+    return get_origin(kind) is tuple
+
+
+def _list_reader(kind: Any, converter: cattrs.Converter) -> Hook:
+    read = homogenous_tuple_structure_factory(kind, converter)
+
+    def structure(value: Any, _: Any) -> Any:
+        _expect(list, value)
+        return read(value, kind)
+
+    return structure
+
+
+def _is_mapping(kind: Any) -> bool:
+    return get_origin(kind) is Mapping
+
+
+def _mapping_reader(kind: Any, converter: cattrs.Converter) -> Hook:
+    read = mapping_structure_factory(kind, converter)
+
+    def structure(value: Any, _: Any) -> Any:
+        _expect(dict, value)
+        return read(value, kind)
+
+    return structure
+
+
+def _union_reader(converter: cattrs.Converter, union: UnionType, tag: str) -> Hook:
+    kinds = {kind.__dataclass_fields__[tag].default: kind for kind in get_args(union)}
+
+    def structure(value: Any, _: Any) -> Any:
+        _expect(dict, value)
+        name = _primitive(value.get(tag), str)
+        if name not in kinds:
+            raise ValueError(f"no {tag} is called {name!r}")
+        return converter.structure(value, kinds[name])
+
+    return structure
+
+
+def _expect(kind: type, value: object) -> None:
+    if type(value) is not kind:
         raise TypeError(f"expected {kind.__name__}, found {type(value).__name__}")
-    return kind(value)
 
 
-def _tag(field: str) -> Callable[[type], str]:
-    def tag_of(kind: type) -> str:
-        default: str = kind.__dataclass_fields__[field].default  # type: ignore[attr-defined]
-        return default
-
-    return tag_of
+def _faults(error: Exception) -> str:
+    """The first faults, each with its place in the document."""
+    try:
+        found = cattrs.transform_error(error, format_exception=lambda fault, _: str(fault)[:_MAX_FAULT_CHARS])
+    except RecursionError:
+        return "it is nested too deeply"
+    shown = [fault[: 2 * _MAX_FAULT_CHARS] for fault in found[:_MAX_FAULTS]]
+    return "; ".join(shown) + (f"; and {len(found) - len(shown)} more" if len(found) > len(shown) else "")
