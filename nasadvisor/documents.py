@@ -1,7 +1,7 @@
 """Domain objects as JSON documents and back: the one codec for journals, plan files, tasks and the database.
 
-Reading is strict: a missing field (one with a default too), a field nobody knows, or a value of another type is refused.
-What comes out is a frozen dataclass or an exception, never a half-read object.
+Reading is strict: a missing field (even one with a default), a field nobody knows, or a value of another type is
+refused. What comes out is a frozen dataclass or an exception, never a half-read object.
 """
 
 import json
@@ -57,7 +57,7 @@ def from_document(kind: type[T], document: object) -> T:
 
 
 def to_json(thing: object) -> str:
-    """A dataclass as one line of ASCII, keys in order: whatever a disk calls itself, the line can be written and read."""
+    """A dataclass as one line of JSON, keys in order; in ASCII, so that it can be written whatever a disk is called."""
     return json.dumps(to_document(thing), sort_keys=True)
 
 
