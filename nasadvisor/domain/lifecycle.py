@@ -218,11 +218,13 @@ def fold(records: Iterable[Record], node: str) -> Run:
     """The run that a journal tells of.
 
     Raises:
-        ValueError: if the journal does not begin with `Started`.
+        ValueError: if the journal does not begin with `Started`, or has another one.
     """
     run: Run | None = None
     for record in records:
         if isinstance(record, Started):
+            if run is not None:
+                raise ValueError("The journal holds the start of a second run.")
             run = _begin(record, node)
         elif run is None:
             raise ValueError("The journal does not begin with the start of a run.")
@@ -257,7 +259,8 @@ def _next(run: Run, record: Continued | Intent | Done | Failed | Skipped | Ended
     match record:
         case Continued():
             undo = steps_of(record.undo) if record.undo else run.undo_steps
-            return replace(run, state=_STATE_OF_GOAL[record.goal], undo_steps=undo, ended_at="")
+            state = _STATE_OF_GOAL[record.goal]
+            return replace(run, state=state, undo_steps=undo, ended_at="", refusals=(), findings=())
         case Ended():
             return replace(
                 run, state=record.state, ended_at=record.at, refusals=record.refusals, findings=record.findings
