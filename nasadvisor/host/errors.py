@@ -58,7 +58,18 @@ class OutputUnreadable(HostError):
 
 
 class NoPoolReader(HostError):
-    """OpenZFS is here, but nothing that can read its pools in a dependable form."""
+    """OpenZFS is here, but nothing that can read its pools in a dependable form; `choice` is the setting."""
+
+    def __init__(self, choice: str) -> None:
+        wanted = {
+            "json": "the setting asks for the JSON output of zpool, which OpenZFS has from version 2.3 on",
+            "libzfs": "the setting asks for py-libzfs, which is not installed for this Python",
+        }.get(choice, "zpool has no JSON output (OpenZFS has it from version 2.3 on), and py-libzfs is not installed")
+        super().__init__(
+            f"OpenZFS is loaded, but its pools cannot be read: {wanted}. Nothing was changed. Install OpenZFS 2.3 or "
+            f"later (package zfsutils-linux, on Debian 12 from bookworm-backports), or py-libzfs (the Python module "
+            f"libzfs) for the OpenZFS that is there."
+        )
 
 
 class MachineUnreadable(HostError):

@@ -22,6 +22,9 @@ class FakeRunner:
     def has(self, tool: Tool) -> bool:
         return tool not in self.missing
 
+    def holding(self, descriptors: tuple[int, ...]) -> "FakeRunner":  # noqa: ARG002
+        return self
+
     def run(self, command: Command) -> Output:
         if command.tool in self.missing:
             raise ToolMissing(command.tool, "its package", ("/usr/sbin",))

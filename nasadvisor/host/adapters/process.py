@@ -22,7 +22,8 @@ from nasadvisor.host.errors import CommandFailed, CommandTimedOut, ToolMissing
 log = logging.getLogger(__name__)
 
 DIRECTORIES: Final = ("/usr/sbin", "/usr/bin", "/sbin", "/bin")
-ENVIRONMENT: Final = {"LC_ALL": "C", "PATH": ":".join(DIRECTORIES), "HOME": "/"}
+# Not plain "C": there, `zpool status -j` breaks off at the first path that is not ASCII, and says it succeeded.
+ENVIRONMENT: Final = {"LC_ALL": "C.UTF-8", "PATH": ":".join(DIRECTORIES), "HOME": "/"}
 GRACE_S: Final = 5.0  # between SIGTERM and SIGKILL, and after SIGKILL
 
 

@@ -48,7 +48,7 @@ def test_environment_is_clean_and_stdin_closed(programs: Path, monkeypatch: pyte
     monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
     install(programs, Tool.ZPOOL, "/usr/bin/env; /bin/cat; pwd")
     printed = HostRunner().run(command("status")).stdout
-    assert "LC_ALL=C\n" in printed
+    assert "LC_ALL=C.UTF-8\n" in printed
     assert "GUID" not in printed
     assert printed.endswith("\n/\n")
 

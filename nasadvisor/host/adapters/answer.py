@@ -1,0 +1,75 @@
+"""Reading a tool's JSON answer: every value is checked, and what is wrong is said with its place."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from nasadvisor.host.errors import OutputUnreadable
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A JSON object in the answer of `source`; `where` is its place in it. Keys that nobody asks for do not matter."""
+
+    source: str
+    where: str
+    fields: dict[str, Any]
+
+    @staticmethod
+    def of(source: str, text: str) -> "Answer":
+        """The whole answer.
+
+        Raises:
+            OutputUnreadable: it is not one JSON object.
+        """
+        try:
+            document = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise OutputUnreadable(source, f"it is not JSON ({error})") from error
+        return Answer(source, "", _object(source, "it", document))
+
+    def child(self, key: str) -> "Answer":
+        """The object under a key; an empty one where there is none."""
+        where = f"{self.where}/{key}"
+        return Answer(self.source, where, _object(self.source, where, self.fields.get(key, {})))
+
+    def children(self, key: str) -> Iterator[tuple[str, "Answer"]]:
+        """The objects under a key, by name and in order."""
+        child = self.child(key)
+        return ((name, child.child(name)) for name in child.fields)
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """A string or whole number, as a string.
+
+        Raises:
+            OutputUnreadable: it is something else, or it is missing and there is no default.
+        """
+        value = self.fields.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise OutputUnreadable(self.source, f"{self.where}/{key} is {_shown(value)} instead of text")
+        return str(value)
+
+    def number(self, key: str, default: int | None = None) -> int:
+        """A whole number, which OpenZFS writes as a string unless asked otherwise; "-" and "" mean 0.
+
+        Raises:
+            OutputUnreadable: it is something else, or it is missing and there is no default.
+        """
+        text = self.text(key, None if default is None else str(default))
+        if text in ("-", ""):
+            return 0
+        try:
+            return int(text)
+        except ValueError:
+            raise OutputUnreadable(self.source, f"{self.where}/{key} is {text!r} instead of a number") from None
+
+
+def _object(source: str, where: str, value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise OutputUnreadable(source, f"{where} is {_shown(value)} instead of an object")
+    return value
+
+
+def _shown(value: object) -> str:
+    return "missing" if value is None else repr(value)[:60]

@@ -1,0 +1,156 @@
+"""Reading pools through py-libzfs (`import libzfs`), for OpenZFS without JSON (2.1 and 2.2).
+
+The binding calls the library in this process, so nothing here can be timed out: what may wait for a disk is not asked
+of a suspended pool.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import ModuleType
+from typing import Any, Final
+
+from nasadvisor.domain.inventory import Pool, Vdev
+from nasadvisor.domain.units import zfs_size
+from nasadvisor.host.adapters.zpool import DROPPED_KINDS, leaf_name, with_ashifts
+from nasadvisor.host.errors import OutputUnreadable
+
+# Positions in the arrays of numbers that the kernel hands out; members are only ever added at their ends.
+# vdev_stat_t, pool_scan_stat_t, pool_checkpoint_stat_t, pool_removal_stat_t, vdev_rebuild_stat_t and
+# pool_raidz_expand_stat_t in include/sys/fs/zfs.h.
+_VDEV_AUX: Final = 2
+_SCAN_FUNCTION: Final = 0
+_SCAN_STATE: Final = 1
+_CHECKPOINT_STATE: Final = 0
+_CHECKPOINT_SPACE: Final = 2
+_REMOVAL_STATE: Final = 0
+_REBUILD_STATE: Final = 0
+_EXPAND_STATE: Final = 0
+
+_AUX_SPARED: Final = 10  # vdev_aux_t
+_SCANNING: Final = 1  # dsl_scan_state_t
+_REBUILDING: Final = 1  # vdev_rebuild_state_t
+_SCAN_FUNCTIONS: Final = {1: "scrub", 2: "resilver", 3: "errorscrub"}  # pool_scan_func_t
+_SUSPENDED: Final = frozenset({"IO_FAILURE_WAIT", "IO_FAILURE_CONTINUE", "IO_FAILURE_MMP"})
+
+
+class LibzfsPools:
+    """The pool reader on top of py-libzfs. `module` is the imported binding."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def read(self) -> tuple[Pool, ...]:
+        """See `PoolReader.read`."""
+        try:
+            with self._module.ZFS(history=False) as zfs:
+                return tuple(read_pool(pool) for pool in zfs.pools)
+        except (self._module.ZFSException, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise OutputUnreadable("py-libzfs", f"{type(error).__name__}: {error}") from error
+
+
+def read_pool(pool: Any) -> Pool:
+    """A `libzfs.ZFSPool` as the domain's Pool, equal to what `zpool status -j` gives for it."""
+    suspended = pool.status_code.name in _SUSPENDED
+    config = pool.config
+    tree = config["vdev_tree"]
+    groups = pool.groups
+    found = Pool(
+        name=pool.name,
+        guid=str(pool.guid),
+        state="SUSPENDED" if suspended else pool.status,
+        ashift=0,
+        size_bytes=0,
+        allocated_bytes=0,
+        read_only=False,
+        suspended=suspended,
+        checkpoint=_checkpoint(tree.get("checkpoint_stats")),
+        multihost=False,
+        features=(),
+        scan=_scan(tree),
+        data=_vdevs(groups["data"]),
+        logs=_vdevs(groups["log"]),
+        caches=_vdevs(groups["cache"]),
+        specials=_vdevs(groups.get("special", ())),
+        dedups=_vdevs(groups.get("dedup", ())),
+        spares=_spares(groups["spare"], tree.get("spares", ())),
+    )
+    if suspended:
+        stats = pool.root_vdev.stats
+        return replace(found, size_bytes=stats.size, allocated_bytes=stats.allocated)
+    ashifts = {str(top["guid"]): int(top.get("ashift", 0)) for top in tree.get("children", ())}
+    return with_ashifts(_with_properties(found, pool), ashifts)
+
+
+def _with_properties(found: Pool, pool: Any) -> Pool:
+    properties = pool.properties
+    features = [feature.name for feature in pool.features if feature.state.name != "DISABLED"]
+    return replace(
+        found,
+        size_bytes=_number(properties["size"].rawvalue),
+        allocated_bytes=_number(properties["allocated"].rawvalue),
+        read_only=properties["readonly"].rawvalue == "on",
+        multihost=properties["multihost"].rawvalue == "on",
+        features=tuple(sorted(features)),
+    )
+
+
+def _number(text: str) -> int:
+    return 0 if text == "-" else int(text)
+
+
+def _vdevs(vdevs: Iterable[Any]) -> tuple[Vdev, ...]:
+    return tuple(_vdev(vdev) for vdev in vdevs if vdev.type not in DROPPED_KINDS)
+
+
+def _vdev(vdev: Any) -> Vdev:
+    path = vdev.path or ""
+    # The binding adds the parity ("raidz2"); OpenZFS's own vdev_type has it only in the name.
+    kind = "raidz" if vdev.type.startswith("raidz") else vdev.type
+    stats = vdev.stats
+    return Vdev(
+        guid=str(vdev.guid),
+        kind=kind,
+        name=leaf_name(path) or vdev.name,
+        state=vdev.status,
+        path=path,
+        children=_vdevs(vdev.children),
+        read_errors=stats.read_errors,
+        write_errors=stats.write_errors,
+        checksum_errors=stats.checksum_errors,
+    )
+
+
+def _spares(vdevs: Iterable[Any], configs: Iterable[Mapping[str, Any]]) -> tuple[Vdev, ...]:
+    """Spares have states of their own, INUSE and AVAIL; see `print_status_config()` in cmd/zpool/zpool_main.c."""
+    in_use = {str(config["guid"]) for config in configs if config["vdev_stats"][_VDEV_AUX] == _AUX_SPARED}
+
+    def state(spare: Vdev) -> str:
+        if spare.guid in in_use:
+            return "INUSE"
+        return "AVAIL" if spare.state == "ONLINE" else spare.state
+
+    # Errors are not counted for spares in JSON, so not here either.
+    return tuple(
+        replace(spare, state=state(spare), read_errors=0, write_errors=0, checksum_errors=0) for spare in _vdevs(vdevs)
+    )
+
+
+def _checkpoint(stats: list[int] | None) -> str:
+    if not stats or not stats[_CHECKPOINT_STATE]:
+        return ""
+    return zfs_size(stats[_CHECKPOINT_SPACE])
+
+
+def _scan(tree: Mapping[str, Any]) -> str:
+    scan = tree.get("scan_stats")
+    if scan and scan[_SCAN_STATE] == _SCANNING:
+        return _SCAN_FUNCTIONS.get(scan[_SCAN_FUNCTION], "unknown")
+    rebuilds = [top.get("org.openzfs:rebuild_stats") for top in tree.get("children", ())]
+    if any(stats and stats[_REBUILD_STATE] == _REBUILDING for stats in rebuilds):
+        return "resilver"
+    removal, expansion = tree.get("removal_stats"), tree.get("raidz_expand_stats")
+    if removal and removal[_REMOVAL_STATE] == _SCANNING:
+        return "removal"
+    if expansion and expansion[_EXPAND_STATE] == _SCANNING:
+        return "expansion"
+    return ""

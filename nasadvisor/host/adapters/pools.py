@@ -1,0 +1,95 @@
+"""Which pool reader this machine gets, and what both of them leave to a common last step."""
+
+import importlib
+from collections.abc import Callable
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from nasadvisor.domain.inventory import Pool
+from nasadvisor.host.adapters.libzfs import LibzfsPools
+from nasadvisor.host.adapters.process import Command, Runner, Tool
+from nasadvisor.host.adapters.zpool import TIMEOUT_S, ZpoolJson
+from nasadvisor.host.errors import NoPoolReader
+
+_USAGE_ERROR: Final = 2  # zpool(8): "Invalid command line options were specified"
+
+
+class Reader(StrEnum):
+    """The setting that chooses how pools are read."""
+
+    AUTO = "auto"
+    JSON = "json"
+    LIBZFS = "libzfs"
+
+
+def import_libzfs() -> ModuleType | None:
+    """The py-libzfs binding, None where it is not installed for this Python."""
+    try:
+        return importlib.import_module("libzfs")
+    except ImportError:
+        return None
+
+
+class HostPools:
+    """The pool reader of this machine: JSON where `zpool` has it (OpenZFS 2.3), else py-libzfs."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        sys: Path,
+        choice: Reader = Reader.AUTO,
+        find_libzfs: Callable[[], ModuleType | None] = import_libzfs,
+    ) -> None:
+        self._runner = runner
+        self._module_loaded = sys / "module/zfs"
+        self._choice = choice
+        self._find_libzfs = find_libzfs
+
+    def read(self) -> tuple[Pool, ...]:
+        """See `PoolReader.read`."""
+        if not self._module_loaded.exists():
+            return ()  # asking zpool would load the module
+        pools = self._reader().read()
+        return with_locked_datasets(pools, self._runner) if self._runner.has(Tool.ZFS) else pools
+
+    def _reader(self) -> ZpoolJson | LibzfsPools:
+        if self._choice is not Reader.LIBZFS and self._has_json():
+            return ZpoolJson(self._runner)
+        binding = self._find_libzfs() if self._choice is not Reader.JSON else None
+        if binding is None:
+            raise NoPoolReader(self._choice)
+        return LibzfsPools(binding)
+
+    def _has_json(self) -> bool:
+        if not self._runner.has(Tool.ZPOOL):
+            return False
+        command = Command(Tool.ZPOOL, ("version", "-j"), False, TIMEOUT_S, frozenset({0, _USAGE_ERROR}))
+        return self._runner.run(command).code == 0
+
+
+def with_locked_datasets(pools: tuple[Pool, ...], runner: Runner) -> tuple[Pool, ...]:
+    """The pools with their encryption roots whose key is not loaded; a suspended pool is not asked."""
+    asked = [pool.name for pool in pools if not pool.suspended]
+    if not asked:
+        return pools
+    command = ("get", "-H", "-o", "name,value", "feature@encryption", *asked)
+    states = _rows(runner, Command(Tool.ZPOOL, command, mutates=False, timeout_s=TIMEOUT_S))
+    encrypted = [name for name in asked if [name, "active"] in states]
+    if not encrypted:
+        return pools  # and a pool with thousands of datasets need not list them
+    columns = "name,encryptionroot,keystatus"
+    command = ("list", "-H", "-r", "-t", "filesystem,volume", "-o", columns, *encrypted)
+    rows = _rows(runner, Command(Tool.ZFS, command, mutates=False, timeout_s=TIMEOUT_S))
+    locked = [name for name, *rest in rows if rest == [name, "unavailable"]]
+    return tuple(
+        replace(pool, locked_datasets=tuple(name for name in locked if name.split("/")[0] == pool.name))
+        for pool in pools
+    )
+
+
+def _rows(runner: Runner, command: Command) -> list[list[str]]:
+    """The rows of an answer in scripted mode: one line each, columns separated by single tabs."""
+    return [line.split("\t") for line in runner.run(command).stdout.splitlines()]
