@@ -125,7 +125,7 @@ def AshiftUnknown(pool: Pool) -> Refused:
     return Refused(
         "ashift-unknown",
         _(
-            "The sector size (ashift) of pool {pool} could not be read, or its data vdevs differ in it. A device added with the wrong one cannot be put right, so nothing is added."
+            "The sector size (ashift) of pool {pool} could not be read, or its data vdevs differ in it. A device added with the wrong one cannot be put right, so nothing is added. `zpool get ashift {pool} all-vdevs` shows what OpenZFS knows."
         ),
         {"pool": pool.name},
     )
@@ -175,7 +175,7 @@ def NoPersistentName(disk: Disk) -> Refused:
     return Refused(
         "no-persistent-name",
         _(
-            "{disk} has no persistent name under /dev/disk/by-id. Kernel names such as {kernel} can belong to another disk after a reboot, so it is not used."
+            "{disk} has no persistent name under /dev/disk/by-id. Kernel names such as {kernel} can belong to another disk after a reboot, so it is not used. Choose another SSD."
         ),
         {"disk": disk.label, "kernel": disk.kernel_name},
     )
@@ -222,7 +222,9 @@ def DiskHasPartitions(disk: Disk) -> Refused:
 def DiskNotBlank(disk: Disk) -> Refused:
     return Refused(
         "disk-not-blank",
-        _("{disk} is not blank: it has a partition table or partitions, so no new table is written on it."),
+        _(
+            "{disk} is not blank: it has a partition table or partitions, so no new table is written on it. Read the host again and make a new plan."
+        ),
         {"disk": disk.label},
     )
 
@@ -273,7 +275,7 @@ def ExtentTaken(disk: Disk, piece: Slice) -> Refused:
 def NotAligned(disk: Disk, piece: Slice) -> Refused:
     return Refused(
         "not-aligned",
-        _("Partition {number} on {disk} would not begin and end at a multiple of 1 MiB."),
+        _("Partition {number} on {disk} would not begin and end at a multiple of 1 MiB. Make a new plan."),
         {"disk": disk.label, "number": str(piece.number)},
     )
 
@@ -317,7 +319,7 @@ def PartuuidTaken(piece: Slice) -> Refused:
 def SliceGone(piece: Slice) -> Refused:
     return Refused(
         "slice-gone",
-        _("The slice {partuuid} on {path} is not there, or is not as planned."),
+        _("The slice {partuuid} on {path} is not there, or is not as planned. Read the host again to see what is."),
         {"partuuid": piece.partuuid, "path": piece.disk_path},
     )
 
@@ -325,7 +327,9 @@ def SliceGone(piece: Slice) -> Refused:
 def SliceHeld(piece: Slice, hold: Hold) -> Refused:
     return Refused(
         "slice-held",
-        _("The slice {partuuid} on {path} is in use ({kind}: {what}), so it is left alone."),
+        _(
+            "The slice {partuuid} on {path} is in use ({kind}: {what}), so it is left alone. If it is not needed there, take it out first."
+        ),
         {"partuuid": piece.partuuid, "path": piece.disk_path, "kind": str(hold.kind), "what": hold.what},
     )
 
@@ -378,7 +382,7 @@ def SectorTooLarge(disk: Disk, pool: Pool) -> Refused:
     return Refused(
         "sector-too-large",
         _(
-            "{disk} has sectors of {sector} bytes, and pool {pool} writes units of {unit} bytes (ashift {ashift}). OpenZFS cannot use it there."
+            "{disk} has sectors of {sector} bytes, and pool {pool} writes units of {unit} bytes (ashift {ashift}). OpenZFS cannot use it there. Choose another SSD."
         ),
         {
             "disk": disk.label,
@@ -410,7 +414,7 @@ def LogLegUnknown(pool: Pool, leg: Vdev) -> Refused:
     return Refused(
         "log-leg-unknown",
         _(
-            "The disk behind the log device {path} of pool {pool} was not found, so nothing shows that the two sides would be on different SSDs."
+            "The disk behind the log device {path} of pool {pool} was not found, so nothing shows that the two sides would be on different SSDs. Check that it is plugged in, and read the host again."
         ),
         {"pool": pool.name, "path": leg.path},
     )
@@ -450,7 +454,9 @@ def PlanForeign() -> Refused:
 def VdevGone(guid: str, pool_name: str, role: Role) -> Refused:
     return Refused(
         "vdev-gone",
-        _("Pool {pool} has no {role} device with the guid {guid}, or it now has another class, so nothing is removed."),
+        _(
+            "Pool {pool} has no {role} device with the guid {guid}, or it now has another class, so nothing is removed. Read the host again to see what it has."
+        ),
         {"pool": pool_name, "guid": guid, "role": str(role)},
     )
 
