@@ -1,0 +1,117 @@
+"""The host's services in the lab guest, called from a test as if they were here."""
+
+import json
+import shlex
+import subprocess
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from nasadvisor.documents import from_document, to_document
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.lifecycle import Run
+from nasadvisor.domain.plan import Plan, PlanRequest
+from tests.lab.guest import Guest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+SOURCE = "/root/source"
+PYTHON = "/usr/lib/nasadvisor/venv/bin/python"
+
+
+class HostSaid(Exception):  # noqa: N818 - what the host answered instead of a result
+    """The host raised an error of its own; the text is its sentence."""
+
+    def __init__(self, kind: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.kind = kind
+
+
+def push_source(guest: Guest) -> None:
+    """Copy what the host part needs of this source tree into the guest."""
+    for name in ("nasadvisor", "plugins"):
+        guest.push_tree(ROOT / name, f"{SOURCE}/{name}")
+    guest.push_tree(HERE / "in_guest", f"{SOURCE}/tests/integration/in_guest")
+
+
+def python_in_guest(module: str, *arguments: str) -> str:
+    """The shell command that runs one of the modules in `in_guest`."""
+    command = (PYTHON, "-m", f"tests.integration.in_guest.{module}", *arguments)
+    return f"cd {SOURCE} && exec {shlex.join(command)}"
+
+
+class Agent:
+    """One Python process in the guest that answers requests until it is closed."""
+
+    def __init__(self, guest: Guest, environment: str = "") -> None:
+        self.guest = guest
+        command = f"export {environment}; " if environment else ""
+        self._process = subprocess.Popen(
+            guest.argv(command + python_in_guest("agent")),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process in the guest."""
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream:
+                stream.close()
+        self._process.wait(timeout=60)
+
+    def inventory(self) -> Inventory:
+        """The guest as it is now."""
+        return from_document(Inventory, self.ask("inventory"))
+
+    def plan(self, request: PlanRequest) -> Plan:
+        """A plan that must not be refused."""
+        answer = self.ask("plan", request=to_document(request))
+        assert "plan" in answer, answer
+        return from_document(Plan, answer["plan"])
+
+    def refusals(self, request: PlanRequest) -> dict[str, str]:
+        """Why there is no plan: sentences by code. Empty if there is one."""
+        answer = self.ask("plan", request=to_document(request))
+        return dict(answer.get("refusals", []))
+
+    def apply(self, plan: Plan) -> Run:
+        """Apply a plan in the guest."""
+        return from_document(Run, self.ask("apply", plan=to_document(plan)))
+
+    def undo(self, run_id: str) -> Run:
+        """Undo a run in the guest."""
+        return from_document(Run, self.ask("undo", run=run_id))
+
+    def finish(self, run_id: str) -> Run:
+        """Finish a run in the guest."""
+        return from_document(Run, self.ask("finish", run=run_id))
+
+    def show(self, run_id: str) -> Run:
+        """The run as its journal tells it."""
+        return from_document(Run, self.ask("show", run=run_id))
+
+    def ask(self, do: str, **given: object) -> Any:
+        """One request and its answer.
+
+        Raises:
+            HostSaid: the host answered with an error of its own.
+        """
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps({"do": do, **given}) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        assert line, "The agent in the guest ended; its error is above."
+        answer = json.loads(line)
+        if "error" in answer:
+            raise HostSaid(answer["kind"], answer["error"])
+        return answer["ok"]

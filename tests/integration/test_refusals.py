@@ -1,0 +1,125 @@
+"""Every obstacle of the real world: the planner and the host refuse with their sentence, and no byte changes.
+
+Each obstacle is put up after a good plan was made. Applying that plan must be refused by the host, which looks for
+itself; a new plan must be refused as well.
+"""
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from nasadvisor.domain.lifecycle import RunState
+from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.units import GIB, MIB
+from tests.integration.agent import Agent, HostSaid
+from tests.integration.wishes import SSDS, keys_of, mirror_and_caches, pool_of, without_cache
+
+pytestmark = pytest.mark.lab
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """Shell commands that put something in the way of nvme0 ($D) or the pool, and the code of the refusal.
+
+    `applying` is the code when the older plan is applied, where it differs from the new plan's.
+    """
+
+    name: str
+    commands: str
+    planning: str
+    applying: str = ""
+
+
+MD = "mdadm -q --create /dev/md9 --run -e1.2 -l1 -n2 $D missing"
+EXT4_PART = "sgdisk -n1:1M:+1G $D && udevadm settle && mkfs.ext4 -q $D-part1"
+MOUNT = "mkdir -p /mnt/m && mount $D-part1 /mnt/m"
+FIRST_LEAF = "$(zpool list -vHP tank | awk '/by-id/{print $1; exit}')"
+
+OBSTACLES = (
+    Obstacle("a disk in a pool", "zpool create other $D", "disk-pool"),
+    Obstacle("a disk of an exported pool", "zpool create other $D && zpool export other", "disk-exported-pool"),
+    Obstacle("a mounted disk", "mkfs.ext4 -q $D && mkdir -p /mnt/m && mount $D /mnt/m", "disk-mount"),
+    Obstacle("a swap disk", "mkswap -q $D && swapon $D", "disk-swap"),
+    Obstacle("swap space that is switched off", "mkswap -q $D", "disk-swap"),
+    Obstacle("a leg of an md array", MD, "disk-holder"),
+    Obstacle("a disk of a stopped md array", f"{MD} && mdadm -q --stop /dev/md9", "disk-raid"),
+    Obstacle("an LVM volume in use", "vgcreate -q v $D && lvcreate -q -L64M -n l v", "disk-holder"),
+    Obstacle("an LVM disk without volumes", "pvcreate -q $D", "disk-lvm"),
+    Obstacle("a filesystem without a partition table", "mkfs.xfs -q $D", "disk-filesystem"),
+    Obstacle("a partition that is mounted", f"{EXT4_PART} && {MOUNT}", "disk-has-partitions"),
+    Obstacle("a deleted partition's filesystem", f"{EXT4_PART} && sgdisk -Z $D", "", "hidden-content"),
+    Obstacle("a DOS partition table", "echo '2048,100M' | sfdisk -q --label dos $D", "disk-has-partitions"),
+    Obstacle("a checkpoint", "zpool checkpoint tank", "pool-checkpoint"),
+    Obstacle("a degraded pool", f"zpool offline tank {FIRST_LEAF}", "pool-not-online"),
+    Obstacle("a pool that was renamed", "zpool export tank && zpool import tank other", "", "pool-renamed"),
+    Obstacle("a pool that is gone", "zpool export tank", "pool-gone"),
+    Obstacle("a pool that is read-only", "zpool export tank && zpool import -o readonly=on tank", "pool-read-only"),
+    Obstacle("a pool that got a cache meanwhile", "zpool add tank cache $OTHER", "", "plan-outdated"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("obstacle", OBSTACLES, ids=lambda obstacle: obstacle.name)
+def test_it_refuses_and_changes_nothing(agent: Agent, obstacle: Obstacle) -> None:
+    guest = agent.guest
+    wish = without_cache(mirror_and_caches(agent, "nvme0", "nvme1"))
+    plan = agent.plan(wish)
+    disks = guest.disks()
+    guest.run(f"set -e; D={disks['nvme0'].by_id}; OTHER={disks['sata0'].by_id}; {obstacle.commands}; udevadm settle")
+    before = guest.digests("nvme0", "nvme1")
+    run = agent.apply(plan)
+    refusals = {refusal.code: str(refusal) for refusal in run.refusals}
+    assert run.state is RunState.REFUSED, [step.note for step in run.steps]
+    assert (obstacle.applying or obstacle.planning) in refusals
+    planned = agent.refusals(wish)
+    assert (obstacle.planning in planned) if obstacle.planning else not planned
+    for sentence in (*refusals.values(), *planned.values()):
+        assert sentence.endswith(".")
+        assert "{" not in sentence
+    assert guest.digests("nvme0", "nvme1") == before
+
+
+def test_the_boot_disk_is_refused(agent: Agent) -> None:
+    inventory = agent.inventory()
+    boot = next(disk for disk in inventory.disks if disk.identity.serial == agent.guest.scenario.boot.serial)
+    wish = PlanRequest(pool_of(agent).guid, (boot.key,), GIB, use_free_extents=True)
+    assert "disk-boot" in agent.refusals(wish)
+
+
+@pytest.mark.parametrize(("log_bytes", "code"), [(32 * MIB, "too-small"), (64 * GIB, "too-small")])
+def test_a_slice_that_is_too_small_or_too_large_for_its_ssd_is_refused(agent: Agent, log_bytes: int, code: str) -> None:
+    before = agent.guest.digests(*SSDS)
+    wish = replace(without_cache(mirror_and_caches(agent, "nvme0", "nvme1")), log_size_bytes=log_bytes)
+    assert code in agent.refusals(wish)
+    assert agent.guest.digests(*SSDS) == before
+
+
+def test_both_legs_on_one_ssd_are_refused(agent: Agent) -> None:
+    key = keys_of(agent, "nvme0")[0]
+    assert agent.refusals(PlanRequest(pool_of(agent).guid, (key, key), GIB))
+
+
+def test_a_pool_without_the_feature_is_refused(agent: Agent) -> None:
+    guest = agent.guest
+    disk = guest.disks()["sata0"].by_id
+    guest.run(f"zpool create -d -o feature@async_destroy=enabled old {disk}")
+    wish = PlanRequest(pool_of(agent, "old").guid, keys_of(agent, "nvme0"), GIB)
+    assert "feature-missing" in agent.refusals(wish)
+
+
+def test_a_plan_runs_once(agent: Agent) -> None:
+    plan = agent.plan(without_cache(mirror_and_caches(agent, "nvme0", "nvme1")))
+    assert agent.apply(plan).state is RunState.APPLIED
+    with pytest.raises(HostSaid, match="applied before"):
+        agent.apply(plan)
+
+
+def test_a_disk_swapped_between_plan_and_apply_is_refused(agent: Agent) -> None:
+    """Proves: another SSD in the same slot, under the same kernel name, is not taken for the planned one."""
+    guest = agent.guest
+    plan = agent.plan(PlanRequest(pool_of(agent).guid, keys_of(agent, "sas0"), GIB))
+    guest.swap("sas0", "0QV1OTHER")
+    before = guest.digests("sas0")
+    run = agent.apply(plan)
+    assert run.state is RunState.REFUSED
+    assert [refusal.code for refusal in run.refusals] == ["disk-gone"]
+    assert guest.digests("sas0") == before
