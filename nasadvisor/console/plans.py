@@ -1,0 +1,62 @@
+"""Plans as the console makes and keeps them. What they contain is decided in `domain.plan` alone."""
+
+from uuid import UUID, uuid4
+
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from nasadvisor.console.models import Node, StoredPlan
+from nasadvisor.documents import DocumentError, to_document
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.plan import Plan, PlanIds, PlanRefused, PlanRequest, make_plan, scope_fingerprint
+from nasadvisor.domain.refusals import PlanOutdated
+from nasadvisor.domain.statements import Refused
+
+
+def fresh_ids(request: PlanRequest) -> PlanIds:
+    """Identifiers that nothing else has."""
+    uuids = tuple(str(uuid4()) for _number in range(PlanIds.uuids_needed(request)))
+    return PlanIds(str(uuid4()), timezone.now().isoformat(timespec="seconds"), uuids)
+
+
+def plan_for(request: PlanRequest, inventory: Inventory) -> Plan | PlanRefused:
+    """The plan for a request, with identifiers of its own; kept nowhere."""
+    return make_plan(request, inventory, fresh_ids(request))
+
+
+def store_plan(plan: Plan, node: Node, user: User) -> StoredPlan:
+    """Keep a plan that somebody is going to look at."""
+    return StoredPlan.objects.create(id=UUID(plan.id), node=node, document=to_document(plan), created_by=user)
+
+
+def own_plan(plan_id: UUID, user: User) -> StoredPlan:
+    """The plan with this id, if this user made it.
+
+    Raises:
+        Http404: there is no such plan, or an update of NAS Advisor can no longer read it.
+        PermissionDenied: somebody else made it.
+    """
+    stored = StoredPlan.objects.select_related("node").filter(pk=plan_id).first()
+    if stored is None or not _is_readable(stored):
+        raise Http404
+    if stored.created_by_id != user.pk:
+        raise PermissionDenied(_("This plan was made by somebody else. Nothing was changed. Make a plan of your own."))
+    return stored
+
+
+def refusal_of(stored: StoredPlan) -> Refused | None:
+    """Why a stored plan can no longer be applied: what it depends on has changed since."""
+    plan, inventory = stored.plan, stored.node.inventory
+    if inventory is None or scope_fingerprint(plan.request, inventory) != plan.fingerprint:
+        return PlanOutdated(plan.pool_name)
+    return None
+
+
+def _is_readable(stored: StoredPlan) -> bool:
+    try:
+        return bool(stored.plan.id)
+    except DocumentError:
+        return False

@@ -1,0 +1,1 @@
+"""Runs: the page that follows one, undo and finish, and the history of all."""

@@ -1,0 +1,155 @@
+"""What a run's page says at the top: what happened, in which state things are, what to do."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from nasadvisor.console.models import Pending, StoredRun, StoredRunState
+from nasadvisor.console.wizard.summary import summary_of
+from nasadvisor.domain.lifecycle import Run, Step, StepState
+
+SILENT_AFTER_S: Final = 25
+"""Two questions of `console.follow_runs` (one each 10 s) without an answer."""
+
+Words = tuple[str | Promise, str | Promise]
+
+_WORDS: Final[dict[str, Words]] = {
+    StoredRunState.REQUESTED: (
+        _("Waiting for %(node)s to take up the plan."),
+        _("Nothing has been changed yet. You may close this page: that changes nothing."),
+    ),
+    StoredRunState.UNANSWERED: (
+        _("%(node)s did not take up the plan in time."),
+        _(
+            "The order has expired, so nothing was changed and nothing will be. Look at it there with "
+            "`systemctl status nasadvisor-host`, then make the plan again."
+        ),
+    ),
+    StoredRunState.APPLYING: (
+        _("Working on pool %(pool)s: %(done)s of %(count)s steps done."),
+        _("The run goes on by itself. You may close this page: that changes nothing."),
+    ),
+    StoredRunState.APPLIED: (
+        _("Pool %(pool)s has what was planned: %(summary)s."),
+        _("Nothing more needs to be done to keep it. Undo takes everything back."),
+    ),
+    StoredRunState.REFUSED: (
+        _("The host refused the plan. Nothing was changed."),
+        _("The reasons are below. Put them right, or make another plan."),
+    ),
+    StoredRunState.UNDOING: (
+        _("Taking everything back: %(undone)s of %(undo_count)s steps done."),
+        _("The undo goes on by itself. You may close this page: that changes nothing."),
+    ),
+    StoredRunState.UNDONE: (
+        _("Everything that this run did was taken back."),
+        _("Pool %(pool)s works without it as before."),
+    ),
+    StoredRunState.PUTTING_BACK: (
+        _("A step failed. What was done before it is being taken back."),
+        _("This goes on by itself. You may close this page: that changes nothing."),
+    ),
+    StoredRunState.PUT_BACK: (
+        _("A step failed, and what was done before it was taken back."),
+        _("The failed step below says why. Put that right, then make a new plan."),
+    ),
+    StoredRunState.INTERRUPTED: (
+        _("The run was interrupted after %(done)s of %(count)s steps."),
+        _(
+            "The host worker or the machine stopped in the middle. Nothing goes on by itself: choose whether to "
+            "finish the rest or to take back what was done."
+        ),
+    ),
+    StoredRunState.ATTENTION: (
+        _("This run needs attention: it got neither forwards nor back."),
+        _("The failed step below says what happened and in which state things are. Nothing goes on by itself."),
+    ),
+}
+
+_INTERRUPTED_UNDO: Final[Words] = (
+    _("The undo was interrupted after %(undone)s of %(undo_count)s steps."),
+    _("Nothing goes on by itself. Undo takes back the rest."),
+)
+
+_ASKED: Final[dict[str, Words]] = {
+    Pending.UNDO: (_("Undo was asked for. Waiting for %(node)s."), _("You may close this page: that changes nothing.")),
+    Pending.FINISH: (
+        _("The rest was asked for. Waiting for %(node)s."),
+        _("You may close this page: that changes nothing."),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """A run as its page shows it. `silent_s` is for how long its host has not been heard from, 0 if it has been.
+
+    `is_live` means that something is still to come without anybody's doing; `version` changes when the page does.
+    """
+
+    stored: StoredRun
+    run: Run
+    headline: str
+    advice: str
+    is_live: bool
+    silent_s: int
+    can_undo: bool
+    can_finish: bool
+    version: str
+
+
+def status_of(stored: StoredRun, now: datetime) -> RunStatus:
+    """What to say about a run.
+
+    Raises:
+        DocumentError: if an update of NAS Advisor can no longer read it.
+    """
+    run = stored.run
+    is_asked = bool(stored.pending)
+    is_live = run.is_active if stored.seq else stored.state == StoredRunState.REQUESTED
+    silent_s = _silence(stored, now) if (is_live or is_asked) and stored.seq else 0
+    headline, advice = (str(words) % _values(stored, run) for words in _words(stored, run))
+    return RunStatus(
+        stored=stored,
+        run=run,
+        headline=headline,
+        advice=advice,
+        is_live=is_live or is_asked,
+        silent_s=silent_s,
+        can_undo=run.can_undo and not is_asked and stored.seq > 0,
+        can_finish=run.can_finish and not is_asked,
+        version=f"{stored.seq}-{stored.state}-{stored.pending}-{silent_s // 5}",
+    )
+
+
+def _words(stored: StoredRun, run: Run) -> Words:
+    if stored.seq and stored.pending in _ASKED:
+        return _ASKED[stored.pending]
+    if stored.state == StoredRunState.INTERRUPTED and run.undo_steps:
+        return _INTERRUPTED_UNDO
+    return _WORDS[stored.state]
+
+
+def _values(stored: StoredRun, run: Run) -> dict[str, str | int]:
+    return {
+        "node": stored.node.name,
+        "pool": run.plan.pool_name,
+        "summary": str(summary_of(run.plan)),
+        "done": _done(run.steps),
+        "count": len(run.steps),
+        "undone": _done(run.undo_steps),
+        "undo_count": len(run.undo_steps),
+    }
+
+
+def _done(steps: tuple[Step, ...]) -> int:
+    return sum(step.state is StepState.DONE for step in steps)
+
+
+def _silence(stored: StoredRun, now: datetime) -> int:
+    heard = stored.node.last_contact
+    seconds = int((now - heard).total_seconds()) if heard else 0
+    return seconds if seconds > SILENT_AFTER_S else 0

@@ -1,0 +1,82 @@
+"""The pages of one run."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from nasadvisor.console import hosts
+from nasadvisor.console.models import StoredRun
+from nasadvisor.console.passwords import PasswordForm, confirm_password
+from nasadvisor.console.roles import operator_required, user_of
+from nasadvisor.console.runs.status import RunStatus, status_of
+from nasadvisor.console.wizard.apply import POSTED_FIELDS, require_only, run_progress
+from nasadvisor.console.wizard.progress import WizardStep
+from nasadvisor.documents import DocumentError
+from nasadvisor.domain.undo import cannot_be_undone
+
+NO_NEWS = 204
+"""htmx swaps nothing at this status, so open details and the focus stay where they are."""
+
+Ask = Callable[[StoredRun, str], None]
+
+
+def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """A run, live."""
+    status = _status(run_id)
+    context = {"status": status, "section": "history", "progress": run_progress(status.stored, WizardStep.APPLY)}
+    return render(request, "runs/detail.html", context)
+
+
+def fragment(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """The part of the page that changes; empty while there is nothing new since the version that is shown."""
+    status = _status(run_id)
+    if request.GET.get("shown") == status.version:
+        return HttpResponse(status=NO_NEWS)
+    context = {"status": status, "progress": run_progress(status.stored, WizardStep.APPLY)}
+    return render(request, "runs/_run.html", context)
+
+
+@operator_required
+def undo(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Ask for the password, then ask the host to take the run back."""
+    status = _status(run_id)
+    if not status.can_undo:
+        return redirect("run-detail", run_id)
+    return _ask(request, status, hosts.undo_run, "runs/undo.html")
+
+
+@operator_required
+def finish(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Ask for the password, then ask the host to do the rest of an interrupted run."""
+    status = _status(run_id)
+    if not status.can_finish:
+        return redirect("run-detail", run_id)
+    return _ask(request, status, hosts.finish_run, "runs/finish.html")
+
+
+def _ask(request: HttpRequest, status: RunStatus, ask: Ask, template: str) -> HttpResponse:
+    require_only(request, POSTED_FIELDS)
+    form = PasswordForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and confirm_password(request, form):
+        try:
+            ask(status.stored, user_of(request).get_username())
+        except hosts.HostUnreachable as error:
+            messages.error(request, str(error))
+        else:
+            return redirect("run-detail", status.stored.id)
+    context = {"status": status, "form": form, "section": "history", "stays": cannot_be_undone(status.run.plan)}
+    return render(request, template, context)
+
+
+def _status(run_id: UUID) -> RunStatus:
+    stored = StoredRun.objects.select_related("node").defer("node__inventory_document").filter(pk=run_id).first()
+    if stored is None:
+        raise Http404
+    try:
+        return status_of(stored, timezone.now())
+    except DocumentError as error:
+        raise Http404 from error

@@ -1,0 +1,107 @@
+"""The pages of a stored plan: preview, apply, and the plain proof that it is there."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+
+from nasadvisor.console import hosts
+from nasadvisor.console.models import StoredPlan, StoredRun
+from nasadvisor.console.passwords import PasswordForm, confirm_password
+from nasadvisor.console.plans import own_plan, refusal_of
+from nasadvisor.console.roles import operator_required, user_of
+from nasadvisor.console.wizard.draft import drop_draft
+from nasadvisor.console.wizard.preview import preview_of
+from nasadvisor.console.wizard.progress import ProgressItem, WizardStep, progress
+from nasadvisor.console.wizard.proof import parts_in_pool
+from nasadvisor.console.wizard.summary import summary_of
+
+POSTED_FIELDS = frozenset({"csrfmiddlewaretoken", "password"})
+"""Everything else about a plan is on the server; who posts more does not use our form."""
+
+
+@operator_required
+def preview(request: HttpRequest, plan_id: UUID) -> HttpResponse:
+    """The fourth step: what exactly would happen."""
+    stored = own_plan(plan_id, user_of(request))
+    if StoredRun.objects.filter(pk=plan_id).exists():
+        return redirect("run-detail", plan_id)
+    inventory, refusal = stored.node.inventory, refusal_of(stored)
+    shown = preview_of(stored.plan, inventory) if inventory and not refusal else None
+    context = {**_context(stored, WizardStep.PREVIEW), "preview": shown, "refusal": refusal}
+    return render(request, "wizard/preview.html", context)
+
+
+@operator_required
+def apply(request: HttpRequest, plan_id: UUID) -> HttpResponse:
+    """The fifth step: the password, then the host is asked. A second post of a plan leads to its one run."""
+    stored = own_plan(plan_id, user_of(request))
+    require_only(request, POSTED_FIELDS)
+    if StoredRun.objects.filter(pk=plan_id).exists():
+        return redirect("run-detail", plan_id)
+    refusal = refusal_of(stored)
+    form = PasswordForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and not refusal and confirm_password(request, form):
+        try:
+            hosts.apply_plan(stored, user_of(request).get_username())
+        except hosts.PlanAlreadyRan:
+            return redirect("run-detail", plan_id)
+        except hosts.HostUnreachable as error:
+            messages.error(request, str(error))
+        else:
+            drop_draft(request.session, stored.plan.request.pool_guid)
+            return redirect("run-detail", plan_id)
+    context = {**_context(stored, WizardStep.APPLY), "form": form, "refusal": refusal}
+    return render(request, "wizard/apply.html", context)
+
+
+def proof(request: HttpRequest, plan_id: UUID) -> HttpResponse:
+    """The sixth step: whether the pool has what the plan gave it."""
+    stored = get_object_or_404(StoredRun.objects.select_related("node"), pk=plan_id)
+    plan, inventory = stored.run.plan, stored.node.inventory
+    pool = inventory.pool(plan.request.pool_guid) if inventory else None
+    context = {
+        "stored": stored,
+        "run": stored.run,
+        "plan": plan,
+        "pool": pool,
+        "parts": parts_in_pool(plan, inventory, pool) if inventory and pool else (),
+        "is_older_than_run": inventory is not None and inventory.read_at < stored.run.ended_at,
+        "summary": summary_of(plan),
+        "progress": run_progress(stored, WizardStep.PROOF),
+    }
+    return render(request, "wizard/proof.html", context)
+
+
+def run_progress(stored: StoredRun, step: WizardStep) -> tuple[ProgressItem, ...]:
+    """The wizard's steps above the page of a run."""
+    urls = {WizardStep.APPLY: reverse("run-detail", args=[stored.id])}
+    if stored.state == "applied":
+        urls[WizardStep.PROOF] = reverse("wizard-proof", args=[stored.id])
+    return progress(step, urls)
+
+
+def require_only(request: HttpRequest, fields: frozenset[str]) -> None:
+    """Refuse a form with fields that ours does not have.
+
+    Raises:
+        BadRequest: it has such fields.
+    """
+    if set(request.POST) - fields:
+        raise BadRequest
+
+
+def _context(stored: StoredPlan, step: WizardStep) -> dict[str, Any]:
+    plan = stored.plan
+    guid = plan.request.pool_guid
+    urls = {
+        WizardStep.POOL: reverse("wizard-start", args=[guid]),
+        WizardStep.DEVICES: reverse("wizard-devices", args=[guid]),
+        WizardStep.LAYOUT: reverse("wizard-layout", args=[guid]),
+        WizardStep.PREVIEW: reverse("wizard-preview", args=[stored.id]),
+    }
+    return {"stored": stored, "plan": plan, "summary": summary_of(plan), "progress": progress(step, urls)}

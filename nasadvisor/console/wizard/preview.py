@@ -1,0 +1,62 @@
+"""What the fourth step shows: the pool before and after, every command, the way back, and what may go wrong."""
+
+from dataclasses import dataclass
+
+from nasadvisor.console.diagrams import DiskDrawing, PoolDrawing, draw_pool
+from nasadvisor.console.uses import Index
+from nasadvisor.console.wizard.layout import draw_disks
+from nasadvisor.domain.actions import Action
+from nasadvisor.domain.commands import Argv, commands
+from nasadvisor.domain.consequences import DeviceLoss, losses_of
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.statements import Finding
+from nasadvisor.domain.undo import cannot_be_undone, undo_preview
+from nasadvisor.domain.warnings import warnings_for
+
+
+@dataclass(frozen=True)
+class PlannedStep:
+    """One action and its commands; none where only the partition table is saved."""
+
+    action: Action
+    commands: tuple[Argv, ...]
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A plan against the inventory it was made for."""
+
+    plan: Plan
+    before: PoolDrawing
+    after: PoolDrawing
+    drawings: tuple[DiskDrawing, ...]
+    steps: tuple[PlannedStep, ...]
+    undo: tuple[Argv, ...]
+    stays: tuple[Finding, ...]
+    losses: tuple[DeviceLoss, ...]
+    warnings: tuple[Finding, ...]
+
+    @property
+    def commands(self) -> tuple[Argv, ...]:
+        """All commands in order."""
+        return tuple(argv for step in self.steps for argv in step.commands)
+
+
+def preview_of(plan: Plan, inventory: Inventory) -> Preview | None:
+    """The preview; None if the pool is gone."""
+    after = plan.after(inventory)
+    pool_before, pool_after = inventory.pool(plan.request.pool_guid), after.pool(plan.request.pool_guid)
+    if pool_before is None or pool_after is None:
+        return None
+    return Preview(
+        plan=plan,
+        before=draw_pool(pool_before, Index(inventory)),
+        after=draw_pool(pool_after, Index(after)),
+        drawings=draw_disks(plan.request, plan, inventory),
+        steps=tuple(PlannedStep(action, commands(action)) for action in plan.actions),
+        undo=undo_preview(plan),
+        stays=cannot_be_undone(plan),
+        losses=losses_of(plan, inventory),
+        warnings=warnings_for(plan, inventory),
+    )

@@ -1,0 +1,170 @@
+"""The pages of the wizard up to the stored plan; `apply` has those from there on."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from nasadvisor.console.frame import current_node
+from nasadvisor.console.models import Node
+from nasadvisor.console.plans import store_plan
+from nasadvisor.console.roles import operator_required, user_of
+from nasadvisor.console.wizard.devices import disk_choices
+from nasadvisor.console.wizard.draft import Draft, load_draft, recommended_draft, save_draft
+from nasadvisor.console.wizard.forms import DevicesForm, LayoutForm
+from nasadvisor.console.wizard.layout import LARGEST_USEFUL_LOG_BYTES, Layout, layout_of, slider_for
+from nasadvisor.console.wizard.pools import pool_choice, pool_choices
+from nasadvisor.console.wizard.progress import WizardStep, progress
+from nasadvisor.console.wizard.summary import Summary, summary_of
+from nasadvisor.domain.inventory import Inventory, Pool
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in the wizard somebody is: a pool of the node that is shown, and the choices made for it."""
+
+    node: Node
+    inventory: Inventory
+    pool: Pool
+    draft: Draft
+
+
+@operator_required
+def pools(request: HttpRequest) -> HttpResponse:
+    """The first step without a pool chosen."""
+    node, inventory = _host(request)
+    choices = pool_choices(inventory) if inventory else ()
+    context = {"choices": choices, "node": node, "chosen": "", "progress": progress(WizardStep.POOL)}
+    return render(request, "wizard/pools.html", context)
+
+
+@operator_required
+def start(request: HttpRequest, pool_guid: str) -> HttpResponse:
+    """The first step with a pool chosen; a POST begins, keeping earlier choices for the same goal."""
+    place = _place(request, pool_guid)
+    choice = pool_choice(place.pool, place.inventory)
+    if request.method != "POST":
+        context = {
+            "choices": pool_choices(place.inventory),
+            "node": place.node,
+            "chosen": pool_guid,
+            "progress": progress(WizardStep.POOL),
+        }
+        return render(request, "wizard/pools.html", context)
+    mirrors = request.POST.get("goal") == "mirror" and choice.single_log is not None
+    refusal = choice.refusal or (choice.attach_refusal if mirrors else None)
+    if refusal:
+        return redirect("wizard-start", pool_guid)
+    attach_to = choice.single_log.guid if mirrors and choice.single_log else ""
+    draft = place.draft
+    if draft.attach_to != attach_to:
+        draft = recommended_draft(pool_guid, place.inventory, attach_to)
+    save_draft(request.session, draft)
+    return redirect("wizard-devices", pool_guid)
+
+
+@operator_required
+def devices(request: HttpRequest, pool_guid: str) -> HttpResponse:
+    """The second step: which SSDs, and what for."""
+    place = _place(request, pool_guid)
+    choices = disk_choices(place.inventory, place.pool, place.draft)
+    form = DevicesForm(request.POST if request.method == "POST" else None, choices, place.draft)
+    if request.method == "POST":
+        chosen = replace(
+            place.draft,
+            log_disks=form.offered("log", request.POST.getlist("log")),
+            cache_disks=form.offered("cache", request.POST.getlist("cache")),
+        )
+        if "free_space" in request.POST:
+            save_draft(request.session, replace(chosen, use_free_space=request.POST["free_space"] == "offer"))
+            return redirect("wizard-devices", pool_guid)
+        if form.is_valid():
+            save_draft(request.session, chosen)
+            return redirect("wizard-layout", pool_guid)
+        choices = disk_choices(place.inventory, place.pool, chosen)
+    context = {
+        **_context(place, WizardStep.DEVICES),
+        "form": form,
+        "choices": choices,
+        "log_choice": pool_choice(place.pool, place.inventory),
+        "has_partitioned": any(choice.standing == "free-space" for choice in choices),
+    }
+    return render(request, "wizard/devices.html", context)
+
+
+@operator_required
+def layout(request: HttpRequest, pool_guid: str) -> HttpResponse:
+    """The third step: how large. A POST makes the plan, keeps it and goes on to its preview."""
+    place = _place(request, pool_guid)
+    if not place.draft.disks:
+        return redirect("wizard-devices", pool_guid)
+    form = LayoutForm(request.POST if request.method == "POST" else None, place.draft, place.inventory)
+    draft = form.changed_draft() if request.method == "POST" and form.is_valid() else place.draft
+    answer = layout_of(draft, place.inventory)
+    if request.method == "POST" and form.is_valid():
+        save_draft(request.session, draft)
+        if answer.plan:
+            stored = store_plan(answer.plan, place.node, user_of(request))
+            return redirect("wizard-preview", stored.id)
+        messages.warning(request, _("These choices cannot be carried out; the reasons are below the drawing."))
+    context = {
+        **_context(place, WizardStep.LAYOUT),
+        **_layout_context(form, answer),
+        "log_slider": slider_for(draft.log_legs, place.inventory, LARGEST_USEFUL_LOG_BYTES),
+        "cache_slider": slider_for(draft.cache_disks, place.inventory),
+    }
+    return render(request, "wizard/layout.html", context)
+
+
+@require_POST
+@operator_required
+def layout_drawing(request: HttpRequest, pool_guid: str) -> HttpResponse:
+    """The part of the third step that follows the choices while they are made; they are kept for a reload."""
+    place = _place(request, pool_guid)
+    form = LayoutForm(request.POST, place.draft, place.inventory)
+    draft = place.draft
+    if form.is_valid():
+        draft = form.changed_draft()
+        save_draft(request.session, draft)
+    context = {**_layout_context(form, layout_of(draft, place.inventory)), "place": place, "live": True}
+    return render(request, "wizard/_layout_answer.html", context)
+
+
+def _host(request: HttpRequest) -> tuple[Node | None, Inventory | None]:
+    node = current_node(request)
+    return node, node.inventory if node else None
+
+
+def _place(request: HttpRequest, pool_guid: str) -> Place:
+    """The pool and the choices made for it.
+
+    Raises:
+        Http404: the node that is shown has no such pool.
+    """
+    node, inventory = _host(request)
+    pool = inventory.pool(pool_guid) if inventory else None
+    if node is None or inventory is None or pool is None:
+        raise Http404
+    return Place(node, inventory, pool, load_draft(request.session, pool_guid, inventory))
+
+
+def _context(place: Place, step: WizardStep) -> dict[str, Any]:
+    urls = {WizardStep.POOL: reverse("wizard-start", args=[place.pool.guid])}
+    if step > WizardStep.DEVICES:
+        urls[WizardStep.DEVICES] = reverse("wizard-devices", args=[place.pool.guid])
+    return {"place": place, "progress": progress(step, urls), "summary": _summary(place)}
+
+
+def _summary(place: Place) -> Summary | None:
+    plan = layout_of(place.draft, place.inventory).plan
+    return summary_of(plan) if plan else None
+
+
+def _layout_context(form: LayoutForm, answer: Layout) -> dict[str, Any]:
+    summary = summary_of(answer.plan) if answer.plan else None
+    return {"form": form, "layout": answer, "summary": summary}

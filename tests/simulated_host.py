@@ -1,0 +1,76 @@
+"""A host worker without a machine and without a message service: it answers tasks by storing what it would publish."""
+
+import time
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from nasadvisor.console import records
+from nasadvisor.documents import from_document, to_document
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.lifecycle import Run
+from nasadvisor.domain.plan import Plan
+from nasadvisor.host.runs import RunHost, apply_plan, finish_run, undo_run
+from nasadvisor.host.simulated import SimulatedExecutor
+
+
+class Killed(BaseException):
+    """Stands for SIGKILL: no handler of the product may catch it."""
+
+
+@dataclass
+class SimulatedHost:
+    """The recorded machine of one node. `pause_s` is how long each step takes, `kill_at` the seq at which it dies."""
+
+    root: Path
+    executor: SimulatedExecutor
+    pause_s: float = 0.0
+    kill_at: int = 0
+    published: list[Run] = field(default_factory=list)
+
+    @property
+    def node(self) -> str:
+        """Its name."""
+        return self.executor.state.host.node
+
+    def publish_inventory(self) -> None:
+        """Tell the console how the machine is now."""
+        inventory = replace(self.executor.state, read_at=datetime.now(UTC).isoformat(timespec="seconds"))
+        records.store_inventory(self.node, to_document(inventory))
+
+    def answer(self, task: str, args: list[object]) -> None:
+        """Do what a task asks for."""
+        match task, args:
+            case "host.apply", [document, str(by)]:
+                apply_plan(self._host, from_document(Plan, document), by, self._publish)
+            case "host.undo", [str(run_id), str(by)]:
+                undo_run(self._host, run_id, by, self._publish)
+            case "host.finish", [str(run_id), str(by)]:
+                finish_run(self._host, run_id, by, self._publish)
+            case _:
+                pass
+        self.publish_inventory()
+
+    @property
+    def _host(self) -> RunHost:
+        return RunHost(
+            node=self.node,
+            journals=self.root / "runs",
+            locks=(self.root / "host.lock",),
+            executor=lambda _descriptors: self.executor,
+            clock=lambda: datetime.now(UTC),
+        )
+
+    def _publish(self, run: Run) -> None:
+        self.published.append(run)
+        records.store_run(self.node, to_document(run))
+        if self.kill_at and run.seq >= self.kill_at:
+            raise Killed
+        time.sleep(self.pause_s)
+
+
+def simulated_host(root: Path, inventory: Inventory) -> SimulatedHost:
+    """A host that starts out with this inventory and has told the console about it."""
+    host = SimulatedHost(root, SimulatedExecutor(inventory))
+    host.publish_inventory()
+    return host

@@ -1,0 +1,260 @@
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from nasadvisor.console.models import Node, Pending, StoredPlan, StoredRun, StoredRunState
+from nasadvisor.console.roles import UserRole
+from nasadvisor.domain.lifecycle import RunState
+from nasadvisor.domain.undo import cannot_be_undone
+from tests.simulated_host import Killed, SimulatedHost, simulated_host
+from tests.unit.console.conftest import PASSWORD, Sent, sign_in
+from tests.unit.machines import NVME1, NVME2, TANK, home_server, with_pool
+
+LAYOUT = {"log_on": "mirror", "log_size": "4G", "cache_size": "", "reserve_percent": "10", "naming": "by-partuuid"}
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> SimulatedHost:
+    return simulated_host(tmp_path, home_server())
+
+
+@pytest.fixture
+def requested(host: SimulatedHost, client: Client) -> StoredRun:
+    """A run that an operator asked for and no host has taken up."""
+    del host
+    sign_in(client, UserRole.OPERATOR)
+    client.post(f"/wizard/{TANK}/devices/", {"log": [NVME1, NVME2], "cache": [NVME1, NVME2]})
+    client.post(f"/wizard/{TANK}/layout/", LAYOUT)
+    client.post(f"/plans/{StoredPlan.objects.get().pk}/apply/", {"password": PASSWORD})
+    return StoredRun.objects.get()
+
+
+@pytest.fixture
+def applied(requested: StoredRun, host: SimulatedHost, sent: list[Sent]) -> StoredRun:
+    """A run that its host carried out."""
+    deliver(host, sent)
+    return StoredRun.objects.get(pk=requested.pk)
+
+
+@pytest.fixture
+def interrupted(requested: StoredRun, host: SimulatedHost, sent: list[Sent]) -> StoredRun:
+    """A run whose host worker died in the middle, and which the host has found so."""
+    host.kill_at = 6
+    with pytest.raises(Killed):
+        deliver(host, sent)
+    host.kill_at = 0
+    StoredRun.objects.update(state=StoredRunState.INTERRUPTED)
+    document = {**StoredRun.objects.get().document, "state": "interrupted"}
+    StoredRun.objects.update(document=document)
+    return StoredRun.objects.get(pk=requested.pk)
+
+
+def deliver(host: SimulatedHost, sent: list[Sent]) -> None:
+    """Hand the waiting tasks to the host."""
+    while sent:
+        task = sent.pop(0)
+        host.answer(task.task, task.args)
+
+
+def text(response: Any) -> str:
+    return " ".join(response.content.decode().split())
+
+
+class TestRunPage:
+    def test_before_the_host_answers_it_waits_and_polls(self, client: Client, requested: StoredRun) -> None:
+        page = text(client.get(f"/runs/{requested.pk}/"))
+        assert "Waiting for nas to take up the plan." in page
+        assert 'hx-trigger="every 1s"' in page
+        assert f"/runs/{requested.pk}/undo/" not in page
+
+    def test_at_the_end_it_says_what_changed_and_polls_no_more(self, client: Client, applied: StoredRun) -> None:
+        page = text(client.get(f"/runs/{applied.pk}/"))
+        assert "Pool tank has what was planned: log mirrored over 2 slices of 4G; 2 × 415G cache" in page
+        assert "hx-trigger" not in page
+        assert f'href="/runs/{applied.pk}/undo/"' in page
+        assert f'href="/runs/{applied.pk}/proof/"' in page
+
+    def test_commands_and_answers_are_folded_on_the_page(self, client: Client, applied: StoredRun) -> None:
+        page = text(client.get(f"/runs/{applied.pk}/"))
+        assert "<details" in page
+        assert "zpool add -o ashift=12 tank log mirror" in page
+        assert "(simulated)" in page
+
+    def test_the_fragment_has_no_news_until_something_changes(self, client: Client, requested: StoredRun) -> None:
+        page = text(client.get(f"/runs/{requested.pk}/fragment/"))
+        shown = page.split("?shown=")[1].split('"')[0]
+        assert client.get(f"/runs/{requested.pk}/fragment/?shown={shown}").status_code == 204
+        StoredRun.objects.update(state=StoredRunState.UNANSWERED, pending=Pending.NOTHING)
+        assert client.get(f"/runs/{requested.pk}/fragment/?shown={shown}").status_code == 200
+
+    def test_a_request_that_nobody_took_up_says_that_nothing_was_changed(
+        self, client: Client, requested: StoredRun
+    ) -> None:
+        StoredRun.objects.update(state=StoredRunState.UNANSWERED, pending=Pending.NOTHING)
+        page = text(client.get(f"/runs/{requested.pk}/"))
+        assert "nas did not take up the plan in time." in page
+        assert "nothing was changed and nothing will be" in page
+        assert "hx-trigger" not in page
+
+    def test_a_silent_host_in_the_middle_of_a_run_is_mentioned(
+        self, client: Client, requested: StoredRun, host: SimulatedHost, sent: list[Sent]
+    ) -> None:
+        host.kill_at = 4
+        with pytest.raises(Killed):
+            deliver(host, sent)
+        Node.objects.update(last_contact=timezone.now() - timedelta(seconds=90))
+        page = text(client.get(f"/runs/{requested.pk}/"))
+        assert "nas was last heard 9" in page
+        assert "s ago. The run goes on there by itself" in page
+
+    def test_a_refused_run_shows_the_reason(
+        self, client: Client, requested: StoredRun, host: SimulatedHost, sent: list[Sent]
+    ) -> None:
+        host.executor.state = with_pool(host.executor.state, checkpoint="1G")
+        deliver(host, sent)
+        page = text(client.get(f"/runs/{requested.pk}/"))
+        assert "The host refused the plan. Nothing was changed." in page
+        assert "changed since this plan was made" in page or "has a checkpoint (1G)" in page
+
+    def test_an_unknown_run_is_not_found(self, operator: Client) -> None:
+        assert operator.get("/runs/7f0c2a4e-0000-4000-8000-000000000001/").status_code == 404
+
+    def test_a_run_that_can_no_longer_be_read_is_not_found(self, client: Client, applied: StoredRun) -> None:
+        StoredRun.objects.update(document={"from": "another version"})
+        assert client.get(f"/runs/{applied.pk}/").status_code == 404
+
+    def test_every_state_has_its_words(self, client: Client, applied: StoredRun) -> None:
+        for state in RunState:
+            StoredRun.objects.update(state=state, document={**applied.document, "state": state.value})
+            assert client.get(f"/runs/{applied.pk}/").status_code == 200, state
+
+
+class TestProof:
+    def test_each_part_is_shown_as_the_pool_has_it(self, client: Client, applied: StoredRun) -> None:
+        page = text(client.get(f"/runs/{applied.pk}/proof/"))
+        assert page.count("/dev/disk/by-partuuid/") == 4
+        assert "not in the pool" not in page
+
+    def test_a_part_that_is_missing_is_said_to_be(
+        self, client: Client, applied: StoredRun, host: SimulatedHost
+    ) -> None:
+        host.executor.state = with_pool(host.executor.state, logs=())
+        host.publish_inventory()
+        assert text(client.get(f"/runs/{applied.pk}/proof/")).count("not in the pool") == 2
+
+    def test_an_inventory_from_before_the_run_is_said_to_be_old(self, client: Client, applied: StoredRun) -> None:
+        node = Node.objects.get()
+        Node.objects.update(
+            inventory_document={**(node.inventory_document or {}), "read_at": "2020-01-01T00:00:00+00:00"}
+        )
+        assert "has not been read since the run ended" in text(client.get(f"/runs/{applied.pk}/proof/"))
+
+
+class TestUndo:
+    def test_it_says_what_stays_and_names_the_pool(self, client: Client, applied: StoredRun) -> None:
+        page = text(client.get(f"/runs/{applied.pk}/undo/"))
+        assert "Undo on pool tank" in page
+        assert cannot_be_undone(applied.run.plan)[0].code == "log-leaves-hole"
+        assert "keeps an empty place (a hole)" in page
+
+    def test_the_right_password_asks_the_host_and_both_facts_are_said(
+        self, client: Client, applied: StoredRun, host: SimulatedHost, sent: list[Sent]
+    ) -> None:
+        response = client.post(f"/runs/{applied.pk}/undo/", {"password": PASSWORD})
+        assert response.headers["Location"] == f"/runs/{applied.pk}/"
+        assert [(task.task, task.args) for task in sent] == [("host.undo", [str(applied.pk), "operator"])]
+        assert "Undo was asked for. Waiting for nas." in text(client.get(f"/runs/{applied.pk}/"))
+        deliver(host, sent)
+        page = text(client.get(f"/runs/{applied.pk}/"))
+        assert "Everything that this run did was taken back." in page
+        assert "No slice is left." in page
+        assert "keeps an empty place (a hole)" in page
+        assert host.executor.state.disks == home_server().disks
+
+    def test_a_wrong_password_asks_nobody(self, client: Client, applied: StoredRun, sent: list[Sent]) -> None:
+        page = text(client.post(f"/runs/{applied.pk}/undo/", {"password": "wrong"}))
+        assert "That is not your password." in page
+        assert not sent
+
+    def test_without_redis_it_says_so(self, client: Client, applied: StoredRun, request: pytest.FixtureRequest) -> None:
+        request.getfixturevalue("no_redis")
+        page = text(client.post(f"/runs/{applied.pk}/undo/", {"password": PASSWORD}))
+        assert "The message service (Redis) does not answer" in page
+        assert StoredRun.objects.get().pending == Pending.NOTHING
+
+    def test_it_is_asked_for_only_once(self, client: Client, applied: StoredRun, sent: list[Sent]) -> None:
+        for _again in range(2):
+            client.post(f"/runs/{applied.pk}/undo/", {"password": PASSWORD})
+        assert len(sent) == 1
+
+    def test_a_run_in_progress_cannot_be_undone(self, client: Client, requested: StoredRun, sent: list[Sent]) -> None:
+        sent.clear()
+        client.post(f"/runs/{requested.pk}/undo/", {"password": PASSWORD})
+        assert not sent
+
+    def test_a_viewer_sees_the_run_and_no_button(self, client: Client, applied: StoredRun, sent: list[Sent]) -> None:
+        sign_in(client, UserRole.VIEWER)
+        page = text(client.get(f"/runs/{applied.pk}/"))
+        assert f"/runs/{applied.pk}/undo/" not in page
+        assert client.post(f"/runs/{applied.pk}/undo/", {"password": PASSWORD}).status_code == 403
+        assert f"/runs/{applied.pk}/undo/" not in text(client.get("/runs/"))
+        assert not sent
+
+    def test_foreign_fields_are_refused(self, client: Client, applied: StoredRun, sent: list[Sent]) -> None:
+        response = client.post(f"/runs/{applied.pk}/undo/", {"password": PASSWORD, "pool": "other"})
+        assert response.status_code == 400
+        assert not sent
+
+
+class TestFinish:
+    def test_an_interrupted_run_offers_both_ways(self, client: Client, interrupted: StoredRun) -> None:
+        page = text(client.get(f"/runs/{interrupted.pk}/"))
+        assert "The run was interrupted after" in page
+        assert f'href="/runs/{interrupted.pk}/finish/"' in page
+        assert f'href="/runs/{interrupted.pk}/undo/"' in page
+        assert "hx-trigger" not in page
+
+    def test_finishing_does_the_rest(
+        self, client: Client, interrupted: StoredRun, host: SimulatedHost, sent: list[Sent]
+    ) -> None:
+        assert "Finish on pool tank" in text(client.get(f"/runs/{interrupted.pk}/finish/"))
+        client.post(f"/runs/{interrupted.pk}/finish/", {"password": PASSWORD})
+        deliver(host, sent)
+        assert StoredRun.objects.get().state == StoredRunState.APPLIED
+
+    def test_undoing_takes_back_what_was_done(
+        self, client: Client, interrupted: StoredRun, host: SimulatedHost, sent: list[Sent]
+    ) -> None:
+        client.post(f"/runs/{interrupted.pk}/undo/", {"password": PASSWORD})
+        deliver(host, sent)
+        assert StoredRun.objects.get().state == StoredRunState.UNDONE
+        assert host.executor.state.disks == home_server().disks
+
+    def test_a_run_that_is_done_cannot_be_finished(self, client: Client, applied: StoredRun, sent: list[Sent]) -> None:
+        client.post(f"/runs/{applied.pk}/finish/", {"password": PASSWORD})
+        assert not sent
+
+
+class TestHistory:
+    def test_it_is_empty_at_first_and_says_so(self, operator: Client) -> None:
+        assert "Nothing has been changed yet." in text(operator.get("/runs/"))
+
+    def test_it_lists_who_did_what_where_with_its_undo(self, client: Client, applied: StoredRun) -> None:
+        page = text(client.get("/runs/"))
+        assert "operator" in page
+        assert "log mirrored over 2 slices of 4G" in page
+        assert f'href="/runs/{applied.pk}/undo/"' in page
+
+    @pytest.mark.usefixtures("applied")
+    def test_it_filters_by_result_and_pool(self, client: Client) -> None:
+        assert "No such run." in text(client.get("/runs/?state=undone"))
+        assert "No such run." in text(client.get("/runs/?pool=1"))
+        assert "log mirrored" in text(client.get(f"/runs/?state=applied&pool={TANK}"))
+
+    def test_a_record_of_another_version_is_listed_all_the_same(self, client: Client, applied: StoredRun) -> None:
+        StoredRun.objects.filter(pk=applied.pk).update(document={"from": "another version"})
+        assert "written by another version" in text(client.get("/runs/"))

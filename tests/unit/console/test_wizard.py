@@ -1,0 +1,362 @@
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from nasadvisor.console.models import Node, StoredPlan, StoredRun
+from nasadvisor.console.roles import UserRole, set_role
+from nasadvisor.console.wizard.draft import Draft, load_draft, recommended_draft
+from nasadvisor.domain.actions import AttachLog
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.units import GIB
+from tests.simulated_host import SimulatedHost, simulated_host
+from tests.unit.console.conftest import PASSWORD, Sent, sign_in
+from tests.unit.machines import (
+    ARCHIVE,
+    NVME1,
+    NVME2,
+    SATA_SSD,
+    SHARED_SSD,
+    TANK,
+    home_server,
+    with_pool,
+    with_single_log,
+)
+
+LAYOUT = {
+    "log_on": "mirror",
+    "log_size": "4G",
+    "cache_size": "",
+    "reserve_percent": "10",
+    "naming": "by-partuuid",
+}
+
+
+@pytest.fixture(autouse=True)
+def host(tmp_path: Path) -> SimulatedHost:
+    return simulated_host(tmp_path, home_server())
+
+
+def show(host: SimulatedHost, inventory: Inventory) -> None:
+    host.executor.state = inventory
+    host.publish_inventory()
+
+
+def text(response: Any) -> str:
+    return " ".join(response.content.decode().split())
+
+
+def choose(client: Client, log: list[str], cache: list[str], pool: str = TANK) -> Any:
+    return client.post(f"/wizard/{pool}/devices/", {"log": log, "cache": cache})
+
+
+def plan_of(client: Client, **changes: str) -> StoredPlan:
+    choose(client, [NVME1, NVME2], [NVME1, NVME2])
+    response = client.post(f"/wizard/{TANK}/layout/", {**LAYOUT, **changes})
+    assert response.status_code == 302, text(response)
+    return StoredPlan.objects.get(pk=response.headers["Location"].split("/")[2])
+
+
+class TestPool:
+    def test_every_pool_is_shown_and_a_degraded_one_says_why_not(self, operator: Client) -> None:
+        page = text(operator.get("/wizard/"))
+        assert "Add to tank" in page
+        assert "Pool archive is DEGRADED, not ONLINE." in page
+        assert "Add to archive" not in page
+
+    def test_a_single_log_can_be_made_a_mirror(self, operator: Client, host: SimulatedHost) -> None:
+        show(host, with_single_log())
+        assert "Make its single log a mirror" in text(operator.get(f"/wizard/{TANK}/"))
+
+    def test_a_log_that_is_not_online_cannot_be_mirrored(self, operator: Client, host: SimulatedHost) -> None:
+        inventory = with_single_log()
+        pool = inventory.pool(TANK)
+        assert pool
+        show(host, with_pool(inventory, logs=(replace(pool.logs[0], state="FAULTED"),)))
+        page = text(operator.get(f"/wizard/{TANK}/"))
+        assert "Make its single log a mirror" not in page
+        assert "Repair it before a second side is attached." in page
+
+    def test_an_unusable_pool_cannot_be_begun_with(self, operator: Client) -> None:
+        response = operator.post(f"/wizard/{ARCHIVE}/", {"goal": "add"})
+        assert response.headers["Location"] == f"/wizard/{ARCHIVE}/"
+
+    def test_a_pool_that_lacks_the_log_feature_offers_a_cache_only(self, operator: Client, host: SimulatedHost) -> None:
+        show(host, with_pool(home_server(), features=()))
+        assert "No log, only a cache:" in text(operator.get("/wizard/"))
+
+    def test_an_unknown_pool_is_not_found(self, operator: Client) -> None:
+        assert operator.get("/wizard/1/").status_code == 404
+
+    def test_without_pools_the_page_says_what_to_do(self, operator: Client, host: SimulatedHost) -> None:
+        show(host, replace(home_server(), pools=()))
+        assert "This host has no imported pool." in text(operator.get("/wizard/"))
+
+    def test_without_a_host_the_page_says_what_to_do(self, operator: Client) -> None:
+        Node.objects.all().delete()
+        assert "No host has reported yet." in text(operator.get("/wizard/"))
+
+
+class TestDevices:
+    def test_every_disk_is_shown_and_unusable_ones_say_why(self, operator: Client) -> None:
+        page = text(operator.get(f"/wizard/{TANK}/devices/"))
+        for disk in home_server().disks:
+            assert disk.identity.serial in page
+        assert "it holds the exported pool backup" in page
+        assert "this machine boots from it" in page
+
+    def test_free_ssds_are_chosen_for_a_mirrored_log_and_caches(self, operator: Client) -> None:
+        page = text(operator.get(f"/wizard/{TANK}/devices/"))
+        for key in (NVME1, NVME2):
+            for role in ("log", "cache"):
+                assert f'id="{role}-{key}" autocomplete="off" checked' in page
+
+    def test_unusable_disks_are_not_accepted(self, operator: Client) -> None:
+        response = choose(operator, [SATA_SSD], [])
+        assert response.status_code == 200
+        assert "One of the chosen disks is not offered." in text(response)
+
+    def test_nothing_chosen_is_a_sentence(self, operator: Client) -> None:
+        assert "Choose at least one SSD for the log or the cache." in text(choose(operator, [], []))
+
+    def test_free_space_beside_partitions_is_offered_only_when_asked_for(self, operator: Client) -> None:
+        assert choose(operator, [], [SHARED_SSD]).status_code == 200
+        operator.post(f"/wizard/{TANK}/devices/", {"log": [NVME1], "free_space": "offer"})
+        assert choose(operator, [NVME1], [SHARED_SSD]).headers["Location"] == f"/wizard/{TANK}/layout/"
+
+    def test_asking_for_free_space_keeps_what_was_chosen(self, operator: Client) -> None:
+        operator.post(f"/wizard/{TANK}/devices/", {"log": [NVME1], "cache": [], "free_space": "offer"})
+        draft = load_draft(operator.session, TANK, home_server())
+        assert (draft.log_disks, draft.cache_disks, draft.use_free_space) == ((NVME1,), (), True)
+
+    def test_hard_disks_in_a_pool_say_which_pool(self, operator: Client) -> None:
+        assert "it is part of the pool tank" in text(operator.get(f"/wizard/{TANK}/devices/"))
+
+    def test_a_usb_stick_is_offered_with_a_warning(self, operator: Client) -> None:
+        page = text(operator.get(f"/wizard/{TANK}/devices/"))
+        assert "Free, but not recommended" in page
+        assert "is attached by USB" in page
+
+    def test_the_partner_of_a_log_cannot_be_its_own_mirror(self, operator: Client, host: SimulatedHost) -> None:
+        show(host, with_single_log())
+        operator.post(f"/wizard/{TANK}/", {"goal": "mirror"})
+        operator.post(f"/wizard/{TANK}/devices/", {"log": [], "free_space": "offer"})
+        assert "Not for the log: Both sides of a mirror would be on" in text(operator.get(f"/wizard/{TANK}/devices/"))
+        assert choose(operator, [NVME1], []).status_code == 200
+
+    def test_attaching_wants_exactly_one_ssd(self, operator: Client, host: SimulatedHost) -> None:
+        show(host, with_single_log())
+        operator.post(f"/wizard/{TANK}/", {"goal": "mirror"})
+        assert "Choose exactly one SSD for the new side of the log." in text(choose(operator, [], [NVME2]))
+
+
+class TestLayout:
+    def test_the_drawing_and_the_memory_follow_the_choices(self, operator: Client) -> None:
+        choose(operator, [NVME1, NVME2], [NVME1, NVME2])
+        page = text(operator.post(f"/wizard/{TANK}/layout/drawing/", {**LAYOUT, "cache_size": "100G"}))
+        assert "<svg" in page
+        assert "150M of RAM" in page
+        assert "log mirrored over 2 slices of 4G" in page
+        assert "2 × 100G cache" in page
+
+    def test_choices_are_kept_for_a_reload(self, operator: Client) -> None:
+        choose(operator, [NVME1, NVME2], [NVME1])
+        operator.post(f"/wizard/{TANK}/layout/drawing/", {**LAYOUT, "log_size": "7G", "reserve_percent": "20"})
+        page = text(operator.get(f"/wizard/{TANK}/layout/"))
+        assert 'value="7G"' in page
+        assert 'value="20"' in page
+
+    def test_a_size_that_is_none_says_what_is_accepted(self, operator: Client) -> None:
+        choose(operator, [NVME1, NVME2], [NVME1])
+        page = text(operator.post(f"/wizard/{TANK}/layout/drawing/", {**LAYOUT, "log_size": "big"}))
+        assert "“big” is not a size." in page
+
+    def test_a_cache_that_does_not_fit_is_refused_with_its_sentence(self, operator: Client) -> None:
+        choose(operator, [NVME1, NVME2], [NVME1])
+        response = operator.post(f"/wizard/{TANK}/layout/", {**LAYOUT, "cache_size": "2T"})
+        assert response.status_code == 200
+        assert "there is room for" in text(response)
+        assert not StoredPlan.objects.exists()
+
+    def test_a_single_log_says_what_is_at_risk(self, operator: Client) -> None:
+        choose(operator, [NVME1, NVME2], [NVME1])
+        page = text(operator.post(f"/wizard/{TANK}/layout/drawing/", {**LAYOUT, "log_on": NVME2}))
+        assert "the last ~5 s of synchronous writes are lost; the pool itself survives" in page
+        assert "single log of 4G" in page
+
+    def test_one_ssd_for_the_log_offers_no_mirror(self, operator: Client) -> None:
+        choose(operator, [NVME1], [])
+        page = text(operator.get(f"/wizard/{TANK}/layout/"))
+        assert "A mirror needs a second SSD for the log" in page
+        assert "cache_size" not in page
+
+    def test_attaching_asks_for_no_log_size(self, operator: Client, host: SimulatedHost) -> None:
+        show(host, with_single_log())
+        operator.post(f"/wizard/{TANK}/", {"goal": "mirror"})
+        choose(operator, [NVME2], [NVME2])
+        page = text(operator.get(f"/wizard/{TANK}/layout/"))
+        assert "log_size" not in page
+        assert "second side of 4G for the log" in page
+
+    def test_without_devices_one_is_sent_back_to_choose_them(self, operator: Client, host: SimulatedHost) -> None:
+        inventory = home_server()
+        show(host, replace(inventory, disks=tuple(disk for disk in inventory.disks if disk.rotational)))
+        assert operator.get(f"/wizard/{TANK}/layout/").headers["Location"] == f"/wizard/{TANK}/devices/"
+
+    def test_the_plan_is_kept_with_what_was_chosen(self, operator: Client) -> None:
+        stored = plan_of(operator, log_size="6G", naming="by-id", reserve_percent="15")
+        request = stored.plan.request
+        assert request.log_size_bytes == 6 * GIB
+        assert request.naming == "by-id"
+        assert request.reserve_percent == 15
+        assert stored.created_by == User.objects.get(username="operator")
+
+    def test_a_mirror_of_the_existing_log_becomes_an_attach(self, operator: Client, host: SimulatedHost) -> None:
+        show(host, with_single_log())
+        operator.post(f"/wizard/{TANK}/", {"goal": "mirror"})
+        choose(operator, [NVME2], [NVME2])
+        operator.post(f"/wizard/{TANK}/layout/", {"cache_size": "", "reserve_percent": "10", "naming": "by-partuuid"})
+        assert any(isinstance(action, AttachLog) for action in StoredPlan.objects.get().plan.actions)
+
+
+class TestPreview:
+    def test_it_shows_commands_the_way_back_and_every_consequence(self, operator: Client) -> None:
+        page = text(operator.get(f"/plans/{plan_of(operator).id}/"))
+        assert "zpool add -o ashift=12 tank log mirror /dev/disk/by-partuuid/" in page
+        assert "zpool remove tank" in page
+        assert "keeps an empty place (a hole) where the log was" in page
+        assert "the other side of the mirrored log carries on" in page
+        assert "Before" in page
+        assert "After" in page
+
+    def test_a_changed_host_makes_the_plan_outdated(self, operator: Client, host: SimulatedHost) -> None:
+        stored = plan_of(operator)
+        show(host, with_pool(home_server(), name="renamed"))
+        page = text(operator.get(f"/plans/{stored.id}/"))
+        assert "changed since this plan was made" in page
+        assert "Continue to apply" not in page
+
+    def test_an_unknown_plan_is_not_found(self, operator: Client) -> None:
+        assert operator.get("/plans/7f0c2a4e-0000-4000-8000-000000000001/").status_code == 404
+
+
+class TestApply:
+    def test_the_button_names_the_pool(self, operator: Client) -> None:
+        assert "Apply to pool tank</button>" in text(operator.get(f"/plans/{plan_of(operator).id}/apply/"))
+
+    def test_the_right_password_starts_the_run(self, operator: Client, sent: list[Sent]) -> None:
+        stored = plan_of(operator)
+        response = operator.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD})
+        assert response.headers["Location"] == f"/runs/{stored.id}/"
+        assert [(task.task, task.queue, task.args) for task in sent] == [
+            ("host.apply", "host.nas", [stored.document, "operator"])
+        ]
+        assert StoredRun.objects.get().state == "requested"
+
+    def test_a_wrong_password_starts_nothing(self, operator: Client, sent: list[Sent]) -> None:
+        response = operator.post(f"/plans/{plan_of(operator).id}/apply/", {"password": "wrong"})
+        assert "That is not your password." in text(response)
+        assert not sent
+        assert not StoredRun.objects.exists()
+
+    def test_a_second_post_leads_to_the_same_run(self, operator: Client, sent: list[Sent]) -> None:
+        stored = plan_of(operator)
+        for _again in range(2):
+            response = operator.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD})
+            assert response.headers["Location"] == f"/runs/{stored.id}/"
+        assert len(sent) == 1
+
+    @pytest.mark.usefixtures("no_redis")
+    def test_without_redis_it_says_so_and_nothing_is_half_done(self, operator: Client) -> None:
+        stored = plan_of(operator)
+        response = operator.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD})
+        assert "The message service (Redis) does not answer" in text(response)
+        assert not StoredRun.objects.exists()
+
+    def test_foreign_fields_are_refused(self, operator: Client, sent: list[Sent]) -> None:
+        stored = plan_of(operator)
+        response = operator.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD, "log_size": "1T"})
+        assert response.status_code == 400
+        assert not sent
+
+    def test_somebody_elses_plan_is_refused(self, client: Client, sent: list[Sent]) -> None:
+        sign_in(client, UserRole.ADMIN)
+        stored = plan_of(client)
+        sign_in(client, UserRole.OPERATOR)
+        response = client.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD})
+        assert response.status_code == 403
+        assert "This plan was made by somebody else." in text(response)
+        assert not sent
+
+    def test_a_viewer_cannot_apply(self, client: Client, sent: list[Sent]) -> None:
+        user = sign_in(client, UserRole.OPERATOR)
+        stored = plan_of(client)
+        set_role(user, UserRole.VIEWER)
+        assert client.get(f"/plans/{stored.id}/apply/").status_code == 403
+        assert client.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD}).status_code == 403
+        assert not sent
+
+    def test_an_outdated_plan_is_not_applied(self, operator: Client, host: SimulatedHost, sent: list[Sent]) -> None:
+        stored = plan_of(operator)
+        show(host, with_pool(home_server(), name="renamed"))
+        response = operator.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD})
+        assert "changed since this plan was made" in text(response)
+        assert not sent
+
+    def test_a_plan_of_another_node_goes_to_that_node_only(self, operator: Client, sent: list[Sent]) -> None:
+        stored = plan_of(operator)
+        other = Node.objects.create(name="other")
+        StoredPlan.objects.filter(pk=stored.pk).update(node=other)
+        response = operator.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD})
+        assert "changed since this plan was made" in text(response)
+        assert not sent
+
+    def test_the_choices_are_forgotten_once_applied(self, operator: Client) -> None:
+        stored = plan_of(operator, log_size="6G")
+        operator.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD})
+        assert load_draft(operator.session, TANK, home_server()) == recommended_draft(TANK, home_server())
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/wizard/",
+        f"/wizard/{TANK}/",
+        f"/wizard/{TANK}/devices/",
+        f"/wizard/{TANK}/layout/",
+        "/plans/7f0c2a4e-0000-4000-8000-000000000001/",
+        "/plans/7f0c2a4e-0000-4000-8000-000000000001/apply/",
+        "/runs/",
+        "/runs/7f0c2a4e-0000-4000-8000-000000000001/",
+        "/runs/7f0c2a4e-0000-4000-8000-000000000001/fragment/",
+        "/runs/7f0c2a4e-0000-4000-8000-000000000001/undo/",
+        "/runs/7f0c2a4e-0000-4000-8000-000000000001/proof/",
+    ],
+)
+def test_anonymous_clients_see_only_the_login(client: Client, path: str) -> None:
+    for answer in (client.get(path), client.post(path)):
+        assert answer.status_code == 302
+        assert answer.headers["Location"].startswith("/login/")
+
+
+def test_a_viewer_gets_into_no_step_of_the_wizard(viewer: Client) -> None:
+    for path in ("/wizard/", f"/wizard/{TANK}/", f"/wizard/{TANK}/devices/", f"/wizard/{TANK}/layout/"):
+        assert viewer.get(path).status_code == 403
+
+
+def test_a_session_from_another_version_starts_anew(operator: Client) -> None:
+    session = operator.session
+    session["wizard"] = {TANK: {"unknown": "field"}}
+    session.save()
+    assert operator.get(f"/wizard/{TANK}/devices/").status_code == 200
+
+
+class TestDraft:
+    def test_the_chosen_single_place_decides_who_carries_the_log(self) -> None:
+        assert Draft(TANK, (NVME1, NVME2), log_on=NVME2).log_legs == (NVME2,)
+
+    def test_a_place_that_is_no_longer_chosen_falls_back_to_the_mirror(self) -> None:
+        assert Draft(TANK, (NVME1, NVME2), log_on="gone").log_legs == (NVME1, NVME2)
