@@ -7,6 +7,7 @@ NASADVISOR_SECRET_KEY     instead of the file `secret-key` that `manage.py prepa
 NASADVISOR_ALLOWED_HOSTS  names and addresses the console answers to, comma-separated (default: any)
 NASADVISOR_ORIGINS        origins trusted behind a proxy, e.g. https://nas.example
 NASADVISOR_HTTPS          yes where browsers reach the console by https only (secure cookies)
+NASADVISOR_MANAGE         how an administrator calls manage.py here, for the texts of pages
 NASADVISOR_TIME_ZONE      zone in which exact times are shown (default UTC)
 NASADVISOR_DEBUG          yes for work on the code only
 """
@@ -17,6 +18,7 @@ from typing import Any
 
 import dj_database_url
 from csp.constants import NONE, SELF
+from django.contrib.messages import constants as message_levels
 from django.core.management.utils import get_random_secret_key
 from django.utils.translation import gettext_lazy as _
 
@@ -34,6 +36,7 @@ SECRET_KEY = (
 )
 ALLOWED_HOSTS = environment.words("NASADVISOR_ALLOWED_HOSTS", "*")
 CSRF_TRUSTED_ORIGINS = environment.words("NASADVISOR_ORIGINS")
+MANAGE_COMMAND = environment.text("NASADVISOR_MANAGE", "python3 manage.py")
 BROKER_URL = environment.text("NASADVISOR_REDIS", "redis+socket:///run/nasadvisor/redis.sock")
 
 INSTALLED_APPS = [
@@ -126,6 +129,8 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "overview"
 LOGOUT_REDIRECT_URL = "login"
+
+MESSAGE_TAGS = {message_levels.ERROR: "danger", message_levels.DEBUG: "secondary"}
 
 AXES_FAILURE_LIMIT = 8
 AXES_COOLOFF_TIME = timedelta(minutes=15)

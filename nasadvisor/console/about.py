@@ -1,9 +1,24 @@
-"""The settings page."""
+"""The settings page: nodes, versions, and the way to users and passwords."""
 
+import platform
+
+import django
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
+
+from nasadvisor import __version__
+from nasadvisor.console.frame import contact_of
+from nasadvisor.console.models import Node
 
 
 def settings_page(request: HttpRequest) -> HttpResponse:
-    """Versions, nodes, users."""
-    return render(request, "console/overview.html", {"section": "settings"})
+    """What runs here, and how each node stands."""
+    now = timezone.now()
+    nodes = [(node, contact_of(node, now), node.inventory) for node in Node.objects.all()]
+    context = {
+        "nodes": nodes,
+        "versions": {"NAS Advisor": __version__, "Django": django.get_version(), "Python": platform.python_version()},
+        "section": "settings",
+    }
+    return render(request, "console/settings.html", context)

@@ -4,6 +4,8 @@ A pool as it is and a pool as a plan leaves it (`Plan.after`) are drawn alike; v
 carry the guid `PLANNED_GUID` and are marked as new.
 """
 
+import shlex
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.uses import Index, PoolUse
@@ -120,6 +123,12 @@ class GroupDrawing:
         """One sentence on what it is for."""
         return EXPLANATIONS[self.vdev_class]
 
+    @property
+    def summary(self) -> str:
+        """The vdevs counted: two mirrors of two, three disks."""
+        kinds = Counter((_kind(vdev.vdev), len(vdev.leaves)) for vdev in self.vdevs)
+        return ", ".join(_counted(kind, leaves, count) for (kind, leaves), count in kinds.items())
+
 
 @dataclass(frozen=True)
 class PoolDrawing:
@@ -129,9 +138,25 @@ class PoolDrawing:
     groups: tuple[GroupDrawing, ...]
 
     @property
+    def status_command(self) -> str:
+        """What shows the pool in a shell."""
+        return f"zpool status {shlex.quote(self.pool.name)}"
+
+    @property
     def used_percent(self) -> int:
         """How full it is."""
         return self.pool.allocated_bytes * 100 // self.pool.size_bytes if self.pool.size_bytes else 0
+
+
+def _kind(vdev: Vdev) -> str:
+    """mirror, raidz2, draid1 or disk: the name tells the parity, the kind does not."""
+    return vdev.name.partition("-")[0] if vdev.children else "disk"
+
+
+def _counted(kind: str, leaves: int, count: int) -> str:
+    if leaves == 1:
+        return ngettext("%(count)s disk", "%(count)s disks", count) % {"count": count}
+    return gettext("%(count)s × %(kind)s of %(leaves)s") % {"count": count, "kind": kind, "leaves": leaves}
 
 
 def draw_pool(pool: Pool, index: Index) -> PoolDrawing:

@@ -66,8 +66,9 @@ def frame(request: HttpRequest) -> dict[str, Any]:
 def current_node(request: HttpRequest) -> Node | None:
     """The node that was chosen in this session, else the first; read once a request."""
     if not hasattr(request, "_nasadvisor_node"):
-        chosen = Node.objects.filter(name=request.session.get(NODE_IN_SESSION, "")).first()
-        request._nasadvisor_node = chosen or Node.objects.first()  # type: ignore[attr-defined]  # noqa: SLF001
+        nodes = Node.objects.defer("inventory_document")
+        chosen = nodes.filter(name=request.session.get(NODE_IN_SESSION, "")).first()
+        request._nasadvisor_node = chosen or nodes.first()  # type: ignore[attr-defined]  # noqa: SLF001
     node: Node | None = request._nasadvisor_node  # type: ignore[attr-defined]  # noqa: SLF001
     return node
 

@@ -51,6 +51,7 @@ def apply_plan(stored: StoredPlan, by: str) -> StoredRun:
             defaults={
                 "node": stored.node,
                 "pool_guid": stored.plan.request.pool_guid,
+                "pool_name": stored.plan.pool_name,
                 "document": _requested(stored, by, now.isoformat(timespec="seconds")),
                 "pending": Pending.APPLY,
                 "pending_since": now,

@@ -104,6 +104,7 @@ class StoredRun(models.Model):
     id = models.UUIDField(primary_key=True, editable=False)
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="runs")
     pool_guid = models.CharField(max_length=20, db_index=True)
+    pool_name = models.CharField(max_length=255)
     document = models.JSONField()
     seq = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=20, choices=StoredRunState, default=StoredRunState.REQUESTED)

@@ -2,8 +2,35 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
+
+from nasadvisor.console.diagrams import draw_pools
+from nasadvisor.console.disks import free_disks
+from nasadvisor.console.frame import contact_of, current_node
+from nasadvisor.console.models import StoredRun
+from nasadvisor.console.notices import notices_for
+from nasadvisor.console.runs.history import row_of
+from nasadvisor.domain.statements import Level
+
+RECENT_RUNS = 5
 
 
 def overview(request: HttpRequest) -> HttpResponse:
-    """Pools, findings and recent runs of the node."""
-    return render(request, "console/overview.html", {})
+    """Findings, pools, free SSDs and recent runs of the node."""
+    node = current_node(request)
+    if node is None:
+        return render(request, "console/no_node.html")
+    inventory = node.inventory
+    notices = notices_for(node, inventory, contact_of(node, timezone.now()))
+    runs = StoredRun.objects.filter(node=node)[:RECENT_RUNS]
+    context = {
+        "node": node,
+        "inventory": inventory,
+        "notices": notices,
+        "worst": notices[0].finding.level if notices else None,
+        "is_fine": all(notice.finding.level is Level.INFO for notice in notices),
+        "pools": draw_pools(inventory) if inventory else (),
+        "free_ssds": [disk for disk in free_disks(inventory) if not disk.rotational] if inventory else [],
+        "runs": [row_of(run) for run in runs],
+    }
+    return render(request, "console/overview.html", context)

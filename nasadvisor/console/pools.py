@@ -1,9 +1,50 @@
-"""The pages about pools."""
+"""The list of pools, and the page of one."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+
+from nasadvisor.console.diagrams import draw_pool, draw_pools
+from nasadvisor.console.frame import current_node
+from nasadvisor.console.models import StoredRun
+from nasadvisor.console.runs.history import row_of
+from nasadvisor.console.uses import Index
+from nasadvisor.domain.checks import can_use_pool
+from nasadvisor.domain.findings import findings_of
+from nasadvisor.domain.statements import Refused
+
+RUNS_SHOWN = 20
 
 
 def pools(request: HttpRequest) -> HttpResponse:
-    """All pools of the node."""
-    return render(request, "console/overview.html", {"section": "pools"})
+    """Every pool of the node, to compare."""
+    node = current_node(request)
+    if node is None:
+        return render(request, "console/no_node.html", {"section": "pools"})
+    inventory = node.inventory
+    context = {
+        "node": node,
+        "inventory": inventory,
+        "pools": draw_pools(inventory) if inventory else (),
+        "section": "pools",
+    }
+    return render(request, "console/pools.html", context)
+
+
+def pool(request: HttpRequest, guid: str) -> HttpResponse:
+    """One pool: its tree, what is worth knowing, its runs."""
+    node = current_node(request)
+    inventory = node.inventory if node else None
+    found = inventory.pool(guid) if inventory else None
+    if node is None or inventory is None or found is None:
+        raise Http404
+    answers = [can_use_pool(found, inventory.host, adds_log) for adds_log in (True, False)]
+    context = {
+        "node": node,
+        "inventory": inventory,
+        "pool": draw_pool(found, Index(inventory)),
+        "findings": [finding for finding in findings_of(inventory) if finding.values.get("pool") == found.name],
+        "refusal": next((answer for answer in answers if isinstance(answer, Refused)), None),
+        "runs": [row_of(run) for run in StoredRun.objects.filter(node=node, pool_guid=guid)[:RUNS_SHOWN]],
+        "section": "pools",
+    }
+    return render(request, "console/pool.html", context)

@@ -67,6 +67,7 @@ def store_run(node_name: str, document: Json) -> None:
             **news,
             "node": _heard_from(node_name),
             "pool_guid": run.plan.request.pool_guid,
+            "pool_name": run.plan.pool_name,
             "requested_by": run.by,
             "requested_at": datetime.fromisoformat(run.started_at),
         },

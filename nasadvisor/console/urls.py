@@ -1,22 +1,29 @@
-"""The addresses of pages."""
+"""The addresses of pages; those of the wizard, runs and history are in `wizard_urls`."""
 
-from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 from django.views.i18n import set_language
 
-from nasadvisor.console import about, disks, nodes, overview, pools
+from nasadvisor.console import about, accounts, disks, nodes, overview, pools, users
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
     path("pools/", pools.pools, name="pools"),
+    path("pools/<str:guid>/", pools.pool, name="pool"),
     path("disks/", disks.disks, name="disks"),
+    path("disks/<path:key>/", disks.disk, name="disk"),
     path("settings/", about.settings_page, name="settings"),
+    path("settings/users/", users.users, name="users"),
+    path("settings/users/<int:user_id>/role/", users.change_role, name="user-role"),
+    path("settings/users/<int:user_id>/active/", users.toggle_active, name="user-active"),
+    path("settings/users/<int:user_id>/password/", users.reset_password, name="user-password"),
     path("node/", nodes.choose_node, name="choose-node"),
     path("refresh/", nodes.refresh, name="refresh"),
-    path("login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
-    path("logout/", auth.LogoutView.as_view(), name="logout"),
-    path("password/", auth.PasswordChangeView.as_view(success_url="/"), name="password_change"),
+    path("login/", accounts.SignIn.as_view(), name="login"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("password/", accounts.ChangePassword.as_view(), name="password_change"),
+    path("setup/<str:token>/", accounts.setup, name="setup"),
     path("language/", login_not_required(set_language), name="set_language"),
     path("", include("nasadvisor.console.wizard_urls")),
 ]

@@ -3,21 +3,36 @@
 import shlex
 from collections.abc import Iterable
 from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Final
 
 from django import template
 from django.forms import BoundField, Select
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from nasadvisor.console.diagrams import TITLES
 from nasadvisor.console.states import Look, look_of_state
 from nasadvisor.domain.commands import Argv
+from nasadvisor.domain.inventory import Bus, VdevClass
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.units import zfs_size
 
 register = template.Library()
+
+BUS_WORDS: Final[dict[Bus, str | Promise]] = {
+    Bus.SATA: "SATA",
+    Bus.SAS: "SAS",
+    Bus.NVME: "NVMe",
+    Bus.USB: "USB",
+    Bus.VIRTIO: "virtio",
+    Bus.OTHER: gettext_lazy("other"),
+}
 
 JUST_NOW_S = 60
 
@@ -38,6 +53,24 @@ def size(size_bytes: int) -> SafeString:
 def size_text(size_bytes: int) -> str:
     """The same without markup, for titles and attributes."""
     return zfs_size(size_bytes)
+
+
+@register.filter
+def basename(path: str) -> str:
+    """The last part of a path."""
+    return PurePosixPath(path).name
+
+
+@register.filter
+def bus(value: Bus) -> str:
+    """A bus as people write it."""
+    return str(BUS_WORDS[value])
+
+
+@register.filter
+def class_title(value: VdevClass) -> str:
+    """An allocation class as people say it."""
+    return str(TITLES[value])
 
 
 @register.filter

@@ -1,0 +1,27 @@
+"""`manage.py setup_link`: the address at which the first administrator is made."""
+
+import socket
+from argparse import ArgumentParser
+
+from django.core.management.base import BaseCommand, CommandError
+from django.urls import reverse
+
+from nasadvisor.console.accounts import admin_exists, new_setup_token
+
+
+class Command(BaseCommand):
+    """Prints a link that works once, for a day, and only while there is no administrator."""
+
+    help = "Print a one-time link for making the first administrator. Links made before stop working."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        default = f"http://{socket.gethostname()}:8843"
+        parser.add_argument("--base-url", default=default, help=f"how browsers reach the console (default {default})")
+
+    def handle(self, *_args: object, base_url: str, **_options: object) -> None:
+        if admin_exists():
+            raise CommandError(
+                "There is an administrator already, so no link is made. An administrator adds users under Settings; "
+                "`changepassword USER` sets a forgotten password."
+            )
+        self.stdout.write(base_url.rstrip("/") + reverse("setup", args=[new_setup_token()]))

@@ -1,0 +1,68 @@
+"""What needs a look on the overview: findings about the host, its contact with us, and its runs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from nasadvisor.console.frame import Contact
+from nasadvisor.console.models import Node, StoredRun, StoredRunState
+from nasadvisor.domain.findings import findings_of
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.statements import Finding, Level, gettext_noop
+
+_ORDER = {Level.CRITICAL: 0, Level.WARNING: 1, Level.INFO: 2}
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A finding and where to go about it."""
+
+    finding: Finding
+    url: str = ""
+    link: str | Promise = ""
+
+
+def notices_for(node: Node, inventory: Inventory | None, contact: Contact) -> tuple[Notice, ...]:
+    """Everything that needs a look, the most important first."""
+    notices = [*_about_contact(node, contact), *_about_runs(node)]
+    if inventory:
+        notices.extend(_about_host(inventory))
+    return tuple(sorted(notices, key=lambda notice: _ORDER[notice.finding.level]))
+
+
+def _about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
+    if contact is Contact.SILENT:
+        template = gettext_noop(
+            "{node} has not been heard from for a while, so what you see here may be out of date. Look at its host "
+            "part with `systemctl status nasadvisor-host`."
+        )
+        yield Notice(Finding("host-silent", template, {"node": node.name}, Level.CRITICAL))
+    if contact is Contact.FAILED:
+        template = gettext_noop("{node} could not read itself: {reason}")
+        values = {"node": node.name, "reason": node.inventory_error}
+        yield Notice(Finding("inventory-failed", template, values, Level.WARNING))
+
+
+def _about_host(inventory: Inventory) -> Iterator[Notice]:
+    guids = {pool.name: pool.guid for pool in inventory.pools}
+    for finding in findings_of(inventory):
+        guid = guids.get(finding.values.get("pool", ""))
+        yield Notice(finding, reverse("pool", args=[guid]), _("Look at the pool")) if guid else Notice(finding)
+
+
+def _about_runs(node: Node) -> Iterator[Notice]:
+    stuck = StoredRun.objects.filter(node=node, state__in=[StoredRunState.INTERRUPTED, StoredRunState.ATTENTION])
+    for run in stuck.defer("document"):
+        values = {"pool": run.pool_name}
+        if run.state == StoredRunState.INTERRUPTED:
+            template = gettext_noop(
+                "A run on pool {pool} was interrupted. Nothing goes on by itself: finish it or undo it."
+            )
+            finding = Finding("run-interrupted", template, values, Level.WARNING)
+        else:
+            template = gettext_noop("A run on pool {pool} needs attention: it could neither go on nor back.")
+            finding = Finding("run-attention", template, values, Level.CRITICAL)
+        yield Notice(finding, reverse("run-detail", args=[run.pk]), _("Look at the run"))
