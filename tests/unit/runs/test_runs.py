@@ -12,7 +12,7 @@ from nasadvisor.domain.plan import Plan, PlanRequest
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.errors import CommandFailed
 from nasadvisor.host.journal import RunExists, RunUnknown
-from nasadvisor.host.lock import HostBusy, host_lock
+from nasadvisor.host.lock import HostBusy, host_lock, is_held
 from nasadvisor.host.runs import WrongMoment, apply_plan, finish_run, list_runs, show_run, undo_run
 from nasadvisor.host.simulated import SimulatedExecutor
 from tests.unit.machines import NVME1, SATA_SSD, TANK, with_pool
@@ -241,6 +241,20 @@ def test_a_run_that_is_at_work_is_not_called_interrupted(bench: Bench) -> None:
 
     apply_plan(bench.host, bench.plan(), "root", look)
     assert set(states[:-1]) == {RunState.APPLYING}
+
+
+def test_never_12_the_lock_is_held_from_the_first_record_to_the_last(bench: Bench) -> None:
+    held = []
+
+    def look(run: Run) -> None:
+        del run
+        held.append(is_held(bench.host.locks[0]))
+
+    apply_plan(bench.host, bench.plan(), "root", look)
+    undo_run(bench.host, "run-1", "root", look)
+    assert held
+    assert all(held)
+    assert not is_held(bench.host.locks[0])
 
 
 def test_an_undone_run_cannot_be_undone_again(bench: Bench) -> None:
