@@ -57,6 +57,16 @@ class OutputUnreadable(HostError):
         )
 
 
+class SettingInvalid(HostError):
+    """A setting has a value that means nothing."""
+
+    def __init__(self, setting: str, value: str, accepted: tuple[str, ...]) -> None:
+        super().__init__(
+            f"The setting {setting} is {value!r}, which means nothing. Nothing was changed. Set it to one of "
+            f"{', '.join(accepted)} in /etc/nasadvisor/environment."
+        )
+
+
 class NoPoolReader(HostError):
     """OpenZFS is here, but nothing that can read its pools in a dependable form; `choice` is the setting."""
 

@@ -5,13 +5,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
 from nasadvisor.domain.inventory import Disk, DiskIdentity, Host, Pool
 from nasadvisor.domain.units import MIB
-from nasadvisor.host.adapters.process import Runner
+from nasadvisor.host.adapters.disks import HostDisks
+from nasadvisor.host.adapters.pools import HostPools, Reader
+from nasadvisor.host.adapters.process import HostRunner, Runner
+from nasadvisor.host.adapters.procfs import HostFacts
 
 
 class HostReader(Protocol):
@@ -75,6 +78,23 @@ class Machine:
     clock: Callable[[], datetime]
     roots: Roots = Roots()
     tail_bytes: int = MIB
+
+    @staticmethod
+    def real(pool_reader: str = "auto", node: str = "", roots: Roots = Roots()) -> "Machine":
+        """The machine that this process runs on. `pool_reader` is "auto", "json" or "libzfs".
+
+        Raises:
+            SettingInvalid: there is no such pool reader.
+        """
+        runner = HostRunner()
+        return Machine(
+            runner=runner,
+            host=HostFacts(runner, roots.proc, roots.sys, roots.etc, node),
+            pools=HostPools(runner, roots.sys, Reader.named(pool_reader)),
+            disks=HostDisks(roots.proc, roots.dev),
+            clock=lambda: datetime.now(UTC),
+            roots=roots,
+        )
 
     def with_runner(self, runner: Runner) -> "Machine":
         """The same machine, its commands started by another runner."""

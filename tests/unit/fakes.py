@@ -22,7 +22,7 @@ class FakeRunner:
     def has(self, tool: Tool) -> bool:
         return tool not in self.missing
 
-    def holding(self, descriptors: tuple[int, ...]) -> "FakeRunner":  # noqa: ARG002
+    def holding(self, descriptors: tuple[int, ...]) -> "FakeRunner":
         return self
 
     def run(self, command: Command) -> Output:

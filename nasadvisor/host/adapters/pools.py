@@ -12,7 +12,7 @@ from nasadvisor.domain.inventory import Pool
 from nasadvisor.host.adapters.libzfs import LibzfsPools
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.adapters.zpool import TIMEOUT_S, ZpoolJson
-from nasadvisor.host.errors import NoPoolReader
+from nasadvisor.host.errors import NoPoolReader, SettingInvalid
 
 _USAGE_ERROR: Final = 2  # zpool(8): "Invalid command line options were specified"
 
@@ -23,6 +23,17 @@ class Reader(StrEnum):
     AUTO = "auto"
     JSON = "json"
     LIBZFS = "libzfs"
+
+    @classmethod
+    def named(cls, name: str) -> "Reader":
+        """The reader that a setting names.
+
+        Raises:
+            SettingInvalid: it names none.
+        """
+        if name not in list(cls):
+            raise SettingInvalid("NASADVISOR_POOL_READER", name, tuple(cls))
+        return cls(name)
 
 
 def import_libzfs() -> ModuleType | None:

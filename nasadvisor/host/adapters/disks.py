@@ -1,0 +1,220 @@
+"""Disks and partitions of the inventory, made from what udev, sysfs and /proc told."""
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from nasadvisor.domain.gpt import SIGNATURE, GptUnreadable, parse_header, standard_area
+from nasadvisor.domain.inventory import Bus, Disk, DiskIdentity, Hold, HoldKind, Partition, Pool, TableKind
+from nasadvisor.host.adapters.holds import Surroundings, boot_holds_of, decoded, holds_of, surroundings
+from nasadvisor.host.adapters.procfs import read_mounts, read_swaps
+from nasadvisor.host.adapters.udev import BlockDevice, read_device, read_devices
+
+# Found below /sys/devices/virtual/block: loop, ram, zram, zd (zvols), dm, md, nbd, bcache.
+_VIRTUAL: Final = "/devices/virtual/block/"
+_NO_DISKS: Final = ("sr", "fd", "rbd")
+_NO_DISK_ENDS: Final = ("boot0", "boot1", "rpmb")  # of mmcblk
+
+_SERIALS: Final = ("ID_SCSI_SERIAL", "SCSI_IDENT_SERIAL", "ID_SERIAL_SHORT", "ID_SERIAL")
+
+_BY_ID: Final = "/dev/disk/by-id/"
+_BY_PARTUUID: Final = "/dev/disk/by-partuuid/"
+_ID_ORDER: Final = ("wwn-", "nvme-eui.", "ata-", "nvme-", "scsi-")
+# Not names of the device, but of the moment or of what is written on it.
+_PASSING_LINKS: Final = ("/dev/disk/by-diskseq/", "/dev/disk/by-uuid/", "/dev/disk/by-label/")
+
+
+class HostDisks:
+    """The disk reader of this machine."""
+
+    def __init__(self, proc: Path, dev: Path) -> None:
+        self._proc = proc
+        self._dev = dev
+
+    def identify(self, device_number: int) -> DiskIdentity:
+        """See `DiskReader.identify`."""
+        return identity_of(read_device(device_number))
+
+    def read(self, pools: tuple[Pool, ...]) -> tuple[Disk, ...]:
+        """See `DiskReader.read`."""
+        devices = read_devices()
+        mounts, swaps = read_mounts(self._proc), read_swaps(self._proc)
+        paths = {*swaps, *(mount.source for mount in mounts), *(vdev.path for pool in pools for vdev in pool.vdevs())}
+        real_paths = {path: os.path.realpath(path) for path in paths if path.startswith("/")}
+        around = surroundings(devices, mounts, swaps, pools, real_paths)
+        return tuple(self._with_area(disk) for disk in disks_of(devices, around))
+
+    def _with_area(self, disk: Disk) -> Disk:
+        """Look at the header of the partition table, except on a hard disk in use, which might be asleep."""
+        if disk.table is TableKind.OTHER or (disk.rotational and disk.all_holds):
+            return disk
+        sector_bytes = disk.identity.logical_sector_bytes
+        try:
+            sector = _read_at(self._dev / disk.kernel_name, sector_bytes, sector_bytes)
+        except PermissionError:
+            return disk  # not root: the standard area is shown, and nothing can be changed anyway
+        except OSError as error:
+            return _unreadable(disk, f"its partition table cannot be read ({error.strerror})")
+        return with_header(disk, sector)
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What more than one device claims, so that it names none of them."""
+
+    links: frozenset[str]
+    keys: frozenset[str]
+    partuuids: frozenset[str]
+
+
+def disks_of(devices: Iterable[BlockDevice], around: Surroundings) -> tuple[Disk, ...]:
+    """The whole disks in the order sda, sdb, …, sdaa, with usable areas as in a new table."""
+    devices = tuple(devices)
+    wholes = tuple(device for device in devices if is_disk(device))
+    parts: defaultdict[str, list[BlockDevice]] = defaultdict(list)
+    for device in devices:
+        if device.disk:
+            parts[device.disk].append(device)
+    shared = _Shared(
+        links=_repeated(link for device in devices for link in device.links),
+        keys=_repeated(identity_of(device).key for device in wholes),
+        partuuids=_repeated(device.get("ID_PART_ENTRY_UUID") for device in devices if device.disk),
+    )
+    found = (_disk(device, parts[device.name], around, shared) for device in wholes)
+    return tuple(sorted(found, key=lambda disk: (len(disk.kernel_name), disk.kernel_name)))
+
+
+def _repeated(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(name for name, count in Counter(names).items() if count > 1)
+
+
+def is_disk(device: BlockDevice) -> bool:
+    """Whether it is a whole disk with a medium in it, not one made by software."""
+    return not (
+        device.disk
+        or _VIRTUAL in device.sys_path
+        or device.name.startswith(_NO_DISKS)
+        or device.name.endswith(_NO_DISK_ENDS)
+        or device.get("ID_CDROM")
+        or not (device.size_bytes or device.unread)
+    )
+
+
+def identity_of(device: BlockDevice) -> DiskIdentity:
+    """What stays the same of a disk. For SAS the serial is that on the sticker, not the WWN that udev puts first."""
+    serial = next(filter(None, map(device.get, _SERIALS)), "")
+    return DiskIdentity(
+        model=_clean(decoded(device.get("ID_MODEL_ENC")) or device.get("ID_MODEL")),
+        serial=_clean(serial),
+        wwn=device.get("ID_WWN_WITH_EXTENSION") or device.get("ID_WWN"),
+        size_bytes=device.size_bytes,
+        logical_sector_bytes=device.logical_sector_bytes,
+        physical_sector_bytes=device.physical_sector_bytes,
+    )
+
+
+def _clean(text: str) -> str:
+    """Without the padding that drives add, and in one line."""
+    return " ".join(text.split())
+
+
+def bus_of(device: BlockDevice) -> Bus:
+    """How a disk is attached. Whatever speaks SCSI and is neither SATA, USB nor a network disk counts as SAS."""
+    bus = device.get("ID_BUS")
+    if device.name.startswith("nvme"):
+        return Bus.NVME
+    if device.name.startswith("vd"):
+        return Bus.VIRTIO
+    if bus == "usb" or "/usb" in device.sys_path:
+        return Bus.USB
+    if bus == "ata" or device.get("ID_ATA") == "1":
+        return Bus.SATA
+    remote = "/session" in device.sys_path or "/rport-" in device.sys_path  # iSCSI, Fibre Channel
+    return Bus.SAS if bus == "scsi" and not remote else Bus.OTHER
+
+
+def with_header(disk: Disk, sector: bytes) -> Disk:
+    """The disk with the usable area that its table says; held as unreadable where table and udev disagree."""
+    if disk.table is TableKind.NONE:
+        if sector.startswith(SIGNATURE):
+            return _unreadable(disk, "it has a partition table that udev does not show")
+        return disk
+    try:
+        header = parse_header(sector, disk.identity.logical_sector_bytes)
+    except GptUnreadable as error:
+        return _unreadable(disk, f"its partition table is damaged: {error}")
+    if header.table_uuid != disk.table_uuid:
+        return _unreadable(disk, "it has another partition table than udev shows")
+    return replace(disk, usable_start_bytes=header.usable_start_bytes, usable_end_bytes=header.usable_end_bytes)
+
+
+def _disk(device: BlockDevice, parts: list[BlockDevice], around: Surroundings, shared: _Shared) -> Disk:
+    identity = identity_of(device)
+    links = _links(device, shared)
+    start, end = standard_area(identity.size_bytes, identity.logical_sector_bytes)
+    twin = (Hold(HoldKind.DUPLICATE, identity.key),) if identity.key in shared.keys else ()
+    table = device.get("ID_PART_TABLE_TYPE")
+    return Disk(
+        identity=identity,
+        kernel_name=device.name,
+        path=min((link for link in links if link.startswith(_BY_ID)), key=_rank, default=""),
+        links=links,
+        bus=bus_of(device),
+        rotational=device.rotational,
+        removable=device.removable,
+        table={"": TableKind.NONE, "gpt": TableKind.GPT}.get(table, TableKind.OTHER),
+        table_uuid=device.get("ID_PART_TABLE_UUID").lower(),
+        usable_start_bytes=start,
+        usable_end_bytes=end,
+        partitions=tuple(
+            _partition(part, around, shared) for part in sorted(parts, key=lambda part: part.partition_number)
+        ),
+        holds=boot_holds_of((device, *parts), around) + twin + holds_of(device, around),
+    )
+
+
+def _partition(part: BlockDevice, around: Surroundings, shared: _Shared) -> Partition:
+    links = _links(part, shared)
+    partuuid = part.get("ID_PART_ENTRY_UUID").lower()
+    twin = (Hold(HoldKind.DUPLICATE, partuuid),) if part.get("ID_PART_ENTRY_UUID") in shared.partuuids else ()
+    preferred = [link for link in links if link.startswith(_BY_PARTUUID)]
+    preferred += sorted((link for link in links if link.startswith(_BY_ID)), key=_rank)
+    return Partition(
+        number=part.partition_number,
+        partuuid=partuuid,
+        type_uuid=part.get("ID_PART_ENTRY_TYPE").lower(),
+        name=decoded(part.get("ID_PART_ENTRY_NAME")),
+        start_bytes=part.start_bytes,
+        size_bytes=part.size_bytes,
+        kernel_name=part.name,
+        path=preferred[0] if preferred else "",
+        links=links,
+        holds=twin + holds_of(part, around),
+    )
+
+
+def _links(device: BlockDevice, shared: _Shared) -> tuple[str, ...]:
+    """Its persistent names, without those that udev gave to another device as well."""
+    return tuple(link for link in device.links if link not in shared.links and not link.startswith(_PASSING_LINKS))
+
+
+def _rank(link: str) -> tuple[int, int, str]:
+    name = link.removeprefix(_BY_ID)
+    order = next((place for place, start in enumerate(_ID_ORDER) if name.startswith(start)), len(_ID_ORDER))
+    return order, len(name), name
+
+
+def _unreadable(disk: Disk, why: str) -> Disk:
+    return replace(disk, holds=(*disk.holds, Hold(HoldKind.UNREADABLE, why)))
+
+
+def _read_at(path: Path, length: int, offset: int) -> bytes:
+    """Read-only: closing a descriptor that could write makes udev examine the disk anew, its links gone meanwhile."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.pread(descriptor, length, offset)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,145 @@
+"""What /proc, /etc and /sys tell: mounts, swap, and the machine itself."""
+
+import re
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from nasadvisor.domain.inventory import Host
+from nasadvisor.host.adapters.process import Command, Runner, Tool
+from nasadvisor.host.errors import MachineUnreadable
+
+_ESCAPE: Final = re.compile(r"\\([0-7]{3})")
+_VERSION_PREFIX: Final = "zfs-"
+_TIMEOUT_S: Final = 30.0
+
+
+@dataclass(frozen=True)
+class Mount:
+    """One line of mountinfo. `number` is "major:minor" of the device, which btrfs and others make up."""
+
+    number: str
+    kind: str
+    source: str
+    target: str
+
+
+def read_mounts(proc: Path) -> tuple[Mount, ...]:
+    """What is mounted, both as this process sees it and as init does, where that may be read.
+
+    Raises:
+        MachineUnreadable: not even the mounts of this process can be read.
+    """
+    mounts = parse_mountinfo(_read(proc / "self/mountinfo"))
+    try:
+        mounts += parse_mountinfo(_text(proc / "1/mountinfo"))
+    except OSError:
+        return mounts
+    return tuple(dict.fromkeys(mounts))
+
+
+def parse_mountinfo(text: str) -> tuple[Mount, ...]:
+    """Lines of /proc/PID/mountinfo (proc_pid_mountinfo(5)); the optional fields end at a lone hyphen."""
+    mounts = []
+    for line in text.splitlines():
+        fields = line.split(" ")
+        if "-" not in fields[6:]:
+            continue
+        kind, source = fields[fields.index("-", 6) + 1 :][:2]
+        mounts.append(Mount(fields[2], kind, _unescape(source), _unescape(fields[4])))
+    return tuple(mounts)
+
+
+def read_swaps(proc: Path) -> tuple[str, ...]:
+    """The paths of what is swapped to; none where the kernel has no swap.
+
+    Raises:
+        MachineUnreadable: there is such a list but it cannot be read.
+    """
+    path = proc / "swaps"
+    return parse_swaps(_read(path)) if path.exists() else ()
+
+
+def parse_swaps(text: str) -> tuple[str, ...]:
+    """The first column of /proc/swaps (proc_swaps(5)) below its heading."""
+    return tuple(_unescape(line.split()[0]) for line in text.splitlines()[1:] if line.strip())
+
+
+class HostFacts:
+    """The host reader. `node` is the machine's name in documents; "" takes the one it gives itself."""
+
+    def __init__(self, runner: Runner, proc: Path, sys: Path, etc: Path, node: str = "") -> None:
+        self._runner = runner
+        self._proc = proc
+        self._sys = sys
+        self._etc = etc
+        self._node = node
+
+    def read(self) -> Host:
+        """See `HostReader.read`."""
+        return Host(
+            node=self._node or socket.gethostname(),
+            os_name=parse_os_name(_text_or_nothing(self._etc / "os-release")),
+            kernel=_text_or_nothing(self._proc / "sys/kernel/osrelease"),
+            zfs_userland=self._zfs_userland(),
+            zfs_kernel=_text_or_nothing(self._sys / "module/zfs/version"),
+            memory_bytes=parse_memory(_read(self._proc / "meminfo")),
+        )
+
+    def _zfs_userland(self) -> str:
+        if not self._runner.has(Tool.ZPOOL):
+            return ""
+        # Exit code 1 if the kernel's part is missing; the first line is printed before that.
+        command = Command(Tool.ZPOOL, ("version",), False, _TIMEOUT_S, frozenset({0, 1}))
+        return parse_zfs_version(self._runner.run(command).stdout)
+
+
+def parse_os_name(text: str) -> str:
+    """PRETTY_NAME of os-release(5), "Linux" where it has none."""
+    for line in text.splitlines():
+        name, _, value = line.partition("=")
+        if name == "PRETTY_NAME":
+            return value.strip("\"'")
+    return "Linux"
+
+
+def parse_memory(text: str) -> int:
+    """MemTotal of /proc/meminfo (proc_meminfo(5)) in bytes.
+
+    Raises:
+        MachineUnreadable: it is not there.
+    """
+    found = re.search(r"^MemTotal:\s*(\d+) kB$", text, re.MULTILINE)
+    if found is None:
+        raise MachineUnreadable("/proc/meminfo", "it has no MemTotal")
+    return int(found[1]) * 1024
+
+
+def parse_zfs_version(text: str) -> str:
+    """The version of the userland in the answer of `zpool version`, as in "2.3.9-1"; "" where there is none."""
+    first = text.partition("\n")[0].strip()
+    return first.removeprefix(_VERSION_PREFIX) if first.startswith(_VERSION_PREFIX) else ""
+
+
+def _unescape(text: str) -> str:
+    """Space, tab, newline and backslash are octal escapes in these files."""
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 8)), text)
+
+
+def _read(path: Path) -> str:
+    try:
+        return _text(path)
+    except OSError as error:
+        raise MachineUnreadable(str(path), error.strerror or str(error)) from error
+
+
+def _text_or_nothing(path: Path) -> str:
+    try:
+        return _text(path).strip()
+    except OSError:
+        return ""
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="backslashreplace")

@@ -1,0 +1,132 @@
+"""Every block device as udev's database and sysfs show it. Nothing is concluded here; see `holds` and `disks`.
+
+No program is started and no disk is touched, however many there are.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+import pyudev
+
+from nasadvisor.host.errors import MachineUnreadable
+
+SECTOR_BYTES: Final = 512
+"""The unit of `size` and `start` in sysfs, whatever sectors the disk has (Documentation/ABI/stable/sysfs-block)."""
+
+PROPERTIES: Final = (
+    *("DEVNAME", "DM_NAME", "DM_VG_NAME", "DM_MULTIPATH_DEVICE_PATH"),
+    *("ID_ATA", "ID_BUS", "ID_CDROM", "ID_MODEL", "ID_MODEL_ENC", "ID_PATH", "ID_SCSI_SERIAL", "ID_SERIAL"),
+    *("ID_SERIAL_SHORT", "ID_WWN", "ID_WWN_WITH_EXTENSION", "SCSI_IDENT_SERIAL"),
+    *("ID_FS_AMBIVALENT", "ID_FS_LABEL", "ID_FS_LABEL_ENC", "ID_FS_TYPE", "ID_FS_USAGE", "ID_FS_UUID"),
+    *("ID_FS_UUID_SUB", "ID_PART_ENTRY_NAME", "ID_PART_ENTRY_OFFSET", "ID_PART_ENTRY_SIZE", "ID_PART_ENTRY_TYPE"),
+    *("ID_PART_ENTRY_UUID", "ID_PART_TABLE_TYPE", "ID_PART_TABLE_UUID"),
+)
+"""Those that we use, of the hundred and more that a disk has."""
+
+
+@dataclass(frozen=True)
+class BlockDevice:
+    """A disk, a partition, or a device made by device-mapper, md and the like.
+
+    `disk` is the kernel name of the disk that a partition is on, else "". `number` is "major:minor". `unread` says
+    what of it could not be read, "" where all could.
+    """
+
+    name: str
+    sys_path: str
+    number: str
+    disk: str = ""
+    properties: Mapping[str, str] = field(default_factory=dict)
+    links: tuple[str, ...] = ()
+    size_bytes: int = 0
+    start_bytes: int = 0
+    partition_number: int = 0
+    logical_sector_bytes: int = 512
+    physical_sector_bytes: int = 512
+    rotational: bool = False
+    removable: bool = False
+    read_only: bool = False
+    holders: tuple[str, ...] = ()
+    unread: str = ""
+
+    def get(self, name: str) -> str:
+        """A property, "" where it is not set."""
+        return self.properties.get(name, "")
+
+    @property
+    def node(self) -> str:
+        """The kernel's own path of it. It changes between boots."""
+        return f"/dev/{self.name}"
+
+
+def read_devices() -> tuple[BlockDevice, ...]:
+    """Every block device of the machine, in no particular order.
+
+    Raises:
+        MachineUnreadable: there is no udev, or its database cannot be listed.
+    """
+    try:
+        return tuple(map(_read_device, pyudev.Context().list_devices(subsystem="block")))
+    except (OSError, ImportError) as error:
+        raise MachineUnreadable("udev's database", str(error)) from error
+
+
+def read_device(number: int) -> BlockDevice:
+    """The block device with this device number (`st_rdev`).
+
+    Raises:
+        MachineUnreadable: udev does not know it.
+    """
+    try:
+        return _read_device(pyudev.Devices.from_device_number(pyudev.Context(), "block", number))
+    except (OSError, ImportError, pyudev.DeviceNotFoundError) as error:
+        raise MachineUnreadable("udev's database", f"no block device {os.major(number)}:{os.minor(number)}") from error
+
+
+def _read_device(device: Any) -> BlockDevice:
+    number = device.device_number
+    found = BlockDevice(
+        name=device.sys_name,
+        sys_path=device.sys_path,
+        number=f"{os.major(number)}:{os.minor(number)}",
+        disk=Path(device.sys_path).parent.name if device.device_type == "partition" else "",
+    )
+    try:
+        found = replace(found, properties=dict(_properties(device)), links=tuple(sorted(device.device_links)))
+        found = _with_sysfs(found)
+    except (OSError, ValueError) as error:  # gone meanwhile, or not what the kernel's documentation says
+        return replace(found, unread=f"it could not be read ({error})")
+    return found if device.is_initialized else replace(found, unread="udev has not examined it yet")
+
+
+def _properties(device: Any) -> Iterator[tuple[str, str]]:
+    known = device.properties
+    for name in PROPERTIES:
+        value = known.get(name)
+        if value is not None:
+            yield name, value
+
+
+def _with_sysfs(device: BlockDevice) -> BlockDevice:
+    """Documentation/ABI/stable/sysfs-block of the kernel."""
+    path = Path(device.sys_path)
+    disk = path.parent if device.disk else path
+    return replace(
+        device,
+        size_bytes=_number(path / "size") * SECTOR_BYTES,
+        start_bytes=_number(path / "start") * SECTOR_BYTES if device.disk else 0,
+        partition_number=_number(path / "partition") if device.disk else 0,
+        logical_sector_bytes=_number(disk / "queue/logical_block_size"),
+        physical_sector_bytes=_number(disk / "queue/physical_block_size"),
+        rotational=_number(disk / "queue/rotational") == 1,
+        removable=_number(disk / "removable") == 1,
+        read_only=_number(path / "ro") == 1,
+        holders=tuple(sorted(holder.name for holder in (path / "holders").iterdir())),
+    )
+
+
+def _number(path: Path) -> int:
+    return int(path.read_text())
