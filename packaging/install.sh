@@ -10,17 +10,24 @@ VENV=$HOME_DIR/venv
 CONFIG=/etc/nasadvisor
 UNITS=/etc/systemd/system
 SERVICES=(nasadvisor-redis nasadvisor-host nasadvisor-web nasadvisor-console nasadvisor-beat)
+PARTS=(nasadvisor plugins templates static locale manage.py README.md CHANGELOG.md LICENSE)
+DIGEST=$HOME_DIR/digest
 WAIT_S=180
 
 main() {
     check_host
     install_packages
     install_virtualenv
-    prepare_code
-    stop_services
-    install_code
-    install_system_files
-    prepare_console
+    if is_current; then
+        say "This version is installed already."
+    else
+        prepare_code
+        stop_services
+        install_code
+        install_system_files
+        prepare_console
+        digest > "$DIGEST"
+    fi
     start_services
     wait_until_it_answers
     say_how_to_begin
@@ -80,13 +87,24 @@ install_virtualenv() {
     echo "$wanted" > "$marker"
 }
 
+# What this source tree would install.
+digest() {
+    cat "$VENV/nasadvisor-lock"
+    (cd "$SOURCE" && find "${PARTS[@]}" packaging -type f -not -path '*/__pycache__/*' -print0 2> /dev/null \
+        | LC_ALL=C sort --zero-terminated | xargs --null sha256sum) | sha256sum
+}
+
+is_current() {
+    [ -f "$DIGEST" ] && [ -d "$APP" ] && [ "$(digest)" = "$(cat "$DIGEST")" ]
+}
+
 # Everything slow happens beside the running version.
 prepare_code() {
     say "Preparing the program …"
     rm -rf "$APP.new"
     mkdir -p "$APP.new/requirements"
     local part
-    for part in nasadvisor plugins templates static locale manage.py README.md CHANGELOG.md LICENSE; do
+    for part in "${PARTS[@]}"; do
         [ ! -e "$SOURCE/$part" ] || cp -r --no-preserve=ownership "$SOURCE/$part" "$APP.new/"
     done
     cp "$SOURCE/requirements/run.txt" "$APP.new/requirements/"
@@ -98,7 +116,8 @@ prepare_code() {
 
 # Stopping the host's service waits for a run to end.
 stop_services() {
-    systemctl stop nasadvisor-beat nasadvisor-web nasadvisor-console nasadvisor-host 2> /dev/null || true
+    rm -f "$DIGEST"
+    systemctl stop "${SERVICES[@]}" 2> /dev/null || true
 }
 
 install_code() {
@@ -142,7 +161,6 @@ prepare_console() {
 start_services() {
     say "Starting the services …"
     systemctl enable --quiet "${SERVICES[@]}"
-    systemctl restart nasadvisor-redis
     systemctl start "${SERVICES[@]}"
 }
 

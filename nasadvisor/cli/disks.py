@@ -7,7 +7,7 @@ import click
 
 from nasadvisor.domain.checks import can_use_disk
 from nasadvisor.domain.gaps import largest_extent
-from nasadvisor.domain.inventory import Disk, Inventory, Pool, TableKind
+from nasadvisor.domain.inventory import Disk, HoldKind, Inventory, Pool, TableKind
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.units import MIB, zfs_size
 
@@ -47,10 +47,11 @@ def find_pool(inventory: Inventory, text: str) -> Pool:
 
 
 def use_of(disk: Disk) -> str:
-    """In a few words, what a disk is used for or how much of it is free."""
-    holds = dict.fromkeys(f"{hold.kind}: {hold.what}" if hold.what else str(hold.kind) for hold in disk.all_holds)
-    if holds:
-        return ", ".join(holds)
+    """In a few words, what a disk is used for or how much of it is free. Of several holds the strongest is told."""
+    if disk.all_holds:
+        strongest = min((hold.kind for hold in disk.all_holds), key=list(HoldKind).index)
+        what = dict.fromkeys(hold.what for hold in disk.all_holds if hold.kind is strongest and hold.what)
+        return " ".join((strongest.replace("-", " "), ", ".join(what))).rstrip()
     if isinstance(can_use_disk(disk), Refused):
         return "not usable"
     if disk.table is TableKind.NONE or not disk.partitions:

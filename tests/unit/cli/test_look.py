@@ -16,8 +16,8 @@ def test_inventory_lists_every_disk_with_its_use(shell: Shell) -> None:
     free = next(line for line in lines if " N1 " in line)
     assert "466G" in free
     assert " free " in free
-    assert any("S1" in line and "exported-pool: backup" in line for line in lines)
-    assert any("S0" in line and "boot: /boot/efi" in line for line in lines)
+    assert any("S1" in line and "exported pool backup" in line for line in lines)
+    assert any("S0" in line and "boot /boot/efi" in line for line in lines)
 
 
 def test_columns_are_aligned(shell: Shell) -> None:

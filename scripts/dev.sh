@@ -1,0 +1,27 @@
+#!/bin/bash
+# The pages on a recorded machine, for work on their looks: everything simulated, nothing on this host is touched.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+MACHINE=${MACHINE:-tests/fixtures/machines/typical.json}
+PORT=${PORT:-8843}
+STATE=$PWD/var/dev
+BIN=$PWD/.venv/bin
+
+export NASADVISOR_STATE=$STATE NASADVISOR_RUN_DIR=$STATE NASADVISOR_DEBUG=yes
+export NASADVISOR_REDIS=redis+socket://$STATE/redis.sock NASADVISOR_SIMULATED_MACHINE=$MACHINE
+
+mkdir -p "$STATE"
+node=$("$BIN/python" -c 'import json, sys; print(json.load(open(sys.argv[1]))["host"]["node"])' "$MACHINE")
+trap 'kill $(jobs -p) 2> /dev/null; wait' EXIT
+
+redis-server --port 0 --unixsocket "$STATE/redis.sock" --save "" --dir "$STATE" > "$STATE/redis.log" &
+"$BIN/python" manage.py prepare
+"$BIN/python" manage.py load_machine "$MACHINE"
+worker=(worker --pool threads --concurrency 2 --loglevel WARNING --without-gossip --without-mingle --without-heartbeat)
+"$BIN/celery" --quiet --app nasadvisor.host.simulated_worker "${worker[@]}" --queues "host.$node" --hostname host@dev &
+"$BIN/celery" --quiet --app nasadvisor.console.celery_app "${worker[@]}" --queues console --hostname console@dev &
+"$BIN/celery" --quiet --app nasadvisor.console.celery_app beat --pidfile= --loglevel WARNING &
+echo "The pages of a simulated machine are at http://127.0.0.1:$PORT. Ctrl-C ends them."
+"$BIN/python" manage.py setup_link --base-url "http://127.0.0.1:$PORT" || true
+"$BIN/uvicorn" nasadvisor.asgi:application --host 127.0.0.1 --port "$PORT" --lifespan off --log-level warning \
+    --reload --reload-dir nasadvisor
