@@ -99,6 +99,7 @@ class StoredRun(models.Model):
 
     `state` is `requested` (seq 0) until the host's first answer, and `unanswered` when the request has expired, so that
     nothing was or will be changed. `pending` is what was asked for last, until a newer document arrives.
+    `error` is why the host did not do what was asked for last, "" if it did.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
@@ -110,6 +111,7 @@ class StoredRun(models.Model):
     state = models.CharField(max_length=20, choices=StoredRunState, default=StoredRunState.REQUESTED)
     pending = models.CharField(max_length=10, choices=Pending, default=Pending.NOTHING, blank=True)
     pending_since = models.DateTimeField(null=True)
+    error = models.TextField(default="", blank=True)
     requested_by = models.CharField(max_length=253)
     requested_at = models.DateTimeField()
 

@@ -76,8 +76,16 @@ def store_run(node_name: str, document: Json) -> None:
         return
     _heard_from(node_name)
     same_node = StoredRun.objects.filter(pk=stored.pk, node__name=node_name)
-    if not same_node.filter(seq__lt=run.seq).update(**news, pending=Pending.NOTHING, pending_since=None):
+    if not same_node.filter(seq__lt=run.seq).update(**news, pending=Pending.NOTHING, pending_since=None, error=""):
         same_node.filter(seq=run.seq).update(**news)
+
+
+def store_run_error(node_name: str, run_id: str, sentence: str) -> None:
+    """Note why a host did not begin what it was asked for. A run that never began was refused with that."""
+    _heard_from(node_name)
+    asked = StoredRun.objects.filter(pk=UUID(run_id), node__name=node_name)
+    asked.filter(seq=0).update(state=StoredRunState.REFUSED)
+    asked.update(error=sentence, pending=Pending.NOTHING, pending_since=None)
 
 
 def expire_requests(now: datetime) -> None:

@@ -1,4 +1,4 @@
-"""The console's tasks: thin, over `records` and `hosts`. Hosts send the first three, beat the last two."""
+"""The console's tasks: thin, over `records` and `hosts`. Hosts send the first four, beat the last two."""
 
 import logging
 
@@ -28,6 +28,12 @@ def store_inventory_error(node: str, sentence: str) -> None:
 def store_run(node: str, document: Json) -> None:
     """A run has moved on."""
     records.store_run(node, document)
+
+
+@app.task(name="console.store_run_error")
+def store_run_error(node: str, run_id: str, sentence: str) -> None:
+    """A host did not begin what it was asked for."""
+    records.store_run_error(node, run_id, sentence)
 
 
 @app.task(name="console.refresh_inventories")

@@ -1,17 +1,18 @@
 """Putting the real host together from its settings: the one place that knows all parts."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.executor import Executor, MachineExecutor
 from nasadvisor.host.machine import Machine
-from nasadvisor.host.platforms import extra_locks
+from nasadvisor.host.platforms import extra_locks, tail_bytes
 from nasadvisor.host.runs import RunHost
 
 
 def machine_of(config: HostConfig) -> Machine:
     """The machine this process runs on."""
-    return Machine.real(config.pool_reader)
+    return replace(Machine.real(config.pool_reader, config.node), tail_bytes=tail_bytes())
 
 
 def run_host_of(config: HostConfig) -> RunHost:

@@ -19,6 +19,7 @@ from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.plan import Plan
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
+from nasadvisor.host.journal import RunUnknown
 from nasadvisor.host.runs import RunHost, apply_plan, finish_run, list_runs, show_run, undo_run
 
 log = logging.getLogger(__name__)
@@ -84,8 +85,13 @@ class HostTasks:
         self._reporting(run_id, lambda: finish_run(self.runs, run_id, by, self._observe))
 
     def report_run(self, run_id: str) -> None:
-        """Publish where a run stands, or that this host does not know it."""
-        self._reporting(run_id, lambda: self._observe(show_run(self.runs, run_id)))
+        """Publish where a run stands. One that is unknown is not begun yet: its order may still be on the way."""
+        try:
+            self._observe(show_run(self.runs, run_id))
+        except RunUnknown as error:
+            log.info("run %s: %s", run_id, error)
+        except HostError as error:
+            self._publish_stopped(run_id, error)
 
     def report_runs(self) -> None:
         """Publish every run of this host, those of the command line included."""
@@ -114,8 +120,11 @@ class HostTasks:
         try:
             work()
         except HostError as error:
-            log.warning("run %s: %s", run_id, error)
-            self._publish("console.store_run_error", run_id, str(error))
+            self._publish_stopped(run_id, error)
+
+    def _publish_stopped(self, run_id: str, error: HostError) -> None:
+        log.warning("run %s: %s", run_id, error)
+        self._publish("console.store_run_error", run_id, str(error))
 
     def _observe(self, run: Run) -> None:
         self._publish("console.store_run", to_document(run))

@@ -102,6 +102,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("pending_since", models.DateTimeField(null=True)),
+                ("error", models.TextField(blank=True, default="")),
                 ("requested_by", models.CharField(max_length=253)),
                 ("requested_at", models.DateTimeField()),
                 (

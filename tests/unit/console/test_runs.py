@@ -7,6 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console.models import Node, Pending, StoredPlan, StoredRun, StoredRunState
+from nasadvisor.console.records import store_run_error
 from nasadvisor.console.roles import UserRole
 from nasadvisor.domain.lifecycle import RunState
 from nasadvisor.domain.undo import cannot_be_undone
@@ -258,3 +259,19 @@ class TestHistory:
     def test_a_record_of_another_version_is_listed_all_the_same(self, client: Client, applied: StoredRun) -> None:
         StoredRun.objects.filter(pk=applied.pk).update(document={"from": "another version"})
         assert "written by another version" in text(client.get("/runs/"))
+
+
+class TestAHostThatDidNotBegin:
+    def test_it_is_refused_with_the_sentence_if_nothing_was_begun(self, requested: StoredRun, client: Client) -> None:
+        store_run_error(requested.node.name, str(requested.pk), "Another disk operation is running on this host.")
+        assert StoredRun.objects.get().state == StoredRunState.REFUSED
+        assert "Another disk operation" in text(client.get(f"/runs/{requested.pk}/"))
+
+    def test_it_keeps_the_state_of_a_run_that_is_under_way(self, applied: StoredRun, client: Client) -> None:
+        store_run_error(applied.node.name, str(applied.pk), "The journal is damaged.")
+        assert StoredRun.objects.get().state == StoredRunState.APPLIED
+        assert "The journal is damaged." in text(client.get(f"/runs/{applied.pk}/"))
+
+    def test_it_takes_no_word_from_another_node(self, requested: StoredRun) -> None:
+        store_run_error("other", str(requested.pk), "Nonsense.")
+        assert StoredRun.objects.get().error == ""
