@@ -24,6 +24,8 @@ from nasadvisor.domain.inventory import Disk, Inventory, Partition, Pool, Vdev, 
 DRAWING_WIDTH: Final = 1000
 """Units of a disk's drawing; a disk is always this wide."""
 
+LEAVES_IN_FULL: Final = 36
+
 TITLES: Final[dict[VdevClass, str | Promise]] = {
     VdevClass.NORMAL: _("Data"),
     VdevClass.SPECIAL: _("Special"),
@@ -62,8 +64,8 @@ class LeafDrawing:
 
     @property
     def name(self) -> str:
-        """What people call it: model and serial, or else the last part of its path."""
-        return self.disk.label if self.disk else self.short_path
+        """What people call it: the model, or else the last part of its path."""
+        return (self.disk.identity.model if self.disk else "") or self.short_path
 
     @property
     def short_path(self) -> str:
@@ -132,10 +134,15 @@ class GroupDrawing:
 
 @dataclass(frozen=True)
 class PoolDrawing:
-    """A pool with the classes that it has."""
+    """A pool with the classes that it has, log and cache also where it has none."""
 
     pool: Pool
     groups: tuple[GroupDrawing, ...]
+
+    @property
+    def is_large(self) -> bool:
+        """Whether leaves are drawn small, by their serial alone."""
+        return sum(len(vdev.leaves) for group in self.groups for vdev in group.vdevs) > LEAVES_IN_FULL
 
     @property
     def status_command(self) -> str:
@@ -165,7 +172,8 @@ def draw_pool(pool: Pool, index: Index) -> PoolDrawing:
         GroupDrawing(vdev_class, tuple(_draw_vdev(top, index) for top in tops))
         for vdev_class, tops in pool.by_class().items()
     )
-    return PoolDrawing(pool, tuple(group for group in groups if group.vdevs))
+    shown = (VdevClass.NORMAL, VdevClass.LOG, VdevClass.CACHE)
+    return PoolDrawing(pool, tuple(group for group in groups if group.vdevs or group.vdev_class in shown))
 
 
 def draw_pools(inventory: Inventory) -> tuple[PoolDrawing, ...]:

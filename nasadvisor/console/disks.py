@@ -13,7 +13,10 @@ from nasadvisor.console.diagrams import TITLES, draw_disk
 from nasadvisor.console.frame import current_node
 from nasadvisor.console.uses import Index, is_system
 from nasadvisor.domain.checks import can_use_disk
+from nasadvisor.domain.gaps import largest_extent
 from nasadvisor.domain.inventory import Disk, Hold, HoldKind, Inventory
+from nasadvisor.domain.plan import MIN_SLICE_BYTES
+from nasadvisor.domain.refusals import DiskHeld
 from nasadvisor.domain.statements import Allowed, Refused
 
 FREE, SYSTEM, REST = "free", "system", "rest"
@@ -38,10 +41,11 @@ HOLD_WORDS: Final[dict[HoldKind, str | Promise]] = {
 
 @dataclass(frozen=True)
 class DiskRow:
-    """A disk in the list: what it is used for, and why it cannot be used, where that needs saying."""
+    """A disk in the list: what it is used for, its unpartitioned room beside that, and why it cannot be used at all."""
 
     disk: Disk
     uses: tuple[str, ...]
+    room_bytes: int
     refusal: Refused | None
 
 
@@ -77,7 +81,6 @@ def disk(request: HttpRequest, key: str) -> HttpResponse:
     if inventory is None or found is None:
         raise Http404
     index = Index(inventory)
-    answer = can_use_disk(found)
     context = {
         "node": node,
         "inventory": inventory,
@@ -87,7 +90,7 @@ def disk(request: HttpRequest, key: str) -> HttpResponse:
         "parts": [(part, [hold_words(hold) for hold in part.holds]) for part in found.partitions],
         "pool_uses": index.pool_uses_of(found),
         "is_free": is_free(found),
-        "refusal": answer if isinstance(answer, Refused) else None,
+        "refusal": reason_against(found),
         "section": "disks",
     }
     return render(request, "console/disk.html", context)
@@ -96,6 +99,15 @@ def disk(request: HttpRequest, key: str) -> HttpResponse:
 def is_free(disk: Disk) -> bool:
     """Whether nothing is on it and nothing forbids its use."""
     return not disk.partitions and isinstance(can_use_disk(disk), Allowed)
+
+
+def reason_against(disk: Disk) -> Refused | None:
+    """Why a disk cannot be a target; None if it can, be it only in the room beside its partitions."""
+    answer = can_use_disk(disk)
+    if isinstance(answer, Refused):
+        return answer
+    is_full = largest_extent(disk).size_bytes < MIN_SLICE_BYTES
+    return DiskHeld(disk, disk.all_holds[0]) if is_full and disk.all_holds else None
 
 
 def free_disks(inventory: Inventory) -> tuple[Disk, ...]:
@@ -143,5 +155,7 @@ def _group_of(disk: Disk, index: Index) -> str:
 
 
 def _row(disk: Disk, index: Index, group: str) -> DiskRow:
-    answer = can_use_disk(disk)
-    return DiskRow(disk, uses_of(disk, index), answer if group == REST and isinstance(answer, Refused) else None)
+    answer = reason_against(disk)
+    shown = answer if group in (SYSTEM, REST) else None
+    room_bytes = largest_extent(disk).size_bytes if disk.partitions and answer is None else 0
+    return DiskRow(disk, uses_of(disk, index), room_bytes, shown)

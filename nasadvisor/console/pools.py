@@ -37,13 +37,17 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
     found = inventory.pool(guid) if inventory else None
     if node is None or inventory is None or found is None:
         raise Http404
+    findings = [finding for finding in findings_of(inventory) if finding.values.get("pool") == found.name]
+    said = {finding.code for finding in findings}
     answers = [can_use_pool(found, inventory.host, adds_log) for adds_log in (True, False)]
+    refusal = next((answer for answer in answers if isinstance(answer, Refused)), None)
     context = {
         "node": node,
         "inventory": inventory,
         "pool": draw_pool(found, Index(inventory)),
-        "findings": [finding for finding in findings_of(inventory) if finding.values.get("pool") == found.name],
-        "refusal": next((answer for answer in answers if isinstance(answer, Refused)), None),
+        "findings": findings,
+        "refusal": refusal,
+        "says_refusal": refusal is not None and refusal.code not in said,
         "runs": [row_of(run) for run in StoredRun.objects.filter(node=node, pool_guid=guid)[:RUNS_SHOWN]],
         "section": "pools",
     }

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from nasadvisor.domain.inventory import Disk, HoldKind, Inventory, Partition, Pool, Vdev, VdevClass
 
-SYSTEM_HOLDS = frozenset({HoldKind.BOOT, HoldKind.MOUNT, HoldKind.SWAP})
+SYSTEM_HOLDS = frozenset({HoldKind.BOOT, HoldKind.SWAP})
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from django import template
 from django.forms import BoundField, Select
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
@@ -38,9 +38,14 @@ JUST_NOW_S = 60
 
 
 @register.filter
-def sentence(statement: Statement) -> str:
-    """A refusal, warning or finding in the user's language."""
-    return _(statement.template).format_map(statement.values)
+def sentence(statement: Statement) -> SafeString:
+    """A refusal, warning or finding in the user's language; what stands between backticks is shown as code."""
+    parts = _(statement.template).format_map(statement.values).split("`")
+    return format_html_join("", "{}", ((_as_code(part) if place % 2 else part,) for place, part in enumerate(parts)))
+
+
+def _as_code(text: str) -> SafeString:
+    return format_html("<code>{}</code>", text)
 
 
 @register.filter
