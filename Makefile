@@ -43,7 +43,7 @@ lint: venv $(STAMPS)/packages-test ## Check style, types, floors and shell scrip
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports > build/lint-imports.log || { cat build/lint-imports.log; exit 1; }
-	@shellcheck $(wildcard packaging/*.sh) scripts/*.sh .ci/run
+	@shellcheck packaging/*.sh packaging/manage packaging/nasadvisor scripts/*.sh .ci/run
 
 .PHONY: test-tools
 test-tools: venv assets translations $(STAMPS)/packages-run $(STAMPS)/packages-test

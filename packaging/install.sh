@@ -90,8 +90,11 @@ install_virtualenv() {
 # What this source tree would install.
 digest() {
     cat "$VENV/nasadvisor-lock"
-    (cd "$SOURCE" && find "${PARTS[@]}" packaging -type f -not -path '*/__pycache__/*' -print0 2> /dev/null \
-        | LC_ALL=C sort --zero-terminated | xargs --null sha256sum) | sha256sum
+    (
+        cd "$SOURCE"
+        { find "${PARTS[@]}" packaging -type f -not -path '*/__pycache__/*' -print0 2> /dev/null || true; } \
+            | LC_ALL=C sort --zero-terminated | xargs --null sha256sum
+    ) | sha256sum
 }
 
 is_current() {
@@ -137,6 +140,7 @@ install_system_files() {
     systemd-sysusers nasadvisor.conf
     systemd-tmpfiles --create nasadvisor.conf
     install -D -m 0755 "$files/nasadvisor" /usr/bin/nasadvisor
+    install -D -m 0755 "$files/manage" "$HOME_DIR/manage"
     install -D -m 0644 "$files/redis.conf" "$HOME_DIR/redis.conf"
     install -d -m 0755 "$CONFIG"
     if [ ! -e "$CONFIG/environment" ]; then
@@ -146,16 +150,9 @@ install_system_files() {
     systemctl daemon-reload
 }
 
-# Django's own command line, as the console's user and with its settings.
-manage() {
-    systemd-run --quiet --pipe --wait --collect --uid=nasadvisor --gid=nasadvisor \
-        --property=EnvironmentFile=-"$CONFIG/environment" --property=UMask=0077 --property=NoNewPrivileges=yes \
-        --working-directory="$APP" "$VENV/bin/python" -I "$APP/manage.py" "$@"
-}
-
 prepare_console() {
     say "Preparing the database …"
-    manage prepare > /dev/null
+    "$HOME_DIR/manage" prepare < /dev/null > /dev/null
 }
 
 start_services() {
@@ -183,7 +180,7 @@ say_how_to_begin() {
     local address link
     address=${NASADVISOR_ADDRESS:-http://$(hostname -I | cut -d ' ' -f 1):$(port)}
     say "NAS Advisor runs at $address"
-    if link=$(manage setup_link --base-url "$address" 2> /dev/null); then
+    if link=$("$HOME_DIR/manage" setup_link --base-url "$address" < /dev/null 2> /dev/null); then
         say "Make the first administrator here (the link works once, for a day):"
         say "  $link"
     fi

@@ -1,6 +1,7 @@
 """Live progress of a run on standard error."""
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -17,13 +18,20 @@ TITLES: Final = {
 
 @dataclass
 class Progress:
-    """An observer of a run: prints each step once as it starts, and once as it ends."""
+    """An observer of a run: prints each step once as it starts, and once as it ends.
 
+    `report` is told the run's id as soon as there is something to see, and at the end.
+    """
+
+    report: Callable[[str], None]
     said: set[str] = field(default_factory=set)
 
     def __call__(self, run: Run) -> None:
         """See `Observer`. A terminal that is gone does not stop a run."""
+        if not self.said or not run.is_active:
+            self.report(run.id)
         with contextlib.suppress(OSError):
+            self._once("begin", f"Run {run.id}")
             self._tell(run)
 
     def _tell(self, run: Run) -> None:

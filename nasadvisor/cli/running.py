@@ -52,7 +52,7 @@ def apply(ctx: click.Context, plan_file: Path, yes: bool, as_json: bool) -> None
             click.echo(f"  {command_line(argv)}", err=True)
         _ask(f"Apply it to pool {plan.pool_name}?")
     with _uninterrupted(), _attention_if_begun(services, plan.id):
-        run = apply_plan(services.run_host(), plan, who(), Progress())
+        run = apply_plan(services.run_host(), plan, who(), Progress(services.report))
     _end(run, AFTER_APPLY, as_json)
 
 
@@ -68,7 +68,7 @@ def undo(ctx: click.Context, run_id: str, yes: bool, as_json: bool) -> None:
         run = show_run(services.run_host(), run_id)
         _ask(f"Take run {run.id} on pool {run.plan.pool_name} back?")
     with _uninterrupted(), _attention_if_begun(services, run_id):
-        run = undo_run(services.run_host(), run_id, who(), Progress())
+        run = undo_run(services.run_host(), run_id, who(), Progress(services.report))
     _end(run, AFTER_UNDO, as_json)
 
 
@@ -84,7 +84,7 @@ def finish(ctx: click.Context, run_id: str, yes: bool, as_json: bool) -> None:
         run = show_run(services.run_host(), run_id)
         _ask(f"Do the rest of run {run.id} on pool {run.plan.pool_name}?")
     with _uninterrupted(), _attention_if_begun(services, run_id):
-        run = finish_run(services.run_host(), run_id, who(), Progress())
+        run = finish_run(services.run_host(), run_id, who(), Progress(services.report))
     _end(run, AFTER_APPLY, as_json)
 
 

@@ -9,6 +9,7 @@ from typing import Final
 import click
 
 from nasadvisor.cli.errors import Refusal
+from nasadvisor.cli.reporting import report_run
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.host.build import machine_of, run_host_of
 from nasadvisor.host.config import HostConfig, load_config
@@ -19,12 +20,13 @@ from nasadvisor.host.runs import RunHost
 
 @dataclass(frozen=True)
 class Services:
-    """The host services that the commands call."""
+    """The host services that the commands call. `report` tells the web console of a run, by its id."""
 
     inventory: Callable[[], Inventory]
     run_host: Callable[[], RunHost]
     config: Callable[[], HostConfig]
     machine: Callable[[], Machine]
+    report: Callable[[str], None]
     is_root: Callable[[], bool]
 
 
@@ -33,6 +35,7 @@ THIS_HOST: Final = Services(
     run_host=lambda: run_host_of(load_config()),
     config=load_config,
     machine=lambda: machine_of(load_config()),
+    report=lambda run_id: report_run(load_config(), run_id),
     is_root=lambda: os.geteuid() == 0,
 )
 

@@ -15,5 +15,6 @@ tasks.register()
 
 @worker_ready.connect  # Celery's only hook for "now I can be reached"
 def report_after_start(**_: object) -> None:
-    """After a restart, tell the console which runs were interrupted."""
+    """Tell the console that this host is there, and which runs were interrupted."""
+    tasks.read_inventory()
     tasks.report_runs()

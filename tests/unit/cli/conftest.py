@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ class Shell:
     root: Path
     executor: SimulatedExecutor
     is_root: bool = True
+    reported: list[str] = field(default_factory=list)
 
     @property
     def inventory(self) -> Inventory:
@@ -47,6 +48,7 @@ class Shell:
             run_host=lambda: self.run_host,
             config=lambda: HostConfig("nas", self.root, self.root, "redis+socket:///nowhere", "auto"),
             machine=lambda: pytest.fail("this command needs no machine"),
+            report=self.reported.append,
             is_root=lambda: self.is_root,
         )
         return CliRunner().invoke(main, [str(arg) for arg in args], input=stdin, obj=services, catch_exceptions=False)

@@ -165,6 +165,7 @@ def test_the_exit_code_tells_whether_there_are_problems(
         run_host=lambda: pytest.fail("the doctor runs nothing"),
         config=lambda: config,
         machine=lambda: HEALTHY,
+        report=lambda _: pytest.fail("the doctor runs nothing"),
         is_root=lambda: is_root,
     )
     result = CliRunner().invoke(main, ["doctor"], obj=services, catch_exceptions=False)

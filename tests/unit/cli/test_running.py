@@ -41,10 +41,18 @@ def test_apply_prints_the_run_which_is_the_plan_and_changes_the_pool(shell: Shel
 def test_apply_tells_each_step_on_standard_error_and_how_to_go_back(shell: Shell, plan_file: Path) -> None:
     result = shell.run("apply", plan_file, "--yes")
     assert result.exit_code == 0
+    assert result.stderr.startswith(f"Run {json.loads(plan_file.read_text())['ids']['plan_id']}")
     assert "1/8  Write an empty GPT on" in result.stderr
     assert "8/8  Add 2 cache slices to pool tank" in result.stderr
     assert result.stderr.count("done") == 8
     assert "nasadvisor undo" in result.stdout
+
+
+def test_the_console_is_told_when_a_run_begins_and_when_it_ends(shell: Shell, plan_file: Path) -> None:
+    run = applied(shell, plan_file)
+    assert shell.reported == [run, run]
+    shell.run("undo", run, "--yes")
+    assert shell.reported == [run] * 4
 
 
 def test_undo_takes_everything_back(shell: Shell, plan_file: Path) -> None:
