@@ -1,6 +1,6 @@
 """A host worker without a machine and without a message service: it answers tasks by storing what it would publish."""
 
-import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,12 +20,15 @@ class Killed(BaseException):
 
 @dataclass
 class SimulatedHost:
-    """The recorded machine of one node. `pause_s` is how long each step takes, `kill_at` the seq at which it dies."""
+    """The recorded machine of one node.
+
+    `after_each` runs whenever a record was published; the worker dies once so many records are, at `kill_at`.
+    """
 
     root: Path
     executor: SimulatedExecutor
-    pause_s: float = 0.0
     kill_at: int = 0
+    after_each: Callable[[], None] = lambda: None
     published: list[Run] = field(default_factory=list)
 
     @property
@@ -66,7 +69,7 @@ class SimulatedHost:
         records.store_run(self.node, to_document(run))
         if self.kill_at and run.seq >= self.kill_at:
             raise Killed
-        time.sleep(self.pause_s)
+        self.after_each()
 
 
 def simulated_host(root: Path, inventory: Inventory) -> SimulatedHost:

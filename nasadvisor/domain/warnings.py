@@ -24,10 +24,11 @@ def warnings_for(plan: Plan, inventory: Inventory) -> tuple[Finding, ...]:
     if pool is None:
         return ()
     findings = [*_about_log(plan, pool), *_about_pool(plan, pool), *_about_cache(plan, inventory.host)]
+    findings.extend(_about_power_loss(plan, inventory))
     for key in plan.request.disks:
         disk = inventory.disk(key)
         if disk:
-            findings.extend(_about_disk(plan, disk, pool))
+            findings.extend(_about_disk(disk, pool))
     findings.extend(_about_slices(plan))
     return tuple(sorted(findings, key=lambda finding: _LEVEL_ORDER[finding.level]))
 
@@ -138,19 +139,23 @@ def _about_cache(plan: Plan, host: Host) -> Iterator[Finding]:
     )
 
 
-def _about_disk(plan: Plan, disk: Disk, pool: Pool) -> Iterator[Finding]:
-    yield from _about_hardware(disk)
-    if disk.key in plan.request.log_disks:
+def _about_power_loss(plan: Plan, inventory: Inventory) -> Iterator[Finding]:
+    labels = [disk.label for key in plan.request.log_disks if (disk := inventory.disk(key))]
+    if labels:
         yield Finding(
             "power-loss-protection-unknown",
             _(
-                "Whether {disk} has power-loss protection is not known. Without it an honest SSD is slow at each "
-                "flush, and a dishonest one can lose acknowledged writes at a power cut, on both sides of a mirror "
-                "at once. Its data sheet tells."
+                "Whether these SSDs have power-loss protection is not known: {disks}. Without it an honest SSD is "
+                "slow at each flush, and a dishonest one can lose acknowledged writes at a power cut, on both sides "
+                "of a mirror at once. The data sheet tells."
             ),
-            {"disk": disk.label},
+            {"disks": ", ".join(labels)},
             Level.INFO,
         )
+
+
+def _about_disk(disk: Disk, pool: Pool) -> Iterator[Finding]:
+    yield from _about_hardware(disk)
     if pool.ashift and disk.identity.physical_sector_bytes > 1 << pool.ashift:
         yield Finding(
             "physical-sector-larger",

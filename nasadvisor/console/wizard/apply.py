@@ -1,5 +1,6 @@
 """The pages of a stored plan: preview, apply, and the plain proof that it is there."""
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +20,8 @@ from nasadvisor.console.wizard.preview import preview_of
 from nasadvisor.console.wizard.progress import ProgressItem, WizardStep, progress
 from nasadvisor.console.wizard.proof import parts_in_pool
 from nasadvisor.console.wizard.summary import summary_of
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.lifecycle import Run
 
 POSTED_FIELDS = frozenset({"csrfmiddlewaretoken", "password"})
 """Everything else about a plan is on the server; who posts more does not use our form."""
@@ -70,7 +73,7 @@ def proof(request: HttpRequest, plan_id: UUID) -> HttpResponse:
         "plan": plan,
         "pool": pool,
         "parts": parts_in_pool(plan, inventory, pool) if inventory and pool else (),
-        "is_older_than_run": inventory is not None and inventory.read_at < stored.run.ended_at,
+        "is_older_than_run": _was_read_before_end(stored.run, inventory),
         "summary": summary_of(plan),
         "progress": run_progress(stored, WizardStep.PROOF),
     }
@@ -78,7 +81,9 @@ def proof(request: HttpRequest, plan_id: UUID) -> HttpResponse:
 
 
 def run_progress(stored: StoredRun, step: WizardStep) -> tuple[ProgressItem, ...]:
-    """The wizard's steps above the page of a run."""
+    """The wizard's steps above the page of a run; none once it is being taken back."""
+    if stored.run.undo_steps:
+        return ()
     urls = {WizardStep.APPLY: reverse("run-detail", args=[stored.id])}
     if stored.state == "applied":
         urls[WizardStep.PROOF] = reverse("wizard-proof", args=[stored.id])
@@ -93,6 +98,13 @@ def require_only(request: HttpRequest, fields: frozenset[str]) -> None:
     """
     if set(request.POST) - fields:
         raise BadRequest
+
+
+def _was_read_before_end(run: Run, inventory: Inventory | None) -> bool:
+    """Whether the host was last read before the run ended; inventories tell the time in whole seconds."""
+    if inventory is None or not run.ended_at:
+        return False
+    return datetime.fromisoformat(inventory.read_at) < datetime.fromisoformat(run.ended_at).replace(microsecond=0)
 
 
 def _context(stored: StoredPlan, step: WizardStep) -> dict[str, Any]:

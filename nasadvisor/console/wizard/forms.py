@@ -62,10 +62,14 @@ class SizeField(forms.CharField):
         return text
 
 
+def _radios() -> forms.RadioSelect:
+    return forms.RadioSelect(attrs={"class": "form-check-input"})
+
+
 class LayoutForm(forms.Form):
     """How large, and where. Fields that do not apply to the chosen disks are left out."""
 
-    log_on = forms.ChoiceField(label=gettext_lazy("Mirror or single"), widget=forms.RadioSelect)
+    log_on = forms.ChoiceField(label=gettext_lazy("Mirror or single"), widget=_radios())
     log_size = SizeField(label=gettext_lazy("Size of the log"), max_length=12)
     cache_size = SizeField(label=gettext_lazy("Size of the cache on each SSD"), max_length=12, required=False)
     reserve_percent = forms.IntegerField(
@@ -73,7 +77,7 @@ class LayoutForm(forms.Form):
     )
     naming = forms.ChoiceField(
         label=gettext_lazy("Name under which the pool stores its devices"),
-        widget=forms.RadioSelect,
+        widget=_radios(),
         choices=[
             (Naming.PARTUUID.value, gettext_lazy("by-partuuid (recommended): only this slice can have the name")),
             (Naming.DISK_ID.value, gettext_lazy("by-id: shows model and serial in zpool status")),

@@ -24,6 +24,14 @@ class PlannedStep:
 
 
 @dataclass(frozen=True)
+class Loss:
+    """What happens if any one of these devices dies."""
+
+    devices: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
 class Preview:
     """A plan against the inventory it was made for."""
 
@@ -34,7 +42,7 @@ class Preview:
     steps: tuple[PlannedStep, ...]
     undo: tuple[Argv, ...]
     stays: tuple[Finding, ...]
-    losses: tuple[DeviceLoss, ...]
+    losses: tuple[Loss, ...]
     warnings: tuple[Finding, ...]
 
     @property
@@ -57,6 +65,14 @@ def preview_of(plan: Plan, inventory: Inventory) -> Preview | None:
         steps=tuple(PlannedStep(action, commands(action)) for action in plan.actions),
         undo=undo_preview(plan),
         stays=cannot_be_undone(plan),
-        losses=losses_of(plan, inventory),
+        losses=_grouped(losses_of(plan, inventory)),
         warnings=warnings_for(plan, inventory),
+    )
+
+
+def _grouped(losses: tuple[DeviceLoss, ...]) -> tuple[Loss, ...]:
+    """Devices whose death means the same, together."""
+    meanings = list({tuple(map(str, loss.findings)): loss.findings for loss in losses}.values())
+    return tuple(
+        Loss(tuple(loss.device for loss in losses if loss.findings == findings), findings) for findings in meanings
     )

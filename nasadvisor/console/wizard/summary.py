@@ -22,7 +22,7 @@ class Summary:
     memory: str
 
     def __str__(self) -> str:
-        return "; ".join(part for part in (self.log, self.cache, self.memory) if part)
+        return "; ".join(part for part in (self.log, self.cache) if part)
 
 
 def summary_of(plan: Plan) -> Summary:

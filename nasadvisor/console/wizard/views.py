@@ -14,7 +14,7 @@ from nasadvisor.console.frame import current_node
 from nasadvisor.console.models import Node
 from nasadvisor.console.plans import store_plan
 from nasadvisor.console.roles import operator_required, user_of
-from nasadvisor.console.wizard.devices import disk_choices
+from nasadvisor.console.wizard.devices import Standing, disk_choices
 from nasadvisor.console.wizard.draft import Draft, load_draft, recommended_draft, save_draft
 from nasadvisor.console.wizard.forms import DevicesForm, LayoutForm
 from nasadvisor.console.wizard.layout import LARGEST_USEFUL_LOG_BYTES, Layout, layout_of, slider_for
@@ -90,9 +90,9 @@ def devices(request: HttpRequest, pool_guid: str) -> HttpResponse:
     context = {
         **_context(place, WizardStep.DEVICES),
         "form": form,
-        "choices": choices,
-        "log_choice": pool_choice(place.pool, place.inventory),
-        "has_partitioned": any(choice.standing == "free-space" for choice in choices),
+        "offered": [choice for choice in choices if choice.standing is not Standing.UNUSABLE],
+        "unusable": [choice for choice in choices if choice.standing is Standing.UNUSABLE],
+        "pool_choice": pool_choice(place.pool, place.inventory),
     }
     return render(request, "wizard/devices.html", context)
 
@@ -131,7 +131,7 @@ def layout_drawing(request: HttpRequest, pool_guid: str) -> HttpResponse:
     if form.is_valid():
         draft = form.changed_draft()
         save_draft(request.session, draft)
-    context = {**_layout_context(form, layout_of(draft, place.inventory)), "place": place, "live": True}
+    context = {**_layout_context(form, layout_of(draft, place.inventory)), "place": place}
     return render(request, "wizard/_layout_answer.html", context)
 
 

@@ -1,0 +1,166 @@
+"""Each page of the wizard and of runs, at three widths, light and dark: kept as pictures, and checked with axe-core."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page
+
+from nasadvisor.console.models import StoredPlan, StoredRun
+from tests.browser.conftest import AXE, PASSWORD, SCREENSHOTS, Desk
+from tests.unit.machines import NVME1, NVME2, TANK
+
+WIDTHS = {1440: 900, 768: 1024, 390: 844}
+AXE_RUN = "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'best-practice']}).then(r => r.violations)"
+
+
+def pools(desk: Desk) -> None:
+    desk.open(f"/wizard/{TANK}/")
+
+
+def devices(desk: Desk) -> None:
+    desk.open(f"/wizard/{TANK}/devices/")
+
+
+def layout(desk: Desk) -> None:
+    desk.open(f"/wizard/{TANK}/layout/")
+
+
+def preview(desk: Desk) -> None:
+    layout(desk)
+    desk.page.locator("form#layout button.btn-primary").click()
+    desk.page.wait_for_url("**/plans/**")
+
+
+def apply(desk: Desk) -> None:
+    preview(desk)
+    desk.open(f"/plans/{StoredPlan.objects.all()[0].pk}/apply/")
+
+
+def requested(desk: Desk) -> None:
+    apply(desk)
+    desk.page.fill("input[name=password]", PASSWORD)
+    desk.page.locator("main form button.btn-primary").click()
+    desk.page.wait_for_url("**/runs/**")
+
+
+def applied(desk: Desk) -> None:
+    requested(desk)
+    desk.let_host_work()
+    desk.page.reload()
+    desk.page.locator("#run details summary").last.click()
+
+
+def proof(desk: Desk) -> None:
+    applied(desk)
+    desk.open(f"/runs/{StoredRun.objects.get().pk}/proof/")
+
+
+def undo(desk: Desk) -> None:
+    applied(desk)
+    desk.open(f"/runs/{StoredRun.objects.get().pk}/undo/")
+
+
+def undone(desk: Desk) -> None:
+    undo(desk)
+    desk.page.fill("input[name=password]", PASSWORD)
+    desk.page.locator("main form button.btn-danger").click()
+    desk.page.wait_for_url("**/runs/**")
+    desk.let_host_work()
+    desk.page.reload()
+
+
+def interrupted(desk: Desk) -> None:
+    applied(desk)
+    run = StoredRun.objects.get()
+    steps = run.document["steps"]
+    for step in steps[5:]:
+        step.update(state="pending", ended_at="", ran=[])
+    StoredRun.objects.update(state="interrupted", document={**run.document, "state": "interrupted", "steps": steps})
+    desk.page.reload()
+
+
+def history(desk: Desk) -> None:
+    undone(desk)
+    desk.open("/runs/")
+
+
+def no_history(desk: Desk) -> None:
+    desk.open("/runs/")
+
+
+def refused(desk: Desk) -> None:
+    """A cache that does not fit."""
+    layout(desk)
+    desk.page.locator(f"input[name=log_on][value='{NVME1}']").check()
+    desk.page.locator("#id_cache_size").fill("2T")
+    desk.page.locator("#layout-answer .reason").first.wait_for()
+
+
+def single(desk: Desk) -> None:
+    layout(desk)
+    desk.page.locator(f"input[name=log_on][value='{NVME2}']").check()
+    desk.page.locator("#layout-answer").get_by_text("5 s").wait_for()
+
+
+PAGES: dict[str, Callable[[Desk], None]] = {
+    "1-pool": pools,
+    "2-devices": devices,
+    "3-layout": layout,
+    "3-layout-refused": refused,
+    "3-layout-single": single,
+    "4-preview": preview,
+    "5-apply": apply,
+    "5-run-requested": requested,
+    "5-run-applied": applied,
+    "5-run-interrupted": interrupted,
+    "6-proof": proof,
+    "7-undo": undo,
+    "7-run-undone": undone,
+    "8-history": history,
+    "8-history-empty": no_history,
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_accessible_and_fits_at_every_width(operator: Desk, name: str) -> None:
+    PAGES[name](operator)
+    for width, height in WIDTHS.items():
+        operator.page.set_viewport_size({"width": width, "height": height})
+        picture(operator.page, f"{name}-{width}")
+        assert not overflow(operator.page), f"{name} is wider than {width} px"
+    operator.page.emulate_media(color_scheme="dark")
+    picture(operator.page, f"{name}-390-dark")
+    assert not violations(operator.page)
+    operator.page.set_viewport_size({"width": 1440, "height": 900})
+    picture(operator.page, f"{name}-1440-dark")
+    operator.page.emulate_media(color_scheme="light")
+    assert not violations(operator.page)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_fits_in_german(operator: Desk, name: str) -> None:
+    operator.page.context.add_cookies([{"name": "nasadvisor_language", "value": "de", "url": operator.url}])
+    PAGES[name](operator)
+    for width in (1440, 390):
+        operator.page.set_viewport_size({"width": width, "height": WIDTHS[width]})
+        picture(operator.page, f"{name}-{width}-de")
+        assert not overflow(operator.page), f"{name} is wider than {width} px"
+
+
+def picture(page: Page, name: str) -> None:
+    """Keep the whole page as a picture."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+
+
+def overflow(page: Page) -> bool:
+    """Whether one would have to scroll sideways."""
+    is_wider: bool = page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+    return is_wider
+
+
+def violations(page: Page) -> list[str]:
+    """What axe-core finds: rule, and where."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate(AXE_RUN)
+    return [f"{each['id']}: {each['help']}: {[node['html'][:160] for node in each['nodes']]}" for each in found]

@@ -1,0 +1,158 @@
+"""The whole way in a real browser: from the pool to the proof, and back."""
+
+import re
+
+from playwright.sync_api import expect
+
+from nasadvisor.console.models import StoredRun
+from tests.browser.conftest import PASSWORD, Desk
+from tests.unit.machines import NVME1, NVME2, TANK, home_server
+
+
+def begin(desk: Desk) -> None:
+    desk.open(f"/wizard/{TANK}/")
+    desk.page.get_by_role("button", name="Add to tank").click()
+    desk.page.get_by_role("button", name="Continue to layout").click()
+
+
+def preview(desk: Desk) -> None:
+    begin(desk)
+    desk.page.get_by_role("button", name="Continue to preview").click()
+
+
+def apply(desk: Desk) -> None:
+    preview(desk)
+    desk.page.get_by_role("link", name="Continue to apply").click()
+    desk.page.get_by_label("Your password").fill(PASSWORD)
+    desk.page.get_by_role("button", name="Apply to pool tank").click()
+
+
+def test_a_mirrored_log_and_caches_are_added_seen_and_undone(operator: Desk) -> None:
+    page = operator.page
+    apply(operator)
+    expect(page.get_by_role("heading", name="Waiting for nas to take up the plan.")).to_be_visible()
+    operator.let_host_work()
+    expect(page.get_by_role("heading", name="Pool tank has what was planned")).to_be_visible()
+    page.get_by_role("link", name="See it in the pool").click()
+    expect(page.get_by_text("log 4G on")).to_have_count(2)
+    page.get_by_role("link", name="Undo").click()
+    page.get_by_label("Your password").fill(PASSWORD)
+    page.get_by_role("button", name="Undo on pool tank").click()
+    expect(page.get_by_role("heading", name="Undo was asked for")).to_be_visible()
+    operator.let_host_work()
+    expect(page.get_by_role("heading", name="Everything that this run did was taken back.")).to_be_visible()
+    expect(page.get_by_text("No slice is left.")).to_be_visible()
+    expect(page.get_by_text("keeps an empty place (a hole)")).to_be_visible()
+    assert operator.host.executor.state.disks == home_server().disks
+
+
+def test_the_run_page_follows_step_by_step_and_stops_at_the_end(operator: Desk) -> None:
+    page = operator.page
+    apply(operator)
+    seen: list[str] = []
+
+    def look() -> None:
+        run = StoredRun.objects.get()
+        done = sum(step.state == "done" for step in run.run.steps)
+        if run.run.is_active:
+            expect(page.locator("#headline")).to_contain_text(f"{done} of {len(run.run.steps)} steps done")
+            seen.append(page.locator("#headline").inner_text())
+
+    operator.let_host_work(after_each=look)
+    expect(page.locator("#headline")).to_contain_text("has what was planned")
+    assert len(set(seen)) > 3
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.wait_for_timeout(2500)
+    assert not requests
+
+
+def test_closing_the_browser_changes_nothing(operator: Desk) -> None:
+    apply(operator)
+    address = operator.page.url
+    operator.page.close()
+    operator.let_host_work()
+    operator.page = operator.page.context.new_page()
+    operator.page.goto(address)
+    expect(operator.page.locator("#headline")).to_contain_text("has what was planned")
+
+
+def test_what_is_unfolded_stays_unfolded_while_the_page_follows(operator: Desk) -> None:
+    page = operator.page
+    apply(operator)
+    last = page.locator("#run details").last
+    last.locator("summary").click()
+    operator.let_host_work()
+    expect(page.locator("#headline")).to_contain_text("has what was planned")
+    expect(page.locator("#run details").last).to_have_attribute("open", "")
+
+
+def test_the_drawing_follows_typing_and_the_slider(operator: Desk) -> None:
+    page = operator.page
+    begin(operator)
+    page.get_by_label("Size of the log").last.fill("8G")
+    expect(page.locator("#summary")).to_contain_text("log mirrored over 2 slices of 8G")
+    slider = page.locator("[data-slider-for=id_log_size]")
+    slider.focus()
+    slider.press("ArrowRight")
+    expect(page.locator("#id_log_size")).to_have_value("9G")
+    expect(page.locator("#summary")).to_contain_text("9G")
+    page.locator("#id_cache_size").fill("2T")
+    expect(page.locator("#layout-answer")).to_contain_text("there is room for")
+
+
+def test_choices_survive_going_back_and_a_reload(operator: Desk) -> None:
+    page = operator.page
+    begin(operator)
+    page.locator("#id_log_size").fill("6G")
+    expect(page.locator("#summary")).to_contain_text("6G")
+    page.get_by_role("link", name="Back").click()
+    page.locator(f"label[for='cache-{NVME2}']").click()
+    page.get_by_role("button", name="Continue to layout").click()
+    expect(page.locator("#id_log_size")).to_have_value("6G")
+    page.reload()
+    expect(page.locator("#id_log_size")).to_have_value("6G")
+    page.get_by_role("link", name="Back").click()
+    expect(page.locator(f"[id='cache-{NVME1}']")).to_be_checked()
+    expect(page.locator(f"[id='cache-{NVME2}']")).not_to_be_checked()
+
+
+def test_the_wizard_works_with_the_keyboard_alone(operator: Desk) -> None:
+    page = operator.page
+    operator.open(f"/wizard/{TANK}/")
+    press_on(operator, "Add to tank")
+    press_on(operator, "Continue to layout")
+    press_on(operator, "Continue to preview")
+    press_on(operator, "Continue to apply")
+    tab_to(operator, "password")
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.locator("#headline")).to_contain_text("Waiting for nas")
+
+
+def press_on(desk: Desk, name: str) -> None:
+    tab_to(desk, name)
+    address = desk.page.url
+    desk.page.keyboard.press("Enter")
+    desk.page.wait_for_url(lambda url: url != address)
+
+
+def tab_to(desk: Desk, name: str) -> None:
+    """Press Tab until the focus is on something with this name; every stop on the way must be visible."""
+    for _stop in range(80):
+        desk.page.keyboard.press("Tab")
+        stop = desk.page.evaluate(
+            "(() => { const e = document.activeElement; const box = (e.labels?.[0] ?? e).getBoundingClientRect();"
+            "const name = e.tagName === 'INPUT' ? e.name : e.innerText || '';"
+            "return {name, seen: box.width > 0 && box.height > 0}; })()"
+        )
+        assert stop["seen"], stop
+        if re.fullmatch(name, stop["name"].strip()):
+            return
+    raise AssertionError(f"Tab never reached {name}.")
+
+
+def test_a_viewer_is_offered_nothing_that_changes(desk: Desk) -> None:
+    desk.sign_in("viewer")
+    desk.open(f"/wizard/{TANK}/")
+    expect(desk.page.get_by_role("heading", name="Not allowed")).to_be_visible()
