@@ -1,0 +1,161 @@
+"""The installation: what runs, as whom, with which rights and how much memory; upgrade, restart, removal."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.integration.product import MANAGE, SERVICES, SOURCE, Product, product
+
+pytestmark = pytest.mark.lab
+__all__ = ["product"]
+
+UNPRIVILEGED = ("nasadvisor-redis", "nasadvisor-web", "nasadvisor-console", "nasadvisor-beat")
+EXPOSURE = re.compile(r"Overall exposure level for \S+: ([\d.]+)")
+MEMORY_BUDGET_KIB = 300 * 1024
+PAGE = "curl --silent --max-time 60 --location http://127.0.0.1:8843/"
+
+
+@pytest.fixture
+def probe_run(product: Product) -> Iterator[str]:
+    """A log applied by the command line; undone afterwards if it still can be."""
+    product.guest.reset()
+    ssds = [disk.by_id for name, disk in product.guest.disks().items() if name.startswith("nvme")]
+    options = ("--pool", "tank", "--log", *ssds, "--log-size", "1G", "--output", "/root/plan.json")
+    assert product.cli("plan", *options).code == 0
+    run = product.json("apply", "/root/plan.json", "--yes")["run"]
+    yield run
+    product.cli("undo", run, "--yes")
+
+
+def test_every_service_runs_and_the_doctor_finds_no_problem(product: Product) -> None:
+    assert {product.state(service, "ActiveState") for service in SERVICES} == {"active"}
+    doctor = product.cli("doctor")
+    assert doctor.code == 0, doctor.stdout
+
+
+def test_an_anonymous_client_sees_the_login_and_nothing_else(product: Product) -> None:
+    page = product.guest.run(PAGE).stdout
+    assert "<form" in page
+    assert "tank" not in page
+
+
+@pytest.mark.parametrize("service", UNPRIVILEGED)
+def test_the_console_runs_without_any_privilege(product: Product, service: str) -> None:
+    status = product.guest.run(f"cat /proc/{product.state(service, 'MainPID')}/status").stdout
+    uid = product.guest.run("id -u nasadvisor").stdout.strip()
+    assert re.search(rf"^Uid:\s+{uid}\s+{uid}\s+{uid}\s+{uid}$", status, re.MULTILINE)
+    for which in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
+        assert re.search(rf"^{which}:\s+0+$", status, re.MULTILINE), which
+    assert re.search(r"^NoNewPrivs:\s+1$", status, re.MULTILINE)
+
+
+def test_the_console_user_cannot_open_any_disk(product: Product) -> None:
+    disks = product.guest.run("lsblk --noheadings --nodeps --paths --output NAME").stdout.split()
+    assert len(disks) > 5
+    for disk in disks:
+        assert "Permission denied" in product.as_console_user(f"head -c 1 {disk}").stderr
+        assert "Permission denied" in product.as_console_user(f": >> {disk}").stderr
+
+
+@pytest.mark.parametrize("service", UNPRIVILEGED)
+def test_there_is_no_disk_and_no_openzfs_in_a_service_of_the_console(product: Product, service: str) -> None:
+    found = product.inside(service, "find /dev -type b; ls /dev/zfs; ls -d /dev/null")
+    assert found.stdout.split() == ["/dev/null"], found
+
+
+def test_the_console_user_sees_no_journal_and_cannot_take_the_hosts_lock_away(product: Product) -> None:
+    assert product.as_console_user("ls /var/lib/nasadvisor/host").code != 0
+    assert product.as_console_user("rm -f /run/nasadvisor/host.lock").code != 0
+    assert product.as_console_user("mv /run/nasadvisor/host.lock /run/nasadvisor/other").code != 0
+    assert product.guest.run("stat -c %U:%a /run/nasadvisor/host.lock").stdout.strip() == "root:600"
+
+
+def test_messages_go_over_a_socket_that_only_the_services_can_open(product: Product) -> None:
+    guest = product.guest
+    mode = guest.run("stat -c %U:%G:%a:%F /run/nasadvisor/redis.sock").stdout.strip()
+    assert mode == "nasadvisor:nasadvisor:660:socket"
+    stranger = guest.run("runuser -u nobody -- redis-cli -s /run/nasadvisor/redis.sock ping", check=False)
+    assert "PONG" not in stranger.stdout
+    listening = guest.run("ss --no-header --listening --tcp --numeric --processes").stdout
+    assert ":8843" in listening
+    assert "redis" not in listening
+
+
+@pytest.mark.parametrize("service", UNPRIVILEGED)
+def test_what_a_service_of_the_console_can_reach_is_little(product: Product, service: str) -> None:
+    report = product.guest.run(["systemd-analyze", "security", "--no-pager", f"{service}.service"], check=False).stdout
+    found = EXPOSURE.search(report)
+    assert found, report
+    print(f"{service}: exposure {found[1]}")
+    assert float(found[1]) <= 3.0
+
+
+def test_the_idle_stack_stays_within_its_memory(product: Product) -> None:
+    product.guest.run(PAGE)
+    total_kib = 0
+    for service in SERVICES:
+        processes = f"/sys/fs/cgroup/system.slice/{service}.service/cgroup.procs"
+        script = f"for pid in $(cat {processes}); do sed -n 's/^Pss: *//p' /proc/$pid/smaps_rollup; done"
+        kib = sum(int(line.split()[0]) for line in product.guest.run(script).stdout.splitlines())
+        print(f"{service}: {kib / 1024:.0f} MiB PSS")
+        total_kib += kib
+    print(f"together: {total_kib / 1024:.0f} MiB PSS")
+    assert total_kib <= MEMORY_BUDGET_KIB
+
+
+def test_a_run_of_the_command_line_shows_in_the_console(product: Product, probe_run: str) -> None:
+    question = (
+        f"from nasadvisor.console.models import StoredRun; print(StoredRun.objects.filter(id='{probe_run}').count())"
+    )
+    waiting = f'for _ in $(seq 30); do [ "$({MANAGE} shell --command "{question}")" = 1 ] && exit 0; done; exit 1'
+    assert product.guest.run(waiting, check=False, timeout=600).code == 0
+
+
+def test_a_second_installation_is_quick_and_leaves_everything_alone(product: Product) -> None:
+    before = {service: product.state(service, "MainPID") for service in SERVICES}
+    assert "installed already" in product.install().stdout
+    assert {service: product.state(service, "MainPID") for service in SERVICES} == before
+
+
+def test_an_upgrade_keeps_users_settings_and_journals(product: Product, probe_run: str) -> None:
+    guest = product.guest
+    add_user = "from django.contrib.auth.models import User; User.objects.get_or_create(username='keeper')"
+    product.console(add_user)
+    guest.run("echo NASADVISOR_TIME_ZONE=Europe/Berlin >> /etc/nasadvisor/environment")
+    key = guest.run("sha256sum /var/lib/nasadvisor/console/secret-key").stdout
+    guest.run(f"echo '# a newer version' >> {SOURCE}/nasadvisor/__init__.py")
+    guest.run(f"{SOURCE}/packaging/install.sh", timeout=900)
+    assert "newer version" in guest.run("cat /usr/lib/nasadvisor/app/nasadvisor/__init__.py").stdout
+    assert (
+        product.console("from django.contrib.auth.models import User; print(User.objects.get().username)") == "keeper"
+    )
+    assert "Europe/Berlin" in guest.run("cat /etc/nasadvisor/environment").stdout
+    assert guest.run("sha256sum /var/lib/nasadvisor/console/secret-key").stdout == key
+    assert product.json("show", probe_run)["state"] == "applied"
+    assert product.cli("doctor").code == 0
+
+
+def test_after_a_restart_of_the_host_everything_is_up(product: Product) -> None:
+    product.guest.reboot()
+    doctor = product.cli("doctor")
+    assert doctor.code == 0, doctor.stdout
+    assert "<form" in product.guest.run(f"for _ in $(seq 60); do {PAGE} && break; sleep 1; done").stdout
+
+
+def test_removing_the_product_leaves_pools_alone_and_a_new_installation_can_still_undo(
+    product: Product, probe_run: str
+) -> None:
+    guest = product.guest
+    before = guest.run("zpool status -P tank; sgdisk --print /dev/nvme0n1").stdout
+    guest.run("cp -a /usr/lib/nasadvisor/venv /root/venv")  # to spare the guest a download
+    said = guest.run(f"{SOURCE}/packaging/uninstall.sh").stdout
+    assert "No pool, disk or slice was touched" in said
+    assert (
+        guest.run("ls /usr/bin/nasadvisor /usr/lib/nasadvisor /etc/systemd/system/nasadvisor*", check=False).stdout
+        == ""
+    )
+    assert guest.run("zpool status -P tank; sgdisk --print /dev/nvme0n1").stdout == before
+    guest.run("mkdir /usr/lib/nasadvisor && mv /root/venv /usr/lib/nasadvisor/")
+    product.install()
+    assert product.json("undo", probe_run, "--yes")["state"] == "undone"
