@@ -1,13 +1,53 @@
-"""The frame around every page."""
+"""The frame around every page, and what an installation prepares."""
 
-from django.test import Client
+import stat
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.test import Client, override_settings
+from django_celery_beat.models import PeriodicTask
+
+from nasadvisor.console.management.commands.prepare import make_secret_key
+from nasadvisor.console.schedules import EVERY_S, create_schedules
+from nasadvisor.console.templatetags.nasadvisor import sentence
+from nasadvisor.domain.statements import Statement
 
 
-def test_it_shows_anonymous_visitors_nothing_but_the_login(client: Client) -> None:
-    response = client.get("/")
-    assert response.status_code == 302
-    assert response["Location"].startswith("/login/")
+def test_it_speaks_german_when_asked(client: Client) -> None:
+    client.post("/language/", {"language": "de"})
+    assert '<html lang="de"' in client.get("/login/").content.decode()
 
 
-def test_it_shows_viewers_the_overview(viewer: Client) -> None:
-    assert viewer.get("/").status_code == 200
+def test_it_creates_the_schedules_once_and_leaves_changes_alone() -> None:
+    create_schedules()
+    PeriodicTask.objects.filter(name="console.follow_runs").update(enabled=False)
+    create_schedules()
+    assert PeriodicTask.objects.filter(name__in=EVERY_S).count() == len(EVERY_S)
+    assert not PeriodicTask.objects.get(name="console.follow_runs").enabled
+
+
+def test_it_makes_a_secret_key_that_only_its_owner_reads_and_keeps_it(tmp_path: Path) -> None:
+    path = tmp_path / "secret-key"
+    make_secret_key(path)
+    first = path.read_text()
+    make_secret_key(path)
+    assert path.read_text() == first
+    assert len(first) >= 50
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_it_prepares_an_installation_twice_without_harm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with override_settings(STATE_DIR=tmp_path / "console", SECRET_KEY_FILE=tmp_path / "console" / "secret-key"):
+        call_command("prepare")
+        call_command("prepare")
+    assert "ready" in capsys.readouterr().out
+
+
+def test_it_needs_no_new_migration() -> None:
+    call_command("makemigrations", check=True, dry_run=True, verbosity=0)
+
+
+def test_it_shows_commands_in_sentences_as_code_and_nothing_else_as_markup() -> None:
+    statement = Statement("code", "Run `zpool clear {pool}` on {disk}.", {"pool": "a<b", "disk": "<i>`"})
+    assert sentence(statement) == "Run <code>zpool clear a&lt;b</code> on &lt;i&gt;<code>.</code>"

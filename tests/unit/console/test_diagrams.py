@@ -1,0 +1,96 @@
+"""Drawings of pools and disks."""
+
+from nasadvisor.console.diagrams import DRAWING_WIDTH, SegmentKind, draw_disk, draw_pool
+from nasadvisor.console.uses import Index
+from nasadvisor.domain.inventory import Inventory, Vdev, VdevClass
+from tests.fixtures.machines.build import large, typical
+from tests.unit.machines import (
+    MIRROR_AND_CACHES,
+    NVME1,
+    SATA_SSD,
+    TANK,
+    home_server,
+    plan_for,
+    with_pool,
+    with_single_log,
+)
+
+
+def drawing_of(inventory: Inventory) -> dict[VdevClass, list[str]]:
+    """The leaves' disks by class, new ones with a plus."""
+    pool = inventory.pool(TANK)
+    assert pool
+    return {
+        group.vdev_class: [
+            ("+" if leaf.is_new else "") + (leaf.disk.key if leaf.disk else "?")
+            for vdev in group.vdevs
+            for leaf in vdev.leaves
+        ]
+        for group in draw_pool(pool, Index(inventory)).groups
+    }
+
+
+def test_it_draws_log_and_cache_also_where_there_is_none() -> None:
+    drawn = drawing_of(home_server())
+    assert drawn[VdevClass.LOG] == drawn[VdevClass.CACHE] == []
+    assert VdevClass.SPARE not in drawn
+
+
+def test_it_finds_the_disk_behind_each_leaf() -> None:
+    assert drawing_of(with_single_log())[VdevClass.LOG] == [NVME1]
+
+
+def test_it_marks_what_a_plan_adds_as_new() -> None:
+    plan = plan_for(MIRROR_AND_CACHES, home_server())
+    drawn = drawing_of(plan.after(home_server()))
+    assert drawn[VdevClass.LOG] == [f"+{key}" for key in MIRROR_AND_CACHES.log_disks]
+    assert drawn[VdevClass.CACHE] == [f"+{key}" for key in MIRROR_AND_CACHES.cache_disks]
+    assert not any(name.startswith("+") for name in drawn[VdevClass.NORMAL])
+
+
+def test_it_says_in_which_inner_vdev_a_leaf_stands() -> None:
+    old, new = Vdev("1", "disk", "sda1", "OFFLINE"), Vdev("2", "disk", "sdb1", "ONLINE")
+    replacing = Vdev("3", "replacing", "replacing-0", "DEGRADED", children=(old, new))
+    mirror = Vdev("4", "mirror", "mirror-0", "DEGRADED", children=(replacing, Vdev("5", "disk", "sdc1", "ONLINE")))
+    inventory = with_pool(home_server(), data=(mirror,))
+    pool = inventory.pool(TANK)
+    assert pool
+    leaves = draw_pool(pool, Index(inventory)).groups[0].vdevs[0].leaves
+    assert [leaf.inside for leaf in leaves] == ["replacing-0", "replacing-0", ""]
+
+
+def test_it_survives_vdevs_that_nobody_knows() -> None:
+    odd = Vdev("1", "quantum", "quantum-0", "ENTANGLED", children=(Vdev("2", "", "", "?"),))
+    assert drawing_of(with_pool(home_server(), data=(odd,)))[VdevClass.NORMAL] == ["?"]
+
+
+def test_it_counts_vdevs_in_words() -> None:
+    pool = large().pools[0]
+    summaries = {group.vdev_class: group.summary for group in draw_pool(pool, Index(large())).groups}
+    assert summaries[VdevClass.NORMAL] == "15 × raidz2 of 12"
+    assert summaries[VdevClass.LOG] == "1 × mirror of 2"
+    assert summaries[VdevClass.SPARE] == "4 disks"
+
+
+def test_it_draws_a_disk_to_scale() -> None:
+    inventory = typical()
+    boot = draw_disk(inventory.disks[0], Index(inventory))
+    assert [segment.number for segment in boot.segments] == [1, 2, 3, 0]
+    assert boot.segments[-1].kind is SegmentKind.FREE
+    assert sum(segment.width for segment in boot.segments) <= DRAWING_WIDTH
+
+
+def test_it_tells_log_cache_and_data_apart_on_a_disk() -> None:
+    inventory = with_single_log()
+    disk = inventory.disk(NVME1)
+    assert disk
+    kinds = [segment.kind for segment in draw_disk(disk, Index(inventory)).segments]
+    assert kinds == [SegmentKind.LOG, SegmentKind.FREE]
+
+
+def test_it_draws_a_disk_that_is_held_as_a_whole_as_one_piece() -> None:
+    inventory = home_server()
+    disk = inventory.disk(SATA_SSD)
+    assert disk
+    (piece,) = draw_disk(disk, Index(inventory)).segments
+    assert (piece.kind, piece.width, piece.what) == (SegmentKind.PARTITION, DRAWING_WIDTH, "backup")
