@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -19,7 +20,7 @@ from .qmp import qmp
 from .scenario import Disk, load_scenario
 
 KERNEL_OPTIONS = (
-    f"root=PARTUUID={ROOT_PARTUUID} rw console=ttyS0 net.ifnames=0 quiet loglevel=4 systemd.show_status=0 "
+    f"root=PARTUUID={ROOT_PARTUUID} rw console=ttyS0 net.ifnames=0 systemd.show_status=0 "
     "fsck.mode=skip mitigations=off audit=0 lsm=capability nowatchdog 8250.nr_uarts=1 random.trust_cpu=on "
     "no_timer_check"
 )
@@ -86,7 +87,7 @@ class Machine:
         self.stop()
         shutil.rmtree(self.directory)
 
-    def qmp(self, command: str, **arguments: Any) -> Any:
+    def qmp(self, command: str, /, **arguments: Any) -> Any:
         """One command to QEMU."""
         return qmp(self.control, command, **arguments)
 
@@ -172,7 +173,11 @@ def _kill(pid_file: Path, directory: Path) -> None:
     pid = _alive(pid_file, directory)
     if pid is None:
         return
-    os.kill(pid, signal.SIGKILL)
-    while _alive(pid_file, directory):
-        time.sleep(0.02)
+    # A descriptor of the process, because its command line is gone long before its files are closed.
+    process = os.pidfd_open(pid)
+    try:
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+        select.select([process], [], [])
+    finally:
+        os.close(process)
     pid_file.unlink(missing_ok=True)

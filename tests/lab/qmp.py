@@ -8,7 +8,7 @@ from typing import Any
 from .errors import LabError
 
 
-def qmp(path: Path, command: str, **arguments: Any) -> Any:
+def qmp(path: Path, command: str, /, **arguments: Any) -> Any:
     """Send one command to the QEMU that listens at `path`; the result it returns."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(30)

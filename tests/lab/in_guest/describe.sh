@@ -5,5 +5,5 @@ for disk in "$@"; do
     printf '\034'
     sfdisk --dump "$disk" 2>/dev/null
     printf '\035'
-    wipefs --no-act "$disk"
+    wipefs --no-act --noheadings --output OFFSET,TYPE,LABEL,UUID "$disk"
 done
