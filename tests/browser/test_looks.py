@@ -93,13 +93,13 @@ def refused(desk: Desk) -> None:
     layout(desk)
     desk.page.locator(f"input[name=log_on][value='{NVME1}']").check()
     desk.page.locator("#id_cache_size").fill("2T")
-    desk.page.locator("#layout-answer .reason").first.wait_for()
+    desk.page.locator("#layout-refusals .reason").first.wait_for()
 
 
 def single(desk: Desk) -> None:
     layout(desk)
     desk.page.locator(f"input[name=log_on][value='{NVME2}']").check()
-    desk.page.locator("#layout-answer").get_by_text("5 s").wait_for()
+    desk.page.locator("#layout-notes").get_by_text("5 s").wait_for()
 
 
 PAGES: dict[str, Callable[[Desk], None]] = {

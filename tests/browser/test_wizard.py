@@ -98,7 +98,7 @@ def test_the_drawing_follows_typing_and_the_slider(operator: Desk) -> None:
     expect(page.locator("#id_log_size")).to_have_value("9G")
     expect(page.locator("#summary")).to_contain_text("9G")
     page.locator("#id_cache_size").fill("2T")
-    expect(page.locator("#layout-answer")).to_contain_text("there is room for")
+    expect(page.locator("#layout-refusals")).to_contain_text("there is room for")
 
 
 def test_choices_survive_going_back_and_a_reload(operator: Desk) -> None:
