@@ -1,0 +1,212 @@
+"""Rule 10: undo by guid, class looked at again, only what this run added; delete only our PARTUUIDs; restore the
+table only if nothing else changed."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from nasadvisor.domain.actions import (
+    CreateSlice,
+    DeleteSlice,
+    DetachLog,
+    RemoveVdev,
+    RestoreTable,
+    Role,
+    SaveTable,
+)
+from nasadvisor.domain.checks import can
+from nasadvisor.domain.commands import commands
+from nasadvisor.domain.inventory import Hold, HoldKind, TableKind, Vdev
+from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.undo import Outcome, cannot_be_undone, undo_of
+from nasadvisor.domain.undo_checks import can_undo
+from nasadvisor.domain.units import GIB, MIB
+from tests.unit.domain.builders import (
+    LOG_GUID,
+    MIRROR_GUID,
+    TABLE_UUID,
+    cache_on,
+    change_vdev,
+    code_of,
+    disk_of,
+    made,
+    mirrored_log,
+    slice_on,
+    tank_of,
+    with_log,
+)
+from tests.unit.domain.never.wishes import every_undo
+from tests.unit.machines import (
+    ARCHIVE,
+    MIRROR_AND_CACHES,
+    NVME1,
+    NVME2,
+    SHARED_SSD,
+    TANK,
+    home_server,
+    leaf_on,
+    partition,
+    plan_for,
+    with_disk,
+    with_pool,
+)
+
+
+def test_vdevs_are_named_by_guid_and_slices_by_partuuid() -> None:
+    for step in every_undo():
+        for argv in commands(step):
+            if argv[:2] in (("zpool", "remove"), ("zpool", "detach")):
+                assert argv[2:] in (("tank", "17"), ("tank", "18"))
+            if isinstance(step, DeleteSlice) and argv[0] != "sgdisk":
+                assert argv[-1] == step.slice.partuuid_path
+            if isinstance(step, DeleteSlice) and argv[0] == "sgdisk":
+                assert argv == ("sgdisk", f"--delete={step.slice.number}", step.slice.disk_path)
+
+
+def test_labels_are_cleared_before_the_slice_is_deleted() -> None:
+    step = next(step for step in every_undo() if isinstance(step, DeleteSlice))
+    assert commands(step)[0][:2] == ("zpool", "labelclear")
+    assert commands(step)[-1][0] == "sgdisk"
+
+
+def test_the_class_of_a_guid_is_looked_at_again() -> None:
+    inventory, legs = mirrored_log()
+    removal = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, legs)
+    assert code_of(can_undo(removal, inventory)) == ""
+    log = tank_of(inventory).logs
+    for other_class in ("data", "caches", "specials", "dedups", "spares"):
+        moved = with_pool(inventory, logs=(), **{other_class: (*getattr(tank_of(inventory), other_class), *log)})
+        assert code_of(can_undo(removal, moved)) == "vdev-gone"
+    assert code_of(can_undo(replace(removal, role=Role.CACHE), inventory)) == "vdev-gone"
+
+
+def test_neither_a_leg_nor_a_data_vdev_is_removed() -> None:
+    inventory, legs = mirrored_log()
+    for guid in (LOG_GUID, "32", "10", "101", ""):
+        assert code_of(can_undo(RemoveVdev("tank", TANK, Role.LOG, guid, legs), inventory)) == "vdev-gone"
+        assert code_of(can_undo(RemoveVdev("tank", TANK, Role.CACHE, guid, legs), inventory)) == "vdev-gone"
+
+
+def test_only_a_leg_of_a_mirrored_log_is_detached() -> None:
+    inventory, legs = mirrored_log()
+    assert code_of(can_undo(DetachLog("tank", TANK, "32", legs[1]), inventory)) == ""
+    for guid in (MIRROR_GUID, "101", "102", ""):
+        assert code_of(can_undo(DetachLog("tank", TANK, guid, legs[1]), inventory)) == "vdev-gone"
+    single = with_log(inventory, leaf_on(disk_of(inventory, NVME1), LOG_GUID))
+    assert code_of(can_undo(DetachLog("tank", TANK, LOG_GUID, legs[0]), single)) == "vdev-gone"
+
+
+def test_a_leg_is_not_detached_from_a_mirror_that_would_then_be_dead() -> None:
+    inventory, legs = mirrored_log()
+    detach = DetachLog("tank", TANK, "32", legs[1])
+    assert code_of(can_undo(detach, change_vdev(inventory, LOG_GUID, state="FAULTED"))) == "last-good-leg"
+    assert code_of(can_undo(detach, change_vdev(inventory, "32", state="FAULTED"))) == ""
+
+
+def test_a_vdev_that_somebody_added_a_leg_to_is_left_alone() -> None:
+    inventory, legs = mirrored_log()
+    ours = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, legs[:1])
+    assert code_of(can_undo(ours, inventory)) == "vdev-changed"
+    whole_disk = change_vdev(inventory, "32", path=disk_of(inventory, SHARED_SSD).path)
+    assert code_of(can_undo(replace(ours, slices=legs), whole_disk)) == "vdev-changed"
+    vanished = change_vdev(inventory, "32", path="/dev/disk/by-partuuid/gone", state="UNAVAIL")
+    assert code_of(can_undo(replace(ours, slices=legs), vanished)) == ""
+
+
+def test_caches_are_taken_out_even_if_sick() -> None:
+    inventory, action = cache_on(NVME1)
+    sick = replace(leaf_on(disk_of(inventory, NVME1), "61"), state="FAULTED", write_errors=9)
+    removal = RemoveVdev("tank", TANK, Role.CACHE, "61", action.slices)
+    assert code_of(can_undo(removal, with_pool(inventory, caches=(sick,)))) == ""
+
+
+@pytest.mark.parametrize(
+    ("hold", "code"),
+    [
+        *((Hold(kind, "tank"), "slice-held") for kind in HoldKind if kind is not HoldKind.EXPORTED_POOL),
+        (Hold(HoldKind.EXPORTED_POOL, "tank"), ""),
+        (Hold(HoldKind.EXPORTED_POOL, ""), ""),
+        (Hold(HoldKind.EXPORTED_POOL, "backup"), "slice-held"),
+    ],
+)
+def test_a_slice_that_somebody_uses_is_not_deleted(hold: Hold, code: str) -> None:
+    piece = slice_on(disk_of(home_server(), NVME1))
+    inventory = made(home_server(), piece, holds=(hold,))
+    assert code_of(can_undo(DeleteSlice(piece, "tank"), inventory)) == code
+
+
+def test_a_slice_that_any_pool_names_as_its_device_is_not_deleted() -> None:
+    piece = slice_on(disk_of(home_server(), NVME1))
+    inventory = made(home_server(), piece)
+    for path in (piece.partuuid_path, f"{piece.disk_path}-part1"):
+        leaf = Vdev("77", "disk", "x", "ONLINE", path=path)
+        pools = tuple(replace(pool, spares=(leaf,)) if pool.guid == ARCHIVE else pool for pool in inventory.pools)
+        in_use = replace(inventory, pools=pools)
+        assert code_of(can_undo(DeleteSlice(piece, "tank"), in_use)) == "slice-held"
+
+
+def test_a_slice_is_deleted_by_a_name_of_its_own_disk() -> None:
+    piece = slice_on(disk_of(home_server(), NVME1))
+    inventory = made(home_server(), piece)
+    wrong = replace(piece, disk_path=disk_of(inventory, NVME2).path)
+    assert code_of(can_undo(DeleteSlice(wrong, "tank"), inventory)) == "disk-changed"
+
+
+def test_the_old_table_comes_back_if_nothing_else_changed() -> None:
+    inventory = with_disk(home_server(), NVME1, table=TableKind.GPT, table_uuid=TABLE_UUID)
+    path = disk_of(inventory, NVME1).path
+    restore = RestoreTable(NVME1, path, TABLE_UUID, ())
+    assert code_of(can_undo(restore, inventory)) == ""
+    assert code_of(can_undo(restore, with_disk(inventory, NVME1, table_uuid="other"))) == "table-changed"
+    assert code_of(can_undo(restore, with_disk(inventory, NVME1, table=TableKind.OTHER, table_uuid=""))) == (
+        "table-changed"
+    )
+    torn = with_disk(inventory, NVME1, table=TableKind.NONE, table_uuid="")
+    assert code_of(can_undo(restore, torn)) == ""
+    assert code_of(can_undo(restore, with_disk(torn, NVME1, holds=(Hold(HoldKind.LVM, "vg"),)))) == "disk-lvm"
+    assert code_of(can_undo(replace(restore, disk_key="gone"), inventory)) == "disk-gone"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"size_bytes": 101 * GIB},
+        {"start_bytes": 2 * MIB},
+        {"number": 7},
+        {"name": "mine"},
+        {"type_uuid": "0fc63daf-8483-4772-8e79-3d69d8477de4"},
+        {"partuuid": "11111111-0000-4000-8000-000000000000"},
+    ],
+)
+def test_the_old_table_stays_away_if_a_partition_that_was_there_changed(changes: dict[str, Any]) -> None:
+    inventory = home_server()
+    disk = disk_of(inventory, SHARED_SSD)
+    restore = RestoreTable(SHARED_SSD, disk.path, disk.table_uuid, disk.places)
+    assert code_of(can_undo(restore, inventory)) == ""
+    part = replace(disk.partitions[0], **changes)
+    assert code_of(can_undo(restore, with_disk(inventory, SHARED_SSD, partitions=(part,)))) == "table-changed"
+    more = (*disk.partitions, partition(disk, 9, 300 * GIB, GIB))
+    assert code_of(can_undo(restore, with_disk(inventory, SHARED_SSD, partitions=more))) == "table-changed"
+    assert code_of(can_undo(restore, with_disk(inventory, SHARED_SSD, partitions=()))) == "table-changed"
+
+
+def test_the_table_that_comes_back_is_the_one_that_was_there() -> None:
+    disk = disk_of(home_server(), SHARED_SSD)
+    plan = plan_for(PlanRequest(TANK, cache_disks=(SHARED_SSD,), use_free_extents=True), home_server())
+    assert plan.actions[0] == SaveTable(SHARED_SSD, disk.path, disk.table_uuid, disk.places)
+    assert undo_of(plan.actions[0], Outcome()) == (RestoreTable(SHARED_SSD, disk.path, disk.table_uuid, disk.places),)
+
+
+def test_a_saved_table_must_be_the_one_on_the_disk() -> None:
+    disk = disk_of(home_server(), SHARED_SSD)
+    assert code_of(can(SaveTable(SHARED_SSD, disk.path, disk.table_uuid, ()), home_server())) == ""
+    assert code_of(can(SaveTable(SHARED_SSD, disk.path, "other", ()), home_server())) == "table-missing"
+    bare = disk_of(home_server(), NVME1)
+    assert code_of(can(SaveTable(NVME1, bare.path, "", ()), home_server())) == "table-missing"
+    assert code_of(can(CreateSlice(slice_on(bare), "tank"), home_server())) == "table-missing"
+
+
+def test_what_stays_is_said_before() -> None:
+    plan = plan_for(MIRROR_AND_CACHES, home_server())
+    assert {finding.code for finding in cannot_be_undone(plan)} >= {"log-leaves-hole", "history-stays"}

@@ -1,0 +1,60 @@
+"""Rule 11: a log with I/O errors is never removed blindly, because that can hang for good."""
+
+from dataclasses import replace
+
+import pytest
+
+from nasadvisor.domain.actions import (
+    RemoveVdev,
+    Role,
+)
+from nasadvisor.domain.statements import Answer
+from nasadvisor.domain.undo_checks import can_undo
+from tests.unit.domain.builders import (
+    LOG_GUID,
+    MIRROR_GUID,
+    change_vdev,
+    code_of,
+    disk_of,
+    log_on,
+    mirrored_log,
+    with_log,
+)
+from tests.unit.machines import (
+    NVME1,
+    TANK,
+    leaf_on,
+)
+
+
+def answer(**changes: object) -> Answer:
+    inventory, legs = mirrored_log()
+    guid = str(changes.pop("guid", LOG_GUID))
+    removal = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, legs)
+    return can_undo(removal, change_vdev(inventory, guid, **changes))
+
+
+@pytest.mark.parametrize("counter", ["read_errors", "write_errors"])
+@pytest.mark.parametrize("state", ["ONLINE", "DEGRADED"])
+def test_a_leg_that_takes_writes_and_has_errors_forbids_it(counter: str, state: str) -> None:
+    assert code_of(answer(**{counter: 1, "state": state})) == "log-has-errors"
+
+
+@pytest.mark.parametrize("counter", ["read_errors", "write_errors"])
+def test_errors_of_the_mirror_itself_forbid_it(counter: str) -> None:
+    assert code_of(answer(guid=MIRROR_GUID, **{counter: 1})) == "log-has-errors"
+
+
+def test_a_dead_leg_beside_a_healthy_one_does_not() -> None:
+    assert code_of(answer(state="FAULTED", write_errors=9)) == ""
+    assert code_of(answer(checksum_errors=1)) == ""
+
+
+@pytest.mark.parametrize("state", ["FAULTED", "OFFLINE", "UNAVAIL", "REMOVED", "DEGRADED"])
+def test_a_log_without_a_healthy_leg_is_not_removed(state: str) -> None:
+    inventory, action = log_on(NVME1)
+    sick = replace(leaf_on(disk_of(inventory, NVME1), LOG_GUID), state=state)
+    removal = RemoveVdev("tank", TANK, Role.LOG, LOG_GUID, action.legs)
+    answer = can_undo(removal, with_log(inventory, sick))
+    assert code_of(answer) == "log-has-errors"
+    assert "zpool import -m tank" in str(answer)

@@ -1,0 +1,59 @@
+"""Wishes that the tests of the rules start from, and every command that can come of them."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from nasadvisor.domain.actions import (
+    Action,
+    AddCache,
+    AddLog,
+    Naming,
+    UndoAction,
+)
+from nasadvisor.domain.commands import Argv, commands, dry_run_argv
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.plan import PlanRefused, PlanRequest, make_plan
+from nasadvisor.domain.undo import Outcome, undo_of, undo_preview
+from nasadvisor.domain.units import GIB
+from tests.unit.domain.builders import (
+    LOG_GUID,
+    ids_for,
+)
+from tests.unit.machines import (
+    MIRROR_AND_CACHES,
+    NVME1,
+    NVME2,
+    TANK,
+    home_server,
+    plan_for,
+    with_single_log,
+)
+
+SINGLE = PlanRequest(TANK, (NVME1,), 4 * GIB)
+CACHE = PlanRequest(TANK, cache_disks=(NVME1,))
+SECOND = PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID)
+
+
+def refused(request: PlanRequest, inventory: Inventory) -> set[str]:
+    """The codes of every reason against a wish."""
+    answer = make_plan(request, inventory, ids_for(request))
+    return {refusal.code for refusal in answer.refusals} if isinstance(answer, PlanRefused) else set()
+
+
+def every_action() -> Iterator[Action]:
+    for naming in Naming:
+        yield from plan_for(replace(MIRROR_AND_CACHES, naming=naming), home_server()).actions
+        yield from plan_for(replace(SINGLE, naming=naming), home_server()).actions
+        yield from plan_for(replace(SECOND, naming=naming), with_single_log()).actions
+
+
+def every_undo() -> Iterator[UndoAction]:
+    outcome = Outcome(("17", "18"))
+    return (step for action in every_action() for step in undo_of(action, outcome))
+
+
+def every_argv() -> Iterator[Argv]:
+    adds = (action for action in every_action() if isinstance(action, AddLog | AddCache))
+    yield from (argv for action in (*every_action(), *every_undo()) for argv in commands(action))
+    yield from map(dry_run_argv, adds)
+    yield from undo_preview(plan_for(MIRROR_AND_CACHES, home_server()))
