@@ -12,7 +12,7 @@ UNITS=/etc/systemd/system
 SERVICES=(nasadvisor-redis nasadvisor-host nasadvisor-web nasadvisor-console nasadvisor-beat)
 PARTS=(nasadvisor plugins templates static locale manage.py README.md CHANGELOG.md LICENSE)
 DIGEST=$HOME_DIR/digest
-WAIT_S=180
+WAIT_S=300
 
 main() {
     check_host
@@ -168,8 +168,9 @@ port() {
 }
 
 wait_until_it_answers() {
-    local waited=0
-    until "$VENV/bin/python" -c "import socket; socket.create_connection(('127.0.0.1', $(port)), 2)" 2> /dev/null; do
+    local waited=0 port
+    port=$(port)
+    until (: < "/dev/tcp/127.0.0.1/$port") 2> /dev/null; do
         waited=$((waited + 1))
         [ $waited -lt $WAIT_S ] || fail "The web pages do not answer. See why with: journalctl -u nasadvisor-web"
         sleep 1

@@ -28,7 +28,7 @@ class Product:
 
     def install(self) -> Completed:
         """Bring this source tree in and run its installer."""
-        for part in PARTS:
+        for part in filter(lambda part: (ROOT / part).exists(), PARTS):
             self.guest.push_tree(ROOT / part, f"{SOURCE}/{part}")
         for name in FILES:
             self.guest.put(ROOT / name, f"{SOURCE}/{name}")
