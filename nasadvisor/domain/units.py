@@ -1,5 +1,7 @@
 """Sizes: bytes in, bytes out, written the way OpenZFS writes them."""
 
+import re
+from decimal import Decimal
 from typing import Final
 
 KIB: Final = 1024
@@ -10,7 +12,8 @@ TIB: Final = 1024 * GIB
 _SUFFIXES: Final = ("B", "K", "M", "G", "T", "P", "E")
 _NICENUM_WIDTH: Final = 5
 _LARGEST_UNIT: Final = len(_SUFFIXES) - 1
-_EXPONENTS: Final = {"": 0, "B": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
+_SIZE: Final = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,20})?) ?([KMGTP]?)(?:i?B)?", re.ASCII | re.IGNORECASE)
+_LARGEST_SIZE: Final = 2**63
 
 
 def zfs_size(size_bytes: int) -> str:
@@ -28,20 +31,15 @@ def zfs_size(size_bytes: int) -> str:
 
 
 def parse_size(text: str) -> int:
-    """Read "4G", "100GiB", "512M" or plain bytes as a number of bytes; suffixes are binary, as in zpool(8).
+    """Read "4G", "1.5T", "100GiB" or plain bytes as a number of bytes; suffixes are binary, as in zpool(8).
 
     Raises:
         ValueError: with a sentence that says what is accepted.
     """
-    cleaned = text.strip().upper().removesuffix("IB").removesuffix("B") if text.strip()[-1:].isalpha() else text.strip()
-    number, suffix = (cleaned[:-1], cleaned[-1]) if cleaned[-1:] in _EXPONENTS and cleaned[-1:] else (cleaned, "")
-    try:
-        value = float(number)
-    except ValueError:
-        raise ValueError(f"{text!r} is not a size. Write a number with K, M, G or T, for example 4G.") from None
-    size_bytes = int(value * 1024 ** _EXPONENTS[suffix]) if 0 < value < 1e18 else 0
-    if size_bytes <= 0:
-        raise ValueError(f"{text!r} is not a size. Write a number above zero, for example 4G.")
+    match = _SIZE.fullmatch(text.strip())
+    size_bytes = int(Decimal(match[1]) * 1024 ** _SUFFIXES.index(match[2].upper() or "B")) if match else 0
+    if not 0 < size_bytes < _LARGEST_SIZE:
+        raise ValueError(f"{text!r} is not a size. Write a number above zero with K, M, G or T, for example 4G.")
     return size_bytes
 
 
