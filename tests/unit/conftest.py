@@ -4,6 +4,11 @@ import os
 import subprocess
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says nothing on a machine that runs guests beside the tests.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 
 @pytest.fixture(autouse=True)

@@ -103,4 +103,4 @@ def with_locked_datasets(pools: tuple[Pool, ...], runner: Runner) -> tuple[Pool,
 
 def _rows(runner: Runner, command: Command) -> list[list[str]]:
     """The rows of an answer in scripted mode: one line each, columns separated by single tabs."""
-    return [line.split("\t") for line in runner.run(command).stdout.splitlines()]
+    return [line.split("\t") for line in runner.run(command).stdout.split("\n") if line]

@@ -42,12 +42,12 @@ def read_mounts(proc: Path) -> tuple[Mount, ...]:
 def parse_mountinfo(text: str) -> tuple[Mount, ...]:
     """Lines of /proc/PID/mountinfo (proc_pid_mountinfo(5)); the optional fields end at a lone hyphen."""
     mounts = []
-    for line in text.splitlines():
-        fields = line.split(" ")
-        if "-" not in fields[6:]:
-            continue
-        kind, source = fields[fields.index("-", 6) + 1 :][:2]
-        mounts.append(Mount(fields[2], kind, _unescape(source), _unescape(fields[4])))
+    # Not splitlines(): a path may hold a form feed or other characters that it takes for the end of a line.
+    for line in text.split("\n"):
+        head, _, tail = line.partition(" - ")
+        fields, device = head.split(" "), tail.split(" ")
+        if len(fields) > 5 and len(device) > 1:
+            mounts.append(Mount(fields[2], device[0], _unescape(device[1]), _unescape(fields[4])))
     return tuple(mounts)
 
 
@@ -63,7 +63,7 @@ def read_swaps(proc: Path) -> tuple[str, ...]:
 
 def parse_swaps(text: str) -> tuple[str, ...]:
     """The first column of /proc/swaps (proc_swaps(5)) below its heading."""
-    return tuple(_unescape(line.split()[0]) for line in text.splitlines()[1:] if line.strip())
+    return tuple(_unescape(line.split(" ")[0].split("\t")[0]) for line in text.split("\n")[1:] if line.strip())
 
 
 class HostFacts:
