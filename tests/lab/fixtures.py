@@ -15,10 +15,8 @@ INSTANCE_VARIABLE = "NASADVISOR_LAB_INSTANCE"
 @pytest.fixture(scope="session")
 def guest() -> Iterator[Guest]:
     """One guest of the default scenario for the whole test run."""
-    if name := os.environ.get(INSTANCE_VARIABLE):
-        yield Lab.attach(name)
-        return
-    with Lab.start("default") as started:
+    name = os.environ.get(INSTANCE_VARIABLE)
+    with Lab.borrow(name) if name else Lab.start("default") as started:
         yield started
 
 

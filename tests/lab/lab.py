@@ -78,6 +78,13 @@ class Lab:
         return guest
 
     @staticmethod
+    @contextmanager
+    def borrow(name: str) -> Iterator[Guest]:
+        """A guest that runs already, for one test run at a time; it goes on running afterwards."""
+        with _owned(name):
+            yield Lab.attach(name)
+
+    @staticmethod
     def down(name: str) -> None:
         """End a guest and forget its disks."""
         Machine(load_instance(name)).remove()
