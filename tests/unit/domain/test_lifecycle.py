@@ -1,0 +1,215 @@
+"""What state a run is in, told from its journal alone, wherever the journal ends."""
+
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nasadvisor.domain import refusals
+from nasadvisor.domain.actions import UndoAction
+from nasadvisor.domain.lifecycle import (
+    ACTIVE,
+    CommandRan,
+    Continued,
+    Done,
+    Ended,
+    Failed,
+    Goal,
+    Intent,
+    Record,
+    Run,
+    RunState,
+    Skipped,
+    Started,
+    StepState,
+    as_interrupted,
+    fold,
+    steps_of,
+)
+from nasadvisor.domain.statements import Finding
+from nasadvisor.domain.undo import Outcome, planned_outcome, stays_after_undo, undo_of
+from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for
+
+PLAN = plan_for(MIRROR_AND_CACHES, home_server())
+UNDO: tuple[UndoAction, ...] = tuple(
+    step for action in reversed(PLAN.actions) for step in undo_of(action, planned_outcome(action))
+)
+RAN = (CommandRan(("zpool", "status"), 0, "out", "err", 0.5),)
+REFUSAL = refusals.NothingToDo("tank")
+FINDINGS: tuple[Finding, ...] = stays_after_undo(PLAN)
+AT = "2026-08-25T20:00:00+00:00"
+LATER = "2026-08-25T21:00:00+00:00"
+
+
+@dataclass
+class Story:
+    """A journal as it grows, and what the run is after each record: its state, and those of its steps."""
+
+    records: list[Record] = field(default_factory=list)
+    states: list[tuple[RunState, tuple[StepState, ...], tuple[StepState, ...]]] = field(default_factory=list)
+    state: RunState = RunState.APPLYING
+    steps: list[StepState] = field(default_factory=lambda: [StepState.PENDING] * len(PLAN.actions))
+    undo_steps: list[StepState] = field(default_factory=list)
+
+    def write(self, record: Record) -> None:
+        self.records.append(record)
+        self.states.append((self.state, tuple(self.steps), tuple(self.undo_steps)))
+
+    def start(self) -> None:
+        self.write(Started(AT, Goal.APPLY, PLAN, "root"))
+
+    def go_on(self, goal: Goal, state: RunState) -> None:
+        self.state = state
+        if goal is not Goal.FINISH:
+            self.undo_steps = [StepState.PENDING] * len(UNDO)
+        self.write(Continued(AT, goal, "anna", () if goal is Goal.FINISH else UNDO))
+
+    def end(self, state: RunState) -> None:
+        self.state = state
+        self.write(Ended(LATER, state))
+
+    def walk(self, goal: Goal, until: int, last: str) -> None:
+        """Do the steps of a stretch before `until`; what becomes of that one is `last`."""
+        steps = self.undo_steps if goal in (Goal.UNDO, Goal.PUT_BACK) else self.steps
+        for number, known in enumerate(steps):
+            if known is StepState.DONE:
+                continue
+            if number == until and last == "nothing":
+                return
+            steps[number] = StepState.STARTED
+            self.write(Intent(AT, goal, number))
+            if number == until and last == "started":
+                return
+            steps[number] = StepState.FAILED if number == until else StepState.DONE
+            done = Done(AT, goal, number, Outcome(), RAN)
+            self.write(Failed(AT, goal, number, "It broke.", RAN) if number == until else done)
+            if number == until:
+                return
+
+
+ENDS = st.sampled_from(("nothing", "started", "failed"))
+
+
+@st.composite
+def stories(draw: st.DrawFn) -> Story:
+    """A run with any course: refused, failed and put back, cut off, finished, undone, undone again."""
+    story = Story()
+    story.start()
+    if draw(st.integers(0, 9)) == 0:
+        story.end(RunState.REFUSED)
+        return story
+    until, last = draw(st.integers(0, len(PLAN.actions))), draw(ENDS)
+    story.walk(Goal.APPLY, until, last)
+    if until < len(PLAN.actions) and last != "failed" and draw(st.booleans()):
+        story.go_on(Goal.FINISH, RunState.APPLYING)
+        until, last = draw(st.integers(until, len(PLAN.actions))), draw(ENDS)
+        story.walk(Goal.FINISH, until, last)
+    goal, state, end = Goal.UNDO, RunState.UNDOING, RunState.UNDONE
+    if until == len(PLAN.actions):
+        story.end(RunState.APPLIED)
+    elif last == "failed":
+        goal, state, end = Goal.PUT_BACK, RunState.PUTTING_BACK, RunState.PUT_BACK
+    for _ in range(draw(st.integers(1, 3))):
+        story.go_on(goal, state)
+        until, last = draw(st.integers(0, len(UNDO))), draw(ENDS)
+        story.walk(goal, until, last)
+        if until == len(UNDO):
+            story.end(end)
+            break
+        if last == "failed":
+            story.end(RunState.ATTENTION)
+        goal, state, end = Goal.UNDO, RunState.UNDOING, RunState.UNDONE
+    return story
+
+
+@given(stories())
+def test_every_prefix_of_a_journal_tells_the_state_of_then(story: Story) -> None:
+    for length, (state, steps, undo_steps) in enumerate(story.states, 1):
+        run = fold(story.records[:length], "nas")
+        assert run.state is state
+        assert tuple(step.state for step in run.steps) == steps
+        assert tuple(step.state for step in run.undo_steps) == undo_steps
+        assert run.seq == length
+        assert (run.id, run.node, run.plan, run.by, run.started_at) == (PLAN.id, "nas", PLAN, "root", AT)
+
+
+@given(stories())
+def test_a_run_is_offered_what_it_can_still_do(story: Story) -> None:
+    for length in range(1, len(story.records) + 1):
+        run = fold(story.records[:length], "nas")
+        left = as_interrupted(run)
+        undoing = any(isinstance(record, Continued) and record.undo for record in story.records[:length])
+        assert run.is_active == (run.state in ACTIVE)
+        assert not (run.is_active and (run.can_undo or run.can_finish))
+        assert left.can_undo == (left.state in (RunState.APPLIED, RunState.INTERRUPTED, RunState.ATTENTION))
+        assert left.can_finish == (run.is_active and not undoing)
+        assert not left.is_active
+        assert left.state is (RunState.INTERRUPTED if run.is_active else run.state)
+
+
+@given(stories())
+def test_an_end_is_dated_and_a_new_stretch_opens_it_again(story: Story) -> None:
+    for length in range(1, len(story.records) + 1):
+        run = fold(story.records[:length], "nas")
+        assert run.ended_at == (LATER if isinstance(story.records[length - 1], Ended) else "")
+
+
+@pytest.mark.parametrize("state", RunState)
+def test_what_is_final_can_neither_be_undone_nor_finished(state: RunState) -> None:
+    run = fold([started(), Ended(AT, state)], "nas")
+    final = {RunState.REFUSED, RunState.PUT_BACK, RunState.UNDONE}
+    assert (run.can_undo or run.can_finish or run.is_active) == (state not in final)
+
+
+def started() -> Started:
+    return Started(AT, Goal.APPLY, PLAN, "root")
+
+
+def folded(*records: Record) -> Run:
+    return fold([started(), *records], "nas")
+
+
+def test_a_step_tells_when_it_began_and_ended_and_what_ran() -> None:
+    done = folded(Intent(AT, Goal.APPLY, 1), Done(LATER, Goal.APPLY, 1, Outcome(), RAN)).steps[1]
+    assert (done.started_at, done.ended_at, done.ran, done.note) == (AT, LATER, RAN, "")
+    failed = folded(Intent(AT, Goal.APPLY, 1), Failed(LATER, Goal.APPLY, 1, "It broke.", RAN)).steps[1]
+    assert (failed.started_at, failed.ended_at, failed.ran, failed.note) == (AT, LATER, RAN, "It broke.")
+
+
+def test_a_skipped_step_is_done_and_says_why() -> None:
+    run = folded(Continued(AT, Goal.UNDO, "anna", UNDO), Skipped(LATER, Goal.UNDO, 0, "Somebody changed it."))
+    assert (run.undo_steps[0].state, run.undo_steps[0].note) == (StepState.DONE, "Somebody changed it.")
+    assert run.undo_steps[0].ended_at == LATER
+    assert run.undo_steps[1].state is StepState.PENDING
+    assert run.steps[0].state is StepState.PENDING
+
+
+def test_the_steps_say_what_they_do_and_with_which_commands() -> None:
+    run = folded()
+    assert [step.number for step in run.steps] == list(range(len(PLAN.actions)))
+    assert [step.what for step in run.steps] == [action.describe() for action in PLAN.actions]
+    assert run.steps[-1].commands[0][:2] == ("zpool", "add")
+    assert len({step.what for step in steps_of(UNDO)}) == len(UNDO)
+
+
+def test_why_a_run_ended_is_forgotten_when_it_goes_on() -> None:
+    refused = Ended(AT, RunState.APPLIED, (REFUSAL,), FINDINGS)
+    run = folded(refused)
+    assert (run.refusals, run.findings) == ((REFUSAL,), FINDINGS)
+    run = folded(refused, Continued(LATER, Goal.UNDO, "anna", UNDO))
+    assert (run.refusals, run.findings, run.ended_at) == ((), (), "")
+
+
+def test_finishing_keeps_the_undo_steps_that_are_there() -> None:
+    run = folded(Continued(AT, Goal.UNDO, "anna", UNDO), Continued(AT, Goal.FINISH, "anna"))
+    assert len(run.undo_steps) == len(UNDO)
+
+
+def test_a_journal_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="empty"):
+        fold([], "nas")
+    with pytest.raises(ValueError, match="does not begin with the start"):
+        fold([Intent(AT, Goal.APPLY, 0), started()], "nas")
+    with pytest.raises(ValueError, match="second run"):
+        fold([started(), started()], "nas")
