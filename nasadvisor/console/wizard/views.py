@@ -23,6 +23,9 @@ from nasadvisor.console.wizard.progress import WizardStep, progress
 from nasadvisor.console.wizard.summary import Summary, summary_of
 from nasadvisor.domain.inventory import Inventory, Pool
 
+UNUSABLE_SHOWN = 50
+"""Of disks that cannot be used, as many are shown at first; a host can have a thousand."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -87,11 +90,13 @@ def devices(request: HttpRequest, pool_guid: str) -> HttpResponse:
             save_draft(request.session, chosen)
             return redirect("wizard-layout", pool_guid)
         choices = disk_choices(place.inventory, place.pool, chosen)
+    unusable = [choice for choice in choices if choice.standing is Standing.UNUSABLE]
     context = {
         **_context(place, WizardStep.DEVICES),
         "form": form,
         "offered": [choice for choice in choices if choice.standing is not Standing.UNUSABLE],
-        "unusable": [choice for choice in choices if choice.standing is Standing.UNUSABLE],
+        "unusable": unusable if "all" in request.GET else unusable[:UNUSABLE_SHOWN],
+        "unusable_count": len(unusable),
         "pool_choice": pool_choice(place.pool, place.inventory),
     }
     return render(request, "wizard/devices.html", context)

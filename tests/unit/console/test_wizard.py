@@ -108,6 +108,19 @@ class TestDevices:
         assert "it holds the exported pool backup" in page
         assert "this machine boots from it" in page
 
+    def test_of_a_thousand_unusable_disks_a_few_are_shown_first(self, operator: Client, host: SimulatedHost) -> None:
+        inventory = home_server()
+        boot = inventory.disks[0]
+        twins = tuple(
+            replace(boot, identity=replace(boot.identity, wwn=f"0x{number}", serial=f"Z{number:04}"))
+            for number in range(1000)
+        )
+        show(host, replace(inventory, disks=(*inventory.disks, *twins)))
+        page = text(operator.get(f"/wizard/{TANK}/devices/"))
+        assert "Show all 1007" in page
+        assert "Z0999" not in page
+        assert "Z0999" in text(operator.get(f"/wizard/{TANK}/devices/?all"))
+
     def test_free_ssds_are_chosen_for_a_mirrored_log_and_caches(self, operator: Client) -> None:
         page = text(operator.get(f"/wizard/{TANK}/devices/"))
         for key in (NVME1, NVME2):
