@@ -1,5 +1,7 @@
 """Managing users; for administrators only."""
 
+from typing import Any
+
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.forms import BaseUserCreationForm, SetPasswordForm
@@ -17,6 +19,11 @@ class AddUserForm(BaseUserCreationForm):  # type: ignore[type-arg]
     """A new user with a role."""
 
     role = forms.ChoiceField(label=gettext_lazy("Role"), choices=UserRole.choices, initial=UserRole.VIEWER)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Django's autofocus would scroll the list of users away.
+        self.fields["username"].widget.attrs.pop("autofocus", None)
 
 
 class RoleForm(forms.Form):
