@@ -103,7 +103,7 @@ def places_of(document: Any) -> Iterator[tuple[Any, Any]]:
         yield from places_of(document[key])
 
 
-WRONG = (
+WRONG: tuple[Any, ...] = (
     None,
     True,
     False,

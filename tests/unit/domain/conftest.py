@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nasadvisor.domain.plan import Plan, make_plan
 from tests.unit.domain.builders import Example, ids_for, inventories, requests
 
-settings.register_profile("default", deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("default", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
