@@ -43,6 +43,10 @@ class HoldKind(StrEnum):
     UNREADABLE = "unreadable"  # could not be examined, so nothing may be assumed
 
 
+NAMELESS_POOL = "without a name"
+"""Stands for the name of an exported pool where the label has none: those of caches and spares do not."""
+
+
 @dataclass(frozen=True)
 class Hold:
     """One reason why a disk or partition is taken; `what` names it ("tank", "/srv", "ext4", "md0")."""

@@ -30,7 +30,7 @@ HOLD_SENTENCES: Final[dict[HoldKind, str]] = {
     ),
     HoldKind.POOL: _("{disk} cannot be used: it is part of the pool {what}. Choose a disk that is free."),
     HoldKind.EXPORTED_POOL: _(
-        "{disk} cannot be used: it holds the exported pool {what}. Import or destroy that pool first."
+        "{disk} cannot be used: it holds the exported pool {what}. Import or destroy that pool first. If it is only a label that a removed device left behind, `zpool labelclear` takes it off."
     ),
     HoldKind.SIGNATURE: _(
         "{disk} cannot be used: it carries data of the kind {what}. If nothing on it is needed, clear it with wipefs first."

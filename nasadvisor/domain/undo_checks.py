@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from nasadvisor.domain import refusals as no
 from nasadvisor.domain.actions import DeleteSlice, DetachLog, RemoveVdev, RestoreTable, Role, UndoAction
 from nasadvisor.domain.checks import against_hole, against_place, against_pool_member
-from nasadvisor.domain.inventory import HoldKind, Inventory, Pool, TableKind, Vdev
+from nasadvisor.domain.inventory import NAMELESS_POOL, HoldKind, Inventory, Pool, TableKind, Vdev
 from nasadvisor.domain.statements import Allowed, Answer, Refused
 
 USABLE = frozenset({"ONLINE", "DEGRADED"})
@@ -101,7 +101,7 @@ def _against_delete(action: DeleteSlice, inventory: Inventory) -> Iterator[Refus
         return
     yield from against_place(piece.disk_key, piece.disk_path, inventory)
     # The label that a vdev leaves behind when it is removed looks like one of its pool, exported; or has no name.
-    left_behind = {(HoldKind.EXPORTED_POOL, action.pool_name), (HoldKind.EXPORTED_POOL, "")}
+    left_behind = {(HoldKind.EXPORTED_POOL, action.pool_name), (HoldKind.EXPORTED_POOL, NAMELESS_POOL)}
     for hold in found[1].holds:
         if (hold.kind, hold.what) not in left_behind:
             yield no.SliceHeld(piece, hold)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from nasadvisor.domain.inventory import Hold, HoldKind, Pool
+from nasadvisor.domain.inventory import NAMELESS_POOL, Hold, HoldKind, Pool
 from nasadvisor.domain.partition_types import BIOS_BOOT_TYPE, EFI_SYSTEM_TYPE
 from nasadvisor.host.adapters.procfs import Mount
 from nasadvisor.host.adapters.udev import BlockDevice
@@ -212,7 +212,7 @@ def _content(device: BlockDevice) -> Iterator[Hold]:
     if device.get("ID_FS_AMBIVALENT"):
         yield Hold(HoldKind.SIGNATURE, "more than one signature")
     if kind == "zfs_member":
-        yield Hold(HoldKind.EXPORTED_POOL, decoded(device.get("ID_FS_LABEL_ENC")) or "a pool without a name")
+        yield Hold(HoldKind.EXPORTED_POOL, decoded(device.get("ID_FS_LABEL_ENC")) or NAMELESS_POOL)
     elif kind == "LVM2_member":
         yield Hold(HoldKind.LVM, kind)
     elif kind.startswith("ceph"):

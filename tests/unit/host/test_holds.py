@@ -115,7 +115,7 @@ class TestPools:
     def test_label_without_a_name_still_holds(self) -> None:
         label = {**LABEL, "ID_FS_LABEL_ENC": "", "ID_FS_LABEL": ""}
         disks = inventory_disks(disk("sda", **label))
-        assert shown(disks["sda"].holds) == ["exported-pool:a pool without a name"]
+        assert shown(disks["sda"].holds) == ["exported-pool:without a name"]
 
     def test_files_and_missing_leaves_hold_nothing(self) -> None:
         disks = inventory_disks(disk("sda"), pools=[pool("tank", ("/srv/file", "9"), ("", "10"))])

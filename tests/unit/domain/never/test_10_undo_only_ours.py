@@ -17,7 +17,7 @@ from nasadvisor.domain.actions import (
 )
 from nasadvisor.domain.checks import can
 from nasadvisor.domain.commands import commands
-from nasadvisor.domain.inventory import Hold, HoldKind, TableKind, Vdev
+from nasadvisor.domain.inventory import NAMELESS_POOL, Hold, HoldKind, TableKind, Vdev
 from nasadvisor.domain.plan import PlanRequest
 from nasadvisor.domain.undo import Outcome, cannot_be_undone, undo_of
 from nasadvisor.domain.undo_checks import can_undo
@@ -126,7 +126,7 @@ def test_caches_are_taken_out_even_if_sick() -> None:
     [
         *((Hold(kind, "tank"), "slice-held") for kind in HoldKind if kind is not HoldKind.EXPORTED_POOL),
         (Hold(HoldKind.EXPORTED_POOL, "tank"), ""),
-        (Hold(HoldKind.EXPORTED_POOL, ""), ""),
+        (Hold(HoldKind.EXPORTED_POOL, NAMELESS_POOL), ""),
         (Hold(HoldKind.EXPORTED_POOL, "backup"), "slice-held"),
     ],
 )
