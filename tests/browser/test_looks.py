@@ -7,7 +7,7 @@ from playwright.sync_api import Page
 
 from nasadvisor.console.models import StoredPlan, StoredRun
 from tests.browser.conftest import AXE, PASSWORD, SCREENSHOTS, Desk
-from tests.unit.machines import NVME1, NVME2, TANK
+from tests.unit.machines import NVME2, TANK, with_single_log
 
 WIDTHS = {1440: 900, 768: 1024, 390: 844}
 AXE_RUN = "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'best-practice']}).then(r => r.violations)"
@@ -29,6 +29,20 @@ def preview(desk: Desk) -> None:
     layout(desk)
     desk.page.locator("form#layout button.btn-primary").click()
     desk.page.wait_for_url("**/plans/**")
+
+
+def attach(desk: Desk) -> None:
+    """The single log of the pool is about to become a mirror."""
+    desk.host.executor.state = with_single_log()
+    desk.host.publish_inventory()
+    pools(desk)
+    desk.page.locator("button[value=mirror]").click()
+    desk.page.locator("button[value=offer]").click()
+
+
+def attach_preview(desk: Desk) -> None:
+    attach(desk)
+    preview(desk)
 
 
 def apply(desk: Desk) -> None:
@@ -91,7 +105,6 @@ def no_history(desk: Desk) -> None:
 def refused(desk: Desk) -> None:
     """A cache that does not fit."""
     layout(desk)
-    desk.page.locator(f"input[name=log_on][value='{NVME1}']").check()
     desk.page.locator("#id_cache_size").fill("2T")
     desk.page.locator("#layout-refusals .reason").first.wait_for()
 
@@ -109,6 +122,8 @@ PAGES: dict[str, Callable[[Desk], None]] = {
     "3-layout-refused": refused,
     "3-layout-single": single,
     "4-preview": preview,
+    "2-devices-attach": attach,
+    "4-preview-attach": attach_preview,
     "5-apply": apply,
     "5-run-requested": requested,
     "5-run-applied": applied,

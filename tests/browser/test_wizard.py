@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from nasadvisor.console.models import StoredRun
 from tests.browser.conftest import PASSWORD, Desk
-from tests.unit.machines import NVME1, NVME2, TANK, home_server
+from tests.unit.machines import TANK, home_server
 
 
 def begin(desk: Desk) -> None:
@@ -107,14 +107,14 @@ def test_choices_survive_going_back_and_a_reload(operator: Desk) -> None:
     page.locator("#id_log_size").fill("6G")
     expect(page.locator("#summary")).to_contain_text("6G")
     page.get_by_role("link", name="Back").click()
-    page.locator(f"label[for='cache-{NVME2}']").click()
+    page.locator("label[for=cache-nvme1n1]").click()
     page.get_by_role("button", name="Continue to layout").click()
     expect(page.locator("#id_log_size")).to_have_value("6G")
     page.reload()
     expect(page.locator("#id_log_size")).to_have_value("6G")
     page.get_by_role("link", name="Back").click()
-    expect(page.locator(f"[id='cache-{NVME1}']")).to_be_checked()
-    expect(page.locator(f"[id='cache-{NVME2}']")).not_to_be_checked()
+    expect(page.locator("#cache-nvme0n1")).to_be_checked()
+    expect(page.locator("#cache-nvme1n1")).not_to_be_checked()
 
 
 def test_the_wizard_works_with_the_keyboard_alone(operator: Desk) -> None:
