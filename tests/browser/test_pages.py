@@ -1,0 +1,125 @@
+"""The frame and the pages around the wizard in a real browser: how they fit, and what their scripts do."""
+
+from dataclasses import replace
+
+import pytest
+from playwright.sync_api import expect
+
+from nasadvisor.console import records
+from nasadvisor.console.models import Node
+from nasadvisor.documents import to_document
+from nasadvisor.domain.inventory import Inventory
+from tests.browser.conftest import Desk
+from tests.browser.test_looks import WIDTHS, overflow, picture, violations
+from tests.fixtures.machines.build import large, typical
+
+PATHS = {
+    "overview": "/",
+    "pools": "/pools/",
+    "pool": "/pools/{pool}/",
+    "disks": "/disks/",
+    "disk": "/disks/{disk}/",
+    "settings": "/settings/",
+    "password": "/password/",
+    "missing": "/pools/0/",
+}
+MACHINES = {"typical": typical(), "large": large(), "empty": replace(typical(), disks=(), pools=())}
+
+
+def show(inventory: Inventory) -> None:
+    """Make this the only machine."""
+    Node.objects.all().delete()
+    records.store_inventory(inventory.host.node, to_document(inventory))
+
+
+def address(name: str, inventory: Inventory) -> str:
+    pool = inventory.pools[0].guid if inventory.pools else ""
+    return PATHS[name].format(pool=pool, disk=inventory.disks[0].key if inventory.disks else "")
+
+
+@pytest.mark.parametrize(
+    ("machine", "name"),
+    [
+        *(("typical", name) for name in PATHS),
+        *(("large", name) for name in ("overview", "pool", "disks")),
+        *(("empty", name) for name in ("overview", "pools", "disks")),
+    ],
+)
+def test_a_page_is_accessible_and_fits_at_every_width(operator: Desk, machine: str, name: str) -> None:
+    inventory, page = MACHINES[machine], operator.page
+    show(inventory)
+    operator.open(address(name, inventory))
+    for width, height in WIDTHS.items():
+        page.set_viewport_size({"width": width, "height": height})
+        picture(page, f"{name}-{machine}-{width}")
+        assert not overflow(page), f"{name} is wider than {width} px"
+    page.emulate_media(color_scheme="dark")
+    picture(page, f"{name}-{machine}-390-dark")
+    assert not violations(page)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.emulate_media(color_scheme="light")
+    assert not violations(page)
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_page_fits_in_german(operator: Desk, name: str) -> None:
+    show(typical())
+    operator.page.context.add_cookies([{"name": "nasadvisor_language", "value": "de", "url": operator.url}])
+    operator.open(address(name, typical()))
+    for width, height in WIDTHS.items():
+        operator.page.set_viewport_size({"width": width, "height": height})
+        picture(operator.page, f"{name}-{width}-de")
+        assert not overflow(operator.page), f"{name} is wider than {width} px"
+
+
+def test_the_theme_is_remembered(operator: Desk) -> None:
+    root = operator.page.locator("html")
+    expect(root).to_have_attribute("data-bs-theme", "light")
+    operator.page.get_by_role("button", name="Theme").click()
+    operator.page.get_by_role("button", name="Dark").click()
+    expect(root).to_have_attribute("data-bs-theme", "dark")
+    operator.open("/disks/")
+    expect(root).to_have_attribute("data-bs-theme", "dark")
+
+
+def test_the_theme_follows_the_system_until_one_is_chosen(operator: Desk) -> None:
+    operator.page.emulate_media(color_scheme="dark")
+    expect(operator.page.locator("html")).to_have_attribute("data-bs-theme", "dark")
+
+
+def test_the_list_of_disks_filters_as_one_types_and_sorts_at_a_click(operator: Desk) -> None:
+    show(large())
+    operator.open("/disks/")
+    page = operator.page
+    page.get_by_role("searchbox", name="Filter").fill("X3F0A0001")
+    expect(page.locator("tbody tr:visible")).to_have_count(5)
+    page.get_by_role("button", name="Disk", exact=True).first.click()
+    page.get_by_role("button", name="Disk", exact=True).first.click()
+    expect(page.locator("tbody tr:visible").first).to_contain_text("X3F0A00014")
+    page.get_by_role("searchbox", name="Filter").fill("no such disk")
+    expect(page.get_by_text("No disk matches.")).to_be_visible()
+
+
+def test_a_command_is_copied_without_a_secure_context(operator: Desk) -> None:
+    show(typical())
+    operator.open(address("pool", typical()))
+    operator.page.get_by_role("button", name="Copy").click()
+    expect(operator.page.get_by_role("button", name="Copied")).to_be_visible()
+
+
+def test_the_menu_is_reached_by_keyboard(operator: Desk) -> None:
+    page = operator.page
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+
+
+def test_a_browser_reports_no_error_and_no_forbidden_content(operator: Desk) -> None:
+    show(typical())
+    said: list[str] = []
+    operator.page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    operator.page.on("pageerror", lambda error: said.append(str(error)))
+    for name in ("overview", "pools", "pool", "disks", "disk", "settings"):
+        operator.open(address(name, typical()))
+    assert said == []
