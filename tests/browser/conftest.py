@@ -14,6 +14,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from nasadvisor.console.celery_app import app
 from nasadvisor.console.roles import UserRole, set_role
+from tests.browser import journey
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.machines import home_server
 
@@ -79,11 +80,7 @@ class Desk:
 
     def sign_in(self, name: str) -> None:
         """Sign in by the login page."""
-        self.open("/login/")
-        self.page.fill("input[name=username]", name)
-        self.page.fill("input[name=password]", PASSWORD)
-        self.page.get_by_role("button", name="Sign in").click()
-        self.page.wait_for_url(f"{self.url}/")
+        journey.sign_in(self.page, self.url, name, PASSWORD)
 
     def let_host_work(self, after_each: Callable[[], None] = lambda: None) -> None:
         """Let the host do what it was asked for; `after_each` runs when a record is stored."""

@@ -5,26 +5,19 @@ import re
 from playwright.sync_api import expect
 
 from nasadvisor.console.models import StoredRun
+from tests.browser import journey
 from tests.browser.conftest import PASSWORD, Desk
 from tests.unit.machines import TANK, home_server
 
 
 def begin(desk: Desk) -> None:
-    desk.open(f"/wizard/{TANK}/")
-    desk.page.get_by_role("button", name="Add to tank").click()
-    desk.page.get_by_role("button", name="Continue to layout").click()
-
-
-def preview(desk: Desk) -> None:
-    begin(desk)
-    desk.page.get_by_role("button", name="Continue to preview").click()
+    journey.begin(desk.page, desk.url, "tank")
 
 
 def apply(desk: Desk) -> None:
-    preview(desk)
-    desk.page.get_by_role("link", name="Continue to apply").click()
-    desk.page.get_by_label("Your password").fill(PASSWORD)
-    desk.page.get_by_role("button", name="Apply to pool tank").click()
+    begin(desk)
+    journey.preview(desk.page)
+    journey.apply(desk.page, "tank", PASSWORD)
 
 
 def test_a_mirrored_log_and_caches_are_added_seen_and_undone(operator: Desk) -> None:
@@ -35,9 +28,7 @@ def test_a_mirrored_log_and_caches_are_added_seen_and_undone(operator: Desk) -> 
     expect(page.get_by_role("heading", name="Pool tank has what was planned")).to_be_visible()
     page.get_by_role("link", name="See it in the pool").click()
     expect(page.get_by_text("log 4G on")).to_have_count(2)
-    page.get_by_role("link", name="Undo").click()
-    page.get_by_label("Your password").fill(PASSWORD)
-    page.get_by_role("button", name="Undo on pool tank").click()
+    journey.undo(page, "tank", PASSWORD)
     expect(page.get_by_role("heading", name="Undo was asked for")).to_be_visible()
     operator.let_host_work()
     expect(page.get_by_role("heading", name="Everything that this run did was taken back.")).to_be_visible()
@@ -156,3 +147,21 @@ def test_a_viewer_is_offered_nothing_that_changes(desk: Desk) -> None:
     desk.sign_in("viewer")
     desk.open(f"/wizard/{TANK}/")
     expect(desk.page.get_by_role("heading", name="Not allowed")).to_be_visible()
+
+
+def test_a_console_that_does_not_answer_is_said_to_and_the_page_catches_up(operator: Desk) -> None:
+    page = operator.page
+    apply(operator)
+    page.route("**/fragment/**", lambda route: route.abort())
+    expect(page.get_by_text("The console does not answer.")).to_be_visible()
+    operator.let_host_work()
+    page.unroute("**/fragment/**")
+    expect(page.locator("#headline")).to_contain_text("has what was planned")
+    expect(page.get_by_text("The console does not answer.")).to_be_hidden()
+
+
+def test_a_session_that_ends_while_a_run_is_followed_leads_to_the_login(operator: Desk) -> None:
+    apply(operator)
+    operator.page.context.clear_cookies()
+    operator.page.wait_for_url("**/login/**")
+    expect(operator.page.get_by_role("button", name="Sign in")).to_be_visible()
