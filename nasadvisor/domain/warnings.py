@@ -225,7 +225,8 @@ def _log_and_cache_share() -> Finding:
         "log-and-cache-share",
         _(
             "Log and cache share an SSD. That is a trade-off: OpenZFS's own advice is whole disks, because the steady "
-            "writes of the cache slow the log's short ones, and one dead SSD takes both. It saves buying an SSD for each."
+            "writes of the cache slow the log's short ones, and one dead SSD takes both. It saves buying an SSD "
+            "for each."
         ),
         {},
         Level.INFO,
