@@ -24,6 +24,7 @@ class Contact(StrEnum):
     NEVER = "never"
     FRESH = "fresh"
     FAILED = "failed"  # it answers, but could not read itself
+    OUTDATED = "outdated"  # it is heard, but its last reading is old
     SILENT = "silent"
 
 
@@ -81,4 +82,6 @@ def contact_of(node: Node | None, now: datetime) -> Contact:
         return Contact.FAILED
     if not node.is_simulated and now - node.last_contact > SILENT_AFTER:
         return Contact.SILENT
+    if not node.is_simulated and (node.inventory_read_at is None or now - node.inventory_read_at > SILENT_AFTER):
+        return Contact.OUTDATED
     return Contact.FRESH

@@ -40,6 +40,12 @@ def _about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
             "part with `systemctl status nasadvisor-host`."
         )
         yield Notice(Finding("host-silent", template, {"node": node.name}, Level.CRITICAL))
+    if contact is Contact.OUTDATED:
+        template = gettext_noop(
+            "{node} answers, but its last reading is old, so what you see here may be out of date. Check that its "
+            "clock is right (`timedatectl`), and look at its host part with `journalctl -u nasadvisor-host`."
+        )
+        yield Notice(Finding("inventory-outdated", template, {"node": node.name}, Level.WARNING))
     if contact is Contact.FAILED:
         template = gettext_noop("{node} could not read itself: {reason}")
         values = {"node": node.name, "reason": node.inventory_error}

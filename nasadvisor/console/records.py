@@ -25,8 +25,13 @@ ANSWER_WITHIN = hosts.CHANGE_EXPIRES + timedelta(seconds=30)
 """A request not answered by then has expired at its host; the margin is for the way there and back."""
 
 
+OVERTAKEN_WITHIN = timedelta(minutes=5)
+
+
 def store_inventory(node_name: str, document: Json) -> Node:
     """Keep a host's newest inventory; an older one that arrives late is dropped.
+
+    One that is older by more than `OVERTAKEN_WITHIN` was not overtaken: the host's clock was set back.
 
     Raises:
         DocumentError: if it is not an inventory.
@@ -37,7 +42,9 @@ def store_inventory(node_name: str, document: Json) -> Node:
         raise ValueError(f"An inventory of {inventory.host.node} came from {node_name}. It was not stored.")
     read_at = datetime.fromisoformat(inventory.read_at)
     node = _heard_from(node_name)
-    Node.objects.filter(Q(inventory_read_at=None) | Q(inventory_read_at__lte=read_at), pk=node.pk).update(
+    news = Q(inventory_read_at=None) | Q(inventory_read_at__lte=read_at)
+    clock_was_set = Q(inventory_read_at__gt=read_at + OVERTAKEN_WITHIN)
+    Node.objects.filter(news | clock_was_set, pk=node.pk).update(
         inventory_document=document, inventory_read_at=read_at, inventory_error=""
     )
     return node

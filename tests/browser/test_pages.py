@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from nasadvisor.console import records
@@ -29,7 +30,8 @@ MACHINES = {"typical": typical(), "large": large(), "empty": replace(typical(), 
 def show(inventory: Inventory) -> None:
     """Make this the only machine."""
     Node.objects.all().delete()
-    records.store_inventory(inventory.host.node, to_document(inventory))
+    now = timezone.now().isoformat(timespec="seconds")
+    records.store_inventory(inventory.host.node, to_document(replace(inventory, read_at=now)))
 
 
 def address(name: str, inventory: Inventory) -> str:

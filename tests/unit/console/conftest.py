@@ -7,6 +7,7 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client, override_settings
+from django.utils import translation
 from kombu.exceptions import OperationalError
 
 from nasadvisor.console.celery_app import app
@@ -29,6 +30,13 @@ def console_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         STATIC_ROOT=tmp_path_factory.mktemp("static"),
         PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
     ):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    """Each test begins in English: the language of a request stays with its thread."""
+    with translation.override("en"):
         yield
 
 

@@ -81,6 +81,14 @@ def test_it_says_that_a_host_has_fallen_silent(viewer: Client) -> None:
     assert "This may be out of date" in text
 
 
+def test_it_says_that_a_reading_is_old_although_the_host_answers(viewer: Client) -> None:
+    load(typical())
+    Node.objects.update(inventory_read_at=timezone.now() - timedelta(minutes=10))
+    text = page(viewer, "/")
+    assert "its last reading is old" in text
+    assert "Everything is all right" not in text
+
+
 def test_it_says_why_a_host_could_not_read_itself(viewer: Client) -> None:
     load(typical())
     records.store_inventory_error("nas1", "The program zpool is not installed.")

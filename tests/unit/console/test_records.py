@@ -52,6 +52,12 @@ def test_it_keeps_the_newer_inventory_when_an_older_one_arrives_late() -> None:
     assert Node.objects.get().inventory == newer
 
 
+def test_it_follows_a_host_whose_clock_was_set_back() -> None:
+    records.store_inventory(NODE, to_document(read_later(home_server(), timedelta(days=1))))
+    records.store_inventory(NODE, to_document(home_server()))
+    assert Node.objects.get().inventory == home_server()
+
+
 def test_it_refuses_an_inventory_of_another_node() -> None:
     with pytest.raises(ValueError, match="came from other"):
         records.store_inventory("other", to_document(home_server()))
