@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.gpt import SIGNATURE, GptUnreadable, parse_header, standard_area
+from nasadvisor.domain.gpt import GptUnreadable, parse_header, standard_area
 from nasadvisor.domain.inventory import Bus, Disk, DiskIdentity, Hold, HoldKind, Partition, Pool, TableKind
 from nasadvisor.host.adapters.holds import Surroundings, boot_holds_of, decoded, holds_of, surroundings
 from nasadvisor.host.adapters.procfs import read_mounts, read_swaps
@@ -48,8 +48,11 @@ class HostDisks:
         return tuple(self._with_area(disk) for disk in disks_of(devices, around))
 
     def _with_area(self, disk: Disk) -> Disk:
-        """Look at the header of the partition table, except on a hard disk in use, which might be asleep."""
-        if disk.table is TableKind.OTHER or (disk.rotational and disk.all_holds):
+        """Look at the header of a partition table beside whose partitions there may be room for slices.
+
+        Blank disks need no look, and hard disks in use get none: they might be asleep.
+        """
+        if disk.table is not TableKind.GPT or (disk.rotational and disk.all_holds):
             return disk
         sector_bytes = disk.identity.logical_sector_bytes
         try:
@@ -137,11 +140,7 @@ def bus_of(device: BlockDevice) -> Bus:
 
 
 def with_header(disk: Disk, sector: bytes) -> Disk:
-    """The disk with the usable area that its table says; held as unreadable where table and udev disagree."""
-    if disk.table is TableKind.NONE:
-        if sector.startswith(SIGNATURE):
-            return _unreadable(disk, "it has a partition table that udev does not show")
-        return disk
+    """The disk with the usable area that its GPT says; held as unreadable where that and udev disagree."""
     try:
         header = parse_header(sector, disk.identity.logical_sector_bytes)
     except GptUnreadable as error:

@@ -149,11 +149,6 @@ class TestTables:
         found = with_header(only(gpt(disk("sda"))), header())
         assert (found.usable_start_bytes, found.usable_end_bytes, found.holds) == (2048 * 512, 10000 * 512, ())
 
-    def test_table_that_udev_does_not_show(self) -> None:
-        found = with_header(only(disk("sda")), header())
-        assert shown(found.holds) == ["unreadable:it has a partition table that udev does not show"]
-        assert with_header(only(disk("sda")), bytes(512)).holds == ()
-
     @pytest.mark.parametrize("sector", [b"", bytes(512), header().replace(b"\x5c", b"\x5d", 1)[:91]])
     def test_table_that_is_damaged(self, sector: bytes) -> None:
         found = with_header(only(gpt(disk("sda"))), sector)
