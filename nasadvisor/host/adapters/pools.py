@@ -4,6 +4,7 @@ import importlib
 from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -67,14 +68,16 @@ class HostPools:
         return with_locked_datasets(pools, self._runner) if self._runner.has(Tool.ZFS) else pools
 
     def _reader(self) -> ZpoolJson | LibzfsPools:
-        if self._choice is not Reader.LIBZFS and self._has_json():
+        if self._choice is not Reader.LIBZFS and self._has_json:
             return ZpoolJson(self._runner)
         binding = self._find_libzfs() if self._choice is not Reader.JSON else None
         if binding is None:
             raise NoPoolReader(self._choice)
         return LibzfsPools(binding)
 
+    @cached_property
     def _has_json(self) -> bool:
+        """Asked once: it does not change within a run, and each start of a program costs."""
         if not self._runner.has(Tool.ZPOOL):
             return False
         command = Command(Tool.ZPOOL, ("version", "-j"), False, TIMEOUT_S, frozenset({0, _USAGE_ERROR}))

@@ -3,6 +3,7 @@
 import re
 import socket
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -82,12 +83,14 @@ class HostFacts:
             node=self._node or socket.gethostname(),
             os_name=parse_os_name(_text_or_nothing(self._etc / "os-release")),
             kernel=_text_or_nothing(self._proc / "sys/kernel/osrelease"),
-            zfs_userland=self._zfs_userland(),
+            zfs_userland=self._zfs_userland,
             zfs_kernel=_text_or_nothing(self._sys / "module/zfs/version"),
             memory_bytes=parse_memory(_read(self._proc / "meminfo")),
         )
 
+    @cached_property
     def _zfs_userland(self) -> str:
+        """Asked once: it does not change within a run, and each start of a program costs."""
         if not self._runner.has(Tool.ZPOOL):
             return ""
         # Exit code 1 if the kernel's part is missing; the first line is printed before that.
