@@ -1,7 +1,10 @@
 """What every test has in common."""
 
+from collections.abc import Iterator
+
 import pytest
 from django.db import connections
+from django.utils import translation
 
 
 @pytest.fixture(scope="session")
@@ -11,3 +14,10 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
     One in memory would share a single connection between threads, and with it their transactions.
     """
     connections["default"].settings_dict["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "console.sqlite3")
+
+
+@pytest.fixture(autouse=True)
+def in_english() -> Iterator[None]:
+    """A request in German leaves its language behind in the thread of the test."""
+    with translation.override("en"):
+        yield
