@@ -24,7 +24,15 @@ app.conf.update(
     enable_utc=True,
     beat_scheduler="django_celery_beat.schedulers:DatabaseScheduler",
     broker_connection_retry_on_startup=True,
-    broker_transport_options={"socket_connect_timeout": 3, "socket_timeout": 10},
+    broker_connection_max_retries=None,
+    # A page that cannot reach Redis says so at once instead of trying for long.
+    broker_transport_options={
+        "socket_connect_timeout": 3,
+        "socket_timeout": 10,
+        "max_retries": 1,
+        "interval_start": 0,
+        "interval_step": 0.2,
+    },
     worker_hijack_root_logger=False,
     worker_send_task_events=False,
 )
