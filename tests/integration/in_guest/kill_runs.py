@@ -4,7 +4,7 @@ For each point a child process applies (or undoes) the plan on the real machine 
 parent reads the run as any later process would, sees that nothing moves by itself, and takes it to its end the way it
 is told. One JSON line a point goes to standard output.
 
-    kill_runs finish|undo|undoing PART/PARTS POOL_GUID DISK_KEY…
+    kill_runs finish|undo POOL_GUID DISK_KEY…
 """
 
 import json
@@ -59,47 +59,58 @@ def killed(work: Callable[[], object]) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
-def kill_at(point: Point, plan: Plan, way: str) -> dict[str, object]:
-    if way == "undoing":
-        apply_plan(HOST, plan, "lab", ignore)
-        died = killed(lambda: undo_run(point.host(HOST, die), plan.id, "lab", point.observer(die)))
-    else:
-        died = killed(lambda: apply_plan(point.host(HOST, die), plan, "lab", point.observer(die)))
-    return {"died": died, **left_behind(plan.id), **ended(plan.id, way)}
+def by_undoing(plan: Plan, point: Point) -> dict[str, object]:
+    died = killed(lambda: apply_plan(point.host(HOST, die), plan, "lab", point.observer(die)))
+    left = left_behind(plan.id)
+    run = undo_run(HOST, plan.id, "lab", ignore)
+    return {"died": died, "left": left, "undone": run.state, "notes": notes_of(run)}
 
 
-def left_behind(run_id: str) -> dict[str, object]:
-    """The run as the next process finds it, and whether the host rests."""
+def by_finishing(plan: Plan, point: Point, number: int, undo_steps: int) -> dict[str, object]:
+    died = killed(lambda: apply_plan(point.host(HOST, die), plan, "lab", point.observer(die)))
+    left = left_behind(plan.id)
+    finished = finish_run(HOST, plan.id, "lab", ignore)
+    undoing = undo_points(finished.seq, undo_steps)
+    back = undoing[number % len(undoing)]
+    died_again = killed(lambda: undo_run(back.host(HOST, die), plan.id, "lab", back.observer(die)))
+    left_again = left_behind(plan.id)
+    run = undo_run(HOST, plan.id, "lab", ignore)
+    return {
+        "died": died,
+        "left": left,
+        "finished": finished.state,
+        "undo_point": back.name,
+        "died_again": died_again,
+        "left_again": left_again,
+        "undone": run.state,
+        "notes": notes_of(finished) + notes_of(run),
+    }
+
+
+def left_behind(run_id: str) -> list[object]:
+    """The run as the next process finds it: its state, whether it offers Finish and Undo, whether the host rests."""
     run = show_run(HOST, run_id)
     before = fingerprint()
     time.sleep(0.2)
-    return {"state": run.state, "finish": run.can_finish, "undo": run.can_undo, "rests": fingerprint() == before}
+    return [run.state, run.can_finish, run.can_undo, fingerprint() == before]
 
 
-def ended(run_id: str, way: str) -> dict[str, object]:
-    finished = finish_run(HOST, run_id, "lab", ignore) if way == "finish" else None
-    run = undo_run(HOST, run_id, "lab", ignore)
-    notes = [step.note for step in (*run.steps, *run.undo_steps) if step.note]
-    notes += [str(refusal) for refusal in run.refusals]
-    return {"finished": finished.state if finished else None, "undone": run.state, "notes": notes}
-
-
-def points_of(plan: Plan, way: str) -> list[Point]:
-    if way != "undoing":
-        return apply_points(plan)
-    applied = apply_plan(HOST, plan, "lab", ignore)
-    return undo_points(applied, undo_run(HOST, plan.id, "lab", ignore))
+def notes_of(run: Run) -> list[str]:
+    return [step.note for step in (*run.steps, *run.undo_steps) if step.note] + [str(each) for each in run.refusals]
 
 
 def main() -> None:
-    way, share, pool_guid, *disks = sys.argv[1:]
-    part, parts = (int(number) for number in share.split("/"))
+    way, pool_guid, *disks = sys.argv[1:]
     before = fingerprint()
-    points = points_of(plan_for(pool_guid, tuple(disks)), way)
-    print(json.dumps({"points": len(points)}), flush=True)
-    for point in points[part::parts]:
+    plan = plan_for(pool_guid, tuple(disks))
+    apply_plan(HOST, plan, "lab", ignore)
+    undo_steps = len(undo_run(HOST, plan.id, "lab", ignore).undo_steps)
+    points = apply_points(plan)
+    print(json.dumps({"points": len(points), "undo_points": len(undo_points(0, undo_steps))}), flush=True)
+    for number, point in enumerate(points):
         began = time.monotonic()
-        kill = kill_at(point, plan_for(pool_guid, tuple(disks)), way)
+        plan = plan_for(pool_guid, tuple(disks))
+        kill = by_undoing(plan, point) if way == "undo" else by_finishing(plan, point, number, undo_steps)
         seconds = round(time.monotonic() - began, 1)
         same = fingerprint() == before
         print(json.dumps({"point": point.name, "same": same, "seconds": seconds, **kill}), flush=True)

@@ -76,8 +76,7 @@ def apply_points(plan: Plan) -> list[Point]:
     return records + [Point(f"apply-action-{n}", actions=n) for n in range(1, len(plan.actions) + 1)]
 
 
-def undo_points(applied: Run, undone: Run) -> list[Point]:
-    """Every point of undoing an applied run; `undone` is the same plan's run after an undo."""
-    steps = len(undone.undo_steps)
-    records = [Point(f"undo-record-{n}", records=applied.seq + n) for n in range(1, undone.seq - applied.seq)]
+def undo_points(seq: int, steps: int) -> list[Point]:
+    """Every point of undoing a run that has so many records, in so many steps."""
+    records = [Point(f"undo-record-{n}", records=seq + n) for n in range(1, 2 * steps + 2)]
     return records + [Point(f"undo-action-{n}", actions=n) for n in range(1, steps + 1)]

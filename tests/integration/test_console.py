@@ -1,0 +1,184 @@
+"""The product as a user meets it: a real browser, the installed services, and real OpenZFS under them."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.browser import journey
+from tests.browser.conftest import CHROMIUM, FLAGS
+from tests.integration.product import MANAGE, ROOT, Product, product
+
+pytestmark = [pytest.mark.lab, pytest.mark.browser]
+__all__ = ["product"]
+
+NAME, PASSWORD = "anna", "correct horse battery"
+SCREENSHOTS = ROOT / "build" / "screenshots" / "lab"
+# A page of the guest takes seconds under emulation, a run a minute.
+PAGE_MS, RUN_MS = 60_000, 300_000
+JOURNAL = "/var/lib/nasadvisor/host/runs/*/journal.jsonl"
+IN_THE_MIDDLE = f"until [ $(cat {JOURNAL} 2>/dev/null | wc -l) -ge %d ]; do sleep 0.2; done"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def url(product: Product) -> str:
+    """Where the console is reached from here."""
+    return f"http://127.0.0.1:{product.guest.forwarded_port(8843)}"
+
+
+@pytest.fixture(scope="module")
+def page(chromium: Browser, product: Product, url: str) -> Page:
+    """Somebody who made the first administrator by the one-time link."""
+    product.guest.reset()
+    context = chromium.new_context(viewport={"width": 1440, "height": 900}, locale="en-GB", reduced_motion="reduce")
+    context.set_default_timeout(PAGE_MS)
+    expect.set_options(timeout=PAGE_MS)
+    page = context.new_page()
+    page.goto(product.guest.run([MANAGE, "setup_link", "--base-url", url]).stdout.strip())
+    page.fill("input[name=username]", NAME)
+    page.fill("input[name=password1]", PASSWORD)
+    page.fill("input[name=password2]", PASSWORD)
+    page.get_by_role("button", name="Create and sign in").click()
+    page.wait_for_url(f"{url}/")
+    return page
+
+
+@pytest.fixture
+def clean_product(product: Product) -> Product:
+    """A blank machine under the running product, of which the console has heard, and no journals of other tests."""
+    product.guest.reset()
+    product.guest.run("rm -rf /var/lib/nasadvisor/host/runs/*")
+    return product
+
+
+def picture(page: Page, name: str) -> None:
+    """Keep a screenshot at desktop and at phone width."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.screenshot(path=SCREENSHOTS / f"{name}-{width}.png", full_page=True)
+    page.set_viewport_size({"width": 1440, "height": 900})
+
+
+def plan_on_both_nvme(page: Page, url: str, product: Product) -> None:
+    """Through the wizard to the preview: a mirrored log of 1G and caches of 2G on slices of the two NVMe SSDs."""
+    wait_for_inventory(page, url, product)
+    page.goto(f"{url}/wizard/")
+    picture(page, "1-pool")
+    page.get_by_role("button", name="Add to tank").click()
+    for box in page.locator("input[type=checkbox][name=log], input[type=checkbox][name=cache]").all():
+        wanted = "nvme" in (box.get_attribute("value") or "")
+        if box.is_checked() != wanted:
+            box.click()
+    picture(page, "2-devices")
+    page.get_by_role("button", name="Continue to layout").click()
+    page.locator("input[name=log_size]").fill("1G")
+    page.locator("input[name=cache_size]").fill("2G")
+    page.locator("input[name=cache_size]").press("Tab")
+    picture(page, "3-layout")
+    journey.preview(page)
+    picture(page, "4-preview")
+
+
+def wait_for_inventory(page: Page, url: str, product: Product) -> None:
+    """The console must have heard of the machine as it is since the reset."""
+    guid = product.guest.run("zpool get -Hpo value guid tank").stdout.strip()
+    for _ in range(30):
+        page.goto(f"{url}/pools/")
+        if guid in page.content():
+            return
+        page.wait_for_timeout(2000)
+    raise AssertionError("The console did not hear of the new pool within a minute.")
+
+
+def apply(page: Page) -> None:
+    page.get_by_role("link", name="Continue to apply").click()
+    picture(page, "5-apply")
+    page.get_by_label("Your password").fill(PASSWORD)
+    page.get_by_role("button", name="Apply to pool tank").click()
+    page.wait_for_url("**/runs/**")
+
+
+def headline(page: Page, text: str) -> None:
+    expect(page.locator("#headline")).to_contain_text(re.compile(text), timeout=RUN_MS)
+
+
+def test_the_whole_wizard_adds_a_mirrored_log_and_caches_and_one_click_takes_them_back(
+    page: Page, url: str, clean_product: Product
+) -> None:
+    """Proves: from the first login to the undo, by browser alone, on real OpenZFS."""
+    guest = clean_product.guest
+    blank = guest.digests("nvme0", "nvme1", "sata0", "sas0")
+    plan_on_both_nvme(page, url, clean_product)
+    apply(page)
+    headline(page, "steps done")
+    picture(page, "6-run")
+    headline(page, "has what was planned")
+    picture(page, "7-applied")
+    status = guest.run("zpool status -P tank").stdout
+    assert "mirror-2" in status
+    assert status.count("/dev/disk/by-partuuid/") == 4
+    page.get_by_role("link", name="See it in the pool").click()
+    picture(page, "8-proof")
+    journey.undo(page, "tank", PASSWORD)
+    headline(page, "Everything that this run did was taken back")
+    picture(page, "9-undone")
+    expect(page.get_by_text("No slice is left.")).to_be_visible()
+    expect(page.get_by_text("keeps an empty place (a hole)")).to_be_visible()
+    assert guest.digests("nvme0", "nvme1", "sata0", "sas0") == blank
+    page.goto(f"{url}/")
+    picture(page, "0-overview")
+
+
+def test_a_run_goes_on_without_redis_browser_and_web_and_the_page_catches_up(
+    page: Page, url: str, clean_product: Product
+) -> None:
+    """Proves: nobody but the host worker is needed once it has begun."""
+    guest = clean_product.guest
+    plan_on_both_nvme(page, url, clean_product)
+    apply(page)
+    address = page.url
+    guest.run(IN_THE_MIDDLE % 5)
+    page.goto("about:blank")
+    guest.run("systemctl stop nasadvisor-redis nasadvisor-web")
+    guest.run("until zpool status tank | grep -q cache; do sleep 0.5; done", timeout=300)
+    guest.run("systemctl start nasadvisor-redis nasadvisor-web nasadvisor-console nasadvisor-beat")
+    guest.run("until curl -so /dev/null http://127.0.0.1:8843/login/; do sleep 0.5; done", timeout=120)
+    page.goto(address)
+    headline(page, "has what was planned")
+    journey.undo(page, "tank", PASSWORD)
+    headline(page, "Everything that this run did was taken back")
+
+
+@pytest.mark.parametrize("way", ["Finish", "Undo"])
+def test_a_killed_host_worker_leaves_a_run_that_the_page_offers_to_end(
+    page: Page, url: str, clean_product: Product, way: str
+) -> None:
+    """Proves: after kill -9 of the worker the page says "interrupted", nothing moves, and both buttons work."""
+    guest = clean_product.guest
+    plan_on_both_nvme(page, url, clean_product)
+    apply(page)
+    guest.run(IN_THE_MIDDLE % 7 + "; systemctl kill --signal=KILL nasadvisor-host")
+    headline(page, "interrupted after")
+    before = guest.run(f"cat {JOURNAL} | wc -l").stdout
+    picture(page, "interrupted")
+    assert guest.run(f"cat {JOURNAL} | wc -l").stdout == before
+    if way == "Finish":
+        page.get_by_role("link", name="Finish").click()
+        page.get_by_label("Your password").fill(PASSWORD)
+        page.get_by_role("button", name="Finish on pool tank").click()
+        headline(page, "has what was planned")
+        assert "mirror-2" in guest.run("zpool status tank").stdout
+    journey.undo(page, "tank", PASSWORD)
+    headline(page, "Everything that this run did was taken back")
+    assert "by-partuuid" not in guest.run("zpool status -P tank").stdout
