@@ -7,7 +7,6 @@ NASADVISOR_SECRET_KEY     instead of the file `secret-key` that `manage.py prepa
 NASADVISOR_ALLOWED_HOSTS  names and addresses the console answers to, comma-separated (default: any)
 NASADVISOR_ORIGINS        origins trusted behind a proxy, e.g. https://nas.example
 NASADVISOR_HTTPS          yes where browsers reach the console by https only (secure cookies)
-NASADVISOR_MANAGE         how an administrator calls manage.py here, for the texts of pages
 NASADVISOR_TIME_ZONE      zone in which exact times are shown (default UTC)
 NASADVISOR_DEBUG          yes for work on the code only
 """
@@ -36,7 +35,10 @@ SECRET_KEY = (
 )
 ALLOWED_HOSTS = environment.words("NASADVISOR_ALLOWED_HOSTS", "*")
 CSRF_TRUSTED_ORIGINS = environment.words("NASADVISOR_ORIGINS")
-MANAGE_COMMAND = environment.text("NASADVISOR_MANAGE", "python3 manage.py")
+INSTALLED_MANAGE = BASE_DIR.parent / "manage"
+MANAGE_COMMAND = f"sudo {INSTALLED_MANAGE}" if INSTALLED_MANAGE.exists() else "python3 manage.py"
+"""How an administrator calls manage.py here, for the texts of pages."""
+
 BROKER_URL = environment.text("NASADVISOR_REDIS", "redis+socket:///run/nasadvisor/redis.sock")
 
 INSTALLED_APPS = [
