@@ -34,6 +34,7 @@ CLAIMED_TYPES: Final = {
 }
 """GPT types that claim a partition even while nothing is written in it."""
 
+_ORDER: Final = tuple(HoldKind)
 _MULTI_DEVICE: Final = frozenset({"btrfs", "bcachefs"})
 _ENCODED: Final = re.compile(r"\\x([0-9a-fA-F]{2})")
 
@@ -133,8 +134,11 @@ def _members_by_name(
 
 
 def holds_of(device: BlockDevice, around: Surroundings) -> tuple[Hold, ...]:
-    """Everything that holds one disk or partition, with what lies on top of it, but without its partitions."""
-    return tuple(dict.fromkeys(_holds(device, around)))
+    """Everything that holds one disk or partition, with what lies on top of it, but without its partitions.
+
+    Each once, in the order of HoldKind: what is going on before what is merely written on it.
+    """
+    return tuple(sorted(dict.fromkeys(_holds(device, around)), key=lambda hold: _ORDER.index(hold.kind)))
 
 
 def boot_holds_of(devices: Iterable[BlockDevice], around: Surroundings) -> tuple[Hold, ...]:
@@ -213,6 +217,8 @@ def _content(device: BlockDevice) -> Iterator[Hold]:
         yield Hold(HoldKind.SIGNATURE, "more than one signature")
     if kind == "zfs_member":
         yield Hold(HoldKind.EXPORTED_POOL, decoded(device.get("ID_FS_LABEL_ENC")) or NAMELESS_POOL)
+    elif kind == "swap":
+        yield Hold(HoldKind.SWAP, "swap that is not in use")
     elif kind == "LVM2_member":
         yield Hold(HoldKind.LVM, kind)
     elif kind.startswith("ceph"):

@@ -41,7 +41,7 @@ def test_blank_slice_of_ours_is_free() -> None:
         ("ddf_raid_member", "", "raid:ddf_raid_member"),
         ("ceph_bluestore", "other", "ceph:ceph_bluestore"),
         ("crypto_LUKS", "crypto", "signature:crypto_LUKS"),
-        ("swap", "other", "signature:swap"),
+        ("swap", "other", "swap:swap that is not in use"),
         ("bcache", "other", "signature:bcache"),
         ("mpath_member", "", "signature:mpath_member"),
         ("something_new", "", "signature:something_new"),
@@ -106,7 +106,7 @@ class TestPools:
             crypt,
             pools=[pool("tank", ("/dev/mapper/secret", "9"))],
         )
-        assert shown(disks["sda"].holds) == ["signature:crypto_LUKS", "holder:secret", "pool:tank"]
+        assert shown(disks["sda"].holds) == ["holder:secret", "pool:tank", "signature:crypto_LUKS"]
 
     def test_exported_pool_is_named_as_it_is(self) -> None:
         disks = inventory_disks(gpt(disk("sda")), part("sda", 1, **LABEL), pools=[pool("tank", ("/dev/sdb1", "9"))])
@@ -157,7 +157,7 @@ class TestMounts:
         )
         mount = Mount(devices[2].number, "xfs", "/dev/mapper/vg-root", "/")
         holds = shown(inventory_disks(*devices, mounts=(mount,))["sda"].holds)
-        assert holds == ["boot:/", "raid:linux_raid_member", "holder:md0", "holder:vg-ro ot", "lvm:vg", "mount:/"]
+        assert holds == ["boot:/", "mount:/", "holder:md0", "holder:vg-ro ot", "lvm:vg", "raid:linux_raid_member"]
 
     def test_zfs_mounts_are_no_devices(self) -> None:
         assert inventory_disks(disk("sda"), mounts=(Mount("0:9", "zfs", "sda", "/sda"),))["sda"].all_holds == ()
