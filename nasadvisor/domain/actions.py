@@ -145,7 +145,7 @@ class CreateSlice:
     """Make one partition of type BF01 in free space, for this pool."""
 
     slice: Slice
-    pool_name: str
+    pool_guid: str
     action: Literal["create-slice"] = "create-slice"
 
     category = Category.ADDITION
@@ -287,7 +287,7 @@ class DeleteSlice:
     """Clear the ZFS labels of a slice that we made for this pool, and delete the partition."""
 
     slice: Slice
-    pool_name: str
+    pool_guid: str
     action: Literal["delete-slice"] = "delete-slice"
 
     category = Category.REMOVAL

@@ -225,7 +225,7 @@ def _lay_out(
             refusals.append(pieces)
             continue
         made.append(_table(disk, uuids))
-        made.extend(CreateSlice(replace(piece, partuuid=next(uuids)), pool.name) for piece in pieces)
+        made.extend(CreateSlice(replace(piece, partuuid=next(uuids)), pool.guid) for piece in pieces)
     return PlanRefused(tuple(refusals)) if refusals else tuple(made)
 
 

@@ -47,7 +47,7 @@ def undo_of(action: Action, outcome: Outcome) -> tuple[UndoAction, ...]:
         case SaveTable():
             return (RestoreTable(action.disk_key, action.disk_path, action.table_uuid, action.places),)
         case CreateSlice(slice=piece):
-            return (DeleteSlice(piece, action.pool_name),)
+            return (DeleteSlice(piece, action.pool_guid),)
         case AddLog():
             return tuple(
                 RemoveVdev(action.pool_name, action.pool_guid, Role.LOG, guid, action.legs)
@@ -118,9 +118,19 @@ def cannot_be_undone(plan: Plan) -> tuple[Finding, ...]:
     return tuple(findings)
 
 
-def stays_after_undo(plan: Plan) -> tuple[Finding, ...]:
-    """What to tell when an undo has succeeded: how the SSDs are, and what the pool keeps."""
+def stays_after_undo(plan: Plan, left_tables: tuple[str, ...] = ()) -> tuple[Finding, ...]:
+    """What to tell when an undo has succeeded: how the SSDs are, and what the pool keeps.
+
+    `left_tables` are the paths of SSDs whose old table was not written back.
+    """
     findings = [
+        Finding(
+            "no-slice-left",
+            _("No slice is left, but the partition table of {disk} is not the old one."),
+            {"disk": path},
+        )
+        for path in left_tables
+    ] or [
         Finding(
             "ssds-as-before",
             _("No slice is left. The partition table sectors of the SSDs are byte for byte as before the run."),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from nasadvisor.domain import refusals as no
 from nasadvisor.domain.actions import DeleteSlice, DetachLog, RemoveVdev, RestoreTable, Role, UndoAction
 from nasadvisor.domain.checks import against_hole, against_place, against_pool_member
-from nasadvisor.domain.inventory import NAMELESS_POOL, HoldKind, Inventory, Pool, TableKind, Vdev
+from nasadvisor.domain.inventory import NAMELESS_POOL, Hold, HoldKind, Inventory, Pool, TableKind, Vdev
 from nasadvisor.domain.statements import Allowed, Answer, Refused
 
 USABLE = frozenset({"ONLINE", "DEGRADED"})
@@ -36,11 +36,13 @@ def _against_remove(action: RemoveVdev, inventory: Inventory) -> Iterator[Refuse
         return
     yield from _against_pool(pool, action.pool_name)
     tops = pool.logs if action.role is Role.LOG else pool.caches
-    top = next((top for top in tops if top.guid == action.vdev_guid), None)
+    top = next((top for top in tops if any(vdev.guid == action.vdev_guid for vdev in top.walk())), None)
     if top is None:
         yield no.VdevGone(action.vdev_guid, pool.name, action.role)
         return
     yield from _against_foreign_leaf(action, pool, top, inventory)
+    if top.guid != action.vdev_guid:  # a single log that got a second side is a leg now
+        yield no.VdevGone(action.vdev_guid, pool.name, action.role)
     if action.role is Role.LOG:
         yield from _against_sick_log(pool, top)
         yield from against_hole(pool, inventory.host)
@@ -100,11 +102,11 @@ def _against_delete(action: DeleteSlice, inventory: Inventory) -> Iterator[Refus
         yield no.SliceGone(piece)
         return
     yield from against_place(piece.disk_key, piece.disk_path, inventory)
-    # The label that a vdev leaves behind when it is removed looks like one of its pool, exported; or has no name.
-    left_behind = {(HoldKind.EXPORTED_POOL, action.pool_name), (HoldKind.EXPORTED_POOL, NAMELESS_POOL)}
-    for hold in found[1].holds:
-        if (hold.kind, hold.what) not in left_behind:
-            yield no.SliceHeld(piece, hold)
+    # The label that a vdev leaves behind when it is removed looks like one of its pool, exported; or has no name. Only
+    # while that very pool is imported, and does without the slice, is it known to be no more than that.
+    pool = inventory.pool(action.pool_guid)
+    left_behind = {Hold(HoldKind.EXPORTED_POOL, name) for name in (pool.name, NAMELESS_POOL)} if pool else set()
+    yield from (no.SliceHeld(piece, hold) for hold in found[1].holds if hold not in left_behind)
     yield from against_pool_member(piece, found[1], inventory)
 
 

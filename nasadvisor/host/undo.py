@@ -1,7 +1,16 @@
 """Taking a run back: by guid and PARTUUID only, cache first, each step looked up on the host before and after."""
 
 from nasadvisor.domain import refusals as no
-from nasadvisor.domain.actions import DetachLog, RemoveVdev, RestoreTable, UndoAction
+from nasadvisor.domain.actions import (
+    Action,
+    AddCache,
+    AddLog,
+    AttachLog,
+    DetachLog,
+    RemoveVdev,
+    RestoreTable,
+    UndoAction,
+)
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.landed import gone, landed
 from nasadvisor.domain.lifecycle import (
@@ -72,9 +81,9 @@ def undo_actions(plan: Plan, book: Logbook, inventory: Inventory) -> tuple[UndoA
     return tuple(actions)
 
 
-def _can_derive(outcome: Outcome, action: object) -> bool:
+def _can_derive(outcome: Outcome, action: Action) -> bool:
     """A vdev step that never got through has no guids, and so nothing to remove."""
-    return bool(outcome.vdev_guids) or not hasattr(action, "pool_guid")
+    return bool(outcome.vdev_guids) or not isinstance(action, AddLog | AddCache | AttachLog)
 
 
 def _forwards(record: Done) -> bool:
@@ -95,6 +104,7 @@ def _against_pool_steps(actions: tuple[UndoAction, ...], inventory: Inventory) -
 def _run(
     plan: Plan, book: Logbook, executor: Executor, inventory: Inventory, actions: tuple[UndoAction, ...], goal: Goal
 ) -> Run:
+    left_tables: list[str] = []
     for number, action in enumerate(actions):
         if gone(action, inventory):
             book.write(Done(book.now(), goal, number, Outcome(), found=True))
@@ -102,6 +112,7 @@ def _run(
         answer = can_undo(action, inventory)
         if isinstance(answer, Refused) and isinstance(action, RestoreTable):
             book.write(Skipped(book.now(), goal, number, str(answer)))
+            left_tables.append(action.disk_path)
             continue
         if isinstance(answer, Refused):
             book.write(Failed(book.now(), goal, number, str(answer)))
@@ -118,7 +129,7 @@ def _run(
             return book.end(RunState.ATTENTION)
         book.write(Done(book.now(), goal, number, Outcome(), ran))
     state = RunState.UNDONE if goal is Goal.UNDO else RunState.PUT_BACK
-    return book.end(state, findings=stays_after_undo(plan))
+    return book.end(state, findings=stays_after_undo(plan, tuple(left_tables)))
 
 
 def _image(action: UndoAction, book: Logbook) -> DiskImage | None:

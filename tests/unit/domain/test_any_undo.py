@@ -91,9 +91,9 @@ def test_an_undo_may_delete_each_slice_before_the_pool_has_it_and_not_while(exam
         for action in plan.actions:
             now = action.forwards(now)
             if isinstance(action, CreateSlice):
-                assert can_undo(DeleteSlice(action.slice, plan.pool_name), now) == Allowed()
+                assert can_undo(DeleteSlice(action.slice, plan.request.pool_guid), now) == Allowed()
         for piece in plan.slices:
-            assert can_undo(DeleteSlice(piece, plan.pool_name), now) != Allowed()
+            assert can_undo(DeleteSlice(piece, plan.request.pool_guid), now) != Allowed()
 
 
 def test_undo_of_a_result_that_is_not_as_expected_still_names_only_its_guids(examples: tuple[Example, ...]) -> None:

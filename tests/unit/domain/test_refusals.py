@@ -84,7 +84,7 @@ def slice_rule(**changes: object) -> list[Refused]:
     """The rule for one slice on the first NVMe SSD, which has an empty GPT."""
     inventory = with_disk(home_server(), NVME1, table=TableKind.GPT, table_uuid=TABLE_UUID)
     piece = slice_on(disk_of(inventory, NVME1))
-    return rule(can(CreateSlice(replace(piece, **changes), "tank"), inventory))  # type: ignore[arg-type]
+    return rule(can(CreateSlice(replace(piece, **changes), TANK), inventory))  # type: ignore[arg-type]
 
 
 def log_rule(
@@ -128,13 +128,13 @@ def full_table() -> list[Refused]:
 def number_taken() -> list[Refused]:
     inventory = made(home_server(), slice_on(disk_of(home_server(), NVME1)))
     piece = slice_on(disk_of(inventory, NVME1), start_bytes=100 * GIB)
-    return rule(can(CreateSlice(piece, "tank"), inventory))
+    return rule(can(CreateSlice(piece, TANK), inventory))
 
 
 def partuuid_taken() -> list[Refused]:
     inventory = with_disk(home_server(), NVME1, table=TableKind.GPT, table_uuid=TABLE_UUID)
     taken = disk_of(inventory, SHARED_SSD).partitions[0].partuuid
-    return rule(can(CreateSlice(slice_on(disk_of(inventory, NVME1), partuuid=taken), "tank"), inventory))
+    return rule(can(CreateSlice(slice_on(disk_of(inventory, NVME1), partuuid=taken), TANK), inventory))
 
 
 def not_blank() -> list[Refused]:
@@ -417,4 +417,4 @@ def test_a_slice_held_only_by_what_its_vdev_left_behind_may_be_deleted() -> None
     inventory = made(
         home_server(), slice_on(disk_of(home_server(), NVME1)), holds=(Hold(HoldKind.EXPORTED_POOL, "tank"),)
     )
-    assert rule(can_undo(DeleteSlice(slice_on(disk_of(inventory, NVME1)), "tank"), inventory)) == []
+    assert rule(can_undo(DeleteSlice(slice_on(disk_of(inventory, NVME1)), TANK), inventory)) == []

@@ -65,10 +65,10 @@ def test_an_existing_partition_is_never_overlapped_whatever_a_plan_says() -> Non
         2 * disk.usable_end_bytes,
     ):
         piece = slice_on(disk, number=2, start_bytes=start // MIB * MIB)
-        assert code_of(can(CreateSlice(piece, "tank"), inventory)) == "extent-taken"
+        assert code_of(can(CreateSlice(piece, TANK), inventory)) == "extent-taken"
     for size in (0, -GIB):
         piece = slice_on(disk, number=2, start_bytes=200 * GIB, size_bytes=size)
-        assert code_of(can(CreateSlice(piece, "tank"), inventory)) == "extent-taken"
+        assert code_of(can(CreateSlice(piece, TANK), inventory)) == "extent-taken"
 
 
 def test_a_new_table_is_written_on_a_disk_without_any_only() -> None:

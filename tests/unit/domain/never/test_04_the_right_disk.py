@@ -31,6 +31,7 @@ from tests.unit.machines import (
     MIRROR_AND_CACHES,
     NVME1,
     NVME2,
+    TANK,
     home_server,
     plan_for,
     with_disk,
@@ -43,7 +44,7 @@ def test_a_name_that_now_leads_to_another_disk_is_refused() -> None:
     for action in (
         CreateTable(NVME1, other, TABLE_UUID, MIB, GIB),
         SaveTable(NVME1, other, TABLE_UUID, ()),
-        CreateSlice(slice_on(disk_of(inventory, NVME1), disk_path=other), "tank"),
+        CreateSlice(slice_on(disk_of(inventory, NVME1), disk_path=other), TANK),
     ):
         assert code_of(can(action, inventory)) == "disk-changed"
     assert code_of(can_undo(RestoreTable(NVME1, other, TABLE_UUID, ()), inventory)) == "disk-changed"
@@ -78,7 +79,7 @@ def test_a_partition_that_differs_in_anything_is_not_our_slice(changes: dict[str
     part = replace(disk_of(inventory, NVME1).partitions[0], **changes)
     changed = with_disk(inventory, NVME1, partitions=(part,))
     assert code_of(can(action, changed)) == "slice-gone"
-    assert code_of(can_undo(DeleteSlice(action.legs[0], "tank"), changed)) == "slice-gone"
+    assert code_of(can_undo(DeleteSlice(action.legs[0], TANK), changed)) == "slice-gone"
 
 
 def test_a_slice_that_moved_to_another_disk_is_not_our_slice() -> None:
@@ -86,14 +87,14 @@ def test_a_slice_that_moved_to_another_disk_is_not_our_slice() -> None:
     part = disk_of(inventory, NVME1).partitions[0]
     moved = with_disk(with_disk(inventory, NVME1, partitions=()), NVME2, partitions=(part,))
     assert code_of(can(action, moved)) == "slice-gone"
-    assert code_of(can_undo(DeleteSlice(action.legs[0], "tank"), moved)) == "slice-gone"
+    assert code_of(can_undo(DeleteSlice(action.legs[0], TANK), moved)) == "slice-gone"
 
 
 def test_a_partuuid_that_is_there_twice_names_nothing() -> None:
     inventory, action = log_on(NVME1)
     cloned = with_disk(inventory, NVME2, partitions=disk_of(inventory, NVME1).partitions)
     assert code_of(can(action, cloned)) == "slice-gone"
-    assert code_of(can_undo(DeleteSlice(action.legs[0], "tank"), cloned)) == "slice-gone"
+    assert code_of(can_undo(DeleteSlice(action.legs[0], TANK), cloned)) == "slice-gone"
 
 
 def test_a_path_that_is_not_known_matches_no_disk_and_no_partition() -> None:
@@ -106,4 +107,4 @@ def test_a_path_that_is_not_known_matches_no_disk_and_no_partition() -> None:
 def test_sectors_are_counted_in_the_size_that_the_disk_has_now() -> None:
     inventory = with_disk(home_server(), NVME1, table=TableKind.GPT, table_uuid=TABLE_UUID)
     piece = slice_on(disk_of(inventory, NVME1), sector_bytes=4096)
-    assert code_of(can(CreateSlice(piece, "tank"), inventory)) == "sectors-differ"
+    assert code_of(can(CreateSlice(piece, TANK), inventory)) == "sectors-differ"

@@ -38,7 +38,7 @@ from tests.unit.machines import (
 
 def test_sgdisk_gets_absolute_sectors_the_type_and_the_partuuid_and_no_name() -> None:
     piece = slice_on(disk_of(home_server(), NVME1), number=3, start_bytes=GIB, size_bytes=2 * GIB)
-    argv = commands(CreateSlice(piece, "tank"))[0]
+    argv = commands(CreateSlice(piece, TANK))[0]
     assert argv == (
         "sgdisk",
         f"--new=3:{GIB // 512}:{3 * GIB // 512 - 1}",
@@ -46,7 +46,7 @@ def test_sgdisk_gets_absolute_sectors_the_type_and_the_partuuid_and_no_name() ->
         f"--partition-guid=3:{piece.partuuid}",
         piece.disk_path,
     )
-    four_k = commands(CreateSlice(replace(piece, sector_bytes=4096), "tank"))[0]
+    four_k = commands(CreateSlice(replace(piece, sector_bytes=4096), TANK))[0]
     assert four_k[1] == f"--new=3:{GIB // 4096}:{3 * GIB // 4096 - 1}"
 
 
@@ -71,7 +71,7 @@ def test_an_unaligned_start_or_end_is_refused() -> None:
     inventory = with_disk(home_server(), NVME1, table=TableKind.GPT, table_uuid=TABLE_UUID)
     for start, size in ((MIB + 512, GIB), (MIB, GIB + 512)):
         piece = slice_on(disk_of(inventory, NVME1), size_bytes=size, start_bytes=start)
-        assert code_of(can(CreateSlice(piece, "tank"), inventory)) == "not-aligned"
+        assert code_of(can(CreateSlice(piece, TANK), inventory)) == "not-aligned"
 
 
 def test_the_log_slice_is_first_then_the_cache_then_nothing() -> None:
@@ -133,7 +133,7 @@ def test_the_whole_room_can_be_used_and_not_a_byte_more() -> None:
 def test_a_partition_number_is_one_that_a_gpt_has(number: int, code: str) -> None:
     inventory = with_disk(home_server(), NVME1, table=TableKind.GPT, table_uuid=TABLE_UUID)
     piece = slice_on(disk_of(inventory, NVME1), start_bytes=GIB, number=number)
-    assert code_of(can(CreateSlice(piece, "tank"), inventory)) == code
+    assert code_of(can(CreateSlice(piece, TANK), inventory)) == code
 
 
 def test_numbers_in_use_are_passed_over() -> None:

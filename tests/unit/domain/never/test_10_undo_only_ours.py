@@ -114,6 +114,13 @@ def test_a_vdev_that_somebody_added_a_leg_to_is_left_alone() -> None:
     assert code_of(can_undo(replace(ours, slices=legs), vanished)) == ""
 
 
+def test_a_single_log_that_somebody_mirrored_is_left_alone() -> None:
+    inventory, legs = mirrored_log()
+    answer = can_undo(RemoveVdev("tank", TANK, Role.LOG, LOG_GUID, legs[:1]), inventory)
+    assert code_of(answer) == "vdev-changed"
+    assert "Undo first the run that added it" in str(answer)
+
+
 def test_caches_are_taken_out_even_if_sick() -> None:
     inventory, action = cache_on(NVME1)
     sick = replace(leaf_on(disk_of(inventory, NVME1), "61"), state="FAULTED", write_errors=9)
@@ -133,7 +140,18 @@ def test_caches_are_taken_out_even_if_sick() -> None:
 def test_a_slice_that_somebody_uses_is_not_deleted(hold: Hold, code: str) -> None:
     piece = slice_on(disk_of(home_server(), NVME1))
     inventory = made(home_server(), piece, holds=(hold,))
-    assert code_of(can_undo(DeleteSlice(piece, "tank"), inventory)) == code
+    assert code_of(can_undo(DeleteSlice(piece, TANK), inventory)) == code
+
+
+@pytest.mark.parametrize("name", ["tank", NAMELESS_POOL])
+def test_a_slice_with_a_label_is_not_deleted_while_its_pool_is_not_imported(name: str) -> None:
+    """The pool may be away, and the slice hold the last writes that it acknowledged."""
+    piece = slice_on(disk_of(home_server(), NVME1))
+    labelled = made(home_server(), piece, holds=(Hold(HoldKind.EXPORTED_POOL, name),))
+    for away in (with_pool(labelled, guid="99"), replace(labelled, pools=())):
+        assert code_of(can_undo(DeleteSlice(piece, TANK), away)) == "slice-held"
+    blank = made(home_server(), piece)
+    assert code_of(can_undo(DeleteSlice(piece, TANK), replace(blank, pools=()))) == ""
 
 
 def test_a_slice_that_any_pool_names_as_its_device_is_not_deleted() -> None:
@@ -143,14 +161,14 @@ def test_a_slice_that_any_pool_names_as_its_device_is_not_deleted() -> None:
         leaf = Vdev("77", "disk", "x", "ONLINE", path=path)
         pools = tuple(replace(pool, spares=(leaf,)) if pool.guid == ARCHIVE else pool for pool in inventory.pools)
         in_use = replace(inventory, pools=pools)
-        assert code_of(can_undo(DeleteSlice(piece, "tank"), in_use)) == "slice-held"
+        assert code_of(can_undo(DeleteSlice(piece, TANK), in_use)) == "slice-held"
 
 
 def test_a_slice_is_deleted_by_a_name_of_its_own_disk() -> None:
     piece = slice_on(disk_of(home_server(), NVME1))
     inventory = made(home_server(), piece)
     wrong = replace(piece, disk_path=disk_of(inventory, NVME2).path)
-    assert code_of(can_undo(DeleteSlice(wrong, "tank"), inventory)) == "disk-changed"
+    assert code_of(can_undo(DeleteSlice(wrong, TANK), inventory)) == "disk-changed"
 
 
 def test_the_old_table_comes_back_if_nothing_else_changed() -> None:
@@ -204,7 +222,7 @@ def test_a_saved_table_must_be_the_one_on_the_disk() -> None:
     assert code_of(can(SaveTable(SHARED_SSD, disk.path, "other", ()), home_server())) == "table-missing"
     bare = disk_of(home_server(), NVME1)
     assert code_of(can(SaveTable(NVME1, bare.path, "", ()), home_server())) == "table-missing"
-    assert code_of(can(CreateSlice(slice_on(bare), "tank"), home_server())) == "table-missing"
+    assert code_of(can(CreateSlice(slice_on(bare), TANK), home_server())) == "table-missing"
 
 
 def test_what_stays_is_said_before() -> None:
