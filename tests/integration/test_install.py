@@ -1,11 +1,12 @@
 """The installation: what runs, as whom, with which rights and how much memory; upgrade, restart, removal."""
 
 import re
+import shlex
 from collections.abc import Iterator
 
 import pytest
 
-from tests.integration.product import MANAGE, SERVICES, SOURCE, Product, product
+from tests.integration.product import SERVICES, SOURCE, Product, product
 
 pytestmark = pytest.mark.lab
 __all__ = ["product"]
@@ -106,10 +107,10 @@ def test_the_idle_stack_stays_within_its_memory(product: Product) -> None:
 
 
 def test_a_run_of_the_command_line_shows_in_the_console(product: Product, probe_run: str) -> None:
-    question = (
-        f"from nasadvisor.console.models import StoredRun; print(StoredRun.objects.filter(id='{probe_run}').count())"
-    )
-    waiting = f'for _ in $(seq 30); do [ "$({MANAGE} shell --command "{question}")" = 1 ] && exit 0; done; exit 1'
+    database = "file:/var/lib/nasadvisor/console/console.sqlite3?mode=ro"
+    question = f"select count(*) from console_storedrun where id = '{probe_run.replace('-', '')}'"
+    looking = f'import sqlite3; print(sqlite3.connect("{database}", uri=True).execute("{question}").fetchone()[0])'
+    waiting = f"for _ in $(seq 120); do [ $(python3 -c {shlex.quote(looking)}) = 1 ] && exit 0; sleep 1; done; exit 1"
     assert product.guest.run(waiting, check=False, timeout=600).code == 0
 
 
