@@ -98,6 +98,12 @@ def test_a_table_that_cannot_be_trusted_is_not_touched() -> None:
     assert code_of(can_use_disk(replace(disk, table=TableKind.OTHER))) == "foreign-table"
 
 
+@pytest.mark.parametrize("sector_bytes", [0, -512, 256, 520, 1000, 128 * 1024, 10**9])
+def test_a_disk_whose_sectors_cannot_be_counted_is_not_used(sector_bytes: int) -> None:
+    identity = replace(disk_of(home_server(), NVME1).identity, logical_sector_bytes=sector_bytes)
+    assert refused(SINGLE, with_disk(home_server(), NVME1, identity=identity)) == {"strange-sectors"}
+
+
 def test_a_disk_that_two_devices_claim_to_be_is_not_there() -> None:
     inventory = home_server()
     twin = replace(disk_of(inventory, NVME1), kernel_name="nvme9n1")

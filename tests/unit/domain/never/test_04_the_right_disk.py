@@ -16,7 +16,7 @@ from nasadvisor.domain.actions import (
     SaveTable,
 )
 from nasadvisor.domain.checks import can
-from nasadvisor.domain.inventory import Partition, TableKind
+from nasadvisor.domain.inventory import Partition, TableKind, Vdev
 from nasadvisor.domain.undo_checks import can_undo
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import (
@@ -27,15 +27,7 @@ from tests.unit.domain.builders import (
     slice_on,
 )
 from tests.unit.domain.never.wishes import SINGLE, refused
-from tests.unit.machines import (
-    MIRROR_AND_CACHES,
-    NVME1,
-    NVME2,
-    TANK,
-    home_server,
-    plan_for,
-    with_disk,
-)
+from tests.unit.machines import MIRROR_AND_CACHES, NVME1, NVME2, TANK, home_server, plan_for, with_disk, with_pool
 
 
 def test_a_name_that_now_leads_to_another_disk_is_refused() -> None:
@@ -54,6 +46,8 @@ def test_any_of_its_persistent_names_will_do() -> None:
     inventory = home_server()
     table = CreateTable(NVME1, disk_of(inventory, NVME1).links[-1], TABLE_UUID, MIB, GIB)
     assert code_of(can(table, inventory)) == ""
+    only_name = with_disk(inventory, NVME1, links=())
+    assert code_of(can(replace(table, disk_path=disk_of(inventory, NVME1).path), only_name)) == ""
 
 
 def test_a_disk_that_is_gone_or_swapped_for_another_is_refused() -> None:
@@ -102,6 +96,10 @@ def test_a_path_that_is_not_known_matches_no_disk_and_no_partition() -> None:
     inventory = with_disk(home_server(), NVME1, path="", partitions=(nameless,))
     assert inventory.partition_at("") is None
     assert inventory.disk_at("") is None
+    inventory, action = log_on(NVME1)
+    part = replace(disk_of(inventory, NVME1).partitions[0], path="", kernel_name="")
+    inventory = with_pool(with_disk(inventory, NVME1, partitions=(part,)), spares=(Vdev("7", "disk", "x", "UNAVAIL"),))
+    assert code_of(can(action, inventory)) == ""
 
 
 def test_sectors_are_counted_in_the_size_that_the_disk_has_now() -> None:

@@ -4,11 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.actions import (
-    AddLog,
-    AttachLog,
-)
+from nasadvisor.domain.actions import AddLog, AttachLog, Role
 from nasadvisor.domain.checks import can
+from nasadvisor.domain.inventory import Hold, HoldKind
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import (
     LOG_GUID,
@@ -95,6 +93,20 @@ def test_a_side_whose_partner_is_not_found_is_not_attached() -> None:
     assert code_of(can(action, inventory)) == ""
     for path in ("", "/dev/disk/by-id/gone"):
         assert code_of(can(action, change_vdev(inventory, LOG_GUID, path=path))) == "log-leg-unknown"
+
+
+def test_a_side_is_attached_only_to_a_leg_of_a_log_that_is_there() -> None:
+    inventory, action = attach_to_log()
+    for guid in ("77", "10", "101", "", TANK):
+        assert code_of(can(replace(action, existing_guid=guid), inventory)) == "log-leg-gone"
+
+
+def test_a_side_that_is_attached_is_a_slice_as_planned_and_unused() -> None:
+    inventory, action = attach_to_log()
+    assert code_of(can(action, with_disk(inventory, NVME2, partitions=()))) == "slice-gone"
+    assert code_of(can(replace(action, leg=replace(action.leg, role=Role.CACHE)), inventory)) == "plan-foreign"
+    part = replace(disk_of(inventory, NVME2).partitions[0], holds=(Hold(HoldKind.SWAP, "swap"),))
+    assert code_of(can(action, with_disk(inventory, NVME2, partitions=(part,)))) == "slice-held"
 
 
 def test_attaching_looks_at_every_leg_that_is_there() -> None:

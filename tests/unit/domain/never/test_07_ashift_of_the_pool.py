@@ -6,13 +6,7 @@ import pytest
 
 from nasadvisor.domain.checks import can
 from nasadvisor.domain.commands import commands
-from tests.unit.domain.builders import (
-    attach_to_log,
-    cache_on,
-    code_of,
-    disk_of,
-    log_on,
-)
+from tests.unit.domain.builders import LOG_GUID, attach_to_log, cache_on, code_of, disk_of, log_on
 from tests.unit.domain.never.wishes import CACHE, SECOND, SINGLE, refused
 from tests.unit.machines import (
     MIRROR_AND_CACHES,
@@ -33,6 +27,12 @@ def test_every_addition_says_the_ashift_of_the_pool() -> None:
             assert {argv[2:4] for argv in argvs} == {("-o", f"ashift={ashift}")}
 
 
+def test_a_side_is_attached_to_the_guid_of_the_leg_that_is_there() -> None:
+    plan = plan_for(SECOND, with_single_log())
+    leg = plan.slices[0].path
+    assert commands(plan.actions[-1]) == (("zpool", "attach", "-o", "ashift=12", "tank", LOG_GUID, leg),)
+
+
 @pytest.mark.parametrize("ashift", [0, 8, 17, -1, 10**9])
 def test_a_pool_whose_ashift_is_not_known_gets_nothing(ashift: int) -> None:
     for request in (SINGLE, CACHE):
@@ -45,7 +45,10 @@ def test_a_plan_with_another_ashift_is_refused() -> None:
 
 
 def test_a_disk_with_sectors_larger_than_that_is_refused() -> None:
-    identity = replace(disk_of(home_server(), NVME1).identity, logical_sector_bytes=4096)
-    for ashift, code in ((9, {"sector-too-large"}), (12, set()), (13, set())):
+    for sector, ashift, code in (
+        *((1024, 9, {"sector-too-large"}), (1024, 10, set()), (4096, 11, {"sector-too-large"}), (4096, 12, set())),
+        *((4096, 13, set()), (65536, 16, set())),
+    ):
+        identity = replace(disk_of(home_server(), NVME1).identity, logical_sector_bytes=sector)
         inventory = with_disk(with_pool(home_server(), ashift=ashift), NVME1, identity=identity)
         assert refused(SINGLE, inventory) == refused(CACHE, inventory) == code

@@ -64,6 +64,12 @@ def test_vdevs_are_named_by_guid_and_slices_by_partuuid() -> None:
                 assert argv == ("sgdisk", f"--delete={step.slice.number}", step.slice.disk_path)
 
 
+def test_what_takes_a_vdev_out_is_remove_for_a_whole_one_and_detach_for_a_leg() -> None:
+    _, legs = mirrored_log()
+    assert commands(RemoveVdev("tank", TANK, Role.LOG, "17", legs)) == (("zpool", "remove", "tank", "17"),)
+    assert commands(DetachLog("tank", TANK, "17", legs[0])) == (("zpool", "detach", "tank", "17"),)
+
+
 def test_labels_are_cleared_before_the_slice_is_deleted() -> None:
     step = next(step for step in every_undo() if isinstance(step, DeleteSlice))
     assert commands(step)[0][:2] == ("zpool", "labelclear")
@@ -102,6 +108,10 @@ def test_a_leg_is_not_detached_from_a_mirror_that_would_then_be_dead() -> None:
     detach = DetachLog("tank", TANK, "32", legs[1])
     assert code_of(can_undo(detach, change_vdev(inventory, LOG_GUID, state="FAULTED"))) == "last-good-leg"
     assert code_of(can_undo(detach, change_vdev(inventory, "32", state="FAULTED"))) == ""
+    third = Vdev("33", "disk", "x", "ONLINE")
+    legs_of_three = (*tank_of(inventory).logs[0].children, third)
+    of_three = change_vdev(inventory, MIRROR_GUID, children=legs_of_three)
+    assert code_of(can_undo(detach, change_vdev(of_three, LOG_GUID, state="FAULTED"))) == ""
 
 
 def test_a_vdev_that_somebody_added_a_leg_to_is_left_alone() -> None:

@@ -45,6 +45,10 @@ def test_errors_of_the_mirror_itself_forbid_it(counter: str) -> None:
     assert code_of(answer(guid=MIRROR_GUID, **{counter: 1})) == "log-has-errors"
 
 
+def test_read_and_write_errors_do_not_cancel_out() -> None:
+    assert code_of(answer(read_errors=2, write_errors=2)) == "log-has-errors"
+
+
 def test_a_dead_leg_beside_a_healthy_one_does_not() -> None:
     assert code_of(answer(state="FAULTED", write_errors=9)) == ""
     assert code_of(answer(checksum_errors=1)) == ""
