@@ -1,0 +1,70 @@
+"""What the preview says about taking a plan back, and what an undo says when it is done."""
+
+from nasadvisor.domain.actions import CreateTable, SaveTable
+from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.undo import Outcome, cannot_be_undone, planned_outcome, stays_after_undo, undo_preview
+from nasadvisor.domain.units import GIB
+from tests.unit.domain.builders import LOG_GUID
+from tests.unit.machines import (
+    MIRROR_AND_CACHES,
+    NVME1,
+    NVME2,
+    TANK,
+    home_server,
+    plan_for,
+    with_single_log,
+)
+
+SINGLE = PlanRequest(TANK, (NVME1,), 4 * GIB)
+ATTACH = PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID)
+
+
+def test_the_preview_names_the_guids_that_are_not_known_yet() -> None:
+    argvs = [argv for argv in undo_preview(plan_for(MIRROR_AND_CACHES, home_server())) if argv[0] == "zpool"]
+    assert [argv for argv in argvs if argv[1] == "remove"] == [
+        ("zpool", "remove", "tank", "<guid of cache 1>"),
+        ("zpool", "remove", "tank", "<guid of cache 2>"),
+        ("zpool", "remove", "tank", "<guid of the new log>"),
+    ]
+    attach = undo_preview(plan_for(ATTACH, with_single_log()))
+    assert attach[0] == ("zpool", "detach", "tank", "<guid of the new log leg>")
+
+
+def test_the_preview_takes_the_last_step_back_first() -> None:
+    plan = plan_for(SINGLE, home_server())
+    piece = plan.slices[0]
+    assert undo_preview(plan) == (
+        ("zpool", "remove", "tank", "<guid of the new log>"),
+        ("zpool", "labelclear", piece.partuuid_path),
+        ("blkdiscard", piece.partuuid_path),
+        ("sgdisk", "--delete=1", piece.disk_path),
+    )
+
+
+def test_tables_and_slices_have_no_guids() -> None:
+    plan = plan_for(MIRROR_AND_CACHES, home_server())
+    assert [len(planned_outcome(action).vdev_guids) for action in plan.actions] == [0, 0, 0, 0, 0, 0, 1, 2]
+    assert planned_outcome(SaveTable(NVME1, "", "", ())) == Outcome()
+    assert isinstance(plan.actions[0], CreateTable)
+
+
+def test_what_cannot_be_undone_depends_on_what_is_planned() -> None:
+    with_log = [finding.code for finding in cannot_be_undone(plan_for(SINGLE, home_server()))]
+    attached = [finding.code for finding in cannot_be_undone(plan_for(ATTACH, with_single_log()))]
+    assert with_log == ["log-leaves-hole", "history-stays", "free-space-overwritten"]
+    assert attached == ["history-stays", "free-space-overwritten"]
+
+
+def test_what_stays_is_said_after() -> None:
+    plan = plan_for(MIRROR_AND_CACHES, home_server())
+    assert [finding.code for finding in stays_after_undo(plan)] == ["ssds-as-before", "hole-stays"]
+    caches_only = plan_for(PlanRequest(TANK, cache_disks=(NVME1,)), home_server())
+    assert [finding.code for finding in stays_after_undo(caches_only)] == ["ssds-as-before"]
+
+
+def test_a_table_that_was_not_written_back_is_named() -> None:
+    plan = plan_for(MIRROR_AND_CACHES, home_server())
+    findings = stays_after_undo(plan, ("/dev/disk/by-id/nvme-1",))
+    assert [finding.code for finding in findings] == ["no-slice-left", "hole-stays"]
+    assert "/dev/disk/by-id/nvme-1" in str(findings[0])
+    assert all("{" not in str(finding) for finding in (*findings, *cannot_be_undone(plan), *stays_after_undo(plan)))
