@@ -156,6 +156,9 @@ def _disk(device: BlockDevice, parts: list[BlockDevice], around: Surroundings, s
     start, end = standard_area(identity.size_bytes, identity.logical_sector_bytes)
     twin = (Hold(HoldKind.DUPLICATE, identity.key),) if identity.key in shared.keys else ()
     table = device.get("ID_PART_TABLE_TYPE")
+    stale = (
+        (Hold(HoldKind.UNREADABLE, "udev does not show the table of its partitions"),) if parts and not table else ()
+    )
     return Disk(
         identity=identity,
         kernel_name=device.name,
@@ -171,7 +174,7 @@ def _disk(device: BlockDevice, parts: list[BlockDevice], around: Surroundings, s
         partitions=tuple(
             _partition(part, around, shared) for part in sorted(parts, key=lambda part: part.partition_number)
         ),
-        holds=boot_holds_of((device, *parts), around) + twin + holds_of(device, around),
+        holds=boot_holds_of((device, *parts), around) + holds_of(device, around) + twin + stale,
     )
 
 

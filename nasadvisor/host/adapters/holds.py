@@ -163,7 +163,7 @@ def _holds(device: BlockDevice, around: Surroundings) -> Iterator[Hold]:
     if device.disk and _is_stale(device):
         yield Hold(HoldKind.UNREADABLE, "udev and the kernel disagree about the partition")
     yield from _uses(device, around)
-    if device.name not in around.members:
+    if device.name not in around.members and device.name not in around.swaps:
         yield from _content(device)
     for above in _above(device, around):
         yield from _holder(above)

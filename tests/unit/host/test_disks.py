@@ -145,6 +145,10 @@ class TestTables:
         found = only(disk("sda"))
         assert (found.usable_start_bytes, found.usable_end_bytes) == (34 * 512, 16 * GIB - 33 * 512)
 
+    def test_partitions_without_a_table_are_not_to_be_trusted(self) -> None:
+        found = inventory_disks(disk("sda"), part("sda", 1))["sda"]
+        assert shown(found.holds) == ["unreadable:udev does not show the table of its partitions"]
+
     def test_area_is_what_the_table_says(self) -> None:
         found = with_header(only(gpt(disk("sda"))), header())
         assert (found.usable_start_bytes, found.usable_end_bytes, found.holds) == (2048 * 512, 10000 * 512, ())
