@@ -121,6 +121,7 @@ class HostTasks:
             work()
         except HostError as error:
             self._publish_stopped(run_id, error)
+        self.read_inventory()  # so that the pages show at once what it led to
 
     def _publish_stopped(self, run_id: str, error: HostError) -> None:
         log.warning("run %s: %s", run_id, error)

@@ -79,7 +79,7 @@ def plan_on_both_nvme(page: Page, url: str, product: Product) -> None:
     for box in page.locator("input[type=checkbox][name=log], input[type=checkbox][name=cache]").all():
         wanted = "nvme" in (box.get_attribute("value") or "")
         if box.is_checked() != wanted:
-            box.click()
+            page.locator(f"label[for={box.get_attribute('id')}]").click()
     picture(page, "2-devices")
     page.get_by_role("button", name="Continue to layout").click()
     page.locator("input[name=log_size]").fill("1G")

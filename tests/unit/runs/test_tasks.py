@@ -68,6 +68,7 @@ def test_every_record_of_a_run_is_published(bench: Bench, tasks: HostTasks, sent
     tasks.apply(to_document(bench.plan()), "anna")
     runs = [from_document(Run, args[1]) for task, args in sent if task == "console.store_run"]
     assert [run.seq for run in runs] == list(range(1, 19))
+    assert sent[-1][0] == "console.store_inventory"  # the pages show at once what it led to
     assert runs[-1].state is RunState.APPLIED
     assert runs[-1].by == "anna"
 
@@ -87,7 +88,7 @@ def test_a_second_delivery_of_the_same_plan_does_nothing(bench: Bench, tasks: Ho
     sent.clear()
     tasks.apply(document, "anna")
     assert bench.executor.state == after
-    assert [task for task, _ in sent] == ["console.store_run_error"]
+    assert [task for task, _ in sent] == ["console.store_run_error", "console.store_inventory"]
 
 
 def test_a_run_goes_on_while_nobody_listens(
