@@ -409,6 +409,12 @@ def test_every_reason_is_given_at_once() -> None:
     assert {refusal.code for refusal in wish(MIRROR_AND_CACHES, inventory)} == {"pool-checkpoint", "disk-swap"}
 
 
+def test_no_reason_is_given_twice() -> None:
+    assert [refusal.code for refusal in wish(MIRROR_AND_CACHES, with_pool(home_server(), checkpoint="1G"))] == [
+        "pool-checkpoint"
+    ]
+
+
 def test_an_action_without_slices_is_refused() -> None:
     assert [refusal.code for refusal in rule(can(AddLog("tank", TANK, 12, ()), home_server()))] == ["nothing-to-do"]
 

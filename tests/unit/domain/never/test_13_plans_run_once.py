@@ -84,6 +84,7 @@ def test_what_changes_by_itself_does_not(change: Any) -> None:
 def test_a_plan_only_minds_its_own_pool_and_disks() -> None:
     plan = plan_for(SINGLE, home_server())
     elsewhere = with_disk(home_server(), NVME2, holds=(Hold(HoldKind.MOUNT, "/srv"),))
+    elsewhere = replace(elsewhere, pools=(tank_of(elsewhere),))
     again = make_plan(plan.request, elsewhere, plan.ids)
     assert isinstance(again, Plan)
     assert again.fingerprint == plan.fingerprint
