@@ -44,7 +44,7 @@ UNDO: tuple[UndoAction, ...] = tuple(
     for action in reversed(plan.actions)
     for step in undo_of(action, planned_outcome(action))
 )
-RAN = (CommandRan(("zpool", "add", "tänk \n\"'"), 1, "", "cannot add\x00\udcff", 0.25), CommandRan((), 0, "", "", 3))
+RAN = (CommandRan(("zpool", "add", "tänk \n\"'"), 1, "", "cannot add\x00\udcff", 0.25), CommandRan((), 0, "", "", 3.0))
 RECORDS: tuple[Record, ...] = (
     Started(AT, Goal.APPLY, PLAN, "root"),
     Continued(AT, Goal.UNDO, "anna", UNDO),
