@@ -44,6 +44,7 @@ def page(chromium: Browser, product: Product, url: str) -> Page:
     context.set_default_timeout(PAGE_MS)
     expect.set_options(timeout=PAGE_MS)
     page = context.new_page()
+    product.console("from django.contrib.auth.models import User; User.objects.all().delete()")
     page.goto(product.guest.run([MANAGE, "setup_link", "--base-url", url]).stdout.strip())
     page.fill("input[name=username]", NAME)
     page.fill("input[name=password1]", PASSWORD)
