@@ -94,6 +94,16 @@ def test_neither_a_leg_nor_a_data_vdev_is_removed() -> None:
         assert code_of(can_undo(RemoveVdev("tank", TANK, Role.CACHE, guid, legs), inventory)) == "vdev-gone"
 
 
+def test_of_several_logs_the_one_with_the_guid_is_looked_at() -> None:
+    inventory, legs = mirrored_log()
+    other = Vdev("55", "disk", "x", "FAULTED", write_errors=9)
+    removal = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, legs)
+    for tops in ((other, *tank_of(inventory).logs), (*tank_of(inventory).logs, other)):
+        both = with_pool(inventory, logs=tops)
+        assert code_of(can_undo(removal, both)) == ""
+        assert code_of(can_undo(replace(removal, vdev_guid="55", slices=()), both)) == "log-has-errors"
+
+
 def test_only_a_leg_of_a_mirrored_log_is_detached() -> None:
     inventory, legs = mirrored_log()
     assert code_of(can_undo(DetachLog("tank", TANK, "32", legs[1]), inventory)) == ""
