@@ -1,0 +1,72 @@
+"""From udev's objects to block devices; what cannot be read is said, never left out."""
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from nasadvisor.host.adapters.udev import _read_device
+
+
+class Attributes(dict[str, str]):
+    """Of sysfs, as pyudev gives them."""
+
+    def asint(self, name: str) -> int:
+        return int(self[name])
+
+
+DISK = {
+    "size": "33554432",
+    "ro": "0",
+    "removable": "0",
+    "queue/logical_block_size": "4096",
+    "queue/physical_block_size": "4096",
+    "queue/rotational": "0",
+}
+
+
+def device(path: Path, attributes: dict[str, str], **changes: Any) -> Any:
+    (path / "holders" / "dm-0").mkdir(parents=True)
+    told = {
+        "device_number": os.makedev(8, 17),
+        "sys_name": path.name,
+        "sys_path": str(path),
+        "device_type": "disk",
+        "properties": {"ID_MODEL": "SSD", "ID_UNASKED": "1"},
+        "device_links": ["/dev/disk/by-id/b", "/dev/disk/by-id/a"],
+        "attributes": Attributes(attributes),
+        "is_initialized": True,
+    }
+    return SimpleNamespace(**{**told, **changes})
+
+
+def test_disk(tmp_path: Path) -> None:
+    found = _read_device(device(tmp_path / "sdb", DISK))
+    assert (found.name, found.number, found.disk, found.unread) == ("sdb", "8:17", "", "")
+    assert (found.size_bytes, found.logical_sector_bytes) == (16 * 1024**3, 4096), "sysfs counts in 512 bytes"
+    assert (found.read_only, found.rotational, found.removable) == (False, False, False)
+    assert (found.properties, found.holders) == ({"ID_MODEL": "SSD"}, ("dm-0",))
+    assert found.links == ("/dev/disk/by-id/a", "/dev/disk/by-id/b")
+
+
+def test_partition(tmp_path: Path) -> None:
+    attributes = {"size": "2048", "ro": "1", "start": "4096", "partition": "3"}
+    found = _read_device(device(tmp_path / "sdb" / "sdb3", attributes, device_type="partition"))
+    assert (found.disk, found.partition_number, found.start_bytes, found.size_bytes) == ("sdb", 3, 2097152, 1048576)
+    assert found.read_only
+
+
+@pytest.mark.parametrize("attributes", [{}, {**DISK, "size": "many"}, {**DISK, "queue/rotational": ""}])
+def test_attribute_that_is_missing_or_odd(tmp_path: Path, attributes: dict[str, str]) -> None:
+    assert _read_device(device(tmp_path / "sdb", attributes)).unread.startswith("it could not be read")
+
+
+def test_partition_that_cannot_be_read_is_still_one(tmp_path: Path) -> None:
+    found = _read_device(device(tmp_path / "sdb" / "sdb3", {}, device_type="partition"))
+    assert (found.disk, bool(found.unread)) == ("sdb", True)
+
+
+def test_device_that_udev_has_not_examined(tmp_path: Path) -> None:
+    assert _read_device(device(tmp_path / "sdb", DISK, is_initialized=False)).unread == "udev has not examined it yet"
