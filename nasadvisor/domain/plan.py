@@ -25,11 +25,12 @@ from nasadvisor.domain.actions import (
 )
 from nasadvisor.domain.checks import can, can_use_disk, can_use_pool, find_log_leg
 from nasadvisor.domain.gaps import Extent, free_extents, free_number
-from nasadvisor.domain.inventory import Disk, Host, Inventory, Pool, TableKind, fingerprint_of
+from nasadvisor.domain.inventory import Disk, HoldKind, Host, Inventory, Pool, TableKind, fingerprint_of
 from nasadvisor.domain.refusals import (
     CacheHasNoRoom,
     DiskGone,
     DiskHasPartitions,
+    DiskHeld,
     DiskTwice,
     ImpossibleReserve,
     LogLegGone,
@@ -201,7 +202,7 @@ def _refusals_of_targets(request: PlanRequest, inventory: Inventory, pool: Pool)
             continue
         answers.append(can_use_disk(disk))
         if disk.partitions and not request.use_free_extents:
-            yield DiskHasPartitions(disk)
+            yield from _why_not_whole(disk)
     yield from (answer for answer in answers if isinstance(answer, Refused))
     if request.attach_to:
         leg = find_log_leg(pool, request.attach_to)
@@ -209,6 +210,15 @@ def _refusals_of_targets(request: PlanRequest, inventory: Inventory, pool: Pool)
             yield LogLegGone(pool, request.attach_to)
         elif inventory.partition_at(leg.path) is None:
             yield LogLegUnknown(pool, leg)
+
+
+def _why_not_whole(disk: Disk) -> Iterator[Refused]:
+    """Why a disk with partitions is not taken whole: what holds one of them says more than that they are there."""
+    holds = [hold for part in disk.partitions for hold in part.holds]
+    strongest = min(holds, key=lambda hold: list(HoldKind).index(hold.kind), default=None)
+    if strongest:
+        yield DiskHeld(disk, strongest)
+    yield DiskHasPartitions(disk)
 
 
 def _lay_out(

@@ -46,7 +46,7 @@ OBSTACLES = (
     Obstacle("an LVM volume in use", "vgcreate -q v $D && lvcreate -q -L64M -n l v", "disk-holder"),
     Obstacle("an LVM disk without volumes", "pvcreate -q $D", "disk-lvm"),
     Obstacle("a filesystem without a partition table", "mkfs.xfs -q $D", "disk-filesystem"),
-    Obstacle("a partition that is mounted", f"{EXT4_PART} && {MOUNT}", "disk-has-partitions"),
+    Obstacle("a partition that is mounted", f"{EXT4_PART} && {MOUNT}", "disk-mount"),
     Obstacle("a deleted partition's filesystem", f"{EXT4_PART} && sgdisk -Z $D", "", "hidden-content"),
     Obstacle("a DOS partition table", "echo '2048,100M' | sfdisk -q --label dos $D", "disk-has-partitions"),
     Obstacle("a checkpoint", "zpool checkpoint tank", "pool-checkpoint"),

@@ -42,7 +42,7 @@ def test_whatever_holds_a_disk_keeps_it_from_being_a_target(kind: HoldKind) -> N
 
 def test_a_disk_with_partitions_is_only_used_if_the_user_asks() -> None:
     wish = PlanRequest(TANK, cache_disks=(SHARED_SSD,))
-    assert refused(wish, home_server()) == {"disk-has-partitions"}
+    assert refused(wish, home_server()) == {"disk-filesystem", "disk-has-partitions"}
     assert refused(replace(wish, use_free_extents=True), home_server()) == set()
 
 
