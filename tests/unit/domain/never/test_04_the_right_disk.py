@@ -71,6 +71,7 @@ def test_a_disk_that_is_gone_or_swapped_for_another_is_refused() -> None:
 def test_a_partition_that_differs_in_anything_is_not_our_slice(changes: dict[str, Any]) -> None:
     inventory, action = log_on(NVME1)
     part = replace(disk_of(inventory, NVME1).partitions[0], **changes)
+    assert not action.legs[0].is_on(disk_of(inventory, NVME1), part)
     changed = with_disk(inventory, NVME1, partitions=(part,))
     assert code_of(can(action, changed)) == "slice-gone"
     assert code_of(can_undo(DeleteSlice(action.legs[0], TANK), changed)) == "slice-gone"
