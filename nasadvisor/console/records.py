@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from nasadvisor.console import hosts
 from nasadvisor.console.models import Node, Pending, StoredRun, StoredRunState
@@ -26,6 +27,12 @@ ANSWER_WITHIN = hosts.CHANGE_EXPIRES + timedelta(seconds=30)
 
 
 OVERTAKEN_WITHIN = timedelta(minutes=5)
+
+
+_NOT_TAKEN_UP = gettext_noop(
+    "The host did not take up the last request in time. The request has expired, so nothing was changed by it. Look at "
+    "the host with `systemctl status nasadvisor-host` and ask again."
+)
 
 
 def store_inventory(node_name: str, document: Json) -> Node:
@@ -99,7 +106,7 @@ def expire_requests(now: datetime) -> None:
     """Give up on requests that no host has taken up in their time: they have expired there too."""
     late = StoredRun.objects.exclude(pending=Pending.NOTHING).filter(pending_since__lt=now - ANSWER_WITHIN)
     late.filter(seq=0).update(state=StoredRunState.UNANSWERED, pending=Pending.NOTHING)
-    late.exclude(seq=0).update(pending=Pending.NOTHING)
+    late.exclude(seq=0).update(pending=Pending.NOTHING, error=_NOT_TAKEN_UP)
 
 
 def runs_to_follow() -> list[StoredRun]:

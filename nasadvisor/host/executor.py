@@ -39,6 +39,7 @@ from nasadvisor.host.adapters.blockdev import (
 )
 from nasadvisor.host.adapters.process import Command, Tool
 from nasadvisor.host.adapters.zpool_add import check_dry_run
+from nasadvisor.host.errors import HostError
 from nasadvisor.host.inventory import read_inventory
 from nasadvisor.host.machine import Machine
 
@@ -53,6 +54,16 @@ TOLERATED: Final = {
 }
 
 SETTLE_S: Final = 60
+
+
+class ImageMissing(HostError):  # noqa: N818 - named for what happened
+    """The journal holds no copy of the sectors that are to be put back."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"The journal holds no copy of the partition table sectors of {path}, so they are left as they are. Our "
+            f"slices are gone from it; `sgdisk --print {path}` shows what is there."
+        )
 
 
 class Executor(Protocol):
@@ -140,8 +151,9 @@ class MachineExecutor:
                 ran = self._delete(action, piece, inventory)
             case RestoreTable():
                 ran = ()
-                if image is not None:
-                    self._restore(action.disk_key, inventory, image)
+                if image is None:
+                    raise ImageMissing(action.disk_path)
+                self._restore(action.disk_key, inventory, image)
         self._settle()
         return ran
 

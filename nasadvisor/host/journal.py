@@ -6,6 +6,7 @@ off before the next record is written. Anything else that does not parse is dama
 
 import errno
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -118,7 +119,8 @@ class Journal:
             finally:
                 os.close(descriptor)
         except OSError as error:
-            path.unlink(missing_ok=True)
+            with suppress(OSError):  # a read-only file system does not even answer that it is not there
+                path.unlink()
             raise JournalUnwritable(path, error) from error
 
     def discard(self) -> None:

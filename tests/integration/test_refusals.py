@@ -32,13 +32,13 @@ class Obstacle:
 
 MD = "mdadm -q --create /dev/md9 --run -e1.2 -l1 -n2 $D missing"
 EXT4_PART = "sgdisk -n1:1M:+1G $D && udevadm settle && mkfs.ext4 -q $D-part1"
-MOUNT = "mkdir -p /mnt/m && mount $D-part1 /mnt/m"
+MOUNT = "mkdir -p /mnt/m && mount -o ro,noload $D-part1 /mnt/m"
 FIRST_LEAF = "$(zpool list -vHP tank | awk '/by-id/{print $1; exit}')"
 
 OBSTACLES = (
     Obstacle("a disk in a pool", "zpool create other $D", "disk-pool"),
     Obstacle("a disk of an exported pool", "zpool create other $D && zpool export other", "disk-exported-pool"),
-    Obstacle("a mounted disk", "mkfs.ext4 -q $D && mkdir -p /mnt/m && mount $D /mnt/m", "disk-mount"),
+    Obstacle("a mounted disk", "mkfs.ext4 -q $D && mkdir -p /mnt/m && mount -o ro,noload $D /mnt/m", "disk-mount"),
     Obstacle("a swap disk", "mkswap -q $D && swapon $D", "disk-swap"),
     Obstacle("swap space that is switched off", "mkswap -q $D", "disk-swap"),
     Obstacle("a leg of an md array", MD, "disk-holder"),
@@ -121,5 +121,6 @@ def test_a_disk_swapped_between_plan_and_apply_is_refused(agent: Agent) -> None:
     before = guest.digests("sas0")
     run = agent.apply(plan)
     assert run.state is RunState.REFUSED
-    assert [refusal.code for refusal in run.refusals] == ["disk-gone"]
+    # QEMU keeps the slot's WWN, so the disk is found by it, and found to be another one by its serial.
+    assert [refusal.code for refusal in run.refusals] == ["plan-outdated"]
     assert guest.digests("sas0") == before

@@ -1,5 +1,6 @@
 """The quick layer of the image: our files, the product's Python packages and a bootable disk."""
 
+import hashlib
 import shutil
 from pathlib import Path
 
@@ -78,7 +79,15 @@ def _install_python_packages(root: Path, log: Path) -> None:
     ):
         run_logged(["chroot", str(root), *argv], log, environment)
     (root / "tmp/run.txt").unlink()
+    _mark_as_installed(root)
     resolver.write_bytes(of_the_guest)
+
+
+def _mark_as_installed(root: Path) -> None:
+    """What the product's installer looks for, so that it need not ask pip again at every installation."""
+    python = next((root / VENV.lstrip("/") / "lib").glob("python3.*")).name
+    digest = hashlib.sha256(LOCK_FILE.read_bytes()).hexdigest()
+    (root / VENV.lstrip("/") / "nasadvisor-lock").write_text(f"{python} {digest}\n", encoding="ascii")
 
 
 def _make_disk(root: Path, disk: Path, log: Path) -> None:

@@ -110,6 +110,17 @@ def test_a_state_directory_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> 
         create_journal(tmp_path / "file" / "runs", "run-1")
 
 
+def test_a_read_only_state_directory_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_only(*_: object, **__: object) -> int:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    journal = create_journal(tmp_path, "run-1")
+    monkeypatch.setattr(os, "open", read_only)
+    monkeypatch.setattr(os, "unlink", read_only)
+    with pytest.raises(JournalUnwritable, match="Read-only"):
+        journal.keep_reserve()
+
+
 def test_every_record_is_synced_before_append_returns(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[int] = []
     monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_mode))
