@@ -30,8 +30,12 @@ dev: venv assets translations ## Run the pages on a recorded machine, everything
 # Testing
 
 .PHONY: test
-test: lint test-tools ## Run every check and every test, the lab included
-	@$(BIN)/pytest
+test: lint test-tools ## Run every check and the tests, those on real OpenZFS in the lab included
+	@$(BIN)/pytest -m "not long"
+
+.PHONY: test-long
+test-long: test-tools ## Run the lab tests that take more than an hour under emulation
+	@$(BIN)/pytest -m long
 
 .PHONY: test-unit
 test-unit: venv ## Run the tests that need neither a browser nor the lab

@@ -11,7 +11,7 @@ from nasadvisor.domain.inventory import Inventory
 from tests.integration.product import Product, product
 from tests.lab.guest import Guest
 
-pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("clean_guest")]
+pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.usefixtures("clean_guest")]
 __all__ = ["product"]
 
 SSDS = ("nvme0", "nvme1", "sata0", "sas0")

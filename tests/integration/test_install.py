@@ -8,7 +8,7 @@ import pytest
 
 from tests.integration.product import SERVICES, SOURCE, Product, product
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 __all__ = ["product"]
 
 UNPRIVILEGED = ("nasadvisor-redis", "nasadvisor-web", "nasadvisor-console", "nasadvisor-beat")

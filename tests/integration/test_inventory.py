@@ -12,7 +12,7 @@ from nasadvisor.domain.units import GIB
 from tests.integration.agent import Agent
 from tests.integration.wishes import SSDS, disk_named, pool_of
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 SERIALS = {"nvme0": "S64FNE0R800001", "nvme1": "S64FNE0R800002", "sata0": "S62ANJ0R900003", "sas0": "0QV1LMNA"}
 

@@ -11,7 +11,7 @@ from tests.integration.agent import Agent, python_in_guest
 from tests.integration.test_stories import CHECK, PHOTOS
 from tests.integration.wishes import SSDS, keys_of, pool_of, single_log
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 
 @pytest.mark.parametrize("way", ["finish", "undo"])

@@ -11,7 +11,7 @@ from tests.lab.guest import Guest
 from tests.lab.lab import Lab
 from tests.lab.shell import CommandError
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 SSDS = ("nvme0", "nvme1", "sata0", "sas0")
 VENV_PYTHON = "/usr/lib/nasadvisor/venv/bin/python"
 

@@ -12,7 +12,7 @@ from nasadvisor.domain.inventory import Pool
 from tests.integration.agent import PYTHON, Agent
 from tests.lab.guest import Guest
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 FILES = "/root/files"
 SUSPEND_SCAN = "/sys/module/zfs/parameters/zfs_scan_suspend_progress"
