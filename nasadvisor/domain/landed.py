@@ -14,6 +14,7 @@ from nasadvisor.domain.actions import (
     DetachLog,
     RemoveVdev,
     RestoreTable,
+    Role,
     SaveTable,
     Slice,
     UndoAction,
@@ -48,13 +49,24 @@ def landed(action: Action, inventory: Inventory) -> Outcome | None:
 def gone(action: UndoAction, inventory: Inventory) -> bool:
     """Whether the host shows that an undo step has nothing left to do. A table's sectors it cannot show."""
     match action:
-        case RemoveVdev() | DetachLog():
-            pool = inventory.pool(action.pool_guid)
-            return pool is not None and all(vdev.guid != action.vdev_guid for vdev in pool.vdevs())
+        case RemoveVdev(slices=pieces):
+            # A cache keeps its guid, and its pieces may be those of other caches of the same run.
+            legs = pieces if action.role is Role.LOG else ()
+            return _is_out(action.pool_guid, action.vdev_guid, legs, inventory)
+        case DetachLog(leg=piece):
+            return _is_out(action.pool_guid, action.vdev_guid, (piece,), inventory)
         case DeleteSlice(slice=piece):
             return inventory.disk(piece.disk_key) is not None and inventory.partition(piece.partuuid) is None
         case RestoreTable():
             return False
+
+
+def _is_out(pool_guid: str, vdev_guid: str, pieces: tuple[Slice, ...], inventory: Inventory) -> bool:
+    """Whether neither the vdev nor anything on its slices is in the pool; the guid alone can have changed."""
+    pool = inventory.pool(pool_guid)
+    if pool is None or any(vdev.guid == vdev_guid for vdev in pool.vdevs()):
+        return False
+    return not any(is_leaf_on(leaf, piece, inventory) for leaf in pool.vdevs() if leaf.path for piece in pieces)
 
 
 def is_leaf_on(leaf: Vdev, piece: Slice, inventory: Inventory) -> bool:

@@ -106,12 +106,13 @@ def _without(pool: Pool, guid: str) -> Pool:
 
 
 def _pruned(tops: tuple[Vdev, ...], guid: str) -> tuple[Vdev, ...]:
-    """Without the vdev; a mirror of which one leg is left becomes that leg, as after `zpool detach`."""
+    """Without the vdev; a mirror of which one leg is left becomes that leg, with the mirror's guid, as in OpenZFS."""
     kept = []
     for top in tops:
         children = tuple(child for child in top.children if child.guid != guid)
+        alone = len(children) == 1 < len(top.children)
         if top.guid != guid:
-            kept.append(children[0] if len(children) == 1 < len(top.children) else replace(top, children=children))
+            kept.append(replace(children[0], guid=top.guid) if alone else replace(top, children=children))
     return tuple(kept)
 
 

@@ -66,8 +66,9 @@ def put_back(plan: Plan, book: Logbook, executor: Executor) -> Run:
 def undo_actions(plan: Plan, book: Logbook, inventory: Inventory) -> tuple[UndoAction, ...]:
     """What takes back every step that was begun, last step first.
 
-    Of a step without a recorded result the host tells what it did. A table or slice that was begun is always taken
-    back: half of it may be there.
+    What the host shows of a step comes before what was recorded of it: a log that was a mirror for a time has another
+    guid afterwards (vdev_remove_parent() in module/zfs/vdev.c). Of a step without a record only the host can tell.
+    A table or slice that was begun is always taken back: half of it may be there.
     """
     outcomes = {
         record.step: record.outcome for record in book.records if isinstance(record, Done) and _forwards(record)
@@ -76,7 +77,7 @@ def undo_actions(plan: Plan, book: Logbook, inventory: Inventory) -> tuple[UndoA
     for step, action in reversed(list(zip(book.run.steps, plan.actions, strict=True))):
         if step.state is StepState.PENDING:
             continue
-        outcome = outcomes.get(step.number) or landed(action, inventory) or Outcome()
+        outcome = landed(action, inventory) or outcomes.get(step.number) or Outcome()
         actions.extend(undo_of(action, outcome) if _can_derive(outcome, action) else ())
     return tuple(actions)
 

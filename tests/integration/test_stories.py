@@ -109,6 +109,7 @@ def test_a_single_log_becomes_a_mirror_when_the_second_ssd_arrives(agent: Agent,
     assert agent.guest.digests(*SSDS) == blank
 
 
+@pytest.mark.long
 def test_an_ssd_that_holds_other_partitions_gets_them_back_untouched(agent: Agent) -> None:
     """Proves: with `use_free_extents`, slices go into free space, and undo restores the table byte for byte."""
     guest = agent.guest
@@ -127,6 +128,7 @@ def test_an_ssd_that_holds_other_partitions_gets_them_back_untouched(agent: Agen
     guest.run("cmp /etc/services /mnt/keep/services")
 
 
+@pytest.mark.long
 def test_everything_is_online_under_persistent_names_after_a_reboot(agent: Agent) -> None:
     """Proves: a pool with a mirrored log and caches comes back whole from a restart, and can still be undone."""
     guest = agent.guest

@@ -8,14 +8,14 @@ from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.actions import Action
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import CommandRan, Run, RunState
-from nasadvisor.domain.plan import Plan, PlanRequest
+from nasadvisor.domain.plan import Plan, PlanIds, PlanRequest, make_plan
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.errors import CommandFailed
 from nasadvisor.host.journal import RunExists, RunUnknown
 from nasadvisor.host.lock import HostBusy, host_lock, is_held
 from nasadvisor.host.runs import WrongMoment, apply_plan, finish_run, list_runs, show_run, undo_run
 from nasadvisor.host.simulated import SimulatedExecutor
-from tests.unit.machines import NVME1, SATA_SSD, TANK, with_pool
+from tests.unit.machines import NVME1, NVME2, SATA_SSD, TANK, with_pool
 from tests.unit.runs.conftest import WISH, Bench, Killed, killer, shape
 
 RECORDS_OF_AN_APPLY = 18  # started, eight steps with intent and result, ended
@@ -38,6 +38,25 @@ def test_undo_leaves_the_host_as_it_was(bench: Bench) -> None:
     assert run.state is RunState.UNDONE
     assert shape(bench.executor.inventory()) == before
     assert {finding.code for finding in run.findings} == {"ssds-as-before", "hole-stays"}
+
+
+def test_a_log_that_was_a_mirror_for_a_time_is_found_again_although_its_guid_changed(bench: Bench) -> None:
+    before = shape(bench.executor.inventory())
+    single = PlanRequest(TANK, (NVME1,), 4 * GIB, (NVME1,), 100 * GIB)
+    apply_plan(bench.host, bench.plan(single), "root", bench.watch)
+    pool = bench.executor.inventory().pool(TANK)
+    assert pool is not None
+    mirror = PlanRequest(TANK, (NVME2,), attach_to=pool.logs[0].guid)
+    fresh = tuple(f"20000000-0000-4000-8000-{number:012d}" for number in range(20))
+    plan = make_plan(mirror, bench.executor.inventory(), PlanIds("run-2", "2026-08-25T20:00:00+00:00", fresh))
+    assert isinstance(plan, Plan), plan
+    apply_plan(bench.host, plan, "root", bench.watch)
+    early = undo_run(bench.host, "run-1", "root", bench.watch)
+    assert early.state is RunState.APPLIED
+    assert [refusal.code for refusal in early.refusals] == ["vdev-changed"]
+    assert undo_run(bench.host, "run-2", "root", bench.watch).state is RunState.UNDONE
+    assert undo_run(bench.host, "run-1", "root", bench.watch).state is RunState.UNDONE
+    assert shape(bench.executor.inventory()) == before
 
 
 def test_a_run_survives_the_codec(bench: Bench) -> None:
