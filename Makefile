@@ -29,9 +29,12 @@ dev: venv assets translations ## Run the pages on a recorded machine, everything
 
 # Testing
 
+# Three processes: Playwright's event loop and Django's live server stay for the whole of one.
 .PHONY: test
 test: lint test-tools ## Run every check and the tests, those on real OpenZFS in the lab included
-	@$(BIN)/pytest -m "not long"
+	@$(BIN)/pytest -m "not lab and not browser"
+	@$(BIN)/pytest -m "browser and not lab"
+	@$(BIN)/pytest -m "lab and not long"
 
 .PHONY: test-long
 test-long: test-tools ## Run the lab tests that take more than an hour under emulation
