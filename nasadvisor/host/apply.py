@@ -28,7 +28,7 @@ def apply_checked(plan: Plan, book: Logbook, executor: Executor) -> Run:
     """Run a fresh plan whose start is in the logbook. The host lock is held by the caller."""
     try:
         inventory = executor.inventory()
-        refusals = against(plan, inventory) or _hidden(plan, executor)
+        refusals = against(plan, inventory) or _hidden(plan, inventory, executor)
     except HostError as error:
         refusals = (no.HostUnreadable(str(error)),)
     if refusals:
@@ -98,9 +98,8 @@ def _settle_steps(plan: Plan, book: Logbook, executor: Executor, inventory: Inve
     return inventory
 
 
-def _hidden(plan: Plan, executor: Executor) -> tuple[Refused, ...]:
+def _hidden(plan: Plan, inventory: Inventory, executor: Executor) -> tuple[Refused, ...]:
     """Free space that is not as empty as the table says: somebody deleted a partition and may want it back."""
-    inventory = executor.inventory()
     refusals = []
     for piece in plan.slices:
         what = executor.hidden_content(piece)
