@@ -19,6 +19,7 @@ from cattrs.gen import make_dict_structure_fn
 
 from nasadvisor.domain.actions import Action, UndoAction
 from nasadvisor.domain.lifecycle import Record
+from nasadvisor.domain.statements import Statement
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -86,6 +87,7 @@ def _converter() -> cattrs.Converter:
         converter.register_structure_hook(primitive, _primitive)
     converter.register_structure_hook(StrEnum, _member)
     converter.register_unstructure_hook(StrEnum, lambda member: member.value)
+    converter.register_structure_hook(str | Statement, _value_reader(converter))
     for union, tag in _UNIONS:
         converter.register_structure_hook(union, _union_reader(converter, union, tag))
     return converter
@@ -147,6 +149,15 @@ def _mapping_reader(kind: Any, converter: cattrs.Converter) -> Hook:
     def structure(value: Any, _: Any) -> Any:
         _expect(dict, value)
         return read(value, kind)
+
+    return structure
+
+
+def _value_reader(converter: cattrs.Converter) -> Hook:
+    """The value of a statement: text, or a statement of its own."""
+
+    def structure(value: Any, _: Any) -> Any:
+        return converter.structure(value, Statement) if type(value) is dict else _primitive(value, str)
 
     return structure
 

@@ -19,9 +19,9 @@ def store_inventory(node: str, document: Json) -> None:
 
 
 @app.task(name="console.store_inventory_error")
-def store_inventory_error(node: str, sentence: str) -> None:
+def store_inventory_error(node: str, document: Json) -> None:
     """A host could not read itself."""
-    records.store_inventory_error(node, sentence)
+    records.store_inventory_error(node, document)
 
 
 @app.task(name="console.store_run")
@@ -31,9 +31,9 @@ def store_run(node: str, document: Json) -> None:
 
 
 @app.task(name="console.store_run_error")
-def store_run_error(node: str, run_id: str, sentence: str) -> None:
+def store_run_error(node: str, run_id: str, document: Json) -> None:
     """A host did not begin what it was asked for."""
-    records.store_run_error(node, run_id, sentence)
+    records.store_run_error(node, run_id, document)
 
 
 @app.task(name="console.refresh_inventories")

@@ -9,7 +9,7 @@ from typing import Final
 
 from nasadvisor.domain.actions import Role, Slice
 from nasadvisor.domain.inventory import Disk, Hold, HoldKind, Pool, Vdev
-from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.units import zfs_size
 
@@ -139,7 +139,7 @@ def WrongAshift(pool: Pool, ashift: int) -> Refused:
     )
 
 
-def KnownBug(pool: Pool, version: str, why: str) -> Refused:
+def KnownBug(pool: Pool, version: str, why: Statement) -> Refused:
     return Refused(
         "known-bug",
         _("OpenZFS {version} has a known bug for this operation on pool {pool}: {why}"),
@@ -516,5 +516,5 @@ def HiddenContent(disk: Disk, piece: Slice, what: str) -> Refused:
     )
 
 
-def HostUnreadable(why: str) -> Refused:
+def HostUnreadable(why: Statement) -> Refused:
     return Refused("host-unreadable", _("The host could not be examined, so nothing was changed. {why}"), {"why": why})

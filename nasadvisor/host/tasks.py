@@ -63,7 +63,7 @@ class HostTasks:
             document = to_document(self.look())
         except HostError as error:
             log.warning("inventory: %s", error)
-            self._publish("console.store_inventory_error", str(error))
+            self._publish("console.store_inventory_error", to_document(error.statement))
         else:
             self._publish("console.store_inventory", document)
 
@@ -125,7 +125,7 @@ class HostTasks:
 
     def _publish_stopped(self, run_id: str, error: HostError) -> None:
         log.warning("run %s: %s", run_id, error)
-        self._publish("console.store_run_error", run_id, str(error))
+        self._publish("console.store_run_error", run_id, to_document(error.statement))
 
     def _observe(self, run: Run) -> None:
         self._publish("console.store_run", to_document(run))

@@ -30,6 +30,7 @@ from nasadvisor.domain.lifecycle import (
     fold,
 )
 from nasadvisor.domain.plan import Plan, PlanRequest
+from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.undo import Outcome, cannot_be_undone, planned_outcome, undo_of
 from tests.unit.domain.builders import attach_to_log
 from tests.unit.machines import MIRROR_AND_CACHES, NVME2, TANK, home_server, plan_for, with_single_log
@@ -51,8 +52,8 @@ RECORDS: tuple[Record, ...] = (
     Intent(AT, Goal.UNDO, 0, DiskImage("key", "uuid", "AAAA", "BBBB")),
     Intent(AT, Goal.UNDO, 0),
     Done(AT, Goal.UNDO, 0, Outcome(("18446744073709551615",)), RAN, found=True),
-    Failed(AT, Goal.UNDO, 1, "It broke.", RAN),
-    Skipped(AT, Goal.UNDO, 2, "Somebody changed it."),
+    Failed(AT, Goal.UNDO, 1, Statement("broke", "It broke: {why}", {"why": refusals.NothingToDo("tank").plain}), RAN),
+    Skipped(AT, Goal.UNDO, 2, Statement("changed", "Somebody changed it.")),
     Ended(AT, RunState.ATTENTION, (refusals.NothingToDo("tank"),), cannot_be_undone(PLAN)),
 )
 THINGS: list[tuple[Any, Any]] = [
@@ -298,3 +299,10 @@ def test_a_kind_is_not_taken_for_its_neighbour() -> None:
         from_document(AddCache, to_document(log))
     with pytest.raises(DocumentError):
         from_document(UndoAction, to_document(log))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("template", ["{gone}", "{", "{0}", "{pool.name}", "{pool[x]}"])
+def test_a_sentence_whose_template_does_not_fit_its_values_is_refused_before_any_page_says_it(template: str) -> None:
+    document = {**to_document(Statement("x", "Pool {pool}", {"pool": "tank"})), "template": template}
+    with pytest.raises(DocumentError, match="does not fit its values"):
+        from_document(Statement, document)

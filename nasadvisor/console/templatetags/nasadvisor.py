@@ -39,8 +39,8 @@ JUST_NOW_S = 60
 
 @register.filter
 def sentence(statement: Statement) -> SafeString:
-    """A refusal, warning or finding in the user's language; what stands between backticks is shown as code."""
-    parts = _(statement.template).format_map(statement.values).split("`")
+    """Any statement in the user's language; what stands between backticks is shown as code."""
+    parts = statement.said(_).split("`")
     return format_html_join("", "{}", ((_as_code(part) if place % 2 else part,) for place, part in enumerate(parts)))
 
 

@@ -96,7 +96,9 @@ def left_behind(run_id: str) -> list[object]:
 
 
 def notes_of(run: Run) -> list[str]:
-    return [step.note for step in (*run.steps, *run.undo_steps) if step.note] + [str(each) for each in run.refusals]
+    return [str(step.note) for step in (*run.steps, *run.undo_steps) if step.note] + [
+        str(each) for each in run.refusals
+    ]
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from nasadvisor.console import records
 from nasadvisor.console.models import Node
 from nasadvisor.documents import from_json, to_document, to_json
 from nasadvisor.domain.inventory import DiskIdentity, Inventory
+from nasadvisor.domain.statements import Statement
 from tests.fixtures.machines.build import large, typical
 from tests.unit.machines import ARCHIVE, NVME1, TANK, home_server, with_disk, with_pool, with_single_log
 
@@ -91,7 +92,8 @@ def test_it_says_that_a_reading_is_old_although_the_host_answers(viewer: Client)
 
 def test_it_says_why_a_host_could_not_read_itself(viewer: Client) -> None:
     load(typical())
-    records.store_inventory_error("nas1", "The program zpool is not installed.")
+    reason = Statement("tool-missing", "The program {tool} is not installed.", {"tool": "zpool"})
+    records.store_inventory_error("nas1", to_document(reason))
     assert "nas1 could not read itself: The program zpool is not installed." in page(viewer, "/")
 
 

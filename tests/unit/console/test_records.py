@@ -11,10 +11,12 @@ from nasadvisor.console.models import Node, Pending, StoredPlan, StoredRun
 from nasadvisor.documents import DocumentError, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState, as_interrupted, steps_of
+from nasadvisor.domain.statements import Statement
 from tests.unit.console.conftest import Sent
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for
 
 NODE = "nas"
+SILENT = Statement("silent", "zpool did not answer.")
 
 
 def run_at(seq: int, state: RunState) -> Run:
@@ -71,16 +73,16 @@ def test_it_refuses_a_document_with_a_field_too_many() -> None:
 
 def test_it_keeps_the_last_inventory_when_a_host_cannot_read_itself() -> None:
     records.store_inventory(NODE, to_document(home_server()))
-    tasks.store_inventory_error(NODE, "zpool did not answer.")
+    tasks.store_inventory_error(NODE, to_document(SILENT))
     node = Node.objects.get()
-    assert node.inventory_error == "zpool did not answer."
+    assert node.inventory_error == SILENT
     assert node.inventory == home_server()
 
 
 def test_it_forgets_the_error_with_the_next_good_reading() -> None:
-    records.store_inventory_error(NODE, "zpool did not answer.")
+    records.store_inventory_error(NODE, to_document(SILENT))
     records.store_inventory(NODE, to_document(home_server()))
-    assert Node.objects.get().inventory_error == ""
+    assert Node.objects.get().inventory_error is None
 
 
 def test_it_takes_an_inventory_of_another_version_for_none() -> None:

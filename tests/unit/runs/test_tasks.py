@@ -8,6 +8,7 @@ from kombu.exceptions import OperationalError
 from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState
+from nasadvisor.domain.statements import Statement
 from nasadvisor.host.config import config_from
 from nasadvisor.host.errors import MachineUnreadable
 from nasadvisor.host.tasks import HostTasks, celery_app
@@ -59,9 +60,9 @@ def test_it_publishes_why_it_sees_nothing(bench: Bench, tasks: HostTasks, sent: 
         raise MachineUnreadable("udev", "gone")
 
     HostTasks(tasks.app, "nas", blind, bench.host).read_inventory()
-    [(task, (_, sentence))] = sent
+    [(task, (_, document))] = sent
     assert task == "console.store_inventory_error"
-    assert "could not be read" in sentence
+    assert "udev could not be read" in str(from_document(Statement, document))
 
 
 def test_every_record_of_a_run_is_published(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
