@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.documents import DocumentError, from_json, to_json
+from nasadvisor.documents import DocumentError, OtherVersion, from_json, to_json
 from nasadvisor.domain.lifecycle import Record
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -65,6 +65,17 @@ class JournalDamaged(HostError):  # noqa: N818
         super().__init__(template, path=str(path), line=str(line), problem=problem)
 
 
+class JournalOfOtherVersion(HostError):  # noqa: N818
+    """The journal was kept by another release of NAS Advisor."""
+
+    def __init__(self, path: Path) -> None:
+        template = _(
+            "The journal {path} was written by another release of NAS Advisor, and this one cannot read it. The run "
+            "was left as it is. Finish or undo it with the release that began it; `zpool status` shows what is there."
+        )
+        super().__init__(template, path=str(path))
+
+
 @dataclass(frozen=True)
 class Journal:
     """The journal of one run."""
@@ -97,6 +108,7 @@ class Journal:
 
         Raises:
             RunUnknown: there is no such journal.
+            JournalOfOtherVersion: another release kept it.
             JournalDamaged: a line in it is not a record.
         """
         try:
@@ -151,6 +163,8 @@ class Journal:
     def _parse(self, number: int, line: bytes) -> Record:
         try:
             return from_json(Record, line.decode())  # type: ignore[arg-type]
+        except OtherVersion as error:
+            raise JournalOfOtherVersion(self.path) from error
         except (DocumentError, UnicodeDecodeError) as error:
             raise JournalDamaged(self.path, number, str(error)) from error
 

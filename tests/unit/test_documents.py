@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nasadvisor.documents import DocumentError, Json, from_document, from_json, to_document, to_json
+from nasadvisor.documents import (
+    VERSION,
+    DocumentError,
+    Json,
+    OtherVersion,
+    from_document,
+    from_json,
+    to_document,
+    to_json,
+)
 from nasadvisor.domain import refusals
 from nasadvisor.domain.actions import AddCache, AddLog, UndoAction
 from nasadvisor.domain.inventory import Inventory, Vdev
@@ -306,3 +315,19 @@ def test_a_sentence_whose_template_does_not_fit_its_values_is_refused_before_any
     document = {**to_document(Statement("x", "Pool {pool}", {"pool": "tank"})), "template": template}
     with pytest.raises(DocumentError, match="does not fit its values"):
         from_document(Statement, document)
+
+
+@pytest.mark.parametrize(("version", "age"), [(VERSION + 1, "newer"), (VERSION - 1, "older")])
+@pytest.mark.parametrize(("kind", "thing"), [(Plan, PLAN), (Run, fold(RECORDS, "nas")), (Record, RECORDS[0])])
+def test_a_document_of_another_release_is_told_from_a_damaged_one(
+    kind: Any, thing: object, version: int, age: str
+) -> None:
+    with pytest.raises(OtherVersion, match=f"written by an? {age} release of NAS Advisor"):
+        from_document(kind, {**to_document(thing), "version": version, "surprise": 1})
+
+
+@pytest.mark.parametrize("version", [None, "1", True, 1.0])
+def test_a_version_that_is_no_number_is_damage(version: object) -> None:
+    with pytest.raises(DocumentError) as error:
+        from_document(Plan, {**to_document(PLAN), "version": version})
+    assert not isinstance(error.value, OtherVersion)

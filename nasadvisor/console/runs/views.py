@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from nasadvisor.console import hosts
+from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.models import StoredRun
 from nasadvisor.console.passwords import PasswordForm, confirm_password
 from nasadvisor.console.roles import operator_required, user_of
@@ -79,4 +80,4 @@ def _status(run_id: UUID) -> RunStatus:
     try:
         return status_of(stored, timezone.now())
     except DocumentError as error:
-        raise Http404 from error
+        raise OtherRelease from error

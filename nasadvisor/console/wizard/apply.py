@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from nasadvisor.console import hosts
+from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.models import StoredPlan, StoredRun
 from nasadvisor.console.passwords import PasswordForm, confirm_password
 from nasadvisor.console.plans import own_plan, refusal_of
@@ -20,6 +21,7 @@ from nasadvisor.console.wizard.preview import preview_of
 from nasadvisor.console.wizard.progress import ProgressItem, WizardStep, progress
 from nasadvisor.console.wizard.proof import parts_in_pool
 from nasadvisor.console.wizard.summary import summary_of
+from nasadvisor.documents import DocumentError
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
 
@@ -65,7 +67,10 @@ def apply(request: HttpRequest, plan_id: UUID) -> HttpResponse:
 def proof(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     """The sixth step: whether the pool has what the plan gave it."""
     stored = get_object_or_404(StoredRun.objects.select_related("node"), pk=plan_id)
-    plan, inventory = stored.run.plan, stored.node.inventory
+    try:
+        plan, inventory = stored.run.plan, stored.node.inventory
+    except DocumentError as error:
+        raise OtherRelease from error
     pool = inventory.pool(plan.request.pool_guid) if inventory else None
     context = {
         "stored": stored,

@@ -265,6 +265,13 @@ class TestHistory:
         StoredRun.objects.filter(pk=applied.pk).update(document={"from": "another version"})
         assert "written by another version" in text(client.get("/runs/"))
 
+    @pytest.mark.parametrize("path", ["", "fragment/", "undo/", "finish/", "proof/"])
+    def test_its_pages_say_that_another_release_stored_it(self, client: Client, applied: StoredRun, path: str) -> None:
+        StoredRun.objects.update(document={**applied.document, "version": 2})
+        response = client.get(f"/runs/{applied.pk}/{path}")
+        assert response.status_code == 404
+        assert "another release of NAS Advisor" in text(response)
+
 
 class TestAHostThatDidNotBegin:
     def test_it_is_refused_with_the_sentence_if_nothing_was_begun(self, requested: StoredRun, client: Client) -> None:
