@@ -1,6 +1,8 @@
 """The console's tasks: thin, over `records` and `hosts`. Hosts send the first four, beat the last two."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from django.utils import timezone
 
@@ -38,9 +40,10 @@ def store_run_error(node: str, run_id: str, document: Json) -> None:
 
 @app.task(name="console.refresh_inventories")
 def refresh_inventories() -> None:
-    """Ask every host to read itself."""
-    for node in Node.objects.filter(is_simulated=False).defer("inventory_document"):
-        hosts.request_inventory(node)
+    """Ask every host to read itself; simulated ones have a worker too (`make dev`)."""
+    for node in Node.objects.defer("inventory_document"):
+        with _logged():
+            hosts.request_inventory(node)
 
 
 @app.task(name="console.follow_runs")
@@ -48,4 +51,14 @@ def follow_runs() -> None:
     """Ask how the unfinished runs stand, so that a lost message heals; give up on requests that have expired."""
     records.expire_requests(timezone.now())
     for run in records.runs_to_follow():
-        hosts.report_run(run)
+        with _logged():
+            hosts.report_run(run)
+
+
+@contextmanager
+def _logged() -> Iterator[None]:
+    """A host that cannot be asked does not keep the others from being asked."""
+    try:
+        yield
+    except hosts.HostUnreachable as error:
+        logger.warning("%s", error)

@@ -9,6 +9,7 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import override_settings
+from kombu import Connection
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
@@ -100,6 +101,7 @@ def waiting(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[object]]]:
             tasks.append((task, args))
 
     monkeypatch.setattr(app, "send_task", send_task)
+    monkeypatch.setattr(app, "connection_or_acquire", lambda: Connection("memory://"))
     return tasks
 
 

@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -13,7 +12,7 @@ from django.urls import reverse
 from nasadvisor.console import hosts
 from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.models import StoredPlan, StoredRun
-from nasadvisor.console.passwords import PasswordForm, confirm_password
+from nasadvisor.console.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
 from nasadvisor.console.plans import own_plan, refusal_of
 from nasadvisor.console.roles import operator_required, user_of
 from nasadvisor.console.wizard.draft import drop_draft
@@ -24,9 +23,6 @@ from nasadvisor.console.wizard.summary import summary_of
 from nasadvisor.documents import DocumentError
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
-
-POSTED_FIELDS = frozenset({"csrfmiddlewaretoken", "password"})
-"""Everything else about a plan is on the server; who posts more does not use our form."""
 
 
 @operator_required
@@ -93,16 +89,6 @@ def run_progress(stored: StoredRun, step: WizardStep) -> tuple[ProgressItem, ...
     if stored.state == "applied":
         urls[WizardStep.PROOF] = reverse("wizard-proof", args=[stored.id])
     return progress(step, urls)
-
-
-def require_only(request: HttpRequest, fields: frozenset[str]) -> None:
-    """Refuse a form with fields that ours does not have.
-
-    Raises:
-        BadRequest: it has such fields.
-    """
-    if set(request.POST) - fields:
-        raise BadRequest
 
 
 def _was_read_before_end(run: Run, inventory: Inventory | None) -> bool:
