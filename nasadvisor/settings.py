@@ -108,6 +108,15 @@ def database() -> dict[str, Any]:
 
 
 DATABASES = {"default": database()}
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    # Parts of pages that show an inventory and nothing else; one with 1,000 disks has 700 KiB.
+    "pages": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "pages",
+        "OPTIONS": {"MAX_ENTRIES": 8},
+    },
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 STATIC_URL = "static/"

@@ -41,7 +41,8 @@ def own_plan(plan_id: UUID, user: User) -> StoredPlan:
         PermissionDenied: somebody else made it.
         OtherRelease: it was stored by another release.
     """
-    stored = StoredPlan.objects.select_related("node").filter(pk=plan_id).first()
+    plans = StoredPlan.objects.select_related("node").defer("node__inventory_document")
+    stored = plans.filter(pk=plan_id).first()
     if stored is None:
         raise Http404
     if stored.created_by_id != user.pk:

@@ -1,7 +1,7 @@
 """Storing what hosts tell. Called by the tasks, and by `load_machine`; every function may be called twice."""
 
 from datetime import datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.db.models import Q
 from django.utils import timezone
@@ -55,7 +55,10 @@ def store_inventory(node_name: str, document: Json) -> Node:
     news = Q(inventory_read_at=None) | Q(inventory_read_at__lte=read_at)
     clock_was_set = Q(inventory_read_at__gt=read_at + OVERTAKEN_WITHIN)
     Node.objects.filter(news | clock_was_set, pk=node.pk).update(
-        inventory_document=document, inventory_read_at=read_at, inventory_error_document=None
+        inventory_document=document,
+        inventory_version=uuid4(),
+        inventory_read_at=read_at,
+        inventory_error_document=None,
     )
     return node
 

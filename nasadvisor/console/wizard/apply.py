@@ -62,7 +62,8 @@ def apply(request: HttpRequest, plan_id: UUID) -> HttpResponse:
 
 def proof(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     """The sixth step: whether the pool has what the plan gave it."""
-    stored = get_object_or_404(StoredRun.objects.select_related("node"), pk=plan_id)
+    runs = StoredRun.objects.select_related("node").defer("node__inventory_document")
+    stored = get_object_or_404(runs, pk=plan_id)
     try:
         plan, inventory = stored.run.plan, stored.node.inventory
     except DocumentError as error:

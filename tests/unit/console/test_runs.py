@@ -1,6 +1,7 @@
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.test import Client
@@ -155,7 +156,8 @@ class TestProof:
     def test_an_inventory_from_before_the_run_is_said_to_be_old(self, client: Client, applied: StoredRun) -> None:
         node = Node.objects.get()
         Node.objects.update(
-            inventory_document={**(node.inventory_document or {}), "read_at": "2020-01-01T00:00:00+00:00"}
+            inventory_document={**(node.inventory_document or {}), "read_at": "2020-01-01T00:00:00+00:00"},
+            inventory_version=uuid4(),
         )
         assert "has not been read since the run ended" in text(client.get(f"/runs/{applied.pk}/proof/"))
 
