@@ -5,7 +5,10 @@ import pytest
 from nasadvisor import settings
 
 
-def test_the_database_is_sqlite_in_the_folder_of_the_console_unless_a_url_names_another() -> None:
+def test_the_database_is_sqlite_in_the_folder_of_the_console_unless_a_url_names_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("NASADVISOR_DATABASE_URL", raising=False)
     chosen = settings.database()
     assert chosen["ENGINE"] == "django.db.backends.sqlite3"
     assert chosen["NAME"] == settings.STATE_DIR / "console.sqlite3"
