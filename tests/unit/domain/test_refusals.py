@@ -365,7 +365,7 @@ def every_refusal() -> Iterator[Refused]:
         type(legs[0]): legs[0],
     }
     for name, function in inspect.getmembers(refusals, inspect.isfunction):
-        if function.__module__ == refusals.__name__ and name[0].isupper():
+        if name[0].isupper():
             kinds = inspect.get_annotations(function, eval_str=True)
             kinds.pop("return")
             for kind in HoldKind:
