@@ -41,7 +41,7 @@ class CommandFailed(HostError):
         self.code = code
         self.stderr = stderr
         answer = stderr.strip()
-        said = Statement("said", _("It said: {answer}"), {"answer": answer}) if answer else NO_REASON
+        said = Statement("said", _("It said “{answer}”."), {"answer": answer}) if answer else NO_REASON
         template = _("{command} failed with exit code {code}. {said} {state}")
         super().__init__(template, command=command, code=str(code), said=said, state=_state_after(mutates))
 

@@ -313,7 +313,7 @@ class TestInGerman:
         document["steps"][0]["note"] = failed
         StoredRun.objects.update(document=document)
         page = text(client.get(f"/runs/{applied.pk}/"))
-        assert "Der Befehl zpool add schlug mit dem Exit-Code 1 fehl. Er sagte: no such device Er kann davor" in page
+        assert "Der Befehl zpool add schlug mit dem Exit-Code 1 fehl. Er sagte „no such device“. Er kann davor" in page
 
     def test_what_the_host_said_is_translated(self, applied: StoredRun, client: Client) -> None:
         store_run_error(applied.node.name, str(applied.pk), to_document(HostBusy(Path("/run/x")).statement))
