@@ -1,5 +1,5 @@
 #!/bin/bash
-# Install the Debian packages that are missing: packages.sh run|test
+# Install the Debian packages that are missing: packages.sh build|lab|test
 set -euo pipefail
 cd "$(dirname "$0")/.."
 log=build/apt.log
@@ -39,18 +39,18 @@ install_missing() {
 }
 
 case "${1:-}" in
-    run)
-        # The lab's own list is written in Python, which a small Debian comes without.
-        install_missing python3
-        listed=$(/usr/bin/python3 -m tests.lab packages)
-        mapfile -t wanted <<< "$listed"
-        wanted+=(ca-certificates gettext openssh-client python3-venv)
+    build)
+        wanted=(ca-certificates gettext python3 python3-venv)
         # Node.js is often here from elsewhere, with npm inside; Debian's npm would not fit beside that.
         command -v npm > /dev/null || wanted+=(nodejs npm)
         ;;
+    lab)
+        listed=$(/usr/bin/python3 -m tests.lab packages)
+        mapfile -t wanted <<< "$listed"
+        ;;
     test) wanted=(chromium redis-server shellcheck) ;;
     *)
-        echo "packages.sh: say run or test." >&2
+        echo "packages.sh: say build, lab or test." >&2
         exit 2
         ;;
 esac
