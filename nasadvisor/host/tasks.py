@@ -40,7 +40,13 @@ def celery_app(config: HostConfig) -> Celery:
         broker_connection_retry_on_startup=True,
         # Forever: a Redis that is down for long must not end a worker that may be in the middle of a run.
         broker_connection_max_retries=None,
-        broker_transport_options={"socket_connect_timeout": 3, "socket_timeout": 10},
+        # What cannot be published is asked for again; to wait for Redis would hold up the run (kombu: 2 s and more).
+        broker_transport_options={
+            "socket_connect_timeout": 3,
+            "socket_timeout": 10,
+            "max_retries": 1,
+            "interval_start": 0,
+        },
         worker_prefetch_multiplier=1,
         worker_hijack_root_logger=False,
         worker_enable_remote_control=False,

@@ -1,5 +1,6 @@
 """The worker's tasks: what they accept, what they publish, and what happens when nobody listens."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,6 +47,16 @@ def test_it_registers_exactly_its_verbs(tasks: HostTasks) -> None:
 def test_it_takes_json_only_and_never_retries(tasks: HostTasks) -> None:
     assert tasks.app.conf.accept_content == ["json"]
     assert tasks.app.conf.task_acks_late is False
+
+
+def test_a_redis_that_is_down_does_not_hold_up_a_run(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("kombu.utils.functional.sleep", waits.append)
+    app = celery_app(config_from({"NASADVISOR_RUN_DIR": str(tmp_path)}))
+    HostTasks(app, "nas", bench.executor.inventory, bench.host).read_inventory()
+    assert sum(waits) == 0
 
 
 def test_it_publishes_what_it_sees(tasks: HostTasks, sent: Sent) -> None:
