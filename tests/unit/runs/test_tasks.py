@@ -118,3 +118,17 @@ def test_a_run_goes_on_while_nobody_listens(
     [(task, (_, document))] = sent
     assert task == "console.store_run"
     assert from_document(Run, document).state is RunState.APPLIED
+
+
+def test_a_journal_of_another_release_does_not_keep_the_other_runs_from_being_reported(
+    bench: Bench, tasks: HostTasks, sent: Sent
+) -> None:
+    tasks.apply(to_document(bench.plan()), "anna")
+    other = bench.host.journals / "other"
+    other.mkdir()
+    (other / "journal.jsonl").write_text('{"version": 2}\n')
+    sent.clear()
+    tasks.report_runs()
+    [(task, (_, document))] = sent
+    assert task == "console.store_run"
+    assert from_document(Run, document).state is RunState.APPLIED
