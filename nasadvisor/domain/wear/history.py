@@ -61,7 +61,6 @@ class History:
     segment_from: int
     capacity_bytes: int | None
     whole_percents: bool
-    nvme: bool
     stopped: bool
 
     @property
@@ -96,7 +95,7 @@ def history_of(snapshots: Sequence[Snapshot], changes: Iterable[RoleChange] = ()
     """Follow one counter and one indicator through snapshots; they are put in order first."""
     ordered = sorted(snapshots, key=lambda snapshot: snapshot.hours)
     if not ordered:
-        return History((), 0, None, whole_percents=True, nvme=False, stopped=False)
+        return History((), 0, None, whole_percents=True, stopped=False)
     newest = ordered[-1].reading
     written = _unwrapped(ordered)
     shown = newest.indicators[0] if newest.indicators else None
@@ -115,7 +114,6 @@ def history_of(snapshots: Sequence[Snapshot], changes: Iterable[RoleChange] = ()
         segment_from=_segment_from(points, changes),
         capacity_bytes=newest.identity.capacity_bytes,
         whole_percents=all((point.percent or 0.0).is_integer() for point in points),
-        nvme=any(one.code == "nvme-percentage-used" for one in newest.indicators),
         stopped=_stopped(points),
     )
 
