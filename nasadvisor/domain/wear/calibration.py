@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from nasadvisor.domain.wear.phase import Phase
+
 MEMORY_DAYS: Final = 30.0
 """An interval that ended so long ago counts 1/e: rates of servers change between months, seldom within one."""
 
@@ -75,8 +77,8 @@ ENDS: Final = {
     Steadiness.USUAL: Ends(0.45, 0.5, 2.0, 1.4, (0.4, 2.4)),
     Steadiness.UNSTEADY: Ends(0.40, 0.5, 2.5, 2.0, (0.22, 4.6)),
 }
-ONE_STEP: Final = 1.0
-"""A display of whole percents may be about to step whatever is expected."""
+PHASE_MARGIN: Final = 0.1
+"""Wear follows bytes only roughly, so a step may come a tenth of a percent before the readings allow it."""
 
 
 def growth(age_days: float) -> float:
@@ -98,12 +100,12 @@ def smooth_spread(gain: float, steadiness: Steadiness) -> tuple[float, float, fl
     return ends.low * gain, MEDIAN * gain, high
 
 
-def stepped_spread(gain: float, phase: float, steadiness: Steadiness) -> tuple[float, float, float]:
-    """Points that a display of whole percents gains: low, middle, high.
-
-    It rounds down, so a gain shows when it crosses the next whole percent; `phase` is the part of the present one
-    that is used already.
-    """
+def stepped_spread(gain: float, phase: Phase, steadiness: Steadiness) -> tuple[float, float, float]:
+    """Points that a display of whole percents gains: low, middle, high. It rounds down, so a gain shows at a step."""
     low, middle, high = smooth_spread(gain, steadiness)
-    step = ENDS[steadiness].step
-    return max(math.floor(low - step), 0.0), float(math.floor(middle + phase)), float(math.floor(high + ONE_STEP))
+    most = min(phase.most + PHASE_MARGIN, 1.0)
+    return (
+        max(math.floor(low - ENDS[steadiness].step), 0.0),
+        float(math.floor(middle + phase.middle)),
+        float(math.floor(high + most)),
+    )

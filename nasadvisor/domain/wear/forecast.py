@@ -16,6 +16,7 @@ from nasadvisor.domain.wear.calibration import Steadiness
 from nasadvisor.domain.wear.findings import history_findings
 from nasadvisor.domain.wear.gain import expected_gain
 from nasadvisor.domain.wear.history import History
+from nasadvisor.domain.wear.phase import phase_of
 from nasadvisor.domain.wear.rates import steadiness, write_rate
 
 MILESTONES: Final = (80, 90, 100)
@@ -88,7 +89,7 @@ def forecast(history: History, horizon_days: float) -> Forecast:
 
 def _percent_after(history: History, used: float, gain: float, steady: Steadiness) -> Spread:
     if history.whole_percents:
-        gains = calibration.stepped_spread(gain, history.phase, steady)
+        gains = calibration.stepped_spread(gain, phase_of(history), steady)
     else:
         gains = calibration.smooth_spread(gain, steady)
     low, middle, high = (used + points for points in gains)

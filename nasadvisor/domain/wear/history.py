@@ -78,14 +78,6 @@ class History:
         return days >= MIN_DAYS or (known[-1].percent or 0.0) - (known[0].percent or 0.0) >= MIN_STEPS
 
     @property
-    def phase(self) -> float:
-        """The part of the present whole percent that is used already; half where nothing tells."""
-        last = self.last
-        if last is None or last.percent is None or last.exact_percent is None:
-            return 0.5
-        return last.exact_percent - last.percent
-
-    @property
     def segment(self) -> tuple[WearPoint, ...]:
         """The points of the present regime."""
         return self.points[self.segment_from :]
