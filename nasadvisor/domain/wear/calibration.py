@@ -40,6 +40,8 @@ LONG_INTERVAL_DAYS: Final = 200.0
 """A forecast further ahead, or from readings further apart, is one step less certain."""
 
 BEND_POINTS: Final = 5.0
+"""Where the slope of the high end changes: small gains are the more uncertain ones."""
+
 YOUNG_DAYS: Final = 500.0
 GROWTH_AT_YOUNG: Final = 0.10
 GROWTH_PER_DOUBLING: Final = -0.06
@@ -59,24 +61,25 @@ class Steadiness(StrEnum):
 
 @dataclass(frozen=True)
 class Ends:
-    """Slopes of the low and high end against the expected gain; the high one before and after a bend, in points.
+    """Slopes of the low and high end against the expected gain; the high one before and after a bend.
 
-    `step` is subtracted from the low end of a display of whole percents. `rate` are the fifth and 95th percentile of
-    the true write rate over the expected one.
+    `rate` are the fifth and 95th percentile of the true write rate over the expected one.
     """
 
     low: float
-    step: float
     high: float
     high_beyond: float
     rate: tuple[float, float]
 
 
 ENDS: Final = {
-    Steadiness.STEADY: Ends(0.65, 0.0, 1.4, 1.3, (0.55, 1.6)),
-    Steadiness.USUAL: Ends(0.45, 0.5, 2.0, 1.4, (0.4, 2.4)),
-    Steadiness.UNSTEADY: Ends(0.40, 0.5, 2.5, 2.0, (0.22, 4.6)),
+    Steadiness.STEADY: Ends(0.65, 1.4, 1.3, (0.55, 1.6)),
+    Steadiness.USUAL: Ends(0.30, 2.0, 1.5, (0.4, 2.2)),
+    Steadiness.UNSTEADY: Ends(0.26, 2.5, 2.0, (0.22, 4.6)),
 }
+"""The low ends are fifth percentiles. The high ones are above the 95th: drives whose wear rose must be in the range as
+often as those that stand still, and it is the fast ones that a user must hear of."""
+
 PHASE_MARGIN: Final = 0.1
 """Wear follows bytes only roughly, so a step may come a tenth of a percent before the readings allow it."""
 
@@ -105,7 +108,7 @@ def stepped_spread(gain: float, phase: Phase, steadiness: Steadiness) -> tuple[f
     low, middle, high = smooth_spread(gain, steadiness)
     most = min(phase.most + PHASE_MARGIN, 1.0)
     return (
-        max(math.floor(low - ENDS[steadiness].step), 0.0),
+        float(math.floor(low)),
         float(math.floor(middle + phase.middle)),
         float(math.floor(high + most)),
     )
