@@ -3,7 +3,14 @@
 import pytest
 
 from nasadvisor.documents import from_document, to_document
-from nasadvisor.domain.smart.power_loss import Protection, weigh
+from nasadvisor.domain.smart.ocp import read_ocp_log, write_amplification
+from nasadvisor.domain.smart.power_loss import (
+    Protection,
+    id_ctrl_evidence,
+    ocp_evidence,
+    weigh,
+    write_cache_evidence,
+)
 from nasadvisor.domain.smart.reading import Reading, decode
 from tests.unit.domain.smart.drives import Row, nvme, sas, sata
 
@@ -49,6 +56,31 @@ def test_counters_of_power_losses_prove_nothing() -> None:
 
 def test_a_failed_backup_of_nvme_memory_is_evidence_of_a_failure() -> None:
     assert weigh(decode(nvme(critical_warning=16)).power_loss).failed
+
+
+@pytest.mark.parametrize(
+    "keys", [("Capacitor health", "Endurance estimate"), ("capacitor_health", "endurance_estimate")]
+)
+def test_the_ocp_log_tells_capacitors_flash_writes_and_endurance(keys: tuple[str, str]) -> None:
+    media = "Physical media units written" if keys[0][0] == "C" else "physical_media_units_written"
+    log = read_ocp_log({keys[0]: 98, keys[1]: 10**16, media: {"hi": 0, "lo": 3 * 10**12}})
+    assert weigh(ocp_evidence(log)).protection is Protection.CONFIRMED
+    assert log.endurance_bytes == 10**16
+    assert write_amplification(log.media_bytes_written, 2 * 10**12) == 1.5
+
+
+def test_a_capacitor_without_health_has_failed_and_an_unsupported_one_is_unknown() -> None:
+    assert weigh(ocp_evidence(read_ocp_log({"capacitor_health": 0}))).failed
+    assert ocp_evidence(read_ocp_log({"capacitor_health": 0xFFFF})) == ()
+    assert ocp_evidence(read_ocp_log([])) == ()
+
+
+def test_a_cache_that_is_not_volatile_is_a_hint_and_a_volatile_one_speaks_against_it() -> None:
+    assert weigh(id_ctrl_evidence({"vwc": 6})).protection is Protection.LIKELY
+    assert weigh(id_ctrl_evidence({"vwc": 7})).protection is Protection.UNLIKELY
+    assert weigh(id_ctrl_evidence({"vwc": "7"})).protection is Protection.UNKNOWN
+    assert weigh(write_cache_evidence("write through\n")).protection is Protection.LIKELY
+    assert write_cache_evidence("write back") == ()
 
 
 @pytest.mark.parametrize(
