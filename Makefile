@@ -55,6 +55,10 @@ lint: venv $(STAMPS)/packages-test ## Check style, types, floors and shell scrip
 .PHONY: test-tools
 test-tools: venv assets translations $(STAMPS)/packages-lab $(STAMPS)/packages-test
 
+.PHONY: bench
+bench: venv ## Run the benchmarks: budget, measured and peer side by side
+	@nice -n 19 $(BIN)/python -m benchmarks
+
 # The lab
 
 .PHONY: lab
