@@ -109,4 +109,7 @@ def _indicator(attribute: Attribute, percent: float, trust: Trust, ceiling: floa
 
 def _without_repeats(indicators: Iterable[WearIndicator]) -> tuple[WearIndicator, ...]:
     """One attribute is one indicator: the first, most trusted reading of it."""
-    return tuple({found.code: found for found in reversed(tuple(indicators))}.values())[::-1]
+    found: dict[str, WearIndicator] = {}
+    for indicator in indicators:
+        found.setdefault(indicator.code, indicator)
+    return tuple(found.values())

@@ -16,6 +16,12 @@ from nasadvisor.domain.wear.phase import Phase
 MEMORY_DAYS: Final = 30.0
 """An interval that ended so long ago counts 1/e: rates of servers change between months, seldom within one."""
 
+RATE_DAYS: Final = 7.0
+STEADY_DAYS: Final = 45.0
+WEAR_DAYS: Final = 120.0
+"""Least lengths of the intervals that rates, steadiness and wear per byte are taken from; the drives behind the fit
+were read weeks or months apart."""
+
 LIFETIME_DAYS: Final = 1.0
 """The lifetime average counts like one day of evidence."""
 

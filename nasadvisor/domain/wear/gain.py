@@ -1,9 +1,9 @@
 """How many points of wear a drive gains a day: its own wear per byte, times what it writes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from nasadvisor.domain.wear import calibration
-from nasadvisor.domain.wear.history import HOURS_PER_DAY, History, WearPoint
+from nasadvisor.domain.wear.history import HOURS_PER_DAY, History, WearPoint, spaced
 
 Exposure = Callable[[WearPoint], float | None]
 
@@ -21,22 +21,25 @@ def expected_gain(history: History, bytes_per_day: float | None) -> float | None
 
 
 def _per_unit(history: History, exposure: Exposure) -> float:
-    """Points per byte (or day): the lifetime ratio, corrected by the newest interval.
+    """Points per byte (or day): the lifetime ratio, corrected by the newest months.
 
     The correction is (observed + 1) / (expected + 1) steps of a percent: an interval in which nothing was due says
     nothing, one in which many steps were due is believed. A quarter point is added to the percentage for the part of
     the next whole percent that a drive has used already.
     """
-    known = [point for point in history.points if point.percent is not None and exposure(point) is not None]
-    last = known[-1]
+    last = _known(history.points, exposure)[-1]
     lifetime = ((last.percent or 0.0) + calibration.UNSEEN_POINTS) / max(exposure(last) or 0.0, 1.0)
-    recent = [point for point in history.segment if point in known]
+    recent = spaced(_known(history.segment, exposure), calibration.WEAR_DAYS)
     if len(recent) < 2:
         return lifetime
     before = recent[-2]
     steps = max((last.percent or 0.0) - (before.percent or 0.0), 0.0)
     due = lifetime * max((exposure(last) or 0.0) - (exposure(before) or 0.0), 0.0)
     return lifetime * (steps + calibration.PRIOR_STEPS) / (due + calibration.PRIOR_STEPS)
+
+
+def _known(points: Sequence[WearPoint], exposure: Exposure) -> list[WearPoint]:
+    return [point for point in points if point.percent is not None and exposure(point) is not None]
 
 
 def _bytes(point: WearPoint) -> float | None:
