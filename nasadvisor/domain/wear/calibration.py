@@ -31,6 +31,13 @@ LEAST_BYTES_PER_DAY: Final = 1e8
 UNSEEN_POINTS: Final = 0.25
 """Added to a whole percentage when wear per byte is taken from it: part of the next one is used already."""
 
+USUAL_REWRITES: Final = 500.0
+"""Full drive writes per 100 % of a drive that has not shown its own yet: the lower quartile of the fit half, and what
+0.3 drive writes a day for five years come to."""
+
+USUAL_DAYS: Final = 1826.0
+"""Days per 100 % where nothing counts bytes: five years, the usual warranty."""
+
 PRIOR_STEPS: Final = 1.0
 """Weight of the lifetime ratio against the newest interval, in steps of a percent."""
 

@@ -112,6 +112,19 @@ def test_readings_every_six_hours_say_the_same_as_readings_every_month() -> None
     assert often.percent_at == seldom.percent_at
 
 
+def test_a_new_drive_wears_as_usual_until_it_shows_its_own_wear() -> None:
+    terabytes_a_day, terabytes_a_rewrite = 0.01, 0.96
+    usual = terabytes_a_day / terabytes_a_rewrite * 365.25 / 500 * 100
+    new, proven = (
+        forecast(history([(day, 0, day * terabytes_a_day) for day in days]), 0).percent_per_year
+        for days in ((1, 20), (1, 2000))
+    )
+    assert new is not None
+    assert proven is not None
+    assert new.middle == pytest.approx(usual, rel=0.3)
+    assert proven.middle < usual / 4
+
+
 def test_readings_of_the_drive_before_do_not_count() -> None:
     old, new = [(300, 50, 300), (400, 60, 400)], [(401, 0, 0.1), (420, 0, 2)]
     snapshots = [snapshot(*point) for point in [*old, *new]]
