@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from nasadvisor.domain.wear import calibration
-from nasadvisor.domain.wear.history import HOURS_PER_DAY, History, WearPoint, spaced
+from nasadvisor.domain.wear.history import HOURS_PER_DAY, LEAST_HOURS, History, WearPoint, spaced
 
 ALL_POINTS: Final = 100.0
 Exposure = Callable[[WearPoint], float | None]
@@ -20,7 +20,7 @@ def expected_gain(history: History, bytes_per_day: float | None) -> float | None
     if bytes_per_day is not None and last.bytes_written is not None:
         usual = calibration.USUAL_REWRITES * (history.capacity_bytes or 0)
         return _per_unit(history, _bytes, usual) * bytes_per_day
-    return _per_unit(history, _days, calibration.USUAL_DAYS) if last.hours > 0 else None
+    return _per_unit(history, _days, calibration.USUAL_DAYS) if last.hours >= LEAST_HOURS else None
 
 
 def _per_unit(history: History, exposure: Exposure, usual: float) -> float:

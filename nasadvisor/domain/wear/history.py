@@ -19,6 +19,9 @@ MIN_STEPS: Final = 2.0
 MIN_POINTS: Final = 2
 """What a forecast with a date takes: two weeks, or two steps of the percentage."""
 
+LEAST_HOURS: Final = 1.0
+"""A shorter time says nothing about a day."""
+
 FALL: Final = 2.0
 """Points that a percentage may fall by and still be the same count: some drives correct themselves by one."""
 
@@ -220,8 +223,8 @@ def spaced(points: Sequence[WearPoint], least_days: float) -> list[WearPoint]:
 
 
 def intervals(points: Iterable[WearPoint]) -> Iterator[tuple[float, WearPoint, WearPoint]]:
-    """Neighbours with the days between them, where time has passed."""
+    """Neighbours with the days between them, where that is an hour or more."""
     for before, after in pairwise(points):
         days = (after.hours - before.hours) / HOURS_PER_DAY
-        if days > 0:
+        if days >= LEAST_HOURS / HOURS_PER_DAY:
             yield days, before, after

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from nasadvisor.domain.wear import calibration
 from nasadvisor.domain.wear.calibration import Steadiness
-from nasadvisor.domain.wear.history import HOURS_PER_DAY, History, WearPoint, intervals, spaced
+from nasadvisor.domain.wear.history import HOURS_PER_DAY, LEAST_HOURS, History, WearPoint, intervals, spaced
 
 
 def write_rate(history: History) -> float | None:
@@ -34,7 +34,7 @@ def write_rate(history: History) -> float | None:
 def lifetime_rate(history: History) -> float | None:
     """Host bytes a day since the drive was new: its counter over its power-on time."""
     known = _counted(history.points)
-    if not known or known[-1].hours <= 0:
+    if not known or known[-1].hours < LEAST_HOURS:
         return None
     return (known[-1].bytes_written or 0) * HOURS_PER_DAY / known[-1].hours
 
