@@ -45,8 +45,14 @@ def left_in_value(attribute: Attribute) -> float | None:
 
 
 def left_in_raw(attribute: Attribute) -> float | None:
-    """RAW = percent left (Phison's 231, Silicon Motion's 169), whatever VALUE shows."""
-    return FULL - attribute.raw if attribute.raw is not None and attribute.raw <= FULL else None
+    """RAW = percent left (Phison's 231, Silicon Motion's 169). Where RAW is not filled, VALUE counts down instead.
+
+    VALUE 100 beside RAW 0 may be a new drive or one at its end (CrystalDiskInfo, issue 162): it says nothing.
+    """
+    value, raw = attribute.value, attribute.raw
+    if raw == 0 and value is not None:
+        return FULL - value if value < FULL else None
+    return FULL - raw if raw is not None and raw <= FULL else None
 
 
 def used_in_raw(attribute: Attribute) -> float | None:
