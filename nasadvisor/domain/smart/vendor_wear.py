@@ -85,9 +85,9 @@ def value_from_100(attribute: Attribute) -> float | None:
 
 
 def value_from_200(attribute: Attribute) -> float | None:
-    """VALUE starts at 200 and reaches 100 at the rated erases (Toshiba, JMicron, SATADOM-ML)."""
+    """VALUE starts at 200, is 100 at the rated erases, and goes on down (Toshiba, JMicron, SATADOM-ML)."""
     value = attribute.value
-    return 2 * FULL - value if value is not None and FULL < value <= 2 * FULL else None
+    return 2 * FULL - value if value is not None and value <= 2 * FULL else None
 
 
 def wear_leveling(attribute: Attribute) -> float | None:
@@ -162,6 +162,6 @@ RULES: Final = (
     WearRule(frozenset({"Media_Wearout_Indicator"}), media_wearout, frozenset({233})),
     WearRule(frozenset({"Wear_Leveling_Count"}), wear_leveling, frozenset({177}), fallback=True),
     WearRule(ERASE_NAMES, value_from_100, frozenset({173}), LARGEST_PERCENT, fallback=True),
-    WearRule(frozenset({"Erase_Count"}), value_from_200, frozenset({173})),
+    WearRule(frozenset({"Erase_Count"}), value_from_200, frozenset({173}), 2 * FULL),
 )
 """In the order in which they are believed. The first rules are finer than whole percents or cannot be mistaken."""
