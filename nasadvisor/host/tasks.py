@@ -7,7 +7,8 @@ id lets a run happen once, and what was left half done by a crash is the user's 
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 
 import kombu.exceptions
 import redis.exceptions
@@ -17,6 +18,7 @@ from nasadvisor.documents import DocumentError, Json, from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.reading import Reading
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import RunUnknown
@@ -50,12 +52,17 @@ def celery_app(config: HostConfig) -> Celery:
 
 @dataclass(frozen=True)
 class HostTasks:
-    """What the tasks do. `look` reads the host; `runs` is where runs happen; `app` is how the console is reached."""
+    """What the tasks do. `look` reads the host, `sample` its counters; `runs` is where runs happen.
+
+    `app` is how the console is reached.
+    """
 
     app: Celery
     node: str
     look: Callable[[], Inventory]
     runs: RunHost
+    sample: Callable[[], Reading]
+    _sampling: Lock = field(default_factory=Lock)
 
     def read_inventory(self) -> None:
         """Look at the host and publish what is there, or why it cannot be seen."""
@@ -66,6 +73,20 @@ class HostTasks:
             self._publish("console.store_inventory_error", str(error))
         else:
             self._publish("console.store_inventory", document)
+
+    def take_sample(self) -> None:
+        """Read the counters and publish what happened since the last time; nothing, while that is being done."""
+        if not self._sampling.acquire(blocking=False):
+            return
+        try:
+            reading = self.sample()
+        except HostError as error:
+            log.warning("sample: %s", error)
+            return
+        finally:
+            self._sampling.release()
+        if reading.samples or reading.facts:
+            self._publish("console.store_reading", to_document(reading))
 
     def apply(self, plan_document: Json, by: str) -> None:
         """Apply a plan; progress is published after every record."""
@@ -107,6 +128,7 @@ class HostTasks:
         """Make these the tasks of the app."""
         tasks: dict[str, Callable[..., None]] = {
             "host.read_inventory": self.read_inventory,
+            "host.sample": self.take_sample,
             "host.apply": self.apply,
             "host.undo": self.undo,
             "host.finish": self.finish,

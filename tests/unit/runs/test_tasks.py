@@ -8,6 +8,7 @@ from kombu.exceptions import OperationalError
 from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState
+from nasadvisor.domain.reading import Reading
 from nasadvisor.host.config import config_from
 from nasadvisor.host.errors import MachineUnreadable
 from nasadvisor.host.tasks import HostTasks, celery_app
@@ -32,13 +33,13 @@ def sent() -> Sent:
 def tasks(bench: Bench, sent: Sent, monkeypatch: pytest.MonkeyPatch) -> HostTasks:
     app = celery_app(config_from({"NASADVISOR_NODE": "nas"}))
     monkeypatch.setattr(app, "send_task", sent.send_task)
-    return HostTasks(app, "nas", bench.executor.inventory, bench.host)
+    return HostTasks(app, "nas", bench.executor.inventory, bench.host, Reading)
 
 
 def test_it_registers_exactly_its_verbs(tasks: HostTasks) -> None:
     tasks.register()
     own = {name for name in tasks.app.tasks if name.startswith("host.")}
-    verbs = ("read_inventory", "apply", "undo", "finish", "report_run", "report_runs")
+    verbs = ("read_inventory", "sample", "apply", "undo", "finish", "report_run", "report_runs")
     assert own == {f"host.{verb}" for verb in verbs}
 
 
@@ -58,7 +59,7 @@ def test_it_publishes_why_it_sees_nothing(bench: Bench, tasks: HostTasks, sent: 
     def blind() -> Inventory:
         raise MachineUnreadable("udev", "gone")
 
-    HostTasks(tasks.app, "nas", blind, bench.host).read_inventory()
+    HostTasks(tasks.app, "nas", blind, bench.host, Reading).read_inventory()
     [(task, (_, sentence))] = sent
     assert task == "console.store_inventory_error"
     assert "could not be read" in sentence
