@@ -20,6 +20,10 @@ LOOK_EXPIRES = timedelta(seconds=30)
 """The same for requests that only read."""
 
 
+SAMPLE_EXPIRES = timedelta(seconds=8)
+"""A sample that comes late says as much as one that comes on time; two at once say no more than one."""
+
+
 class HostUnreachable(Exception):
     """The request could not be handed over, so nothing was or will be changed; `str(error)` says what to do."""
 
@@ -35,6 +39,15 @@ def request_inventory(node: Node) -> None:
         HostUnreachable: the request could not be handed over.
     """
     _send(node, "host.read_inventory", [], LOOK_EXPIRES)
+
+
+def request_sample(node: Node) -> None:
+    """Ask a host to read its counters; a request that waits is soon worth nothing.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    _send(node, "host.sample", [], SAMPLE_EXPIRES)
 
 
 def apply_plan(stored: StoredPlan, by: str) -> StoredRun:

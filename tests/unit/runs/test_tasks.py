@@ -9,6 +9,7 @@ from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState
 from nasadvisor.domain.reading import Reading
+from nasadvisor.domain.samples import Sample
 from nasadvisor.host.config import config_from
 from nasadvisor.host.errors import MachineUnreadable
 from nasadvisor.host.tasks import HostTasks, celery_app
@@ -107,3 +108,21 @@ def test_a_run_goes_on_while_nobody_listens(
     [(task, (_, document))] = sent
     assert task == "console.store_run"
     assert from_document(Run, document).state is RunState.APPLIED
+
+
+def test_it_publishes_samples_and_nothing_where_there_are_none(tasks: HostTasks, sent: Sent) -> None:
+    tasks.take_sample()
+    assert sent == []
+    reading = Reading((Sample("1", "tank", 10, 10.0),))
+    HostTasks(tasks.app, "nas", tasks.look, tasks.runs, lambda: reading).take_sample()
+    [(task, (node, document))] = sent
+    assert (task, node) == ("console.store_reading", "nas")
+    assert from_document(Reading, document) == reading
+
+
+def test_a_pool_that_cannot_be_sampled_only_leaves_a_gap(tasks: HostTasks, sent: Sent) -> None:
+    def blind() -> Reading:
+        raise MachineUnreadable("zpool", "gone")
+
+    HostTasks(tasks.app, "nas", tasks.look, tasks.runs, blind).take_sample()
+    assert sent == []
