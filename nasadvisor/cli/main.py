@@ -3,6 +3,7 @@
 import click
 
 from nasadvisor import __version__
+from nasadvisor.cli.advising import advise
 from nasadvisor.cli.doctor import doctor
 from nasadvisor.cli.errors import SentenceGroup
 from nasadvisor.cli.look import inventory, pools
@@ -20,5 +21,5 @@ def main() -> None:
     """
 
 
-for command in (inventory, pools, plan, apply, runs, show, undo, finish, doctor):
+for command in (inventory, pools, advise, plan, apply, runs, show, undo, finish, doctor):
     main.add_command(command)

@@ -2,6 +2,7 @@
 
 import getpass
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -16,11 +17,15 @@ from nasadvisor.host.config import HostConfig, load_config
 from nasadvisor.host.inventory import read_inventory
 from nasadvisor.host.machine import Machine
 from nasadvisor.host.runs import RunHost
+from nasadvisor.host.sample import Sampler
 
 
 @dataclass(frozen=True)
 class Services:
-    """The host services that the commands call. `report` tells the web console of a run, by its id."""
+    """The host services that the commands call.
+
+    `report` tells the web console of a run, by its id; `wait` lets seconds pass.
+    """
 
     inventory: Callable[[], Inventory]
     run_host: Callable[[], RunHost]
@@ -28,6 +33,8 @@ class Services:
     machine: Callable[[], Machine]
     report: Callable[[str], None]
     is_root: Callable[[], bool]
+    sampler: Callable[[], Sampler]
+    wait: Callable[[float], None]
 
 
 THIS_HOST: Final = Services(
@@ -37,6 +44,8 @@ THIS_HOST: Final = Services(
     machine=lambda: machine_of(load_config()),
     report=lambda run_id: report_run(load_config(), run_id),
     is_root=lambda: os.geteuid() == 0,
+    sampler=lambda: Sampler(machine_of(load_config())),
+    wait=time.sleep,
 )
 
 

@@ -176,13 +176,13 @@ def _commit_time(sample: Sample, facts: PoolFacts) -> CommitTime | None:
 
 
 def _zil_leaves(sample: Sample, facts: PoolFacts) -> tuple[LeafFacts, ...]:
-    """The leaves of the class that takes most synchronous writes: from OpenZFS 2.4 on that may be `special`."""
+    """The leaves of the class that takes most synchronous writes: a log, or from OpenZFS 2.4 on `special`."""
 
     def sync_writes(vdev_class: str) -> int:
         guids = {leaf.guid for leaf in facts.leaves_of(vdev_class)}
         return sum(each.sync_writes for each in sample.vdevs if each.guid in guids)
 
-    return facts.leaves_of(max(DATA, key=sync_writes))
+    return facts.leaves_of(max((*DATA, *LOGS), key=sync_writes))
 
 
 def flush_time(disks: list[DiskActivity]) -> tuple[int, float]:

@@ -27,6 +27,8 @@ class Shell:
     executor: SimulatedExecutor
     is_root: bool = True
     reported: list[str] = field(default_factory=list)
+    sampler: Any = None
+    waited: list[float] = field(default_factory=list)
 
     @property
     def inventory(self) -> Inventory:
@@ -50,6 +52,8 @@ class Shell:
             machine=lambda: pytest.fail("this command needs no machine"),
             report=self.reported.append,
             is_root=lambda: self.is_root,
+            sampler=lambda: self.sampler,
+            wait=self.waited.append,
         )
         return CliRunner().invoke(main, [str(arg) for arg in args], input=stdin, obj=services, catch_exceptions=False)
 
