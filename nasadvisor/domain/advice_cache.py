@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from nasadvisor.domain.advice import Answer, Device, Evidence, Verdict, not_yet
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
+from nasadvisor.domain.inventory import VdevClass
 from nasadvisor.domain.pool_facts import PoolFacts
 from nasadvisor.domain.samples import ArcActivity, Levels
 from nasadvisor.domain.statements import Statement
@@ -27,7 +28,7 @@ from nasadvisor.domain.thresholds import (
 from nasadvisor.domain.units import zfs_size
 from nasadvisor.domain.workload import Workload
 
-CACHES = ("l2cache",)
+CACHES = (VdevClass.CACHE,)
 
 
 def judge_cache(workload: Workload, facts: PoolFacts, span: Span) -> Verdict:

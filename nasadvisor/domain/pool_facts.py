@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from nasadvisor.domain.inventory import VdevClass
 from nasadvisor.domain.units import GIB
 
 DEFAULT_DIRTY_DATA_MAX: Final = 4 * GIB
@@ -42,13 +43,13 @@ class Tunables:
 
 @dataclass(frozen=True)
 class LeafFacts:
-    """A leaf vdev: its class as `zpool status` calls it, and the kernel's name of the disk below it, "" if unknown.
+    """A leaf vdev: its class, and the kernel's name of the disk below it, "" if unknown.
 
     `write_cache` is /sys/block/DISK/queue/write_cache: with "write through" the kernel sends no flushes at all.
     """
 
     guid: str
-    vdev_class: str
+    vdev_class: VdevClass
     name: str
     disk: str
     rotational: bool
@@ -70,6 +71,6 @@ class PoolFacts:
         """The dataset with this name."""
         return next((each for each in self.datasets if each.name == name), None)
 
-    def leaves_of(self, *classes: str) -> tuple[LeafFacts, ...]:
+    def leaves_of(self, *classes: VdevClass) -> tuple[LeafFacts, ...]:
         """The leaves of these classes."""
         return tuple(leaf for leaf in self.leaves if leaf.vdev_class in classes)

@@ -5,11 +5,12 @@ from enum import StrEnum
 
 from nasadvisor.domain.figures import MS
 from nasadvisor.domain.histogram import EMPTY, Histogram, merged
+from nasadvisor.domain.inventory import VdevClass
 from nasadvisor.domain.pool_facts import DatasetFacts, LeafFacts, PoolFacts
 from nasadvisor.domain.samples import DatasetActivity, DiskActivity, Sample
 
-DATA = ("normal", "special", "dedup")
-LOGS = ("logs",)
+DATA = (VdevClass.NORMAL, VdevClass.SPECIAL, VdevClass.DEDUP)
+LOGS = (VdevClass.LOG,)
 
 
 class Reach(StrEnum):
@@ -157,7 +158,7 @@ def _block_overhead(sample: Sample) -> float:
 
 def _commit_time(sample: Sample, facts: PoolFacts) -> CommitTime | None:
     """From the disks that take the ZIL now; None where nothing was written synchronously."""
-    leaves = _zil_leaves(sample, facts)
+    leaves = zil_leaves(sample, facts)
     active = [each for each in sample.vdevs if each.guid in {leaf.guid for leaf in leaves}]
     writes = merged([each.writes for each in active])
     if not sum(each.sync_writes for each in active) or writes == EMPTY:
@@ -175,10 +176,10 @@ def _commit_time(sample: Sample, facts: PoolFacts) -> CommitTime | None:
     )
 
 
-def _zil_leaves(sample: Sample, facts: PoolFacts) -> tuple[LeafFacts, ...]:
+def zil_leaves(sample: Sample, facts: PoolFacts) -> tuple[LeafFacts, ...]:
     """The leaves of the class that takes most synchronous writes: a log, or from OpenZFS 2.4 on `special`."""
 
-    def sync_writes(vdev_class: str) -> int:
+    def sync_writes(vdev_class: VdevClass) -> int:
         guids = {leaf.guid for leaf in facts.leaves_of(vdev_class)}
         return sum(each.sync_writes for each in sample.vdevs if each.guid in guids)
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from nasadvisor.domain.histogram import EMPTY, Histogram
+from nasadvisor.domain.inventory import VdevClass
 from nasadvisor.domain.pool_facts import DatasetFacts, LeafFacts, PoolFacts, Tunables
 from nasadvisor.domain.samples import (
     ArcActivity,
@@ -19,10 +20,10 @@ DAY = 86400.0
 MS_BUCKET = {"fast": 16, "slow": 23}
 """About 0.1 ms, and about 12 ms."""
 
-LEAVES = (LeafFacts("1", "normal", "sda", "sda", True), LeafFacts("2", "normal", "sdb", "sdb", True))
+LEAVES = (LeafFacts("1", VdevClass.NORMAL, "sda", "sda", True), LeafFacts("2", VdevClass.NORMAL, "sdb", "sdb", True))
 FLASH = tuple(replace(leaf, rotational=False) for leaf in LEAVES)
-LOG_LEAF = LeafFacts("3", "logs", "nvme0n1p1", "nvme0n1", False)
-CACHE_LEAF = LeafFacts("4", "l2cache", "nvme0n1p2", "nvme0n1", False)
+LOG_LEAF = LeafFacts("3", VdevClass.LOG, "nvme0n1p1", "nvme0n1", False)
+CACHE_LEAF = LeafFacts("4", VdevClass.CACHE, "nvme0n1p2", "nvme0n1", False)
 
 
 def facts(*leaves: LeafFacts, sync: str = "standard", logbias: str = "latency", **tunables: int) -> PoolFacts:
