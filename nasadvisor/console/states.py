@@ -56,7 +56,7 @@ _LOOKS: Final[dict[str, Look]] = {
     "helps": Look(*GOOD, _("Helps")),
     "little": Look("secondary", "dash-circle", _("Little gain")),
     "no": Look("secondary", "slash-circle", _("No gain")),
-    "cannot-tell": Look("info", "hourglass-split", _("Cannot tell yet")),
+    "cannot-tell": Look("info", "hourglass-split", _("Cannot tell")),
     # Levels of findings.
     Level.INFO.value: Look("info", "info-circle-fill", _("Note")),
     Level.WARNING.value: Look(*WARN, _("Warning")),

@@ -255,11 +255,11 @@ def log_evidence(workload: Workload, ssd: SsdTime) -> tuple[Evidence, ...]:
         flush = milliseconds(commit.flush_ns) if commit.flushes else "–"
         rows += [
             Evidence(
-                _named(_("Writing on the data disks, median, without flush")),
+                _named(_("Writing on the disks that take them, median, without flush")),
                 milliseconds(commit.write_ns),
                 "zpool iostat -w",
             ),
-            Evidence(_named(_("Flushing the data disks' caches, mean")), flush, "/sys/block/*/stat"),
+            Evidence(_named(_("Flushing those disks' caches, mean")), flush, "/sys/block/*/stat"),
             Evidence(
                 _named(_("So a commit takes about")),
                 f"{milliseconds(commit.likely_ns)} ({milliseconds_range(commit.low_ns, commit.high_ns)})",

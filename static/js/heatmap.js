@@ -239,6 +239,8 @@
   }
 
   function drawScale() {
+    const { most } = bounds();
+    box.querySelector("[data-heat-most]").textContent = most ? `(${most.toLocaleString()} ${words.ios})` : "";
     const scale = box.querySelector(".heat-scale");
     const pen = scale.getContext("2d");
     for (let i = 0; i < scale.width; i += 1) {
@@ -251,6 +253,7 @@
     if (!data) return;
     drawHeat();
     drawDevices();
+    heat.dataset.drawn = "";
     drawScale();
   }
 

@@ -1,15 +1,16 @@
 """The data of the heat map: how often I/O took how long, over time; and beside it the I/O of each device."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from nasadvisor.console.models import Resolution, SampledPool, StoredRun
 from nasadvisor.console.series import latencies_of, samples_of
+from nasadvisor.console.uses import Index
 from nasadvisor.documents import DocumentError
 from nasadvisor.domain.histogram import EMPTY, Histogram
-from nasadvisor.domain.inventory import Pool, VdevClass
+from nasadvisor.domain.inventory import Inventory, Pool, Vdev, VdevClass
 from nasadvisor.domain.lifecycle import Run, RunState
 from nasadvisor.domain.pool_facts import PoolFacts
 from nasadvisor.domain.samples import VdevActivity
@@ -57,6 +58,22 @@ class Range:
         return step * max(-(-columns // COLUMNS_AT_MOST), 1)
 
 
+def with_disk_names(facts: PoolFacts, pool: Pool, inventory: Inventory) -> PoolFacts:
+    """The facts with leaves called as people know them: model and serial of the disk, and the slice's number."""
+    index = Index(inventory)
+    names = {leaf.guid: _name(index, leaf) for vdev in pool.vdevs() for leaf in vdev.leaves()}
+    leaves = tuple(replace(leaf, name=names.get(leaf.guid) or leaf.name) for leaf in facts.leaves)
+    return replace(facts, leaves=leaves)
+
+
+def _name(index: Index, leaf: Vdev) -> str:
+    disk, part = index.by_path.get(leaf.path, (None, None))
+    if disk is None:
+        return ""
+    alone = part is None or len(disk.partitions) == 1
+    return disk.label if alone or part is None else f"{disk.label}, {part.number}"
+
+
 def targets_of(facts: PoolFacts, pool: Pool | None, titles: Mapping[VdevClass, object]) -> tuple[Target, ...]:
     """The pool, each class, each top-level vdev, each leaf. `titles` has the names of classes for people."""
     targets = [Target(WHOLE_POOL, facts.name, 0, frozenset())]
@@ -72,10 +89,11 @@ def targets_of(facts: PoolFacts, pool: Pool | None, titles: Mapping[VdevClass, o
     return tuple(targets)
 
 
-def heat_map(series: SampledPool, target: Target, kind: str, span: Range) -> dict[str, Any]:
+def heat_map(series: SampledPool, facts: PoolFacts, target: Target, kind: str, span: Range) -> dict[str, Any]:
     """One column after another: its end, the histogram of the target, and the number of I/Os of every leaf.
 
-    `kind` is "writes" or "reads". A histogram is packed as its number of empty buckets in front, then the counts.
+    `facts` has the names to show; `kind` is "writes" or "reads". A histogram is packed as its number of empty buckets
+    in front, then the counts.
     """
     step = span.column_s
     columns: dict[int, tuple[Histogram, dict[str, int]]] = {}
@@ -90,7 +108,7 @@ def heat_map(series: SampledPool, target: Target, kind: str, span: Range) -> dic
         "end": span.end,
         "at": times,
         "heat": [_packed(columns[at][0]) for at in times],
-        "devices": _devices(series.facts, [columns[at][1] for at in times]),
+        "devices": _devices(facts, [columns[at][1] for at in times]),
         **_demand(series, span, step),
     }
 

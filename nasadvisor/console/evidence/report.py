@@ -35,6 +35,13 @@ class Row:
     after: str
     factor: float
 
+    @property
+    def change(self) -> str:
+        """The factor as one says it: times 3.8, or divided by 12."""
+        if not self.factor:
+            return "–"
+        return f"× {self.factor:.3g}" if self.factor >= 1 else f"÷ {1 / self.factor:.3g}"
+
 
 @dataclass(frozen=True)
 class Report:

@@ -11,11 +11,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.diagrams import TITLES
-from nasadvisor.console.evidence.heat import Range, heat_map, marks_of, targets_of
+from nasadvisor.console.evidence.heat import Range, heat_map, marks_of, targets_of, with_disk_names
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.frame import current_node
 from nasadvisor.console.models import Node, StoredRun
-from nasadvisor.domain.inventory import Pool
+from nasadvisor.domain.inventory import Inventory, Pool
 
 LONGEST_RANGE_S = 366 * 86400
 SHORTEST_RANGE_S = 120
@@ -48,11 +48,11 @@ def evidence(request: HttpRequest) -> HttpResponse:
 
 def pool(request: HttpRequest, guid: str) -> HttpResponse:
     """One pool: verdicts, who writes, the heat map."""
-    node, found = _pool(request, guid)
+    node, found, inventory = _pool(request, guid)
     series = series_of(node, guid)
     now = timezone.now()
     seen = watched(series, now)
-    targets = targets_of(series.facts, found, TITLES) if series else ()
+    targets = targets_of(with_disk_names(series.facts, found, inventory), found, TITLES) if series else ()
     runs = [run for run in _runs(node, guid) if run.state in ("applied", "undone")]
     context = {
         "node": node,
@@ -73,21 +73,22 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
 
 def heat(request: HttpRequest, guid: str) -> JsonResponse:
     """The heat map's data as JSON: `target`, `kind` (writes or reads), `start` and `end` in seconds since 1970."""
-    node, found = _pool(request, guid)
+    node, found, inventory = _pool(request, guid)
     series = series_of(node, guid)
     if series is None:
         raise Http404
-    targets = targets_of(series.facts, found, {})
+    facts = with_disk_names(series.facts, found, inventory)
+    targets = targets_of(facts, found, {})
     target = next((each for each in targets if each.key == request.GET.get("target")), targets[0])
     kind = "reads" if request.GET.get("kind") == "reads" else "writes"
     span = _range(request)
-    data: dict[str, Any] = heat_map(series, target, kind, span)
+    data: dict[str, Any] = heat_map(series, facts, target, kind, span)
     data["marks"] = [{**mark, "what": _mark_word(mark["what"])} for mark in marks_of(_runs(node, guid), span)]
     return JsonResponse(data)
 
 
-def _pool(request: HttpRequest, guid: str) -> tuple[Node, Pool]:
-    """The node that is shown and its pool.
+def _pool(request: HttpRequest, guid: str) -> tuple[Node, Pool, Inventory]:
+    """The node that is shown, its pool, and its inventory.
 
     Raises:
         Http404: it has no such pool.
@@ -95,9 +96,9 @@ def _pool(request: HttpRequest, guid: str) -> tuple[Node, Pool]:
     node = current_node(request)
     inventory = node.inventory if node else None
     found = inventory.pool(guid) if inventory else None
-    if node is None or found is None:
+    if node is None or inventory is None or found is None:
         raise Http404
-    return node, found
+    return node, found, inventory
 
 
 def _range(request: HttpRequest) -> Range:
