@@ -93,11 +93,12 @@ def not_yet(verdict: Verdict, missing_s: float) -> Verdict:
     """The verdict, or that it is too early for one."""
     if missing_s <= 0 or verdict.answer is Answer.CANNOT_TELL:
         return verdict
-    rule = Statement(
-        "too-early",
-        _("Too little was seen so far: {seen} of the pool at work. What was seen points to: {answer}."),
-        {"seen": duration(verdict.seconds), "answer": verdict.answer.value},
+    template = (
+        _("Too little was seen so far: {seen} of the pool at work. What was seen speaks for it.")
+        if verdict.answer is Answer.HELPS
+        else _("Too little was seen so far: {seen} of the pool at work. What was seen speaks against it.")
     )
+    rule = Statement("too-early", template, {"seen": duration(verdict.seconds)})
     return replace(verdict, answer=Answer.CANNOT_TELL, rule=rule, wait_s=missing_s)
 
 
