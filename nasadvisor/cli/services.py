@@ -12,10 +12,12 @@ import click
 from nasadvisor.cli.errors import Refusal
 from nasadvisor.cli.reporting import report_run
 from nasadvisor.domain.inventory import Inventory
-from nasadvisor.host.build import machine_of, run_host_of
+from nasadvisor.host.build import candidate_host_of, machine_of, probe_host_of, run_host_of
+from nasadvisor.host.candidate import CandidateHost
 from nasadvisor.host.config import HostConfig, load_config
 from nasadvisor.host.inventory import read_inventory
 from nasadvisor.host.machine import Machine
+from nasadvisor.host.probe import ProbeHost
 from nasadvisor.host.runs import RunHost
 from nasadvisor.host.sample import Sampler
 
@@ -35,6 +37,8 @@ class Services:
     is_root: Callable[[], bool]
     sampler: Callable[[], Sampler]
     wait: Callable[[float], None]
+    probe_host: Callable[[], ProbeHost]
+    candidate_host: Callable[[], CandidateHost]
 
 
 THIS_HOST: Final = Services(
@@ -46,6 +50,8 @@ THIS_HOST: Final = Services(
     is_root=lambda: os.geteuid() == 0,
     sampler=lambda: Sampler(machine_of(load_config())),
     wait=time.sleep,
+    probe_host=lambda: probe_host_of(load_config()),
+    candidate_host=lambda: candidate_host_of(load_config()),
 )
 
 

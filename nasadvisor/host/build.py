@@ -3,10 +3,13 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from nasadvisor.host.candidate import CandidateHost
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.executor import Executor, MachineExecutor
+from nasadvisor.host.leftovers import Leftovers
 from nasadvisor.host.machine import Machine
 from nasadvisor.host.platforms import extra_locks, tail_bytes
+from nasadvisor.host.probe import ProbeHost
 from nasadvisor.host.runs import RunHost
 
 
@@ -24,3 +27,15 @@ def run_host_of(config: HostConfig) -> RunHost:
 
     locks = (config.lock_path, *extra_locks())
     return RunHost(config.node, config.journals, locks, executor, lambda: datetime.now(UTC))
+
+
+def probe_host_of(config: HostConfig) -> ProbeHost:
+    """Where this host's pools are probed."""
+    machine = machine_of(config)
+    lock = config.run_dir / "probe.lock"
+    return ProbeHost(machine.runner, Leftovers(config.leftovers), lock, config.run_dir, machine.clock)
+
+
+def candidate_host_of(config: HostConfig) -> CandidateHost:
+    """Where this host's SSDs are tested."""
+    return CandidateHost(run_host_of(config), machine_of(config).runner, Leftovers(config.leftovers))

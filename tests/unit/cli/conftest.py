@@ -28,6 +28,8 @@ class Shell:
     is_root: bool = True
     reported: list[str] = field(default_factory=list)
     sampler: Any = None
+    probe_host: Any = None
+    candidate_host: Any = None
     waited: list[float] = field(default_factory=list)
 
     @property
@@ -52,8 +54,10 @@ class Shell:
             machine=lambda: pytest.fail("this command needs no machine"),
             report=self.reported.append,
             is_root=lambda: self.is_root,
-            sampler=lambda: self.sampler,
+            sampler=lambda: self.sampler() if callable(self.sampler) else self.sampler,
             wait=self.waited.append,
+            probe_host=lambda: self.probe_host,
+            candidate_host=lambda: self.candidate_host,
         )
         return CliRunner().invoke(main, [str(arg) for arg in args], input=stdin, obj=services, catch_exceptions=False)
 

@@ -169,6 +169,8 @@ def test_the_exit_code_tells_whether_there_are_problems(
         is_root=lambda: is_root,
         sampler=lambda: pytest.fail("the doctor watches nothing"),
         wait=lambda _: pytest.fail("the doctor waits for nothing"),
+        probe_host=lambda: pytest.fail("the doctor probes nothing"),
+        candidate_host=lambda: pytest.fail("the doctor tests nothing"),
     )
     result = CliRunner().invoke(main, ["doctor"], obj=services, catch_exceptions=False)
     assert result.exit_code == code
