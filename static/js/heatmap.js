@@ -20,12 +20,19 @@
   const DAY_S = 86400;
 
   let data = null;
-  let range = { start: now() - DAY_S, end: now(), live: true };
+  let range = asked() || { start: now() - DAY_S, end: now(), live: true };
   let past = [];
   let cursor = null; // number of the column that is pointed at
   let row = null;
   let drag = null;
   let request = 0;
+
+  // A range can be linked to: ?start=…&end=… in seconds since 1970.
+  function asked() {
+    const query = new URLSearchParams(window.location.search);
+    const [start, end] = [Number(query.get("start")), Number(query.get("end"))];
+    return start > 0 && end > start ? { start, end, live: false } : null;
+  }
 
   function now() { return Math.floor(Date.now() / 1000); }
   function isDark() { return document.documentElement.dataset.bsTheme === "dark"; }
@@ -72,6 +79,13 @@
 
   function x(seconds, inner) {
     return MARGIN.left + ((seconds - data.start) / (data.end - data.start)) * inner;
+  }
+
+  // The first and the last column may reach beyond the range.
+  function cell(pen, inner, left, top, width, height) {
+    const from = Math.max(left, MARGIN.left);
+    const to = Math.min(left + width, MARGIN.left + inner);
+    if (to > from) pen.fillRect(from, top, to - from, height);
   }
 
   function columnWidth(inner) { return Math.max((data.step / (data.end - data.start)) * inner, 1); }
@@ -141,7 +155,7 @@
         if (!count) return;
         pen.fillStyle = colour(shareOf(count, limits.most));
         const y = bottom - (first + i - limits.low + 1) * rowHeight;
-        pen.fillRect(x(data.at[column], inner) - wide, y, wide + 0.5, rowHeight);
+        cell(pen, inner, x(data.at[column], inner) - wide, y, wide + 0.5, rowHeight);
       });
     });
     pen.fillStyle = css("--bs-secondary-color");
@@ -220,7 +234,7 @@
       device.counts.forEach((count, i) => {
         if (!count) return;
         pen.fillStyle = colour(shareOf(count, most));
-        pen.fillRect(x(data.at[i], inner) - wide, top + 1, wide + 0.5, ROW - 2);
+        cell(pen, inner, x(data.at[i], inner) - wide, top + 1, wide + 0.5, ROW - 2);
       });
       const name = device.name || words.gone;
       pen.textAlign = "left";

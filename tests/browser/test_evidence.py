@@ -1,16 +1,26 @@
 """The evidence pages in a real browser: how they look, and that the heat map answers mouse and keyboard."""
 
+import json
 import re
+import time
 from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import expect
 
-from nasadvisor.console.models import SampledPool, StoredRun
+from nasadvisor.console import records, series
+from nasadvisor.console.models import Node, SampledPool, StoredRun
 from tests.browser.conftest import Desk
 from tests.browser.test_looks import WIDTHS, overflow, picture, violations
+from tests.evidence.picture import RECORDED
 from tests.unit.console.test_evidence import applied_run, fill
 from tests.unit.machines import TANK
+
+IMAGES = Path(__file__).parents[2] / "docs/images"
 
 
 def drawn(desk: Desk) -> None:
@@ -129,3 +139,34 @@ def test_another_part_of_the_pool_can_be_chosen(operator: Desk) -> None:
     watched(operator)
     with operator.page.expect_response("**/heat/**target=class-logs**"):
         operator.page.locator("[data-heat=target]").select_option("class-logs")
+
+
+@pytest.mark.skipif(not RECORDED.exists(), reason="`make evidence` records it")
+def test_the_picture_of_a_log_that_takes_over(operator: Desk) -> None:
+    """Story 4: the latencies fall at the moment the log is added, and rise when it goes. Kept for the documentation."""
+    recorded = json.loads(RECORDED.read_text())
+    Node.objects.all().delete()
+    shift = int(time.time()) - max(sample["at"] for each in recorded["readings"] for sample in each["samples"])
+    node = recorded["inventory"]["host"]["node"]
+    records.store_inventory(node, {**recorded["inventory"], "read_at": timezone.now().isoformat(timespec="seconds")})
+    records.store_run(node, later(recorded["run"], shift))
+    for reading in recorded["readings"]:
+        samples = [{**sample, "at": sample["at"] + shift} for sample in reading["samples"]]
+        series.store_reading(node, {**reading, "samples": samples})
+    guid = recorded["inventory"]["pools"][0]["guid"]
+    ends = [sample["at"] + shift for each in recorded["readings"] for sample in each["samples"]]
+    operator.open(f"/evidence/{guid}/?start={min(ends) - 10}&end={max(ends)}")
+    drawn(operator)
+    IMAGES.mkdir(exist_ok=True)
+    operator.page.locator("#heatmap").screenshot(path=IMAGES / "heatmap-log-added.png")
+
+
+def later(run: Any, shift: int) -> Any:
+    """The run with all its times moved."""
+    if isinstance(run, dict):
+        return {key: later(value, shift) for key, value in run.items()}
+    if isinstance(run, list):
+        return [later(value, shift) for value in run]
+    if isinstance(run, str) and re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00", run):
+        return (datetime.fromisoformat(run) + timedelta(seconds=shift)).isoformat()
+    return run

@@ -1,4 +1,4 @@
-"""Verdicts against the truth: `make evidence`. Boots a guest with slow disks; about 35 minutes under emulation.
+"""Verdicts against the truth: `make evidence`. Boots a guest with slow disks; about 40 minutes under emulation.
 
 For each workload: the verdict while it runs, then the device really added by a plan of the product, then the gain that
 was measured; at the end the device is taken back. Writes the tables of docs/evidence.md; exit code 1 if a verdict
@@ -17,6 +17,7 @@ from nasadvisor.domain.lifecycle import RunState
 from nasadvisor.domain.plan import PlanRequest
 from nasadvisor.domain.prediction import Range
 from nasadvisor.domain.units import GIB
+from tests.evidence import picture
 from tests.evidence.judging import Outcome, Predicted, tables, with_tables
 from tests.evidence.workloads import ARC_BYTES, CACHE_WORKLOADS, FLASH_WORKLOAD, LOG_WORKLOADS, Workload
 from tests.integration.agent import PYTHON, SOURCE, Agent, push_source
@@ -54,6 +55,7 @@ def main() -> int:
             outcomes += log_outcomes(agent, LOG_WORKLOADS)
             with flash_pool(guest):
                 outcomes += log_outcomes(agent, (FLASH_WORKLOAD,))
+            picture.record(agent, LOG_WORKLOADS[1])
             outcomes += cache_outcomes(agent)
     text = tables(outcomes, predicted)
     minutes = (time.monotonic() - started) / 60
