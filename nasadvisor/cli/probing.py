@@ -3,34 +3,22 @@
 import json
 import sys
 import uuid
-from datetime import UTC, datetime
 from typing import Any
 
 import click
 
 from nasadvisor.cli.disks import find_disk, find_pool
 from nasadvisor.cli.errors import Misuse, Refusal, json_option
-from nasadvisor.cli.services import Services, services_for
+from nasadvisor.cli.services import services_for
 from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.documents import to_document
 from nasadvisor.domain.figures import milliseconds, rate
 from nasadvisor.domain.inventory import Disk, Pool
-from nasadvisor.domain.plan import PlanIds, PlanRequest
-from nasadvisor.domain.prediction import Prediction, predict
-from nasadvisor.domain.probing import CandidateResult, FioFigures, ProbeResult, against_probe
-from nasadvisor.domain.samples import Sample
+from nasadvisor.domain.measurement import Measurement, MeasureOrder
+from nasadvisor.domain.prediction import Prediction
+from nasadvisor.domain.probing import CandidateResult, FioFigures, ProbeResult
 from nasadvisor.domain.units import GIB, zfs_size
-from nasadvisor.domain.workload import CommitTime, workload_of
-from nasadvisor.host.candidate import clean_up_candidates, measure_candidate
-from nasadvisor.host.probe import clean_up_probes, probe_pool
-
-LOOK_S = 5
-"""How long it is looked first whether the pool is quiet."""
-
-TEST_SLICE_BYTES = 32 * GIB
-"""More than the fast cache of most SSDs; a smaller SSD is tested with what it has."""
-
-SHARE_FOR_TEST = 0.8
+from nasadvisor.host.measure import clean_up, measure
 
 
 @click.command()
@@ -52,40 +40,24 @@ def probe(
     a crash: the next probe, or the service, removes what its record names.
     """
     services = services_for(ctx)
-    for removed in (*clean_up_probes(services.probe_host()), *clean_up_candidates(services.candidate_host())):
+    host = services.measure_host()
+    for removed in clean_up(host):
         click.echo(f"Removed what an interrupted measurement left: {removed}", err=True)
     inventory = services.inventory()
     chosen = find_pool(inventory, pool)
     candidate = find_disk(inventory, disk) if disk else None
-    _check(services, chosen)
     if not yes:
         _ask(chosen, candidate)
-    result, commit = _probe(services, chosen, seconds)
-    tested = _test(services, chosen, candidate, seconds, size_gib) if candidate else None
-    predictions = predict(result, commit, tested) if tested and commit else ()
+    size = size_gib * GIB if size_gib else 0
+    order = MeasureOrder(str(uuid.uuid4()), chosen.guid, candidate.key if candidate else "", seconds, size)
+    found = measure(host, order)
     if as_json:
-        click.echo(json.dumps(_document(result, commit, tested, predictions), ensure_ascii=False))
+        click.echo(json.dumps(_document(found), ensure_ascii=False))
         return
-    _print_probe(result)
-    if tested:
-        _print_candidate(tested)
-        _print_predictions(predictions)
-
-
-def _check(services: Services, pool: Pool) -> None:
-    """Refuse a pool that is unwell, full or busy; looking takes some seconds."""
-    refusals = list(against_probe(pool, None))
-    if not refusals:
-        refusals = list(against_probe(pool, _look(services, pool, LOOK_S)))
-    if refusals:
-        raise Refusal("\n".join(str(refusal) for refusal in refusals))
-
-
-def _look(services: Services, pool: Pool, seconds: float) -> Sample | None:
-    sampler = services.sampler()
-    sampler.sample()
-    services.wait(seconds)
-    return next((each for each in sampler.sample().samples if each.pool_guid == pool.guid), None)
+    _print_probe(found.probe)
+    if found.candidate:
+        _print_candidate(found.candidate)
+        _print_predictions(found.predictions)
 
 
 def _ask(pool: Pool, disk: Disk | None) -> None:
@@ -99,32 +71,8 @@ def _ask(pool: Pool, disk: Disk | None) -> None:
         raise Refusal("Nothing was changed.")
 
 
-def _probe(services: Services, pool: Pool, seconds: int) -> tuple[ProbeResult, CommitTime | None]:
-    """The probe, and what the pool's disks took meanwhile."""
-    sampler = services.sampler()
-    facts = [each for each in sampler.sample().facts if each.guid == pool.guid]
-    result = probe_pool(services.probe_host(), pool, uuid.uuid4().hex[:12], seconds)
-    sample = next((each for each in sampler.sample().samples if each.pool_guid == pool.guid), None)
-    return result, workload_of(sample, facts[-1]).commit_time if sample and facts else None
-
-
-def _test(services: Services, pool: Pool, disk: Disk, seconds: int, size_gib: int | None) -> CandidateResult:
-    size = size_gib * GIB if size_gib else min(TEST_SLICE_BYTES, int(disk.identity.size_bytes * SHARE_FOR_TEST))
-    request = PlanRequest(pool.guid, (disk.key,), size, reserve_percent=0)
-    uuids = tuple(str(uuid.uuid4()) for _ in range(PlanIds.uuids_needed(request)))
-    ids = PlanIds(str(uuid.uuid4()), datetime.now(UTC).isoformat(timespec="seconds"), uuids)
-    return measure_candidate(services.candidate_host(), request, ids, seconds)
-
-
-def _document(
-    result: ProbeResult, commit: CommitTime | None, tested: CandidateResult | None, predictions: tuple[Prediction, ...]
-) -> dict[str, Any]:
-    return {
-        "probe": to_document(result),
-        "commit_time": to_document(commit) if commit else None,
-        "candidate": to_document(tested) if tested else None,
-        "predictions": [to_document(each) for each in predictions],
-    }
+def _document(found: Measurement) -> dict[str, Any]:
+    return {**to_document(found), "predictions": [to_document(each) for each in found.predictions]}
 
 
 def _print_probe(result: ProbeResult) -> None:

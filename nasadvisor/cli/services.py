@@ -12,12 +12,11 @@ import click
 from nasadvisor.cli.errors import Refusal
 from nasadvisor.cli.reporting import report_run
 from nasadvisor.domain.inventory import Inventory
-from nasadvisor.host.build import candidate_host_of, machine_of, probe_host_of, run_host_of
-from nasadvisor.host.candidate import CandidateHost
+from nasadvisor.host.build import machine_of, measure_host_of, run_host_of
 from nasadvisor.host.config import HostConfig, load_config
 from nasadvisor.host.inventory import read_inventory
 from nasadvisor.host.machine import Machine
-from nasadvisor.host.probe import ProbeHost
+from nasadvisor.host.measure import MeasureHost
 from nasadvisor.host.runs import RunHost
 from nasadvisor.host.sample import Sampler
 
@@ -37,8 +36,7 @@ class Services:
     is_root: Callable[[], bool]
     sampler: Callable[[], Sampler]
     wait: Callable[[float], None]
-    probe_host: Callable[[], ProbeHost]
-    candidate_host: Callable[[], CandidateHost]
+    measure_host: Callable[[], MeasureHost]
 
 
 THIS_HOST: Final = Services(
@@ -50,8 +48,7 @@ THIS_HOST: Final = Services(
     is_root=lambda: os.geteuid() == 0,
     sampler=lambda: Sampler(machine_of(load_config())),
     wait=time.sleep,
-    probe_host=lambda: probe_host_of(load_config()),
-    candidate_host=lambda: candidate_host_of(load_config()),
+    measure_host=lambda: measure_host_of(load_config()),
 )
 
 

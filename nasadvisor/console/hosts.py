@@ -2,6 +2,7 @@
 """What the console asks of hosts. The only place that sends tasks to them; the answers arrive in `tasks`."""
 
 from datetime import timedelta
+from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
@@ -9,9 +10,10 @@ from django.utils.translation import gettext as _
 from kombu.exceptions import OperationalError
 
 from nasadvisor.console.celery_app import app
-from nasadvisor.console.models import Node, Pending, StoredPlan, StoredRun
+from nasadvisor.console.models import Node, Pending, StoredMeasurement, StoredPlan, StoredRun
 from nasadvisor.documents import Json, to_document
 from nasadvisor.domain.lifecycle import Run, RunState, steps_of
+from nasadvisor.domain.measurement import MeasureOrder
 
 CHANGE_EXPIRES = timedelta(seconds=120)
 """A request to change something that no host has taken up by then is dropped: nobody wants it to run an hour later."""
@@ -48,6 +50,25 @@ def request_sample(node: Node) -> None:
         HostUnreachable: the request could not be handed over.
     """
     _send(node, "host.sample", [], SAMPLE_EXPIRES)
+
+
+def measure(node: Node, order: MeasureOrder, by: str) -> StoredMeasurement:
+    """Ask a host to measure by writing; `by` is the user's name.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    with transaction.atomic():
+        stored = StoredMeasurement.objects.create(
+            id=UUID(order.id),
+            node=node,
+            pool_guid=order.pool_guid,
+            disk_key=order.disk_key,
+            requested_by=by,
+            requested_at=timezone.now(),
+        )
+        _send(node, "host.measure", [to_document(order)], CHANGE_EXPIRES)
+    return stored
 
 
 def apply_plan(stored: StoredPlan, by: str) -> StoredRun:

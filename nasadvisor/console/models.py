@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from nasadvisor.documents import DocumentError, from_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState
+from nasadvisor.domain.measurement import Measurement
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.pool_facts import PoolFacts
 
@@ -195,3 +196,33 @@ class StoredSample(models.Model):
 
     def __str__(self) -> str:
         return f"{self.series_id} {self.at}"
+
+
+class StoredMeasurement(models.Model):
+    """A measurement by writing that somebody ordered; `document` is the `Measurement` once it is there.
+
+    `error` is why there is none, "" while it may still come. The id is the order's.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="measurements")
+    pool_guid = models.CharField(max_length=20, db_index=True)
+    disk_key = models.CharField(max_length=255, default="", blank=True)
+    document = models.JSONField(null=True)
+    error = models.TextField(default="", blank=True)
+    requested_by = models.CharField(max_length=253)
+    requested_at = models.DateTimeField()
+
+    class Meta:
+        ordering: ClassVar = ["-requested_at"]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+    @cached_property
+    def measurement(self) -> Measurement | None:
+        """What was measured; None before, and after an update of NAS Advisor that changed its form."""
+        try:
+            return from_document(Measurement, self.document) if self.document else None
+        except DocumentError:
+            return None

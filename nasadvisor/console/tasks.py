@@ -42,6 +42,18 @@ def store_reading(node: str, document: Json) -> None:
     series.store_reading(node, document)
 
 
+@app.task(name="console.store_measurement")
+def store_measurement(node: str, document: Json) -> None:
+    """A host has measured by writing."""
+    records.store_measurement(node, document)
+
+
+@app.task(name="console.store_measurement_error")
+def store_measurement_error(node: str, order_id: str, sentence: str) -> None:
+    """A host has not measured what it was asked for."""
+    records.store_measurement_error(node, order_id, sentence)
+
+
 @app.task(name="console.take_samples")
 def take_samples() -> None:
     """Ask every host to read its counters."""

@@ -17,6 +17,7 @@ from celery import Celery
 from nasadvisor.documents import DocumentError, Json, from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
+from nasadvisor.domain.measurement import Measurement, MeasureOrder
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.reading import Reading
 from nasadvisor.host.config import HostConfig
@@ -52,9 +53,9 @@ def celery_app(config: HostConfig) -> Celery:
 
 @dataclass(frozen=True)
 class HostTasks:
-    """What the tasks do. `look` reads the host, `sample` its counters; `runs` is where runs happen.
+    """What the tasks do. `look` reads the host, `sample` its counters, `measure` writes to find out.
 
-    `app` is how the console is reached.
+    `runs` is where runs happen; `app` is how the console is reached.
     """
 
     app: Celery
@@ -62,6 +63,7 @@ class HostTasks:
     look: Callable[[], Inventory]
     runs: RunHost
     sample: Callable[[], Reading]
+    measure: Callable[[MeasureOrder], Measurement]
     _sampling: Lock = field(default_factory=Lock)
 
     def read_inventory(self) -> None:
@@ -105,6 +107,21 @@ class HostTasks:
         """Do the rest of an interrupted run."""
         self._reporting(run_id, lambda: finish_run(self.runs, run_id, by, self._observe))
 
+    def take_measurement(self, order_document: Json) -> None:
+        """Probe a pool and test an SSD; publish what was measured, or why not."""
+        try:
+            order = from_document(MeasureOrder, order_document)
+        except DocumentError as error:
+            log.warning("refused an order that is not one: %s", error)
+            return
+        try:
+            found = self.measure(order)
+        except HostError as error:
+            log.warning("measurement %s: %s", order.id, error)
+            self._publish("console.store_measurement_error", order.id, str(error))
+        else:
+            self._publish("console.store_measurement", to_document(found))
+
     def report_run(self, run_id: str) -> None:
         """Publish where a run stands. One that is unknown is not begun yet: its order may still be on the way."""
         try:
@@ -129,6 +146,7 @@ class HostTasks:
         tasks: dict[str, Callable[..., None]] = {
             "host.read_inventory": self.read_inventory,
             "host.sample": self.take_sample,
+            "host.measure": self.take_measurement,
             "host.apply": self.apply,
             "host.undo": self.undo,
             "host.finish": self.finish,

@@ -4,12 +4,11 @@ import logging
 
 from celery.signals import worker_ready
 
-from nasadvisor.host.build import candidate_host_of, machine_of, probe_host_of, run_host_of
-from nasadvisor.host.candidate import clean_up_candidates
+from nasadvisor.host.build import machine_of, measure_host_of, run_host_of
 from nasadvisor.host.config import load_config
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.inventory import read_inventory
-from nasadvisor.host.probe import clean_up_probes
+from nasadvisor.host.measure import clean_up, measure
 from nasadvisor.host.sample import Sampler
 from nasadvisor.host.tasks import HostTasks, celery_app
 
@@ -17,7 +16,14 @@ log = logging.getLogger(__name__)
 config = load_config()
 app = celery_app(config)
 sampler = Sampler(machine_of(config))
-tasks = HostTasks(app, config.node, lambda: read_inventory(machine_of(config)), run_host_of(config), sampler.sample)
+tasks = HostTasks(
+    app=app,
+    node=config.node,
+    look=lambda: read_inventory(machine_of(config)),
+    runs=run_host_of(config),
+    sample=sampler.sample,
+    measure=lambda order: measure(measure_host_of(config), order),
+)
 tasks.register()
 
 
@@ -25,8 +31,7 @@ tasks.register()
 def report_after_start(**_: object) -> None:
     """Remove what interrupted measurements left, tell the console that this host is there, and of its runs."""
     try:
-        clean_up_probes(probe_host_of(config))
-        clean_up_candidates(candidate_host_of(config))
+        clean_up(measure_host_of(config))
     except HostError as error:
         log.warning("clean-up after a measurement: %s", error)
     tasks.read_inventory()

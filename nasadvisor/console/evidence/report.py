@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from nasadvisor.console.evidence.measuring import ProbedRow, probed_rows
 from nasadvisor.console.evidence.watch import series_of, whole_samples
 from nasadvisor.console.models import Resolution, StoredRun
 from nasadvisor.domain.comparison import Comparison, compare
@@ -45,13 +46,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Report:
-    """The comparison of one run. `applied` and `until` bound the time since."""
+    """The comparison of one run. `applied` and `until` bound the time since; `probed` is
+    what was measured by writing before and after."""
 
     stored: StoredRun
     comparison: Comparison
     rows: tuple[Row, ...]
     applied: datetime
     until: datetime
+    probed: tuple[ProbedRow, ...]
 
 
 def report_of(stored: StoredRun, now: datetime) -> Report | None:
@@ -67,8 +70,15 @@ def report_of(stored: StoredRun, now: datetime) -> Report | None:
     before = list(whole_samples(series, resolution, start - look_back_s, start))
     after = list(whole_samples(series, resolution, applied + int(resolution), until))
     comparison = compare(before, after, series.facts, block_s, _hour_of)
-    moments = (datetime.fromtimestamp(at, timezone.get_current_timezone()) for at in (applied, until))
-    return Report(stored, comparison, tuple(_rows(comparison)), *moments)
+    zone = timezone.get_current_timezone()
+    return Report(
+        stored=stored,
+        comparison=comparison,
+        rows=tuple(_rows(comparison)),
+        applied=datetime.fromtimestamp(applied, zone),
+        until=datetime.fromtimestamp(until, zone),
+        probed=probed_rows(stored),
+    )
 
 
 def report(request: HttpRequest, guid: str, run_id: UUID) -> HttpResponse:

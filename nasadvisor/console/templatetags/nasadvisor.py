@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 from nasadvisor.console.diagrams import TITLES
 from nasadvisor.console.states import Look, look_of_state
 from nasadvisor.domain.commands import Argv
-from nasadvisor.domain.figures import duration, percent, rate
+from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.inventory import Bus, VdevClass
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.units import zfs_size
@@ -121,6 +121,12 @@ def span(seconds: float) -> str:
 def per_second(value: float) -> SafeString:
     """A rate as exact as it deserves, the exact one on hover."""
     return format_html('<span class="num" title="{}/s">{}/s</span>', f"{value:.3f}", rate(value))
+
+
+@register.filter
+def ms(nanoseconds: float) -> str:
+    """A time in milliseconds."""
+    return milliseconds(nanoseconds) if nanoseconds else "–"
 
 
 @register.filter

@@ -28,8 +28,7 @@ class Shell:
     is_root: bool = True
     reported: list[str] = field(default_factory=list)
     sampler: Any = None
-    probe_host: Any = None
-    candidate_host: Any = None
+    measure_host: Any = None
     waited: list[float] = field(default_factory=list)
 
     @property
@@ -56,8 +55,7 @@ class Shell:
             is_root=lambda: self.is_root,
             sampler=lambda: self.sampler() if callable(self.sampler) else self.sampler,
             wait=self.waited.append,
-            probe_host=lambda: self.probe_host,
-            candidate_host=lambda: self.candidate_host,
+            measure_host=lambda: self.measure_host,
         )
         return CliRunner().invoke(main, [str(arg) for arg in args], input=stdin, obj=services, catch_exceptions=False)
 

@@ -169,8 +169,7 @@ def test_the_exit_code_tells_whether_there_are_problems(
         is_root=lambda: is_root,
         sampler=lambda: pytest.fail("the doctor watches nothing"),
         wait=lambda _: pytest.fail("the doctor waits for nothing"),
-        probe_host=lambda: pytest.fail("the doctor probes nothing"),
-        candidate_host=lambda: pytest.fail("the doctor tests nothing"),
+        measure_host=lambda: pytest.fail("the doctor measures nothing"),
     )
     result = CliRunner().invoke(main, ["doctor"], obj=services, catch_exceptions=False)
     assert result.exit_code == code

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from nasadvisor.domain.samples import Sample
+from nasadvisor.host.measure import MeasureHost
 from nasadvisor.host.simulated import SimulatedExecutor
 from tests.unit.cli.conftest import Shell
 from tests.unit.cli.test_advise import Recorded
@@ -12,12 +14,21 @@ from tests.unit.evidence.test_probe import FakeZfs, candidate_host, probe_host
 from tests.unit.machines import TANK, home_server, with_pool
 
 
+def measure_host(shell: Shell, sample: Sample) -> MeasureHost:
+    told = replace(sample, pool_guid=TANK)
+    return MeasureHost(
+        inventory=lambda: shell.inventory,
+        sampler=lambda: Recorded(told, facts()),  # type: ignore[arg-type, return-value]
+        probes=probe_host(shell.root, FakeZfs()),
+        candidates=candidate_host(shell.root, shell.executor),
+        wait=shell.waited.append,
+    )
+
+
 @pytest.fixture
 def quiet(shell: Shell) -> Shell:
     shell.executor = SimulatedExecutor(with_pool(home_server(), allocated_bytes=0))
-    shell.sampler = lambda: Recorded(sync_writers(1, 60), facts())
-    shell.probe_host = probe_host(shell.root, FakeZfs())
-    shell.candidate_host = candidate_host(shell.root, shell.executor)
+    shell.measure_host = measure_host(shell, sync_writers(1, 60))
     return shell
 
 
@@ -25,7 +36,7 @@ def test_without_consent_nothing_is_written(quiet: Shell) -> None:
     result = quiet.run("probe", "tank")
     assert result.exit_code == 2
     assert "--yes" in result.output
-    assert quiet.probe_host.runner.ran == []
+    assert quiet.measure_host.probes.runner.ran == []
 
 
 def test_it_prints_what_was_measured(quiet: Shell) -> None:
@@ -44,11 +55,11 @@ def test_with_an_ssd_it_predicts_a_range(quiet: Shell) -> None:
 
 
 def test_a_busy_pool_is_left_alone(quiet: Shell) -> None:
-    quiet.sampler = lambda: Recorded(replace(sync_writers(300, 5), pool_guid=TANK), facts())
+    quiet.measure_host = measure_host(quiet, sync_writers(300, 5))
     result = quiet.run("probe", "tank", "--yes")
     assert result.exit_code == 3
     assert "is busy" in result.output
-    assert quiet.probe_host.runner.ran == []
+    assert quiet.measure_host.probes.runner.ran == []
 
 
 def test_a_degraded_pool_is_left_alone(quiet: Shell) -> None:

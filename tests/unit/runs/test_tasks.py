@@ -8,6 +8,8 @@ from kombu.exceptions import OperationalError
 from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState
+from nasadvisor.domain.measurement import Measurement, MeasureOrder
+from nasadvisor.domain.probing import ProbeResult
 from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.samples import Sample
 from nasadvisor.host.config import config_from
@@ -25,6 +27,10 @@ class Sent(list[tuple[str, list[Any]]]):
         self.append((task, args))
 
 
+def refuse(order: MeasureOrder) -> Measurement:
+    raise MachineUnreadable("fio", f"no {order.id}")
+
+
 @pytest.fixture
 def sent() -> Sent:
     return Sent()
@@ -34,13 +40,13 @@ def sent() -> Sent:
 def tasks(bench: Bench, sent: Sent, monkeypatch: pytest.MonkeyPatch) -> HostTasks:
     app = celery_app(config_from({"NASADVISOR_NODE": "nas"}))
     monkeypatch.setattr(app, "send_task", sent.send_task)
-    return HostTasks(app, "nas", bench.executor.inventory, bench.host, Reading)
+    return HostTasks(app, "nas", bench.executor.inventory, bench.host, Reading, refuse)
 
 
 def test_it_registers_exactly_its_verbs(tasks: HostTasks) -> None:
     tasks.register()
     own = {name for name in tasks.app.tasks if name.startswith("host.")}
-    verbs = ("read_inventory", "sample", "apply", "undo", "finish", "report_run", "report_runs")
+    verbs = ("read_inventory", "sample", "measure", "apply", "undo", "finish", "report_run", "report_runs")
     assert own == {f"host.{verb}" for verb in verbs}
 
 
@@ -60,7 +66,7 @@ def test_it_publishes_why_it_sees_nothing(bench: Bench, tasks: HostTasks, sent: 
     def blind() -> Inventory:
         raise MachineUnreadable("udev", "gone")
 
-    HostTasks(tasks.app, "nas", blind, bench.host, Reading).read_inventory()
+    HostTasks(tasks.app, "nas", blind, bench.host, Reading, refuse).read_inventory()
     [(task, (_, sentence))] = sent
     assert task == "console.store_inventory_error"
     assert "could not be read" in sentence
@@ -114,7 +120,7 @@ def test_it_publishes_samples_and_nothing_where_there_are_none(tasks: HostTasks,
     tasks.take_sample()
     assert sent == []
     reading = Reading((Sample("1", "tank", 10, 10.0),))
-    HostTasks(tasks.app, "nas", tasks.look, tasks.runs, lambda: reading).take_sample()
+    HostTasks(tasks.app, "nas", tasks.look, tasks.runs, lambda: reading, refuse).take_sample()
     [(task, (node, document))] = sent
     assert (task, node) == ("console.store_reading", "nas")
     assert from_document(Reading, document) == reading
@@ -124,5 +130,19 @@ def test_a_pool_that_cannot_be_sampled_only_leaves_a_gap(tasks: HostTasks, sent:
     def blind() -> Reading:
         raise MachineUnreadable("zpool", "gone")
 
-    HostTasks(tasks.app, "nas", tasks.look, tasks.runs, blind).take_sample()
+    HostTasks(tasks.app, "nas", tasks.look, tasks.runs, blind, refuse).take_sample()
     assert sent == []
+
+
+def test_it_publishes_what_was_measured_or_why_not(tasks: HostTasks, sent: Sent) -> None:
+    order = MeasureOrder("0a1b2c3d", "1")
+    found = Measurement(order, ProbeResult("0a1b2c3d", "1", "tank", "", False, ()))
+    tasks.take_measurement({"not": "an order"})
+    assert sent == []
+    tasks.take_measurement(to_document(order))
+    HostTasks(tasks.app, "nas", tasks.look, tasks.runs, Reading, lambda _: found).take_measurement(to_document(order))
+    (failed, (_, order_id, sentence)), (stored, (_, document)) = sent
+    assert (failed, order_id) == ("console.store_measurement_error", order.id)
+    assert "fio" in sentence
+    assert stored == "console.store_measurement"
+    assert from_document(Measurement, document) == found
