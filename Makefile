@@ -44,6 +44,14 @@ test-long: test-tools ## Run the lab tests that take more than an hour under emu
 test-unit: venv ## Run the tests that need neither a browser nor the lab
 	@$(BIN)/pytest -m "not lab and not browser"
 
+.PHONY: evidence
+evidence: test-tools ## Check the verdicts in the lab against what is measured (35 min); writes docs/evidence.md
+	@$(BIN)/python -m tests.evidence
+
+.PHONY: bench
+bench: venv ## Print what sampling costs, and fail above the budget
+	@$(BIN)/python -m tests.evidence.bench
+
 .PHONY: lint
 lint: venv $(STAMPS)/packages-test ## Check style, types, floors and shell scripts
 	@$(BIN)/ruff check --quiet
