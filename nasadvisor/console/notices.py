@@ -18,7 +18,7 @@ _ORDER = {Level.CRITICAL: 0, Level.WARNING: 1, Level.INFO: 2}
 
 @dataclass(frozen=True)
 class Notice:
-    """A finding and where to go about it."""
+    """A finding and where to go about it, where that is not the finding's own next step."""
 
     finding: Finding
     url: str = ""
@@ -29,7 +29,7 @@ def notices_for(node: Node, inventory: Inventory | None, contact: Contact) -> tu
     """Everything that needs a look, the most important first."""
     notices = [*_about_contact(node, contact), *_about_runs(node)]
     if inventory:
-        notices.extend(_about_host(inventory))
+        notices.extend(Notice(finding) for finding in findings_of(inventory))
     return tuple(sorted(notices, key=lambda notice: _ORDER[notice.finding.level]))
 
 
@@ -50,13 +50,6 @@ def _about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
         template = gettext_noop("{node} could not read itself: {reason}")
         values = {"node": node.name, "reason": node.inventory_error}
         yield Notice(Finding("inventory-failed", template, values, Level.WARNING))
-
-
-def _about_host(inventory: Inventory) -> Iterator[Notice]:
-    guids = {pool.name: pool.guid for pool in inventory.pools}
-    for finding in findings_of(inventory):
-        guid = guids.get(finding.values.get("pool", ""))
-        yield Notice(finding, reverse("pool", args=[guid]), _("Look at the pool")) if guid else Notice(finding)
 
 
 def _about_runs(node: Node) -> Iterator[Notice]:

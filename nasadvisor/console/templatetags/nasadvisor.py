@@ -8,6 +8,7 @@ from typing import Final
 
 from django import template
 from django.forms import BoundField, Select
+from django.template import Context
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
@@ -18,9 +19,10 @@ from django.utils.translation import gettext_lazy
 
 from nasadvisor.console.diagrams import TITLES
 from nasadvisor.console.states import Look, look_of_state
+from nasadvisor.console.steps import lead_from
 from nasadvisor.domain.commands import Argv
 from nasadvisor.domain.inventory import Bus, VdevClass
-from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.units import zfs_size
 
 register = template.Library()
@@ -42,6 +44,21 @@ def sentence(statement: Statement) -> SafeString:
     """A refusal, warning or finding in the user's language; what stands between backticks is shown as code."""
     parts = _(statement.template).format_map(statement.values).split("`")
     return format_html_join("", "{}", ((_as_code(part) if place % 2 else part,) for place, part in enumerate(parts)))
+
+
+@register.filter
+def explanation(finding: Finding) -> SafeString:
+    """What a finding means, in the user's language; "" where there is no more to say."""
+    return (
+        sentence(Statement(finding.code, finding.explanation, finding.values)) if finding.explanation else SafeString()
+    )
+
+
+@register.inclusion_tag("console/_next_step.html", takes_context=True)
+def next_step(context: Context, finding: Finding) -> dict[str, object]:
+    """The link that leads on from a finding, or from one that is stored: {% next_step notice.finding %}."""
+    frame = context.get("frame")
+    return {"lead": lead_from(finding, may_change=frame is not None and frame.may_change)}
 
 
 def _as_code(text: str) -> SafeString:
