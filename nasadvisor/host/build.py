@@ -8,6 +8,7 @@ from nasadvisor.host.executor import Executor, MachineExecutor
 from nasadvisor.host.machine import Machine
 from nasadvisor.host.platforms import extra_locks, tail_bytes
 from nasadvisor.host.runs import RunHost
+from nasadvisor.host.smart import HealthServices, start_test, sweep
 
 
 def machine_of(config: HostConfig) -> Machine:
@@ -24,3 +25,11 @@ def run_host_of(config: HostConfig) -> RunHost:
 
     locks = (config.lock_path, *extra_locks())
     return RunHost(config.node, config.journals, locks, executor, lambda: datetime.now(UTC))
+
+
+def health_of(config: HostConfig) -> HealthServices:
+    """How this host's disks are asked for their health."""
+    return HealthServices(
+        sweep=lambda hand_over: sweep(machine_of(config), hand_over),
+        start_test=lambda key, test: start_test(machine_of(config), key, test),
+    )

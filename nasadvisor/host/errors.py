@@ -57,6 +57,23 @@ class OutputUnreadable(HostError):
         )
 
 
+class SelfTestRefused(HostError):
+    """A disk did not begin the self-test it was told to run."""
+
+    def __init__(self, disk: str, reason: str) -> None:
+        super().__init__(
+            f"{disk} did not begin its self-test: {reason}. Nothing was changed, and a test never touches data. If "
+            f"another test is running, wait for its end."
+        )
+
+
+class DiskUnknown(HostError):
+    """A request names a disk that is not there (any more)."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"There is no disk {key} on this host now. Nothing was changed. Read the host again.")
+
+
 class SettingInvalid(HostError):
     """A setting has a value that means nothing."""
 

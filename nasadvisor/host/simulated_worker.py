@@ -17,6 +17,8 @@ from nasadvisor.domain.lifecycle import CommandRan
 from nasadvisor.host.config import load_config
 from nasadvisor.host.runs import RunHost
 from nasadvisor.host.simulated import SimulatedExecutor
+from nasadvisor.host.simulated_smart import simulated_health
+from nasadvisor.host.smart import HealthServices
 from nasadvisor.host.tasks import HostTasks, celery_app
 
 STEP_S = 0.7
@@ -52,4 +54,8 @@ HostTasks(
     config.node,
     look,
     RunHost(config.node, config.journals, (config.lock_path,), lambda _: executor, now),
+    HealthServices(
+        lambda hand_over: simulated_health(look(), now()).sweep(hand_over),
+        lambda key, test: simulated_health(look(), now()).start_test(key, test),
+    ),
 ).register()

@@ -17,10 +17,12 @@ from nasadvisor.documents import DocumentError, Json, from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.sweep import Answers, DiskAnswer, SelfTest
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import RunUnknown
 from nasadvisor.host.runs import RunHost, apply_plan, finish_run, list_runs, show_run, undo_run
+from nasadvisor.host.smart import HealthServices
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +58,7 @@ class HostTasks:
     node: str
     look: Callable[[], Inventory]
     runs: RunHost
+    health: HealthServices
 
     def read_inventory(self) -> None:
         """Look at the host and publish what is there, or why it cannot be seen."""
@@ -66,6 +69,28 @@ class HostTasks:
             self._publish("console.store_inventory_error", str(error))
         else:
             self._publish("console.store_inventory", document)
+
+    def smart_sweep(self) -> None:
+        """Ask every disk for its health and publish the answers as they come, then what the sweep was like."""
+        try:
+            report = self.health.sweep(self._publish_answers)
+        except HostError as error:
+            log.warning("sweep: %s", error)
+            self._publish("console.store_sweep_error", str(error))
+        else:
+            if report:
+                self._publish("console.store_sweep", to_document(report))
+
+    def start_self_test(self, disk_key: str, test: str, by: str) -> None:
+        """Make a disk test itself; the result shows in later sweeps."""
+        log.info("self-test %s of %s, asked for by %s", test, disk_key, by)
+        try:
+            self.health.start_test(disk_key, SelfTest(test))
+        except (HostError, ValueError) as error:
+            log.warning("self-test of %s: %s", disk_key, error)
+            self._publish("console.store_self_test_start", disk_key, test, str(error))
+        else:
+            self._publish("console.store_self_test_start", disk_key, test, "")
 
     def apply(self, plan_document: Json, by: str) -> None:
         """Apply a plan; progress is published after every record."""
@@ -107,6 +132,8 @@ class HostTasks:
         """Make these the tasks of the app."""
         tasks: dict[str, Callable[..., None]] = {
             "host.read_inventory": self.read_inventory,
+            "host.smart_sweep": self.smart_sweep,
+            "host.start_self_test": self.start_self_test,
             "host.apply": self.apply,
             "host.undo": self.undo,
             "host.finish": self.finish,
@@ -126,6 +153,9 @@ class HostTasks:
     def _publish_stopped(self, run_id: str, error: HostError) -> None:
         log.warning("run %s: %s", run_id, error)
         self._publish("console.store_run_error", run_id, str(error))
+
+    def _publish_answers(self, part: tuple[DiskAnswer, ...]) -> None:
+        self._publish("console.store_answers", to_document(Answers(self.node, part)))
 
     def _observe(self, run: Run) -> None:
         self._publish("console.store_run", to_document(run))

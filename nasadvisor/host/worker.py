@@ -2,14 +2,14 @@
 
 from celery.signals import worker_ready
 
-from nasadvisor.host.build import machine_of, run_host_of
+from nasadvisor.host.build import health_of, machine_of, run_host_of
 from nasadvisor.host.config import load_config
 from nasadvisor.host.inventory import read_inventory
 from nasadvisor.host.tasks import HostTasks, celery_app
 
 config = load_config()
 app = celery_app(config)
-tasks = HostTasks(app, config.node, lambda: read_inventory(machine_of(config)), run_host_of(config))
+tasks = HostTasks(app, config.node, lambda: read_inventory(machine_of(config)), run_host_of(config), health_of(config))
 tasks.register()
 
 

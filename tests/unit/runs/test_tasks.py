@@ -1,5 +1,7 @@
 """The worker's tasks: what they accept, what they publish, and what happens when nobody listens."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -8,8 +10,11 @@ from kombu.exceptions import OperationalError
 from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState
+from nasadvisor.domain.sweep import Answers, SelfTest, SweepReport
 from nasadvisor.host.config import config_from
-from nasadvisor.host.errors import MachineUnreadable
+from nasadvisor.host.errors import DiskUnknown, MachineUnreadable, ToolMissing
+from nasadvisor.host.simulated_smart import simulated_health
+from nasadvisor.host.smart import HandOver, HealthServices
 from nasadvisor.host.tasks import HostTasks, celery_app
 from tests.unit.runs.conftest import Bench
 
@@ -23,6 +28,13 @@ class Sent(list[tuple[str, list[Any]]]):
         self.append((task, args))
 
 
+NOW = datetime(2026, 8, 25, tzinfo=UTC)
+
+
+def health(bench: Bench) -> HealthServices:
+    return simulated_health(bench.executor.inventory(), NOW)
+
+
 @pytest.fixture
 def sent() -> Sent:
     return Sent()
@@ -32,13 +44,14 @@ def sent() -> Sent:
 def tasks(bench: Bench, sent: Sent, monkeypatch: pytest.MonkeyPatch) -> HostTasks:
     app = celery_app(config_from({"NASADVISOR_NODE": "nas"}))
     monkeypatch.setattr(app, "send_task", sent.send_task)
-    return HostTasks(app, "nas", bench.executor.inventory, bench.host)
+    return HostTasks(app, "nas", bench.executor.inventory, bench.host, health(bench))
 
 
 def test_it_registers_exactly_its_verbs(tasks: HostTasks) -> None:
     tasks.register()
     own = {name for name in tasks.app.tasks if name.startswith("host.")}
-    verbs = ("read_inventory", "apply", "undo", "finish", "report_run", "report_runs")
+    runs = ("apply", "undo", "finish", "report_run", "report_runs")
+    verbs = ("read_inventory", "smart_sweep", "start_self_test", *runs)
     assert own == {f"host.{verb}" for verb in verbs}
 
 
@@ -58,7 +71,7 @@ def test_it_publishes_why_it_sees_nothing(bench: Bench, tasks: HostTasks, sent: 
     def blind() -> Inventory:
         raise MachineUnreadable("udev", "gone")
 
-    HostTasks(tasks.app, "nas", blind, bench.host).read_inventory()
+    HostTasks(tasks.app, "nas", blind, bench.host, health(bench)).read_inventory()
     [(task, (_, sentence))] = sent
     assert task == "console.store_inventory_error"
     assert "could not be read" in sentence
@@ -106,3 +119,33 @@ def test_a_run_goes_on_while_nobody_listens(
     [(task, (_, document))] = sent
     assert task == "console.store_run"
     assert from_document(Run, document).state is RunState.APPLIED
+
+
+def test_a_sweep_publishes_its_answers_and_then_how_it_went(tasks: HostTasks, sent: Sent) -> None:
+    tasks.smart_sweep()
+    assert [task for task, _ in sent] == ["console.store_answers", "console.store_sweep"]
+    answers = from_document(Answers, sent[0][1][1])
+    report = from_document(SweepReport, sent[1][1][1])
+    assert tuple(answer.disk_key for answer in answers.answers) == report.disk_keys
+
+
+def test_a_sweep_that_cannot_be_made_says_why(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
+    def no_tool(_: HandOver) -> SweepReport:
+        raise ToolMissing("smartctl", "smartmontools", ("/usr/sbin",))
+
+    replace(tasks, health=replace(health(bench), sweep=no_tool)).smart_sweep()
+    [(task, (_, sentence))] = sent
+    assert task == "console.store_sweep_error"
+    assert "Install the package smartmontools" in sentence
+
+
+def test_a_self_test_that_was_not_begun_says_why(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
+    def unknown(key: str, _: SelfTest) -> None:
+        raise DiskUnknown(key)
+
+    broken = replace(tasks, health=replace(health(bench), start_test=unknown))
+    broken.start_self_test("0x1", "short", "anna")
+    broken.start_self_test("0x1", "everything", "eve")
+    tasks.start_self_test("0x1", "long", "anna")
+    assert [args[3] == "" for _, args in sent] == [False, False, True]
+    assert "no disk 0x1" in sent[0][1][3]
