@@ -5,6 +5,7 @@ import click
 from nasadvisor import __version__
 from nasadvisor.cli.doctor import doctor
 from nasadvisor.cli.errors import SentenceGroup
+from nasadvisor.cli.forecasting import forecast
 from nasadvisor.cli.look import inventory, pools
 from nasadvisor.cli.planning import plan
 from nasadvisor.cli.running import apply, finish, undo
@@ -20,5 +21,5 @@ def main() -> None:
     """
 
 
-for command in (inventory, pools, plan, apply, runs, show, undo, finish, doctor):
+for command in (inventory, pools, plan, apply, runs, show, undo, finish, forecast, doctor):
     main.add_command(command)

@@ -1,0 +1,62 @@
+"""How much a drive writes a day, from its history."""
+
+import math
+from collections.abc import Sequence
+
+from nasadvisor.domain.wear import calibration
+from nasadvisor.domain.wear.history import HOURS_PER_DAY, History, WearPoint, intervals
+
+
+def write_rate(history: History) -> float | None:
+    """Host bytes a day expected from now on, or None without a counter.
+
+    A geometric mean of the rates of all intervals of the present segment, each weighted by how recent it is
+    (exponentially, `calibration.MEMORY_DAYS`), with the lifetime average as one day of evidence beside them. A
+    geometric mean, because write rates differ by factors: one burst must not count more than a quiet month.
+    """
+    lifetime = lifetime_rate(history)
+    points = _counted(history.segment)
+    if lifetime is None:
+        return None
+    if len(points) < 2:
+        points = _counted(history.points)
+    now = points[-1].hours
+    total, weights = math.log(_floor(lifetime)) * calibration.LIFETIME_DAYS, calibration.LIFETIME_DAYS
+    for days, before, after in intervals(points):
+        weight = _recency(now, before, after)
+        written = (after.bytes_written or 0) - (before.bytes_written or 0)
+        total += weight * math.log(_floor(written / days))
+        weights += weight
+    return math.exp(total / weights) * calibration.growth(now / HOURS_PER_DAY)
+
+
+def lifetime_rate(history: History) -> float | None:
+    """Host bytes a day since the drive was new: its counter over its power-on time."""
+    known = _counted(history.points)
+    if not known or known[-1].hours <= 0:
+        return None
+    return (known[-1].bytes_written or 0) * HOURS_PER_DAY / known[-1].hours
+
+
+def last_rate(history: History) -> float | None:
+    """Host bytes a day between the newest two points."""
+    found = [(days, before, after) for days, before, after in intervals(_counted(history.segment))]
+    if not found:
+        return None
+    days, before, after = found[-1]
+    return max((after.bytes_written or 0) - (before.bytes_written or 0), 0) / days
+
+
+def _counted(points: Sequence[WearPoint]) -> list[WearPoint]:
+    return [point for point in points if point.bytes_written is not None]
+
+
+def _recency(now: float, before: WearPoint, after: WearPoint) -> float:
+    """The integral of exp(-age / memory) over an interval, in days."""
+    memory = calibration.MEMORY_DAYS
+    younger, older = ((now - point.hours) / HOURS_PER_DAY for point in (after, before))
+    return memory * (math.exp(-younger / memory) - math.exp(-older / memory))
+
+
+def _floor(rate: float) -> float:
+    return max(rate, calibration.LEAST_BYTES_PER_DAY)
