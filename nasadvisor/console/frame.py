@@ -15,6 +15,9 @@ from nasadvisor.console.roles import UserRole, role_of
 SILENT_AFTER = timedelta(minutes=3)
 """Three readings missed (one a minute, see `schedules`)."""
 
+OUTDATED_AFTER = SILENT_AFTER + timedelta(minutes=1)
+"""Later than silence, so that a host that dies is silent and not first outdated for some seconds."""
+
 NODE_IN_SESSION = "node"
 
 
@@ -82,6 +85,6 @@ def contact_of(node: Node | None, now: datetime) -> Contact:
         return Contact.FAILED
     if not node.is_simulated and now - node.last_contact > SILENT_AFTER:
         return Contact.SILENT
-    if not node.is_simulated and (node.inventory_read_at is None or now - node.inventory_read_at > SILENT_AFTER):
+    if not node.is_simulated and (node.inventory_read_at is None or now - node.inventory_read_at > OUTDATED_AFTER):
         return Contact.OUTDATED
     return Contact.FRESH

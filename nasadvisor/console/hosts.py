@@ -12,12 +12,17 @@ from nasadvisor.console.celery_app import app
 from nasadvisor.console.models import Node, Pending, StoredPlan, StoredRun
 from nasadvisor.documents import Json, to_document
 from nasadvisor.domain.lifecycle import Run, RunState, steps_of
+from nasadvisor.domain.sweep import SelfTest
 
 CHANGE_EXPIRES = timedelta(seconds=120)
 """A request to change something that no host has taken up by then is dropped: nobody wants it to run an hour later."""
 
 LOOK_EXPIRES = timedelta(seconds=30)
 """The same for requests that only read."""
+
+
+SWEEP_EXPIRES = timedelta(minutes=30)
+"""A sweep may wait that long for the end of a run."""
 
 
 class HostUnreachable(Exception):
@@ -35,6 +40,24 @@ def request_inventory(node: Node) -> None:
         HostUnreachable: the request could not be handed over.
     """
     _send(node, "host.read_inventory", [], LOOK_EXPIRES)
+
+
+def request_sweep(node: Node) -> None:
+    """Ask a host to ask its disks for their health.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    _send(node, "host.smart_sweep", [], SWEEP_EXPIRES)
+
+
+def request_self_test(node: Node, disk_key: str, test: SelfTest, by: str) -> None:
+    """Ask a host to make one disk test itself.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    _send(node, "host.start_self_test", [disk_key, test.value, by], CHANGE_EXPIRES)
 
 
 def apply_plan(stored: StoredPlan, by: str) -> StoredRun:

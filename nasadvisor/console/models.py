@@ -143,3 +143,7 @@ class SetupToken(models.Model):
     def is_valid(self, now: datetime) -> bool:
         """Whether it has not expired."""
         return now < self.expires_at
+
+
+# Django looks for models in this module; those about health live with what uses them.
+from nasadvisor.console.health import alert_models  # noqa: E402, F401

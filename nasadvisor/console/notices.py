@@ -27,13 +27,14 @@ class Notice:
 
 def notices_for(node: Node, inventory: Inventory | None, contact: Contact) -> tuple[Notice, ...]:
     """Everything that needs a look, the most important first."""
-    notices = [*_about_contact(node, contact), *_about_runs(node)]
+    notices = [*about_contact(node, contact), *about_runs(node)]
     if inventory:
         notices.extend(Notice(finding) for finding in findings_of(inventory))
     return tuple(sorted(notices, key=lambda notice: _ORDER[notice.finding.level]))
 
 
-def _about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
+def about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
+    """How a host stands with us, where that is not well."""
     if contact is Contact.SILENT:
         template = gettext_noop(
             "{node} has not been heard from for a while, so what you see here may be out of date. Look at its host "
@@ -52,7 +53,8 @@ def _about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
         yield Notice(Finding("inventory-failed", template, values, Level.WARNING))
 
 
-def _about_runs(node: Node) -> Iterator[Notice]:
+def about_runs(node: Node) -> Iterator[Notice]:
+    """Runs that wait for somebody."""
     stuck = StoredRun.objects.filter(node=node, state__in=[StoredRunState.INTERRUPTED, StoredRunState.ATTENTION])
     for run in stuck.defer("document"):
         values = {"pool": run.pool_name}
@@ -60,8 +62,8 @@ def _about_runs(node: Node) -> Iterator[Notice]:
             template = gettext_noop(
                 "A run on pool {pool} was interrupted. Nothing goes on by itself: finish it or undo it."
             )
-            finding = Finding("run-interrupted", template, values, Level.WARNING)
+            finding = Finding("run-interrupted", template, values, Level.WARNING, subject=str(run.pk))
         else:
             template = gettext_noop("A run on pool {pool} needs attention: it could neither go on nor back.")
-            finding = Finding("run-attention", template, values, Level.CRITICAL)
+            finding = Finding("run-attention", template, values, Level.CRITICAL, subject=str(run.pk))
         yield Notice(finding, reverse("run-detail", args=[run.pk]), _("Look at the run"))

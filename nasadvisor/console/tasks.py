@@ -1,4 +1,4 @@
-"""The console's tasks: thin, over `records` and `hosts`. Hosts send the first four, beat the last two."""
+"""The console's tasks: thin, over `records`, `hosts` and `health`. Hosts send the `store` ones, beat the others."""
 
 import logging
 
@@ -6,8 +6,10 @@ from django.utils import timezone
 
 from nasadvisor.console import hosts, records
 from nasadvisor.console.celery_app import app
+from nasadvisor.console.health import answers, deliver, sweeps, watch
 from nasadvisor.console.models import Node
 from nasadvisor.documents import Json
+from nasadvisor.domain.sweep import SelfTest
 
 logger = logging.getLogger(__name__)
 
@@ -49,3 +51,65 @@ def follow_runs() -> None:
     records.expire_requests(timezone.now())
     for run in records.runs_to_follow():
         hosts.report_run(run)
+
+
+@app.task(name="console.store_answers")
+def store_answers(node: str, document: Json) -> None:
+    """Some disks of a host have told how they are."""
+    answers.store_answers(node, document)
+
+
+@app.task(name="console.store_sweep")
+def store_sweep(node: str, document: Json) -> None:
+    """A host has asked all its disks."""
+    sweeps.store_sweep(node, document)
+
+
+@app.task(name="console.store_sweep_error")
+def store_sweep_error(node: str, sentence: str) -> None:
+    """A host could not ask its disks."""
+    sweeps.store_sweep_error(node, sentence)
+
+
+@app.task(name="console.store_self_test_start")
+def store_self_test_start(node: str, disk_key: str, test: str, problem: str) -> None:
+    """A disk began to test itself, or why it did not."""
+    sweeps.store_self_test_start(node, disk_key, test, problem)
+
+
+@app.task(name="console.sweep")
+def sweep() -> None:
+    """Ask every host for the health of its disks."""
+    sweeps.request_sweeps(timezone.now())
+
+
+@app.task(name="console.watch")
+def watch_over() -> None:
+    """Move the alerts on; ask again for sweeps that did not come."""
+    now = timezone.now()
+    watch.watch(now)
+    sweeps.request_missing_sweeps(now)
+
+
+@app.task(name="console.deliver")
+def deliver_messages() -> None:
+    """Send what is due."""
+    deliver.deliver(timezone.now())
+
+
+@app.task(name="console.short_self_tests")
+def short_self_tests() -> None:
+    """Make every disk test itself for some minutes."""
+    sweeps.request_self_tests(SelfTest.SHORT)
+
+
+@app.task(name="console.long_self_tests")
+def long_self_tests() -> None:
+    """Make every disk read all of itself, which takes hours."""
+    sweeps.request_self_tests(SelfTest.LONG)
+
+
+@app.task(name="console.prune")
+def prune() -> None:
+    """Drop what is kept long enough."""
+    answers.prune(timezone.now())
