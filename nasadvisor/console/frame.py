@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.utils import timezone
 
+from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
 from nasadvisor.console.models import Node
 from nasadvisor.console.roles import UserRole, role_of
 
@@ -33,12 +34,16 @@ class Contact(StrEnum):
 
 @dataclass(frozen=True)
 class Frame:
-    """The frame's content for somebody who is signed in. `node` is None until the first host has reported."""
+    """The frame's content for somebody who is signed in. `node` is None until the first host has reported.
+
+    `new_alerts` counts those of the node that nobody has taken up.
+    """
 
     node: Node | None
     node_names: tuple[str, ...]
     contact: Contact
     role: UserRole
+    new_alerts: int
 
     @property
     def may_change(self) -> bool:
@@ -63,6 +68,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
             node_names=tuple(Node.objects.values_list("name", flat=True)),
             contact=contact_of(node, timezone.now()),
             role=role_of(user),
+            new_alerts=StoredAlert.objects.filter(node=node, state=AlertStates.NEW).count() if node else 0,
         )
     }
 

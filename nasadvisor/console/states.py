@@ -52,6 +52,13 @@ _LOOKS: Final[dict[str, Look]] = {
     "started": Look(*BUSY, _("Running")),
     "done": Look(*GOOD, _("Done")),
     "failed": Look(*BAD, _("Failed")),
+    # Alerts, deliveries, and how asking a disk went.
+    "new": Look("danger", "bell-fill", _("New")),
+    "acknowledged": Look("secondary", "check2-circle", _("Acknowledged")),
+    "recovered": Look(*GOOD, _("Over")),
+    "read": Look(*GOOD, _("Answers")),
+    "asleep": Look("secondary", "moon-fill", _("Asleep")),
+    "unsupported": Look(*QUIET, _("Tells nothing")),
     # Levels of findings.
     Level.INFO.value: Look("info", "info-circle-fill", _("Note")),
     Level.WARNING.value: Look(*WARN, _("Warning")),

@@ -13,9 +13,11 @@ from nasadvisor.console.health.models import RawAnswer, Reading, SelfTestResult,
 from nasadvisor.console.health.self_tests import self_tests_in
 from nasadvisor.console.models import Node
 from nasadvisor.documents import Json, from_document, to_document, unpack
+from nasadvisor.domain.alerts import RANK
 from nasadvisor.domain.disk_findings import Subject, disk_findings
 from nasadvisor.domain.smart.reading import Reading as SmartReading
 from nasadvisor.domain.smart.reading import decode
+from nasadvisor.domain.statements import Level
 from nasadvisor.domain.sweep import Answers, DiskAnswer, Outcome
 
 RAW_KEPT = 8
@@ -57,6 +59,7 @@ def _store(node: Node, answer: DiskAnswer) -> None:
     if reading:
         _show(disk, reading, taken_at)
         renew_forecast(disk, taken_at)
+        disk.worst_level = _worst(disk)
     disk.save()
 
 
@@ -132,6 +135,11 @@ def _show(disk: StoredDisk, reading: SmartReading, taken_at: datetime) -> None:
     disk.reading_document = to_document(reading)
     subject = Subject(disk.label, disk.key, str(disk.pk), disk.role)
     disk.finding_documents = [to_document(finding) for finding in disk_findings(subject, reading)]
+
+
+def _worst(disk: StoredDisk) -> str:
+    levels = [Level(str(document["level"])) for document in disk.finding_documents]
+    return max(levels, key=RANK.__getitem__).value if levels else ""
 
 
 def prune(now: datetime) -> None:

@@ -80,7 +80,10 @@ def renew_forecast(disk: StoredDisk, now: datetime) -> None:
     disk.forecast_document = to_document(kept)
     disk.bytes_per_day = round(kept.forecast.bytes_per_day.middle) if kept.forecast.bytes_per_day else None
     full = kept.milestone(MILESTONES[-1])
-    disk.worn_out_at = now + timedelta(days=full.expected_days) if full and full.expected_days is not None else None
+    disk.has_forecast = full is not None
+    disk.worn_out_at = _date(now, full.expected_days if full else None)
+    disk.worn_out_earliest_at = _date(now, full.earliest_days if full else None)
+    disk.worn_out_latest_at = _date(now, full.latest_days if full else None)
     found = (*kept.forecast.findings, *_soon(disk, kept))
     disk.finding_documents = [*disk.finding_documents, *(to_document(_placed(disk, finding)) for finding in found)]
 
@@ -177,6 +180,10 @@ def _in_calendar_days(made: Forecast, scale: float) -> Forecast:
         percent_per_year=slower(made.percent_per_year),
         exhaustion=tuple(milestones),
     )
+
+
+def _date(now: datetime, days: float | None) -> datetime | None:
+    return None if days is None else now + timedelta(days=days)
 
 
 def _soon(disk: StoredDisk, kept: StoredForecast) -> list[Finding]:

@@ -68,6 +68,8 @@ def _part(event: AlertEvent, console: str) -> str:
     lines = [f"{event.alert.node.name} · {_kind(event)} · {when}"]
     if finding is None:
         return "\n".join([*lines, event.alert.code])
+    if "disk" in finding.values and "{disk}" not in finding.template:
+        lines.append(finding.values["disk"])
     lines.append(plain(finding.template, finding))
     if event.kind != EventKinds.RECOVERED:
         lines.append(plain(finding.explanation, finding))

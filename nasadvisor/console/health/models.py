@@ -37,8 +37,9 @@ class StoredDisk(models.Model):
 
     `key` is that of its last inventory, `role` what it did then (see `role_of`). `outcome` and `problem` are those of
     the newest sweep, the figures those of the newest reading. `forecast_document` and `finding_documents` are worked
-    out when a reading arrives. `is_present` is whether the node's last inventory had it; `last_seen_at` moves when
-    something about it changes. `is_forgotten` marks a disk that somebody took out for good.
+    out when a reading arrives; `worn_out_at` with its range is the date of 100 % of the rated endurance, None beyond
+    ten years, and `has_forecast` tells that from not knowing. `is_present` is whether the node's last inventory had it;
+    `last_seen_at` moves when something about it changes. `is_forgotten` marks one that was taken out for good.
     """
 
     identity_key = models.CharField(max_length=300, unique=True)
@@ -67,6 +68,10 @@ class StoredDisk(models.Model):
     spare_percent = models.SmallIntegerField(null=True)
     media_errors = models.BigIntegerField(null=True)
     worn_out_at = models.DateTimeField(null=True, db_index=True)
+    worn_out_earliest_at = models.DateTimeField(null=True)
+    worn_out_latest_at = models.DateTimeField(null=True)
+    has_forecast = models.BooleanField(default=False)
+    worst_level = models.CharField(max_length=10, default="", blank=True)
     is_solid_state = models.BooleanField(null=True)
     reading_document = models.JSONField(null=True)
     forecast_document = models.JSONField(null=True)

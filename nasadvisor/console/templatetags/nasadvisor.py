@@ -7,13 +7,14 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from django import template
-from django.forms import BoundField, Select
+from django.forms import BoundField, CheckboxInput, Select
 from django.template import Context
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.timesince import timesince
+from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -34,6 +35,16 @@ BUS_WORDS: Final[dict[Bus, str | Promise]] = {
     Bus.USB: "USB",
     Bus.VIRTIO: "virtio",
     Bus.OTHER: gettext_lazy("other"),
+}
+
+ROLE_WORDS: Final[dict[str, str | Promise]] = {
+    "log": gettext_lazy("log"),
+    "cache": gettext_lazy("cache"),
+    "data": gettext_lazy("data"),
+    "spare": gettext_lazy("spare"),
+    "special": gettext_lazy("special"),
+    "dedup": gettext_lazy("dedup"),
+    "system": gettext_lazy("system"),
 }
 
 JUST_NOW_S = 60
@@ -128,6 +139,44 @@ def ago(moment: datetime | str | None) -> SafeString:
 
 
 @register.filter
+def ahead(moment: datetime | None) -> SafeString:
+    """How far ahead a moment is, the exact time on hover."""
+    if not moment:
+        return format_html("{}", "–")
+    local = timezone.localtime(moment)
+    words = _("in %(time)s") % {"time": timeuntil(moment, depth=1)} if moment > timezone.now() else _("due now")
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>', moment.isoformat(), f"{local:%Y-%m-%d %H:%M %Z}", words
+    )
+
+
+@register.filter
+def month(moment: datetime) -> str:
+    """A date that is known to the month at best: "Mar 2028"."""
+    return date_format(timezone.localtime(moment), "M Y")
+
+
+@register.filter
+def terabytes(count: int | None) -> str:
+    """Bytes written over years, in decimal terabytes as data sheets have them."""
+    return "–" if count is None else f"{count / 10**12:,.1f} TB"
+
+
+@register.filter
+def gigabytes(count: int | None) -> str:
+    """Bytes a day, in decimal gigabytes, or terabytes where they are thousands."""
+    if count is None:
+        return "–"
+    return f"{count / 10**12:,.1f} TB" if count >= 10**12 else f"{count / 10**9:,.1f} GB"
+
+
+@register.filter
+def role_words(role: str) -> str:
+    """What a disk does ("log+cache"), in the user's language."""
+    return " + ".join(str(ROLE_WORDS.get(part, part)) for part in role.split("+")) if role else "–"
+
+
+@register.filter
 def look(state: str) -> Look:
     """Icon, colour and word of a state of OpenZFS or of a run: {% with s=vdev.state|look %}."""
     return look_of_state(state)
@@ -148,5 +197,7 @@ def copyable(text: str, label: str = "") -> dict[str, str]:
 @register.filter
 def control(field: BoundField) -> SafeString:
     """A form field's input with Bootstrap's classes."""
-    css = "form-select" if isinstance(field.field.widget, Select) else "form-control"
+    widget = field.field.widget
+    css = "form-select" if isinstance(widget, Select) else "form-control"
+    css = "form-check-input" if isinstance(widget, CheckboxInput) else css
     return field.as_widget(attrs={"class": f"{css} is-invalid" if field.errors else css})
