@@ -97,9 +97,7 @@ def start_self_test(request: HttpRequest, pk: int) -> HttpResponse:
     except hosts.HostUnreachable as error:
         messages.error(request, str(error))
     else:
-        messages.info(
-            request, _("Asked %(disk)s to test itself. The result shows after a later sweep.") % {"disk": disk}
-        )
+        messages.info(request, _("Asked %(disk)s to test itself. A later sweep shows the result.") % {"disk": disk})
     return redirect("drive", pk)
 
 

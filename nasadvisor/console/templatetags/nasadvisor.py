@@ -10,7 +10,7 @@ from django import template
 from django.forms import BoundField, CheckboxInput, Select
 from django.template import Context
 from django.utils import timezone
-from django.utils.formats import date_format
+from django.utils.formats import date_format, number_format
 from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -144,7 +144,10 @@ def ahead(moment: datetime | None) -> SafeString:
     if not moment:
         return format_html("{}", "–")
     local = timezone.localtime(moment)
-    words = _("in %(time)s") % {"time": timeuntil(moment, depth=1)} if moment > timezone.now() else _("due now")
+    seconds = (moment - timezone.now()).total_seconds()
+    words = _("in %(time)s") % {"time": timeuntil(moment, depth=1)}
+    if seconds < JUST_NOW_S:
+        words = _("in less than a minute")
     return format_html(
         '<time datetime="{}" title="{}">{}</time>', moment.isoformat(), f"{local:%Y-%m-%d %H:%M %Z}", words
     )
@@ -159,7 +162,7 @@ def month(moment: datetime) -> str:
 @register.filter
 def terabytes(count: int | None) -> str:
     """Bytes written over years, in decimal terabytes as data sheets have them."""
-    return "–" if count is None else f"{count / 10**12:,.1f} TB"
+    return "–" if count is None else f"{number_format(count / 10**12, 1, force_grouping=True)} TB"
 
 
 @register.filter
@@ -167,7 +170,7 @@ def gigabytes(count: int | None) -> str:
     """Bytes a day, in decimal gigabytes, or terabytes where they are thousands."""
     if count is None:
         return "–"
-    return f"{count / 10**12:,.1f} TB" if count >= 10**12 else f"{count / 10**9:,.1f} GB"
+    return terabytes(count) if count >= 10**12 else f"{number_format(count / 10**9, 1)} GB"
 
 
 @register.filter
