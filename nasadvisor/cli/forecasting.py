@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from io import RawIOBase
 from typing import Any, BinaryIO, Final
 
 import click
@@ -52,7 +53,7 @@ def forecast(jsonl: bool) -> None:
     """
     if not jsonl:
         raise Misuse("Say --jsonl, and give one drive a line on standard input; --help describes them.")
-    for line in _lines(sys.stdin.buffer):
+    for line in requests(sys.stdin.buffer):
         click.echo(json.dumps(answer_line(line)))
 
 
@@ -71,7 +72,7 @@ def answer_line(line: bytes) -> Json:
     return {"drive": _plain(drive), **_answer(snapshots[-1].reading, history, found)}
 
 
-def _lines(stream: BinaryIO) -> Iterator[bytes]:
+def requests(stream: BinaryIO | RawIOBase) -> Iterator[bytes]:
     """The lines that are not blank, each with at most one byte more than is allowed."""
     while line := stream.readline(LONGEST_LINE + 1):
         rest = line

@@ -52,7 +52,7 @@ def _print_steps(steps: tuple[Step, ...]) -> None:
     for step in steps:
         paragraph(f"{step.what}: {step.state}", f"{step.number + 1:>3}. ")
         if step.note:
-            paragraph(step.note, "     ")
+            paragraph(str(step.note), "     ")
         for ran in step.ran:
             _print_command(ran)
 

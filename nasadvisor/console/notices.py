@@ -47,10 +47,14 @@ def about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
             "clock is right (`timedatectl`), and look at its host part with `journalctl -u nasadvisor-host`."
         )
         yield Notice(Finding("inventory-outdated", template, {"node": node.name}, Level.WARNING))
-    if contact is Contact.FAILED:
-        template = gettext_noop("{node} could not read itself: {reason}")
-        values = {"node": node.name, "reason": node.inventory_error}
-        yield Notice(Finding("inventory-failed", template, values, Level.WARNING))
+    if contact is Contact.FAILED and node.inventory_error:
+        failed = Finding(
+            "inventory-failed",
+            gettext_noop("{node} could not read itself: {reason}"),
+            {"node": node.name, "reason": node.inventory_error},
+            Level.WARNING,
+        )
+        yield Notice(failed)
 
 
 def about_runs(node: Node) -> Iterator[Notice]:

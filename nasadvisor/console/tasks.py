@@ -1,6 +1,8 @@
 """The console's tasks: thin, over `records`, `hosts` and `health`. Hosts send the `store` ones, beat the others."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from django.utils import timezone
 
@@ -21,9 +23,9 @@ def store_inventory(node: str, document: Json) -> None:
 
 
 @app.task(name="console.store_inventory_error")
-def store_inventory_error(node: str, sentence: str) -> None:
+def store_inventory_error(node: str, document: Json) -> None:
     """A host could not read itself."""
-    records.store_inventory_error(node, sentence)
+    records.store_inventory_error(node, document)
 
 
 @app.task(name="console.store_run")
@@ -33,16 +35,17 @@ def store_run(node: str, document: Json) -> None:
 
 
 @app.task(name="console.store_run_error")
-def store_run_error(node: str, run_id: str, sentence: str) -> None:
+def store_run_error(node: str, run_id: str, document: Json) -> None:
     """A host did not begin what it was asked for."""
-    records.store_run_error(node, run_id, sentence)
+    records.store_run_error(node, run_id, document)
 
 
 @app.task(name="console.refresh_inventories")
 def refresh_inventories() -> None:
-    """Ask every host to read itself."""
-    for node in Node.objects.filter(is_simulated=False).defer("inventory_document"):
-        hosts.request_inventory(node)
+    """Ask every host to read itself; simulated ones have a worker too (`make dev`)."""
+    for node in Node.objects.defer("inventory_document"):
+        with _logged():
+            hosts.request_inventory(node)
 
 
 @app.task(name="console.follow_runs")
@@ -50,7 +53,8 @@ def follow_runs() -> None:
     """Ask how the unfinished runs stand, so that a lost message heals; give up on requests that have expired."""
     records.expire_requests(timezone.now())
     for run in records.runs_to_follow():
-        hosts.report_run(run)
+        with _logged():
+            hosts.report_run(run)
 
 
 @app.task(name="console.store_answers")
@@ -66,15 +70,15 @@ def store_sweep(node: str, document: Json) -> None:
 
 
 @app.task(name="console.store_sweep_error")
-def store_sweep_error(node: str, sentence: str) -> None:
+def store_sweep_error(node: str, document: Json) -> None:
     """A host could not ask its disks."""
-    sweeps.store_sweep_error(node, sentence)
+    sweeps.store_sweep_error(node, document)
 
 
 @app.task(name="console.store_self_test_start")
-def store_self_test_start(node: str, disk_key: str, test: str, problem: str) -> None:
+def store_self_test_start(node: str, disk_key: str, problem: Json | None) -> None:
     """A disk began to test itself, or why it did not."""
-    sweeps.store_self_test_start(node, disk_key, test, problem)
+    sweeps.store_self_test_start(node, disk_key, problem)
 
 
 @app.task(name="console.sweep")
@@ -113,3 +117,12 @@ def long_self_tests() -> None:
 def prune() -> None:
     """Drop what is kept long enough."""
     answers.prune(timezone.now())
+
+
+@contextmanager
+def _logged() -> Iterator[None]:
+    """A host that cannot be asked does not keep the others from being asked."""
+    try:
+        yield
+    except hosts.HostUnreachable as error:
+        logger.warning("%s", error)

@@ -8,6 +8,7 @@ from enum import IntFlag, StrEnum
 from typing import Final
 
 from nasadvisor.domain.inventory import DiskIdentity
+from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 
 
@@ -58,7 +59,7 @@ class DiskAnswer:
     """What one disk answered.
 
     `taken_at` is UTC in ISO 8601. `device_type` is the -d option that worked, "" where none was needed. `problem` says
-    why there is no answer, "" if there is one. `smartctl` and `id_ctrl` are the JSON texts of `smartctl -x -j` and
+    why there is no answer, None if there is one. `smartctl` and `id_ctrl` are the JSON texts of `smartctl -x -j` and
     `nvme id-ctrl -o json`, packed by `documents.pack`, "" where there is none.
     """
 
@@ -69,7 +70,7 @@ class DiskAnswer:
     exit_status: int
     device_type: str
     seconds: float
-    problem: str = ""
+    problem: Statement | None = None
     smartctl: str = ""
     id_ctrl: str = ""
 
@@ -84,7 +85,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class SweepReport:
-    """A sweep that ended. `disk_keys` are the disks that were asked; `error` says why none was, "" if they were."""
+    """A sweep that ended. `disk_keys` are the disks that were asked; the counts add up to them."""
 
     node: str
     started_at: str
@@ -94,7 +95,6 @@ class SweepReport:
     asleep: int = 0
     unsupported: int = 0
     failed: int = 0
-    error: str = ""
 
 
 class SelfTest(StrEnum):

@@ -8,6 +8,7 @@ from typing import Final
 
 from nasadvisor.domain.lifecycle import Continued, Goal, Record, Run, Started, as_interrupted, fold
 from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.apply import apply_checked, finish_checked
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.executor import Executor
@@ -23,8 +24,8 @@ LOCK_WAIT_S: Final = 10.0
 class WrongMoment(HostError):  # noqa: N818 - named for what happened
     """The run is in a state in which it cannot be finished or undone."""
 
-    def __init__(self, run: Run, verb: str) -> None:
-        super().__init__(f"The run {run.id} is {run.state}, so it cannot be {verb}. Nothing was changed.")
+    def __init__(self, run: Run, template: str) -> None:
+        super().__init__(template, run=run.id, state=run.state.value)
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def finish_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
         book, run = _reopen(host, run_id, observe)
         if not run.can_finish:
-            raise WrongMoment(run, "finished")
+            raise WrongMoment(run, _("The run {run} is {state}, so it cannot be finished. Nothing was changed."))
         book.write(Continued(book.now(), Goal.FINISH, by))
         return finish_checked(run.plan, book, host.executor(descriptors))
 
@@ -81,7 +82,7 @@ def undo_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
         book, run = _reopen(host, run_id, observe)
         if not run.can_undo:
-            raise WrongMoment(run, "undone")
+            raise WrongMoment(run, _("The run {run} is {state}, so it cannot be undone. Nothing was changed."))
         return undo_checked(run.plan, book, host.executor(descriptors), by)
 
 

@@ -42,7 +42,13 @@ def celery_app(config: HostConfig) -> Celery:
         broker_connection_retry_on_startup=True,
         # Forever: a Redis that is down for long must not end a worker that may be in the middle of a run.
         broker_connection_max_retries=None,
-        broker_transport_options={"socket_connect_timeout": 3, "socket_timeout": 10},
+        # What cannot be published is asked for again; to wait for Redis would hold up the run (kombu: 2 s and more).
+        broker_transport_options={
+            "socket_connect_timeout": 3,
+            "socket_timeout": 10,
+            "max_retries": 1,
+            "interval_start": 0,
+        },
         worker_prefetch_multiplier=1,
         worker_hijack_root_logger=False,
         worker_enable_remote_control=False,
@@ -66,7 +72,7 @@ class HostTasks:
             document = to_document(self.look())
         except HostError as error:
             log.warning("inventory: %s", error)
-            self._publish("console.store_inventory_error", str(error))
+            self._publish("console.store_inventory_error", to_document(error.statement))
         else:
             self._publish("console.store_inventory", document)
 
@@ -76,21 +82,24 @@ class HostTasks:
             report = self.health.sweep(self._publish_answers)
         except HostError as error:
             log.warning("sweep: %s", error)
-            self._publish("console.store_sweep_error", str(error))
+            self._publish("console.store_sweep_error", to_document(error.statement))
         else:
             if report:
                 self._publish("console.store_sweep", to_document(report))
 
     def start_self_test(self, disk_key: str, test: str, by: str) -> None:
         """Make a disk test itself; the result shows in later sweeps."""
+        if test not in list(SelfTest):
+            log.warning("refused a self-test that is not one: %s", test)
+            return
         log.info("self-test %s of %s, asked for by %s", test, disk_key, by)
         try:
             self.health.start_test(disk_key, SelfTest(test))
-        except (HostError, ValueError) as error:
+        except HostError as error:
             log.warning("self-test of %s: %s", disk_key, error)
-            self._publish("console.store_self_test_start", disk_key, test, str(error))
+            self._publish("console.store_self_test_start", disk_key, to_document(error.statement))
         else:
-            self._publish("console.store_self_test_start", disk_key, test, "")
+            self._publish("console.store_self_test_start", disk_key, None)
 
     def apply(self, plan_document: Json, by: str) -> None:
         """Apply a plan; progress is published after every record."""
@@ -152,7 +161,7 @@ class HostTasks:
 
     def _publish_stopped(self, run_id: str, error: HostError) -> None:
         log.warning("run %s: %s", run_id, error)
-        self._publish("console.store_run_error", run_id, str(error))
+        self._publish("console.store_run_error", run_id, to_document(error.statement))
 
     def _publish_answers(self, part: tuple[DiskAnswer, ...]) -> None:
         self._publish("console.store_answers", to_document(Answers(self.node, part)))

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from nasadvisor.documents import (
     MAX_PACKED_BYTES,
+    VERSION,
     DocumentError,
     Json,
+    OtherVersion,
     from_document,
     from_json,
     pack,
@@ -40,6 +42,7 @@ from nasadvisor.domain.lifecycle import (
     fold,
 )
 from nasadvisor.domain.plan import Plan, PlanRequest
+from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.undo import Outcome, cannot_be_undone, planned_outcome, undo_of
 from tests.unit.domain.builders import attach_to_log
 from tests.unit.machines import MIRROR_AND_CACHES, NVME2, TANK, home_server, plan_for, with_single_log
@@ -61,8 +64,8 @@ RECORDS: tuple[Record, ...] = (
     Intent(AT, Goal.UNDO, 0, DiskImage("key", "uuid", "AAAA", "BBBB")),
     Intent(AT, Goal.UNDO, 0),
     Done(AT, Goal.UNDO, 0, Outcome(("18446744073709551615",)), RAN, found=True),
-    Failed(AT, Goal.UNDO, 1, "It broke.", RAN),
-    Skipped(AT, Goal.UNDO, 2, "Somebody changed it."),
+    Failed(AT, Goal.UNDO, 1, Statement("broke", "It broke: {why}", {"why": refusals.NothingToDo("tank").plain}), RAN),
+    Skipped(AT, Goal.UNDO, 2, Statement("changed", "Somebody changed it.")),
     Ended(AT, RunState.ATTENTION, (refusals.NothingToDo("tank"),), cannot_be_undone(PLAN)),
 )
 THINGS: list[tuple[Any, Any]] = [
@@ -321,3 +324,26 @@ def test_a_packed_text_comes_back_as_it_was(text: str) -> None:
 def test_a_damaged_or_endless_text_is_refused(damaged: str) -> None:
     with pytest.raises(DocumentError, match="packed text"):
         unpack(damaged)
+
+
+@pytest.mark.parametrize("template", ["{gone}", "{", "{0}", "{pool.name}", "{pool[x]}"])
+def test_a_sentence_whose_template_does_not_fit_its_values_is_refused_before_any_page_says_it(template: str) -> None:
+    document = {**to_document(Statement("x", "Pool {pool}", {"pool": "tank"})), "template": template}
+    with pytest.raises(DocumentError, match="does not fit its values"):
+        from_document(Statement, document)
+
+
+@pytest.mark.parametrize(("version", "age"), [(VERSION + 1, "newer"), (VERSION - 1, "older")])
+@pytest.mark.parametrize(("kind", "thing"), [(Plan, PLAN), (Run, fold(RECORDS, "nas")), (Record, RECORDS[0])])
+def test_a_document_of_another_release_is_told_from_a_damaged_one(
+    kind: Any, thing: object, version: int, age: str
+) -> None:
+    with pytest.raises(OtherVersion, match=f"written by an? {age} release of NAS Advisor"):
+        from_document(kind, {**to_document(thing), "version": version, "surprise": 1})
+
+
+@pytest.mark.parametrize("version", [None, "1", True, 1.0])
+def test_a_version_that_is_no_number_is_damage(version: object) -> None:
+    with pytest.raises(DocumentError) as error:
+        from_document(Plan, {**to_document(PLAN), "version": version})
+    assert not isinstance(error.value, OtherVersion)

@@ -54,7 +54,8 @@ def _store(node: Node, answer: DiskAnswer) -> None:
         _keep(disk, answer, reading, taken_at)
     if not is_newest:
         return
-    disk.asked_at, disk.outcome, disk.problem = taken_at, answer.outcome.value, answer.problem
+    disk.asked_at, disk.outcome = taken_at, answer.outcome.value
+    disk.problem_document = to_document(answer.problem) if answer.problem else None
     disk.exit_status = answer.exit_status
     if reading:
         _show(disk, reading, taken_at)

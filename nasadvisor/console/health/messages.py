@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 from nasadvisor.console.health.alert_models import AlertEvent, Channel, EventKinds
 from nasadvisor.console.states import look_of_state
 from nasadvisor.console.steps import lead_from
-from nasadvisor.domain.statements import Finding
+from nasadvisor.domain.statements import Finding, Statement
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def trial_message(channel: Channel) -> Message:
 
 def plain(template: str, finding: Finding) -> str:
     """A sentence of a finding in the language that is on, commands in quotes."""
-    return _(template).format_map(finding.values).replace("`", "'") if template else ""
+    return Statement(finding.code, template, finding.values).said(_).replace("`", "'") if template else ""
 
 
 def _subject(event: AlertEvent) -> str:
@@ -69,7 +69,7 @@ def _part(event: AlertEvent, console: str) -> str:
     if finding is None:
         return "\n".join([*lines, event.alert.code])
     if "disk" in finding.values and "{disk}" not in finding.template:
-        lines.append(finding.values["disk"])
+        lines.append(str(finding.values["disk"]))
     lines.append(plain(finding.template, finding))
     if event.kind != EventKinds.RECOVERED:
         lines.append(plain(finding.explanation, finding))

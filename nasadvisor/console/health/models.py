@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.documents import DocumentError, Json, from_document
 from nasadvisor.domain.inventory import DiskIdentity
-from nasadvisor.domain.statements import Finding
+from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.sweep import Outcome
 
 
@@ -57,7 +57,7 @@ class StoredDisk(models.Model):
     last_seen_at = models.DateTimeField()
     asked_at = models.DateTimeField(null=True)
     outcome = models.CharField(max_length=12, choices=DiskOutcome, default=DiskOutcome.NEVER, blank=True)
-    problem = models.TextField(default="", blank=True)
+    problem_document = models.JSONField(null=True)
     exit_status = models.PositiveSmallIntegerField(default=0)
     read_at = models.DateTimeField(null=True)
     power_on_hours = models.PositiveIntegerField(null=True)
@@ -76,7 +76,7 @@ class StoredDisk(models.Model):
     reading_document = models.JSONField(null=True)
     forecast_document = models.JSONField(null=True)
     finding_documents = models.JSONField(default=list)
-    self_test_problem = models.TextField(default="", blank=True)
+    self_test_problem_document = models.JSONField(null=True)
     self_test_asked_at = models.DateTimeField(null=True)
     is_forgotten = models.BooleanField(default=False)
 
@@ -91,6 +91,16 @@ class StoredDisk(models.Model):
         """Model and serial, for sentences."""
         serial = f" ({self.serial})" if self.serial else ""
         return f"{self.model or 'Unnamed disk'}{serial}"
+
+    @property
+    def problem(self) -> Statement | None:
+        """Why the newest sweep brought no answer."""
+        return read_statement(self.problem_document)
+
+    @property
+    def self_test_problem(self) -> Statement | None:
+        """Why the last self-test did not begin."""
+        return read_statement(self.self_test_problem_document)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -162,13 +172,13 @@ class SelfTestResult(models.Model):
 
 
 class NodeHealth(models.Model):
-    """How the sweeps of a node go. `error` is why the last one could not be made, "" if it was."""
+    """How the sweeps of a node go. `error` is why the last one could not be made, None if it was."""
 
     node = models.OneToOneField("console.Node", on_delete=models.CASCADE, related_name="health")
     known_since = models.DateTimeField(default=timezone.now)
     sweep_asked_at = models.DateTimeField(null=True)
     sweep_ended_at = models.DateTimeField(null=True)
-    error = models.TextField(default="", blank=True)
+    error_document = models.JSONField(null=True)
     read = models.PositiveIntegerField(default=0)
     asleep = models.PositiveIntegerField(default=0)
     unsupported = models.PositiveIntegerField(default=0)
@@ -176,6 +186,19 @@ class NodeHealth(models.Model):
 
     def __str__(self) -> str:
         return f"{self.node_id}"
+
+    @property
+    def error(self) -> Statement | None:
+        """Why the last sweep could not be made."""
+        return read_statement(self.error_document)
+
+
+def read_statement(document: Json | None) -> Statement | None:
+    """A stored statement; None for none, and after an update of NAS Advisor that changed its form."""
+    try:
+        return from_document(Statement, document) if document else None
+    except DocumentError:
+        return None
 
 
 def read_finding(document: Json) -> Finding | None:

@@ -11,13 +11,16 @@ from nasadvisor.console.models import Node
 from nasadvisor.console.notices import about_contact, about_runs
 from nasadvisor.domain.alerts import AlertKey, Observation
 from nasadvisor.domain.findings import findings_of
-from nasadvisor.domain.statements import Finding, Level, NextStep, gettext_noop
+from nasadvisor.domain.statements import Finding, Level, NextStep, Statement, gettext_noop
 
 SWEEP_GRACE = timedelta(minutes=30)
 """A sweep may take that long after its time, and beat may be that late."""
 
 GONE_AFTER = timedelta(minutes=3)
 """A disk that is pulled and put back within this time was only moved."""
+
+
+UNKNOWN = Statement("unknown-reason", gettext_noop("nobody knows why"))
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,9 @@ def sweep_findings(node: Node, now: datetime) -> Iterator[Finding]:
         return
     if health.error:
         template = gettext_noop("The disks of {node} could not be asked for their health: {reason}")
-        values = {"node": node.name, "reason": health.error}
-        yield Finding("sweep-failed", template, values, Level.WARNING, subject=node.name)
+        yield Finding(
+            "sweep-failed", template, {"node": node.name, "reason": health.error}, Level.WARNING, subject=node.name
+        )
     began = health.sweep_ended_at or health.known_since
     if now - began > interval + SWEEP_GRACE:
         yield Finding(
@@ -122,7 +126,7 @@ def _unanswered(disk: StoredDisk) -> Finding:
     return Finding(
         "disk-unanswered",
         gettext_noop("The disk {disk} does not answer when asked for its health: {problem}"),
-        {"disk": disk.label, "problem": disk.problem},
+        {"disk": disk.label, "problem": disk.problem or UNKNOWN},
         Level.WARNING,
         gettext_noop("A disk that stops answering such questions often fails soon after. Check its cable first."),
         subject=str(disk.pk),

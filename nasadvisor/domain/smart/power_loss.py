@@ -1,8 +1,8 @@
-"""Evidence of power-loss protection in a SMART report. There is no standard flag, so evidence is listed, not concluded.
+"""Evidence of power-loss protection. There is no standard flag, so evidence is listed, and weighed in the open.
 
 Capacitor self-tests are recognised by attribute *name* (smartmontools drivedb/drivedb.h): the same numbers count
-program failures or power losses on other drives, which prove nothing. Further evidence (the volatile write cache bit
-of `nvme id-ctrl`, the OCP log, lists of products) is not in a SMART report and is added by whoever reads it.
+program failures or power losses on other drives, which prove nothing. A cache that is not volatile is a hint: Linux
+sends it no flushes. Whether a SATA write cache is enabled says nothing.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from nasadvisor.domain.smart.ocp import OcpLog
 from nasadvisor.domain.smart.report import Attribute, SmartReport
+from nasadvisor.domain.smart.values import at, whole
 
 CAPACITOR_NAMES: Final = frozenset(
     {
@@ -29,6 +31,9 @@ FAILED_VALUE: Final = 1
 
 BACKUP_FAILED_BIT: Final = 1 << 4
 """NVMe critical warning: volatile memory backup device has failed (NVMe 1.4, SMART / health information log)."""
+
+
+VOLATILE_CACHE_BIT: Final = 1
 
 
 class Protection(StrEnum):
@@ -61,6 +66,31 @@ class PowerLossProtection:
 def power_loss_evidence(report: SmartReport) -> tuple[Evidence, ...]:
     """What this report proves."""
     return tuple(_evidence(report))
+
+
+def ocp_evidence(log: OcpLog) -> tuple[Evidence, ...]:
+    """What the OCP log proves: capacitors whose health it reports are there."""
+    if log.capacitor_health is None:
+        return ()
+    source = f"capacitor health {log.capacitor_health} % in the OCP log"
+    return (Evidence(source, Protection.CONFIRMED, log.capacitor_health == 0),)
+
+
+def id_ctrl_evidence(document: object) -> tuple[Evidence, ...]:
+    """What `nvme id-ctrl -o json` hints at: bit 0 of VWC says that a volatile write cache is present (NVMe 1.4)."""
+    cache = whole(at(document, "vwc"), 0, 255)
+    if cache is None:
+        return ()
+    if cache & VOLATILE_CACHE_BIT:
+        return (Evidence("NVMe controller: volatile write cache present", Protection.UNLIKELY),)
+    return (Evidence("NVMe controller: no volatile write cache", Protection.LIKELY),)
+
+
+def write_cache_evidence(queue_write_cache: str) -> tuple[Evidence, ...]:
+    """What /sys/block/*/queue/write_cache hints at; it can be set by hand, and bridges and controllers may hide it."""
+    if queue_write_cache.strip() == "write through":
+        return (Evidence("Linux sends this disk no flushes (write through)", Protection.LIKELY),)
+    return ()
 
 
 def weigh(evidence: Iterable[Evidence]) -> PowerLossProtection:

@@ -43,6 +43,9 @@ NUMBERS: Final = frozenset({225, 241, 246})
 
 POSSIBLE_UNITS: Final = (SECTOR, 32 * MIB, GIB, GB, MIB)
 AGREEMENT: Final = 0.05
+APART_BYTES: Final = 64 * MIB
+"""Two counters of one drive are read a moment apart; that two others agree so well by chance is one in 10,000."""
+
 LEAST_BYTES_PER_HOUR: Final = MIB
 """A powered drive that a host uses writes more than this; fewer "sectors" are larger units that nobody names."""
 
@@ -115,7 +118,7 @@ def _agrees(written: int, unit: int, standard: ByteCounter) -> bool:
     """Whether both count the same, to within a twentieth, or modulo the wrap to within a few units."""
     if abs(written - standard.bytes_written) <= AGREEMENT * standard.bytes_written + unit:
         return True
-    return standard.may_wrap and _wrapped_apart(written, standard) <= unit + MIB
+    return standard.may_wrap and _wrapped_apart(written, standard) <= unit + APART_BYTES
 
 
 def _wrapped_apart(written: int, standard: ByteCounter) -> int:
@@ -126,4 +129,4 @@ def _wrapped_apart(written: int, standard: ByteCounter) -> int:
 def _same_but_wider(counter: ByteCounter, standard: ByteCounter) -> bool:
     """Whether this attribute goes on where the standard counter has started again."""
     wider = standard.may_wrap and counter.bytes_written >= standard.bytes_written + WRAP_BYTES // 2
-    return wider and _wrapped_apart(counter.bytes_written, standard) <= counter.unit_bytes + MIB
+    return wider and _wrapped_apart(counter.bytes_written, standard) <= counter.unit_bytes + APART_BYTES

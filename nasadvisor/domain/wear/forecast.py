@@ -12,10 +12,12 @@ from typing import Final
 
 from nasadvisor.domain.statements import Finding
 from nasadvisor.domain.wear import calibration
+from nasadvisor.domain.wear.calibration import Steadiness
 from nasadvisor.domain.wear.findings import history_findings
-from nasadvisor.domain.wear.gain import expected_gain, rebound
+from nasadvisor.domain.wear.gain import expected_gain
 from nasadvisor.domain.wear.history import History
-from nasadvisor.domain.wear.rates import write_rate
+from nasadvisor.domain.wear.phase import phase_of
+from nasadvisor.domain.wear.rates import steadiness, write_rate
 
 MILESTONES: Final = (80, 90, 100)
 """Percents of rated endurance that get a date."""
@@ -72,47 +74,39 @@ def forecast(history: History, horizon_days: float) -> Forecast:
     rate = write_rate(history)
     used = last.percent if last else None
     per_day = expected_gain(history, rate)
-    enough = history.enough
+    near, far = steadiness(history, horizon), steadiness(history, LONGEST_DAYS)
     return Forecast(
         horizon_days=horizon,
         percent_used=used,
-        percent_at=None if used is None or per_day is None else _percent_after(history, used, per_day, horizon),
-        bytes_per_day=None if rate is None else Spread(*calibration.rate_spread(rate, nvme=history.nvme)),
-        percent_per_year=None if per_day is None else _yearly(history, per_day),
-        exhaustion=() if used is None or per_day is None or not enough else _milestones(history, used, per_day),
-        enough_history=enough,
+        percent_at=None if used is None or per_day is None else _percent_after(history, used, per_day * horizon, near),
+        bytes_per_day=None if rate is None else Spread(*calibration.rate_spread(rate, near)),
+        percent_per_year=None if per_day is None else Spread(*calibration.smooth_spread(per_day * DAYS_PER_YEAR, far)),
+        exhaustion=() if used is None or per_day is None or not history.enough else _milestones(used, per_day, far),
+        enough_history=history.enough,
         findings=history_findings(history),
     )
 
 
-def _percent_after(history: History, used: float, per_day: float, days: float) -> Spread:
-    phase = history.phase
-    low, middle, high = (
-        used + gain
-        for gain in calibration.gain_spread(per_day * days, phase, rebound(history), whole=history.whole_percents)
-    )
+def _percent_after(history: History, used: float, gain: float, steady: Steadiness) -> Spread:
+    if history.whole_percents:
+        gains = calibration.stepped_spread(gain, phase_of(history), steady)
+    else:
+        gains = calibration.smooth_spread(gain, steady)
+    low, middle, high = (used + points for points in gains)
     return Spread(low, middle, high)
 
 
-def _yearly(history: History, per_day: float) -> Spread:
-    return Spread(*calibration.smooth_spread(per_day * DAYS_PER_YEAR, rebound(history)))
-
-
-def _milestones(history: History, used: float, per_day: float) -> tuple[Exhaustion, ...]:
+def _milestones(used: float, per_day: float, steady: Steadiness) -> tuple[Exhaustion, ...]:
     """A milestone that is reached already is reached in zero days."""
     return tuple(
-        Exhaustion(
-            percent,
-            earliest_days=_days_until(percent - used, lambda days: _smooth(history, per_day, days)[2]),
-            expected_days=_days_until(percent - used, lambda days: _smooth(history, per_day, days)[1]),
-            latest_days=_days_until(percent - used, lambda days: _smooth(history, per_day, days)[0]),
-        )
+        Exhaustion(percent, *(_days_until(percent - used, _end(per_day, steady, end)) for end in (2, 1, 0)))
         for percent in MILESTONES
     )
 
 
-def _smooth(history: History, per_day: float, days: float) -> tuple[float, float, float]:
-    return calibration.smooth_spread(per_day * days, rebound(history))
+def _end(per_day: float, steady: Steadiness, end: int) -> Callable[[float], float]:
+    """The low (0), middle (1) or high (2) end of the gain, as a curve over days."""
+    return lambda days: calibration.smooth_spread(per_day * days, steady)[end]
 
 
 def _days_until(gain: float, curve: Callable[[float], float]) -> float | None:

@@ -1,11 +1,9 @@
 """How many points of wear a drive gains a day: its own wear per byte, times what it writes."""
 
-import math
 from collections.abc import Callable
 
 from nasadvisor.domain.wear import calibration
 from nasadvisor.domain.wear.history import HOURS_PER_DAY, History, WearPoint
-from nasadvisor.domain.wear.rates import last_rate, lifetime_rate
 
 Exposure = Callable[[WearPoint], float | None]
 
@@ -39,15 +37,6 @@ def _per_unit(history: History, exposure: Exposure) -> float:
     steps = max((last.percent or 0.0) - (before.percent or 0.0), 0.0)
     due = lifetime * max((exposure(last) or 0.0) - (exposure(before) or 0.0), 0.0)
     return lifetime * (steps + calibration.PRIOR_STEPS) / (due + calibration.PRIOR_STEPS)
-
-
-def rebound(history: History) -> float:
-    """How far the upper end must reach because the drive used to write more than it did lately; 1 where it did not."""
-    now, usual = last_rate(history), lifetime_rate(history)
-    if now is None or usual is None:
-        return 1.0
-    ratio = usual / max(now, calibration.LEAST_BYTES_PER_DAY)
-    return min(math.pow(max(ratio, 1.0), calibration.REBOUND_POWER), calibration.LARGEST_REBOUND)
 
 
 def _bytes(point: WearPoint) -> float | None:

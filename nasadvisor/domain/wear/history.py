@@ -61,7 +61,6 @@ class History:
     segment_from: int
     capacity_bytes: int | None
     whole_percents: bool
-    nvme: bool
     stopped: bool
 
     @property
@@ -79,14 +78,6 @@ class History:
         return days >= MIN_DAYS or (known[-1].percent or 0.0) - (known[0].percent or 0.0) >= MIN_STEPS
 
     @property
-    def phase(self) -> float:
-        """The part of the present whole percent that is used already; half where nothing tells."""
-        last = self.last
-        if last is None or last.percent is None or last.exact_percent is None:
-            return 0.5
-        return last.exact_percent - last.percent
-
-    @property
     def segment(self) -> tuple[WearPoint, ...]:
         """The points of the present regime."""
         return self.points[self.segment_from :]
@@ -96,7 +87,7 @@ def history_of(snapshots: Sequence[Snapshot], changes: Iterable[RoleChange] = ()
     """Follow one counter and one indicator through snapshots; they are put in order first."""
     ordered = sorted(snapshots, key=lambda snapshot: snapshot.hours)
     if not ordered:
-        return History((), 0, None, whole_percents=True, nvme=False, stopped=False)
+        return History((), 0, None, whole_percents=True, stopped=False)
     newest = ordered[-1].reading
     written = _unwrapped(ordered)
     shown = newest.indicators[0] if newest.indicators else None
@@ -115,7 +106,6 @@ def history_of(snapshots: Sequence[Snapshot], changes: Iterable[RoleChange] = ()
         segment_from=_segment_from(points, changes),
         capacity_bytes=newest.identity.capacity_bytes,
         whole_percents=all((point.percent or 0.0).is_integer() for point in points),
-        nvme=any(one.code == "nvme-percentage-used" for one in newest.indicators),
         stopped=_stopped(points),
     )
 

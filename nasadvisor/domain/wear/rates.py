@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from nasadvisor.domain.wear import calibration
+from nasadvisor.domain.wear.calibration import Steadiness
 from nasadvisor.domain.wear.history import HOURS_PER_DAY, History, WearPoint, intervals
 
 
@@ -38,13 +39,19 @@ def lifetime_rate(history: History) -> float | None:
     return (known[-1].bytes_written or 0) * HOURS_PER_DAY / known[-1].hours
 
 
-def last_rate(history: History) -> float | None:
-    """Host bytes a day between the newest two points."""
-    found = [(days, before, after) for days, before, after in intervals(_counted(history.segment))]
-    if not found:
-        return None
-    days, before, after = found[-1]
-    return max((after.bytes_written or 0) - (before.bytes_written or 0), 0) / days
+def steadiness(history: History, horizon_days: float) -> Steadiness:
+    """How even the writing was in the last two intervals, and how far they reach beside the horizon."""
+    found = list(intervals(_counted(history.segment)))[-2:]
+    rates = [_floor(((after.bytes_written or 0) - (before.bytes_written or 0)) / days) for days, before, after in found]
+    change = abs(math.log2(rates[1] / rates[0])) if len(rates) > 1 else None
+    far = horizon_days > calibration.LONG_HORIZON_DAYS or any(
+        days > calibration.LONG_INTERVAL_DAYS for days, _before, _after in found[-1:]
+    )
+    if change is not None and change < calibration.STEADY_LOG2:
+        return Steadiness.USUAL if far else Steadiness.STEADY
+    if far or (change is not None and change > calibration.UNSTEADY_LOG2):
+        return Steadiness.UNSTEADY
+    return Steadiness.USUAL
 
 
 def _counted(points: Sequence[WearPoint]) -> list[WearPoint]:

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from nasadvisor.domain.inventory import Bus, Disk
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.sweep import UNUSABLE, ExitBit, Outcome, SelfTest
 from nasadvisor.host.adapters.process import Command, Runner, Tool
-from nasadvisor.host.errors import CommandFailed, CommandTimedOut, SelfTestRefused
+from nasadvisor.host.errors import NO_REASON, CommandFailed, CommandTimedOut, SelfTestRefused
 
 TIMEOUT_S: Final = 60.0
 """A healthy disk answers within some seconds; one that retries sectors may take a minute."""
@@ -40,6 +42,10 @@ DEVICE_TYPES: Final[Mapping[Bus, tuple[str, ...]]] = {
 HIDDEN: Final = ("please try adding '-d", "lacks SMART capability", "Unknown USB bridge")
 """Words with which smartctl says that a controller or bridge hides the disk, or that it has no SMART."""
 
+VIRTUAL: Final = Statement("virtual-disk", _("A virtual disk has no health of its own."))
+UNREADABLE: Final = Statement("smartctl-unreadable", _("smartctl gave no answer that can be read."))
+NAMELESS: Final = Statement("nameless", _("It has no persistent name."))
+
 ANSWERING: Final = frozenset({Bus.SATA, Bus.SAS, Bus.NVME})
 """Disks that have an answer to give; a USB stick or a card often has none."""
 
@@ -51,7 +57,7 @@ class Reply:
     outcome: Outcome
     exit_status: int = 0
     device_type: str = AUTO
-    problem: str = ""
+    problem: Statement | None = None
     text: str = ""
 
 
@@ -61,7 +67,7 @@ def ask(runner: Runner, disk: Disk, timeout_s: float = TIMEOUT_S) -> Reply:
     Raises:
         ToolMissing: smartctl is not installed.
     """
-    reply = Reply(Outcome.UNSUPPORTED, problem="A virtual disk has no health of its own.")
+    reply = Reply(Outcome.UNSUPPORTED, problem=VIRTUAL)
     for device_type in DEVICE_TYPES[disk.bus]:
         reply = _ask_as(runner, disk, device_type, timeout_s)
         if reply.outcome in (Outcome.READ, Outcome.ASLEEP) or reply.exit_status == 0:
@@ -89,15 +95,15 @@ def start_self_test(runner: Runner, disk: Disk, test: SelfTest, device_type: str
         ToolMissing: smartctl is not installed.
     """
     if not disk.path:
-        raise SelfTestRefused(disk.label, "it has no persistent name")
+        raise SelfTestRefused(disk.label, NAMELESS)
     args = ("-t", test.value, "-j", *_type_option(device_type), disk.path)
     command = Command(Tool.SMARTCTL, args, True, TIMEOUT_S, ANY_CODE)
     try:
         output = runner.run(command)
     except (CommandFailed, CommandTimedOut) as error:
-        raise SelfTestRefused(disk.label, str(error)) from error
+        raise SelfTestRefused(disk.label, error.statement) from error
     if output.code & (UNUSABLE | ExitBit.COMMAND_FAILED):
-        raise SelfTestRefused(disk.label, _said(_answer(output.stdout)) or "it gave no reason")
+        raise SelfTestRefused(disk.label, _said(_answer(output.stdout)) or NO_REASON)
 
 
 def device_of(disk: Disk) -> str:
@@ -111,7 +117,7 @@ def _ask_as(runner: Runner, disk: Disk, device_type: str, timeout_s: float) -> R
     try:
         output = runner.run(Command(Tool.SMARTCTL, args, False, timeout_s, ANY_CODE))
     except CommandTimedOut as error:
-        return Reply(Outcome.FAILED, device_type=device_type, problem=str(error))
+        return Reply(Outcome.FAILED, device_type=device_type, problem=error.statement)
     if output.code == ASLEEP_CODE:
         return Reply(Outcome.ASLEEP, device_type=device_type)
     answer = _answer(output.stdout)
@@ -119,7 +125,7 @@ def _ask_as(runner: Runner, disk: Disk, device_type: str, timeout_s: float) -> R
         said = _said(answer)
         is_hidden = any(words.lower() in said.lower() for words in HIDDEN) or disk.bus not in ANSWERING
         outcome = Outcome.UNSUPPORTED if is_hidden else Outcome.FAILED
-        problem = said or "smartctl gave no answer that can be read."
+        problem = Statement("smartctl-said", _("smartctl said “{answer}”."), {"answer": said}) if said else UNREADABLE
         return Reply(outcome, output.code or int(ExitBit.COMMAND_FAILED), device_type, problem)
     return Reply(Outcome.READ, output.code, device_type, text=output.stdout)
 

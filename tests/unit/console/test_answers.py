@@ -16,6 +16,7 @@ from nasadvisor.console.models import Node
 from nasadvisor.console.schedules import create_schedules
 from nasadvisor.documents import pack, to_document
 from nasadvisor.domain.inventory import Disk
+from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.sweep import Answers, DiskAnswer, Outcome, SweepReport
 from nasadvisor.host.simulated_smart import simulated_answer, simulated_smartctl
 from tests.unit.console.conftest import Sent
@@ -239,7 +240,8 @@ def test_a_sweep_is_asked_for_at_once_for_a_new_host_and_again_when_it_is_overdu
 
 
 def test_why_a_sweep_could_not_be_made_is_kept_until_one_is() -> None:
-    sweeps.store_sweep_error(NODE, "The program smartctl is not installed.")
-    assert "smartctl" in NodeHealth.objects.get().error
+    reason = Statement("tool-missing", "The program smartctl is not installed.")
+    sweeps.store_sweep_error(NODE, to_document(reason))
+    assert NodeHealth.objects.get().error == reason
     sweeps.store_sweep(NODE, to_document(SweepReport(NODE, NOW.isoformat(), NOW.isoformat(), ())))
-    assert NodeHealth.objects.get().error == ""
+    assert NodeHealth.objects.get().error is None

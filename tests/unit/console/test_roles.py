@@ -16,6 +16,7 @@ from nasadvisor.console.roles import UserRole, operator_required, set_role
 PASSWORD = "correct horse battery"
 OPEN_TO_ALL = {"login", "setup", "set_language"}
 SAMPLES = {
+    "name": "nas",
     "guid": "1",
     "pool_guid": "1",
     "key": "x",

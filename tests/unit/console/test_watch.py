@@ -19,7 +19,9 @@ from nasadvisor.console.health.models import NodeHealth, StoredDisk
 from nasadvisor.console.health.watch import take_up
 from nasadvisor.console.models import Node
 from nasadvisor.console.schedules import create_schedules
+from nasadvisor.documents import to_document
 from nasadvisor.domain.inventory import Inventory, Scan
+from nasadvisor.domain.statements import Statement
 from tests.fixtures.machines.build import typical
 from tests.unit.console.watching import Night, Post, mail, night, open_codes, post
 from tests.unit.machines import home_server, with_pool
@@ -171,7 +173,8 @@ def test_a_sweep_that_does_not_happen_is_told(night: Night, post: Post) -> None:
 def test_a_sweep_that_could_not_be_made_says_why(night: Night, post: Post) -> None:
     create_schedules()
     night.minute(healthy())
-    NodeHealth.objects.create(node=Node.objects.get(), sweep_ended_at=night.now, error="smartctl is not installed.")
+    reason = to_document(Statement("tool-missing", "smartctl is not installed."))
+    NodeHealth.objects.create(node=Node.objects.get(), sweep_ended_at=night.now, error_document=reason)
     night.minute(healthy())
     assert "smartctl is not installed" in post.sent[0][1].text
 

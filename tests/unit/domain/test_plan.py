@@ -83,9 +83,9 @@ def test_an_action_for_a_pool_or_a_disk_that_is_not_there_changes_nothing() -> N
 
 def test_every_action_says_what_it_does_to_what() -> None:
     plan = plan_for(MIRROR_AND_CACHES, home_server())
-    said = [action.describe() for action in plan.actions]
+    said = [str(action.describe()) for action in plan.actions]
     assert said[0] == f"Write an empty GPT on {plan.slices[0].disk_path}"
     assert said[1] == f"Create a 4G log slice (partition 1) on {plan.slices[0].disk_path}"
     assert said[-2:] == ["Add a mirror of 2 slices as log to pool tank", "Add 2 cache slices to pool tank"]
     attach = plan_for(PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID), with_single_log()).actions[-1]
-    assert attach.describe().startswith("Mirror the log of pool tank: attach a slice on /dev/disk/by-id/")
+    assert str(attach.describe()).startswith("Mirror the log of pool tank: attach a slice on /dev/disk/by-id/")

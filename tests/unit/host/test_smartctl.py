@@ -76,7 +76,8 @@ def test_a_disk_behind_a_raid_controller_hides_itself() -> None:
 def test_a_disk_that_should_answer_and_does_not_has_failed() -> None:
     runner = FakeRunner({call(Bus.SATA, "sat"): said(2, "open: I/O error"), call(Bus.SATA): said(2, "open: I/O error")})
     reply = ask(runner, disk(Bus.SATA))
-    assert (reply.outcome, reply.problem) == (Outcome.FAILED, "open: I/O error")
+    assert reply.outcome is Outcome.FAILED
+    assert str(reply.problem) == "smartctl said “open: I/O error”."
 
 
 def test_a_disk_that_hangs_is_asked_once() -> None:
@@ -84,7 +85,7 @@ def test_a_disk_that_hangs_is_asked_once() -> None:
     runner = FakeRunner({call(Bus.NVME, "nvme"): hangs})
     reply = ask(runner, disk(Bus.NVME))
     assert reply.outcome is Outcome.FAILED
-    assert "did not finish within 60 s" in reply.problem
+    assert "did not finish within 60 s" in str(reply.problem)
 
 
 @pytest.mark.parametrize("text", ["", "null", "[]", "{broken", "[" * 100_000])

@@ -162,7 +162,7 @@ def test_success_is_read_off_the_host_and_not_off_an_exit_code(bench: Bench) -> 
     bench.executor = Silent(bench.executor.inventory())
     run = apply_plan(bench.host, bench.plan(), "root", bench.watch)
     assert run.state is RunState.PUT_BACK
-    assert "does not show" in run.steps[0].note
+    assert "does not show" in str(run.steps[0].note)
 
 
 def test_an_outdated_plan_is_refused_and_changes_nothing(bench: Bench) -> None:

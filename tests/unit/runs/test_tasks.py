@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from kombu.exceptions import OperationalError
 from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState
+from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.sweep import Answers, SelfTest, SweepReport
 from nasadvisor.host.config import config_from
 from nasadvisor.host.errors import DiskUnknown, MachineUnreadable, ToolMissing
@@ -60,6 +62,16 @@ def test_it_takes_json_only_and_never_retries(tasks: HostTasks) -> None:
     assert tasks.app.conf.task_acks_late is False
 
 
+def test_a_redis_that_is_down_does_not_hold_up_a_run(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("kombu.utils.functional.sleep", waits.append)
+    app = celery_app(config_from({"NASADVISOR_RUN_DIR": str(tmp_path)}))
+    HostTasks(app, "nas", bench.executor.inventory, bench.host, health(bench)).read_inventory()
+    assert sum(waits) == 0
+
+
 def test_it_publishes_what_it_sees(tasks: HostTasks, sent: Sent) -> None:
     tasks.read_inventory()
     [(task, (node, document))] = sent
@@ -72,9 +84,9 @@ def test_it_publishes_why_it_sees_nothing(bench: Bench, tasks: HostTasks, sent: 
         raise MachineUnreadable("udev", "gone")
 
     HostTasks(tasks.app, "nas", blind, bench.host, health(bench)).read_inventory()
-    [(task, (_, sentence))] = sent
+    [(task, (_, document))] = sent
     assert task == "console.store_inventory_error"
-    assert "could not be read" in sentence
+    assert "udev could not be read" in str(from_document(Statement, document))
 
 
 def test_every_record_of_a_run_is_published(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
@@ -134,9 +146,9 @@ def test_a_sweep_that_cannot_be_made_says_why(bench: Bench, tasks: HostTasks, se
         raise ToolMissing("smartctl", "smartmontools", ("/usr/sbin",))
 
     replace(tasks, health=replace(health(bench), sweep=no_tool)).smart_sweep()
-    [(task, (_, sentence))] = sent
+    [(task, (_, document))] = sent
     assert task == "console.store_sweep_error"
-    assert "Install the package smartmontools" in sentence
+    assert "Install the package smartmontools" in str(from_document(Statement, document))
 
 
 def test_a_self_test_that_was_not_begun_says_why(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
@@ -147,5 +159,5 @@ def test_a_self_test_that_was_not_begun_says_why(bench: Bench, tasks: HostTasks,
     broken.start_self_test("0x1", "short", "anna")
     broken.start_self_test("0x1", "everything", "eve")
     tasks.start_self_test("0x1", "long", "anna")
-    assert [args[3] == "" for _, args in sent] == [False, False, True]
-    assert "no disk 0x1" in sent[0][1][3]
+    assert [args[2] is None for _, args in sent] == [False, True]
+    assert "no disk 0x1" in str(from_document(Statement, sent[0][1][2]))
