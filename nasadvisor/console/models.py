@@ -184,4 +184,4 @@ class SetupToken(models.Model):
 
 
 # Django looks for models in this module; those about health live with what uses them.
-from nasadvisor.console.health import alert_models  # noqa: E402, F401
+from nasadvisor.console.health import access_models, alert_models  # noqa: E402, F401

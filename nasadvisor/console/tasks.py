@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from nasadvisor.console import hosts, records
 from nasadvisor.console.celery_app import app
-from nasadvisor.console.health import answers, deliver, sweeps, watch
+from nasadvisor.console.health import answers, deliver, reports, sweeps, watch
+from nasadvisor.console.health.access_models import StoredReport
 from nasadvisor.console.models import Node
 from nasadvisor.documents import Json
 from nasadvisor.domain.sweep import SelfTest
@@ -111,6 +112,20 @@ def short_self_tests() -> None:
 def long_self_tests() -> None:
     """Make every disk read all of itself, which takes hours."""
     sweeps.request_self_tests(SelfTest.LONG)
+
+
+@app.task(name="console.make_report")
+def make_report(pk: int) -> None:
+    """Somebody wants a report to print."""
+    report = StoredReport.objects.filter(pk=pk).first()
+    if report:
+        reports.make_report(report, timezone.now())
+
+
+@app.task(name="console.monthly_report")
+def monthly_report() -> None:
+    """Send the report of the month."""
+    reports.send_monthly_reports(timezone.now())
 
 
 @app.task(name="console.prune")

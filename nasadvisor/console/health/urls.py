@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from nasadvisor.console.health import alert_pages, channel_pages, schedule_pages, wear_pages
+from nasadvisor.console.health import access_pages, alert_pages, api, channel_pages, metrics, schedule_pages, wear_pages
 
 urlpatterns = [
     path("wear/", wear_pages.wear, name="wear"),
@@ -11,6 +11,9 @@ urlpatterns = [
     path("wear/<int:pk>/", wear_pages.drive, name="drive"),
     path("wear/<int:pk>/self-test/", wear_pages.start_self_test, name="drive-self-test"),
     path("wear/<int:pk>/forget/", wear_pages.forget, name="drive-forget"),
+    path("reports/", access_pages.reports, name="reports"),
+    path("reports/make/", access_pages.make_report, name="report-make"),
+    path("reports/<int:pk>.pdf", access_pages.download, name="report"),
     path("alerts/", alert_pages.alerts, name="alerts"),
     path("alerts/<int:pk>/acknowledge/", alert_pages.acknowledge, name="alert-acknowledge"),
     path("settings/alerts/", channel_pages.channels, name="channels"),
@@ -19,6 +22,10 @@ urlpatterns = [
     path("settings/alerts/<int:pk>/", channel_pages.edit, name="channel"),
     path("settings/alerts/<int:pk>/test/", channel_pages.test, name="channel-test"),
     path("settings/alerts/<int:pk>/delete/", channel_pages.delete, name="channel-delete"),
+    path("settings/tokens/", access_pages.tokens, name="tokens"),
+    path("settings/tokens/<int:pk>/delete/", access_pages.delete_token, name="token-delete"),
+    path("metrics", metrics.metrics, name="metrics"),
+    path(api.ROOT, api.patterns()),
     path("settings/schedules/", schedule_pages.schedules, name="schedules"),
     path("settings/schedules/<int:pk>/", schedule_pages.edit, name="schedule"),
 ]
