@@ -6,6 +6,7 @@ from nasadvisor import __version__
 from nasadvisor.cli.doctor import doctor
 from nasadvisor.cli.errors import SentenceGroup
 from nasadvisor.cli.forecasting import forecast
+from nasadvisor.cli.health import health, report
 from nasadvisor.cli.look import inventory, pools
 from nasadvisor.cli.planning import plan
 from nasadvisor.cli.running import apply, finish, undo
@@ -21,5 +22,5 @@ def main() -> None:
     """
 
 
-for command in (inventory, pools, plan, apply, runs, show, undo, finish, forecast, doctor):
+for command in (inventory, pools, plan, apply, runs, show, undo, finish, health, report, forecast, doctor):
     main.add_command(command)

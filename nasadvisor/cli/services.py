@@ -11,11 +11,12 @@ import click
 from nasadvisor.cli.errors import Refusal
 from nasadvisor.cli.reporting import report_run
 from nasadvisor.domain.inventory import Inventory
-from nasadvisor.host.build import machine_of, run_host_of
+from nasadvisor.host.build import health_of, machine_of, run_host_of
 from nasadvisor.host.config import HostConfig, load_config
 from nasadvisor.host.inventory import read_inventory
 from nasadvisor.host.machine import Machine
 from nasadvisor.host.runs import RunHost
+from nasadvisor.host.smart import HealthServices
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Services:
     machine: Callable[[], Machine]
     report: Callable[[str], None]
     is_root: Callable[[], bool]
+    health: Callable[[], HealthServices]
 
 
 THIS_HOST: Final = Services(
@@ -37,6 +39,7 @@ THIS_HOST: Final = Services(
     machine=lambda: machine_of(load_config()),
     report=lambda run_id: report_run(load_config(), run_id),
     is_root=lambda: os.geteuid() == 0,
+    health=lambda: health_of(load_config()),
 )
 
 

@@ -167,6 +167,7 @@ def test_the_exit_code_tells_whether_there_are_problems(
         machine=lambda: HEALTHY,
         report=lambda _: pytest.fail("the doctor runs nothing"),
         is_root=lambda: is_root,
+        health=lambda: pytest.fail("the doctor asks no disk"),
     )
     result = CliRunner().invoke(main, ["doctor"], obj=services, catch_exceptions=False)
     assert result.exit_code == code
