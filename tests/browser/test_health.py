@@ -2,9 +2,11 @@
 
 import pytest
 from django.contrib.auth.models import User
+from django_celery_beat.models import PeriodicTask
 from playwright.sync_api import expect
 
 from nasadvisor.console.health.alert_models import Channel
+from nasadvisor.console.health.timetable import SWEEP
 from nasadvisor.console.models import Node
 from nasadvisor.console.roles import UserRole, set_role
 from nasadvisor.console.schedules import create_schedules
@@ -22,6 +24,9 @@ PATHS = {
     "channel-add": "/settings/alerts/add/",
     "alert-delivery": "/settings/alerts/delivery/",
     "schedules": "/settings/schedules/",
+    "schedule": "/settings/schedules/{schedule}/",
+    "tokens": "/settings/tokens/",
+    "reports": "/reports/",
 }
 
 
@@ -40,7 +45,7 @@ def watcher(desk: Desk) -> Desk:
 
 
 def show(desk: Desk, name: str) -> None:
-    desk.open(PATHS[name].format(drive=disk_of(WORN).pk))
+    desk.open(PATHS[name].format(drive=disk_of(WORN).pk, schedule=PeriodicTask.objects.get(name=SWEEP).pk))
 
 
 @pytest.mark.parametrize("name", PATHS)
