@@ -5,6 +5,7 @@ from django.contrib.auth.models import User
 from django_celery_beat.models import PeriodicTask
 from playwright.sync_api import expect
 
+from nasadvisor.console.health.access_models import ApiToken, StoredReport
 from nasadvisor.console.health.alert_models import Channel
 from nasadvisor.console.health.timetable import SWEEP
 from nasadvisor.console.models import Node
@@ -36,6 +37,8 @@ def watcher(desk: Desk) -> Desk:
     Node.objects.all().delete()
     create_schedules()
     watched(typical(), days=360, every=20)
+    StoredReport.objects.create(state="done", requested_by="anna", pdf=b"%PDF-")
+    ApiToken.objects.create(name="Grafana", digest="x")
     Channel.objects.create(
         name="Mail to the admins", kind="mail", secret="", last_error="The mail server did not answer."
     )
