@@ -129,12 +129,10 @@ class HostTasks:
 
     def report_runs(self) -> None:
         """Publish every run of this host, those of the command line included."""
-        try:
-            runs = list_runs(self.runs)
-        except HostError as error:
+        found = list_runs(self.runs)
+        for error in found.unreadable:
             log.warning("runs: %s", error)
-            return
-        for run in runs:
+        for run in found.runs:
             self._observe(run)
 
     def register(self) -> None:

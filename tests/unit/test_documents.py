@@ -156,7 +156,7 @@ def could_stand_for(value: object, before: object) -> bool:
     if isinstance(value, float) and value == 1.5:
         return isinstance(before, float)
     if type(value) is str:
-        return isinstance(before, str)
+        return isinstance(before, str) or (isinstance(before, dict) and "template" in before)  # inside a sentence
     if value is None:
         return isinstance(before, dict | int)  # an image or a size that is left open
     return type(value) is type(before) and (isinstance(value, bool) or value == [] or isinstance(value, dict))
@@ -347,3 +347,10 @@ def test_a_version_that_is_no_number_is_damage(version: object) -> None:
     with pytest.raises(DocumentError) as error:
         from_document(Plan, {**to_document(PLAN), "version": version})
     assert not isinstance(error.value, OtherVersion)
+
+
+@pytest.mark.parametrize("sentence", ["It broke.", None, {}, {"code": "x", "template": "It broke."}])
+def test_a_record_says_what_failed_in_a_whole_statement(sentence: object) -> None:
+    document = {**to_document(RECORDS[5]), "sentence": sentence}
+    with pytest.raises(DocumentError):
+        from_document(Record, document)  # type: ignore[arg-type]

@@ -16,6 +16,8 @@ SILICON_MOTION: Final = frozenset({160, 161, 163, 164, 165, 166, 167, 168})
 PHISON: Final = frozenset({168, 173, 218, 231, 241})
 """231 RAW is percent left, 173 packs average and maximum erases."""
 
+PHISON_LIFE: Final = 231
+
 LARGEST_BYTE: Final = 255
 RATED_ERASES: Final = (
     # average erases, rated erases: names of the drive database
@@ -38,14 +40,16 @@ def erase_ratio(report: SmartReport) -> tuple[Attribute, float] | None:
     return None
 
 
+def is_phison(report: SmartReport) -> bool:
+    """Whether this is a Phison controller, whose 231 is read by `phison_life` and by nothing else."""
+    return report.numbers >= PHISON or report.named("MaxAvgErase_Ct") is not None
+
+
 def phison_life(report: SmartReport) -> tuple[Attribute, float] | None:
     """Phison's 231: RAW = percent left, while VALUE is left, used or stuck at 100, depending on the firmware."""
-    if report.numbers >= PHISON or report.named("MaxAvgErase_Ct"):
-        found = report.numbered(231)
-        percent = left_in_raw(found) if found else None
-        if found and percent is not None:
-            return found, percent
-    return None
+    found = report.numbered(PHISON_LIFE)
+    percent = left_in_raw(found) if found and is_phison(report) else None
+    return None if found is None or percent is None else (found, percent)
 
 
 def dell_life(report: SmartReport) -> tuple[Attribute, float] | None:

@@ -61,8 +61,10 @@ def decimal(value: object) -> float | None:
 
 
 def text(value: object) -> str:
-    """A text on one line, shortened, or an empty one."""
-    return " ".join(value[: 4 * MAX_CHARS].split())[:MAX_CHARS] if isinstance(value, str) else ""
+    """A text on one line, shortened and printable, or an empty one."""
+    if not isinstance(value, str):
+        return ""
+    return "".join(letter for letter in " ".join(value[: 4 * MAX_CHARS].split()) if letter.isprintable())[:MAX_CHARS]
 
 
 def flag(value: object) -> bool | None:

@@ -45,8 +45,14 @@ def left_in_value(attribute: Attribute) -> float | None:
 
 
 def left_in_raw(attribute: Attribute) -> float | None:
-    """RAW = percent left (Phison's 231, Silicon Motion's 169), whatever VALUE shows."""
-    return FULL - attribute.raw if attribute.raw is not None and attribute.raw <= FULL else None
+    """RAW = percent left (Phison's 231, Silicon Motion's 169). Where RAW is not filled, VALUE counts down instead.
+
+    VALUE 100 beside RAW 0 may be a new drive or one at its end (CrystalDiskInfo, issue 162): it says nothing.
+    """
+    value, raw = attribute.value, attribute.raw
+    if raw == 0 and value is not None:
+        return FULL - value if value < FULL else None
+    return FULL - raw if raw is not None and raw <= FULL else None
 
 
 def used_in_raw(attribute: Attribute) -> float | None:
@@ -79,9 +85,9 @@ def value_from_100(attribute: Attribute) -> float | None:
 
 
 def value_from_200(attribute: Attribute) -> float | None:
-    """VALUE starts at 200 and reaches 100 at the rated erases (Toshiba, JMicron, SATADOM-ML)."""
+    """VALUE starts at 200, is 100 at the rated erases, and goes on down (Toshiba, JMicron, SATADOM-ML)."""
     value = attribute.value
-    return 2 * FULL - value if value is not None and FULL < value <= 2 * FULL else None
+    return 2 * FULL - value if value is not None and value <= 2 * FULL else None
 
 
 def wear_leveling(attribute: Attribute) -> float | None:
@@ -156,6 +162,6 @@ RULES: Final = (
     WearRule(frozenset({"Media_Wearout_Indicator"}), media_wearout, frozenset({233})),
     WearRule(frozenset({"Wear_Leveling_Count"}), wear_leveling, frozenset({177}), fallback=True),
     WearRule(ERASE_NAMES, value_from_100, frozenset({173}), LARGEST_PERCENT, fallback=True),
-    WearRule(frozenset({"Erase_Count"}), value_from_200, frozenset({173})),
+    WearRule(frozenset({"Erase_Count"}), value_from_200, frozenset({173}), 2 * FULL),
 )
 """In the order in which they are believed. The first rules are finer than whole percents or cannot be mistaken."""

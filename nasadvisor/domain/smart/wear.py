@@ -7,11 +7,11 @@ encodings exist behind one name, VALUE and RAW together tell which (`vendor_wear
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from nasadvisor.domain.smart.layouts import dell_life, erase_ratio, phison_life, unnamed_wear
+from nasadvisor.domain.smart.layouts import PHISON_LIFE, dell_life, erase_ratio, is_phison, phison_life, unnamed_wear
 from nasadvisor.domain.smart.report import Attribute, SmartReport
 from nasadvisor.domain.smart.vendor_wear import FULL, RULES
 
@@ -48,8 +48,12 @@ def wear_indicators(report: SmartReport) -> tuple[WearIndicator, ...]:
 
     An attribute that smartctl cannot name may simply never move, so of two guesses the higher one is believed.
     """
+    layouts = tuple(_layouts(report))
+    if is_phison(report):
+        report = replace(report, attributes=tuple(one for one in report.attributes if one.number != PHISON_LIFE))
     guessed = sorted(_guessed(report), key=lambda found: -found.percent_used)
-    return _without_repeats((*_standard(report), *_documented(report), *guessed))
+    named = _by_name(report, Trust.DOCUMENTED, found=len(layouts)) if report.family else ()
+    return _without_repeats((*_standard(report), *layouts, *named, *guessed))
 
 
 def _standard(report: SmartReport) -> Iterator[WearIndicator]:
@@ -65,22 +69,15 @@ def _standard(report: SmartReport) -> Iterator[WearIndicator]:
             yield WearIndicator(code, name, float(percent), Trust.STANDARD, STANDARD_CEILING)
 
 
-def _documented(report: SmartReport) -> Iterator[WearIndicator]:
-    """Known layouts, then attributes under the names of the drive database.
-
-    Without an entry in the database even known names are only smartctl's defaults, hence guesses.
-    """
-    layouts = [
-        _indicator(*found, Trust.DOCUMENTED, ATTRIBUTE_CEILING)
-        for found in (dell_life(report), erase_ratio(report), phison_life(report))
-        if found
-    ]
-    yield from layouts
-    if report.family:
-        yield from _by_name(report, Trust.DOCUMENTED, found=len(layouts))
+def _layouts(report: SmartReport) -> Iterator[WearIndicator]:
+    """What the layouts of known controllers tell, whatever the names are."""
+    for found in (dell_life(report), erase_ratio(report), phison_life(report)):
+        if found:
+            yield _indicator(*found, Trust.DOCUMENTED, ATTRIBUTE_CEILING)
 
 
 def _guessed(report: SmartReport) -> Iterator[WearIndicator]:
+    """Attributes without a name; and without an entry in the database even known names are only smartctl's defaults."""
     if not report.family:
         yield from _by_name(report, Trust.GUESSED)
     for attribute, percent in unnamed_wear(report):
@@ -109,4 +106,7 @@ def _indicator(attribute: Attribute, percent: float, trust: Trust, ceiling: floa
 
 def _without_repeats(indicators: Iterable[WearIndicator]) -> tuple[WearIndicator, ...]:
     """One attribute is one indicator: the first, most trusted reading of it."""
-    return tuple({found.code: found for found in reversed(tuple(indicators))}.values())[::-1]
+    found: dict[str, WearIndicator] = {}
+    for indicator in indicators:
+        found.setdefault(indicator.code, indicator)
+    return tuple(found.values())

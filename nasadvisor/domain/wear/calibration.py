@@ -16,6 +16,12 @@ from nasadvisor.domain.wear.phase import Phase
 MEMORY_DAYS: Final = 30.0
 """An interval that ended so long ago counts 1/e: rates of servers change between months, seldom within one."""
 
+RATE_DAYS: Final = 7.0
+STEADY_DAYS: Final = 45.0
+WEAR_DAYS: Final = 120.0
+"""Least lengths of the intervals that rates, steadiness and wear per byte are taken from; the drives behind the fit
+were read weeks or months apart."""
+
 LIFETIME_DAYS: Final = 1.0
 """The lifetime average counts like one day of evidence."""
 
@@ -24,6 +30,13 @@ LEAST_BYTES_PER_DAY: Final = 1e8
 
 UNSEEN_POINTS: Final = 0.25
 """Added to a whole percentage when wear per byte is taken from it: part of the next one is used already."""
+
+USUAL_REWRITES: Final = 500.0
+"""Full drive writes per 100 % of a drive that has not shown its own yet: the lower quartile of the fit half, and what
+0.3 drive writes a day for five years come to."""
+
+USUAL_DAYS: Final = 1826.0
+"""Days per 100 % where nothing counts bytes: five years, the usual warranty."""
 
 PRIOR_STEPS: Final = 1.0
 """Weight of the lifetime ratio against the newest interval, in steps of a percent."""

@@ -25,6 +25,9 @@ MILESTONES: Final = (80, 90, 100)
 LONGEST_DAYS: Final = 3653.0
 """Ten years: no forecast looks further, and nobody keeps a drive so long."""
 
+LARGEST_PERCENT: Final = 255.0
+"""Where the standard indicators stop counting."""
+
 DAYS_PER_YEAR: Final = 365.25
 
 
@@ -92,7 +95,7 @@ def _percent_after(history: History, used: float, gain: float, steady: Steadines
         gains = calibration.stepped_spread(gain, phase_of(history), steady)
     else:
         gains = calibration.smooth_spread(gain, steady)
-    low, middle, high = (used + points for points in gains)
+    low, middle, high = (min(used + points, max(used, LARGEST_PERCENT)) for points in gains)
     return Spread(low, middle, high)
 
 

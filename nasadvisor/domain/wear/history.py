@@ -19,6 +19,9 @@ MIN_STEPS: Final = 2.0
 MIN_POINTS: Final = 2
 """What a forecast with a date takes: two weeks, or two steps of the percentage."""
 
+LEAST_HOURS: Final = 1.0
+"""A shorter time says nothing about a day."""
+
 FALL: Final = 2.0
 """Points that a percentage may fall by and still be the same count: some drives correct themselves by one."""
 
@@ -84,8 +87,11 @@ class History:
 
 
 def history_of(snapshots: Sequence[Snapshot], changes: Iterable[RoleChange] = ()) -> History:
-    """Follow one counter and one indicator through snapshots; they are put in order first."""
-    ordered = sorted(snapshots, key=lambda snapshot: snapshot.hours)
+    """Follow one counter and one indicator through snapshots.
+
+    They are put in order first; those before the newest change of model or serial number are another drive's.
+    """
+    ordered = _of_one_drive(sorted(snapshots, key=lambda snapshot: snapshot.hours))
     if not ordered:
         return History((), 0, None, whole_percents=True, stopped=False)
     newest = ordered[-1].reading
@@ -108,6 +114,17 @@ def history_of(snapshots: Sequence[Snapshot], changes: Iterable[RoleChange] = ()
         whole_percents=all((point.percent or 0.0).is_integer() for point in points),
         stopped=_stopped(points),
     )
+
+
+def _of_one_drive(ordered: list[Snapshot]) -> list[Snapshot]:
+    changed = [index for index, (one, next_one) in enumerate(pairwise(ordered), 1) if _differ(one, next_one)]
+    return ordered[changed[-1] :] if changed else ordered
+
+
+def _differ(one: Snapshot, other: Snapshot) -> bool:
+    here, there = one.reading.identity, other.reading.identity
+    names = ((here.model, there.model), (here.serial, there.serial))
+    return any(before and after and before != after for before, after in names)
 
 
 def _percent(reading: Reading, shown: WearIndicator | None) -> float | None:
@@ -189,9 +206,25 @@ def _stopped(points: Sequence[WearPoint]) -> bool:
     return written * (last.percent or 0) > 3 * (last.bytes_written or 0)
 
 
+def spaced(points: Sequence[WearPoint], least_days: float) -> list[WearPoint]:
+    """The newest point and older ones that far apart; of a history shorter than that, its two ends.
+
+    Readings hours apart show the hours of a day, and no step of a percentage: forecasts look at longer intervals.
+    """
+    if not points:
+        return []
+    kept = [points[-1]]
+    for point in reversed(points[:-1]):
+        if kept[-1].hours - point.hours >= least_days * HOURS_PER_DAY:
+            kept.append(point)
+    if len(kept) == 1 and points[0].hours < kept[0].hours:
+        kept.append(points[0])
+    return kept[::-1]
+
+
 def intervals(points: Iterable[WearPoint]) -> Iterator[tuple[float, WearPoint, WearPoint]]:
-    """Neighbours with the days between them, where time has passed."""
+    """Neighbours with the days between them, where that is an hour or more."""
     for before, after in pairwise(points):
         days = (after.hours - before.hours) / HOURS_PER_DAY
-        if days > 0:
+        if days >= LEAST_HOURS / HOURS_PER_DAY:
             yield days, before, after

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 from nasadvisor.domain.wear import calibration
 from nasadvisor.domain.wear.calibration import Steadiness
-from nasadvisor.domain.wear.history import HOURS_PER_DAY, History, WearPoint, intervals
+from nasadvisor.domain.wear.history import HOURS_PER_DAY, LEAST_HOURS, History, WearPoint, intervals, spaced
 
 
 def write_rate(history: History) -> float | None:
     """Host bytes a day expected from now on, or None without a counter.
 
-    A geometric mean of the rates of all intervals of the present segment, each weighted by how recent it is
+    A geometric mean of the rates of the weeks of the present segment, each weighted by how recent it is
     (exponentially, `calibration.MEMORY_DAYS`), with the lifetime average as one day of evidence beside them. A
     geometric mean, because write rates differ by factors: one burst must not count more than a quiet month.
     """
@@ -23,7 +23,7 @@ def write_rate(history: History) -> float | None:
         points = _counted(history.points)
     now = points[-1].hours
     total, weights = math.log(_floor(lifetime)) * calibration.LIFETIME_DAYS, calibration.LIFETIME_DAYS
-    for days, before, after in intervals(points):
+    for days, before, after in intervals(spaced(points, calibration.RATE_DAYS)):
         weight = _recency(now, before, after)
         written = (after.bytes_written or 0) - (before.bytes_written or 0)
         total += weight * math.log(_floor(written / days))
@@ -34,14 +34,14 @@ def write_rate(history: History) -> float | None:
 def lifetime_rate(history: History) -> float | None:
     """Host bytes a day since the drive was new: its counter over its power-on time."""
     known = _counted(history.points)
-    if not known or known[-1].hours <= 0:
+    if not known or known[-1].hours < LEAST_HOURS:
         return None
     return (known[-1].bytes_written or 0) * HOURS_PER_DAY / known[-1].hours
 
 
 def steadiness(history: History, horizon_days: float) -> Steadiness:
     """How even the writing was in the last two intervals, and how far they reach beside the horizon."""
-    found = list(intervals(_counted(history.segment)))[-2:]
+    found = list(intervals(spaced(_counted(history.segment), calibration.STEADY_DAYS)))[-2:]
     rates = [_floor(((after.bytes_written or 0) - (before.bytes_written or 0)) / days) for days, before, after in found]
     change = abs(math.log2(rates[1] / rates[0])) if len(rates) > 1 else None
     far = horizon_days > calibration.LONG_HORIZON_DAYS or any(

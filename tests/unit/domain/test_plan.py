@@ -1,5 +1,7 @@
 """The wish, and what a plan says of itself."""
 
+from dataclasses import replace
+
 from nasadvisor.domain.actions import AttachLog, Naming, Role
 from nasadvisor.domain.inventory import VdevClass
 from nasadvisor.domain.plan import PlanIds, PlanRefused, PlanRequest, make_plan
@@ -89,3 +91,12 @@ def test_every_action_says_what_it_does_to_what() -> None:
     assert said[-2:] == ["Add a mirror of 2 slices as log to pool tank", "Add 2 cache slices to pool tank"]
     attach = plan_for(PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID), with_single_log()).actions[-1]
     assert str(attach.describe()).startswith("Mirror the log of pool tank: attach a slice on /dev/disk/by-id/")
+
+
+def test_a_changed_inventory_finds_its_own_disks_and_none_that_two_devices_claim_to_be() -> None:
+    inventory = home_server()
+    disk = inventory.disk(NVME1)
+    assert disk
+    assert replace(inventory, disks=()).disk(NVME1) is None
+    assert replace(inventory, disks=(*inventory.disks, disk)).disk(NVME1) is None
+    assert inventory == home_server()

@@ -161,3 +161,17 @@ def test_a_self_test_that_was_not_begun_says_why(bench: Bench, tasks: HostTasks,
     tasks.start_self_test("0x1", "long", "anna")
     assert [args[2] is None for _, args in sent] == [False, True]
     assert "no disk 0x1" in str(from_document(Statement, sent[0][1][2]))
+
+
+def test_a_journal_of_another_release_does_not_keep_the_other_runs_from_being_reported(
+    bench: Bench, tasks: HostTasks, sent: Sent
+) -> None:
+    tasks.apply(to_document(bench.plan()), "anna")
+    other = bench.host.journals / "other"
+    other.mkdir()
+    (other / "journal.jsonl").write_text('{"version": 2}\n')
+    sent.clear()
+    tasks.report_runs()
+    [(task, (_, document))] = sent
+    assert task == "console.store_run"
+    assert from_document(Run, document).state is RunState.APPLIED

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 from typing import Any
 
 from hypothesis import given, settings
@@ -71,8 +72,16 @@ def test_a_mutated_document_decodes_to_a_document(document: Any) -> None:
     assert from_document(Reading, json.loads(json.dumps(to_document(reading)))) == reading
 
 
-@given(st.lists(st.tuples(st.floats(-1e9, 1e9), mutated()), max_size=4), st.floats(-1e9, 1e9))
+@settings(max_examples=300)
+@given(st.lists(st.tuples(st.floats(-1e18, 1e18) | st.floats(0, 1e-3), mutated()), max_size=4), st.floats(-1e9, 1e9))
 def test_a_history_of_mutated_documents_has_a_forecast(entries: list[tuple[float, Any]], days: float) -> None:
     found = forecast(history_of([Snapshot(hours, decode(document)) for hours, document in entries]), days)
-    if found.percent_at is not None:
-        assert found.percent_at.low <= found.percent_at.middle <= found.percent_at.high
+    for spread in (found.percent_at, found.bytes_per_day, found.percent_per_year):
+        if spread is not None:
+            assert 0 <= spread.low <= spread.middle <= spread.high < math.inf
+
+
+def test_names_are_printable_and_short() -> None:
+    identity = decode(nvme() | {"model_name": "A\x00B\ud800\n C" + "x" * 10_000}).identity
+    assert identity.model.startswith("AB C")
+    assert len(identity.model) == 120

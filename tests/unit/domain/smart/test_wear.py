@@ -71,6 +71,14 @@ def test_phison_tells_what_is_left_in_raw_whatever_value_shows() -> None:
     assert decode(sata(*rows)).percent_used == 31
 
 
+@pytest.mark.parametrize(("value", "raw", "percent"), [(99, 0, 1), (100, 97, 3), (100, 0, None)])
+def test_phison_without_raw_counts_value_down_and_a_full_value_without_raw_says_nothing(
+    value: int, raw: int, percent: float | None
+) -> None:
+    rows = [(number, "Unknown_Attribute", 100, 2**20) for number in (168, 173, 218, 241)]
+    assert decode(sata(*rows, (231, "Unknown_SSD_Attribute", value, raw), family="Phison")).percent_used == percent
+
+
 def test_silicon_motion_divides_its_erases_by_their_rating() -> None:
     rows = [(number, "Unknown_Attribute", 100, 0) for number in (160, 161, 163, 164, 165, 166)]
     rows += [(167, "Average_Erase_Count", 100, 1925), (168, "Max_Erase_Count_of_Spec", 100, 1000)]

@@ -1,5 +1,6 @@
 """Forecasts of made-up drives: what follows from the numbers, and what must not be claimed."""
 
+from dataclasses import replace
 from datetime import date
 from itertools import pairwise
 
@@ -11,7 +12,7 @@ from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.wear.dates import dates_of
 from nasadvisor.domain.wear.forecast import Exhaustion, Forecast, forecast
 from nasadvisor.domain.wear.history import History, RoleChange, history_of
-from tests.unit.domain.wear.histories import DAY, TB, history
+from tests.unit.domain.wear.histories import DAY, TB, history, snapshot
 
 STEADY = [(300, 9, 30), (400, 12, 40), (500, 15, 50), (600, 18, 60)]
 """A tenth of a terabyte and 0.03 points a day."""
@@ -98,6 +99,40 @@ def test_a_drive_that_stopped_counting_at_100_says_so() -> None:
 
 def test_a_percentage_that_falls_is_a_conflict() -> None:
     assert "indicator-conflict" in codes(forecast(history([(300, 20, 30), (400, 9, 40), (500, 12, 50)]), 90))
+
+
+def test_readings_every_six_hours_say_the_same_as_readings_every_month() -> None:
+    days = [day / 4 for day in range(4 * 300, 4 * 600 + 1)]
+    busy_mornings = [0.4 * (number // 4) + 0.39 * (number % 4 > 0) for number in range(len(days))]
+    dense = [(day, int(0.03 * day), 120 + written) for day, written in zip(days, busy_mornings, strict=True)]
+    often, seldom = (forecast(history(points), 100) for points in (dense, dense[::120]))
+    assert often.bytes_per_day is not None
+    assert seldom.bytes_per_day is not None
+    assert often.bytes_per_day.middle == pytest.approx(seldom.bytes_per_day.middle, rel=0.05)
+    assert often.percent_at == seldom.percent_at
+
+
+def test_a_new_drive_wears_as_usual_until_it_shows_its_own_wear() -> None:
+    terabytes_a_day, terabytes_a_rewrite = 0.01, 0.96
+    usual = terabytes_a_day / terabytes_a_rewrite * 365.25 / 500 * 100
+    new, proven = (
+        forecast(history([(day, 0, day * terabytes_a_day) for day in days]), 0).percent_per_year
+        for days in ((1, 20), (1, 2000))
+    )
+    assert new is not None
+    assert proven is not None
+    assert new.middle == pytest.approx(usual, rel=0.3)
+    assert proven.middle < usual / 4
+
+
+def test_readings_of_the_drive_before_do_not_count() -> None:
+    old, new = [(300, 50, 300), (400, 60, 400)], [(401, 0, 0.1), (420, 0, 2)]
+    snapshots = [snapshot(*point) for point in [*old, *new]]
+    renamed = [
+        replace(one, reading=replace(one.reading, identity=replace(one.reading.identity, serial=serial)))
+        for one, serial in zip(snapshots, "AABB", strict=True)
+    ]
+    assert [point.percent for point in history_of(renamed).points] == [0, 0]
 
 
 def test_what_is_reached_is_reached_today() -> None:
