@@ -1,5 +1,6 @@
 """1,000 disks watched for a year: the pages, a sweep's storing, the alerts, the metrics and the report."""
 
+import logging
 import os
 import resource
 import statistics
@@ -27,7 +28,6 @@ def figures() -> Iterator[Figure]:
     """Make the fleet, then look at it."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"DJANGO_SETTINGS_MODULE": "nasadvisor.settings", "NASADVISOR_STATE": folder}
-        os.environ |= {"NASADVISOR_DEBUG": "yes", "DJANGO_ALLOW_ASYNC_UNSAFE": "yes"}
         import django  # noqa: PLC0415 - the settings above must come first
 
         django.setup()
@@ -38,6 +38,7 @@ def figures() -> Iterator[Figure]:
 
 
 def _figures(folder: Path) -> Iterator[Figure]:
+    from django.conf import settings  # noqa: PLC0415
     from django.core.management import call_command  # noqa: PLC0415
     from django.test import Client  # noqa: PLC0415
     from django.test.utils import override_settings  # noqa: PLC0415
@@ -67,12 +68,15 @@ def _figures(folder: Path) -> Iterator[Figure]:
 
     ApiToken.objects.create(name="bench", digest=ApiToken.digest_of("t"))
     worn = StoredDisk.objects.filter(has_forecast=True).first() or StoredDisk.objects.all()[0]
-    with override_settings(ALLOWED_HOSTS=["*"]):
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    with override_settings(STORAGES={**settings.STORAGES, "staticfiles": plain}):
         client = Client(headers={"Authorization": "Bearer t"})
         _sign_in(client)
         for path in ("/", "/wear/", "/wear/?kind=all&sort=used", f"/wear/{worn.pk}/", "/alerts/", "/metrics"):
-            p95 = _p95(client, path)
-            yield Figure(f"p95 of {path}, one client", f"{PAGE_MS} ms", f"{p95:.0f} ms", met=p95 <= PAGE_MS)
+            p95, cpu = _p95(client, path)
+            measured = f"{p95:.0f} ms ({cpu:.0f} ms CPU)"
+            yield Figure(f"p95 of {path}, one client", f"{PAGE_MS} ms", measured, met=p95 <= PAGE_MS)
+    logging.getLogger("weasyprint").setLevel(logging.ERROR)
     took = _seconds(lambda: reports.report_pdf("en", now))
     yield Figure("report as PDF", f"{REPORT_S:.0f} s", f"{took:.1f} s", met=took <= REPORT_S)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -134,16 +138,20 @@ def _sign_in(client: Any) -> None:
     client.force_login(User.objects.create_superuser("bench"), backend="django.contrib.auth.backends.ModelBackend")
 
 
-def _p95(client: Any, path: str) -> float:
-    """Milliseconds in the server, after the first request."""
-    took = []
+def _p95(client: Any, path: str) -> tuple[float, float]:
+    """Milliseconds in the server after the first request, by the clock and by the processor.
+
+    The two differ where something else keeps the machine busy.
+    """
+    took, cpu = [], []
     for _ in range(TIMES + 1):
-        began = time.perf_counter()
+        began, cpu_began = time.perf_counter(), time.process_time()
         response = client.get(path)
         took.append((time.perf_counter() - began) * 1000)
+        cpu.append((time.process_time() - cpu_began) * 1000)
         if response.status_code != OK:
             raise RuntimeError(f"{path}: {response.status_code}")
-    return statistics.quantiles(took[1:], n=20)[-1]
+    return statistics.quantiles(took[1:], n=20)[-1], statistics.quantiles(cpu[1:], n=20)[-1]
 
 
 def _seconds(work: Callable[[], object]) -> float:

@@ -14,7 +14,7 @@ from nasadvisor.domain.smart.written import ByteCounter
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.wear.forecast import MILESTONES, Exhaustion, Forecast, Spread, forecast
-from nasadvisor.domain.wear.history import RoleChange, Snapshot, history_of
+from nasadvisor.domain.wear.history import History, RoleChange, Snapshot, history_of
 
 SPACING: Final = timedelta(days=14)
 """Between the readings that a forecast is made from: percentages move by whole points, in weeks."""
@@ -68,15 +68,8 @@ def renew_forecast(disk: StoredDisk, now: datetime) -> None:
     history = history_of(_snapshots(rows, reading), _role_changes(rows))
     scale = calendar_days(rows)
     made = forecast(history, HORIZON_DAYS / scale)
-    longest = _fan_days(made)
-    fan = []
-    if made.percent_at is not None:
-        for step in range(FAN_STEPS + 1):
-            days = longest * step / FAN_STEPS
-            ahead = forecast(history, days).percent_at
-            if ahead:
-                fan.append(FanPoint(days * scale, ahead))
-    kept = StoredForecast(now.isoformat(timespec="seconds"), _in_calendar_days(made, scale), tuple(fan))
+    fan = _fan(history, made, scale)
+    kept = StoredForecast(now.isoformat(timespec="seconds"), _in_calendar_days(made, scale), fan)
     disk.forecast_document = to_document(kept)
     disk.bytes_per_day = round(kept.forecast.bytes_per_day.middle) if kept.forecast.bytes_per_day else None
     full = kept.milestone(MILESTONES[-1])
@@ -86,6 +79,20 @@ def renew_forecast(disk: StoredDisk, now: datetime) -> None:
     disk.worn_out_latest_at = _date(now, full.latest_days if full else None)
     found = (*kept.forecast.findings, *_soon(disk, kept))
     disk.finding_documents = [*disk.finding_documents, *(to_document(_placed(disk, finding)) for finding in found)]
+
+
+def _fan(history: History, made: Forecast, scale: float) -> tuple[FanPoint, ...]:
+    """The range at a few moments to come. Wear never falls, so what one moment reaches, a later one has too."""
+    found: list[FanPoint] = []
+    longest = _fan_days(made)
+    floor = Spread(0.0, 0.0, 0.0)
+    for step in range(FAN_STEPS + 1 if made.percent_at else 0):
+        days = longest * step / FAN_STEPS
+        ahead = forecast(history, days).percent_at
+        if ahead:
+            floor = Spread(max(floor.low, ahead.low), max(floor.middle, ahead.middle), max(floor.high, ahead.high))
+            found.append(FanPoint(days * scale, floor))
+    return tuple(found)
 
 
 def stored_forecast(disk: StoredDisk) -> StoredForecast | None:
