@@ -5,8 +5,11 @@ refused. What comes out is a frozen dataclass or an exception, never a half-read
 `version` which form it has, so that one of another release is told from one that is damaged.
 """
 
+import base64
+import binascii
 import json
 import math
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
@@ -32,6 +35,9 @@ VERSION: Final = 1
 
 _STORED: Final[tuple[object, ...]] = (Inventory, Plan, Run, Record, *get_args(Record))
 Hook = Callable[[Any, Any], Any]
+
+MAX_PACKED_BYTES: Final = 16 * 2**20
+"""No tool's answer is larger; what unpacks to more is an attack or a mistake."""
 
 _MAX_FAULTS: Final = 10
 _MAX_FAULT_CHARS: Final = 200
@@ -90,6 +96,29 @@ def from_json(kind: type[T], text: str) -> T:
     except ValueError as error:
         raise DocumentError(f"This is not JSON: {error}") from error
     return from_document(kind, document)
+
+
+def pack(text: str) -> str:
+    """A long text made short enough to travel in a document."""
+    return base64.b85encode(zlib.compress(text.encode("utf-8", "surrogatepass"), 9)).decode("ascii")
+
+
+def unpack(packed: str) -> str:
+    """The text that was packed; "" stands for itself.
+
+    Raises:
+        DocumentError: it is damaged or too long.
+    """
+    if not packed:
+        return ""
+    try:
+        stream = zlib.decompressobj()
+        data = stream.decompress(base64.b85decode(packed), MAX_PACKED_BYTES)
+        if not stream.eof:
+            raise DocumentError("A packed text is cut off or too long.")
+        return data.decode("utf-8", "surrogatepass")
+    except (binascii.Error, ValueError, zlib.error) as error:
+        raise DocumentError(f"A packed text is damaged: {error}") from error
 
 
 def _without_version(name: str, document: object) -> Json:

@@ -28,6 +28,9 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 STATE_DIR = environment.folder("NASADVISOR_CONSOLE_STATE", "/var/lib/nasadvisor/console")
 SECRET_KEY_FILE = STATE_DIR / "secret-key"
 
+CHANNEL_KEY_FILE = STATE_DIR / "channel-key"
+"""Encrypts what channels of alerts must keep secret; `manage.py prepare` makes it."""
+
 DEBUG = environment.flag("NASADVISOR_DEBUG", default=False)
 SECRET_KEY = (
     environment.text("NASADVISOR_SECRET_KEY")
@@ -194,4 +197,6 @@ LOGGING = {
     "disable_existing_loggers": False,
     "handlers": {"journal": {"class": "logging.StreamHandler"}},
     "root": {"handlers": ["journal"], "level": "INFO"},
+    # Apprise names the addresses it sends to, and those hold secrets. What went wrong is kept with the channel.
+    "loggers": {"apprise": {"level": "CRITICAL", "propagate": False}},
 }

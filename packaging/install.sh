@@ -52,7 +52,9 @@ check_host() {
 
 install_packages() {
     local missing=() package
-    for package in python3 python3-venv gdisk redis-server; do
+    # Pango and a font are for reports as PDF.
+    for package in python3 python3-venv gdisk redis-server smartmontools libpangoft2-1.0-0 libharfbuzz-subset0 \
+        fonts-dejavu-core; do
         [ "$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2> /dev/null)" = installed ] \
             || missing+=("$package")
     done

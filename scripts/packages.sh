@@ -48,7 +48,7 @@ case "${1:-}" in
         listed=$(/usr/bin/python3 -m tests.lab packages)
         mapfile -t wanted <<< "$listed"
         ;;
-    test) wanted=(chromium redis-server shellcheck) ;;
+    test) wanted=(chromium fonts-dejavu-core libharfbuzz-subset0 libpangoft2-1.0-0 redis-server shellcheck) ;;
     *)
         echo "packages.sh: say build, lab or test." >&2
         exit 2

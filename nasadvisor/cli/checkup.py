@@ -27,8 +27,9 @@ NEEDED: Final = (
     Tool.UDEVADM,
     Tool.WIPEFS,
     Tool.BLKDISCARD,
+    Tool.SMARTCTL,
 )
-"""The programs that planning, applying and undoing start."""
+"""The programs that planning, applying and undoing start, and the one that asks disks for their health."""
 
 SERVICES: Final = ("redis", "web", "console", "beat", "host")
 UNIT_DIRECTORIES: Final = (Path("etc/systemd/system"), Path("usr/lib/systemd/system"))

@@ -7,6 +7,7 @@ from nasadvisor.cli.advising import advise
 from nasadvisor.cli.doctor import doctor
 from nasadvisor.cli.errors import SentenceGroup
 from nasadvisor.cli.forecasting import forecast
+from nasadvisor.cli.health import health, report
 from nasadvisor.cli.look import inventory, pools
 from nasadvisor.cli.planning import plan
 from nasadvisor.cli.probing import probe
@@ -23,5 +24,6 @@ def main() -> None:
     """
 
 
-for command in (inventory, pools, advise, probe, plan, apply, runs, show, undo, finish, forecast, doctor):
+COMMANDS = (inventory, pools, advise, probe, plan, apply, runs, show, undo, finish, health, report, forecast, doctor)
+for command in COMMANDS:
     main.add_command(command)

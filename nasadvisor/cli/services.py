@@ -12,13 +12,14 @@ import click
 from nasadvisor.cli.errors import Refusal
 from nasadvisor.cli.reporting import report_run
 from nasadvisor.domain.inventory import Inventory
-from nasadvisor.host.build import machine_of, measure_host_of, run_host_of
+from nasadvisor.host.build import health_of, machine_of, measure_host_of, run_host_of
 from nasadvisor.host.config import HostConfig, load_config
 from nasadvisor.host.inventory import read_inventory
 from nasadvisor.host.machine import Machine
 from nasadvisor.host.measure import MeasureHost
 from nasadvisor.host.runs import RunHost
 from nasadvisor.host.sample import Sampler
+from nasadvisor.host.smart import HealthServices
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Services:
     sampler: Callable[[], Sampler]
     wait: Callable[[float], None]
     measure_host: Callable[[], MeasureHost]
+    health: Callable[[], HealthServices]
 
 
 THIS_HOST: Final = Services(
@@ -49,6 +51,7 @@ THIS_HOST: Final = Services(
     sampler=lambda: Sampler(machine_of(load_config())),
     wait=time.sleep,
     measure_host=lambda: measure_host_of(load_config()),
+    health=lambda: health_of(load_config()),
 )
 
 

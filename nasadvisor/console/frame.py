@@ -9,11 +9,15 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.utils import timezone
 
+from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
 from nasadvisor.console.models import Node
 from nasadvisor.console.roles import UserRole, role_of
 
 SILENT_AFTER = timedelta(minutes=3)
 """Three readings missed (one a minute, see `schedules`)."""
+
+OUTDATED_AFTER = SILENT_AFTER + timedelta(minutes=1)
+"""Later than silence, so that a host that dies is silent and not first outdated for some seconds."""
 
 NODE_IN_SESSION = "node"
 
@@ -30,12 +34,16 @@ class Contact(StrEnum):
 
 @dataclass(frozen=True)
 class Frame:
-    """The frame's content for somebody who is signed in. `node` is None until the first host has reported."""
+    """The frame's content for somebody who is signed in. `node` is None until the first host has reported.
+
+    `new_alerts` counts those of the node that nobody has taken up.
+    """
 
     node: Node | None
     node_names: tuple[str, ...]
     contact: Contact
     role: UserRole
+    new_alerts: int
 
     @property
     def may_change(self) -> bool:
@@ -60,6 +68,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
             node_names=tuple(Node.objects.values_list("name", flat=True)),
             contact=contact_of(node, timezone.now()),
             role=role_of(user),
+            new_alerts=StoredAlert.objects.filter(node=node, state=AlertStates.NEW).count() if node else 0,
         )
     }
 
@@ -82,6 +91,6 @@ def contact_of(node: Node | None, now: datetime) -> Contact:
         return Contact.SILENT
     if node.inventory_error_document:
         return Contact.FAILED
-    if not node.is_simulated and (node.inventory_read_at is None or now - node.inventory_read_at > SILENT_AFTER):
+    if not node.is_simulated and (node.inventory_read_at is None or now - node.inventory_read_at > OUTDATED_AFTER):
         return Contact.OUTDATED
     return Contact.FRESH

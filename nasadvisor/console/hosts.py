@@ -17,6 +17,7 @@ from nasadvisor.console.models import Node, Pending, StoredMeasurement, StoredPl
 from nasadvisor.documents import Json, to_document
 from nasadvisor.domain.lifecycle import Run, RunState, steps_of
 from nasadvisor.domain.measurement import MeasureOrder
+from nasadvisor.domain.sweep import SelfTest
 
 CHANGE_EXPIRES = timedelta(seconds=120)
 """A request to change something that no host has taken up by then is dropped: nobody wants it to run an hour later."""
@@ -38,6 +39,10 @@ _UNREACHABLE: Final = (OperationalError, redis.exceptions.RedisError, OSError)
 
 SAMPLE_EXPIRES = timedelta(seconds=8)
 """A sample that comes late says as much as one that comes on time; two at once say no more than one."""
+
+
+SWEEP_EXPIRES = timedelta(minutes=30)
+"""A sweep may wait that long for the end of a run."""
 
 
 class HostUnreachable(Exception):
@@ -64,6 +69,24 @@ def request_sample(node: Node) -> None:
         HostUnreachable: the request could not be handed over.
     """
     _send_look(node, "host.sample", [], SAMPLE_EXPIRES)
+
+
+def request_sweep(node: Node) -> None:
+    """Ask a host to ask its disks for their health.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    _send_look(node, "host.smart_sweep", [], SWEEP_EXPIRES)
+
+
+def request_self_test(node: Node, disk_key: str, test: SelfTest, by: str) -> None:
+    """Ask a host to make one disk test itself.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    _send(node, "host.start_self_test", [disk_key, test.value, by], CHANGE_EXPIRES)
 
 
 def measure(node: Node, order: MeasureOrder, by: str) -> StoredMeasurement:

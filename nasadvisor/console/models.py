@@ -269,3 +269,7 @@ class StoredMeasurement(models.Model):
     def error(self) -> Statement | None:
         """Why nothing was measured."""
         return _statement(self.error_document)
+
+
+# Django looks for models in this module; those about health live with what uses them.
+from nasadvisor.console.health import access_models, alert_models  # noqa: E402, F401

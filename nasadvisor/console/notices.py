@@ -13,12 +13,12 @@ from nasadvisor.domain.findings import findings_of
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.statements import Finding, Level, gettext_noop
 
-_ORDER = {Level.CRITICAL: 0, Level.WARNING: 1, Level.INFO: 2}
+ORDER = {Level.CRITICAL: 0, Level.WARNING: 1, Level.INFO: 2}
 
 
 @dataclass(frozen=True)
 class Notice:
-    """A finding and where to go about it."""
+    """A finding and where to go about it, where that is not the finding's own next step."""
 
     finding: Finding
     url: str = ""
@@ -27,13 +27,14 @@ class Notice:
 
 def notices_for(node: Node, inventory: Inventory | None, contact: Contact) -> tuple[Notice, ...]:
     """Everything that needs a look, the most important first."""
-    notices = [*_about_contact(node, contact), *_about_runs(node)]
+    notices = [*about_contact(node, contact), *about_runs(node)]
     if inventory:
-        notices.extend(_about_host(inventory))
-    return tuple(sorted(notices, key=lambda notice: _ORDER[notice.finding.level]))
+        notices.extend(Notice(finding) for finding in findings_of(inventory))
+    return tuple(sorted(notices, key=lambda notice: ORDER[notice.finding.level]))
 
 
-def _about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
+def about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
+    """How a host stands with us, where that is not well."""
     if contact is Contact.SILENT:
         template = gettext_noop(
             "{node} has not been heard from for a while, so what you see here may be out of date. Look at its host "
@@ -56,14 +57,8 @@ def _about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
         yield Notice(failed)
 
 
-def _about_host(inventory: Inventory) -> Iterator[Notice]:
-    guids = {pool.name: pool.guid for pool in inventory.pools}
-    for finding in findings_of(inventory):
-        guid = guids.get(str(finding.values.get("pool", "")))
-        yield Notice(finding, reverse("pool", args=[guid]), _("Look at the pool")) if guid else Notice(finding)
-
-
-def _about_runs(node: Node) -> Iterator[Notice]:
+def about_runs(node: Node) -> Iterator[Notice]:
+    """Runs that wait for somebody."""
     stuck = StoredRun.objects.filter(node=node, state__in=[StoredRunState.INTERRUPTED, StoredRunState.ATTENTION])
     for run in stuck.defer("document"):
         values = {"pool": run.pool_name}
@@ -71,8 +66,8 @@ def _about_runs(node: Node) -> Iterator[Notice]:
             template = gettext_noop(
                 "A run on pool {pool} was interrupted. Nothing goes on by itself: finish it or undo it."
             )
-            finding = Finding("run-interrupted", template, values, Level.WARNING)
+            finding = Finding("run-interrupted", template, values, Level.WARNING, subject=str(run.pk))
         else:
             template = gettext_noop("A run on pool {pool} needs attention: it could neither go on nor back.")
-            finding = Finding("run-attention", template, values, Level.CRITICAL)
+            finding = Finding("run-attention", template, values, Level.CRITICAL, subject=str(run.pk))
         yield Notice(finding, reverse("run-detail", args=[run.pk]), _("Look at the run"))

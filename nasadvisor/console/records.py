@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from nasadvisor.console import hosts
+from nasadvisor.console.health.inventory import note_disks
 from nasadvisor.console.models import Node, Pending, StoredMeasurement, StoredRun, StoredRunState
 from nasadvisor.documents import Json, from_document, to_document
 from nasadvisor.domain.inventory import Inventory
@@ -67,12 +68,14 @@ def store_inventory(node_name: str, document: Json) -> Node:
     node = _heard_from(node_name)
     news = Q(inventory_read_at=None) | Q(inventory_read_at__lte=read_at)
     clock_was_set = Q(inventory_read_at__gt=read_at + OVERTAKEN_WITHIN)
-    Node.objects.filter(news | clock_was_set, pk=node.pk).update(
+    taken = Node.objects.filter(news | clock_was_set, pk=node.pk).update(
         inventory_document=document,
         inventory_version=uuid4(),
         inventory_read_at=read_at,
         inventory_error_document=None,
     )
+    if taken:
+        note_disks(node, inventory, read_at)
     return node
 
 

@@ -57,6 +57,13 @@ _LOOKS: Final[dict[str, Look]] = {
     "little": Look("secondary", "dash-circle", _("Little gain")),
     "no": Look("secondary", "slash-circle", _("No gain")),
     "cannot-tell": Look("info", "hourglass-split", _("Cannot tell")),
+    # Alerts, deliveries, and how asking a disk went.
+    "new": Look("danger", "bell-fill", _("New")),
+    "acknowledged": Look("secondary", "check2-circle", _("Acknowledged")),
+    "recovered": Look(*GOOD, _("Over")),
+    "read": Look(*GOOD, _("Answers")),
+    "asleep": Look("secondary", "moon-fill", _("Asleep")),
+    "unsupported": Look(*QUIET, _("Tells nothing")),
     # Levels of findings.
     Level.INFO.value: Look("info", "info-circle-fill", _("Note")),
     Level.WARNING.value: Look(*WARN, _("Warning")),

@@ -1,4 +1,4 @@
-"""The console's tasks: thin, over `records`, `series` and `hosts`. Hosts send what is stored; beat sends the rest."""
+"""The console's tasks: thin, over `records`, `series`, `hosts`, `health`. Hosts send `store` ones, beat the others."""
 
 import logging
 from collections.abc import Iterator
@@ -8,8 +8,11 @@ from django.utils import timezone
 
 from nasadvisor.console import hosts, records, series
 from nasadvisor.console.celery_app import app
+from nasadvisor.console.health import answers, deliver, reports, sweeps, watch
+from nasadvisor.console.health.access_models import StoredReport
 from nasadvisor.console.models import Node
 from nasadvisor.documents import Json
+from nasadvisor.domain.sweep import SelfTest
 
 logger = logging.getLogger(__name__)
 
@@ -85,6 +88,82 @@ def follow_runs() -> None:
     for run in records.runs_to_follow():
         with _logged():
             hosts.report_run(run)
+
+
+@app.task(name="console.store_answers")
+def store_answers(node: str, document: Json) -> None:
+    """Some disks of a host have told how they are."""
+    answers.store_answers(node, document)
+
+
+@app.task(name="console.store_sweep")
+def store_sweep(node: str, document: Json) -> None:
+    """A host has asked all its disks."""
+    sweeps.store_sweep(node, document)
+
+
+@app.task(name="console.store_sweep_error")
+def store_sweep_error(node: str, document: Json) -> None:
+    """A host could not ask its disks."""
+    sweeps.store_sweep_error(node, document)
+
+
+@app.task(name="console.store_self_test_start")
+def store_self_test_start(node: str, disk_key: str, problem: Json | None) -> None:
+    """A disk began to test itself, or why it did not."""
+    sweeps.store_self_test_start(node, disk_key, problem)
+
+
+@app.task(name="console.sweep")
+def sweep() -> None:
+    """Ask every host for the health of its disks."""
+    sweeps.request_sweeps(timezone.now())
+
+
+@app.task(name="console.watch")
+def watch_over() -> None:
+    """Move the alerts on; ask again for sweeps that did not come."""
+    now = timezone.now()
+    watch.watch(now)
+    sweeps.request_missing_sweeps(now)
+
+
+@app.task(name="console.deliver")
+def deliver_messages() -> None:
+    """Send what is due."""
+    deliver.deliver(timezone.now())
+
+
+@app.task(name="console.short_self_tests")
+def short_self_tests() -> None:
+    """Make every disk test itself for some minutes."""
+    sweeps.request_self_tests(SelfTest.SHORT)
+
+
+@app.task(name="console.long_self_tests")
+def long_self_tests() -> None:
+    """Make every disk read all of itself, which takes hours."""
+    sweeps.request_self_tests(SelfTest.LONG)
+
+
+@app.task(name="console.make_report")
+def make_report(pk: int) -> None:
+    """Somebody wants a report to print."""
+    report = StoredReport.objects.filter(pk=pk).first()
+    if report:
+        reports.make_report(report, timezone.now())
+
+
+@app.task(name="console.monthly_report")
+def monthly_report() -> None:
+    """Send the report of the month."""
+    reports.send_monthly_reports(timezone.now())
+
+
+@app.task(name="console.prune")
+def prune() -> None:
+    """Drop what is kept long enough."""
+    answers.prune(timezone.now())
 
 
 @contextmanager

@@ -34,5 +34,6 @@ urlpatterns = [
     path("password/", accounts.ChangePassword.as_view(), name="password_change"),
     path("setup/<str:token>/", accounts.setup, name="setup"),
     path("language/", login_not_required(set_language), name="set_language"),
+    path("", include("nasadvisor.console.health.urls")),
     path("", include("nasadvisor.console.wizard_urls")),
 ]

@@ -1,23 +1,26 @@
 """What is worth knowing about a host as its inventory shows it."""
 
 from collections.abc import Iterator
-from typing import Final
 
-from nasadvisor.domain.inventory import Inventory, Pool, Vdev
-from nasadvisor.domain.statements import Finding, Level
+from nasadvisor.domain.inventory import Host, Inventory, Pool
+from nasadvisor.domain.log_cache_findings import log_cache_findings
+from nasadvisor.domain.pool_findings import pool_findings
+from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
-
-GOOD_STATES: Final = frozenset({"ONLINE", "AVAIL", "INUSE"})
-"""States of a vdev that need nobody; the last two are a spare's."""
-
-NAMED_AT_MOST: Final = 3
+from nasadvisor.domain.zfs_bugs import has_multihost_hole_bug, may_keep_stale_cache
 
 
 def findings_of(inventory: Inventory) -> tuple[Finding, ...]:
     """Everything worth knowing, pool by pool."""
     if not inventory.host.zfs_userland:
         return (_no_zfs(inventory),)
-    return tuple(finding for pool in inventory.pools for finding in _about_pool(pool))
+    return tuple(finding for pool in inventory.pools for finding in _about_pool(pool, inventory))
+
+
+def _about_pool(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
+    yield from pool_findings(pool, inventory.read_at)
+    yield from log_cache_findings(pool)
+    yield from _bugs(pool, inventory.host)
 
 
 def _no_zfs(inventory: Inventory) -> Finding:
@@ -29,69 +32,35 @@ def _no_zfs(inventory: Inventory) -> Finding:
     )
 
 
-def _about_pool(pool: Pool) -> Iterator[Finding]:
-    if pool.suspended:
+def _bugs(pool: Pool, host: Host) -> Iterator[Finding]:
+    """Known bugs of this OpenZFS that this pool's layout can meet."""
+    version = host.zfs_kernel or host.zfs_userland
+    values = {"pool": pool.name, "version": version}
+    if pool.multihost and pool.logs and has_multihost_hole_bug(version):
         yield Finding(
-            "pool-suspended",
+            "bug-multihost-hole",
+            _("Do not take the log of pool {pool} out with OpenZFS {version}: the pool could not be imported again."),
+            values,
+            Level.WARNING,
             _(
-                "Pool {pool} is suspended: too many of its disks do not answer, and programs that write to it wait. "
-                "Check cables and power, then run `zpool clear {pool}`."
+                "Pool {pool} has multihost=on. A log that is removed leaves a hole in the layout, and this release "
+                "then refuses the import as in use by another host (issue 18823). Update OpenZFS to 2.3.9 or 2.4.4."
             ),
-            {"pool": pool.name},
-            Level.CRITICAL,
+            subject=pool.guid,
+            step=NextStep.LOOK_AT_POOL,
+            place=pool.guid,
         )
-    elif pool.state != "ONLINE":
-        yield _not_online(pool)
-    faulty = [leaf for leaf in _leaves(pool) if leaf.read_errors + leaf.write_errors + leaf.checksum_errors]
-    if faulty:
-        yield _device_errors(pool, faulty)
-    if pool.read_only:
+    if pool.caches and may_keep_stale_cache(version):
         yield Finding(
-            "pool-read-only",
-            _("Pool {pool} is imported read-only. Nothing can be written to it, and no device can be added."),
-            {"pool": pool.name},
+            "bug-stale-cache",
+            _("OpenZFS {version} can show a wrong size for a cache of pool {pool} that was removed and added again."),
+            values,
             Level.INFO,
-        )
-    if pool.checkpoint:
-        yield Finding(
-            "pool-checkpoint",
             _(
-                "Pool {pool} has a checkpoint of {size}. While it exists, no device can be removed; `zpool checkpoint "
-                "-d {pool}` discards it."
+                "It may read old cache records back (the size then shows as 16.0E). No data is harmed: every block of "
+                "a cache is verified by its checksum. OpenZFS 2.3.9 and 2.4.4 have the fix."
             ),
-            {"pool": pool.name, "size": pool.checkpoint},
-            Level.INFO,
+            subject=pool.guid,
+            step=NextStep.LOOK_AT_POOL,
+            place=pool.guid,
         )
-
-
-def _not_online(pool: Pool) -> Finding:
-    bad = [leaf for leaf in _leaves(pool) if leaf.state not in GOOD_STATES]
-    values = {"pool": pool.name, "state": pool.state, "devices": _named(bad)}
-    level = Level.WARNING if pool.state == "DEGRADED" else Level.CRITICAL
-    if not bad:
-        template = _("Pool {pool} is {state}. `zpool status -x {pool}` says why.")
-        return Finding("pool-not-online", template, values, level)
-    template = _("Pool {pool} is {state}: {devices}. Replace what is broken before you add anything to the pool.")
-    return Finding("pool-not-online", template, values, level)
-
-
-def _device_errors(pool: Pool, faulty: list[Vdev]) -> Finding:
-    return Finding(
-        "device-errors",
-        _(
-            "Devices of pool {pool} had I/O errors since they were last cleared: {devices}. Look at their cables and "
-            "SMART values, then run `zpool scrub {pool}`."
-        ),
-        {"pool": pool.name, "devices": _named(faulty)},
-        Level.WARNING,
-    )
-
-
-def _leaves(pool: Pool) -> Iterator[Vdev]:
-    return (leaf for tops in pool.by_class().values() for top in tops for leaf in top.leaves())
-
-
-def _named(leaves: list[Vdev]) -> str:
-    """The first few by name, with their states."""
-    names = [f"{leaf.path.rpartition('/')[2] or leaf.name} ({leaf.state})" for leaf in leaves[:NAMED_AT_MOST]]
-    return ", ".join(names) + (" …" if len(leaves) > NAMED_AT_MOST else "")

@@ -191,7 +191,8 @@ class Vdev:
     """A node of a pool's tree. `kind` is OpenZFS's vdev_type ("disk", "mirror", "raidz", "hole" …), unknown ones kept.
 
     `path` is "" for inner nodes. `ashift` is 0 where OpenZFS does not tell it. Error counters count since the last
-    clear and are left out of the fingerprint.
+    clear and are left out of the fingerprint. `slow_ios` counts requests to a leaf that took longer than
+    zio_slow_io_ms (30 s unless changed; zfs(4)).
     """
 
     guid: str
@@ -204,6 +205,7 @@ class Vdev:
     read_errors: int = 0
     write_errors: int = 0
     checksum_errors: int = 0
+    slow_ios: int = 0
 
     def walk(self) -> Iterator["Vdev"]:
         """This vdev and all below it, parents first."""
@@ -217,12 +219,22 @@ class Vdev:
 
 
 @dataclass(frozen=True)
+class Scan:
+    """A scrub or resilver that ran to its end: `kind` in OpenZFS's words, `ended_at` in UTC, errors it met."""
+
+    kind: str
+    ended_at: str
+    errors: int
+
+
+@dataclass(frozen=True)
 class Pool:
     """An imported pool. Top-level vdevs stand by class; holes left by removed logs are dropped from all of them.
 
     `checkpoint` is the checkpoint's size text, "" where there is none. `scan` is "" or what runs now ("resilver",
     "scrub"). `ashift` is the one of its data vdevs, 0 where unknown; `locked_datasets` are encrypted datasets whose
-    keys are not loaded.
+    keys are not loaded. `last_scan` is None where none is on record, and while one runs: OpenZFS remembers only one.
+    `data_errors` counts the damaged files and objects that `zpool status -v` lists.
     """
 
     name: str
@@ -237,6 +249,8 @@ class Pool:
     multihost: bool
     features: tuple[str, ...]
     scan: str = ""
+    last_scan: Scan | None = None
+    data_errors: int = 0
     locked_datasets: tuple[str, ...] = ()
     data: tuple[Vdev, ...] = ()
     logs: tuple[Vdev, ...] = ()

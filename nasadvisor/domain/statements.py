@@ -65,11 +65,35 @@ class Statement:
         return Statement(self.code, self.template, self.values)
 
 
+class NextStep(StrEnum):
+    """Where somebody goes about a finding."""
+
+    LOOK_AT_POOL = "look-at-pool"
+    LOOK_AT_DISK = "look-at-disk"
+    ADD_LOG_OR_CACHE = "add-log-or-cache"
+    MIRROR_LOG = "mirror-log"
+
+
 @dataclass(frozen=True)
 class Finding(Statement):
-    """A statement about the state of a host or a plan, with its level."""
+    """A statement about the state of a host or a plan, with its level.
+
+    `explanation` is a template for the same values: what it means and why it matters. `subject` tells two findings of
+    one code apart (a pool's or vdev's guid, a disk's key) and `measure` how bad it is, in whatever unit: only growth
+    counts. `step` leads on; `place` is the guid of the pool or the key of the disk that it is about.
+    """
 
     level: Level = Level.INFO
+    explanation: str = ""
+    subject: str = ""
+    measure: int = 0
+    step: NextStep | None = None
+    place: str = ""
+
+    @property
+    def why(self) -> str:
+        """The explanation in English."""
+        return str(Statement(self.code, self.explanation, self.values))
 
 
 @dataclass(frozen=True)

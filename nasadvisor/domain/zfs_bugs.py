@@ -32,6 +32,9 @@ MULTIHOST_HOLE_WHY: Final = Statement(
     ),
 )
 
+STALE_CACHE: Final = (BugRange((2, 0, 0), (2, 3, 9)), BugRange((2, 4, 0), (2, 4, 4)))
+"""OpenZFS commit 36a398de22: a cache that was removed and added again may restore log blocks of its former life."""
+
 
 def parse_version(text: str) -> Version | None:
     """Read "2.3.9-1~bpo", "zfs-kmod-2.2.6" or "2.4.0-rc1"; None where there are no three numbers."""
@@ -43,3 +46,9 @@ def has_multihost_hole_bug(version_text: str) -> bool:
     """Whether a release is in the ranges of issue 18823; an unreadable version counts as not known to be."""
     version = parse_version(version_text)
     return version is not None and any(bug.has(version) for bug in MULTIHOST_HOLE)
+
+
+def may_keep_stale_cache(version_text: str) -> bool:
+    """Whether a release lacks commit 36a398de22; persistent caches, and with them the bug, came with 2.0."""
+    version = parse_version(version_text)
+    return version is not None and any(bug.has(version) for bug in STALE_CACHE)

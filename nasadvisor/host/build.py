@@ -15,6 +15,7 @@ from nasadvisor.host.platforms import extra_locks, tail_bytes
 from nasadvisor.host.probe import ProbeHost
 from nasadvisor.host.runs import RunHost
 from nasadvisor.host.sample import Sampler
+from nasadvisor.host.smart import HealthServices, start_test, sweep
 
 
 def machine_of(config: HostConfig) -> Machine:
@@ -44,4 +45,12 @@ def measure_host_of(config: HostConfig) -> MeasureHost:
         probes=ProbeHost(machine.runner, leftovers, lock, config.run_dir, machine.clock),
         candidates=CandidateHost(run_host_of(config), machine.runner, leftovers),
         wait=time.sleep,
+    )
+
+
+def health_of(config: HostConfig) -> HealthServices:
+    """How this host's disks are asked for their health."""
+    return HealthServices(
+        sweep=lambda hand_over: sweep(machine_of(config), hand_over),
+        start_test=lambda key, test: start_test(machine_of(config), key, test),
     )

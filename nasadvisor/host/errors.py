@@ -80,6 +80,27 @@ class OutputUnreadable(HostError):
         super().__init__(template, source=source, problem=problem)
 
 
+class SelfTestRefused(HostError):
+    """A disk did not begin the self-test it was told to run; `reason` is a sentence of ours or the tool's own words."""
+
+    def __init__(self, disk: str, reason: str | Statement) -> None:
+        template = _(
+            "{disk} did not begin its self-test. {reason} Nothing was changed, and a test never touches data. If "
+            "another test is running, wait for its end."
+        )
+        if not isinstance(reason, Statement):
+            reason = Statement("said", _("It said “{answer}”."), {"answer": reason})
+        super().__init__(template, disk=disk, reason=reason)
+
+
+class DiskUnknown(HostError):
+    """A request names a disk that is not there (any more)."""
+
+    def __init__(self, key: str) -> None:
+        template = _("There is no disk {key} on this host now. Nothing was changed. Read the host again.")
+        super().__init__(template, key=key)
+
+
 class SettingInvalid(HostError):
     """A setting has a value that means nothing."""
 

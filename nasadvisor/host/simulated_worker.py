@@ -21,6 +21,8 @@ from nasadvisor.host.errors import HostError
 from nasadvisor.host.runs import RunHost
 from nasadvisor.host.simulated import SimulatedExecutor
 from nasadvisor.host.simulated_samples import simulated_facts, simulated_sample
+from nasadvisor.host.simulated_smart import simulated_health
+from nasadvisor.host.smart import HealthServices
 from nasadvisor.host.tasks import HostTasks, celery_app
 
 STEP_S = 0.7
@@ -79,4 +81,8 @@ HostTasks(
     RunHost(config.node, config.journals, (config.lock_path,), lambda _: executor, now),
     sample,
     measure,
+    HealthServices(
+        lambda hand_over: simulated_health(look(), now()).sweep(hand_over),
+        lambda key, test: simulated_health(look(), now()).start_test(key, test),
+    ),
 ).register()

@@ -20,10 +20,12 @@ from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.measurement import Measurement, MeasureOrder
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.reading import Reading
+from nasadvisor.domain.sweep import Answers, DiskAnswer, SelfTest
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import RunUnknown
 from nasadvisor.host.runs import RunHost, apply_plan, finish_run, list_runs, show_run, undo_run
+from nasadvisor.host.smart import HealthServices
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +72,7 @@ class HostTasks:
     runs: RunHost
     sample: Callable[[], Reading]
     measure: Callable[[MeasureOrder], Measurement]
+    health: HealthServices
     _sampling: Lock = field(default_factory=Lock)
 
     def read_inventory(self) -> None:
@@ -95,6 +98,31 @@ class HostTasks:
             self._sampling.release()
         if reading.samples or reading.facts:
             self._publish("console.store_reading", to_document(reading))
+
+    def smart_sweep(self) -> None:
+        """Ask every disk for its health and publish the answers as they come, then what the sweep was like."""
+        try:
+            report = self.health.sweep(self._publish_answers)
+        except HostError as error:
+            log.warning("sweep: %s", error)
+            self._publish("console.store_sweep_error", to_document(error.statement))
+        else:
+            if report:
+                self._publish("console.store_sweep", to_document(report))
+
+    def start_self_test(self, disk_key: str, test: str, by: str) -> None:
+        """Make a disk test itself; the result shows in later sweeps."""
+        if test not in list(SelfTest):
+            log.warning("refused a self-test that is not one: %s", test)
+            return
+        log.info("self-test %s of %s, asked for by %s", test, disk_key, by)
+        try:
+            self.health.start_test(disk_key, SelfTest(test))
+        except HostError as error:
+            log.warning("self-test of %s: %s", disk_key, error)
+            self._publish("console.store_self_test_start", disk_key, to_document(error.statement))
+        else:
+            self._publish("console.store_self_test_start", disk_key, None)
 
     def apply(self, plan_document: Json, by: str) -> None:
         """Apply a plan; progress is published after every record."""
@@ -151,6 +179,8 @@ class HostTasks:
             "host.read_inventory": self.read_inventory,
             "host.sample": self.take_sample,
             "host.measure": self.take_measurement,
+            "host.smart_sweep": self.smart_sweep,
+            "host.start_self_test": self.start_self_test,
             "host.apply": self.apply,
             "host.undo": self.undo,
             "host.finish": self.finish,
@@ -170,6 +200,9 @@ class HostTasks:
     def _publish_stopped(self, run_id: str, error: HostError) -> None:
         log.warning("run %s: %s", run_id, error)
         self._publish("console.store_run_error", run_id, to_document(error.statement))
+
+    def _publish_answers(self, part: tuple[DiskAnswer, ...]) -> None:
+        self._publish("console.store_answers", to_document(Answers(self.node, part)))
 
     def _observe(self, run: Run) -> None:
         self._publish("console.store_run", to_document(run))

@@ -4,7 +4,7 @@ import logging
 
 from celery.signals import worker_ready
 
-from nasadvisor.host.build import machine_of, measure_host_of, run_host_of
+from nasadvisor.host.build import health_of, machine_of, measure_host_of, run_host_of
 from nasadvisor.host.config import load_config
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.inventory import read_inventory
@@ -23,6 +23,7 @@ tasks = HostTasks(
     runs=run_host_of(config),
     sample=sampler.sample,
     measure=lambda order: measure(measure_host_of(config), order),
+    health=health_of(config),
 )
 tasks.register()
 

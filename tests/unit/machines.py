@@ -13,6 +13,7 @@ from nasadvisor.domain.inventory import (
     Inventory,
     Partition,
     Pool,
+    Scan,
     TableKind,
     Vdev,
 )
@@ -127,6 +128,7 @@ def _tank(hdds: tuple[Disk, ...]) -> Pool:
         checkpoint="",
         multihost=False,
         features=("allocation_classes", "async_destroy"),
+        last_scan=Scan("scrub", "2026-08-09T04:10:00+00:00", 0),
         data=mirrors,
     )
 

@@ -10,14 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nasadvisor.documents import (
+    MAX_PACKED_BYTES,
     VERSION,
     DocumentError,
     Json,
     OtherVersion,
     from_document,
     from_json,
+    pack,
     to_document,
     to_json,
+    unpack,
 )
 from nasadvisor.domain import refusals
 from nasadvisor.domain.actions import AddCache, AddLog, UndoAction
@@ -308,6 +311,19 @@ def test_a_kind_is_not_taken_for_its_neighbour() -> None:
         from_document(AddCache, to_document(log))
     with pytest.raises(DocumentError):
         from_document(UndoAction, to_document(log))  # type: ignore[arg-type]
+
+
+@given(st.text())
+def test_a_packed_text_comes_back_as_it_was(text: str) -> None:
+    assert unpack(pack(text)) == text
+
+
+@pytest.mark.parametrize(
+    "damaged", ["x", "not base85 \u00e4", pack("a" * 1000)[:20], pack("0" * (MAX_PACKED_BYTES + 1))]
+)
+def test_a_damaged_or_endless_text_is_refused(damaged: str) -> None:
+    with pytest.raises(DocumentError, match="packed text"):
+        unpack(damaged)
 
 
 @pytest.mark.parametrize("template", ["{gone}", "{", "{0}", "{pool.name}", "{pool[x]}"])

@@ -7,21 +7,24 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from django import template
-from django.forms import BoundField, Select
+from django.forms import BoundField, CheckboxInput, Select
+from django.template import Context
 from django.utils import timezone
+from django.utils.formats import date_format, number_format
 from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.timesince import timesince
+from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, npgettext_lazy
 
 from nasadvisor.console.diagrams import TITLES
 from nasadvisor.console.states import Look, look_of_state
+from nasadvisor.console.steps import lead_from
 from nasadvisor.domain.commands import Argv
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.inventory import Bus, VdevClass
-from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.units import zfs_size
 
 register = template.Library()
@@ -33,6 +36,16 @@ BUS_WORDS: Final[dict[Bus, str | Promise]] = {
     Bus.USB: "USB",
     Bus.VIRTIO: "virtio",
     Bus.OTHER: gettext_lazy("other"),
+}
+
+ROLE_WORDS: Final[dict[str, str | Promise]] = {
+    "log": gettext_lazy("log"),
+    "cache": gettext_lazy("cache"),
+    "data": gettext_lazy("data"),
+    "spare": gettext_lazy("spare"),
+    "special": gettext_lazy("special"),
+    "dedup": gettext_lazy("dedup"),
+    "system": gettext_lazy("system"),
 }
 
 JUST_NOW_S = 60
@@ -53,6 +66,21 @@ def sentence(statement: Statement) -> SafeString:
     """Any statement in the user's language; what stands between backticks is shown as code."""
     parts = statement.said(_).split("`")
     return format_html_join("", "{}", ((_as_code(part) if place % 2 else part,) for place, part in enumerate(parts)))
+
+
+@register.filter
+def explanation(finding: Finding) -> SafeString:
+    """What a finding means, in the user's language; "" where there is no more to say."""
+    return (
+        sentence(Statement(finding.code, finding.explanation, finding.values)) if finding.explanation else SafeString()
+    )
+
+
+@register.inclusion_tag("console/_next_step.html", takes_context=True)
+def next_step(context: Context, finding: Finding) -> dict[str, object]:
+    """The link that leads on from a finding, or from one that is stored: {% next_step notice.finding %}."""
+    frame = context.get("frame")
+    return {"lead": lead_from(finding, may_change=frame is not None and frame.may_change)}
 
 
 def _as_code(text: str) -> SafeString:
@@ -153,6 +181,47 @@ def bytes_per_second(value: float) -> SafeString:
 
 
 @register.filter
+def ahead(moment: datetime | None) -> SafeString:
+    """How far ahead a moment is, the exact time on hover."""
+    if not moment:
+        return format_html("{}", "–")
+    local = timezone.localtime(moment)
+    seconds = (moment - timezone.now()).total_seconds()
+    words = _("in %(time)s") % {"time": timeuntil(moment, depth=1)}
+    if seconds < JUST_NOW_S:
+        words = _("in less than a minute")
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>', moment.isoformat(), f"{local:%Y-%m-%d %H:%M %Z}", words
+    )
+
+
+@register.filter
+def month(moment: datetime) -> str:
+    """A date that is known to the month at best: "Mar 2028"."""
+    return date_format(timezone.localtime(moment), "M Y")
+
+
+@register.filter
+def terabytes(count: int | None) -> str:
+    """Bytes written over years, in decimal terabytes as data sheets have them."""
+    return "–" if count is None else f"{number_format(count / 10**12, 1, force_grouping=True)} TB"
+
+
+@register.filter
+def gigabytes(count: int | None) -> str:
+    """Bytes a day, in decimal gigabytes, or terabytes where they are thousands."""
+    if count is None:
+        return "–"
+    return terabytes(count) if count >= 10**12 else f"{number_format(count / 10**9, 1)} GB"
+
+
+@register.filter
+def role_words(role: str) -> str:
+    """What a disk does ("log+cache"), in the user's language."""
+    return " + ".join(str(ROLE_WORDS.get(part, part)) for part in role.split("+")) if role else "–"
+
+
+@register.filter
 def look(state: str) -> Look:
     """Icon, colour and word of a state of OpenZFS or of a run: {% with s=vdev.state|look %}."""
     return look_of_state(state)
@@ -173,5 +242,7 @@ def copyable(text: str, label: str = "") -> dict[str, str]:
 @register.filter
 def control(field: BoundField) -> SafeString:
     """A form field's input with Bootstrap's classes."""
-    css = "form-select" if isinstance(field.field.widget, Select) else "form-control"
+    widget = field.field.widget
+    css = "form-select" if isinstance(widget, Select) else "form-control"
+    css = "form-check-input" if isinstance(widget, CheckboxInput) else css
     return field.as_widget(attrs={"class": f"{css} is-invalid" if field.errors else css})

@@ -51,10 +51,14 @@ def pools(request: HttpRequest) -> HttpResponse:
 
 @operator_required
 def start(request: HttpRequest, pool_guid: str) -> HttpResponse:
-    """The first step with a pool chosen; a POST begins, keeping earlier choices for the same goal."""
+    """The first step with a pool chosen; a POST begins, keeping earlier choices for the same goal.
+
+    So does the address that a finding leads to, where its goal can be reached: `?goal=mirror`.
+    """
     place = _place(request, pool_guid)
     choice = pool_choice(place.pool, place.inventory)
-    if request.method != "POST":
+    is_led_here = request.GET.get("goal") == "mirror" and choice.single_log is not None
+    if request.method != "POST" and not is_led_here:
         context = {
             "choices": pool_choices(place.inventory),
             "node": place.node,
@@ -62,7 +66,7 @@ def start(request: HttpRequest, pool_guid: str) -> HttpResponse:
             "progress": progress(WizardStep.POOL),
         }
         return render(request, "wizard/pools.html", context)
-    mirrors = request.POST.get("goal") == "mirror" and choice.single_log is not None
+    mirrors = is_led_here or (request.POST.get("goal") == "mirror" and choice.single_log is not None)
     refusal = choice.refusal or (choice.attach_refusal if mirrors else None)
     if refusal:
         return redirect("wizard-start", pool_guid)

@@ -9,17 +9,20 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any, Final
 
-from nasadvisor.domain.inventory import Pool, Vdev
+from nasadvisor.domain.inventory import Pool, Scan, Vdev
 from nasadvisor.domain.units import zfs_size
-from nasadvisor.host.adapters.zpool import DROPPED_KINDS, leaf_name, with_ashifts
+from nasadvisor.host.adapters.zpool import DROPPED_KINDS, ended_scan, leaf_name, with_ashifts
 from nasadvisor.host.errors import OutputUnreadable
 
 # Positions in the arrays of numbers that the kernel hands out; members are only ever added at their ends.
 # vdev_stat_t, pool_scan_stat_t, pool_checkpoint_stat_t, pool_removal_stat_t, vdev_rebuild_stat_t and
 # pool_raidz_expand_stat_t in include/sys/fs/zfs.h.
 _VDEV_AUX: Final = 2
+_VDEV_SLOW_IOS: Final = 34
 _SCAN_FUNCTION: Final = 0
 _SCAN_STATE: Final = 1
+_SCAN_END: Final = 3
+_SCAN_ERRORS: Final = 8
 _CHECKPOINT_STATE: Final = 0
 _CHECKPOINT_SPACE: Final = 2
 _REMOVAL_STATE: Final = 0
@@ -28,6 +31,7 @@ _EXPAND_STATE: Final = 0
 
 _AUX_SPARED: Final = 10  # vdev_aux_t
 _SCANNING: Final = 1  # dsl_scan_state_t
+_SCAN_FINISHED: Final = 2
 _REBUILDING: Final = 1  # vdev_rebuild_state_t
 _SCAN_FUNCTIONS: Final = {1: "scrub", 2: "resilver", 3: "errorscrub"}  # pool_scan_func_t
 _SUSPENDED: Final = frozenset({"IO_FAILURE_WAIT", "IO_FAILURE_CONTINUE", "IO_FAILURE_MMP"})
@@ -54,6 +58,7 @@ def read_pool(pool: Any) -> Pool:
     config = pool.config
     tree = config["vdev_tree"]
     groups = pool.groups
+    slow = _slow_ios(tree)
     found = Pool(
         name=pool.name,
         guid=str(pool.guid),
@@ -67,11 +72,13 @@ def read_pool(pool: Any) -> Pool:
         multihost=False,
         features=(),
         scan=_scan(tree),
-        data=_vdevs(groups["data"]),
-        logs=_vdevs(groups["log"]),
-        caches=_vdevs(groups["cache"]),
-        specials=_vdevs(groups.get("special", ())),
-        dedups=_vdevs(groups.get("dedup", ())),
+        last_scan=_last_scan(tree.get("scan_stats")),
+        data_errors=int(config.get("error_count", 0)),
+        data=_vdevs(groups["data"], slow),
+        logs=_vdevs(groups["log"], slow),
+        caches=_vdevs(groups["cache"], slow),
+        specials=_vdevs(groups.get("special", ()), slow),
+        dedups=_vdevs(groups.get("dedup", ()), slow),
         spares=_spares(groups["spare"], tree.get("spares", ())),
     )
     if suspended:
@@ -98,11 +105,23 @@ def _number(text: str) -> int:
     return 0 if text == "-" else int(text)
 
 
-def _vdevs(vdevs: Iterable[Any]) -> tuple[Vdev, ...]:
-    return tuple(_vdev(vdev) for vdev in vdevs if vdev.type not in DROPPED_KINDS)
+def _slow_ios(tree: Mapping[str, Any]) -> dict[str, int]:
+    """The slow requests by the guid of the leaf; the binding's own statistics leave them out."""
+    found: dict[str, int] = {}
+    for config in (*tree.get("children", ()), *tree.get("l2cache", ())):
+        stats = config.get("vdev_stats", ())
+        if "children" in config:
+            found |= _slow_ios(config)
+        elif len(stats) > _VDEV_SLOW_IOS:
+            found[str(config["guid"])] = int(stats[_VDEV_SLOW_IOS])
+    return found
 
 
-def _vdev(vdev: Any) -> Vdev:
+def _vdevs(vdevs: Iterable[Any], slow: Mapping[str, int]) -> tuple[Vdev, ...]:
+    return tuple(_vdev(vdev, slow) for vdev in vdevs if vdev.type not in DROPPED_KINDS)
+
+
+def _vdev(vdev: Any, slow: Mapping[str, int]) -> Vdev:
     path = vdev.path or ""
     # The binding adds the parity ("raidz2"); OpenZFS's own vdev_type has it only in the name.
     kind = "raidz" if vdev.type.startswith("raidz") else vdev.type
@@ -113,10 +132,11 @@ def _vdev(vdev: Any) -> Vdev:
         name=leaf_name(path) or vdev.name,
         state=vdev.status,
         path=path,
-        children=_vdevs(vdev.children),
+        children=_vdevs(vdev.children, slow),
         read_errors=stats.read_errors,
         write_errors=stats.write_errors,
         checksum_errors=stats.checksum_errors,
+        slow_ios=slow.get(str(vdev.guid), 0),
     )
 
 
@@ -131,7 +151,8 @@ def _spares(vdevs: Iterable[Any], configs: Iterable[Mapping[str, Any]]) -> tuple
 
     # Errors are not counted for spares in JSON, so not here either.
     return tuple(
-        replace(spare, state=state(spare), read_errors=0, write_errors=0, checksum_errors=0) for spare in _vdevs(vdevs)
+        replace(spare, state=state(spare), read_errors=0, write_errors=0, checksum_errors=0)
+        for spare in _vdevs(vdevs, {})
     )
 
 
@@ -154,3 +175,10 @@ def _scan(tree: Mapping[str, Any]) -> str:
     if expansion and expansion[_EXPAND_STATE] == _SCANNING:
         return "expansion"
     return ""
+
+
+def _last_scan(stats: list[int] | None) -> Scan | None:
+    if not stats or stats[_SCAN_STATE] != _SCAN_FINISHED:
+        return None
+    kind = _SCAN_FUNCTIONS.get(stats[_SCAN_FUNCTION], "unknown")
+    return ended_scan(kind, stats[_SCAN_END], stats[_SCAN_ERRORS])

@@ -5,9 +5,10 @@ Source of names and states: cmd/zpool/zpool_main.c, `status_callback_json()` and
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Final
 
-from nasadvisor.domain.inventory import Pool, Vdev
+from nasadvisor.domain.inventory import Pool, Scan, Vdev
 from nasadvisor.domain.units import zfs_size
 from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.process import Command, Runner, Tool
@@ -161,6 +162,8 @@ def _pool(pool: Answer) -> Pool:
         multihost=False,
         features=(),
         scan=_scan(pool),
+        last_scan=_last_scan(pool.child("scan_stats")),
+        data_errors=pool.number("error_count", 0),
         data=_vdevs(root.children("vdevs")),
         logs=_vdevs(pool.children("logs")),
         caches=_vdevs(pool.children("l2cache")),
@@ -189,6 +192,7 @@ def _vdev(key: str, vdev: Answer) -> Vdev:
         read_errors=vdev.number("read_errors", 0),
         write_errors=vdev.number("write_errors", 0),
         checksum_errors=vdev.number("checksum_errors", 0),
+        slow_ios=vdev.number("slow_ios", 0),
     )
 
 
@@ -217,3 +221,18 @@ def _scan(pool: Answer) -> str:
     if pool.child("raidz_expand_stats").text("state", "NONE") == "SCANNING":
         return "expansion"
     return ""
+
+
+def _last_scan(stats: Answer) -> Scan | None:
+    if stats.text("state", "NONE") != "FINISHED":
+        return None
+    return ended_scan(stats.text("function").lower(), stats.number("end_time"), stats.number("errors", 0))
+
+
+def ended_scan(kind: str, ended_s: int, errors: int) -> Scan | None:
+    """A scan that ended so many seconds after 1970; None for a time that cannot be one."""
+    try:
+        ended_at = datetime.fromtimestamp(ended_s, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return Scan(kind, ended_at.isoformat(timespec="seconds"), errors)

@@ -16,6 +16,7 @@ from nasadvisor.domain.inventory import Inventory
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.runs import RunHost
 from nasadvisor.host.simulated import SimulatedExecutor
+from nasadvisor.host.simulated_smart import simulated_health
 from tests.unit.machines import home_server
 
 
@@ -56,6 +57,7 @@ class Shell:
             sampler=lambda: self.sampler() if callable(self.sampler) else self.sampler,
             wait=self.waited.append,
             measure_host=lambda: self.measure_host,
+            health=lambda: simulated_health(self.inventory, datetime.now(UTC)),
         )
         return CliRunner().invoke(main, [str(arg) for arg in args], input=stdin, obj=services, catch_exceptions=False)
 

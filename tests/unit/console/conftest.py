@@ -12,6 +12,7 @@ from kombu import Connection
 from kombu.exceptions import OperationalError
 
 from nasadvisor.console.celery_app import app
+from nasadvisor.console.health.secrets import new_key
 from nasadvisor.console.roles import UserRole, set_role
 
 PASSWORD = "correct horse battery"
@@ -25,10 +26,13 @@ def database(db: None) -> None:
 @pytest.fixture(autouse=True)
 def console_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Settings that an installation would bring along."""
+    key_file = tmp_path_factory.mktemp("keys") / "channel-key"
+    key_file.write_text(new_key())
     plain_files = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     with override_settings(
         STORAGES={**settings.STORAGES, "staticfiles": plain_files},
         STATIC_ROOT=tmp_path_factory.mktemp("static"),
+        CHANNEL_KEY_FILE=key_file,
         PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
     ):
         yield

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.core.management.utils import get_random_secret_key
 from django.test import Client, override_settings
 from django.utils import timezone, translation
 from django_celery_beat.models import PeriodicTask
 
 from nasadvisor.console.frame import SILENT_AFTER, Contact, contact_of
-from nasadvisor.console.management.commands.prepare import make_secret_key
+from nasadvisor.console.management.commands.prepare import make_key
 from nasadvisor.console.models import Node
 from nasadvisor.console.schedules import EVERY_S, create_schedules
 from nasadvisor.console.templatetags.nasadvisor import ago, sentence
@@ -34,9 +35,9 @@ def test_it_creates_the_schedules_once_and_leaves_changes_alone() -> None:
 
 def test_it_makes_a_secret_key_that_only_its_owner_reads_and_keeps_it(tmp_path: Path) -> None:
     path = tmp_path / "secret-key"
-    make_secret_key(path)
+    make_key(path, get_random_secret_key)
     first = path.read_text()
-    make_secret_key(path)
+    make_key(path, get_random_secret_key)
     assert path.read_text() == first
     assert len(first) >= 50
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

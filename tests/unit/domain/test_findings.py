@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from nasadvisor.domain.findings import findings_of
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.statements import Level
-from tests.unit.machines import home_server, with_pool
+from nasadvisor.domain.inventory import Inventory, Scan, Vdev
+from nasadvisor.domain.statements import Finding, Level, NextStep
+from tests.unit.machines import NVME1, TANK, home_server, leaf_on, with_pool, with_single_log
 
 
 def codes_of(inventory: Inventory) -> dict[str, Level]:
@@ -50,6 +50,8 @@ def test_it_finds_errors_of_devices_in_a_pool_that_is_online() -> None:
         ({"suspended": True}, "pool-suspended"),
         ({"read_only": True}, "pool-read-only"),
         ({"checkpoint": "1G"}, "pool-checkpoint"),
+        ({"last_scan": None}, "scrub-unknown"),
+        ({"data_errors": 2}, "data-errors"),
     ],
 )
 def test_it_finds_pools_in_special_states(changes: dict[str, object], code: str) -> None:
@@ -59,3 +61,90 @@ def test_it_finds_pools_in_special_states(changes: dict[str, object], code: str)
 def test_it_finds_that_openzfs_is_missing() -> None:
     host = replace(home_server().host, zfs_userland="")
     assert list(codes_of(replace(home_server(), host=host, pools=()))) == ["no-openzfs"]
+
+
+def test_it_counts_the_days_since_the_last_scrub() -> None:
+    def level(ended_at: str) -> dict[str, Level]:
+        return codes_of(with_pool(home_server(), last_scan=Scan("scrub", f"{ended_at}T00:00:00+00:00", 0)))
+
+    assert level("2026-07-12") == {}
+    assert level("2026-07-10") == {"scrub-old": Level.INFO}
+    assert level("2026-05-01") == {"scrub-old": Level.WARNING}
+
+
+def test_it_does_not_ask_for_a_scrub_while_one_runs() -> None:
+    assert codes_of(with_pool(home_server(), last_scan=None, scan="scrub")) == {}
+
+
+def test_it_finds_slow_requests_and_counts_them() -> None:
+    tank = home_server().pools[0]
+    legs = tank.data[0].children
+    slow = replace(tank.data[0], children=(replace(legs[0], slow_ios=7), replace(legs[1], slow_ios=2)))
+    (finding,) = findings_of(only_tank(with_pool(home_server(), data=(slow, tank.data[1]))))
+    assert (finding.code, finding.level, finding.measure) == ("slow-io", Level.WARNING, 9)
+
+
+def with_logs(*logs: Vdev, **changes: object) -> tuple[Finding, ...]:
+    return findings_of(only_tank(with_pool(home_server(), logs=logs, **changes)))
+
+
+def leg(guid: str, state: str = "ONLINE", path: str = "/dev/disk/by-partuuid/1") -> Vdev:
+    return Vdev(guid, "disk", path, state, path=path)
+
+
+def test_a_mirrored_log_without_fault_is_nothing_to_speak_of() -> None:
+    assert with_logs(Vdev("30", "mirror", "mirror-2", "ONLINE", children=(leg("31"), leg("32")))) == ()
+
+
+def test_a_single_log_is_pointed_out_and_leads_to_the_wizard() -> None:
+    (finding,) = findings_of(only_tank(with_single_log()))
+    assert (finding.code, finding.level) == ("log-single", Level.INFO)
+    assert (finding.step, finding.place) == (NextStep.MIRROR_LOG, TANK)
+
+
+def test_a_mirrored_log_with_one_side_left_names_the_command_that_takes_the_other_out() -> None:
+    (finding,) = with_logs(Vdev("30", "mirror", "mirror-2", "DEGRADED", children=(leg("31"), leg("32", "UNAVAIL"))))
+    assert (finding.code, finding.level, finding.step) == ("log-one-leg", Level.WARNING, NextStep.MIRROR_LOG)
+    assert "`zpool detach tank 32`" in str(finding)
+
+
+@pytest.mark.parametrize("state", ["UNAVAIL", "REMOVED", "FAULTED", "OFFLINE"])
+def test_a_log_that_is_gone_is_critical_and_says_what_the_next_import_needs(state: str) -> None:
+    (finding,) = with_logs(leg("31", state))
+    assert (finding.code, finding.level) == ("log-missing", Level.CRITICAL)
+    assert "`zpool import -m tank`" in str(finding)
+    assert "can hang for good" in finding.why
+
+
+def test_a_cache_that_is_gone_costs_no_data() -> None:
+    (finding,) = with_logs(caches=(leg("41", "UNAVAIL"), leg("42")))
+    assert (finding.code, finding.level, finding.measure) == ("cache-missing", Level.WARNING, 1)
+    assert "Nothing is lost" in str(finding)
+
+
+@pytest.mark.parametrize("path", ["/dev/sdb1", "/dev/nvme0n1p3", "/dev/vdc"])
+def test_a_cache_under_a_kernel_name_is_pointed_out(path: str) -> None:
+    (finding,) = with_logs(caches=(leg("41", path=path),))
+    assert (finding.code, finding.subject) == ("unstable-path", "41")
+
+
+def test_a_path_of_device_mapper_is_stable() -> None:
+    assert with_logs(caches=(leg("41", path="/dev/mapper/mpatha-part1"),)) == ()
+
+
+def test_it_warns_of_bugs_that_the_layout_can_meet() -> None:
+    single = with_single_log()
+    disk = single.disk(NVME1)
+    assert disk is not None
+    old = replace(single, host=replace(single.host, zfs_kernel="2.3.7-1"))
+    cached = with_pool(old, multihost=True, caches=(leaf_on(disk, "41"),))
+    assert codes_of(cached).keys() == {"log-single", "bug-multihost-hole", "bug-stale-cache"}
+
+
+def test_every_finding_can_be_told_from_the_others() -> None:
+    legs = (leg("31"), leg("32", "UNAVAIL"))
+    found = with_logs(
+        Vdev("30", "mirror", "mirror-2", "DEGRADED", children=legs), leg("33", "REMOVED"), state="DEGRADED"
+    )
+    assert len({(finding.code, finding.subject) for finding in found}) == len(found) == 3
+    assert all(finding.why for finding in found)

@@ -1,10 +1,13 @@
 """Both pool readers on recorded pools of every shape: what they must see, and that they see the same."""
 
+import json
+
 import pytest
 
-from nasadvisor.domain.inventory import Pool, Vdev
+from nasadvisor.domain.inventory import Pool, Scan, Vdev
+from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.libzfs import LibzfsPools
-from nasadvisor.host.adapters.zpool import ZpoolJson
+from nasadvisor.host.adapters.zpool import ZpoolJson, parse_status
 from tests.unit.host.recordings import SHAPES, recording, runner
 from tests.unit.host.standin import module
 
@@ -144,3 +147,26 @@ def test_suspended_pool_is_not_asked_for_anything_on_its_disks() -> None:
     assert (pool.state, pool.suspended) == ("SUSPENDED", True)
     assert pool.data[0].write_errors == 8
     assert [str(command) for command in fake.ran] == ["zpool status -j -P -p"]
+
+
+def test_the_last_scan_is_known_once_it_has_ended() -> None:
+    assert read("spare-in-use").last_scan == Scan("resilver", "2026-11-21T12:48:57+00:00", 0)
+    assert read("scrub").last_scan is None
+
+
+def test_damaged_files_are_counted() -> None:
+    assert (read("suspended").data_errors, read("mirrors").data_errors) == (7, 0)
+
+
+def test_slow_requests_are_counted_by_both_readers() -> None:
+    document = recording("mirrors")
+    (pool,) = document["commands"]["zpool status -j -P -p"]["pools"].values()
+    leaf = next(iter(next(iter(pool["vdevs"][pool["name"]]["vdevs"].values()))["vdevs"].values()))
+    leaf["slow_ios"] = "3"
+    (by_json,) = parse_status(Answer.of("it", json.dumps(document["commands"]["zpool status -j -P -p"])))
+    stats = [0] * 34 + [3]
+    document["libzfs"]["config"]["vdev_tree"]["children"][0]["children"] = [
+        {"guid": int(leaf["guid"]), "vdev_stats": stats}
+    ]
+    (by_binding,) = LibzfsPools(module(document["libzfs"])).read()
+    assert by_json.data[0].children[0].slow_ios == by_binding.data[0].children[0].slow_ios == 3

@@ -1,5 +1,7 @@
 """The worker's tasks: what they accept, what they publish, and what happens when nobody listens."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,11 @@ from nasadvisor.domain.probing import ProbeResult
 from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.samples import Sample
 from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.sweep import Answers, SelfTest, SweepReport
 from nasadvisor.host.config import config_from
-from nasadvisor.host.errors import MachineUnreadable
+from nasadvisor.host.errors import DiskUnknown, MachineUnreadable, ToolMissing
+from nasadvisor.host.simulated_smart import simulated_health
+from nasadvisor.host.smart import HandOver, HealthServices
 from nasadvisor.host.tasks import HostTasks, celery_app
 from tests.unit.runs.conftest import Bench
 
@@ -29,8 +34,15 @@ class Sent(list[tuple[str, list[Any]]]):
         self.append((task, args))
 
 
+NOW = datetime(2026, 8, 25, tzinfo=UTC)
+
+
 def refuse(order: MeasureOrder) -> Measurement:
     raise MachineUnreadable("fio", f"no {order.id}")
+
+
+def health(bench: Bench) -> HealthServices:
+    return simulated_health(bench.executor.inventory(), NOW)
 
 
 @pytest.fixture
@@ -42,13 +54,14 @@ def sent() -> Sent:
 def tasks(bench: Bench, sent: Sent, monkeypatch: pytest.MonkeyPatch) -> HostTasks:
     app = celery_app(config_from({"NASADVISOR_NODE": "nas"}))
     monkeypatch.setattr(app, "send_task", sent.send_task)
-    return HostTasks(app, "nas", bench.executor.inventory, bench.host, Reading, refuse)
+    return HostTasks(app, "nas", bench.executor.inventory, bench.host, Reading, refuse, health(bench))
 
 
 def test_it_registers_exactly_its_verbs(tasks: HostTasks) -> None:
     tasks.register()
     own = {name for name in tasks.app.tasks if name.startswith("host.")}
-    verbs = ("read_inventory", "sample", "measure", "apply", "undo", "finish", "report_run", "report_runs")
+    runs = ("apply", "undo", "finish", "report_run", "report_runs")
+    verbs = ("read_inventory", "sample", "measure", "smart_sweep", "start_self_test", *runs)
     assert own == {f"host.{verb}" for verb in verbs}
 
 
@@ -63,7 +76,7 @@ def test_a_redis_that_is_down_does_not_hold_up_a_run(
     waits: list[float] = []
     monkeypatch.setattr("kombu.utils.functional.sleep", waits.append)
     app = celery_app(config_from({"NASADVISOR_RUN_DIR": str(tmp_path)}))
-    HostTasks(app, "nas", bench.executor.inventory, bench.host, Reading, refuse).read_inventory()
+    HostTasks(app, "nas", bench.executor.inventory, bench.host, Reading, refuse, health(bench)).read_inventory()
     assert sum(waits) == 0
 
 
@@ -78,7 +91,7 @@ def test_it_publishes_why_it_sees_nothing(bench: Bench, tasks: HostTasks, sent: 
     def blind() -> Inventory:
         raise MachineUnreadable("udev", "gone")
 
-    HostTasks(tasks.app, "nas", blind, bench.host, Reading, refuse).read_inventory()
+    HostTasks(tasks.app, "nas", blind, bench.host, Reading, refuse, health(bench)).read_inventory()
     [(task, (_, document))] = sent
     assert task == "console.store_inventory_error"
     assert "udev could not be read" in str(from_document(Statement, document))
@@ -128,6 +141,36 @@ def test_a_run_goes_on_while_nobody_listens(
     assert from_document(Run, document).state is RunState.APPLIED
 
 
+def test_a_sweep_publishes_its_answers_and_then_how_it_went(tasks: HostTasks, sent: Sent) -> None:
+    tasks.smart_sweep()
+    assert [task for task, _ in sent] == ["console.store_answers", "console.store_sweep"]
+    answers = from_document(Answers, sent[0][1][1])
+    report = from_document(SweepReport, sent[1][1][1])
+    assert tuple(answer.disk_key for answer in answers.answers) == report.disk_keys
+
+
+def test_a_sweep_that_cannot_be_made_says_why(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
+    def no_tool(_: HandOver) -> SweepReport:
+        raise ToolMissing("smartctl", "smartmontools", ("/usr/sbin",))
+
+    replace(tasks, health=replace(health(bench), sweep=no_tool)).smart_sweep()
+    [(task, (_, document))] = sent
+    assert task == "console.store_sweep_error"
+    assert "Install the package smartmontools" in str(from_document(Statement, document))
+
+
+def test_a_self_test_that_was_not_begun_says_why(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
+    def unknown(key: str, _: SelfTest) -> None:
+        raise DiskUnknown(key)
+
+    broken = replace(tasks, health=replace(health(bench), start_test=unknown))
+    broken.start_self_test("0x1", "short", "anna")
+    broken.start_self_test("0x1", "everything", "eve")
+    tasks.start_self_test("0x1", "long", "anna")
+    assert [args[2] is None for _, args in sent] == [False, True]
+    assert "no disk 0x1" in str(from_document(Statement, sent[0][1][2]))
+
+
 def test_a_journal_of_another_release_does_not_keep_the_other_runs_from_being_reported(
     bench: Bench, tasks: HostTasks, sent: Sent
 ) -> None:
@@ -146,7 +189,7 @@ def test_it_publishes_samples_and_nothing_where_there_are_none(tasks: HostTasks,
     tasks.take_sample()
     assert sent == []
     reading = Reading((Sample("1", "tank", 10, 10.0),))
-    HostTasks(tasks.app, "nas", tasks.look, tasks.runs, lambda: reading, refuse).take_sample()
+    replace(tasks, sample=lambda: reading).take_sample()
     [(task, (node, document))] = sent
     assert (task, node) == ("console.store_reading", "nas")
     assert from_document(Reading, document) == reading
@@ -156,7 +199,7 @@ def test_a_pool_that_cannot_be_sampled_only_leaves_a_gap(tasks: HostTasks, sent:
     def blind() -> Reading:
         raise MachineUnreadable("zpool", "gone")
 
-    HostTasks(tasks.app, "nas", tasks.look, tasks.runs, blind, refuse).take_sample()
+    replace(tasks, sample=blind).take_sample()
     assert sent == []
 
 
@@ -166,7 +209,7 @@ def test_it_publishes_what_was_measured_or_why_not(tasks: HostTasks, sent: Sent)
     tasks.take_measurement({"not": "an order"})
     assert sent == []
     tasks.take_measurement(to_document(order))
-    HostTasks(tasks.app, "nas", tasks.look, tasks.runs, Reading, lambda _: found).take_measurement(to_document(order))
+    replace(tasks, measure=lambda _: found).take_measurement(to_document(order))
     (failed, (_, order_id, sentence)), (stored, (_, document)) = sent
     assert (failed, order_id) == ("console.store_measurement_error", order.id)
     assert "fio" in str(from_document(Statement, sentence))

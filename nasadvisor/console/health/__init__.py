@@ -1,0 +1,1 @@
+"""Watching over disks and pools: readings, alerts, their delivery, schedules and reports."""

@@ -1,0 +1,84 @@
+"""Tokens for other programs, and asking for reports."""
+
+from typing import ClassVar
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+from kombu.exceptions import OperationalError
+
+from nasadvisor.console.celery_app import QUEUE, app
+from nasadvisor.console.health.access_models import ApiToken, ReportState, StoredReport, new_token
+from nasadvisor.console.roles import admin_required, user_of
+
+REPORT_EXPIRES_S = 600
+
+
+class TokenForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A new token."""
+
+    class Meta:
+        model = ApiToken
+        fields: ClassVar = ["name", "may_acknowledge"]
+
+
+@admin_required
+def tokens(request: HttpRequest) -> HttpResponse:
+    """All tokens, and the form for one more; a new one is shown this once."""
+    form = TokenForm(request.POST if request.method == "POST" else None)
+    shown = ""
+    if form.is_valid():
+        shown = new_token()
+        form.instance.digest = ApiToken.digest_of(shown)
+        form.instance.created_by = user_of(request)
+        form.save()
+        form = TokenForm()
+    context = {"tokens": ApiToken.objects.select_related("created_by"), "form": form, "shown": shown}
+    return render(request, "health/tokens.html", {**context, "section": "settings"})
+
+
+@admin_required
+@require_POST
+def delete_token(request: HttpRequest, pk: int) -> HttpResponse:
+    """A token that is good no more."""
+    token = get_object_or_404(ApiToken, pk=pk)
+    token.delete()
+    messages.success(request, _("%(name)s was deleted.") % {"name": token.name})
+    return redirect("tokens")
+
+
+def reports(request: HttpRequest) -> HttpResponse:
+    """The newest reports, and the button for one more."""
+    found = StoredReport.objects.defer("pdf")
+    context = {"reports": found, "is_waiting": found.filter(state=ReportState.REQUESTED).exists(), "section": "wear"}
+    return render(request, "health/reports.html", context)
+
+
+@require_POST
+def make_report(request: HttpRequest) -> HttpResponse:
+    """Have a report made in the background, in the language of this page."""
+    language = (get_language() or "en")[:2]
+    report = StoredReport.objects.create(requested_by=user_of(request).get_username(), language=language)
+    try:
+        app.send_task("console.make_report", [report.pk], queue=QUEUE, expires=REPORT_EXPIRES_S, retry=False)
+    except OperationalError:
+        report.delete()
+        messages.error(
+            request, _("The message service (Redis) does not answer, so no report is made. Try again later.")
+        )
+    return redirect("reports")
+
+
+def download(request: HttpRequest, pk: int) -> HttpResponse:
+    """One report."""
+    del request
+    report = get_object_or_404(StoredReport, pk=pk)
+    if report.state != ReportState.DONE:
+        raise Http404
+    name = f"nas-advisor-{report.requested_at:%Y-%m-%d}.pdf"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(bytes(report.pdf), content_type="application/pdf", headers=headers)

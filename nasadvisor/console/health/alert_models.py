@@ -1,0 +1,231 @@
+"""Alerts, what there is to tell of them, to whom, and whether it was told: the outbox.
+
+An event and its deliveries are written in the same transaction as the alert's step, so nothing is told that was not
+stored, and nothing stored is forgotten while a mail server or Redis is down.
+"""
+
+from functools import cached_property
+from typing import ClassVar
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from nasadvisor.console.health.models import read_finding
+from nasadvisor.domain import alerts
+from nasadvisor.domain.alerts import AlertKey, AlertState, EventKind
+from nasadvisor.domain.statements import Finding, Level
+
+
+class AlertStates(models.TextChoices):
+    """`alerts.AlertState`."""
+
+    NEW = AlertState.NEW.value, _("new")
+    ACKNOWLEDGED = AlertState.ACKNOWLEDGED.value, _("acknowledged")
+    RECOVERED = AlertState.RECOVERED.value, _("over")
+
+
+class Levels(models.TextChoices):
+    """`statements.Level`."""
+
+    INFO = Level.INFO.value, _("Note")
+    WARNING = Level.WARNING.value, _("Warning")
+    CRITICAL = Level.CRITICAL.value, _("Critical")
+
+
+class StoredAlert(models.Model):
+    """One episode of an alert: `alerts.Alert`, the finding as last seen, and who took it up."""
+
+    node = models.ForeignKey("console.Node", on_delete=models.CASCADE, related_name="alerts")
+    source = models.CharField(max_length=300)
+    code = models.CharField(max_length=60)
+    subject = models.CharField(max_length=300, blank=True)
+    state = models.CharField(max_length=12, choices=AlertStates, default=AlertStates.NEW)
+    level = models.CharField(max_length=10, choices=Levels)
+    measure = models.BigIntegerField(default=0)
+    began_at = models.DateTimeField(db_index=True)
+    told_at = models.DateTimeField()
+    told_level = models.CharField(max_length=10, choices=Levels)
+    told_measure = models.BigIntegerField(default=0)
+    away_since = models.DateTimeField(null=True)
+    is_escalated = models.BooleanField(default=False)
+    finding_document = models.JSONField()
+    acknowledged_by = models.CharField(max_length=253, default="", blank=True)
+    acknowledged_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering: ClassVar = ["-began_at"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["source", "code", "subject"],
+                condition=~models.Q(state=AlertStates.RECOVERED),
+                name="one_open_alert_a_finding",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.subject}"
+
+    @cached_property
+    def finding(self) -> Finding | None:
+        """The finding as last seen."""
+        return read_finding(self.finding_document)
+
+    @property
+    def alert_key(self) -> AlertKey:
+        """What it is about."""
+        return AlertKey(self.source, self.code, self.subject)
+
+    def as_alert(self) -> alerts.Alert:
+        """The alert in the domain's terms."""
+        return alerts.Alert(
+            key=self.alert_key,
+            state=AlertState(self.state),
+            level=Level(self.level),
+            measure=self.measure,
+            began_at=self.began_at,
+            told_at=self.told_at,
+            told_level=Level(self.told_level),
+            told_measure=self.told_measure,
+            away_since=self.away_since,
+            is_escalated=self.is_escalated,
+        )
+
+    def take(self, alert: alerts.Alert) -> None:
+        """Take over what the state machine made of it; not saved yet."""
+        self.state = alert.state.value
+        self.level, self.measure = alert.level.value, alert.measure
+        self.told_at, self.told_level, self.told_measure = alert.told_at, alert.told_level.value, alert.told_measure
+        self.away_since, self.is_escalated = alert.away_since, alert.is_escalated
+        if alert.state is AlertState.NEW:
+            self.acknowledged_by, self.acknowledged_at = "", None
+
+
+class EventKinds(models.TextChoices):
+    """`alerts.EventKind`."""
+
+    NEW = EventKind.NEW.value, _("new")
+    WORSE = EventKind.WORSE.value, _("worse")
+    ESCALATED = EventKind.ESCALATED.value, _("nobody took it up")
+    RECOVERED = EventKind.RECOVERED.value, _("over")
+
+
+class AlertEvent(models.Model):
+    """Something to tell about an alert, with the finding as it was then."""
+
+    alert = models.ForeignKey(StoredAlert, on_delete=models.CASCADE, related_name="events")
+    kind = models.CharField(max_length=10, choices=EventKinds)
+    level = models.CharField(max_length=10, choices=Levels)
+    at = models.DateTimeField(db_index=True)
+    finding_document = models.JSONField()
+
+    class Meta:
+        ordering: ClassVar = ["at"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.alert_id}"
+
+    @cached_property
+    def finding(self) -> Finding | None:
+        """The finding as it was."""
+        return read_finding(self.finding_document)
+
+
+class ChannelKind(models.TextChoices):
+    """By what means a channel tells."""
+
+    MAIL = "mail", _("E-mail")
+    APPRISE = "apprise", _("Another service (Apprise)")
+
+
+class Timing(models.TextChoices):
+    """When a channel tells."""
+
+    AT_ONCE = "at-once", _("At once")
+    DIGEST = "digest", _("Once a day")
+
+
+class Channel(models.Model):
+    """Somewhere to tell alerts. `secret` is the encrypted list of addresses or the encrypted Apprise address."""
+
+    name = models.CharField(_("Name"), max_length=80, unique=True)
+    kind = models.CharField(_("Kind"), max_length=10, choices=ChannelKind, default=ChannelKind.MAIL)
+    secret = models.TextField()
+    level = models.CharField(_("From level"), max_length=10, choices=Levels, default=Levels.WARNING)
+    timing = models.CharField(_("When"), max_length=10, choices=Timing, default=Timing.AT_ONCE)
+    is_on_call = models.BooleanField(_("Also tell what nobody takes up"), default=True)
+    gets_reports = models.BooleanField(_("Send the monthly report"), default=False)
+    language = models.CharField(
+        _("Language"), max_length=5, choices=[("en", _("English")), ("de", _("German"))], default="en"
+    )
+    is_enabled = models.BooleanField(_("Enabled"), default=True)
+    last_sent_at = models.DateTimeField(null=True)
+    last_error = models.TextField(default="", blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class DeliveryState(models.TextChoices):
+    """How far a delivery is."""
+
+    WAITING = "waiting", _("waiting")
+    SENDING = "sending", _("sending")
+    SENT = "sent", _("sent")
+    GAVE_UP = "gave-up", _("given up")
+
+
+class Delivery(models.Model):
+    """One event for one channel: the record that makes sure that it is told, and told once."""
+
+    event = models.ForeignKey(AlertEvent, on_delete=models.CASCADE, related_name="deliveries")
+    channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="deliveries")
+    state = models.CharField(max_length=10, choices=DeliveryState, default=DeliveryState.WAITING)
+    due_at = models.DateTimeField()
+    claimed_at = models.DateTimeField(null=True)
+    attempts = models.PositiveIntegerField(default=0)
+    sent_at = models.DateTimeField(null=True)
+    error = models.TextField(default="", blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["due_at"]
+        indexes: ClassVar = [models.Index(fields=["state", "due_at"], name="deliveries_to_send")]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["event", "channel"], name="told_once_a_channel")]
+
+    def __str__(self) -> str:
+        return f"{self.event_id} {self.state}"
+
+
+class MailSecurity(models.TextChoices):
+    """How the connection to the mail server is protected."""
+
+    STARTTLS = "starttls", "STARTTLS"
+    TLS = "tls", "TLS"
+    NONE = "none", _("none")
+
+
+class WatchSettings(models.Model):
+    """The one row of settings about telling: the mail server, quiet hours, escalation."""
+
+    mail_host = models.CharField(_("Mail server"), max_length=253, default="", blank=True)
+    mail_port = models.PositiveIntegerField(_("Port"), default=587)
+    mail_security = models.CharField(_("Security"), max_length=10, choices=MailSecurity, default=MailSecurity.STARTTLS)
+    mail_user = models.CharField(_("User name"), max_length=253, default="", blank=True)
+    mail_secret = models.TextField(default="", blank=True)
+    mail_sender = models.EmailField(_("Sender"), default="", blank=True)
+    quiet_begin = models.TimeField(_("Quiet from"), null=True, blank=True)
+    quiet_end = models.TimeField(_("Quiet until"), null=True, blank=True)
+    escalate_after_hours = models.PositiveIntegerField(_("Tell again what nobody takes up, after hours"), default=4)
+    digest_at = models.TimeField(_("Daily summary at"), default="07:00")
+    console_address = models.URLField(_("Address of this console, for links in messages"), default="", blank=True)
+
+    def __str__(self) -> str:
+        return "settings"
+
+    @classmethod
+    def load(cls) -> "WatchSettings":
+        """The row; made at first use."""
+        return cls.objects.get_or_create(pk=1)[0]

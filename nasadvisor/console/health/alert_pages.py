@@ -1,0 +1,56 @@
+"""The alerts: what is open, what is over, and taking one up."""
+
+from typing import Final
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from nasadvisor.console.frame import current_node
+from nasadvisor.console.health.alert_models import AlertStates, Channel, Delivery, DeliveryState, StoredAlert
+from nasadvisor.console.health.watch import take_up
+from nasadvisor.console.notices import ORDER
+from nasadvisor.console.roles import operator_required, user_of
+from nasadvisor.domain.findings import findings_of
+from nasadvisor.domain.statements import Level
+
+PER_PAGE: Final = 50
+
+
+def alerts(request: HttpRequest) -> HttpResponse:
+    """What is open on the node, the worst first, then what is over."""
+    node = current_node(request)
+    if node is None:
+        return render(request, "console/no_node.html", {"section": "alerts"})
+    found = StoredAlert.objects.filter(node=node)
+    opened = sorted(
+        found.exclude(state=AlertStates.RECOVERED),
+        key=lambda each: (each.state != AlertStates.NEW, ORDER[Level(each.level)]),
+    )
+    over = Paginator(found.filter(state=AlertStates.RECOVERED), PER_PAGE).get_page(request.GET.get("page"))
+    inventory = node.inventory
+    notes = [each for each in findings_of(inventory) if each.level is Level.INFO] if inventory else []
+    context = {
+        "node": node,
+        "opened": opened,
+        "over": over,
+        "notes": notes,
+        "channels": Channel.objects.filter(is_enabled=True).count(),
+        "waiting": Delivery.objects.filter(state=DeliveryState.WAITING, due_at__lte=timezone.now()).count(),
+        "section": "alerts",
+    }
+    return render(request, "health/alerts.html", context)
+
+
+@operator_required
+@require_POST
+def acknowledge(request: HttpRequest, pk: int) -> HttpResponse:
+    """Take an alert up: it is told again only if it grows."""
+    stored = get_object_or_404(StoredAlert, pk=pk)
+    take_up(stored, user_of(request).get_username(), timezone.now())
+    messages.success(request, _("Acknowledged. It is told again only if it gets worse."))
+    return redirect("alerts")

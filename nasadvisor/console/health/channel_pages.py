@@ -1,0 +1,199 @@
+"""Where alerts go: channels, the mail server, quiet hours. For administrators only, since they hold secrets."""
+
+from typing import Any, ClassVar
+from uuid import uuid4
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from nasadvisor.console.health.alert_models import Channel, ChannelKind, WatchSettings
+from nasadvisor.console.health.messages import trial_message
+from nasadvisor.console.health.secrets import SecretUnreadable, encrypt
+from nasadvisor.console.health.senders import NotSent, is_apprise_address, recipients_in, send
+from nasadvisor.console.roles import admin_required
+
+KEPT = gettext_lazy("Stored encrypted and never shown again. Leave it empty to keep what is stored.")
+
+
+class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A channel; where it leads to is entered but never shown."""
+
+    address = forms.CharField(
+        label=gettext_lazy("Addresses"),
+        widget=forms.Textarea(attrs={"rows": 2, "autocomplete": "off", "spellcheck": "false"}),
+        required=False,
+        help_text=gettext_lazy("E-mail: one or several addresses. Apprise: one address such as ntfys://… or tgram://…"),
+    )
+
+    class Meta:
+        model = Channel
+        fields: ClassVar = [
+            "name",
+            "kind",
+            "address",
+            "level",
+            "timing",
+            "language",
+            "is_on_call",
+            "gets_reports",
+            "is_enabled",
+        ]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.secret:
+            self.fields["address"].help_text = KEPT
+
+    def clean(self) -> dict[str, Any]:
+        """Check that the address is one of its kind."""
+        cleaned = super().clean() or self.cleaned_data
+        address = str(cleaned.get("address", "")).strip()
+        has_changed_kind = "kind" in self.changed_data and self.instance.pk
+        if not address and (not self.instance.secret or has_changed_kind):
+            self.add_error("address", _("Enter where the messages go."))
+        elif address:
+            _check_address(self, str(cleaned.get("kind", "")), address)
+        return cleaned
+
+    def save(self, commit: bool = True) -> Channel:
+        """Store it, the address encrypted.
+
+        Raises:
+            SecretUnreadable: there is no key to encrypt it with.
+        """
+        address = str(self.cleaned_data.get("address", "")).strip()
+        if address:
+            self.instance.secret = encrypt(address)
+        channel: Channel = super().save(commit)
+        return channel
+
+
+class DeliveryForm(forms.ModelForm):  # type: ignore[type-arg]
+    """The mail server and when to be quiet."""
+
+    mail_password = forms.CharField(
+        label=gettext_lazy("Password"),
+        required=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text=KEPT,
+    )
+
+    console_address = forms.URLField(
+        label=gettext_lazy("Address of this console, for links in messages"),
+        required=False,
+        assume_scheme="https",
+        widget=forms.URLInput(attrs={"placeholder": "https://nas.example:8843"}),
+    )
+
+    class Meta:
+        model = WatchSettings
+        fields: ClassVar = [
+            "mail_host",
+            "mail_port",
+            "mail_security",
+            "mail_user",
+            "mail_password",
+            "mail_sender",
+            "quiet_begin",
+            "quiet_end",
+            "digest_at",
+            "escalate_after_hours",
+            "console_address",
+        ]
+        widgets: ClassVar = {
+            "quiet_begin": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
+            "quiet_end": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
+            "digest_at": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
+        }
+
+    def save(self, commit: bool = True) -> WatchSettings:
+        """Store it, the password encrypted.
+
+        Raises:
+            SecretUnreadable: there is no key to encrypt it with.
+        """
+        if self.cleaned_data["mail_password"]:
+            self.instance.mail_secret = encrypt(self.cleaned_data["mail_password"])
+        options: WatchSettings = super().save(commit)
+        return options
+
+
+@admin_required
+def channels(request: HttpRequest) -> HttpResponse:
+    """All channels, and how messages are sent."""
+    context = {"channels": Channel.objects.all(), "options": WatchSettings.load(), "section": "settings"}
+    return render(request, "health/channels.html", context)
+
+
+@admin_required
+def add(request: HttpRequest) -> HttpResponse:
+    """A new channel."""
+    return _form(request, ChannelForm(request.POST if request.method == "POST" else None), _("Add a channel"))
+
+
+@admin_required
+def edit(request: HttpRequest, pk: int) -> HttpResponse:
+    """Another setting for a channel."""
+    channel = get_object_or_404(Channel, pk=pk)
+    form = ChannelForm(request.POST if request.method == "POST" else None, instance=channel)
+    return _form(request, form, channel.name)
+
+
+@admin_required
+def delivery(request: HttpRequest) -> HttpResponse:
+    """The mail server, quiet hours, escalation."""
+    form = DeliveryForm(request.POST if request.method == "POST" else None, instance=WatchSettings.load())
+    return _form(request, form, _("How messages are sent"))
+
+
+@admin_required
+@require_POST
+def test(request: HttpRequest, pk: int) -> HttpResponse:
+    """Send a test, now and whatever the hour."""
+    channel = get_object_or_404(Channel, pk=pk)
+    try:
+        send(channel, trial_message(channel), f"<test-{uuid4().hex}@nasadvisor>")
+    except (NotSent, SecretUnreadable) as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, _("A test was sent by %(name)s.") % {"name": channel.name})
+    return redirect("channels")
+
+
+@admin_required
+@require_POST
+def delete(request: HttpRequest, pk: int) -> HttpResponse:
+    """Drop a channel with what it had still to send."""
+    channel = get_object_or_404(Channel, pk=pk)
+    channel.delete()
+    messages.success(request, _("%(name)s was deleted.") % {"name": channel.name})
+    return redirect("channels")
+
+
+def _form(request: HttpRequest, form: ChannelForm | DeliveryForm, title: str) -> HttpResponse:
+    if form.is_valid():
+        try:
+            form.save()
+        except SecretUnreadable as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect("channels")
+    return render(request, "health/channel.html", {"form": form, "title": title, "section": "settings"})
+
+
+def _check_address(form: ChannelForm, kind: str, address: str) -> None:
+    if kind == ChannelKind.MAIL:
+        try:
+            for each in recipients_in(address):
+                validate_email(each)
+        except ValidationError:
+            form.add_error("address", _("These are not all e-mail addresses."))
+    elif not is_apprise_address(address):
+        form.add_error("address", _("Apprise does not know this kind of address."))

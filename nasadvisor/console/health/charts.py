@@ -1,0 +1,140 @@
+"""The picture of a drive's wear: what it used so far, and the fan of what is to be expected. Drawn as SVG by us."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Final
+
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from nasadvisor.console.health.forecasts import FanPoint
+
+LEFT: Final = 48
+RIGHT: Final = 12
+TOP: Final = 12
+BOTTOM: Final = 24
+FULL: Final = 100.0
+HIGHEST: Final = 260.0
+LEAST_HISTORY: Final = timedelta(days=30)
+LONG_YEARS: Final = 3
+WIDE: Final = 760
+NARROW: Final = 360
+HEIGHT: Final = 260
+POINTS_AT_MOST: Final = 200
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A line across the picture, and what it stands for."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An event at a moment: a change of role."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True)
+class WearChart:
+    """All that the template draws; lengths are units of the view box. Paths are "" where there is nothing."""
+
+    width: int
+    height: int
+    left: int
+    right: int
+    top: int
+    bottom: int
+    history: str
+    fan: str
+    middle: str
+    now: float
+    full: float
+    levels: tuple[Tick, ...]
+    times: tuple[Tick, ...]
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True)
+class WearPoint:
+    """A percentage at a moment, and the role at that time."""
+
+    at: datetime
+    percent: float
+    role: str
+
+
+def wear_chart(points: Sequence[WearPoint], fan: Sequence[FanPoint], now: datetime, width: int = WIDE) -> WearChart:
+    """Draw it. Without a forecast the picture ends now."""
+    begin = min(points[0].at if points else now, now - LEAST_HISTORY)
+    end = now + timedelta(days=fan[-1].days if fan else 1)
+    top = _top_percent(points, fan)
+    right, bottom = width - RIGHT, HEIGHT - BOTTOM
+
+    def x(moment: datetime) -> float:
+        return round(LEFT + (moment - begin) / (end - begin) * (right - LEFT), 1)
+
+    def y(percent: float) -> float:
+        return round(bottom - min(percent, top) / top * (bottom - TOP), 1)
+
+    ahead = [(x(now + timedelta(days=point.days)), point.spread) for point in fan]
+    upper = [(at, y(spread.high)) for at, spread in ahead]
+    lower = [(at, y(spread.low)) for at, spread in ahead]
+    return WearChart(
+        width=width,
+        height=HEIGHT,
+        left=LEFT,
+        right=right,
+        top=TOP,
+        bottom=bottom,
+        history=_path((x(point.at), y(point.percent)) for point in _thinned(points)),
+        fan=_path([*upper, *lower[::-1]]) + "Z" if len(ahead) > 1 else "",
+        middle=_path((at, y(spread.middle)) for at, spread in ahead),
+        now=x(now),
+        full=y(FULL),
+        levels=tuple(Tick(y(percent), f"{percent:.0f} %") for percent in _levels(top)),
+        times=tuple(Tick(x(moment), label) for moment, label in _times(begin, end, 6 if width == WIDE else 3)),
+        marks=tuple(
+            Mark(x(after.at), after.role or "–") for before, after in pairwise(points) if before.role != after.role
+        ),
+    )
+
+
+def _top_percent(points: Sequence[WearPoint], fan: Sequence[FanPoint]) -> float:
+    """High enough for what was used and what is expected; the upper end of the fan may be cut off."""
+    used = max((point.percent for point in points), default=0.0)
+    expected = max((point.spread.middle for point in fan), default=0.0)
+    return min(max(FULL * 1.1, used * 1.05, expected * 1.05), HIGHEST)
+
+
+def _thinned(points: Sequence[WearPoint]) -> Sequence[WearPoint]:
+    step = max(1, -(-len(points) // POINTS_AT_MOST))
+    return [*points[::step], points[-1]] if points else ()
+
+
+def _levels(top: float) -> Iterable[float]:
+    step = 25.0 if top <= 2 * FULL else 50.0
+    return [step * index for index in range(int(top // step) + 1)]
+
+
+def _times(begin: datetime, end: datetime, count: int) -> list[tuple[datetime, str]]:
+    """A few moments, evenly spread, each at the beginning of a month."""
+    is_long = (end - begin) > timedelta(days=365 * LONG_YEARS)
+    found: dict[datetime, str] = {}
+    for index in range(1, count + 1):
+        moment = timezone.localtime(begin + (end - begin) * index / (count + 0.5))
+        month = 1 if is_long else moment.month
+        start = moment.replace(month=month, day=1, hour=0, minute=0, second=0, microsecond=0)
+        if start > begin:
+            found[start] = date_format(start, "Y" if is_long else "M Y")
+    return list(found.items())
+
+
+def _path(points: Iterable[tuple[float, float]]) -> str:
+    return "".join(f"{'M' if index == 0 else 'L'}{x:g} {y:g}" for index, (x, y) in enumerate(points))

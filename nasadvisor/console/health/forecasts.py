@@ -1,0 +1,214 @@
+"""The forecast of one disk, worked out when a reading arrives and kept beside it, so that pages only show it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any, Final
+
+from nasadvisor.console.health.models import Reading, StoredDisk
+from nasadvisor.documents import DocumentError, from_document, to_document
+from nasadvisor.domain.smart.reading import Reading as SmartReading
+from nasadvisor.domain.smart.wear import WearIndicator
+from nasadvisor.domain.smart.written import ByteCounter
+from nasadvisor.domain.statements import Finding, Level, NextStep
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.wear.forecast import MILESTONES, Exhaustion, Forecast, Spread, forecast
+from nasadvisor.domain.wear.history import History, RoleChange, Snapshot, history_of
+
+SPACING: Final = timedelta(days=14)
+"""Between the readings that a forecast is made from: percentages move by whole points, in weeks."""
+
+HORIZON_DAYS: Final = 90.0
+FAN_STEPS: Final = 12
+SHORTEST_FAN_DAYS: Final = 365.0
+LONGEST_FAN_DAYS: Final = 3650.0
+SOON: Final = timedelta(days=90)
+HOURS_PER_DAY: Final = 24
+
+
+@dataclass(frozen=True)
+class FanPoint:
+    """The range of the percentage after so many days."""
+
+    days: float
+    spread: Spread
+
+
+@dataclass(frozen=True)
+class StoredForecast:
+    """A forecast as it is kept. Days are calendar days from `made_at`, which is UTC in ISO 8601."""
+
+    made_at: str
+    forecast: Forecast
+    fan: tuple[FanPoint, ...]
+
+    def milestone(self, percent: int) -> Exhaustion | None:
+        """When a percentage is reached, if that is known."""
+        return next((each for each in self.forecast.exhaustion if each.percent == percent), None)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is needed of one stored reading."""
+
+    taken_at: datetime
+    hours: int
+    indicators: tuple[WearIndicator, ...]
+    counters: tuple[ByteCounter, ...]
+    role: str
+
+
+def renew_forecast(disk: StoredDisk, now: datetime) -> None:
+    """Work the forecast of an SSD out anew from all its readings; not saved yet."""
+    reading = newest_reading(disk)
+    if reading is None or reading.identity.solid_state is False:
+        return
+    rows = rows_of(disk)
+    history = history_of(_snapshots(rows, reading), _role_changes(rows))
+    scale = calendar_days(rows)
+    made = forecast(history, HORIZON_DAYS / scale)
+    fan = _fan(history, made, scale)
+    kept = StoredForecast(now.isoformat(timespec="seconds"), _in_calendar_days(made, scale), fan)
+    disk.forecast_document = to_document(kept)
+    disk.bytes_per_day = round(kept.forecast.bytes_per_day.middle) if kept.forecast.bytes_per_day else None
+    full = kept.milestone(MILESTONES[-1])
+    disk.has_forecast = full is not None
+    disk.worn_out_at = _date(now, full.expected_days if full else None)
+    disk.worn_out_earliest_at = _date(now, full.earliest_days if full else None)
+    disk.worn_out_latest_at = _date(now, full.latest_days if full else None)
+    found = (*kept.forecast.findings, *_soon(disk, kept))
+    disk.finding_documents = [*disk.finding_documents, *(to_document(_placed(disk, finding)) for finding in found)]
+
+
+def _fan(history: History, made: Forecast, scale: float) -> tuple[FanPoint, ...]:
+    """The range at a few moments to come. Wear never falls, so what one moment reaches, a later one has too."""
+    found: list[FanPoint] = []
+    longest = _fan_days(made)
+    floor = Spread(0.0, 0.0, 0.0)
+    for step in range(FAN_STEPS + 1 if made.percent_at else 0):
+        days = longest * step / FAN_STEPS
+        ahead = forecast(history, days).percent_at
+        if ahead:
+            floor = Spread(max(floor.low, ahead.low), max(floor.middle, ahead.middle), max(floor.high, ahead.high))
+            found.append(FanPoint(days * scale, floor))
+    return tuple(found)
+
+
+def stored_forecast(disk: StoredDisk) -> StoredForecast | None:
+    """The forecast that is kept; None where there is none, or one of an older form."""
+    try:
+        return from_document(StoredForecast, disk.forecast_document) if disk.forecast_document else None
+    except DocumentError:
+        return None
+
+
+def newest_reading(disk: StoredDisk) -> SmartReading | None:
+    """The newest reading with all its parts; None where there is none, or one of an older form."""
+    try:
+        return from_document(SmartReading, disk.reading_document) if disk.reading_document else None
+    except DocumentError:
+        return None
+
+
+def rows_of(disk: StoredDisk) -> list[Row]:
+    """The readings of a disk, thinned: the newest, then one every `SPACING`, the oldest, and where the role changed."""
+    fields = ("taken_at", "power_on_hours", "indicators", "counters", "role")
+    found = list(Reading.objects.filter(disk=disk, power_on_hours__isnull=False).values_list(*fields))
+    kept = [found[index] for index in _kept([(row[0], row[4]) for row in found])]
+    return [
+        Row(at, int(hours or 0), _indicators(wear), _counters(bytes_), role) for at, hours, wear, bytes_, role in kept
+    ]
+
+
+def _kept(readings: Sequence[tuple[datetime, str]]) -> list[int]:
+    """Indexes of the readings to keep, in order."""
+    kept: list[int] = []
+    for index in range(len(readings) - 1, -1, -1):
+        is_edge = index in (0, len(readings) - 1)
+        changes = not is_edge and readings[index][1] != readings[index - 1][1]
+        if is_edge or changes or readings[kept[-1]][0] - readings[index][0] >= SPACING:
+            kept.append(index)
+    return kept[::-1]
+
+
+def calendar_days(rows: Sequence[Row]) -> float:
+    """Calendar days in one day of power-on time, as observed; 1 where nothing tells otherwise."""
+    if len(rows) < 2:
+        return 1.0
+    powered = rows[-1].hours - rows[0].hours
+    passed = (rows[-1].taken_at - rows[0].taken_at).total_seconds() / 3600
+    return passed / powered if powered >= HOURS_PER_DAY and passed > powered else 1.0
+
+
+def _snapshots(rows: Sequence[Row], newest: SmartReading) -> list[Snapshot]:
+    return [
+        Snapshot(row.hours, replace(newest, hours=row.hours, indicators=row.indicators, counters=row.counters))
+        for row in rows
+    ]
+
+
+def _role_changes(rows: Sequence[Row]) -> list[RoleChange]:
+    return [RoleChange(after.hours, after.role) for before, after in pairwise(rows) if before.role != after.role]
+
+
+def _indicators(documents: Any) -> tuple[WearIndicator, ...]:
+    return tuple(from_document(WearIndicator, each) for each in documents)
+
+
+def _counters(documents: Any) -> tuple[ByteCounter, ...]:
+    return tuple(from_document(ByteCounter, each) for each in documents)
+
+
+def _fan_days(made: Forecast) -> float:
+    """As far as the fan reaches: to the expected end of the rating, within limits."""
+    full = next((each for each in made.exhaustion if each.percent == MILESTONES[-1]), None)
+    wanted = full.expected_days * 1.1 if full and full.expected_days else LONGEST_FAN_DAYS
+    return min(max(wanted, SHORTEST_FAN_DAYS), LONGEST_FAN_DAYS)
+
+
+def _in_calendar_days(made: Forecast, scale: float) -> Forecast:
+    """The disk's own clock counts only while it has power."""
+
+    def slower(spread: Spread | None) -> Spread | None:
+        return Spread(spread.low / scale, spread.middle / scale, spread.high / scale) if spread else None
+
+    def later(days: float | None) -> float | None:
+        return None if days is None else days * scale
+
+    milestones = (
+        Exhaustion(each.percent, later(each.earliest_days), later(each.expected_days), later(each.latest_days))
+        for each in made.exhaustion
+    )
+    return replace(
+        made,
+        horizon_days=made.horizon_days * scale,
+        bytes_per_day=slower(made.bytes_per_day),
+        percent_per_year=slower(made.percent_per_year),
+        exhaustion=tuple(milestones),
+    )
+
+
+def _date(now: datetime, days: float | None) -> datetime | None:
+    return None if days is None else now + timedelta(days=days)
+
+
+def _soon(disk: StoredDisk, kept: StoredForecast) -> list[Finding]:
+    full = kept.milestone(MILESTONES[-1])
+    is_soon = full and full.expected_days and timedelta(days=full.expected_days) <= SOON
+    if not full or not is_soon:
+        return []
+    return [
+        Finding(
+            "worn-soon",
+            _("The disk {disk} is expected to have used up its rated endurance in about {days} days."),
+            {"disk": disk.label, "days": f"{full.expected_days:.0f}"},
+            Level.WARNING,
+            _("Order a replacement now. The forecast follows what was written lately; the disk's page has its range."),
+        )
+    ]
+
+
+def _placed(disk: StoredDisk, finding: Finding) -> Finding:
+    values = {**finding.values, "disk": disk.label}
+    return replace(finding, values=values, subject=str(disk.pk), step=NextStep.LOOK_AT_DISK, place=disk.key)

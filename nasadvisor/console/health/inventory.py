@@ -1,0 +1,76 @@
+"""Which disks there are, and what they do: taken over from each inventory."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from nasadvisor.console.health.models import StoredDisk, identity_key
+from nasadvisor.console.models import Node
+from nasadvisor.console.uses import Index, is_system
+from nasadvisor.domain.inventory import Disk, Inventory, VdevClass
+
+SYSTEM = "system"
+ROLE_OF_CLASS = {
+    VdevClass.LOG: "log",
+    VdevClass.CACHE: "cache",
+    VdevClass.SPARE: "spare",
+    VdevClass.NORMAL: "data",
+    VdevClass.SPECIAL: "special",
+    VdevClass.DEDUP: "dedup",
+}
+"""The order is that of their writing, for disks that do several things: see `role_of`."""
+
+
+def role_of(disk: Disk, index: Index) -> tuple[str, str]:
+    """What a disk does ("log+cache", "data", "system", "" for nothing), and for which pool."""
+    uses = index.pool_uses_of(disk)
+    found = {ROLE_OF_CLASS[use.vdev_class] for use in uses}
+    if found:
+        return "+".join(role for role in ROLE_OF_CLASS.values() if role in found), uses[0].pool.name
+    return (SYSTEM, "") if is_system(disk) else ("", "")
+
+
+def note_disks(node: Node, inventory: Inventory, read_at: datetime) -> None:
+    """Take over which disks there are; only what has changed is written."""
+    index = Index(inventory)
+    present = {identity_key(disk.identity): disk for disk in inventory.disks}
+    known = {disk.identity_key: disk for disk in StoredDisk.objects.filter(identity_key__in=list(present))}
+    with transaction.atomic():
+        gone = StoredDisk.objects.filter(node=node, is_present=True).exclude(identity_key__in=list(present))
+        gone.update(is_present=False)
+        for name, disk in present.items():
+            _note(node, name, disk, role_of(disk, index), known.get(name), read_at)
+
+
+def _note(
+    node: Node, name: str, disk: Disk, role: tuple[str, str], stored: StoredDisk | None, read_at: datetime
+) -> None:
+    facts = {
+        "key": disk.key,
+        "is_rotational": disk.rotational,
+        "is_removable": disk.removable,
+        "role": role[0],
+        "pool_name": role[1],
+        "is_present": True,
+        "is_forgotten": False,
+    }
+    if stored is None:
+        StoredDisk.objects.get_or_create(
+            identity_key=name,
+            defaults={
+                **facts,
+                "node": node,
+                "model": disk.identity.model,
+                "serial": disk.identity.serial,
+                "size_bytes": disk.identity.size_bytes,
+                "first_seen_at": read_at,
+                "last_seen_at": read_at,
+            },
+        )
+        return
+    is_elsewhere = stored.node_id != node.pk and stored.is_present
+    if is_elsewhere:
+        return  # both nodes see it, as in a shared shelf: it stays with the first
+    facts["node_id"] = node.pk
+    if any(getattr(stored, field) != value for field, value in facts.items()):
+        StoredDisk.objects.filter(pk=stored.pk).update(**facts, last_seen_at=read_at)

@@ -1,0 +1,209 @@
+"""What the console remembers about the health of disks, and how their sweeps went.
+
+A disk is known by what is printed on it, not by where it is plugged in: one that comes back under another name, or in
+another node, keeps its history.
+"""
+
+from functools import cached_property
+from typing import ClassVar
+
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from nasadvisor.documents import DocumentError, Json, from_document
+from nasadvisor.domain.inventory import DiskIdentity
+from nasadvisor.domain.statements import Finding, Statement
+from nasadvisor.domain.sweep import Outcome
+
+
+def identity_key(identity: DiskIdentity) -> str:
+    """What stays the same wherever a disk is plugged in: model and serial, or its key where it has no serial."""
+    return f"{identity.model}|{identity.serial}" if identity.serial else identity.key
+
+
+class DiskOutcome(models.TextChoices):
+    """`sweep.Outcome`, and one more for a disk that was not asked yet."""
+
+    NEVER = "", _("not asked yet")
+    READ = Outcome.READ.value, _("read")
+    ASLEEP = Outcome.ASLEEP.value, _("asleep")
+    UNSUPPORTED = Outcome.UNSUPPORTED.value, _("tells nothing")
+    FAILED = Outcome.FAILED.value, _("does not answer")
+
+
+class StoredDisk(models.Model):
+    """A disk that was seen at least once, with what its newest reading said, so that lists need no other table.
+
+    `key` is that of its last inventory, `role` what it did then (see `role_of`). `outcome` and `problem` are those of
+    the newest sweep, the figures those of the newest reading. `forecast_document` and `finding_documents` are worked
+    out when a reading arrives; `worn_out_at` with its range is the date of 100 % of the rated endurance, None beyond
+    ten years, and `has_forecast` tells that from not knowing. `is_present` is whether the node's last inventory had it;
+    `last_seen_at` moves when something about it changes. `is_forgotten` marks one that was taken out for good.
+    """
+
+    identity_key = models.CharField(max_length=300, unique=True)
+    node = models.ForeignKey("console.Node", on_delete=models.CASCADE, related_name="disks")
+    key = models.CharField(max_length=300, db_index=True)
+    model = models.CharField(max_length=200, blank=True)
+    serial = models.CharField(max_length=200, blank=True)
+    size_bytes = models.BigIntegerField(default=0)
+    is_rotational = models.BooleanField(default=False)
+    is_removable = models.BooleanField(default=False)
+    role = models.CharField(max_length=20, default="", blank=True)
+    pool_name = models.CharField(max_length=255, default="", blank=True)
+    is_present = models.BooleanField(default=True)
+    first_seen_at = models.DateTimeField()
+    last_seen_at = models.DateTimeField()
+    asked_at = models.DateTimeField(null=True)
+    outcome = models.CharField(max_length=12, choices=DiskOutcome, default=DiskOutcome.NEVER, blank=True)
+    problem_document = models.JSONField(null=True)
+    exit_status = models.PositiveSmallIntegerField(default=0)
+    read_at = models.DateTimeField(null=True)
+    power_on_hours = models.PositiveIntegerField(null=True)
+    percent_used = models.FloatField(null=True)
+    bytes_written = models.BigIntegerField(null=True)
+    bytes_per_day = models.BigIntegerField(null=True)
+    temperature_c = models.SmallIntegerField(null=True)
+    spare_percent = models.SmallIntegerField(null=True)
+    media_errors = models.BigIntegerField(null=True)
+    worn_out_at = models.DateTimeField(null=True, db_index=True)
+    worn_out_earliest_at = models.DateTimeField(null=True)
+    worn_out_latest_at = models.DateTimeField(null=True)
+    has_forecast = models.BooleanField(default=False)
+    worst_level = models.CharField(max_length=10, default="", blank=True)
+    is_solid_state = models.BooleanField(null=True)
+    reading_document = models.JSONField(null=True)
+    forecast_document = models.JSONField(null=True)
+    finding_documents = models.JSONField(default=list)
+    self_test_problem_document = models.JSONField(null=True)
+    self_test_asked_at = models.DateTimeField(null=True)
+    is_forgotten = models.BooleanField(default=False)
+
+    class Meta:
+        ordering: ClassVar = ["model", "serial"]
+
+    def __str__(self) -> str:
+        return self.label
+
+    @property
+    def label(self) -> str:
+        """Model and serial, for sentences."""
+        serial = f" ({self.serial})" if self.serial else ""
+        return f"{self.model or 'Unnamed disk'}{serial}"
+
+    @property
+    def problem(self) -> Statement | None:
+        """Why the newest sweep brought no answer."""
+        return read_statement(self.problem_document)
+
+    @property
+    def self_test_problem(self) -> Statement | None:
+        """Why the last self-test did not begin."""
+        return read_statement(self.self_test_problem_document)
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What its newest answer gives reason to say."""
+        return tuple(finding for document in self.finding_documents if (finding := read_finding(document)))
+
+
+class Reading(models.Model):
+    """What one disk said at one moment, decoded; None is unknown. Kept for years.
+
+    `indicators` and `counters` are all that it said about wear and writes (`smart.wear`, `smart.written`), since it
+    shows only later which of them can be followed. `role` is what the disk did then.
+    """
+
+    disk = models.ForeignKey(StoredDisk, on_delete=models.CASCADE, related_name="readings")
+    taken_at = models.DateTimeField()
+    power_on_hours = models.PositiveIntegerField(null=True)
+    percent_used = models.FloatField(null=True)
+    bytes_written = models.BigIntegerField(null=True)
+    temperature_c = models.SmallIntegerField(null=True)
+    spare_percent = models.SmallIntegerField(null=True)
+    media_errors = models.BigIntegerField(null=True)
+    role = models.CharField(max_length=20, default="", blank=True)
+    indicators = models.JSONField(default=list)
+    counters = models.JSONField(default=list)
+
+    class Meta:
+        ordering: ClassVar = ["taken_at"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["disk", "taken_at"], name="one_reading_a_moment")]
+
+    def __str__(self) -> str:
+        return f"{self.disk_id} {self.taken_at:%Y-%m-%d %H:%M}"
+
+
+class RawAnswer(models.Model):
+    """smartctl's own answer as it travelled (`documents.unpack` reads it). The newest few of each disk are kept."""
+
+    disk = models.ForeignKey(StoredDisk, on_delete=models.CASCADE, related_name="raw_answers")
+    taken_at = models.DateTimeField()
+    smartctl = models.TextField()
+    id_ctrl = models.TextField(default="", blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-taken_at"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["disk", "taken_at"], name="one_answer_a_moment")]
+
+    def __str__(self) -> str:
+        return f"{self.disk_id} {self.taken_at:%Y-%m-%d %H:%M}"
+
+
+class SelfTestResult(models.Model):
+    """One entry of a disk's log of self-tests; `hours` is its age in power-on hours at the end of the test."""
+
+    disk = models.ForeignKey(StoredDisk, on_delete=models.CASCADE, related_name="self_tests")
+    kind = models.CharField(max_length=60)
+    status = models.CharField(max_length=120)
+    passed = models.BooleanField(null=True)
+    hours = models.PositiveIntegerField(default=0)
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        ordering: ClassVar = ["-hours"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["disk", "kind", "hours"], name="one_self_test_an_hour")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.status}"
+
+
+class NodeHealth(models.Model):
+    """How the sweeps of a node go. `error` is why the last one could not be made, None if it was."""
+
+    node = models.OneToOneField("console.Node", on_delete=models.CASCADE, related_name="health")
+    known_since = models.DateTimeField(default=timezone.now)
+    sweep_asked_at = models.DateTimeField(null=True)
+    sweep_ended_at = models.DateTimeField(null=True)
+    error_document = models.JSONField(null=True)
+    read = models.PositiveIntegerField(default=0)
+    asleep = models.PositiveIntegerField(default=0)
+    unsupported = models.PositiveIntegerField(default=0)
+    failed = models.PositiveIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.node_id}"
+
+    @property
+    def error(self) -> Statement | None:
+        """Why the last sweep could not be made."""
+        return read_statement(self.error_document)
+
+
+def read_statement(document: Json | None) -> Statement | None:
+    """A stored statement; None for none, and after an update of NAS Advisor that changed its form."""
+    try:
+        return from_document(Statement, document) if document else None
+    except DocumentError:
+        return None
+
+
+def read_finding(document: Json) -> Finding | None:
+    """A stored finding; None after an update of NAS Advisor that changed its form."""
+    try:
+        return from_document(Finding, document)
+    except DocumentError:
+        return None

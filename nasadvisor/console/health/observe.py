@@ -1,0 +1,135 @@
+"""What there is to watch: every finding of every node, with who can tell that it is over."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from nasadvisor.console.frame import Contact, contact_of
+from nasadvisor.console.health.models import DiskOutcome, NodeHealth, StoredDisk
+from nasadvisor.console.health.timetable import sweep_interval
+from nasadvisor.console.models import Node
+from nasadvisor.console.notices import about_contact, about_runs
+from nasadvisor.domain.alerts import AlertKey, Observation
+from nasadvisor.domain.findings import findings_of
+from nasadvisor.domain.statements import Finding, Level, NextStep, Statement, gettext_noop
+
+SWEEP_GRACE = timedelta(minutes=30)
+"""A sweep may take that long after its time, and beat may be that late."""
+
+GONE_AFTER = timedelta(minutes=3)
+"""A disk that is pulled and put back within this time was only moved."""
+
+
+UNKNOWN = Statement("unknown-reason", gettext_noop("nobody knows why"))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A finding of one node, and its observation."""
+
+    node: Node
+    finding: Finding
+    observation: Observation
+
+
+@dataclass(frozen=True)
+class View:
+    """All that was seen now, and the sources that looked."""
+
+    seen: tuple[Seen, ...]
+    sources: frozenset[str]
+
+
+def observe(now: datetime) -> View:
+    """Look at all nodes."""
+    views = [_view(node, now) for node in Node.objects.all()]
+    seen = tuple(each for view in views for each in view.seen)
+    return View(seen, frozenset(source for view in views for source in view.sources))
+
+
+def disk_findings(node: Node) -> Iterator[Finding]:
+    """What the sweeps and inventories say about the disks of a node."""
+    for disk in StoredDisk.objects.filter(node=node, is_forgotten=False):
+        if not disk.is_present:
+            if not disk.is_removable:
+                yield _gone(disk)
+            continue
+        if disk.outcome == DiskOutcome.FAILED:
+            yield _unanswered(disk)
+        yield from disk.findings
+
+
+def sweep_findings(node: Node, now: datetime) -> Iterator[Finding]:
+    """Whether the sweeps of a node happen as they should."""
+    health = NodeHealth.objects.filter(node=node).first()
+    interval = sweep_interval()
+    if health is None or interval is None or node.is_simulated:
+        return
+    if health.error:
+        template = gettext_noop("The disks of {node} could not be asked for their health: {reason}")
+        yield Finding(
+            "sweep-failed", template, {"node": node.name, "reason": health.error}, Level.WARNING, subject=node.name
+        )
+    began = health.sweep_ended_at or health.known_since
+    if now - began > interval + SWEEP_GRACE:
+        yield Finding(
+            "sweep-missed",
+            gettext_noop(
+                "The disks of {node} have not been asked for their health for {hours} hours. Look at its host part "
+                "with `systemctl status nasadvisor-host`."
+            ),
+            {"node": node.name, "hours": str(int((now - began).total_seconds()) // 3600)},
+            Level.WARNING,
+            gettext_noop("Without sweeps nobody would notice that a disk wears out or fails."),
+            subject=node.name,
+        )
+
+
+def _view(node: Node, now: datetime) -> View:
+    contact = contact_of(node, now)
+    own, disks, pools = f"console/{node.name}", f"disks/{node.name}", f"inventory/{node.name}"
+    found = [(own, finding) for finding in (*_own_findings(node, contact), *sweep_findings(node, now))]
+    found += [(disks, finding) for finding in disk_findings(node)]
+    sources = {own, disks}
+    inventory = node.inventory if contact is Contact.FRESH else None
+    if inventory:
+        sources.add(pools)
+        found += [(pools, finding) for finding in findings_of(inventory)]
+    seen = tuple(_seen(node, source, finding) for source, finding in found if finding.level is not Level.INFO)
+    return View(seen, frozenset(sources))
+
+
+def _own_findings(node: Node, contact: Contact) -> Iterator[Finding]:
+    for notice in (*about_contact(node, contact), *about_runs(node)):
+        yield notice.finding
+
+
+def _seen(node: Node, source: str, finding: Finding) -> Seen:
+    key = AlertKey(source, finding.code, finding.subject)
+    return Seen(node, finding, Observation(key, finding.level, finding.measure))
+
+
+def _gone(disk: StoredDisk) -> Finding:
+    return Finding(
+        "disk-gone",
+        gettext_noop(
+            "The disk {disk} is gone. If you took it out, say so on its page; else look at its cable and slot."
+        ),
+        {"disk": disk.label},
+        Level.WARNING,
+        gettext_noop("{disk} was there before and is in the inventory no more."),
+        subject=str(disk.pk),
+    )
+
+
+def _unanswered(disk: StoredDisk) -> Finding:
+    return Finding(
+        "disk-unanswered",
+        gettext_noop("The disk {disk} does not answer when asked for its health: {problem}"),
+        {"disk": disk.label, "problem": disk.problem or UNKNOWN},
+        Level.WARNING,
+        gettext_noop("A disk that stops answering such questions often fails soon after. Check its cable first."),
+        subject=str(disk.pk),
+        step=NextStep.LOOK_AT_DISK,
+        place=disk.key,
+    )

@@ -1,0 +1,135 @@
+"""Printable reports: made in the background, kept for a while, sent every month."""
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db.models import F
+from django.template.loader import render_to_string
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+
+from nasadvisor.console.health.access_models import ReportState, StoredReport
+from nasadvisor.console.health.alert_models import AlertStates, Channel, ChannelKind, StoredAlert
+from nasadvisor.console.health.charts import NARROW, WearChart, WearPoint, wear_chart
+from nasadvisor.console.health.forecasts import stored_forecast
+from nasadvisor.console.health.messages import Message
+from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.health.secrets import SecretUnreadable, decrypt
+from nasadvisor.console.health.senders import NotSent, recipients_in, send, send_mail
+from nasadvisor.console.models import Node
+from nasadvisor.domain.inventory import Pool
+
+log = logging.getLogger(__name__)
+
+KEPT: Final = 12
+DRIVES_LISTED: Final = 100
+DRIVES_DRAWN: Final = 8
+ALERTS_LISTED: Final = 50
+MONTH: Final = timedelta(days=31)
+LIST_DEFERRED: Final = ("reading_document", "forecast_document", "finding_documents", "node__inventory_document")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A drive with its picture."""
+
+    disk: StoredDisk
+    chart: WearChart
+
+
+def make_report(report: StoredReport, now: datetime) -> None:
+    """Make a report that was asked for."""
+    try:
+        pdf = report_pdf(report.language, now)
+    except (OSError, ValueError, MemoryError):
+        log.exception("the report could not be made")
+        StoredReport.objects.filter(pk=report.pk).update(state=ReportState.FAILED)
+        return
+    StoredReport.objects.filter(pk=report.pk).update(state=ReportState.DONE, pdf=pdf)
+    kept = StoredReport.objects.values_list("pk", flat=True)[:KEPT]
+    StoredReport.objects.exclude(pk__in=list(kept)).delete()
+
+
+def send_monthly_reports(now: datetime) -> None:
+    """Send a report to every channel that wants one; each language is made once."""
+    made: dict[str, bytes] = {}
+    for channel in Channel.objects.filter(is_enabled=True, gets_reports=True):
+        try:
+            if channel.kind == ChannelKind.MAIL and channel.language not in made:
+                made[channel.language] = report_pdf(channel.language, now)
+            _send(channel, made.get(channel.language, b""), now)
+        except (NotSent, SecretUnreadable) as error:
+            log.warning("monthly report by %s: %s", channel.name, error)
+            Channel.objects.filter(pk=channel.pk).update(last_error=str(error))
+
+
+def report_pdf(language: str, now: datetime) -> bytes:
+    """The report as PDF, in a language."""
+    from weasyprint import HTML  # noqa: PLC0415 - slow to load and large, and only needed here
+
+    with translation.override(language):
+        html = render_to_string("health/report.html", report_context(now))
+        pdf: bytes = HTML(string=html, url_fetcher=_no_fetching).write_pdf()
+    return pdf
+
+
+def report_context(now: datetime) -> dict[str, object]:
+    """What the report says. However many disks there are, it lists those that wear out first and draws a few."""
+    ssds = StoredDisk.objects.filter(is_forgotten=False, is_rotational=False).select_related("node")
+    ordered = ssds.order_by(F("worn_out_at").asc(nulls_last=True), F("percent_used").desc(nulls_last=True))
+    drawn = ordered.filter(has_forecast=True, percent_used__gt=0)[:DRIVES_DRAWN]
+    nodes = list(Node.objects.defer("inventory_document"))
+    opened = StoredAlert.objects.exclude(state=AlertStates.RECOVERED).select_related("node")
+    return {
+        "now": now,
+        "nodes": [(node, _pools_of(node)) for node in nodes],
+        "drives": list(ordered.defer(*LIST_DEFERRED)[:DRIVES_LISTED]),
+        "drive_count": ssds.count(),
+        "drawn": [_drawn(disk, now) for disk in drawn.defer("node__inventory_document")],
+        "opened": list(opened.defer("node__inventory_document")[:ALERTS_LISTED]),
+        "recent": StoredAlert.objects.filter(began_at__gte=now - MONTH).count(),
+    }
+
+
+def report_message(now: datetime) -> Message:
+    """The monthly report in a few words, in the language that is on."""
+    opened = StoredAlert.objects.exclude(state=AlertStates.RECOVERED).count()
+    first = StoredDisk.objects.filter(is_forgotten=False, worn_out_at__isnull=False).order_by("worn_out_at").first()
+    lines = [_("Open alerts: %(count)d") % {"count": opened}]
+    if first and first.worn_out_at:
+        lines.append(
+            _("The first SSD to use up its rated endurance: %(disk)s, about %(month)s")
+            % {"disk": first.label, "month": f"{timezone.localtime(first.worn_out_at):%Y-%m}"}
+        )
+    subject = _("NAS Advisor: report of %(month)s") % {"month": f"{timezone.localtime(now):%Y-%m}"}
+    return Message(subject, "\n".join(lines) + "\n")
+
+
+def _send(channel: Channel, pdf: bytes, now: datetime) -> None:
+    with translation.override(channel.language):
+        message = report_message(now)
+    month = f"{timezone.localtime(now):%Y-%m}"
+    message_id = f"<report-{channel.pk}-{month}@nasadvisor>"
+    if channel.kind == ChannelKind.MAIL:
+        attachment = (f"nas-advisor-{month}.pdf", pdf, "application/pdf")
+        send_mail(recipients_in(decrypt(channel.secret)), message, message_id, attachment)
+    else:
+        send(channel, message, message_id)
+
+
+def _pools_of(node: Node) -> tuple[Pool, ...]:
+    return node.inventory.pools if node.inventory else ()
+
+
+def _drawn(disk: StoredDisk, now: datetime) -> Drawn:
+    rows = disk.readings.filter(percent_used__isnull=False).values_list("taken_at", "percent_used", "role")
+    points = [WearPoint(at, percent or 0.0, role) for at, percent, role in rows]
+    kept = stored_forecast(disk)
+    return Drawn(disk, wear_chart(points, kept.fan if kept else (), now, NARROW))
+
+
+def _no_fetching(url: str, **_options: object) -> None:
+    """A report holds all it needs; nothing is fetched on the word of a disk's name."""
+    raise ValueError(f"Reports fetch nothing: {url}")

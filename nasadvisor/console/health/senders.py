@@ -1,0 +1,108 @@
+"""Handing a message to a mail server or to a service that Apprise knows. What they must keep secret stays here."""
+
+import importlib
+import logging
+import re
+from collections.abc import Sequence
+from smtplib import SMTPException
+from types import ModuleType
+
+from django.core.mail import EmailMessage, get_connection
+from django.utils.translation import gettext as _
+
+from nasadvisor.console.health.alert_models import Channel, ChannelKind, MailSecurity, WatchSettings
+from nasadvisor.console.health.messages import Message
+from nasadvisor.console.health.secrets import decrypt
+
+SMTP_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+TIMEOUT_S = 20
+SHORTEST_SECRET = 4
+
+
+class NotSent(Exception):  # noqa: N818 - named for what happened
+    """The message did not go out; `str(error)` says why, without any secret."""
+
+
+def send(channel: Channel, message: Message, message_id: str) -> None:
+    """Send one message. `message_id` is the same when it is tried again.
+
+    Raises:
+        NotSent: it was not accepted.
+        SecretUnreadable: where to send it to cannot be decrypted.
+    """
+    secret = decrypt(channel.secret)
+    if channel.kind == ChannelKind.MAIL:
+        send_mail(recipients_in(secret), message, message_id)
+    else:
+        _send_by_apprise(secret, message)
+
+
+def send_mail(
+    recipients: Sequence[str], message: Message, message_id: str, attachment: tuple[str, bytes, str] | None = None
+) -> None:
+    """Send one e-mail; `attachment` is name, content and type.
+
+    Raises:
+        NotSent: the mail server did not accept it.
+        SecretUnreadable: its password cannot be decrypted.
+    """
+    options = WatchSettings.load()
+    if not options.mail_host:
+        raise NotSent(_("No mail server is set. Enter one in the settings of alerts."))
+    connection = get_connection(
+        SMTP_BACKEND,
+        host=options.mail_host,
+        port=options.mail_port,
+        username=options.mail_user,
+        password=decrypt(options.mail_secret),
+        use_tls=options.mail_security == MailSecurity.STARTTLS,
+        use_ssl=options.mail_security == MailSecurity.TLS,
+        timeout=TIMEOUT_S,
+    )
+    sender = options.mail_sender or f"nasadvisor@{options.mail_host}"
+    headers = {"Message-ID": message_id, "Auto-Submitted": "auto-generated"}
+    mail = EmailMessage(message.subject, message.text, sender, list(recipients), headers=headers, connection=connection)
+    if attachment:
+        mail.attach(*attachment)
+    try:
+        mail.send()
+    except (SMTPException, OSError, ValueError) as error:
+        raise NotSent(
+            _("The mail server %(host)s did not accept the message: %(reason)s")
+            % {"host": options.mail_host, "reason": str(error)}
+        ) from error
+
+
+def recipients_in(secret: str) -> list[str]:
+    """The addresses of a mail channel."""
+    return [address for address in re.split(r"[\s,;]+", secret) if address]
+
+
+def is_apprise_address(secret: str) -> bool:
+    """Whether Apprise knows what to do with it."""
+    return bool(_apprise().Apprise().add(secret))
+
+
+def _apprise() -> ModuleType:
+    """Loaded only when it is needed: its plugins take 45 MB, and most consoles send e-mail."""
+    return importlib.import_module("apprise")
+
+
+def _send_by_apprise(secret: str, message: Message) -> None:
+    apprise = _apprise()
+    service = apprise.Apprise()
+    if not service.add(secret):
+        raise NotSent(_("Apprise does not know this kind of address."))
+    with apprise.LogCapture(level=logging.WARNING, fmt="%(message)s") as said:
+        is_sent = service.notify(title=message.subject, body=message.text)
+        reason = said.getvalue() if said else ""
+    if not is_sent:
+        raise NotSent(_("The service did not accept the message: %(reason)s") % {"reason": redact(reason, secret)})
+
+
+def redact(text: str, secret: str) -> str:
+    """A text without any part of an address."""
+    parts = [part for part in re.split(r"[:/@?&=,\s]+", secret) if len(part) >= SHORTEST_SECRET]
+    for part in sorted(parts, key=len, reverse=True):
+        text = text.replace(part, "…")
+    return " ".join(text.split())

@@ -1,0 +1,120 @@
+"""Asking hosts for sweeps and self-tests, and keeping how they went."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from nasadvisor.console import hosts
+from nasadvisor.console.health.models import NodeHealth, StoredDisk
+from nasadvisor.console.health.timetable import sweep_interval
+from nasadvisor.console.models import Node
+from nasadvisor.documents import Json, from_document
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.sweep import SelfTest, SweepReport
+
+log = logging.getLogger(__name__)
+
+ASK_AGAIN_AFTER = timedelta(minutes=10)
+"""After a sweep that did not come: Redis was down, or the host was. A second answer does no harm."""
+
+BEAT = "schedule"
+"""Who asks, where nobody did."""
+
+
+def store_sweep(node_name: str, document: Json) -> None:
+    """Keep how a sweep went.
+
+    Raises:
+        DocumentError: it is not a sweep's report.
+        ValueError: it is that of another node.
+    """
+    report = from_document(SweepReport, document)
+    if report.node != node_name:
+        raise ValueError(f"A sweep of {report.node} came from {node_name}. It was not stored.")
+    NodeHealth.objects.filter(pk=health_of(node_name).pk).update(
+        sweep_ended_at=datetime.fromisoformat(report.ended_at),
+        error_document=None,
+        read=report.read,
+        asleep=report.asleep,
+        unsupported=report.unsupported,
+        failed=report.failed,
+    )
+
+
+def store_sweep_error(node_name: str, document: Json) -> None:
+    """Keep why a sweep could not be made.
+
+    Raises:
+        DocumentError: it is not a statement.
+    """
+    from_document(Statement, document)
+    NodeHealth.objects.filter(pk=health_of(node_name).pk).update(error_document=document)
+
+
+def store_self_test_start(node_name: str, disk_key: str, problem: Json | None) -> None:
+    """Keep that a self-test began, or why not.
+
+    Raises:
+        DocumentError: the problem is not a statement.
+    """
+    if problem is not None:
+        from_document(Statement, problem)
+    disks = StoredDisk.objects.filter(node__name=node_name, key=disk_key)
+    disks.update(self_test_problem_document=problem, self_test_asked_at=timezone.now())
+
+
+def request_sweeps(now: datetime) -> None:
+    """Ask every host."""
+    for node in Node.objects.defer("inventory_document"):
+        with _logged():
+            request_sweep(node, now)
+
+
+def request_sweep(node: Node, now: datetime) -> None:
+    """Ask one host.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    NodeHealth.objects.filter(pk=health_of(node.name).pk).update(sweep_asked_at=now)
+    hosts.request_sweep(node)
+
+
+def request_missing_sweeps(now: datetime) -> None:
+    """Ask again where a sweep is overdue: the first one of a new host, and those that got lost on the way."""
+    interval = sweep_interval()
+    if interval is None:
+        return
+    for node in Node.objects.defer("inventory_document"):
+        health = health_of(node.name)
+        is_overdue = health.sweep_ended_at is None or now - health.sweep_ended_at > interval + ASK_AGAIN_AFTER
+        is_asked = health.sweep_asked_at is not None and now - health.sweep_asked_at < ASK_AGAIN_AFTER
+        if is_overdue and not is_asked:
+            with _logged():
+                request_sweep(node, now)
+
+
+def request_self_tests(test: SelfTest) -> None:
+    """Make all disks that answer test themselves."""
+    disks = StoredDisk.objects.filter(is_present=True, outcome="read").select_related("node")
+    for disk in disks.defer("node__inventory_document"):
+        with _logged():
+            hosts.request_self_test(disk.node, disk.key, test, BEAT)
+
+
+@contextmanager
+def _logged() -> Iterator[None]:
+    """A host that cannot be asked does not keep the others from being asked."""
+    try:
+        yield
+    except hosts.HostUnreachable as error:
+        log.warning("%s", error)
+
+
+def health_of(node_name: str) -> NodeHealth:
+    """The row of a node; made at first use."""
+    node, _ = Node.objects.defer("inventory_document").get_or_create(name=node_name)
+    return NodeHealth.objects.get_or_create(node=node)[0]

@@ -1,0 +1,31 @@
+"""The addresses of wear, alerts, their settings and schedules."""
+
+from django.urls import path
+
+from nasadvisor.console.health import access_pages, alert_pages, api, channel_pages, metrics, schedule_pages, wear_pages
+
+urlpatterns = [
+    path("wear/", wear_pages.wear, name="wear"),
+    path("wear.csv", wear_pages.wear_csv, name="wear-csv"),
+    path("wear/sweep/", wear_pages.sweep_now, name="sweep-now"),
+    path("wear/<int:pk>/", wear_pages.drive, name="drive"),
+    path("wear/<int:pk>/self-test/", wear_pages.start_self_test, name="drive-self-test"),
+    path("wear/<int:pk>/forget/", wear_pages.forget, name="drive-forget"),
+    path("reports/", access_pages.reports, name="reports"),
+    path("reports/make/", access_pages.make_report, name="report-make"),
+    path("reports/<int:pk>.pdf", access_pages.download, name="report"),
+    path("alerts/", alert_pages.alerts, name="alerts"),
+    path("alerts/<int:pk>/acknowledge/", alert_pages.acknowledge, name="alert-acknowledge"),
+    path("settings/alerts/", channel_pages.channels, name="channels"),
+    path("settings/alerts/add/", channel_pages.add, name="channel-add"),
+    path("settings/alerts/delivery/", channel_pages.delivery, name="alert-delivery"),
+    path("settings/alerts/<int:pk>/", channel_pages.edit, name="channel"),
+    path("settings/alerts/<int:pk>/test/", channel_pages.test, name="channel-test"),
+    path("settings/alerts/<int:pk>/delete/", channel_pages.delete, name="channel-delete"),
+    path("settings/tokens/", access_pages.tokens, name="tokens"),
+    path("settings/tokens/<int:pk>/delete/", access_pages.delete_token, name="token-delete"),
+    path("metrics", metrics.metrics, name="metrics"),
+    path(api.ROOT, api.patterns()),
+    path("settings/schedules/", schedule_pages.schedules, name="schedules"),
+    path("settings/schedules/<int:pk>/", schedule_pages.edit, name="schedule"),
+]

@@ -1,0 +1,114 @@
+"""Moving alerts by what is seen now, and writing down what there is to tell, to whom and when: the outbox."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from nasadvisor.console.health.alert_models import (
+    AlertEvent,
+    AlertStates,
+    Channel,
+    Delivery,
+    StoredAlert,
+    Timing,
+    WatchSettings,
+)
+from nasadvisor.console.health.observe import Seen, View, observe
+from nasadvisor.documents import Json, to_document
+from nasadvisor.domain.alerts import RANK, Alert, EventKind, Step, acknowledge, escalate, reconcile
+from nasadvisor.domain.quiet_hours import QuietHours, due_at
+from nasadvisor.domain.statements import Level
+
+
+def watch(now: datetime) -> None:
+    """Look at everything and move the alerts on. Doing it twice tells nothing twice."""
+    view = observe(now)
+    with transaction.atomic():
+        _move(view, now)
+        _escalate(now)
+
+
+def take_up(stored: StoredAlert, by: str, now: datetime) -> None:
+    """Somebody acknowledges an alert."""
+    with transaction.atomic():
+        current = StoredAlert.objects.select_for_update().get(pk=stored.pk)
+        current.take(acknowledge(current.as_alert()))
+        if current.state == AlertStates.ACKNOWLEDGED:
+            current.acknowledged_by, current.acknowledged_at = by, now
+            current.save()
+
+
+def _move(view: View, now: datetime) -> None:
+    opened = StoredAlert.objects.select_for_update().exclude(state=AlertStates.RECOVERED)
+    stored = {each.alert_key: each for each in opened}
+    seen = {each.observation.key: each for each in view.seen}
+    alerts = {key: each.as_alert() for key, each in stored.items()}
+    for step in reconcile(alerts, (each.observation for each in view.seen), view.sources, now):
+        key = step.alert.key
+        _store(stored.get(key), step, seen.get(key), now)
+    for key, each in stored.items():
+        if key in seen:
+            _renew_text(each, to_document(seen[key].finding))
+
+
+def _renew_text(stored: StoredAlert, document: Json) -> None:
+    """The page shows the finding as it is now, also where there is nothing to tell about it."""
+    if stored.finding_document != document:
+        StoredAlert.objects.filter(pk=stored.pk).update(finding_document=document)
+
+
+def _store(stored: StoredAlert | None, step: Step, seen: Seen | None, now: datetime) -> None:
+    if stored is None:
+        assert seen is not None  # noqa: S101 - only what was seen can be new
+        stored = _new(step.alert, seen)
+    stored.take(step.alert)
+    if seen:
+        stored.finding_document = to_document(seen.finding)
+    if stored.state == AlertStates.RECOVERED:
+        stored.ended_at = now
+    stored.save()
+    if step.event:
+        tell(stored, step.event, now)
+
+
+def _new(alert: Alert, seen: Seen) -> StoredAlert:
+    key = alert.key
+    return StoredAlert(node=seen.node, source=key.source, code=key.code, subject=key.subject, began_at=alert.began_at)
+
+
+def _escalate(now: datetime) -> None:
+    after = timedelta(hours=WatchSettings.load().escalate_after_hours)
+    due = StoredAlert.objects.select_for_update().filter(
+        state=AlertStates.NEW, level=Level.CRITICAL.value, is_escalated=False
+    )
+    for stored in due:
+        step = escalate(stored.as_alert(), after, now)
+        if step.event:
+            stored.take(step.alert)
+            stored.save()
+            tell(stored, step.event, now)
+
+
+def tell(stored: StoredAlert, kind: EventKind, now: datetime) -> AlertEvent:
+    """Write down an event and one delivery for each channel that wants it."""
+    level = Level(stored.told_level)
+    event = AlertEvent.objects.create(
+        alert=stored, kind=kind.value, level=level.value, at=now, finding_document=stored.finding_document
+    )
+    options = WatchSettings.load()
+    for channel in Channel.objects.filter(is_enabled=True):
+        wants = RANK[level] >= RANK[Level(channel.level)]
+        if wants and (kind is not EventKind.ESCALATED or channel.is_on_call):
+            Delivery.objects.create(event=event, channel=channel, due_at=_due(channel, level, options, now))
+    return event
+
+
+def _due(channel: Channel, level: Level, options: WatchSettings, now: datetime) -> datetime:
+    local = timezone.localtime(now)
+    if channel.timing == Timing.DIGEST:
+        return QuietHours(options.digest_at, options.digest_at).ends_after(local)
+    quiet = None
+    if options.quiet_begin and options.quiet_end:
+        quiet = QuietHours(options.quiet_begin, options.quiet_end)
+    return due_at(level, quiet, local)

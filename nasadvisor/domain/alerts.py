@@ -1,0 +1,162 @@
+"""When somebody is told about a finding: a state machine for each alert, pure, moved by observations.
+
+An alert is one finding about one thing. It is told once when it is new, again only when it has grown, once more to
+those on call if nobody takes it up, and once when it is over. Seeing the same again and again says nothing.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from nasadvisor.domain.statements import Level
+
+RECOVERED_AFTER: Final = timedelta(minutes=3)
+"""How long a finding must stay away before it counts as over, so that one that flickers is one alert."""
+
+GROWTH_FACTOR: Final = 2
+"""Twice what was told last is worth telling at once …"""
+
+SLOW_GROWTH_AFTER: Final = timedelta(days=1)
+"""… and any growth is after a day without a word."""
+
+RANK: Final = {Level.INFO: 0, Level.WARNING: 1, Level.CRITICAL: 2}
+
+
+class AlertState(StrEnum):
+    """Where an alert stands."""
+
+    NEW = "new"  # nobody has taken it up
+    ACKNOWLEDGED = "acknowledged"  # somebody has; only growth tells of it again
+    RECOVERED = "recovered"  # over
+
+
+class EventKind(StrEnum):
+    """What there is to tell."""
+
+    NEW = "new"
+    WORSE = "worse"
+    ESCALATED = "escalated"
+    RECOVERED = "recovered"
+
+
+@dataclass(frozen=True)
+class AlertKey:
+    """What an alert is about. `source` is who can tell that it is over: silence of that source says nothing."""
+
+    source: str
+    code: str
+    subject: str
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A finding as seen now; `measure` is how bad it is, in the finding's own unit."""
+
+    key: AlertKey
+    level: Level
+    measure: int = 0
+
+
+@dataclass(frozen=True)
+class Alert:
+    """One alert. `told_level` and `told_measure` are what was told last, at `told_at`.
+
+    `away_since` is when the finding was first missed, None while it is there.
+    """
+
+    key: AlertKey
+    state: AlertState
+    level: Level
+    measure: int
+    began_at: datetime
+    told_at: datetime
+    told_level: Level
+    told_measure: int
+    away_since: datetime | None = None
+    is_escalated: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is not over."""
+        return self.state is not AlertState.RECOVERED
+
+
+@dataclass(frozen=True)
+class Step:
+    """An alert after an observation, and what there is to tell, None for nothing."""
+
+    alert: Alert
+    event: EventKind | None = None
+
+
+def reconcile(
+    alerts: Mapping[AlertKey, Alert], observed: Iterable[Observation], sources: frozenset[str], now: datetime
+) -> Iterator[Step]:
+    """The steps of every alert that moves, given all that the sources saw now.
+
+    Alerts of other sources stay as they are: who was not asked cannot say that something is over.
+    """
+    seen = {each.key: each for each in observed}
+    for observation in seen.values():
+        before = alerts.get(observation.key)
+        step = present(before, observation, now)
+        if step.alert != before:
+            yield step
+    for key, alert in alerts.items():
+        if key.source in sources and key not in seen and alert.is_open:
+            step = absent(alert, now)
+            if step.alert != alert:
+                yield step
+
+
+def present(alert: Alert | None, seen: Observation, now: datetime) -> Step:
+    """The finding is there."""
+    if alert is None or not alert.is_open:
+        new = Alert(seen.key, AlertState.NEW, seen.level, seen.measure, now, now, seen.level, seen.measure)
+        return Step(new, EventKind.NEW)
+    current = replace(alert, level=seen.level, measure=seen.measure, away_since=None)
+    if not _has_grown(alert, seen, now):
+        return Step(current)
+    told = replace(
+        current,
+        state=AlertState.NEW,  # what was accepted is not what there is now
+        told_at=now,
+        told_level=max(seen.level, alert.told_level, key=RANK.__getitem__),
+        told_measure=max(seen.measure, alert.told_measure),
+        is_escalated=False,
+    )
+    return Step(told, EventKind.WORSE)
+
+
+def absent(alert: Alert, now: datetime) -> Step:
+    """The finding is not there, although its source looked."""
+    if not alert.is_open:
+        return Step(alert)
+    if alert.away_since is None:
+        return Step(replace(alert, away_since=now))
+    if now - alert.away_since < RECOVERED_AFTER:
+        return Step(alert)
+    return Step(replace(alert, state=AlertState.RECOVERED, told_at=now), EventKind.RECOVERED)
+
+
+def acknowledge(alert: Alert) -> Alert:
+    """Somebody has taken it up."""
+    return replace(alert, state=AlertState.ACKNOWLEDGED) if alert.is_open else alert
+
+
+def escalate(alert: Alert, after: timedelta, now: datetime) -> Step:
+    """A critical alert that nobody took up in time is told to those on call, once."""
+    is_due = alert.state is AlertState.NEW and alert.level is Level.CRITICAL and now - alert.told_at >= after
+    if not is_due or alert.is_escalated:
+        return Step(alert)
+    return Step(replace(alert, is_escalated=True), EventKind.ESCALATED)
+
+
+def _has_grown(alert: Alert, seen: Observation, now: datetime) -> bool:
+    if RANK[seen.level] > RANK[alert.told_level]:
+        return True
+    if seen.measure <= alert.told_measure:
+        return False
+    return seen.measure >= GROWTH_FACTOR * alert.told_measure or now - alert.told_at >= SLOW_GROWTH_AFTER

@@ -1,0 +1,106 @@
+"""The pages about wear and alerts in a real browser: how they fit, light and dark, in English and German."""
+
+import pytest
+from django.contrib.auth.models import User
+from django_celery_beat.models import PeriodicTask
+from playwright.sync_api import expect
+
+from nasadvisor.console.health.access_models import ApiToken, StoredReport
+from nasadvisor.console.health.alert_models import Channel
+from nasadvisor.console.health.timetable import SWEEP
+from nasadvisor.console.models import Node
+from nasadvisor.console.roles import UserRole, set_role
+from nasadvisor.console.schedules import create_schedules
+from tests.browser.conftest import PASSWORD, Desk
+from tests.browser.test_looks import WIDTHS, overflow, picture, violations
+from tests.fixtures.machines.build import typical
+from tests.unit.console.health_data import disk_of, watched
+
+WORN = "S6Z1NJ0W401234"
+PATHS = {
+    "wear": "/wear/?kind=all",
+    "drive": "/wear/{drive}/",
+    "alerts": "/alerts/",
+    "channels": "/settings/alerts/",
+    "channel-add": "/settings/alerts/add/",
+    "alert-delivery": "/settings/alerts/delivery/",
+    "schedules": "/settings/schedules/",
+    "schedule": "/settings/schedules/{schedule}/",
+    "tokens": "/settings/tokens/",
+    "reports": "/reports/",
+}
+
+
+@pytest.fixture
+def watcher(desk: Desk) -> Desk:
+    """An administrator of a console that has watched a machine for a year."""
+    Node.objects.all().delete()
+    create_schedules()
+    watched(typical(), days=360, every=20)
+    StoredReport.objects.create(state="done", requested_by="anna", pdf=b"%PDF-")
+    ApiToken.objects.create(name="Grafana", digest="x")
+    Channel.objects.create(
+        name="Mail to the admins", kind="mail", secret="", last_error="The mail server did not answer."
+    )
+    set_role(User.objects.create_user("admin", password=PASSWORD), UserRole.ADMIN)
+    desk.sign_in("admin")
+    return desk
+
+
+def show(desk: Desk, name: str) -> None:
+    desk.open(PATHS[name].format(drive=disk_of(WORN).pk, schedule=PeriodicTask.objects.get(name=SWEEP).pk))
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_page_is_accessible_and_fits_at_every_width(watcher: Desk, name: str) -> None:
+    page = watcher.page
+    show(watcher, name)
+    for width, height in WIDTHS.items():
+        page.set_viewport_size({"width": width, "height": height})
+        picture(page, f"{name}-{width}")
+        assert not overflow(page), f"{name} is wider than {width} px"
+    page.emulate_media(color_scheme="dark")
+    picture(page, f"{name}-390-dark")
+    assert not violations(page)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    picture(page, f"{name}-1440-dark")
+    page.emulate_media(color_scheme="light")
+    assert not violations(page)
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_page_fits_in_german(watcher: Desk, name: str) -> None:
+    watcher.page.context.add_cookies([{"name": "nasadvisor_language", "value": "de", "url": watcher.url}])
+    show(watcher, name)
+    for width in (1440, 390):
+        watcher.page.set_viewport_size({"width": width, "height": WIDTHS[width]})
+        picture(watcher.page, f"{name}-{width}-de")
+        assert not overflow(watcher.page), f"{name} is wider than {width} px"
+
+
+def test_an_alert_is_acknowledged_and_the_count_in_the_menu_falls(watcher: Desk) -> None:
+    page = watcher.page
+    show(watcher, "alerts")
+    before = int(page.locator(".rail-count").inner_text().split()[0])
+    page.get_by_role("button", name="Acknowledge").first.click()
+    expect(page.get_by_text("told again only if it gets worse")).to_be_visible()
+    expect(page.locator(".rail-count")).to_contain_text(str(before - 1))
+    expect(page.get_by_text("acknowledged by admin")).to_be_visible()
+
+
+def test_the_fleet_leads_to_the_drive_and_sorts_at_a_click(watcher: Desk) -> None:
+    page = watcher.page
+    show(watcher, "wear")
+    page.get_by_role("link", name="Temp.").click()
+    page.wait_for_url("**sort=temperature**")
+    page.get_by_role("row").filter(has_text=WORN).get_by_role("link").click()
+    expect(page.get_by_role("img", name="Percent of rated endurance used")).to_be_visible()
+
+
+def test_a_browser_reports_no_error_and_no_forbidden_content(watcher: Desk) -> None:
+    said: list[str] = []
+    watcher.page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    watcher.page.on("pageerror", lambda error: said.append(str(error)))
+    for name in PATHS:
+        show(watcher, name)
+    assert said == []

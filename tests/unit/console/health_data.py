@@ -1,0 +1,50 @@
+"""A console that has watched a machine for some time, for tests of its pages."""
+
+import json
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from nasadvisor.console import records
+from nasadvisor.console.health import answers, sweeps
+from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.health.watch import watch
+from nasadvisor.documents import pack, to_document
+from nasadvisor.domain.inventory import Disk, Inventory
+from nasadvisor.domain.sweep import Answers, DiskAnswer, SweepReport
+from nasadvisor.host.simulated_smart import simulated_answer, simulated_smartctl
+
+WORN_MODEL = "Samsung SSD 990 PRO 1TB"
+
+
+def watched(inventory: Inventory, days: int = 120, every: int = 10) -> datetime:
+    """Have the console watch a machine for so many days; its first NVMe SSD wears fast. Returns the time now."""
+    now = timezone.now().replace(microsecond=0)
+    node = inventory.host.node
+    records.store_inventory(node, to_document(replace(inventory, read_at=now.isoformat())))
+    worn = next((disk for disk in inventory.disks if disk.bus == "nvme"), None)
+    for age in range(days, -1, -every):
+        disks = inventory.disks if age == 0 else tuple(disk for disk in inventory.disks if disk is worn)
+        found = tuple(_answer(disk, now, age, disk is worn) for disk in disks)
+        answers.store_answers(node, to_document(Answers(node, found)))
+    keys = tuple(disk.key for disk in inventory.disks)
+    at = (now - timedelta(minutes=4)).isoformat()
+    sweeps.store_sweep(node, to_document(SweepReport(node, at, at, keys, read=len(keys))))
+    watch(now)
+    return now
+
+
+def disk_of(serial: str) -> StoredDisk:
+    """The stored disk with this serial."""
+    return StoredDisk.objects.get(serial=serial)
+
+
+def _answer(disk: Disk, now: datetime, age: int, is_worn: bool) -> DiskAnswer:
+    answer = simulated_answer(disk, now, age)
+    if not is_worn:
+        return answer
+    document = simulated_smartctl(disk, age)
+    log = document["nvme_smart_health_information_log"]
+    log |= {"percentage_used": 92 - age // 6, "data_units_written": 900_000_000 - age * 2_400_000, "media_errors": 3}
+    return replace(answer, smartctl=pack(json.dumps(document)))
