@@ -65,6 +65,7 @@ class HostTasks:
     sample: Callable[[], Reading]
     measure: Callable[[MeasureOrder], Measurement]
     _sampling: Lock = field(default_factory=Lock)
+    _said: list[str] = field(default_factory=list)
 
     def read_inventory(self) -> None:
         """Look at the host and publish what is there, or why it cannot be seen."""
@@ -83,7 +84,9 @@ class HostTasks:
         try:
             reading = self.sample()
         except HostError as error:
-            log.warning("sample: %s", error)
+            if str(error) not in self._said:  # not every ten seconds the same
+                log.warning("sample: %s", error)
+                self._said[:] = [str(error)]
             return
         finally:
             self._sampling.release()

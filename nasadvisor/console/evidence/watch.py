@@ -62,6 +62,15 @@ def watched(series: SampledPool | None, now: datetime) -> Watched | None:
     )
 
 
+def keep_answers(now: datetime) -> None:
+    """Keep the last verdicts of every pool in short, for pages that show many pools."""
+    for series in SampledPool.objects.all():
+        seen = watched(series, now)
+        if seen:
+            answers = {"log_answer": seen.log.answer.value, "cache_answer": seen.cache.answer.value}
+            SampledPool.objects.filter(pk=series.pk).update(**answers)
+
+
 def history(series: SampledPool, after: int, until: int) -> Iterator[Sample]:
     """Everything in between, each moment once: hours as far as there are any, then minutes, then what is newest."""
     for resolution in (Resolution.HOUR, Resolution.MINUTE, Resolution.RAW):

@@ -1,7 +1,7 @@
 """Filters and tags that every template has (they are builtins, no {% load %} needed)."""
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Final
@@ -139,6 +139,12 @@ def share(value: float) -> str:
 def bytes_per_second(value: float) -> SafeString:
     """Bytes a second as OpenZFS prints sizes."""
     return format_html('<span class="num" title="{} B/s">{}/s</span>', f"{value:,.0f}", zfs_size(int(value)))
+
+
+@register.filter
+def at_key(mapping: Mapping[str, object], key: str) -> object:
+    """What stands under a key, None where nothing does."""
+    return mapping.get(key) if mapping else None
 
 
 @register.filter
