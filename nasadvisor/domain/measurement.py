@@ -33,6 +33,6 @@ class Measurement:
     @property
     def predictions(self) -> tuple[Prediction, ...]:
         """What a log on the tested SSD would do; nothing without one, or without the pool's own times."""
-        if self.candidate is None or self.commit_time is None:
+        if self.candidate is None:
             return ()
         return predict(self.probe, self.commit_time, self.candidate)

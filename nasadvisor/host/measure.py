@@ -14,7 +14,7 @@ from nasadvisor.domain.refusals import DiskGone, NoPool
 from nasadvisor.domain.samples import Sample
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.units import GIB
-from nasadvisor.domain.workload import CommitTime, workload_of
+from nasadvisor.domain.workload import DATA, LOGS, CommitTime, workload_of
 from nasadvisor.host.candidate import CandidateHost, clean_up_candidates, measure_candidate
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.probe import ProbeHost, clean_up_probes, probe_pool
@@ -105,7 +105,9 @@ def _probe(host: MeasureHost, pool: Pool, order: MeasureOrder) -> tuple[ProbeRes
     """The probe, and what the pool's devices took meanwhile."""
     sampler = host.sampler()
     facts = [each for each in sampler.sample().facts if each.guid == pool.guid]
-    result = probe_pool(host.probes, pool, order.id, order.seconds)
+    leaves = [leaf for each in facts for leaf in (each.leaves_of(*LOGS) or each.leaves_of(*DATA))]
+    disks = tuple(dict.fromkeys(leaf.disk for leaf in leaves if leaf.disk))
+    result = probe_pool(host.probes, pool, order.id, order.seconds, disks)
     sample = next((each for each in sampler.sample().samples if each.pool_guid == pool.guid), None)
     return result, workload_of(sample, facts[-1]).commit_time if sample and facts else None
 
