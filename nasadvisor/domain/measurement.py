@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from nasadvisor.domain.prediction import Prediction, predict
 from nasadvisor.domain.probing import CandidateResult, ProbeResult
+from nasadvisor.domain.statements import Finding
+from nasadvisor.domain.suitability import suitability
 from nasadvisor.domain.workload import CommitTime
 
 
@@ -29,6 +31,11 @@ class Measurement:
     probe: ProbeResult
     commit_time: CommitTime | None = None
     candidate: CandidateResult | None = None
+
+    @property
+    def suitability(self) -> Finding | None:
+        """What to think of the tested SSD as a log."""
+        return suitability(self.candidate) if self.candidate else None
 
     @property
     def predictions(self) -> tuple[Prediction, ...]:

@@ -87,6 +87,7 @@ def test_it_shows_what_was_measured_and_what_is_expected(operator: Client) -> No
     text = page(operator, URL)
     assert "The pool, without a log" in text
     assert "With a log on this SSD, expected" in text
+    assert "fit for a log before hard disks" in text
 
 
 def test_it_shows_why_nothing_was_measured(operator: Client) -> None:
@@ -123,3 +124,12 @@ def test_the_report_shows_predicted_beside_measured(client: Client) -> None:
     text = page(client, f"/evidence/{TANK}/report/{run.id}/")
     assert "Measured by writing, before and after" in text
     assert "× 4.0" in text
+
+
+def test_a_tested_ssd_is_what_the_verdict_compares_with(operator: Client) -> None:
+    fill(1)
+    assert "An SSD that was not tested, assumed" in page(operator, f"/evidence/{TANK}/")
+    found = measured(str(uuid4()), 80, 5, had_log=False)
+    store(found)
+    StoredMeasurement.objects.update(disk_key=NVME1)
+    assert "The SSD, measured" in page(operator, f"/evidence/{TANK}/")

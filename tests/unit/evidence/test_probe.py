@@ -20,6 +20,7 @@ from nasadvisor.domain.probing import (
     against_probe,
 )
 from nasadvisor.domain.samples import DiskActivity
+from nasadvisor.domain.suitability import ssd_time, suitability
 from nasadvisor.domain.units import GIB, KIB
 from nasadvisor.domain.workload import CommitTime
 from nasadvisor.host.adapters.fio import FioJob, parse_fio
@@ -436,3 +437,32 @@ class TestDiskWatch:
         watch.add(self.disk(0, 0), self.disk(0, 0))
         watch.add(self.disk(0, 0), self.disk(10, 90))
         assert watch.commit_ns == 0
+
+
+class TestSuitability:
+    @pytest.mark.parametrize(
+        ("write_ms", "sync_ms", "kept", "code"),
+        [
+            (0.05, 0.1, 0.9, "ssd-good"),
+            (0.1, 0.9, 0.9, "ssd-fair"),
+            (0.1, 0.9, 0.3, "ssd-fades"),
+            (0.1, 4.0, 0.9, "ssd-poor"),
+        ],
+    )
+    def test_an_ssd_is_judged_by_how_it_makes_small_writes_safe(
+        self, write_ms: float, sync_ms: float, kept: float, code: str
+    ) -> None:
+        found = suitability(replace(ssd(write_ms, sync_ms), first_bytes_per_s=1e9, last_bytes_per_s=kept * 1e9))
+        assert found
+        assert found.code == code
+        assert "{" not in str(found)
+
+    def test_what_was_not_measured_is_not_judged(self) -> None:
+        assert suitability(replace(ssd(0.1, 1), figures=())) is None
+        assert ssd_time(replace(ssd(0.1, 1), figures=())) is None
+
+    def test_its_measured_time_goes_into_the_verdict(self) -> None:
+        found = ssd_time(ssd(0.1, 0.4))
+        assert found
+        assert found.is_measured
+        assert found.low_ns == pytest.approx(0.5 * MS)
