@@ -9,6 +9,7 @@ from nasadvisor.cli.errors import SentenceGroup
 from nasadvisor.cli.look import inventory, pools
 from nasadvisor.cli.planning import plan
 from nasadvisor.cli.probing import probe
+from nasadvisor.cli.report import report
 from nasadvisor.cli.running import apply, finish, undo
 from nasadvisor.cli.runs import runs, show
 
@@ -22,5 +23,5 @@ def main() -> None:
     """
 
 
-for command in (inventory, pools, advise, probe, plan, apply, runs, show, undo, finish, doctor):
+for command in (inventory, pools, advise, probe, report, plan, apply, runs, show, undo, finish, doctor):
     main.add_command(command)

@@ -44,4 +44,5 @@ def measure_host_of(config: HostConfig) -> MeasureHost:
         probes=ProbeHost(machine.runner, leftovers, lock, config.run_dir, machine.clock, machine.roots.sys),
         candidates=CandidateHost(run_host_of(config), machine.runner, leftovers),
         wait=time.sleep,
+        results=config.measurements,
     )

@@ -4,6 +4,7 @@ import re
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.inventory import Inventory, Pool
@@ -17,6 +18,7 @@ from nasadvisor.domain.units import GIB
 from nasadvisor.domain.workload import DATA, LOGS, CommitTime, workload_of
 from nasadvisor.host.candidate import CandidateHost, clean_up_candidates, measure_candidate
 from nasadvisor.host.errors import HostError
+from nasadvisor.host.measurements import keep_measurement
 from nasadvisor.host.probe import ProbeHost, clean_up_probes, probe_pool
 from nasadvisor.host.sample import Sampler
 
@@ -48,13 +50,14 @@ class OrderForeign(HostError):  # noqa: N818
 
 @dataclass(frozen=True)
 class MeasureHost:
-    """What measuring needs of a host. `wait` lets seconds pass."""
+    """What measuring needs of a host. `wait` lets seconds pass; `results` is where measurements are kept."""
 
     inventory: Callable[[], Inventory]
     sampler: Callable[[], Sampler]
     probes: ProbeHost
     candidates: CandidateHost
     wait: Callable[[float], None]
+    results: Path
 
 
 def clean_up(host: MeasureHost) -> tuple[str, ...]:
@@ -84,7 +87,9 @@ def measure(host: MeasureHost, order: MeasureOrder) -> Measurement:
         raise MeasurementRefused((DiskGone(order.disk_key),))
     _check(host, pool)
     probe, commit = _probe(host, pool, order)
-    return Measurement(order, probe, commit, _test(host, inventory, pool, order) if order.disk_key else None)
+    found = Measurement(order, probe, commit, _test(host, inventory, pool, order) if order.disk_key else None)
+    keep_measurement(host.results, found)
+    return found
 
 
 def _check(host: MeasureHost, pool: Pool) -> None:
