@@ -86,9 +86,7 @@ def _lines(without: Measurement, having: Measurement) -> Iterator[Line]:
 
 
 def _row(line: Line) -> tuple[str, ...]:
-    expected = (
-        f"{rate(line.expected_low_per_s)}–{rate(line.expected_high_per_s)}/s" if line.expected_high_per_s else "-"
-    )
+    bounds = f"{rate(line.expected_low_per_s)}–{rate(line.expected_high_per_s)}/s"
     return (
         zfs_size(line.block_bytes),
         str(line.writers),
