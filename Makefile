@@ -15,12 +15,12 @@ TRANSLATIONS := $(wildcard locale/*/LC_MESSAGES/django.po)
 
 .PHONY: help
 help: ## Show this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Running
 
 .PHONY: run
-run: $(STAMPS)/packages-run assets translations ## Run the product: on this host if it has OpenZFS, else in the lab guest
+run: assets translations ## Run the product: on this host if it has OpenZFS, else in the lab guest
 	@scripts/run.sh
 
 .PHONY: dev
@@ -61,12 +61,16 @@ lint: venv $(STAMPS)/packages-test ## Check style, types, floors and shell scrip
 	@shellcheck packaging/*.sh packaging/manage packaging/nasadvisor scripts/*.sh .ci/run
 
 .PHONY: test-tools
-test-tools: venv assets translations $(STAMPS)/packages-run $(STAMPS)/packages-test
+test-tools: venv assets translations $(STAMPS)/packages-lab $(STAMPS)/packages-test
+
+.PHONY: bench
+bench: venv ## Run the benchmarks: budget, measured and peer side by side
+	@nice -n 19 $(BIN)/python -m benchmarks
 
 # The lab
 
 .PHONY: lab
-lab: $(STAMPS)/packages-run ## Boot the lab guest (NAME=dev)
+lab: $(STAMPS)/packages-lab ## Boot the lab guest (NAME=dev)
 	@$(LAB) up --name $(NAME)
 
 .PHONY: lab-ssh
@@ -82,7 +86,7 @@ lab-down: ## End the lab guest and forget its disks
 .PHONY: venv
 venv: $(VENV)/.stamp ## Make the virtual environment for development
 
-$(VENV)/.stamp: requirements/dev.txt | $(STAMPS)/packages-run
+$(VENV)/.stamp: requirements/dev.txt | $(STAMPS)/packages-build
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@test -x $(BIN)/pip || $(BIN)/python -m ensurepip --default-pip > /dev/null
 	@echo "Installing the Python packages …"
@@ -92,7 +96,7 @@ $(VENV)/.stamp: requirements/dev.txt | $(STAMPS)/packages-run
 .PHONY: assets
 assets: static/vendor/.stamp ## Fetch Bootstrap, htmx and the icons into static/vendor
 
-static/vendor/.stamp: package-lock.json packaging/copy_assets.py | $(STAMPS)/packages-run
+static/vendor/.stamp: package-lock.json packaging/copy_assets.py | $(STAMPS)/packages-build
 	@npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@$(PYTHON) packaging/copy_assets.py
 	@touch $@
@@ -100,10 +104,12 @@ static/vendor/.stamp: package-lock.json packaging/copy_assets.py | $(STAMPS)/pac
 .PHONY: translations
 translations: $(TRANSLATIONS:.po=.mo) ## Compile the translations
 
-%.mo: %.po | $(STAMPS)/packages-run
+%.mo: %.po | $(STAMPS)/packages-build
 	@msgfmt --check-format --output-file=$@ $<
 
-$(STAMPS)/packages-%: scripts/packages.sh tests/lab/packages.py
+$(STAMPS)/packages-lab: tests/lab/packages.py $(STAMPS)/packages-build
+
+$(STAMPS)/packages-%: scripts/packages.sh
 	@mkdir -p $(@D)
 	@scripts/packages.sh $*
 	@touch $@

@@ -1,7 +1,8 @@
 """Domain objects as JSON documents and back: the one codec for journals, plan files, tasks and the database.
 
 Reading is strict: a missing field (even one with a default), a field nobody knows, or a value of another type is
-refused. What comes out is a frozen dataclass or an exception, never a half-read object.
+refused. What comes out is a frozen dataclass or an exception, never a half-read object. What is stored says in
+`version` which form it has, so that one of another release is told from one that is damaged.
 """
 
 import json
@@ -18,10 +19,18 @@ from cattrs.cols import homogenous_tuple_structure_factory, mapping_structure_fa
 from cattrs.gen import make_dict_structure_fn
 
 from nasadvisor.domain.actions import Action, UndoAction
-from nasadvisor.domain.lifecycle import Record
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.lifecycle import Record, Run
+from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.statements import Statement
 
 T = TypeVar("T")
 Json = dict[str, Any]
+
+VERSION: Final = 1
+"""The form of stored documents; goes up with every change of a field. An older or newer one is not read."""
+
+_STORED: Final[tuple[object, ...]] = (Inventory, Plan, Run, Record, *get_args(Record))
 Hook = Callable[[Any, Any], Any]
 
 _MAX_FAULTS: Final = 10
@@ -35,19 +44,26 @@ class DocumentError(ValueError):
     """A document that is not what it should be; the message says where and why."""
 
 
+class OtherVersion(DocumentError):  # noqa: N818 - named for what it is
+    """A document of another release of NAS Advisor."""
+
+
 def to_document(thing: object) -> Json:
-    """A dataclass as a dictionary of JSON types."""
+    """A dataclass as a dictionary of JSON types; what is stored as a whole gets its version."""
     document: Json = _converter().unstructure(thing)
-    return document
+    return {**document, "version": VERSION} if type(thing) in _STORED else document
 
 
 def from_document(kind: type[T], document: object) -> T:
     """Read a dictionary of JSON types as a dataclass.
 
     Raises:
+        OtherVersion: it was written by another release.
         DocumentError: with the faults found in it.
     """
     name = getattr(kind, "__name__", "record").lower()
+    if kind in _STORED:
+        document = _without_version(name, document)
     try:
         return _converter().structure(document, kind)
     except (cattrs.BaseValidationError, TypeError, ValueError) as error:
@@ -76,6 +92,23 @@ def from_json(kind: type[T], text: str) -> T:
     return from_document(kind, document)
 
 
+def _without_version(name: str, document: object) -> Json:
+    if not isinstance(document, dict):
+        raise DocumentError(f"This is not a valid {name} document: expected dict, found {type(document).__name__}")
+    if "version" not in document:
+        raise DocumentError(f"This is not a valid {name} document: missing: version")
+    version = document["version"]
+    if type(version) is not int:
+        raise DocumentError(f"This is not a valid {name} document: its version is not a whole number")
+    if version != VERSION:
+        age = "a newer" if version > VERSION else "an older"
+        raise OtherVersion(
+            f"This is not a valid {name} document here: it was written by {age} release of NAS Advisor, which has "
+            f"another form for it. Read it with that release, or make a new one with this."
+        )
+    return {key: value for key, value in document.items() if key != "version"}
+
+
 @cache
 def _converter() -> cattrs.Converter:
     converter = cattrs.Converter()
@@ -86,6 +119,7 @@ def _converter() -> cattrs.Converter:
         converter.register_structure_hook(primitive, _primitive)
     converter.register_structure_hook(StrEnum, _member)
     converter.register_unstructure_hook(StrEnum, lambda member: member.value)
+    converter.register_structure_hook(str | Statement, _value_reader(converter))
     for union, tag in _UNIONS:
         converter.register_structure_hook(union, _union_reader(converter, union, tag))
     return converter
@@ -147,6 +181,15 @@ def _mapping_reader(kind: Any, converter: cattrs.Converter) -> Hook:
     def structure(value: Any, _: Any) -> Any:
         _expect(dict, value)
         return read(value, kind)
+
+    return structure
+
+
+def _value_reader(converter: cattrs.Converter) -> Hook:
+    """The value of a statement: text, or a statement of its own."""
+
+    def structure(value: Any, _: Any) -> Any:
+        return converter.structure(value, Statement) if type(value) is dict else _primitive(value, str)
 
     return structure
 

@@ -47,6 +47,7 @@ if has_openzfs; then
     may_install_here
     packaging/install.sh
 else
+    scripts/packages.sh lab
     boot_guest
     install_in_guest
     echo "This is the lab guest: real OpenZFS on virtual disks. \`make lab-ssh CMD='zpool status'\` looks inside,"

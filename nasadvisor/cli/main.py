@@ -6,6 +6,7 @@ from nasadvisor import __version__
 from nasadvisor.cli.advising import advise
 from nasadvisor.cli.doctor import doctor
 from nasadvisor.cli.errors import SentenceGroup
+from nasadvisor.cli.forecasting import forecast
 from nasadvisor.cli.look import inventory, pools
 from nasadvisor.cli.planning import plan
 from nasadvisor.cli.probing import probe
@@ -23,5 +24,19 @@ def main() -> None:
     """
 
 
-for command in (inventory, pools, advise, probe, report, plan, apply, runs, show, undo, finish, doctor):
+for command in (
+    inventory,
+    pools,
+    advise,
+    probe,
+    report,
+    plan,
+    apply,
+    runs,
+    show,
+    undo,
+    finish,
+    forecast,
+    doctor,
+):
     main.add_command(command)

@@ -45,7 +45,7 @@ def print_preview(plan: Plan, inventory: Inventory, file_name: str) -> None:
     click.echo(f"Plan {plan.id} for pool {plan.pool_name} on {inventory.host.node}")
     heading("What it does")
     for number, action in enumerate(plan.actions, 1):
-        paragraph(action.describe(), f"{number:>3}. ")
+        paragraph(str(action.describe()), f"{number:>3}. ")
     heading("Commands")
     _print_commands(plan_commands(plan))
     heading("What to know before")

@@ -142,7 +142,7 @@ def _attention_if_begun(services: Services, run_id: str) -> Iterator[None]:
 def _end(run: Run, endings: dict[RunState, tuple[ExitCode, str]], as_json: bool) -> None:
     """Say how a run ended, and end with the code for it."""
     code, sentence = endings.get(run.state, UNCLEAR)
-    reasons = [str(refusal) for refusal in run.refusals] or [step.note for step in _noted_steps(run)]
+    reasons = [str(refusal) for refusal in run.refusals] or [str(step.note) for step in _noted_steps(run)]
     if as_json:
         notes = [str(finding) for finding in run.findings]
         click.echo(

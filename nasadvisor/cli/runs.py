@@ -19,12 +19,13 @@ def runs(ctx: click.Context, as_json: bool) -> None:
     """List the runs on this host, newest first."""
     found = list_runs(services_for(ctx).run_host())
     if as_json:
-        click.echo(json.dumps([to_document(run) for run in found], ensure_ascii=False))
-    elif found:
-        rows = ((run.id, run.started_at[:19].replace("T", " "), run.plan.pool_name, run.state, run.by) for run in found)
-        table(("RUN", "STARTED (UTC)", "POOL", "STATE", "BY"), rows)
-    else:
+        click.echo(json.dumps([to_document(run) for run in found.runs], ensure_ascii=False))
+    elif found.runs:
+        table(("RUN", "STARTED (UTC)", "POOL", "STATE", "BY"), map(_row, found.runs))
+    elif not found.unreadable:
         click.echo("No plan was applied on this host yet.")
+    for error in found.unreadable:
+        click.echo(str(error), err=True)
 
 
 @click.command()
@@ -48,11 +49,15 @@ def show(ctx: click.Context, run_id: str, as_json: bool) -> None:
     _print_next(run)
 
 
+def _row(run: Run) -> tuple[str, ...]:
+    return (run.id, run.started_at[:19].replace("T", " "), run.plan.pool_name, run.state, run.by)
+
+
 def _print_steps(steps: tuple[Step, ...]) -> None:
     for step in steps:
         paragraph(f"{step.what}: {step.state}", f"{step.number + 1:>3}. ")
         if step.note:
-            paragraph(step.note, "     ")
+            paragraph(str(step.note), "     ")
         for ran in step.ran:
             _print_command(ran)
 

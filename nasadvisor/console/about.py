@@ -10,12 +10,16 @@ from django.utils import timezone
 from nasadvisor import __version__
 from nasadvisor.console.frame import contact_of
 from nasadvisor.console.models import Node
+from nasadvisor.console.nodes import is_away
 
 
 def settings_page(request: HttpRequest) -> HttpResponse:
     """What runs here, and how each node stands."""
     now = timezone.now()
-    nodes = [(node, contact_of(node, now), node.inventory) for node in Node.objects.all()]
+    nodes = [
+        (node, contact_of(node, now), node.inventory, is_away(node, now))
+        for node in Node.objects.defer("inventory_document")
+    ]
     context = {
         "nodes": nodes,
         "versions": {"NAS Advisor": __version__, "Django": django.get_version(), "Python": platform.python_version()},

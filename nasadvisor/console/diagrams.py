@@ -6,11 +6,11 @@ carry the guid `PLANNED_GUID` and are marked as new.
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, Self
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext
@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.uses import Index, PoolUse
 from nasadvisor.domain.actions import PLANNED_GUID
-from nasadvisor.domain.gaps import free_extents, sorted_partitions
+from nasadvisor.domain.gaps import free_extents
 from nasadvisor.domain.inventory import Disk, Inventory, Partition, Pool, Vdev, VdevClass
 
 DRAWING_WIDTH: Final = 1000
@@ -210,6 +210,7 @@ class Segment:
     """A stretch of a disk, drawn `width` units wide from `x`. `what` says what an existing partition holds."""
 
     kind: SegmentKind
+    start_bytes: int
     size_bytes: int
     x: float
     width: float
@@ -225,6 +226,11 @@ class DiskDrawing:
     disk: Disk
     segments: tuple[Segment, ...]
 
+    @classmethod
+    def of(cls, disk: Disk, segments: Iterable[Segment]) -> Self:
+        """The stretches in the order in which they lie on the disk; on a large one many have the same `x`."""
+        return cls(disk, tuple(sorted(segments, key=lambda each: each.start_bytes)))
+
 
 def draw_disk(disk: Disk, index: Index) -> DiskDrawing:
     """A disk with its partitions and free extents to scale; a disk without a table that is in use is one stretch."""
@@ -232,16 +238,13 @@ def draw_disk(disk: Disk, index: Index) -> DiskDrawing:
     if not disk.partitions and (disk.holds or whole):
         what = ", ".join(hold.what for hold in disk.holds)
         return DiskDrawing(disk, (segment(disk, kind_of(whole), 0, disk.identity.size_bytes, what=what),))
-    taken = [
-        (part.start_bytes, segment(disk, kind_of(uses), part.start_bytes, part.size_bytes, part.number, _what(part)))
-        for part in sorted_partitions(disk)
+    taken = (
+        segment(disk, kind_of(uses), part.start_bytes, part.size_bytes, part.number, _what(part))
+        for part in disk.partitions
         for uses in [index.pool_uses.get((disk.key, part.number), ())]
-    ]
-    free = [
-        (extent.start_bytes, segment(disk, SegmentKind.FREE, extent.start_bytes, extent.size_bytes))
-        for extent in free_extents(disk)
-    ]
-    return DiskDrawing(disk, tuple(each for _start, each in sorted(taken + free, key=lambda pair: pair[0])))
+    )
+    free = (segment(disk, SegmentKind.FREE, extent.start_bytes, extent.size_bytes) for extent in free_extents(disk))
+    return DiskDrawing.of(disk, (*taken, *free))
 
 
 def segment(
@@ -249,7 +252,8 @@ def segment(
 ) -> Segment:
     """A stretch of a disk, to scale."""
     scale = DRAWING_WIDTH / disk.identity.size_bytes
-    return Segment(kind, size_bytes, round(start_bytes * scale, 2), round(size_bytes * scale, 2), number, what)
+    x, width = round(start_bytes * scale, 2), round(size_bytes * scale, 2)
+    return Segment(kind, start_bytes, size_bytes, x, width, number, what)
 
 
 def kind_of(uses: tuple[PoolUse, ...]) -> SegmentKind:

@@ -67,7 +67,7 @@ def disks(request: HttpRequest) -> HttpResponse:
     context = {
         "node": node,
         "inventory": inventory,
-        "groups": group_disks(inventory) if inventory else (),
+        "groups": (lambda: group_disks(inventory)) if inventory else (),
         "section": "disks",
     }
     return render(request, "console/disks.html", context)

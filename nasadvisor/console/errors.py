@@ -1,6 +1,6 @@
 """Error pages: what happened and what to do, in sentences."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
@@ -15,8 +15,21 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
     return _page(request, 403, str(exception) or _("You may not do that. Nothing was changed."))
 
 
-def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django's signature
-    """404."""
+class OtherRelease(Http404):
+    """What was asked for was stored by another release of NAS Advisor and cannot be read."""
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """404; of what another release stored, that."""
+    if isinstance(exception, OtherRelease):
+        return _page(
+            request,
+            404,
+            _(
+                "This was stored by another release of NAS Advisor, and this one cannot read it. Nothing was changed. "
+                "Runs can be finished and undone with the release that began them; a plan can be made again."
+            ),
+        )
     return _page(request, 404, _("There is no such page. The pool, disk or run may be gone since the link was made."))
 
 

@@ -78,10 +78,10 @@ def contact_of(node: Node | None, now: datetime) -> Contact:
     """How a node stands; a simulated one never falls silent."""
     if node is None or node.last_contact is None:
         return Contact.NEVER
-    if node.inventory_error:
-        return Contact.FAILED
     if not node.is_simulated and now - node.last_contact > SILENT_AFTER:
         return Contact.SILENT
+    if node.inventory_error_document:
+        return Contact.FAILED
     if not node.is_simulated and (node.inventory_read_at is None or now - node.inventory_read_at > SILENT_AFTER):
         return Contact.OUTDATED
     return Contact.FRESH

@@ -2,11 +2,14 @@
 """What the console asks of hosts. The only place that sends tasks to them; the answers arrive in `tasks`."""
 
 from datetime import timedelta
+from typing import Final
 from uuid import UUID
 
+import redis.exceptions
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from kombu import Connection
 from kombu.exceptions import OperationalError
 
 from nasadvisor.console.celery_app import app
@@ -20,6 +23,17 @@ CHANGE_EXPIRES = timedelta(seconds=120)
 
 LOOK_EXPIRES = timedelta(seconds=30)
 """The same for requests that only read."""
+
+WAITING_AT_MOST: Final = 100
+"""How many requests may wait for one node before it is not asked to look any more.
+
+Redis keeps an expired request until the node's worker fetches it, and a node that stays away fetches nothing. A worker
+that is there drops expired ones at once, so a queue this long means that nobody is; one that comes back empties it, and
+is asked again. The length is used rather than the last contact because it is what must not grow. It leaves room for
+a round of questions about many unfinished runs.
+"""
+
+_UNREACHABLE: Final = (OperationalError, redis.exceptions.RedisError, OSError)
 
 
 SAMPLE_EXPIRES = timedelta(seconds=8)
@@ -40,7 +54,7 @@ def request_inventory(node: Node) -> None:
     Raises:
         HostUnreachable: the request could not be handed over.
     """
-    _send(node, "host.read_inventory", [], LOOK_EXPIRES)
+    _send_look(node, "host.read_inventory", [])
 
 
 def request_sample(node: Node) -> None:
@@ -49,7 +63,7 @@ def request_sample(node: Node) -> None:
     Raises:
         HostUnreachable: the request could not be handed over.
     """
-    _send(node, "host.sample", [], SAMPLE_EXPIRES)
+    _send_look(node, "host.sample", [], SAMPLE_EXPIRES)
 
 
 def measure(node: Node, order: MeasureOrder, by: str) -> StoredMeasurement:
@@ -123,7 +137,7 @@ def report_run(run: StoredRun) -> None:
     Raises:
         HostUnreachable: the request could not be handed over.
     """
-    _send(run.node, "host.report_run", [str(run.id)], LOOK_EXPIRES)
+    _send_look(run.node, "host.report_run", [str(run.id)])
 
 
 def report_runs(node: Node) -> None:
@@ -132,7 +146,51 @@ def report_runs(node: Node) -> None:
     Raises:
         HostUnreachable: the request could not be handed over.
     """
-    _send(node, "host.report_runs", [], LOOK_EXPIRES)
+    _send_look(node, "host.report_runs", [])
+
+
+def drop_requests(node: Node) -> None:
+    """Take back everything that waits for a host.
+
+    Raises:
+        HostUnreachable: the message service does not answer.
+    """
+    try:
+        with app.connection_or_acquire() as connection:
+            connection.default_channel.queue_purge(_queue_of(node))
+    except _UNREACHABLE as error:
+        raise _no_redis(node) from error
+
+
+def waiting_in(connection: Connection, queue: str) -> int:
+    """How many messages nobody has fetched yet."""
+    return int(connection.default_channel.queue_declare(queue).message_count)  # type: ignore[attr-defined]  # no stub
+
+
+def _waiting_for(node: Node) -> int:
+    with app.connection_or_acquire() as connection:
+        return waiting_in(connection, _queue_of(node))
+
+
+def _queue_of(node: Node) -> str:
+    return f"host.{node.name}"
+
+
+def _send_look(node: Node, task: str, args: list[object], expires: timedelta = LOOK_EXPIRES) -> None:
+    """Ask for something that only reads, unless nobody has listened for long."""
+    try:
+        waiting = _waiting_for(node)
+    except _UNREACHABLE as error:
+        raise _no_redis(node) from error
+    if waiting >= WAITING_AT_MOST:
+        raise HostUnreachable(
+            _(
+                "%(node)s has not taken up any request for long, so it is not asked again before it does. Look at it "
+                "there with `systemctl status nasadvisor-host`, or forget it under Settings if it is gone for good."
+            )
+            % {"node": node.name}
+        )
+    _send(node, task, args, expires)
 
 
 def _ask(run: StoredRun, pending: Pending, by: str) -> None:
@@ -150,12 +208,16 @@ def _requested(stored: StoredPlan, by: str, at: str) -> Json:
 
 def _send(node: Node, task: str, args: list[object], expires: timedelta) -> None:
     try:
-        app.send_task(task, args, queue=f"host.{node.name}", expires=expires.total_seconds(), retry=False)
-    except OperationalError as error:
-        raise HostUnreachable(
-            _(
-                "The message service (Redis) does not answer, so the request did not reach %(node)s and nothing was "
-                "changed. Look at it with `systemctl status nasadvisor-redis` and try again."
-            )
-            % {"node": node.name}
-        ) from error
+        app.send_task(task, args, queue=_queue_of(node), expires=expires.total_seconds(), retry=False)
+    except _UNREACHABLE as error:
+        raise _no_redis(node) from error
+
+
+def _no_redis(node: Node) -> HostUnreachable:
+    return HostUnreachable(
+        _(
+            "The message service (Redis) does not answer, so the request did not reach %(node)s and nothing was "
+            "changed. Look at it with `systemctl status nasadvisor-redis` and try again."
+        )
+        % {"node": node.name}
+    )

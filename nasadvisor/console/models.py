@@ -6,29 +6,38 @@ here, so nobody works on raw JSON.
 
 import uuid
 from datetime import datetime
-from functools import cached_property
-from typing import ClassVar
+from functools import cached_property, lru_cache
+from typing import ClassVar, Final
 
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from nasadvisor.documents import DocumentError, from_document
+from nasadvisor.documents import DocumentError, Json, from_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState
 from nasadvisor.domain.measurement import Measurement
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.pool_facts import PoolFacts
+from nasadvisor.domain.statements import Statement, gettext_noop
+
+INVENTORIES_KEPT: Final = 4
+"""How many decoded inventories a process keeps; one of 1,000 disks takes about 3 MB."""
 
 
 class Node(models.Model):
-    """A machine with a host worker. `inventory_error` is why its last reading failed, "" if it did not."""
+    """A machine with a host worker. `inventory_error` is why its last reading failed, None if it did not.
+
+    `inventory_version` is another one for every document that is stored. The document is large, so nobody but
+    `inventory` loads it: queries defer it.
+    """
 
     name = models.CharField(max_length=253, unique=True)
     last_contact = models.DateTimeField(null=True)
     inventory_document = models.JSONField(null=True)
+    inventory_version = models.UUIDField(null=True)
     inventory_read_at = models.DateTimeField(null=True)
-    inventory_error = models.TextField(default="", blank=True)
+    inventory_error_document = models.JSONField(null=True)
     is_simulated = models.BooleanField(default=False)
 
     class Meta:
@@ -37,13 +46,26 @@ class Node(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    @cached_property
+    @property
     def inventory(self) -> Inventory | None:
         """The last inventory; None before the first, and after an update of NAS Advisor that changed its form."""
-        try:
-            return from_document(Inventory, self.inventory_document) if self.inventory_document else None
-        except DocumentError:
-            return None
+        return _decoded_inventory(self.pk, self.inventory_version) if self.inventory_version else None
+
+    @property
+    def inventory_error(self) -> Statement | None:
+        """Why the last reading failed."""
+        return _statement(self.inventory_error_document)
+
+
+@lru_cache(maxsize=INVENTORIES_KEPT)
+def _decoded_inventory(node_pk: int, version: uuid.UUID) -> Inventory | None:
+    """A node's document, decoded once in each process for all requests until a newer one is stored."""
+    del version  # part of the key only: a document that is newer than asked for is as good
+    document = Node.objects.values_list("inventory_document", flat=True).filter(pk=node_pk).first()
+    try:
+        return from_document(Inventory, document) if document else None
+    except DocumentError:
+        return None
 
 
 class StoredPlan(models.Model):
@@ -101,7 +123,7 @@ class StoredRun(models.Model):
 
     `state` is `requested` (seq 0) until the host's first answer, and `unanswered` when the request has expired, so that
     nothing was or will be changed. `pending` is what was asked for last, until a newer document arrives.
-    `error` is why the host did not do what was asked for last, "" if it did.
+    `error` is why the host did not do what was asked for last, None if it did.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
@@ -113,7 +135,7 @@ class StoredRun(models.Model):
     state = models.CharField(max_length=20, choices=StoredRunState, default=StoredRunState.REQUESTED)
     pending = models.CharField(max_length=10, choices=Pending, default=Pending.NOTHING, blank=True)
     pending_since = models.DateTimeField(null=True)
-    error = models.TextField(default="", blank=True)
+    error_document = models.JSONField(null=True)
     requested_by = models.CharField(max_length=253)
     requested_at = models.DateTimeField()
 
@@ -131,6 +153,22 @@ class StoredRun(models.Model):
             DocumentError: if an update of NAS Advisor changed the form of runs since.
         """
         return from_document(Run, self.document)
+
+    @property
+    def error(self) -> Statement | None:
+        """Why the host did not do what was asked for last."""
+        return _statement(self.error_document)
+
+
+def _statement(document: Json | None) -> Statement | None:
+    """A stored statement; if an update of NAS Advisor can no longer read it, one that says so."""
+    try:
+        return from_document(Statement, document) if document else None
+    except DocumentError as error:
+        return Statement("unreadable", _NO_LONGER_READABLE, {"problem": str(error)})
+
+
+_NO_LONGER_READABLE = gettext_noop("A reason was given, but it cannot be read any more. {problem}")
 
 
 class SetupToken(models.Model):
@@ -206,7 +244,7 @@ class StoredSample(models.Model):
 class StoredMeasurement(models.Model):
     """A measurement by writing that somebody ordered; `document` is the `Measurement` once it is there.
 
-    `error` is why there is none, "" while it may still come. The id is the order's.
+    `error` is why there is none, None while it may still come. The id is the order's.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -214,7 +252,7 @@ class StoredMeasurement(models.Model):
     pool_guid = models.CharField(max_length=20, db_index=True)
     disk_key = models.CharField(max_length=255, default="", blank=True)
     document = models.JSONField(null=True)
-    error = models.TextField(default="", blank=True)
+    error_document = models.JSONField(null=True)
     requested_by = models.CharField(max_length=253)
     requested_at = models.DateTimeField()
 
@@ -231,3 +269,8 @@ class StoredMeasurement(models.Model):
             return from_document(Measurement, self.document) if self.document else None
         except DocumentError:
             return None
+
+    @property
+    def error(self) -> Statement | None:
+        """Why nothing was measured."""
+        return _statement(self.error_document)

@@ -1,15 +1,20 @@
-"""Choosing a node, and asking it to read itself again."""
+"""Choosing a node, asking it to read itself again, and forgetting one that is gone."""
+
+from datetime import datetime
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console import hosts
-from nasadvisor.console.frame import NODE_IN_SESSION, current_node
+from nasadvisor.console.frame import NODE_IN_SESSION, SILENT_AFTER, current_node
 from nasadvisor.console.models import Node
+from nasadvisor.console.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
+from nasadvisor.console.roles import operator_required
 
 
 @require_POST
@@ -32,6 +37,33 @@ def refresh(request: HttpRequest) -> HttpResponse:
         else:
             messages.info(request, _("Asked %(node)s to read itself again.") % {"node": node.name})
     return redirect(_page_before(request))
+
+
+@operator_required
+def forget(request: HttpRequest, name: str) -> HttpResponse:
+    """Ask for the password, then remove a host that is gone, with its plans and runs."""
+    node = get_object_or_404(Node.objects.defer("inventory_document"), name=name)
+    if not is_away(node, timezone.now()):
+        messages.error(request, _("%(node)s still answers. Stop its host part first.") % {"node": node.name})
+        return redirect("settings")
+    require_only(request, POSTED_FIELDS)
+    form = PasswordForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and confirm_password(request, form):
+        try:
+            hosts.drop_requests(node)
+        except hosts.HostUnreachable as error:
+            messages.error(request, str(error))
+        else:
+            node.delete()
+            messages.success(request, _("%(node)s was forgotten.") % {"node": node.name})
+            return redirect("settings")
+    context = {"node": node, "runs": node.runs.count(), "form": form, "section": "settings"}
+    return render(request, "console/forget.html", context)
+
+
+def is_away(node: Node, now: datetime) -> bool:
+    """Whether a host may be forgotten: it is not heard from, or only recorded. One that is would be back at once."""
+    return node.is_simulated or node.last_contact is None or now - node.last_contact > SILENT_AFTER
 
 
 def _page_before(request: HttpRequest) -> str:

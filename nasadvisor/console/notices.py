@@ -46,16 +46,20 @@ def _about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
             "clock is right (`timedatectl`), and look at its host part with `journalctl -u nasadvisor-host`."
         )
         yield Notice(Finding("inventory-outdated", template, {"node": node.name}, Level.WARNING))
-    if contact is Contact.FAILED:
-        template = gettext_noop("{node} could not read itself: {reason}")
-        values = {"node": node.name, "reason": node.inventory_error}
-        yield Notice(Finding("inventory-failed", template, values, Level.WARNING))
+    if contact is Contact.FAILED and node.inventory_error:
+        failed = Finding(
+            "inventory-failed",
+            gettext_noop("{node} could not read itself: {reason}"),
+            {"node": node.name, "reason": node.inventory_error},
+            Level.WARNING,
+        )
+        yield Notice(failed)
 
 
 def _about_host(inventory: Inventory) -> Iterator[Notice]:
     guids = {pool.name: pool.guid for pool in inventory.pools}
     for finding in findings_of(inventory):
-        guid = guids.get(finding.values.get("pool", ""))
+        guid = guids.get(str(finding.values.get("pool", "")))
         yield Notice(finding, reverse("pool", args=[guid]), _("Look at the pool")) if guid else Notice(finding)
 
 

@@ -2,11 +2,15 @@
 
 from django import forms
 from django.contrib.auth import authenticate
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from nasadvisor.console.roles import user_of
+
+POSTED_FIELDS = frozenset({"csrfmiddlewaretoken", "password"})
+"""Everything else about what is changed is on the server; who posts more does not use our form."""
 
 
 class PasswordForm(forms.Form):
@@ -30,3 +34,13 @@ def confirm_password(request: HttpRequest, form: forms.Form) -> bool:
     if user is None:
         form.add_error("password", _("That is not your password. Nothing was changed."))
     return user is not None
+
+
+def require_only(request: HttpRequest, fields: frozenset[str]) -> None:
+    """Refuse a form with fields that ours does not have.
+
+    Raises:
+        BadRequest: it has such fields.
+    """
+    if set(request.POST) - fields:
+        raise BadRequest

@@ -8,6 +8,7 @@ from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.models import Node, StoredPlan
 from nasadvisor.documents import DocumentError, to_document
 from nasadvisor.domain.inventory import Inventory
@@ -36,14 +37,18 @@ def own_plan(plan_id: UUID, user: User) -> StoredPlan:
     """The plan with this id, if this user made it.
 
     Raises:
-        Http404: there is no such plan, or an update of NAS Advisor can no longer read it.
+        Http404: there is no such plan.
         PermissionDenied: somebody else made it.
+        OtherRelease: it was stored by another release.
     """
-    stored = StoredPlan.objects.select_related("node").filter(pk=plan_id).first()
-    if stored is None or not _is_readable(stored):
+    plans = StoredPlan.objects.select_related("node").defer("node__inventory_document")
+    stored = plans.filter(pk=plan_id).first()
+    if stored is None:
         raise Http404
     if stored.created_by_id != user.pk:
         raise PermissionDenied(_("This plan was made by somebody else. Nothing was changed. Make a plan of your own."))
+    if not _is_readable(stored):
+        raise OtherRelease
     return stored
 
 

@@ -1,18 +1,18 @@
 """Storing what hosts tell. Called by the tasks, and by `load_machine`; every function may be called twice."""
 
 from datetime import datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.translation import gettext_noop
 
 from nasadvisor.console import hosts
 from nasadvisor.console.models import Node, Pending, StoredMeasurement, StoredRun, StoredRunState
-from nasadvisor.documents import Json, from_document
+from nasadvisor.documents import Json, from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.measurement import Measurement
+from nasadvisor.domain.statements import Statement, gettext_noop
 
 FOLLOWED = (
     StoredRunState.REQUESTED,
@@ -33,15 +33,21 @@ MEASURED_WITHIN = timedelta(minutes=30)
 OVERTAKEN_WITHIN = timedelta(minutes=5)
 
 
-_NOT_TAKEN_UP = gettext_noop(
-    "The host did not take up the last request in time. The request has expired, so nothing was changed by it. Look at "
-    "the host with `systemctl status nasadvisor-host` and ask again."
+_NOT_TAKEN_UP = Statement(
+    "not-taken-up",
+    gettext_noop(
+        "The host did not take up the last request in time. The request has expired, so nothing was changed by it. "
+        "Look at the host with `systemctl status nasadvisor-host` and ask again."
+    ),
 )
 
 
-_NOT_MEASURED = gettext_noop(
-    "The host did not answer. If it was interrupted, the next measurement or the start of its service removes what it "
-    "made."
+_NOT_MEASURED = Statement(
+    "not-measured",
+    gettext_noop(
+        "The host did not answer. If it was interrupted, the next measurement or the start of its service removes what "
+        "it made."
+    ),
 )
 
 
@@ -62,14 +68,22 @@ def store_inventory(node_name: str, document: Json) -> Node:
     news = Q(inventory_read_at=None) | Q(inventory_read_at__lte=read_at)
     clock_was_set = Q(inventory_read_at__gt=read_at + OVERTAKEN_WITHIN)
     Node.objects.filter(news | clock_was_set, pk=node.pk).update(
-        inventory_document=document, inventory_read_at=read_at, inventory_error=""
+        inventory_document=document,
+        inventory_version=uuid4(),
+        inventory_read_at=read_at,
+        inventory_error_document=None,
     )
     return node
 
 
-def store_inventory_error(node_name: str, sentence: str) -> None:
-    """Note why a host could not read itself; its last inventory stays."""
-    Node.objects.filter(pk=_heard_from(node_name).pk).update(inventory_error=sentence)
+def store_inventory_error(node_name: str, document: Json) -> None:
+    """Note why a host could not read itself; its last inventory stays.
+
+    Raises:
+        DocumentError: if it is not a statement.
+    """
+    from_document(Statement, document)
+    Node.objects.filter(pk=_heard_from(node_name).pk).update(inventory_error_document=document)
 
 
 def store_run(node_name: str, document: Json) -> None:
@@ -100,16 +114,23 @@ def store_run(node_name: str, document: Json) -> None:
         return
     _heard_from(node_name)
     same_node = StoredRun.objects.filter(pk=stored.pk, node__name=node_name)
-    if not same_node.filter(seq__lt=run.seq).update(**news, pending=Pending.NOTHING, pending_since=None, error=""):
+    if not same_node.filter(seq__lt=run.seq).update(
+        **news, pending=Pending.NOTHING, pending_since=None, error_document=None
+    ):
         same_node.filter(seq=run.seq).update(**news)
 
 
-def store_run_error(node_name: str, run_id: str, sentence: str) -> None:
-    """Note why a host did not begin what it was asked for. A run that never began was refused with that."""
+def store_run_error(node_name: str, run_id: str, document: Json) -> None:
+    """Note why a host did not begin what it was asked for. A run that never began was refused with that.
+
+    Raises:
+        DocumentError: if it is not a statement.
+    """
+    from_document(Statement, document)
     _heard_from(node_name)
     asked = StoredRun.objects.filter(pk=UUID(run_id), node__name=node_name)
     asked.filter(seq=0).update(state=StoredRunState.REFUSED)
-    asked.update(error=sentence, pending=Pending.NOTHING, pending_since=None)
+    asked.update(error_document=document, pending=Pending.NOTHING, pending_since=None)
 
 
 def store_measurement(node_name: str, document: Json) -> None:
@@ -122,21 +143,28 @@ def store_measurement(node_name: str, document: Json) -> None:
     asked = StoredMeasurement.objects.filter(
         pk=UUID(found.order.id), node=_heard_from(node_name), document__isnull=True
     )
-    asked.update(document=document, error="")
+    asked.update(document=document, error_document=None)
 
 
-def store_measurement_error(node_name: str, order_id: str, sentence: str) -> None:
-    """Note why nothing was measured."""
-    StoredMeasurement.objects.filter(pk=UUID(order_id), node=_heard_from(node_name)).update(error=sentence)
+def store_measurement_error(node_name: str, order_id: str, document: Json) -> None:
+    """Note why nothing was measured.
+
+    Raises:
+        DocumentError: if it is not a statement.
+    """
+    from_document(Statement, document)
+    StoredMeasurement.objects.filter(pk=UUID(order_id), node=_heard_from(node_name)).update(error_document=document)
 
 
 def expire_requests(now: datetime) -> None:
     """Give up on requests that no host has taken up in their time: they have expired there too."""
     late = StoredRun.objects.exclude(pending=Pending.NOTHING).filter(pending_since__lt=now - ANSWER_WITHIN)
     late.filter(seq=0).update(state=StoredRunState.UNANSWERED, pending=Pending.NOTHING)
-    late.exclude(seq=0).update(pending=Pending.NOTHING, error=_NOT_TAKEN_UP)
-    silent = StoredMeasurement.objects.filter(document__isnull=True, error="", requested_at__lt=now - MEASURED_WITHIN)
-    silent.update(error=_NOT_MEASURED)
+    late.exclude(seq=0).update(pending=Pending.NOTHING, error_document=to_document(_NOT_TAKEN_UP))
+    silent = StoredMeasurement.objects.filter(
+        document__isnull=True, error_document__isnull=True, requested_at__lt=now - MEASURED_WITHIN
+    )
+    silent.update(error_document=to_document(_NOT_MEASURED))
 
 
 def runs_to_follow() -> list[StoredRun]:

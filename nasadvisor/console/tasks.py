@@ -1,6 +1,8 @@
 """The console's tasks: thin, over `records`, `series` and `hosts`. Hosts send what is stored; beat sends the rest."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from django.utils import timezone
 
@@ -20,9 +22,9 @@ def store_inventory(node: str, document: Json) -> None:
 
 
 @app.task(name="console.store_inventory_error")
-def store_inventory_error(node: str, sentence: str) -> None:
+def store_inventory_error(node: str, document: Json) -> None:
     """A host could not read itself."""
-    records.store_inventory_error(node, sentence)
+    records.store_inventory_error(node, document)
 
 
 @app.task(name="console.store_run")
@@ -32,9 +34,9 @@ def store_run(node: str, document: Json) -> None:
 
 
 @app.task(name="console.store_run_error")
-def store_run_error(node: str, run_id: str, sentence: str) -> None:
+def store_run_error(node: str, run_id: str, document: Json) -> None:
     """A host did not begin what it was asked for."""
-    records.store_run_error(node, run_id, sentence)
+    records.store_run_error(node, run_id, document)
 
 
 @app.task(name="console.store_reading")
@@ -50,9 +52,9 @@ def store_measurement(node: str, document: Json) -> None:
 
 
 @app.task(name="console.store_measurement_error")
-def store_measurement_error(node: str, order_id: str, sentence: str) -> None:
+def store_measurement_error(node: str, order_id: str, document: Json) -> None:
     """A host has not measured what it was asked for."""
-    records.store_measurement_error(node, order_id, sentence)
+    records.store_measurement_error(node, order_id, document)
 
 
 @app.task(name="console.take_samples")
@@ -72,9 +74,10 @@ def roll_up_samples() -> None:
 
 @app.task(name="console.refresh_inventories")
 def refresh_inventories() -> None:
-    """Ask every host to read itself."""
-    for node in Node.objects.filter(is_simulated=False).defer("inventory_document"):
-        hosts.request_inventory(node)
+    """Ask every host to read itself; simulated ones have a worker too (`make dev`)."""
+    for node in Node.objects.defer("inventory_document"):
+        with _logged():
+            hosts.request_inventory(node)
 
 
 @app.task(name="console.follow_runs")
@@ -82,4 +85,14 @@ def follow_runs() -> None:
     """Ask how the unfinished runs stand, so that a lost message heals; give up on requests that have expired."""
     records.expire_requests(timezone.now())
     for run in records.runs_to_follow():
-        hosts.report_run(run)
+        with _logged():
+            hosts.report_run(run)
+
+
+@contextmanager
+def _logged() -> Iterator[None]:
+    """A host that cannot be asked does not keep the others from being asked."""
+    try:
+        yield
+    except hosts.HostUnreachable as error:
+        logger.warning("%s", error)

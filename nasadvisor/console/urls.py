@@ -26,6 +26,7 @@ urlpatterns = [
     path("settings/users/<int:user_id>/role/", users.change_role, name="user-role"),
     path("settings/users/<int:user_id>/active/", users.toggle_active, name="user-active"),
     path("settings/users/<int:user_id>/password/", users.reset_password, name="user-password"),
+    path("settings/hosts/<str:name>/forget/", nodes.forget, name="forget-node"),
     path("node/", nodes.choose_node, name="choose-node"),
     path("refresh/", nodes.refresh, name="refresh"),
     path("login/", accounts.SignIn.as_view(), name="login"),

@@ -11,6 +11,8 @@ from typing import Literal
 
 from nasadvisor.domain.inventory import Disk, Hold, HoldKind, Inventory, Partition, Place, TableKind, Vdev
 from nasadvisor.domain.partition_types import SOLARIS_ZFS_TYPE
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.units import zfs_size
 
 PLANNED_GUID = "planned"
@@ -104,8 +106,8 @@ class CreateTable:
 
     category = Category.ADDITION
 
-    def describe(self) -> str:
-        return f"Write an empty GPT on {self.disk_path}"
+    def describe(self) -> Statement:
+        return Statement(self.action, _("Write an empty GPT on {disk}"), {"disk": self.disk_path})
 
     def forwards(self, inventory: Inventory) -> Inventory:
         return _with_disk(
@@ -133,8 +135,8 @@ class SaveTable:
 
     category = Category.ALTERATION
 
-    def describe(self) -> str:
-        return f"Save the partition table of {self.disk_path}"
+    def describe(self) -> Statement:
+        return Statement(self.action, _("Save the partition table of {disk}"), {"disk": self.disk_path})
 
     def forwards(self, inventory: Inventory) -> Inventory:
         return inventory
@@ -150,9 +152,14 @@ class CreateSlice:
 
     category = Category.ADDITION
 
-    def describe(self) -> str:
-        size = zfs_size(self.slice.size_bytes)
-        return f"Create a {size} {self.slice.role} slice (partition {self.slice.number}) on {self.slice.disk_path}"
+    def describe(self) -> Statement:
+        template = (
+            _("Create a {size} log slice (partition {number}) on {disk}")
+            if self.slice.role is Role.LOG
+            else _("Create a {size} cache slice (partition {number}) on {disk}")
+        )
+        values = {"size": zfs_size(self.slice.size_bytes), **_place_of(self.slice)}
+        return Statement(self.action, template, values)
 
     def forwards(self, inventory: Inventory) -> Inventory:
         disk = inventory.disk(self.slice.disk_key)
@@ -176,9 +183,11 @@ class AddLog:
     def is_mirror(self) -> bool:
         return len(self.legs) > 1
 
-    def describe(self) -> str:
-        kind = f"a mirror of {len(self.legs)} slices" if self.is_mirror else "one slice"
-        return f"Add {kind} as log to pool {self.pool_name}"
+    def describe(self) -> Statement:
+        if not self.is_mirror:
+            return Statement(self.action, _("Add one slice as log to pool {pool}"), {"pool": self.pool_name})
+        values = {"count": str(len(self.legs)), "pool": self.pool_name}
+        return Statement(self.action, _("Add a mirror of {count} slices as log to pool {pool}"), values)
 
     def forwards(self, inventory: Inventory) -> Inventory:
         if not self.legs:
@@ -203,9 +212,11 @@ class AddCache:
 
     category = Category.ADDITION
 
-    def describe(self) -> str:
-        count = len(self.slices)
-        return f"Add {count} cache slice{'s' if count > 1 else ''} to pool {self.pool_name}"
+    def describe(self) -> Statement:
+        if len(self.slices) == 1:
+            return Statement(self.action, _("Add 1 cache slice to pool {pool}"), {"pool": self.pool_name})
+        values = {"count": str(len(self.slices)), "pool": self.pool_name}
+        return Statement(self.action, _("Add {count} cache slices to pool {pool}"), values)
 
     def forwards(self, inventory: Inventory) -> Inventory:
         leaves = tuple(_leaf(piece, self.ashift) for piece in self.slices)
@@ -227,9 +238,11 @@ class AttachLog:
 
     category = Category.ALTERATION
 
-    def describe(self) -> str:
-        return (
-            f"Mirror the log of pool {self.pool_name}: attach a slice on {self.leg.disk_path} to {self.existing_path}"
+    def describe(self) -> Statement:
+        return Statement(
+            self.action,
+            _("Mirror the log of pool {pool}: attach a slice on {disk} to {existing}"),
+            {"pool": self.pool_name, "disk": self.leg.disk_path, "existing": self.existing_path},
         )
 
     def forwards(self, inventory: Inventory) -> Inventory:
@@ -262,8 +275,13 @@ class RemoveVdev:
 
     category = Category.REMOVAL
 
-    def describe(self) -> str:
-        return f"Remove {self.role} {self.vdev_guid} from pool {self.pool_name}"
+    def describe(self) -> Statement:
+        template = (
+            _("Remove log {guid} from pool {pool}")
+            if self.role is Role.LOG
+            else _("Remove cache {guid} from pool {pool}")
+        )
+        return Statement(self.action, template, {"guid": self.vdev_guid, "pool": self.pool_name})
 
 
 @dataclass(frozen=True)
@@ -278,8 +296,9 @@ class DetachLog:
 
     category = Category.ALTERATION
 
-    def describe(self) -> str:
-        return f"Detach log leg {self.vdev_guid} from pool {self.pool_name}"
+    def describe(self) -> Statement:
+        values = {"guid": self.vdev_guid, "pool": self.pool_name}
+        return Statement(self.action, _("Detach log leg {guid} from pool {pool}"), values)
 
 
 @dataclass(frozen=True)
@@ -292,8 +311,13 @@ class DeleteSlice:
 
     category = Category.REMOVAL
 
-    def describe(self) -> str:
-        return f"Clear and delete the {self.slice.role} slice (partition {self.slice.number}) on {self.slice.disk_path}"
+    def describe(self) -> Statement:
+        template = (
+            _("Clear and delete the log slice (partition {number}) on {disk}")
+            if self.slice.role is Role.LOG
+            else _("Clear and delete the cache slice (partition {number}) on {disk}")
+        )
+        return Statement(self.action, template, _place_of(self.slice))
 
 
 @dataclass(frozen=True)
@@ -311,8 +335,9 @@ class RestoreTable:
 
     category = Category.ALTERATION
 
-    def describe(self) -> str:
-        return f"Restore the partition table sectors of {self.disk_path} as they were"
+    def describe(self) -> Statement:
+        template = _("Restore the partition table sectors of {disk} as they were")
+        return Statement(self.action, template, {"disk": self.disk_path})
 
 
 UndoAction = RemoveVdev | DetachLog | DeleteSlice | RestoreTable
@@ -331,6 +356,10 @@ def slices_of(action: Action) -> tuple[Slice, ...]:
             return pieces
         case AttachLog(leg=leg):
             return (leg,)
+
+
+def _place_of(piece: Slice) -> dict[str, str]:
+    return {"number": str(piece.number), "disk": piece.disk_path}
 
 
 def _leaf(piece: Slice, ashift: int) -> Vdev:

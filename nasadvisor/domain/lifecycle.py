@@ -12,7 +12,7 @@ from typing import Literal
 from nasadvisor.domain.actions import Action, UndoAction
 from nasadvisor.domain.commands import Argv, commands
 from nasadvisor.domain.plan import Plan
-from nasadvisor.domain.statements import Finding, Refused
+from nasadvisor.domain.statements import Finding, Refused, Statement
 from nasadvisor.domain.undo import Outcome
 
 
@@ -122,7 +122,7 @@ class Failed:
     at: str
     goal: Goal
     step: int
-    sentence: str
+    sentence: Statement
     ran: tuple[CommandRan, ...] = ()
     record: Literal["failed"] = "failed"
 
@@ -134,7 +134,7 @@ class Skipped:
     at: str
     goal: Goal
     step: int
-    sentence: str
+    sentence: Statement
     record: Literal["skipped"] = "skipped"
 
 
@@ -157,12 +157,12 @@ class Step:
     """A step as the user sees it. `number` is its place in the plan, or in the undo list."""
 
     number: int
-    what: str
+    what: Statement
     commands: tuple[Argv, ...]
     state: StepState = StepState.PENDING
     started_at: str = ""
     ended_at: str = ""
-    note: str = ""
+    note: Statement | None = None
     ran: tuple[CommandRan, ...] = ()
 
 

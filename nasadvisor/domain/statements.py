@@ -1,12 +1,13 @@
-"""Coded sentences: every refusal, warning and finding the product can utter.
+"""Coded sentences: every refusal, warning, finding, step and error the product can utter.
 
 A statement is a stable code, a template and the values for it. The template is kept apart from the values so that
 the console can translate it; `str(statement)` is the English sentence.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from string import Formatter
 
 
 class Level(StrEnum):
@@ -22,16 +23,46 @@ def gettext_noop(template: str) -> str:
     return template
 
 
+def in_english(template: str) -> str:
+    """The translation into the language that templates are written in."""
+    return template
+
+
 @dataclass(frozen=True)
 class Statement:
-    """A template in str.format syntax and its values."""
+    """A template in str.format syntax and its values; a value may itself be a statement, e.g. a reason.
+
+    Raises:
+        ValueError: the template does not fit the values.
+    """
 
     code: str
     template: str
-    values: Mapping[str, str] = field(default_factory=dict)
+    values: "Mapping[str, str | Statement]" = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        try:
+            fields = {name for _, name, _, _ in Formatter().parse(self.template) if name is not None}
+        except ValueError as error:
+            raise ValueError(f"the template {self.template!r} does not fit its values") from error
+        if not fields <= self.values.keys():
+            raise ValueError(f"the template {self.template!r} does not fit its values")
 
     def __str__(self) -> str:
-        return self.template.format_map(self.values)
+        return self.said(in_english)
+
+    def said(self, translate: Callable[[str], str]) -> str:
+        """The sentence in the language that `translate` turns templates into."""
+        values = {
+            name: value.said(translate) if isinstance(value, Statement) else value
+            for name, value in self.values.items()
+        }
+        return translate(self.template).format_map(values)
+
+    @property
+    def plain(self) -> "Statement":
+        """The same sentence without being a refusal or finding: what a record says of its step."""
+        return Statement(self.code, self.template, self.values)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 
 Version = tuple[int, int, int]
@@ -23,9 +24,12 @@ class BugRange:
 MULTIHOST_HOLE: Final = (BugRange((2, 3, 6), (2, 3, 9)), BugRange((2, 4, 1), (2, 4, 4)))
 """OpenZFS issue 18823: a multihost pool with a hole vdev is refused at import as "in use by another host"."""
 
-MULTIHOST_HOLE_WHY: Final = _(
-    "taking a log out again leaves a hole, and a pool with multihost=on and a hole is then refused at import as in use "
-    "by another host (issue 18823). Update OpenZFS to 2.3.9 or 2.4.4 first."
+MULTIHOST_HOLE_WHY: Final = Statement(
+    "multihost-hole",
+    _(
+        "taking a log out again leaves a hole, and a pool with multihost=on and a hole is then refused at import as in "
+        "use by another host (issue 18823). Update OpenZFS to 2.3.9 or 2.4.4 first."
+    ),
 )
 
 

@@ -1,5 +1,7 @@
 """Applying a plan, and finishing one that was interrupted: check, journal, act, verify, step by step."""
 
+from typing import Final
+
 from nasadvisor.domain import refusals as no
 from nasadvisor.domain.actions import Action, CreateTable, SaveTable
 from nasadvisor.domain.checks import can
@@ -16,12 +18,21 @@ from nasadvisor.domain.lifecycle import (
     StepState,
 )
 from nasadvisor.domain.plan import Plan, PlanRefused, make_plan, scope_fingerprint
-from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.statements import Refused, Statement
+from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.undo import Outcome
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.executor import Executor
 from nasadvisor.host.logbook import Logbook
 from nasadvisor.host.undo import put_back
+
+NOT_SEEN: Final = Statement(
+    "not-seen",
+    _(
+        "The commands of this step reported success, but the host does not show the result. What this run did is taken "
+        "back."
+    ),
+)
 
 
 def apply_checked(plan: Plan, book: Logbook, executor: Executor) -> Run:
@@ -30,7 +41,7 @@ def apply_checked(plan: Plan, book: Logbook, executor: Executor) -> Run:
         inventory = executor.inventory()
         refusals = against(plan, inventory) or _hidden(plan, inventory, executor)
     except HostError as error:
-        refusals = (no.HostUnreadable(str(error)),)
+        refusals = (no.HostUnreadable(error.statement),)
     if refusals:
         return book.end(RunState.REFUSED, refusals)
     return run_steps(plan, book, executor, inventory, Goal.APPLY)
@@ -58,18 +69,18 @@ def run_steps(plan: Plan, book: Logbook, executor: Executor, inventory: Inventor
             continue
         answer = can(action, inventory)
         if isinstance(answer, Refused):
-            book.write(Failed(book.now(), goal, number, str(answer)))
+            book.write(Failed(book.now(), goal, number, answer.plain))
             return put_back(plan, book, executor)
         try:
             book.write(Intent(book.now(), goal, number, _image(action, inventory, book, executor)))
             ran = executor.do(action, inventory)
             inventory = executor.inventory()
         except HostError as error:
-            book.write(Failed(book.now(), goal, number, str(error)))
+            book.write(Failed(book.now(), goal, number, error.statement))
             return put_back(plan, book, executor)
         outcome = Outcome() if isinstance(action, SaveTable) else landed(action, inventory)
         if outcome is None:
-            book.write(Failed(book.now(), goal, number, _not_seen(action), ran))
+            book.write(Failed(book.now(), goal, number, NOT_SEEN, ran))
             return put_back(plan, book, executor)
         book.write(Done(book.now(), goal, number, outcome, ran))
     return book.end(RunState.APPLIED)
@@ -80,7 +91,7 @@ def finish_checked(plan: Plan, book: Logbook, executor: Executor) -> Run:
     try:
         inventory = _settle_steps(plan, book, executor, executor.inventory())
     except HostError as error:
-        return book.end(RunState.INTERRUPTED, (no.HostUnreadable(str(error)),))
+        return book.end(RunState.INTERRUPTED, (no.HostUnreadable(error.statement),))
     return run_steps(plan, book, executor, inventory, Goal.FINISH)
 
 
@@ -119,10 +130,3 @@ def _image(action: Action, inventory: Inventory, book: Logbook, executor: Execut
 
 def _recorded_image(action: Action, book: Logbook) -> DiskImage | None:
     return book.image_of(action.disk_key) if isinstance(action, CreateTable | SaveTable) else None
-
-
-def _not_seen(action: Action) -> str:
-    return (
-        f"{action.describe()}: the commands reported success, but the host does not show the result. "
-        f"What this run did is taken back."
-    )

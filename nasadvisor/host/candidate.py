@@ -14,13 +14,14 @@ from nasadvisor.domain.landed import gone, landed
 from nasadvisor.domain.plan import PlanIds, PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.probing import CandidateRecord, CandidateResult, FioFigures
 from nasadvisor.domain.refusals import HiddenContent
-from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.statements import Refused, Statement
+from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.undo import Outcome, undo_of
 from nasadvisor.domain.undo_checks import can_undo
 from nasadvisor.domain.units import KIB, MIB
 from nasadvisor.host.adapters.fio import FioJob, run_fio
 from nasadvisor.host.adapters.process import Runner, Tool
-from nasadvisor.host.errors import HostError, ToolMissing
+from nasadvisor.host.errors import HostError, RulesForbid, ToolMissing
 from nasadvisor.host.executor import Executor
 from nasadvisor.host.leftovers import Leftovers
 from nasadvisor.host.lock import host_lock
@@ -33,21 +34,22 @@ FILL_SHARE: Final = 4
 """The fast cache is filled for as many times as long as one job measures, in two halves that are compared."""
 
 
-class CandidateRefused(HostError):  # noqa: N818 - named for what happened
+NOT_SHOWN: Final = _("“{step}” reported success, but the host does not show it.")
+STILL_SHOWN: Final = _("“{step}” reported success, but the host still shows what it should have taken away.")
+
+
+class CandidateRefused(RulesForbid):
     """A rule forbids the test."""
 
-    def __init__(self, refusals: tuple[Refused, ...]) -> None:
-        self.refusals = refusals
-        super().__init__("\n".join(str(refusal) for refusal in refusals))
 
-
-class SliceStays(HostError):  # noqa: N818
+class SliceStays(HostError):  # noqa: N818 - named for what happened
     """The test's slice could not be taken back."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(
-            f"The slice of the test could not be taken back: {why} Its record stays, so the next probe tries again."
+    def __init__(self, why: Statement) -> None:
+        template = _(
+            "The slice of the test could not be taken back: {why} Its record stays, so the next probe tries again."
         )
+        super().__init__(template, why=why)
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ def _make(actions: tuple[Action, ...], inventory: Inventory, executor: Executor)
         executor.do(action, inventory)
         inventory = executor.inventory()
         if not isinstance(action, SaveTable) and landed(action, inventory) is None:
-            raise SliceStays(f"{action.describe()} reported success, but the host does not show it.")
+            raise SliceStays(Statement("not-shown", NOT_SHOWN, {"step": action.describe()}))
 
 
 def _measure(runner: Runner, piece: Slice, seconds: int) -> tuple[float, float, int, tuple[FioFigures, ...]]:
@@ -150,10 +152,10 @@ def _take_back(record: CandidateRecord, executor: Executor, leftovers: Leftovers
             continue
         answer = can_undo(undo, inventory)
         if isinstance(answer, Refused):
-            raise SliceStays(str(answer))
+            raise SliceStays(answer)
         image = images.get(undo.disk_key) if isinstance(undo, RestoreTable) else None
         executor.undo(undo, inventory, image)
         inventory = executor.inventory()
         if not isinstance(undo, RestoreTable) and not gone(undo, inventory):
-            raise SliceStays(f"{undo.describe()} reported success, but the host still shows it.")
+            raise SliceStays(Statement("still-shown", STILL_SHOWN, {"step": undo.describe()}))
     leftovers.remove(record)

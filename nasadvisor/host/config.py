@@ -54,11 +54,11 @@ def load_config() -> HostConfig:
 
 
 def config_from(environment: Mapping[str, str]) -> HostConfig:
-    """Settings from NASADVISOR_* variables."""
+    """Settings from NASADVISOR_* variables: NODE, HOST_STATE, RUN_DIR, REDIS and POOL_READER."""
     run_dir = Path(environment.get("NASADVISOR_RUN_DIR", "/run/nasadvisor"))
     return HostConfig(
         node=environment.get("NASADVISOR_NODE") or platform.node() or "localhost",
-        state_dir=Path(environment.get("NASADVISOR_STATE", "/var/lib/nasadvisor")) / "host",
+        state_dir=Path(environment.get("NASADVISOR_HOST_STATE", "/var/lib/nasadvisor/host")),
         run_dir=run_dir,
         redis_url=environment.get("NASADVISOR_REDIS", f"redis+socket://{run_dir}/redis.sock"),
         pool_reader=environment.get("NASADVISOR_POOL_READER", "auto"),

@@ -1,9 +1,32 @@
 # ruff: noqa: N818 - an error is named for what happened, as in a sentence: "raise ToolMissing"
 """What can go wrong on the machine, each said in full sentences: what happened, what that means, what to do."""
 
+import re
+from typing import Final
+
+from nasadvisor.domain.statements import Refused, Statement
+from nasadvisor.domain.statements import gettext_noop as _
+
 
 class HostError(Exception):
-    """Base of all errors that the host services raise on purpose; `str(error)` is for an administrator to read."""
+    """Base of all errors that the host services raise on purpose: a statement for an administrator to read.
+
+    `str(error)` is its English sentence; its code is the name of the class ("tool-missing").
+    """
+
+    def __init__(self, template: str, **values: str | Statement) -> None:
+        code = re.sub(r"(?<!^)(?=[A-Z])", "-", type(self).__name__).lower()
+        self.statement = Statement(code, template, values)
+        super().__init__(str(self.statement))
+
+
+class RulesForbid(HostError):
+    """What was asked for breaks rules; nothing was changed."""
+
+    def __init__(self, refusals: tuple[Refused, ...]) -> None:
+        self.refusals = refusals
+        reasons = {f"reason_{number}": refusal for number, refusal in enumerate(refusals)}
+        super().__init__("\n".join(f"{{{name}}}" for name in reasons), **reasons)
 
 
 class ToolMissing(HostError):
@@ -12,10 +35,11 @@ class ToolMissing(HostError):
     def __init__(self, tool: str, package: str, directories: tuple[str, ...]) -> None:
         self.tool = tool
         self.package = package
-        super().__init__(
-            f"The program {tool} is not installed (looked in {', '.join(directories)}). Nothing was changed by this "
-            f"step. Install the package {package} and try again."
+        template = _(
+            "The program {tool} is not installed (looked in {directories}). Nothing was changed by this step. Install "
+            "the package {package} and try again."
         )
+        super().__init__(template, tool=tool, directories=", ".join(directories), package=package)
 
 
 class CommandFailed(HostError):
@@ -25,8 +49,10 @@ class CommandFailed(HostError):
         self.command = command
         self.code = code
         self.stderr = stderr
-        said = f"It said: {stderr.strip()}" if stderr.strip() else "It gave no reason."
-        super().__init__(f"{command} failed with exit code {code}. {said} {_state_after(mutates)}")
+        answer = stderr.strip()
+        said = Statement("said", _("It said “{answer}”."), {"answer": answer}) if answer else NO_REASON
+        template = _("{command} failed with exit code {code}. {said} {state}")
+        super().__init__(template, command=command, code=str(code), said=said, state=_state_after(mutates))
 
 
 class CommandTimedOut(HostError):
@@ -36,13 +62,9 @@ class CommandTimedOut(HostError):
         self.command = command
         self.timeout_s = timeout_s
         self.still_running = still_running
-        fate = (
-            "It could not be ended either: it waits inside the kernel, usually for a device that does not answer. "
-            "Look at the kernel log (dmesg) and at `zpool status`; only that device or a reboot can free it."
-            if still_running
-            else "It was ended."
-        )
-        super().__init__(f"{command} did not finish within {timeout_s:g} s. {fate} {_state_after(mutates)}")
+        template = _("{command} did not finish within {seconds} s. {fate} {state}")
+        fate = HANGS if still_running else WAS_ENDED
+        super().__init__(template, command=command, seconds=f"{timeout_s:g}", fate=fate, state=_state_after(mutates))
 
 
 class OutputUnreadable(HostError):
@@ -51,20 +73,22 @@ class OutputUnreadable(HostError):
     def __init__(self, source: str, problem: str) -> None:
         self.source = source
         self.problem = problem
-        super().__init__(
-            f"The answer of {source} could not be understood: {problem}. Nothing was changed because of it. "
-            f"Run it by hand to see what it prints; if that looks right, please report it with the output."
+        template = _(
+            "The answer of {source} could not be understood: {problem}. Nothing was changed because of it. Run it by "
+            "hand to see what it prints; if that looks right, please report it with the output."
         )
+        super().__init__(template, source=source, problem=problem)
 
 
 class SettingInvalid(HostError):
     """A setting has a value that means nothing."""
 
     def __init__(self, setting: str, value: str, accepted: tuple[str, ...]) -> None:
-        super().__init__(
-            f"The setting {setting} is {value!r}, which means nothing. Nothing was changed. Set it to one of "
-            f"{', '.join(accepted)} in /etc/nasadvisor/environment."
+        template = _(
+            "The setting {setting} is {value}, which means nothing. Nothing was changed. Set it to one of {accepted} "
+            "in /etc/nasadvisor/environment."
         )
+        super().__init__(template, setting=setting, value=repr(value), accepted=", ".join(accepted))
 
 
 class NoPoolReader(HostError):
@@ -72,28 +96,46 @@ class NoPoolReader(HostError):
 
     def __init__(self, choice: str) -> None:
         wanted = {
-            "json": "the setting asks for the JSON output of zpool, which OpenZFS has from version 2.3 on",
-            "libzfs": "the setting asks for py-libzfs, which is not installed for this Python",
-        }.get(choice, "zpool has no JSON output (OpenZFS has it from version 2.3 on), and py-libzfs is not installed")
-        super().__init__(
-            f"OpenZFS is loaded, but its pools cannot be read: {wanted}. Nothing was changed. Install OpenZFS 2.3 or "
-            f"later (package zfsutils-linux, on Debian 12 from bookworm-backports), or py-libzfs (the Python module "
-            f"libzfs) for the OpenZFS that is there."
+            "json": _("the setting asks for the JSON output of zpool, which OpenZFS has from version 2.3 on"),
+            "libzfs": _("the setting asks for py-libzfs, which is not installed for this Python"),
+        }.get(
+            choice, _("zpool has no JSON output (OpenZFS has it from version 2.3 on), and py-libzfs is not installed")
         )
+        template = _(
+            "OpenZFS is loaded, but its pools cannot be read: {reason}. Nothing was changed. Install OpenZFS 2.3 or "
+            "later (package zfsutils-linux, on Debian 12 from bookworm-backports), or py-libzfs (the Python module "
+            "libzfs) for the OpenZFS that is there."
+        )
+        super().__init__(template, reason=Statement("wanted", wanted))
 
 
 class MachineUnreadable(HostError):
     """A part of the system that every machine has (udev, /proc, /sys) could not be read."""
 
     def __init__(self, source: str, problem: str) -> None:
-        super().__init__(
-            f"{source} could not be read: {problem}. Without it nobody can tell which disks are in use, so nothing "
-            f"is offered and nothing was changed. NAS Advisor's host part must run as root on the host itself, not "
-            f"in a container."
+        template = _(
+            "{source} could not be read: {problem}. Without it nobody can tell which disks are in use, so nothing is "
+            "offered and nothing was changed. NAS Advisor's host part must run as root on the host itself, not in a "
+            "container."
         )
+        super().__init__(template, source=source, problem=problem)
 
 
-def _state_after(mutates: bool) -> str:
-    if not mutates:
-        return "It only reads, so nothing was changed."
-    return "It may have changed something before that: the state is read again before anything else is done."
+def _state_after(mutates: bool) -> Statement:
+    return MAY_HAVE_CHANGED if mutates else ONLY_READS
+
+
+NO_REASON: Final = Statement("no-reason", _("It gave no reason."))
+WAS_ENDED: Final = Statement("was-ended", _("It was ended."))
+HANGS: Final = Statement(
+    "hangs",
+    _(
+        "It could not be ended either: it waits inside the kernel, usually for a device that does not answer. Look at "
+        "the kernel log (dmesg) and at `zpool status`; only that device or a reboot can free it."
+    ),
+)
+ONLY_READS: Final = Statement("only-reads", _("It only reads, so nothing was changed."))
+MAY_HAVE_CHANGED: Final = Statement(
+    "may-have-changed",
+    _("It may have changed something before that: the state is read again before anything else is done."),
+)

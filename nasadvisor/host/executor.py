@@ -28,7 +28,9 @@ from nasadvisor.domain.actions import (
 from nasadvisor.domain.commands import Argv, commands, dry_run_argv
 from nasadvisor.domain.inventory import Disk, Inventory
 from nasadvisor.domain.lifecycle import CommandRan, DiskImage
+from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.adapters.blockdev import (
+    NOT_THERE,
     DeviceChanged,
     blank_slice,
     open_disk,
@@ -60,10 +62,11 @@ class ImageMissing(HostError):  # noqa: N818 - named for what happened
     """The journal holds no copy of the sectors that are to be put back."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(
-            f"The journal holds no copy of the partition table sectors of {path}, so they are left as they are. Our "
-            f"slices are gone from it; `sgdisk --print {path}` shows what is there."
+        template = _(
+            "The journal holds no copy of the partition table sectors of {path}, so they are left as they are. Our "
+            "slices are gone from it; `sgdisk --print {path}` shows what is there."
         )
+        super().__init__(template, path=path)
 
 
 class Executor(Protocol):
@@ -188,7 +191,7 @@ class MachineExecutor:
             reread_table(descriptor)
             for data, offset in ((head, 0), (tail, disk.identity.size_bytes - len(tail))):
                 if read_all(descriptor, len(data), offset, disk.path) != data:
-                    raise DeviceChanged(disk.path, "the restored sectors read back differently")
+                    raise DeviceChanged(disk.path, _("the restored sectors read back differently"))
 
     def _check_disk(self, key: str, inventory: Inventory) -> None:
         """The last look before a program writes to the disk: it is there, it is the one, nobody else has it.
@@ -209,7 +212,7 @@ class MachineExecutor:
     def _check_path(self, piece: Slice) -> None:
         """The name given to OpenZFS must lead to the same device as the PARTUUID that only this slice has."""
         if not _exists(piece.path) or os.path.realpath(piece.path) != os.path.realpath(piece.partuuid_path):
-            raise DeviceChanged(piece.path, "it does not lead to the slice that was made")
+            raise DeviceChanged(piece.path, _("it does not lead to the slice that was made"))
 
     def _dry_run(self, action: AddLog | AddCache) -> CommandRan:
         ran = self._command(dry_run_argv(action), mutates=False)
@@ -246,7 +249,7 @@ class MachineExecutor:
 def _known(key: str, inventory: Inventory) -> Disk:
     disk = inventory.disk(key)
     if disk is None:
-        raise DeviceChanged(key, "it is not there")
+        raise DeviceChanged(key, NOT_THERE)
     return disk
 
 

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.documents import DocumentError, from_json, to_json
+from nasadvisor.documents import DocumentError, OtherVersion, from_json, to_json
 from nasadvisor.domain.lifecycle import Record
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.errors import HostError
 
@@ -22,42 +24,56 @@ RESERVE_BYTES: Final = MIB
 """Kept allocated while a run goes on, so that a disk that fills up in the middle can still take its last records. A
 journal is about 100 KiB: a plan, two table images of 45 KiB, and the answers of a dozen commands."""
 
+DISK_FULL: Final = Statement("disk-full", _("the disk is full"))
+
 
 class RunExists(HostError):  # noqa: N818 - named for what happened
     """The plan was applied before."""
 
     def __init__(self, run_id: str) -> None:
-        super().__init__(
-            f"The plan {run_id} was applied before; a plan runs once. Nothing was changed. Make a new plan."
-        )
+        template = _("The plan {run} was applied before; a plan runs once. Nothing was changed. Make a new plan.")
+        super().__init__(template, run=run_id)
 
 
 class RunUnknown(HostError):  # noqa: N818
     """There is no journal for this run."""
 
     def __init__(self, run_id: str) -> None:
-        super().__init__(f"There is no run {run_id} on this host. `nasadvisor runs` lists them.")
+        super().__init__(_("There is no run {run} on this host. `nasadvisor runs` lists them."), run=run_id)
 
 
 class JournalUnwritable(HostError):  # noqa: N818
     """The journal cannot be kept, so nothing may be done."""
 
     def __init__(self, path: Path, error: OSError) -> None:
-        reason = "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else (error.strerror or str(error))
-        super().__init__(
-            f"The journal at {path} cannot be written: {reason}. Without it a crash could not be cleaned up, so "
-            f"nothing more is done. Free some space or make the directory writable, then try again."
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        template = _(
+            "The journal at {path} cannot be written: {reason}. Without it a crash could not be cleaned up, so nothing "
+            "more is done. Free some space or make the directory writable, then try again."
         )
+        super().__init__(template, path=str(path), reason=DISK_FULL if is_full else (error.strerror or str(error)))
 
 
 class JournalDamaged(HostError):  # noqa: N818
     """The journal holds something that is not a record."""
 
     def __init__(self, path: Path, line: int, problem: str) -> None:
-        super().__init__(
-            f"The journal {path} is damaged in line {line}: {problem}. The run cannot be finished or undone by itself; "
-            f"`zpool status` and the plan in the journal's first line show what it made."
+        template = _(
+            "The journal {path} is damaged in line {line}: {problem}. The run cannot be finished or undone by itself; "
+            "`zpool status` and the plan in the journal's first line show what it made."
         )
+        super().__init__(template, path=str(path), line=str(line), problem=problem)
+
+
+class JournalOfOtherVersion(HostError):  # noqa: N818
+    """The journal was kept by another release of NAS Advisor."""
+
+    def __init__(self, path: Path) -> None:
+        template = _(
+            "The journal {path} was written by another release of NAS Advisor, and this one cannot read it. The run "
+            "was left as it is. Finish or undo it with the release that began it; `zpool status` shows what is there."
+        )
+        super().__init__(template, path=str(path))
 
 
 @dataclass(frozen=True)
@@ -92,6 +108,7 @@ class Journal:
 
         Raises:
             RunUnknown: there is no such journal.
+            JournalOfOtherVersion: another release kept it.
             JournalDamaged: a line in it is not a record.
         """
         try:
@@ -146,6 +163,8 @@ class Journal:
     def _parse(self, number: int, line: bytes) -> Record:
         try:
             return from_json(Record, line.decode())  # type: ignore[arg-type]
+        except OtherVersion as error:
+            raise JournalOfOtherVersion(self.path) from error
         except (DocumentError, UnicodeDecodeError) as error:
             raise JournalDamaged(self.path, number, str(error)) from error
 

@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 
 from nasadvisor.documents import DocumentError, from_json, to_json
 from nasadvisor.domain.probing import CandidateRecord, ProbeRecord
+from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import JournalUnwritable, sync_directory
 
@@ -25,10 +26,11 @@ class RecordDamaged(HostError):  # noqa: N818 - named for what happened
     """A record cannot be read, so what it names has to be removed by hand."""
 
     def __init__(self, path: Path, problem: str) -> None:
-        super().__init__(
-            f"The record {path} of an interrupted measurement cannot be read: {problem}. Look for datasets called "
-            f"nasadvisor-probe-… with `zfs list`, and for slices without a pool; then remove the file."
+        template = _(
+            "The record {path} of an interrupted measurement cannot be read: {problem}. Look for datasets called "
+            "nasadvisor-probe-… with `zfs list`, and for slices without a pool; then remove the file."
         )
+        super().__init__(template, path=str(path), problem=problem)
 
 
 @dataclass(frozen=True)

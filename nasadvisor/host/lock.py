@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
+from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.errors import HostError
 
 POLL_S: Final = 0.1
@@ -21,10 +22,11 @@ class HostBusy(HostError):  # noqa: N818 - named for what happened
     """Somebody else is changing this host's disks."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(
-            f"Another disk operation is running on this host (the lock {path} is held). Nothing was changed. "
-            f"Wait until it is done and try again."
+        template = _(
+            "Another disk operation is running on this host (the lock {path} is held). Nothing was changed. Wait until "
+            "it is done and try again."
         )
+        super().__init__(template, path=str(path))
 
 
 @contextmanager

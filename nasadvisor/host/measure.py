@@ -13,11 +13,11 @@ from nasadvisor.domain.plan import PlanIds, PlanRequest
 from nasadvisor.domain.probing import CandidateResult, ProbeResult, against_probe
 from nasadvisor.domain.refusals import DiskGone, NoPool
 from nasadvisor.domain.samples import Sample
-from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.units import GIB
 from nasadvisor.domain.workload import DATA, LOGS, CommitTime, workload_of
 from nasadvisor.host.candidate import CandidateHost, clean_up_candidates, measure_candidate
-from nasadvisor.host.errors import HostError
+from nasadvisor.host.errors import HostError, RulesForbid
 from nasadvisor.host.measurements import keep_measurement
 from nasadvisor.host.probe import ProbeHost, clean_up_probes, probe_pool
 from nasadvisor.host.sample import Sampler
@@ -33,19 +33,15 @@ LONGEST_S: Final = 300
 _ID: Final = re.compile(r"[0-9a-f][0-9a-f-]{7,35}")
 
 
-class MeasurementRefused(HostError):  # noqa: N818 - named for what happened
+class MeasurementRefused(RulesForbid):
     """It may not be measured now; nothing was changed."""
 
-    def __init__(self, refusals: tuple[Refused, ...]) -> None:
-        self.refusals = refusals
-        super().__init__("\n".join(str(refusal) for refusal in refusals))
 
-
-class OrderForeign(HostError):  # noqa: N818
+class OrderForeign(HostError):  # noqa: N818 - named for what happened
     """An order that our own console or command line would not give."""
 
     def __init__(self) -> None:
-        super().__init__("The order for a measurement is not one of ours. Nothing was changed.")
+        super().__init__(_("The order for a measurement is not one of ours. Nothing was changed."))
 
 
 @dataclass(frozen=True)

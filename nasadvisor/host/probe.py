@@ -21,6 +21,7 @@ from nasadvisor.domain.probing import (
     ProbeRecord,
     ProbeResult,
 )
+from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.units import KIB
 from nasadvisor.host.adapters.fio import FioJob, run_fio
 from nasadvisor.host.adapters.process import Command, Runner, Tool
@@ -42,20 +43,22 @@ class NotOurs(HostError):  # noqa: N818 - named for what happened
     """A dataset has the name of a probe but not its mark."""
 
     def __init__(self, dataset: str) -> None:
-        super().__init__(
-            f"The dataset {dataset} has the name of a probe of ours but not its mark ({PROBE_PROPERTY}), so it was "
-            f"left alone. If nobody needs it, remove it yourself."
+        template = _(
+            "The dataset {dataset} has the name of a probe of ours but not its mark ({mark}), so it was left alone. "
+            "If nobody needs it, remove it yourself."
         )
+        super().__init__(template, dataset=dataset, mark=PROBE_PROPERTY)
 
 
 class PoolAway(HostError):  # noqa: N818
     """The pool of a probe is not imported, so nobody can see whether its dataset is still there."""
 
     def __init__(self, dataset: str) -> None:
-        super().__init__(
-            f"The pool of the probe's dataset {dataset} is not imported. The next probe after its import removes the "
-            f"dataset."
+        template = _(
+            "The pool of the probe's dataset {dataset} is not imported. The next probe after its import removes the "
+            "dataset."
         )
+        super().__init__(template, dataset=dataset)
 
 
 @dataclass(frozen=True)

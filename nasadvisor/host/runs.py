@@ -8,10 +8,11 @@ from typing import Final
 
 from nasadvisor.domain.lifecycle import Continued, Goal, Record, Run, Started, as_interrupted, fold
 from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.apply import apply_checked, finish_checked
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.executor import Executor
-from nasadvisor.host.journal import Journal, JournalUnwritable, create_journal, open_journal, run_ids
+from nasadvisor.host.journal import Journal, JournalUnwritable, RunUnknown, create_journal, open_journal, run_ids
 from nasadvisor.host.lock import host_lock, is_held
 from nasadvisor.host.logbook import Logbook, Observer
 from nasadvisor.host.undo import undo_checked
@@ -23,8 +24,8 @@ LOCK_WAIT_S: Final = 10.0
 class WrongMoment(HostError):  # noqa: N818 - named for what happened
     """The run is in a state in which it cannot be finished or undone."""
 
-    def __init__(self, run: Run, verb: str) -> None:
-        super().__init__(f"The run {run.id} is {run.state}, so it cannot be {verb}. Nothing was changed.")
+    def __init__(self, run: Run, template: str) -> None:
+        super().__init__(template, run=run.id, state=run.state.value)
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def finish_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
         book, run = _reopen(host, run_id, observe)
         if not run.can_finish:
-            raise WrongMoment(run, "finished")
+            raise WrongMoment(run, _("The run {run} is {state}, so it cannot be finished. Nothing was changed."))
         book.write(Continued(book.now(), Goal.FINISH, by))
         return finish_checked(run.plan, book, host.executor(descriptors))
 
@@ -81,7 +82,7 @@ def undo_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
         book, run = _reopen(host, run_id, observe)
         if not run.can_undo:
-            raise WrongMoment(run, "undone")
+            raise WrongMoment(run, _("The run {run} is {state}, so it cannot be undone. Nothing was changed."))
         return undo_checked(run.plan, book, host.executor(descriptors), by)
 
 
@@ -92,26 +93,51 @@ def show_run(host: RunHost, run_id: str) -> Run:
         RunUnknown, JournalDamaged
     """
     at_work = is_held(host.locks[0])
-    run = fold(open_journal(host.journals, run_id).read(), host.node)
+    run = fold(_records(open_journal(host.journals, run_id)), host.node)
     return run if at_work else as_interrupted(run)
 
 
-def list_runs(host: RunHost) -> tuple[Run, ...]:
-    """Every run, newest first.
+@dataclass(frozen=True)
+class RunList:
+    """Every run, newest first, and why each of the others cannot be read."""
 
-    Raises:
-        JournalDamaged
-    """
-    runs = (show_run(host, run_id) for run_id in run_ids(host.journals))
-    return tuple(sorted(runs, key=lambda run: run.started_at, reverse=True))
+    runs: tuple[Run, ...]
+    unreadable: tuple[HostError, ...]
+
+
+def list_runs(host: RunHost) -> RunList:
+    """The runs of this host. One whose journal cannot be read hides none of the others."""
+    runs: list[Run] = []
+    unreadable: list[HostError] = []
+    for run_id in run_ids(host.journals):
+        try:
+            runs.append(show_run(host, run_id))
+        except RunUnknown:
+            continue
+        except HostError as error:
+            unreadable.append(error)
+    return RunList(tuple(sorted(runs, key=lambda run: run.started_at, reverse=True)), tuple(unreadable))
 
 
 def _reopen(host: RunHost, run_id: str, observe: Observer) -> tuple[Logbook, Run]:
     journal = open_journal(host.journals, run_id)
-    book = _book(host, journal, journal.read(), observe)
+    book = _book(host, journal, _records(journal), observe)
     run = as_interrupted(book.run)  # we hold the lock, so nobody else is at it
     journal.keep_reserve()
     return book, run
+
+
+def _records(journal: Journal) -> tuple[Record, ...]:
+    """What a journal holds.
+
+    Raises:
+        RunUnknown: it holds nothing. The machine died while the run's first record was written, and so before any step.
+        JournalDamaged, JournalOfOtherVersion
+    """
+    records = journal.read()
+    if not records:
+        raise RunUnknown(journal.directory.name)
+    return records
 
 
 def _book(host: RunHost, journal: Journal, records: tuple[Record, ...], observe: Observer) -> Logbook:

@@ -43,7 +43,13 @@ def celery_app(config: HostConfig) -> Celery:
         broker_connection_retry_on_startup=True,
         # Forever: a Redis that is down for long must not end a worker that may be in the middle of a run.
         broker_connection_max_retries=None,
-        broker_transport_options={"socket_connect_timeout": 3, "socket_timeout": 10},
+        # What cannot be published is asked for again; to wait for Redis would hold up the run (kombu: 2 s and more).
+        broker_transport_options={
+            "socket_connect_timeout": 3,
+            "socket_timeout": 10,
+            "max_retries": 1,
+            "interval_start": 0,
+        },
         worker_prefetch_multiplier=1,
         worker_hijack_root_logger=False,
         worker_enable_remote_control=False,
@@ -73,7 +79,7 @@ class HostTasks:
             document = to_document(self.look())
         except HostError as error:
             log.warning("inventory: %s", error)
-            self._publish("console.store_inventory_error", str(error))
+            self._publish("console.store_inventory_error", to_document(error.statement))
         else:
             self._publish("console.store_inventory", document)
 
@@ -121,7 +127,7 @@ class HostTasks:
             found = self.measure(order)
         except HostError as error:
             log.warning("measurement %s: %s", order.id, error)
-            self._publish("console.store_measurement_error", order.id, str(error))
+            self._publish("console.store_measurement_error", order.id, to_document(error.statement))
         else:
             self._publish("console.store_measurement", to_document(found))
 
@@ -136,12 +142,10 @@ class HostTasks:
 
     def report_runs(self) -> None:
         """Publish every run of this host, those of the command line included."""
-        try:
-            runs = list_runs(self.runs)
-        except HostError as error:
+        found = list_runs(self.runs)
+        for error in found.unreadable:
             log.warning("runs: %s", error)
-            return
-        for run in runs:
+        for run in found.runs:
             self._observe(run)
 
     def register(self) -> None:
@@ -168,7 +172,7 @@ class HostTasks:
 
     def _publish_stopped(self, run_id: str, error: HostError) -> None:
         log.warning("run %s: %s", run_id, error)
-        self._publish("console.store_run_error", run_id, str(error))
+        self._publish("console.store_run_error", run_id, to_document(error.statement))
 
     def _observe(self, run: Run) -> None:
         self._publish("console.store_run", to_document(run))

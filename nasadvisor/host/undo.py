@@ -1,5 +1,7 @@
 """Taking a run back: by guid and PARTUUID only, cache first, each step looked up on the host before and after."""
 
+from typing import Final
+
 from nasadvisor.domain import refusals as no
 from nasadvisor.domain.actions import (
     Action,
@@ -26,12 +28,21 @@ from nasadvisor.domain.lifecycle import (
     StepState,
 )
 from nasadvisor.domain.plan import Plan
-from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.statements import Refused, Statement
+from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.undo import Outcome, stays_after_undo, undo_of
 from nasadvisor.domain.undo_checks import can_undo
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.executor import Executor
 from nasadvisor.host.logbook import Logbook
+
+STILL_THERE: Final = Statement(
+    "still-there",
+    _(
+        "The commands of this step reported success, but the host still shows what they should have taken away. "
+        "Nothing further was taken back. `zpool status` shows the pool; try the undo again in a few minutes."
+    ),
+)
 
 
 def undo_checked(plan: Plan, book: Logbook, executor: Executor, by: str) -> Run:
@@ -43,7 +54,7 @@ def undo_checked(plan: Plan, book: Logbook, executor: Executor, by: str) -> Run:
     try:
         inventory = executor.inventory()
     except HostError as error:
-        return book.end(_resting(before), (no.HostUnreadable(str(error)),))
+        return book.end(_resting(before), (no.HostUnreadable(error.statement),))
     actions = undo_actions(plan, book, inventory)
     refusals = tuple(_against_pool_steps(actions, inventory))
     if refusals:
@@ -57,7 +68,7 @@ def put_back(plan: Plan, book: Logbook, executor: Executor) -> Run:
     try:
         inventory = executor.inventory()
     except HostError as error:
-        return book.end(RunState.ATTENTION, (no.HostUnreadable(str(error)),))
+        return book.end(RunState.ATTENTION, (no.HostUnreadable(error.statement),))
     actions = undo_actions(plan, book, inventory)
     book.write(Continued(book.now(), Goal.PUT_BACK, "", actions))
     return _run(plan, book, executor, inventory, actions, Goal.PUT_BACK)
@@ -112,21 +123,21 @@ def _run(
             continue
         answer = can_undo(action, inventory)
         if isinstance(answer, Refused) and isinstance(action, RestoreTable):
-            book.write(Skipped(book.now(), goal, number, str(answer)))
+            book.write(Skipped(book.now(), goal, number, answer.plain))
             left_tables.append(action.disk_path)
             continue
         if isinstance(answer, Refused):
-            book.write(Failed(book.now(), goal, number, str(answer)))
+            book.write(Failed(book.now(), goal, number, answer.plain))
             return book.end(RunState.ATTENTION, (answer,))
         try:
             book.write(Intent(book.now(), goal, number))
             ran = executor.undo(action, inventory, _image(action, book))
             inventory = executor.inventory()
         except HostError as error:
-            book.write(Failed(book.now(), goal, number, str(error)))
+            book.write(Failed(book.now(), goal, number, error.statement))
             return book.end(RunState.ATTENTION)
         if not isinstance(action, RestoreTable) and not gone(action, inventory):
-            book.write(Failed(book.now(), goal, number, _still_there(action), ran))
+            book.write(Failed(book.now(), goal, number, STILL_THERE, ran))
             return book.end(RunState.ATTENTION)
         book.write(Done(book.now(), goal, number, Outcome(), ran))
     state = RunState.UNDONE if goal is Goal.UNDO else RunState.PUT_BACK
@@ -135,10 +146,3 @@ def _run(
 
 def _image(action: UndoAction, book: Logbook) -> DiskImage | None:
     return book.image_of(action.disk_key) if isinstance(action, RestoreTable) else None
-
-
-def _still_there(action: UndoAction) -> str:
-    return (
-        f"{action.describe()}: the commands reported success, but the host still shows it. Nothing further was "
-        f"taken back. `zpool status` shows the pool; try the undo again in a few minutes."
-    )

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.test import override_settings
+from kombu import Connection
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
@@ -100,6 +101,7 @@ def waiting(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[object]]]:
             tasks.append((task, args))
 
     monkeypatch.setattr(app, "send_task", send_task)
+    monkeypatch.setattr(app, "connection_or_acquire", lambda: Connection("memory://"))
     return tasks
 
 
@@ -115,15 +117,20 @@ def context(chromium: Browser) -> Iterator[BrowserContext]:
 @pytest.fixture
 def desk(
     context: BrowserContext,
-    django_db_serialized_rollback: None,
     transactional_db: None,
     server: LiveServer,
     tmp_path: Path,
     waiting: list[tuple[str, list[object]]],
 ) -> Desk:
-    """An operator and a viewer exist; nobody is signed in."""
-    del django_db_serialized_rollback, transactional_db  # the groups come with the migrations
+    """An operator and a viewer exist; nobody is signed in.
+
+    The test before emptied every table, the groups that come with the migrations too. Django's own way to restore them
+    (serialized_rollback) does not: it keeps them at the connection of the moment in which the database was made, and
+    that is another one where unit tests made it, before Playwright's event loop ran in this thread.
+    """
+    del transactional_db
     for role in (UserRole.OPERATOR, UserRole.VIEWER):
+        Group.objects.get_or_create(name=role.value)
         set_role(User.objects.create_user(role.value, password=PASSWORD), role)
     page = context.new_page()
     return Desk(page, server.url, simulated_host(tmp_path / "host", home_server()), waiting)

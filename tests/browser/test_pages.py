@@ -1,6 +1,7 @@
 """The frame and the pages around the wizard in a real browser: how they fit, and what their scripts do."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
@@ -10,7 +11,7 @@ from nasadvisor.console import records
 from nasadvisor.console.models import Node
 from nasadvisor.documents import to_document
 from nasadvisor.domain.inventory import Inventory
-from tests.browser.conftest import Desk
+from tests.browser.conftest import PASSWORD, Desk
 from tests.browser.test_looks import WIDTHS, overflow, picture, violations
 from tests.fixtures.machines.build import large, typical
 
@@ -125,3 +126,19 @@ def test_a_browser_reports_no_error_and_no_forbidden_content(operator: Desk) -> 
     for name in ("overview", "pools", "pool", "disks", "disk", "settings"):
         operator.open(address(name, typical()))
     assert said == []
+
+
+def test_a_host_that_is_gone_is_forgotten(operator: Desk) -> None:
+    page = operator.page
+    Node.objects.create(name="old-nas", last_contact=timezone.now() - timedelta(days=30))
+    operator.open("/settings/")
+    page.get_by_role("link", name="Forget old-nas").click()
+    for width, height in WIDTHS.items():
+        page.set_viewport_size({"width": width, "height": height})
+        picture(page, f"forget-{width}")
+        assert not overflow(page), f"forget is wider than {width} px"
+    assert not violations(page)
+    page.get_by_label("Your password").fill(PASSWORD)
+    page.get_by_role("button", name="Forget old-nas").click()
+    expect(page.get_by_text("old-nas was forgotten.")).to_be_visible()
+    expect(page.get_by_role("row", name="old-nas")).to_have_count(0)

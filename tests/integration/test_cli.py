@@ -1,14 +1,13 @@
 """The command line on real OpenZFS: its exit codes, and that each means what it says."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
 from nasadvisor.documents import from_document
 from nasadvisor.domain.inventory import Inventory
 from tests.integration.product import Product, product
+from tests.integration.wrong_tools import zpool_that
 from tests.lab.guest import Guest
 
 pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.usefixtures("clean_guest")]
@@ -16,6 +15,7 @@ __all__ = ["product"]
 
 SSDS = ("nvme0", "nvme1", "sata0", "sas0")
 PLAN = "/root/plan.json"
+FAIL = 'echo "cannot: I/O error" >&2; false'
 
 
 def wish(guest: Guest) -> tuple[str, ...]:
@@ -28,19 +28,6 @@ def wish(guest: Guest) -> tuple[str, ...]:
 def plan(product: Product) -> None:
     done = product.cli("plan", *wish(product.guest), "--output", PLAN)
     assert done.code == 0, done.stderr
-
-
-@contextmanager
-def broken_zpool(guest: Guest, *failing: str) -> Iterator[None]:
-    """A zpool command that fails with an I/O error for some of its subcommands."""
-    cases = " ".join(f'"{pattern}"*) echo "cannot: I/O error" >&2; exit 1 ;;' for pattern in failing)
-    script = f'#!/bin/sh\ncase "$*" in {cases} esac\nexec /usr/sbin/zpool.real "$@"\n'
-    guest.run("mv /usr/sbin/zpool /usr/sbin/zpool.real")
-    guest.run("cat > /usr/sbin/zpool && chmod 755 /usr/sbin/zpool", stdin=script.encode())
-    try:
-        yield
-    finally:
-        guest.run("mv /usr/sbin/zpool.real /usr/sbin/zpool")
 
 
 def test_inventory_and_pools_tell_what_zpool_tells(product: Product) -> None:
@@ -93,7 +80,7 @@ def test_a_failed_step_ends_with_4_and_everything_is_back(product: Product) -> N
     guest = product.guest
     blank = guest.digests(*SSDS)
     plan(product)
-    with broken_zpool(guest, "add -o ashift=12 tank cache"):
+    with zpool_that(guest, {"add -o ashift=12 tank cache": FAIL}):
         done = product.cli("apply", PLAN, "--yes")
     assert done.code == 4, done.stderr
     assert "I/O error" in done.stdout
@@ -105,7 +92,7 @@ def test_what_can_go_neither_forward_nor_back_ends_with_5_and_can_be_undone_late
     guest = product.guest
     blank = guest.digests(*SSDS)
     plan(product)
-    with broken_zpool(guest, "add -o ashift=12 tank cache", "remove"):
+    with zpool_that(guest, {"add -o ashift=12 tank cache": FAIL, "remove": FAIL}):
         done = product.cli("apply", PLAN, "--yes", "--json")
     assert done.code == 5, done.stderr
     answer = json.loads(done.stdout)

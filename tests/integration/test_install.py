@@ -96,10 +96,7 @@ def test_the_idle_stack_stays_within_its_memory(product: Product) -> None:
     product.guest.run(PAGE)
     total_kib = 0
     for service in SERVICES:
-        processes = f"/sys/fs/cgroup/system.slice/{service}.service/cgroup.procs"
-        # A command of the host's may end in between.
-        script = f"for pid in $(cat {processes}); do sed -n 's/^Pss: *//p' /proc/$pid/smaps_rollup || true; done"
-        kib = sum(int(line.split()[0]) for line in product.guest.run(script).stdout.splitlines())
+        kib = product.pss_kib(service)
         print(f"{service}: {kib / 1024:.0f} MiB PSS")
         total_kib += kib
     print(f"together: {total_kib / 1024:.0f} MiB PSS")

@@ -1,25 +1,17 @@
 """The lab keeps its promises: what its guests look like, and what its faults do."""
 
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.lab.errors import LabError
 from tests.lab.guest import Guest
-from tests.lab.lab import Lab
 from tests.lab.shell import CommandError
 
 pytestmark = [pytest.mark.lab, pytest.mark.long]
 SSDS = ("nvme0", "nvme1", "sata0", "sas0")
 VENV_PYTHON = "/usr/lib/nasadvisor/venv/bin/python"
-
-
-@pytest.fixture(scope="module")
-def odd_guest() -> Iterator[Guest]:
-    with Lab.start("odd", name="test-odd") as guest:
-        yield guest
 
 
 def property_of(guest: Guest, name: str, attribute: str) -> str:
@@ -160,13 +152,3 @@ def test_a_reset_gets_out_of_a_suspended_pool(clean_guest: Guest) -> None:
     clean_guest.reset()
     assert clean_guest.run("zpool list -Ho name").stdout == "tank\n"
     assert clean_guest.digests("nvme0")["nvme0"].content == ""
-
-
-def test_odd_disks_are_as_odd_as_wanted(odd_guest: Guest) -> None:
-    seen = odd_guest.disks()
-    assert set(seen) == {disk.name for disk in odd_guest.scenario.disks} | {"shared-2"}
-    assert property_of(odd_guest, "native4k", "LOG-SEC") == "4096"
-    assert property_of(odd_guest, "twin0", "SERIAL") == property_of(odd_guest, "twin1", "SERIAL")
-    assert property_of(odd_guest, "nameless", "SERIAL") == ""
-    assert int(odd_guest.run(["blockdev", "--getsize64", seen["tiny"].device]).stdout) < 64 << 20
-    assert property_of(odd_guest, "shared", "SERIAL") == property_of(odd_guest, "shared-2", "SERIAL")

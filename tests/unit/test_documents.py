@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nasadvisor.documents import DocumentError, Json, from_document, from_json, to_document, to_json
+from nasadvisor.documents import (
+    VERSION,
+    DocumentError,
+    Json,
+    OtherVersion,
+    from_document,
+    from_json,
+    to_document,
+    to_json,
+)
 from nasadvisor.domain import refusals
 from nasadvisor.domain.actions import AddCache, AddLog, UndoAction
 from nasadvisor.domain.inventory import Inventory, Vdev
@@ -30,6 +39,7 @@ from nasadvisor.domain.lifecycle import (
     fold,
 )
 from nasadvisor.domain.plan import Plan, PlanRequest
+from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.undo import Outcome, cannot_be_undone, planned_outcome, undo_of
 from tests.unit.domain.builders import attach_to_log
 from tests.unit.machines import MIRROR_AND_CACHES, NVME2, TANK, home_server, plan_for, with_single_log
@@ -51,8 +61,8 @@ RECORDS: tuple[Record, ...] = (
     Intent(AT, Goal.UNDO, 0, DiskImage("key", "uuid", "AAAA", "BBBB")),
     Intent(AT, Goal.UNDO, 0),
     Done(AT, Goal.UNDO, 0, Outcome(("18446744073709551615",)), RAN, found=True),
-    Failed(AT, Goal.UNDO, 1, "It broke.", RAN),
-    Skipped(AT, Goal.UNDO, 2, "Somebody changed it."),
+    Failed(AT, Goal.UNDO, 1, Statement("broke", "It broke: {why}", {"why": refusals.NothingToDo("tank").plain}), RAN),
+    Skipped(AT, Goal.UNDO, 2, Statement("changed", "Somebody changed it.")),
     Ended(AT, RunState.ATTENTION, (refusals.NothingToDo("tank"),), cannot_be_undone(PLAN)),
 )
 THINGS: list[tuple[Any, Any]] = [
@@ -143,7 +153,7 @@ def could_stand_for(value: object, before: object) -> bool:
     if isinstance(value, float) and value == 1.5:
         return isinstance(before, float)
     if type(value) is str:
-        return isinstance(before, str)
+        return isinstance(before, str) or (isinstance(before, dict) and "template" in before)  # inside a sentence
     if value is None:
         return isinstance(before, dict | int)  # an image or a size that is left open
     return type(value) is type(before) and (isinstance(value, bool) or value == [] or isinstance(value, dict))
@@ -298,3 +308,33 @@ def test_a_kind_is_not_taken_for_its_neighbour() -> None:
         from_document(AddCache, to_document(log))
     with pytest.raises(DocumentError):
         from_document(UndoAction, to_document(log))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("template", ["{gone}", "{", "{0}", "{pool.name}", "{pool[x]}"])
+def test_a_sentence_whose_template_does_not_fit_its_values_is_refused_before_any_page_says_it(template: str) -> None:
+    document = {**to_document(Statement("x", "Pool {pool}", {"pool": "tank"})), "template": template}
+    with pytest.raises(DocumentError, match="does not fit its values"):
+        from_document(Statement, document)
+
+
+@pytest.mark.parametrize(("version", "age"), [(VERSION + 1, "newer"), (VERSION - 1, "older")])
+@pytest.mark.parametrize(("kind", "thing"), [(Plan, PLAN), (Run, fold(RECORDS, "nas")), (Record, RECORDS[0])])
+def test_a_document_of_another_release_is_told_from_a_damaged_one(
+    kind: Any, thing: object, version: int, age: str
+) -> None:
+    with pytest.raises(OtherVersion, match=f"written by an? {age} release of NAS Advisor"):
+        from_document(kind, {**to_document(thing), "version": version, "surprise": 1})
+
+
+@pytest.mark.parametrize("version", [None, "1", True, 1.0])
+def test_a_version_that_is_no_number_is_damage(version: object) -> None:
+    with pytest.raises(DocumentError) as error:
+        from_document(Plan, {**to_document(PLAN), "version": version})
+    assert not isinstance(error.value, OtherVersion)
+
+
+@pytest.mark.parametrize("sentence", ["It broke.", None, {}, {"code": "x", "template": "It broke."}])
+def test_a_record_says_what_failed_in_a_whole_statement(sentence: object) -> None:
+    document = {**to_document(RECORDS[5]), "sentence": sentence}
+    with pytest.raises(DocumentError):
+        from_document(Record, document)  # type: ignore[arg-type]

@@ -121,7 +121,7 @@ def status_of(stored: StoredRun, now: datetime) -> RunStatus:
         silent_s=silent_s,
         can_undo=run.can_undo and not is_asked and stored.seq > 0,
         can_finish=run.can_finish and not is_asked,
-        version=f"{stored.seq}-{stored.state}-{stored.pending}-{silent_s // 5}-{bool(stored.error)}",
+        version=f"{stored.seq}-{stored.state}-{stored.pending}-{silent_s // 5}-{bool(stored.error_document)}",
     )
 
 

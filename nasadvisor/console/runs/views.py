@@ -9,11 +9,12 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from nasadvisor.console import hosts
+from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.models import StoredRun
-from nasadvisor.console.passwords import PasswordForm, confirm_password
+from nasadvisor.console.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
 from nasadvisor.console.roles import operator_required, user_of
 from nasadvisor.console.runs.status import RunStatus, status_of
-from nasadvisor.console.wizard.apply import POSTED_FIELDS, require_only, run_progress
+from nasadvisor.console.wizard.apply import run_progress
 from nasadvisor.console.wizard.progress import WizardStep
 from nasadvisor.documents import DocumentError
 from nasadvisor.domain.undo import cannot_be_undone
@@ -79,4 +80,4 @@ def _status(run_id: UUID) -> RunStatus:
     try:
         return status_of(stored, timezone.now())
     except DocumentError as error:
-        raise Http404 from error
+        raise OtherRelease from error

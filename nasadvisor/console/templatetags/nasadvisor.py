@@ -14,7 +14,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, npgettext_lazy
 
 from nasadvisor.console.diagrams import TITLES
 from nasadvisor.console.states import Look, look_of_state
@@ -37,11 +37,21 @@ BUS_WORDS: Final[dict[Bus, str | Promise]] = {
 
 JUST_NOW_S = 60
 
+AGO: Final = {
+    "year": npgettext_lazy("ago", "%(num)d year", "%(num)d years", "num"),
+    "month": npgettext_lazy("ago", "%(num)d month", "%(num)d months", "num"),
+    "week": npgettext_lazy("ago", "%(num)d week", "%(num)d weeks", "num"),
+    "day": npgettext_lazy("ago", "%(num)d day", "%(num)d days", "num"),
+    "hour": npgettext_lazy("ago", "%(num)d hour", "%(num)d hours", "num"),
+    "minute": npgettext_lazy("ago", "%(num)d minute", "%(num)d minutes", "num"),
+}
+"""What stands before "ago", which has a case of its own in some languages: German says "3 Tage", but "vor 3 Tagen"."""
+
 
 @register.filter
 def sentence(statement: Statement) -> SafeString:
-    """A refusal, warning or finding in the user's language; what stands between backticks is shown as code."""
-    parts = _(statement.template).format_map(statement.values).split("`")
+    """Any statement in the user's language; what stands between backticks is shown as code."""
+    parts = statement.said(_).split("`")
     return format_html_join("", "{}", ((_as_code(part) if place % 2 else part,) for place, part in enumerate(parts)))
 
 
@@ -104,7 +114,8 @@ def ago(moment: datetime | str | None) -> SafeString:
         return format_html("{}", _("never"))
     at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
     seconds = (timezone.now() - at).total_seconds()
-    words = _("just now") if seconds < JUST_NOW_S else _("%(time)s ago") % {"time": timesince(at, depth=1)}
+    passed = timesince(at, depth=1, time_strings=AGO)  # type: ignore[arg-type]  # Django's own are lazy too
+    words = _("just now") if seconds < JUST_NOW_S else _("%(time)s ago") % {"time": passed}
     local = timezone.localtime(at)
     return format_html(
         '<time datetime="{}" title="{}">{}</time>', at.isoformat(), f"{local:%Y-%m-%d %H:%M:%S %Z}", words

@@ -5,16 +5,16 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
 from nasadvisor.console import hosts
+from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.models import StoredPlan, StoredRun
-from nasadvisor.console.passwords import PasswordForm, confirm_password
+from nasadvisor.console.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
 from nasadvisor.console.plans import own_plan, refusal_of
 from nasadvisor.console.roles import operator_required, user_of
 from nasadvisor.console.wizard.draft import drop_draft
@@ -22,11 +22,9 @@ from nasadvisor.console.wizard.preview import preview_of
 from nasadvisor.console.wizard.progress import ProgressItem, WizardStep, progress
 from nasadvisor.console.wizard.proof import parts_in_pool
 from nasadvisor.console.wizard.summary import summary_of
+from nasadvisor.documents import DocumentError
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
-
-POSTED_FIELDS = frozenset({"csrfmiddlewaretoken", "password"})
-"""Everything else about a plan is on the server; who posts more does not use our form."""
 
 
 @operator_required
@@ -66,8 +64,12 @@ def apply(request: HttpRequest, plan_id: UUID) -> HttpResponse:
 
 def proof(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     """The sixth step: whether the pool has what the plan gave it."""
-    stored = get_object_or_404(StoredRun.objects.select_related("node"), pk=plan_id)
-    plan, inventory = stored.run.plan, stored.node.inventory
+    runs = StoredRun.objects.select_related("node").defer("node__inventory_document")
+    stored = get_object_or_404(runs, pk=plan_id)
+    try:
+        plan, inventory = stored.run.plan, stored.node.inventory
+    except DocumentError as error:
+        raise OtherRelease from error
     pool = inventory.pool(plan.request.pool_guid) if inventory else None
     context = {
         "stored": stored,
@@ -91,16 +93,6 @@ def run_progress(stored: StoredRun, step: WizardStep) -> tuple[ProgressItem, ...
     if stored.state == "applied":
         urls[WizardStep.PROOF] = reverse("wizard-proof", args=[stored.id])
     return progress(step, urls)
-
-
-def require_only(request: HttpRequest, fields: frozenset[str]) -> None:
-    """Refuse a form with fields that ours does not have.
-
-    Raises:
-        BadRequest: it has such fields.
-    """
-    if set(request.POST) - fields:
-        raise BadRequest
 
 
 def _was_read_before_end(run: Run, inventory: Inventory | None) -> bool:

@@ -85,7 +85,7 @@ def _draw(disk: Disk, index: Index, new: set[tuple[str, int]], request: PlanRequ
     )
     reserve_start = _reserve_start(disk, request, index.inventory.host)
     free = (piece for extent in free_extents(disk) for piece in _free(disk, extent, reserve_start))
-    return DiskDrawing(disk, tuple(sorted((*taken, *free), key=lambda each: each.x)))
+    return DiskDrawing.of(disk, (*taken, *free))
 
 
 def _reserve_start(disk: Disk, request: PlanRequest, host: Host) -> int:

@@ -15,6 +15,8 @@ from typing import Final
 
 from nasadvisor.domain.actions import Slice
 from nasadvisor.domain.inventory import Disk, DiskIdentity
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.errors import HostError
 
@@ -30,6 +32,8 @@ SLICE_HEAD_BYTES: Final = 8 * MIB
 SLICE_TAIL_BYTES: Final = MIB
 """Covers the two labels of 256 KiB at the end, wherever their alignment puts them."""
 
+NOT_THERE: Final = _("it is not there")
+
 Identify = Callable[[int], DiskIdentity]
 """Tells the identity of the whole disk with this device number, as the inventory does."""
 
@@ -37,28 +41,31 @@ Identify = Callable[[int], DiskIdentity]
 class DeviceChanged(HostError):  # noqa: N818 - named for what happened
     """What answers under a persistent name is not what was planned."""
 
-    def __init__(self, path: str, problem: str) -> None:
-        super().__init__(
-            f"{path} is not the device that was planned: {problem}. It was not written to. Check which disk is "
-            f"plugged in, read the host again and make a new plan."
+    def __init__(self, path: str, problem: str, **values: str) -> None:
+        template = _(
+            "{path} is not the device that was planned: {problem}. It was not written to. Check which disk is plugged "
+            "in, read the host again and make a new plan."
         )
+        super().__init__(template, path=path, problem=Statement("problem", problem, values))
 
 
 class DeviceBusy(HostError):  # noqa: N818
     """Somebody has a claim on the device."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(
-            f"{path} is in use by something else (the kernel refused exclusive access), so it was not written to. "
-            f"`lsblk {path}` and `fuser -v {path}` may show by what."
+        template = _(
+            "{path} is in use by something else (the kernel refused exclusive access), so it was not written to. "
+            "`lsblk {path}` and `fuser -v {path}` may show by what."
         )
+        super().__init__(template, path=path)
 
 
 class DeviceUnusable(HostError):  # noqa: N818
     """Opening, reading or writing failed."""
 
     def __init__(self, path: str, error: OSError) -> None:
-        super().__init__(f"{path} could not be read or written: {error.strerror or error}. Look at the kernel log.")
+        template = _("{path} could not be read or written: {problem}. Look at the kernel log.")
+        super().__init__(template, path=path, problem=error.strerror or str(error))
 
 
 @contextmanager
@@ -74,7 +81,13 @@ def open_disk(disk: Disk, identify: Identify, flags: int) -> Iterator[int]:
     with _open_block(disk.path, flags | exclusive) as descriptor:
         found = identify(os.fstat(descriptor).st_rdev)
         if found != disk.identity:
-            raise DeviceChanged(disk.path, f"it is {found.model} {found.serial} of {found.size_bytes} bytes")
+            raise DeviceChanged(
+                disk.path,
+                _("it is {model} {serial} of {size} bytes"),
+                model=found.model,
+                serial=found.serial,
+                size=str(found.size_bytes),
+            )
         yield descriptor
 
 
@@ -92,7 +105,12 @@ def open_slice(piece: Slice, sysfs: Path) -> Iterator[int]:
         found = tuple(_sysfs_number(directory / name, path) for name in ("partition", "start", "size"))
         planned = (piece.number, piece.start_bytes // SYSFS_SECTOR_BYTES, piece.size_bytes // SYSFS_SECTOR_BYTES)
         if found != planned:
-            raise DeviceChanged(path, f"number, start and size in sectors are {found} instead of {planned}")
+            raise DeviceChanged(
+                path,
+                _("number, start and size in sectors are {found} instead of {planned}"),
+                found=str(found),
+                planned=str(planned),
+            )
         yield descriptor
 
 
@@ -121,7 +139,7 @@ def read_all(descriptor: int, length: int, offset: int, path: str) -> bytes:
     except OSError as error:
         raise DeviceUnusable(path, error) from error
     if len(data) != length:
-        raise DeviceChanged(path, f"it ends after {offset + len(data)} bytes")
+        raise DeviceChanged(path, _("it ends after {size} bytes"), size=str(offset + len(data)))
     return data
 
 
@@ -154,12 +172,12 @@ def _open_block(path: str, flags: int) -> Iterator[int]:
     try:
         descriptor = os.open(path, flags | os.O_CLOEXEC)
     except FileNotFoundError:
-        raise DeviceChanged(path, "it is not there") from None
+        raise DeviceChanged(path, NOT_THERE) from None
     except OSError as error:
         raise (DeviceBusy(path) if error.errno == errno.EBUSY else DeviceUnusable(path, error)) from error
     try:
         if not stat.S_ISBLK(os.fstat(descriptor).st_mode):
-            raise DeviceChanged(path, "it is not a block device")
+            raise DeviceChanged(path, _("it is not a block device"))
         yield descriptor
     finally:
         os.close(descriptor)
@@ -169,4 +187,6 @@ def _sysfs_number(path: Path, device: str) -> int:
     try:
         return int(path.read_text())
     except (OSError, ValueError) as error:
-        raise DeviceChanged(device, f"{path.name} could not be read from sysfs ({error})") from error
+        raise DeviceChanged(
+            device, _("{file} could not be read from sysfs ({error})"), file=path.name, error=str(error)
+        ) from error

@@ -5,6 +5,7 @@ the heading are compared with ours by their last path component, since OpenZFS s
 """
 
 from nasadvisor.domain.actions import AddCache, AddLog, Slice
+from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.errors import HostError
 
 HEADINGS = ("dedup", "special", "logs", "cache", "spares")
@@ -15,10 +16,11 @@ class DryRunDiffers(HostError):  # noqa: N818 - named for what happened
     """OpenZFS would do something else than the plan says."""
 
     def __init__(self, heading: str, missing: list[str], text: str) -> None:
-        super().__init__(
-            f"A dry run of `zpool add` would not put {', '.join(missing)} under {heading!r}, as the plan says. "
-            f"The pool was not changed. OpenZFS said: {text.strip()}"
+        template = _(
+            "A dry run of `zpool add` would not put {slices} under {heading}, as the plan says. The pool was not "
+            "changed. OpenZFS said: {answer}"
         )
+        super().__init__(template, slices=", ".join(missing), heading=heading, answer=text.strip())
 
 
 def check_dry_run(text: str, action: AddLog | AddCache) -> None:

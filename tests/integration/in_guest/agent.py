@@ -21,7 +21,7 @@ from nasadvisor.host.inventory import read_inventory
 from nasadvisor.host.runs import apply_plan, finish_run, show_run, undo_run
 
 STATE = os.environ.get("NASADVISOR_AGENT_STATE") or tempfile.mkdtemp(prefix="agent-", dir="/var/lib")
-CONFIG = config_from({**os.environ, "NASADVISOR_STATE": STATE})
+CONFIG = config_from({**os.environ, "NASADVISOR_HOST_STATE": STATE})
 HOST = run_host_of(CONFIG)
 
 

@@ -31,7 +31,7 @@ def named(points: list[Point], name: str) -> Point:
 
 def main() -> None:
     phase, name, state = sys.argv[1:]
-    host = run_host_of(config_from({**os.environ, "NASADVISOR_STATE": state}))
+    host = run_host_of(config_from({**os.environ, "NASADVISOR_HOST_STATE": state}))
     plan = from_json(Plan, sys.stdin.read())
     if phase == "apply":
         point = named(apply_points(plan), name)

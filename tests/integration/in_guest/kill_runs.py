@@ -25,7 +25,7 @@ from nasadvisor.host.inventory import read_inventory
 from nasadvisor.host.runs import apply_plan, finish_run, show_run, undo_run
 from tests.integration.in_guest.points import Point, apply_points, undo_points
 
-CONFIG = config_from({**os.environ, "NASADVISOR_STATE": tempfile.mkdtemp(prefix="kill-runs-")})
+CONFIG = config_from({**os.environ, "NASADVISOR_HOST_STATE": tempfile.mkdtemp(prefix="kill-runs-")})
 HOST = run_host_of(CONFIG)
 
 
@@ -96,7 +96,9 @@ def left_behind(run_id: str) -> list[object]:
 
 
 def notes_of(run: Run) -> list[str]:
-    return [step.note for step in (*run.steps, *run.undo_steps) if step.note] + [str(each) for each in run.refusals]
+    return [str(step.note) for step in (*run.steps, *run.undo_steps) if step.note] + [
+        str(each) for each in run.refusals
+    ]
 
 
 def main() -> None:

@@ -240,3 +240,14 @@ def test_only_root_may_do_anything(shell: Shell, plan_file: Path) -> None:
         result = shell.run(*args)
         assert result.exit_code == 3
         assert "sudo" in result.stderr
+
+
+def test_runs_says_which_it_cannot_read(shell: Shell, plan_file: Path) -> None:
+    shell.run("apply", plan_file, "--yes")
+    other = shell.root / "runs" / "other"
+    other.mkdir()
+    (other / "journal.jsonl").write_text('{"version": 2}\n')
+    result = shell.run("runs")
+    assert "applied" in result.stdout
+    assert "another release of NAS Advisor" in result.stderr
+    assert len(shell.json("runs")) == 1

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client, override_settings
 from django.utils import translation
+from kombu import Connection
 from kombu.exceptions import OperationalError
 
 from nasadvisor.console.celery_app import app
@@ -60,17 +61,20 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[Sent]:
         tasks.append(Sent(task, args, queue, expires))
 
     monkeypatch.setattr(app, "send_task", send_task)
+    monkeypatch.setattr(app, "connection_or_acquire", lambda: Connection("memory://"))
     return tasks
 
 
 @pytest.fixture
-def no_redis(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_redis(monkeypatch: pytest.MonkeyPatch, sent: list[Sent]) -> None:
     """The message service does not answer."""
+    del sent  # whose place it takes
 
-    def send_task(*_args: object, **_options: object) -> None:
+    def refuse(*_args: object, **_options: object) -> None:
         raise OperationalError("Connection refused")
 
-    monkeypatch.setattr(app, "send_task", send_task)
+    monkeypatch.setattr(app, "send_task", refuse)
+    monkeypatch.setattr(app, "connection_or_acquire", refuse)
 
 
 def sign_in(client: Client, role: UserRole) -> User:

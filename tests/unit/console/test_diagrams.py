@@ -1,6 +1,6 @@
 """Drawings of pools and disks."""
 
-from nasadvisor.console.diagrams import DRAWING_WIDTH, SegmentKind, draw_disk, draw_pool
+from nasadvisor.console.diagrams import DRAWING_WIDTH, DiskDrawing, SegmentKind, draw_disk, draw_pool, segment
 from nasadvisor.console.uses import Index
 from nasadvisor.domain.inventory import Inventory, Vdev, VdevClass
 from tests.fixtures.machines.build import large, typical
@@ -94,3 +94,13 @@ def test_it_draws_a_disk_that_is_held_as_a_whole_as_one_piece() -> None:
     assert disk
     (piece,) = draw_disk(disk, Index(inventory)).segments
     assert (piece.kind, piece.width, piece.what) == (SegmentKind.PARTITION, DRAWING_WIDTH, "backup")
+
+
+def test_small_pieces_of_a_large_disk_stand_in_the_order_in_which_they_lie() -> None:
+    disk = typical().disks[0]
+    pieces = [
+        segment(disk, SegmentKind.PARTITION, start, 1 << 20, number) for number, start in ((2, 2 << 20), (1, 1 << 20))
+    ]
+    gap = segment(disk, SegmentKind.FREE, 3 << 20, 1 << 20)
+    assert len({round(piece.x) for piece in pieces}) == 1
+    assert DiskDrawing.of(disk, (gap, *pieces)).segments == (pieces[1], pieces[0], gap)

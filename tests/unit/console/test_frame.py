@@ -1,16 +1,21 @@
 """The frame around every page, and what an installation prepares."""
 
 import stat
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 from django.test import Client, override_settings
+from django.utils import timezone, translation
 from django_celery_beat.models import PeriodicTask
 
+from nasadvisor.console.frame import SILENT_AFTER, Contact, contact_of
 from nasadvisor.console.management.commands.prepare import make_secret_key
+from nasadvisor.console.models import Node
 from nasadvisor.console.schedules import EVERY_S, create_schedules
-from nasadvisor.console.templatetags.nasadvisor import sentence
+from nasadvisor.console.templatetags.nasadvisor import ago, sentence
+from nasadvisor.documents import to_document
 from nasadvisor.domain.statements import Statement
 
 
@@ -51,3 +56,19 @@ def test_it_needs_no_new_migration() -> None:
 def test_it_shows_commands_in_sentences_as_code_and_nothing_else_as_markup() -> None:
     statement = Statement("code", "Run `zpool clear {pool}` on {disk}.", {"pool": "a<b", "disk": "<i>`"})
     assert sentence(statement) == "Run <code>zpool clear a&lt;b</code> on &lt;i&gt;<code>.</code>"
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", ["1 day ago", "3 days ago"]), ("de", ["vor 1 Tag", "vor 3 Tagen"])]
+)
+def test_it_says_how_long_ago_something_was(language: str, words: list[str]) -> None:
+    moments = [timezone.now() - timedelta(days=days, hours=1) for days in (1, 3)]
+    with translation.override(language):
+        said = [ago(moment).replace("\xa0", " ") for moment in moments]
+    assert [text.partition(">")[2].partition("<")[0] for text in said] == words
+
+
+def test_a_host_that_could_not_read_itself_and_then_fell_silent_is_silent() -> None:
+    node = Node(name="nas", last_contact=timezone.now(), inventory_error_document=to_document(Statement("x", "X.")))
+    assert contact_of(node, timezone.now()) is Contact.FAILED
+    assert contact_of(node, timezone.now() + SILENT_AFTER * 2) is Contact.SILENT

@@ -1,12 +1,17 @@
 """What is asked of hosts, and what happens when nobody can be asked."""
 
+from collections.abc import Iterator
+from datetime import timedelta
+
 import pytest
 from django.test import Client
+from django.utils import timezone
+from kombu import Connection
 
 from nasadvisor.console import hosts, records, tasks
 from nasadvisor.console.models import Node, StoredPlan, StoredRun
 from nasadvisor.documents import to_document
-from tests.unit.console.conftest import Sent
+from tests.unit.console.conftest import PASSWORD, Sent
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for
 
 
@@ -72,9 +77,105 @@ def test_it_goes_back_after_a_refresh_only_to_pages_of_ours(viewer: Client) -> N
     assert other.headers["Location"] == "/"
 
 
-def test_it_asks_every_real_node_once_a_minute(sent: list[Sent]) -> None:
+def test_it_asks_every_node_once_a_minute(sent: list[Sent]) -> None:
     Node.objects.create(name="nas1")
     Node.objects.create(name="nas2")
     Node.objects.create(name="recorded", is_simulated=True)
     tasks.refresh_inventories()
-    assert [each.queue for each in sent] == ["host.nas1", "host.nas2"]
+    assert [each.queue for each in sent] == ["host.nas1", "host.nas2", "host.recorded"]
+
+
+@pytest.fixture
+def full_queue() -> Iterator[None]:
+    """Nobody has fetched anything for nas1 for long."""
+    with Connection("memory://") as connection:
+        queue = connection.SimpleQueue("host.nas1")
+        for number in range(hosts.WAITING_AT_MOST):
+            queue.put(number)
+        yield
+        queue.clear()
+
+
+@pytest.mark.usefixtures("full_queue")
+class TestANodeThatStaysAway:
+    def test_it_is_not_asked_to_look_any_more_and_the_others_are(self, sent: list[Sent]) -> None:
+        Node.objects.create(name="nas1")
+        Node.objects.create(name="nas2")
+        tasks.refresh_inventories()
+        assert [each.queue for each in sent] == ["host.nas2"]
+
+    def test_it_is_asked_again_once_it_has_emptied_its_queue(self, sent: list[Sent]) -> None:
+        node = Node.objects.create(name="nas1")
+        hosts.drop_requests(node)
+        tasks.refresh_inventories()
+        assert [each.queue for each in sent] == ["host.nas1"]
+
+    def test_its_unfinished_runs_are_not_asked_for_either(self, sent: list[Sent], plan: StoredPlan) -> None:
+        run = hosts.apply_plan(plan, "olga")
+        Node.objects.update(name="nas1")
+        StoredRun.objects.filter(pk=run.pk).update(state="interrupted", seq=3, pending="")
+        tasks.follow_runs()
+        assert [each.task for each in sent] == ["host.apply"]
+
+    def test_the_page_says_that_it_takes_up_nothing(self, viewer: Client) -> None:
+        Node.objects.create(name="nas1")
+        page = viewer.post("/refresh/", follow=True).content.decode()
+        assert "nas1 has not taken up any request for long" in page
+
+
+class TestForgetting:
+    @pytest.fixture
+    def gone(self, plan: StoredPlan) -> Node:
+        """A host with a plan and a run that was last heard of long ago."""
+        hosts.apply_plan(plan, "olga")
+        Node.objects.update(last_contact=timezone.now() - timedelta(days=30))
+        return Node.objects.get()
+
+    def test_it_removes_a_host_that_is_gone_with_its_plans_and_runs(self, operator: Client, gone: Node) -> None:
+        page = operator.get("/settings/hosts/nas/forget/").content.decode()
+        assert "the history of its 1 run are removed" in page
+        operator.post("/settings/hosts/nas/forget/", {"password": PASSWORD})
+        assert not Node.objects.exists()
+        assert not StoredPlan.objects.exists()
+        assert not StoredRun.objects.exists()
+
+    def test_it_takes_back_what_waits_for_it(self, operator: Client, gone: Node) -> None:
+        with Connection("memory://") as connection:
+            connection.SimpleQueue("host.nas").put("an old request")
+            operator.post("/settings/hosts/nas/forget/", {"password": PASSWORD})
+            assert hosts.waiting_in(connection, "host.nas") == 0
+
+    @pytest.mark.parametrize("posted", [{}, {"password": "wrong"}])
+    def test_it_asks_for_the_password(self, operator: Client, gone: Node, posted: dict[str, str]) -> None:
+        assert operator.post("/settings/hosts/nas/forget/", posted).status_code == 200
+        assert Node.objects.exists()
+
+    def test_it_takes_no_foreign_fields(self, operator: Client, gone: Node) -> None:
+        posted = {"password": PASSWORD, "force": "1"}
+        assert operator.post("/settings/hosts/nas/forget/", posted).status_code == 400
+        assert Node.objects.exists()
+
+    def test_a_viewer_cannot(self, viewer: Client, gone: Node) -> None:
+        assert viewer.post("/settings/hosts/nas/forget/", {"password": PASSWORD}).status_code == 403
+        assert Node.objects.exists()
+        assert "/forget/" not in viewer.get("/settings/").content.decode()
+
+    @pytest.mark.usefixtures("plan")
+    def test_a_host_that_answers_is_not_forgotten(self, operator: Client) -> None:
+        page = operator.post("/settings/hosts/nas/forget/", {"password": PASSWORD}, follow=True).content.decode()
+        assert "nas still answers" in page
+        assert Node.objects.exists()
+        assert "/forget/" not in page
+
+    def test_the_settings_lead_to_it(self, operator: Client, gone: Node) -> None:
+        assert "/settings/hosts/nas/forget/" in operator.get("/settings/").content.decode()
+
+    def test_a_host_that_starts_again_comes_back(self, operator: Client, gone: Node) -> None:
+        operator.post("/settings/hosts/nas/forget/", {"password": PASSWORD})
+        records.store_inventory("nas", to_document(home_server()))
+        assert Node.objects.get().inventory == home_server()
+
+    def test_without_the_message_service_nothing_is_removed(self, operator: Client, gone: Node, no_redis: None) -> None:
+        page = operator.post("/settings/hosts/nas/forget/", {"password": PASSWORD}).content.decode()
+        assert "The message service (Redis) does not answer" in page
+        assert Node.objects.exists()

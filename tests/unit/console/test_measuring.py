@@ -14,6 +14,7 @@ from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.measurement import Measurement, MeasureOrder
 from nasadvisor.domain.probing import ProbeResult
+from nasadvisor.domain.statements import Statement
 from tests.unit.console.conftest import PASSWORD, Sent
 from tests.unit.console.test_evidence import applied_run, fill, page
 from tests.unit.evidence.test_probe import commit, fio, ssd
@@ -94,7 +95,7 @@ def test_it_shows_why_nothing_was_measured(operator: Client) -> None:
     load()
     operator.post(URL, {"password": PASSWORD})
     order = str(StoredMeasurement.objects.get().pk)
-    tasks.store_measurement_error("nas", order, "Pool tank is busy.")
+    tasks.store_measurement_error("nas", order, to_document(Statement("busy", "Pool tank is busy.")))
     assert "Pool tank is busy." in page(operator, URL)
 
 

@@ -12,9 +12,12 @@ from django.utils import timezone
 
 from nasadvisor.console import records
 from nasadvisor.console.models import Node
+from nasadvisor.console.roles import UserRole
 from nasadvisor.documents import from_json, to_document, to_json
 from nasadvisor.domain.inventory import DiskIdentity, Inventory
+from nasadvisor.domain.statements import Statement
 from tests.fixtures.machines.build import large, typical
+from tests.unit.console.conftest import sign_in
 from tests.unit.machines import ARCHIVE, NVME1, TANK, home_server, with_disk, with_pool, with_single_log
 
 MACHINES = Path(__file__).parents[2] / "fixtures" / "machines"
@@ -91,7 +94,8 @@ def test_it_says_that_a_reading_is_old_although_the_host_answers(viewer: Client)
 
 def test_it_says_why_a_host_could_not_read_itself(viewer: Client) -> None:
     load(typical())
-    records.store_inventory_error("nas1", "The program zpool is not installed.")
+    reason = Statement("tool-missing", "The program {tool} is not installed.", {"tool": "zpool"})
+    records.store_inventory_error("nas1", to_document(reason))
     assert "nas1 could not read itself: The program zpool is not installed." in page(viewer, "/")
 
 
@@ -198,3 +202,15 @@ def test_it_has_the_recorded_machines_as_they_are_built(name: str, built: Invent
     text = (MACHINES / f"{name}.json").read_text()
     assert from_json(Inventory, text) == built
     assert text == to_json(built) + "\n"
+
+
+def test_the_kept_rows_of_the_disks_page_are_those_of_the_reader_and_of_the_last_reading(client: Client) -> None:
+    load(home_server())
+    sign_in(client, UserRole.OPERATOR)
+    assert "Use it" in page(client, "/disks/")
+    sign_in(client, UserRole.VIEWER)
+    assert "Use it" not in page(client, "/disks/")
+    client.cookies.load({"nasadvisor_language": "de"})
+    assert "Beständiger Name" in page(client, "/disks/")
+    load(replace(home_server(), disks=()))
+    assert NVME1 not in page(client, "/disks/")

@@ -65,7 +65,7 @@ def test_it_is_outdated_once_its_pool_changed(stored: StoredPlan, tmp_path: Path
 
 
 def test_it_is_outdated_while_its_host_has_not_been_read(stored: StoredPlan) -> None:
-    Node.objects.update(inventory_document=None)
+    Node.objects.update(inventory_document=None, inventory_version=None)
     refusal = refusal_of(own_plan(stored.pk, User.objects.get(username="anna")))
     assert refusal
     assert refusal.code == "plan-outdated"

@@ -2,8 +2,12 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from uuid import uuid4
 
 import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from nasadvisor.console import hosts, records, tasks
@@ -11,10 +15,13 @@ from nasadvisor.console.models import Node, Pending, StoredPlan, StoredRun
 from nasadvisor.documents import DocumentError, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState, as_interrupted, steps_of
+from nasadvisor.domain.statements import Statement
 from tests.unit.console.conftest import Sent
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for
 
 NODE = "nas"
+PAGES = ("/", "/pools/", "/disks/", "/settings/", "/runs/", "/wizard/")
+SILENT = Statement("silent", "zpool did not answer.")
 
 
 def run_at(seq: int, state: RunState) -> Run:
@@ -71,20 +78,38 @@ def test_it_refuses_a_document_with_a_field_too_many() -> None:
 
 def test_it_keeps_the_last_inventory_when_a_host_cannot_read_itself() -> None:
     records.store_inventory(NODE, to_document(home_server()))
-    tasks.store_inventory_error(NODE, "zpool did not answer.")
+    tasks.store_inventory_error(NODE, to_document(SILENT))
     node = Node.objects.get()
-    assert node.inventory_error == "zpool did not answer."
+    assert node.inventory_error == SILENT
     assert node.inventory == home_server()
 
 
 def test_it_forgets_the_error_with_the_next_good_reading() -> None:
-    records.store_inventory_error(NODE, "zpool did not answer.")
+    records.store_inventory_error(NODE, to_document(SILENT))
     records.store_inventory(NODE, to_document(home_server()))
-    assert Node.objects.get().inventory_error == ""
+    assert Node.objects.get().inventory_error is None
+
+
+def test_it_decodes_an_inventory_once_for_all_requests_until_a_newer_one_is_stored() -> None:
+    records.store_inventory(NODE, to_document(home_server()))
+    first, second = Node.objects.get(), Node.objects.get()
+    assert first.inventory is second.inventory
+    changed = replace(home_server(), pools=())
+    records.store_inventory(NODE, to_document(changed))  # in the same second
+    assert Node.objects.get().inventory == changed
+
+
+def test_pages_never_load_the_document_of_an_inventory_they_know(operator: Client) -> None:
+    records.store_inventory(NODE, to_document(home_server()))
+    for path in PAGES:
+        operator.get(path)
+        with CaptureQueriesContext(connection) as queries:
+            assert operator.get(path).status_code == 200
+        assert [query["sql"] for query in queries if "inventory_document" in query["sql"]] == [], path
 
 
 def test_it_takes_an_inventory_of_another_version_for_none() -> None:
-    node = Node.objects.create(name=NODE, inventory_document={"of": "long ago"})
+    node = Node.objects.create(name=NODE, inventory_document={"of": "long ago"}, inventory_version=uuid4())
     assert node.inventory is None
 
 

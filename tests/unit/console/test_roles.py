@@ -15,7 +15,16 @@ from nasadvisor.console.roles import UserRole, operator_required, set_role
 
 PASSWORD = "correct horse battery"
 OPEN_TO_ALL = {"login", "setup", "set_language"}
-SAMPLES = {"guid": "1", "pool_guid": "1", "key": "x", "user_id": 1, "token": "x", "plan_id": uuid4(), "run_id": uuid4()}
+SAMPLES = {
+    "name": "nas",
+    "guid": "1",
+    "pool_guid": "1",
+    "key": "x",
+    "user_id": 1,
+    "token": "x",
+    "plan_id": uuid4(),
+    "run_id": uuid4(),
+}
 
 
 def all_patterns(resolver: URLResolver) -> list[URLPattern]:

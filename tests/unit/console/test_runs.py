@@ -1,6 +1,7 @@
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.test import Client
@@ -9,12 +10,17 @@ from django.utils import timezone
 from nasadvisor.console.models import Node, Pending, StoredPlan, StoredRun, StoredRunState
 from nasadvisor.console.records import store_run_error
 from nasadvisor.console.roles import UserRole
+from nasadvisor.documents import to_document
 from nasadvisor.domain.lifecycle import RunState
+from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.undo import cannot_be_undone
+from nasadvisor.host.errors import CommandFailed
+from nasadvisor.host.lock import HostBusy
 from tests.simulated_host import Killed, SimulatedHost, simulated_host
 from tests.unit.console.conftest import PASSWORD, Sent, sign_in
 from tests.unit.machines import NVME1, NVME2, TANK, home_server, with_pool
 
+BUSY = Statement("host-busy", "Another disk operation is running on this host.")
 LAYOUT = {"log_on": "mirror", "log_size": "4G", "cache_size": "", "reserve_percent": "10", "naming": "by-partuuid"}
 
 
@@ -150,7 +156,8 @@ class TestProof:
     def test_an_inventory_from_before_the_run_is_said_to_be_old(self, client: Client, applied: StoredRun) -> None:
         node = Node.objects.get()
         Node.objects.update(
-            inventory_document={**(node.inventory_document or {}), "read_at": "2020-01-01T00:00:00+00:00"}
+            inventory_document={**(node.inventory_document or {}), "read_at": "2020-01-01T00:00:00+00:00"},
+            inventory_version=uuid4(),
         )
         assert "has not been read since the run ended" in text(client.get(f"/runs/{applied.pk}/proof/"))
 
@@ -260,18 +267,54 @@ class TestHistory:
         StoredRun.objects.filter(pk=applied.pk).update(document={"from": "another version"})
         assert "written by another version" in text(client.get("/runs/"))
 
+    @pytest.mark.parametrize("path", ["", "fragment/", "undo/", "finish/", "proof/"])
+    def test_its_pages_say_that_another_release_stored_it(self, client: Client, applied: StoredRun, path: str) -> None:
+        StoredRun.objects.update(document={**applied.document, "version": 2})
+        response = client.get(f"/runs/{applied.pk}/{path}")
+        assert response.status_code == 404
+        assert "another release of NAS Advisor" in text(response)
+
 
 class TestAHostThatDidNotBegin:
     def test_it_is_refused_with_the_sentence_if_nothing_was_begun(self, requested: StoredRun, client: Client) -> None:
-        store_run_error(requested.node.name, str(requested.pk), "Another disk operation is running on this host.")
+        store_run_error(requested.node.name, str(requested.pk), to_document(BUSY))
         assert StoredRun.objects.get().state == StoredRunState.REFUSED
         assert "Another disk operation" in text(client.get(f"/runs/{requested.pk}/"))
 
     def test_it_keeps_the_state_of_a_run_that_is_under_way(self, applied: StoredRun, client: Client) -> None:
-        store_run_error(applied.node.name, str(applied.pk), "The journal is damaged.")
+        store_run_error(applied.node.name, str(applied.pk), to_document(BUSY))
         assert StoredRun.objects.get().state == StoredRunState.APPLIED
-        assert "The journal is damaged." in text(client.get(f"/runs/{applied.pk}/"))
+        assert "Another disk operation" in text(client.get(f"/runs/{applied.pk}/"))
 
     def test_it_takes_no_word_from_another_node(self, requested: StoredRun) -> None:
-        store_run_error("other", str(requested.pk), "Nonsense.")
-        assert StoredRun.objects.get().error == ""
+        store_run_error("other", str(requested.pk), to_document(BUSY))
+        assert StoredRun.objects.get().error is None
+
+
+class TestInGerman:
+    """Steps, their notes and the host's errors are said in the reader's language; the record keeps templates."""
+
+    @pytest.fixture(autouse=True)
+    def german(self, client: Client) -> None:
+        client.cookies.load({"nasadvisor_language": "de"})
+
+    def test_the_steps_are_translated(self, applied: StoredRun, client: Client) -> None:
+        page = text(client.get(f"/runs/{applied.pk}/"))
+        assert "Dem Pool tank einen Spiegel aus 2 Slices als Log hinzufügen" in page
+        assert "Dem Pool tank 2 Cache-Slices hinzufügen" in page
+        assert "Add a mirror" not in page
+
+    def test_the_steps_that_are_left_are_translated(self, interrupted: StoredRun, client: Client) -> None:
+        assert "Cache-Slices hinzufügen" in text(client.get(f"/runs/{interrupted.pk}/finish/"))
+
+    def test_a_failed_step_says_why_with_the_reasons_inside_it(self, applied: StoredRun, client: Client) -> None:
+        failed = to_document(CommandFailed("zpool add", 1, "no such device", mutates=True).statement)
+        document = applied.document
+        document["steps"][0]["note"] = failed
+        StoredRun.objects.update(document=document)
+        page = text(client.get(f"/runs/{applied.pk}/"))
+        assert "Der Befehl zpool add schlug mit dem Exit-Code 1 fehl. Er sagte „no such device“. Er kann davor" in page
+
+    def test_what_the_host_said_is_translated(self, applied: StoredRun, client: Client) -> None:
+        store_run_error(applied.node.name, str(applied.pk), to_document(HostBusy(Path("/run/x")).statement))
+        assert "läuft eine andere Plattenoperation" in text(client.get(f"/runs/{applied.pk}/"))

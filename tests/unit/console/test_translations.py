@@ -1,9 +1,13 @@
 """The German catalogue."""
 
+import ast
+import itertools
 import re
 from pathlib import Path
 
 CATALOGUE = Path(__file__).parents[3] / "locale" / "de" / "LC_MESSAGES" / "django.po"
+SOURCE = Path(__file__).parents[3] / "nasadvisor"
+MARKS = frozenset({"_", "gettext", "gettext_lazy", "gettext_noop"})
 ENTRIES = CATALOGUE.read_text(encoding="utf-8").split("\n\n")[1:]
 
 
@@ -25,3 +29,24 @@ def test_it_puts_the_same_values_into_every_translation() -> None:
         if "msgid_plural" not in entry:
             text, _, translation = entry.replace('"\n"', "").partition("\nmsgstr ")
             assert values_in(text) == values_in(translation), entry
+
+
+def marked_in(path: Path) -> set[str]:
+    """Every text in a source file that is marked for translation."""
+    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    marks = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id in MARKS and call.args]
+    return {mark.args[0].value for mark in marks if isinstance(mark.args[0], ast.Constant)}  # type: ignore[misc]
+
+
+def test_it_has_every_sentence_that_the_code_can_say() -> None:
+    known = {text_of(entry, "msgid") for entry in ENTRIES}
+    marked = {text for path in SOURCE.rglob("*.py") for text in marked_in(path)}
+    assert marked - known == set()
+    assert len(marked) > 300
+
+
+def text_of(entry: str, key: str) -> str:
+    """What an entry of the catalogue has under a key."""
+    lines = entry.partition(f"{key} ")[2].splitlines()
+    quoted = list(itertools.takewhile(lambda line: line.startswith('"'), lines))
+    return "".join(ast.literal_eval(line) for line in quoted)

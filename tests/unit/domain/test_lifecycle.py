@@ -27,7 +27,7 @@ from nasadvisor.domain.lifecycle import (
     fold,
     steps_of,
 )
-from nasadvisor.domain.statements import Finding
+from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.undo import Outcome, planned_outcome, stays_after_undo, undo_of
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for
 
@@ -38,6 +38,8 @@ UNDO: tuple[UndoAction, ...] = tuple(
 RAN = (CommandRan(("zpool", "status"), 0, "out", "err", 0.5),)
 REFUSAL = refusals.NothingToDo("tank")
 FINDINGS: tuple[Finding, ...] = stays_after_undo(PLAN)
+BROKE = Statement("broke", "It broke.")
+CHANGED = Statement("changed", "Somebody changed it.")
 AT = "2026-08-25T20:00:00+00:00"
 LATER = "2026-08-25T21:00:00+00:00"
 
@@ -83,7 +85,7 @@ class Story:
                 return
             steps[number] = StepState.FAILED if number == until else StepState.DONE
             done = Done(AT, goal, number, Outcome(), RAN)
-            self.write(Failed(AT, goal, number, "It broke.", RAN) if number == until else done)
+            self.write(Failed(AT, goal, number, BROKE, RAN) if number == until else done)
             if number == until:
                 return
 
@@ -172,14 +174,14 @@ def folded(*records: Record) -> Run:
 
 def test_a_step_tells_when_it_began_and_ended_and_what_ran() -> None:
     done = folded(Intent(AT, Goal.APPLY, 1), Done(LATER, Goal.APPLY, 1, Outcome(), RAN)).steps[1]
-    assert (done.started_at, done.ended_at, done.ran, done.note) == (AT, LATER, RAN, "")
-    failed = folded(Intent(AT, Goal.APPLY, 1), Failed(LATER, Goal.APPLY, 1, "It broke.", RAN)).steps[1]
-    assert (failed.started_at, failed.ended_at, failed.ran, failed.note) == (AT, LATER, RAN, "It broke.")
+    assert (done.started_at, done.ended_at, done.ran, done.note) == (AT, LATER, RAN, None)
+    failed = folded(Intent(AT, Goal.APPLY, 1), Failed(LATER, Goal.APPLY, 1, BROKE, RAN)).steps[1]
+    assert (failed.started_at, failed.ended_at, failed.ran, failed.note) == (AT, LATER, RAN, BROKE)
 
 
 def test_a_skipped_step_is_done_and_says_why() -> None:
-    run = folded(Continued(AT, Goal.UNDO, "anna", UNDO), Skipped(LATER, Goal.UNDO, 0, "Somebody changed it."))
-    assert (run.undo_steps[0].state, run.undo_steps[0].note) == (StepState.DONE, "Somebody changed it.")
+    run = folded(Continued(AT, Goal.UNDO, "anna", UNDO), Skipped(LATER, Goal.UNDO, 0, CHANGED))
+    assert (run.undo_steps[0].state, run.undo_steps[0].note) == (StepState.DONE, CHANGED)
     assert run.undo_steps[0].ended_at == LATER
     assert run.undo_steps[1].state is StepState.PENDING
     assert run.steps[0].state is StepState.PENDING
@@ -190,7 +192,7 @@ def test_the_steps_say_what_they_do_and_with_which_commands() -> None:
     assert [step.number for step in run.steps] == list(range(len(PLAN.actions)))
     assert [step.what for step in run.steps] == [action.describe() for action in PLAN.actions]
     assert run.steps[-1].commands[0][:2] == ("zpool", "add")
-    assert len({step.what for step in steps_of(UNDO)}) == len(UNDO)
+    assert len({str(step.what) for step in steps_of(UNDO)}) == len(UNDO)
 
 
 def test_why_a_run_ended_is_forgotten_when_it_goes_on() -> None:

@@ -1,5 +1,7 @@
 """The wish, and what a plan says of itself."""
 
+from dataclasses import replace
+
 from nasadvisor.domain.actions import AttachLog, Naming, Role
 from nasadvisor.domain.inventory import VdevClass
 from nasadvisor.domain.plan import PlanIds, PlanRefused, PlanRequest, make_plan
@@ -83,9 +85,18 @@ def test_an_action_for_a_pool_or_a_disk_that_is_not_there_changes_nothing() -> N
 
 def test_every_action_says_what_it_does_to_what() -> None:
     plan = plan_for(MIRROR_AND_CACHES, home_server())
-    said = [action.describe() for action in plan.actions]
+    said = [str(action.describe()) for action in plan.actions]
     assert said[0] == f"Write an empty GPT on {plan.slices[0].disk_path}"
     assert said[1] == f"Create a 4G log slice (partition 1) on {plan.slices[0].disk_path}"
     assert said[-2:] == ["Add a mirror of 2 slices as log to pool tank", "Add 2 cache slices to pool tank"]
     attach = plan_for(PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID), with_single_log()).actions[-1]
-    assert attach.describe().startswith("Mirror the log of pool tank: attach a slice on /dev/disk/by-id/")
+    assert str(attach.describe()).startswith("Mirror the log of pool tank: attach a slice on /dev/disk/by-id/")
+
+
+def test_a_changed_inventory_finds_its_own_disks_and_none_that_two_devices_claim_to_be() -> None:
+    inventory = home_server()
+    disk = inventory.disk(NVME1)
+    assert disk
+    assert replace(inventory, disks=()).disk(NVME1) is None
+    assert replace(inventory, disks=(*inventory.disks, disk)).disk(NVME1) is None
+    assert inventory == home_server()

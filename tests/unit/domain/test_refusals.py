@@ -22,7 +22,7 @@ from nasadvisor.domain.actions import (
 from nasadvisor.domain.checks import can
 from nasadvisor.domain.inventory import Disk, Hold, HoldKind, Inventory, Pool, TableKind, Vdev
 from nasadvisor.domain.plan import PlanIds, PlanRefused, PlanRequest, make_plan
-from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.undo_checks import can_undo
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import (
@@ -330,7 +330,7 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (table_changed, "table-changed", (DISK, "not written back")),
     (hidden_content, "hidden-content", (DISK, "ext4", "wipefs")),
     (
-        lambda: [refusals.HostUnreadable("udev is silent.")],
+        lambda: [refusals.HostUnreadable(Statement("silent", "udev is silent."))],
         "host-unreadable",
         ("udev is silent", "nothing was changed"),
     ),
@@ -360,11 +360,12 @@ def every_refusal() -> Iterator[Refused]:
         Vdev: pool.logs[0],
         Role: Role.LOG,
         str: "text",
+        Statement: Statement("why", "It is so."),
         int: 7,
         type(legs[0]): legs[0],
     }
     for name, function in inspect.getmembers(refusals, inspect.isfunction):
-        if function.__module__ == refusals.__name__ and name[0].isupper():
+        if name[0].isupper():
             kinds = inspect.get_annotations(function, eval_str=True)
             kinds.pop("return")
             for kind in HoldKind:
@@ -380,7 +381,7 @@ def test_a_sentence_uses_all_its_values_and_no_others(refusal: Refused) -> None:
     fields = {field for _, field, _, _ in string.Formatter().parse(refusal.template) if field is not None}
     allowed = {"what"} if refusal.code == "disk-read-only" else set()  # a read-only disk is held by nothing else
     assert fields <= refusal.values.keys() <= fields | allowed
-    assert all(isinstance(value, str) for value in refusal.values.values())
+    assert all(isinstance(value, str | Statement) for value in refusal.values.values())
     assert "{" not in str(refusal)
 
 

@@ -80,7 +80,7 @@ def test_failure_says_command_code_and_reason(programs: Path) -> None:
     with pytest.raises(CommandFailed) as failure:
         HostRunner().run(command("list", "it's", mutates=True))
     assert (failure.value.code, failure.value.stderr) == (1, "cannot open tank\n")
-    assert str(failure.value).startswith("zpool list 'it'\"'\"'s' failed with exit code 1. It said: cannot open tank")
+    assert str(failure.value).startswith("zpool list 'it'\"'\"'s' failed with exit code 1. It said “cannot open tank”.")
     assert "may have changed something" in str(failure.value)
 
 

@@ -11,6 +11,7 @@ from nasadvisor.host.journal import (
     RESERVE_NAME,
     Journal,
     JournalDamaged,
+    JournalOfOtherVersion,
     JournalUnwritable,
     RunExists,
     create_journal,
@@ -148,3 +149,10 @@ def test_the_first_step_on_a_disk_records_what_its_table_was(bench: Bench) -> No
     records = Journal(bench.root / "runs" / "run-1").read()
     images = [record.image.disk_key for record in records if isinstance(record, Intent) and record.image]
     assert images == list(WISH.disks)
+
+
+def test_a_journal_of_a_newer_release_is_not_called_damaged(journal: Journal) -> None:
+    journal.append(FIRST)
+    journal.path.write_text(journal.path.read_text().replace('"version": 1', '"version": 2'))
+    with pytest.raises(JournalOfOtherVersion, match="another release of NAS Advisor"):
+        journal.read()

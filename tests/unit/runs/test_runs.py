@@ -162,7 +162,7 @@ def test_success_is_read_off_the_host_and_not_off_an_exit_code(bench: Bench) -> 
     bench.executor = Silent(bench.executor.inventory())
     run = apply_plan(bench.host, bench.plan(), "root", bench.watch)
     assert run.state is RunState.PUT_BACK
-    assert "does not show" in run.steps[0].note
+    assert "does not show" in str(run.steps[0].note)
 
 
 def test_an_outdated_plan_is_refused_and_changes_nothing(bench: Bench) -> None:
@@ -296,4 +296,26 @@ def test_runs_are_listed_newest_first(bench: Bench) -> None:
     undo_run(bench.host, "run-1", "root", bench.watch)
     second = replace(WISH, cache_disks=())
     apply_plan(bench.host, bench.plan(second, "run-2"), "root", bench.watch)
-    assert {run.id for run in list_runs(bench.host)} == {"run-1", "run-2"}
+    assert {run.id for run in list_runs(bench.host).runs} == {"run-1", "run-2"}
+
+
+def test_a_run_that_cannot_be_read_hides_none_of_the_others(bench: Bench) -> None:
+    apply_plan(bench.host, bench.plan(), "root", bench.watch)
+    undo_run(bench.host, "run-1", "root", bench.watch)
+    apply_plan(bench.host, bench.plan(replace(WISH, cache_disks=()), "run-2"), "root", bench.watch)
+    journal = bench.host.journals / "run-1" / "journal.jsonl"
+    journal.write_text(journal.read_text().replace('"version": 1', '"version": 2'))
+    found = list_runs(bench.host)
+    assert [run.id for run in found.runs] == ["run-2"]
+    assert "another release of NAS Advisor" in str(found.unreadable[0])
+
+
+def test_a_run_whose_first_record_was_torn_never_began(bench: Bench) -> None:
+    apply_plan(bench.host, bench.plan(), "root", bench.watch)
+    journal = bench.host.journals / "run-1" / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes()[:100])
+    assert list_runs(bench.host).runs == ()
+    assert list_runs(bench.host).unreadable == ()
+    for look in (show_run, lambda host, run: undo_run(host, run, "root", bench.watch)):
+        with pytest.raises(RunUnknown):
+            look(bench.host, "run-1")

@@ -1,5 +1,6 @@
 """The worker's tasks: what they accept, what they publish, and what happens when nobody listens."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from nasadvisor.domain.measurement import Measurement, MeasureOrder
 from nasadvisor.domain.probing import ProbeResult
 from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.samples import Sample
+from nasadvisor.domain.statements import Statement
 from nasadvisor.host.config import config_from
 from nasadvisor.host.errors import MachineUnreadable
 from nasadvisor.host.tasks import HostTasks, celery_app
@@ -55,6 +57,16 @@ def test_it_takes_json_only_and_never_retries(tasks: HostTasks) -> None:
     assert tasks.app.conf.task_acks_late is False
 
 
+def test_a_redis_that_is_down_does_not_hold_up_a_run(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("kombu.utils.functional.sleep", waits.append)
+    app = celery_app(config_from({"NASADVISOR_RUN_DIR": str(tmp_path)}))
+    HostTasks(app, "nas", bench.executor.inventory, bench.host, Reading, refuse).read_inventory()
+    assert sum(waits) == 0
+
+
 def test_it_publishes_what_it_sees(tasks: HostTasks, sent: Sent) -> None:
     tasks.read_inventory()
     [(task, (node, document))] = sent
@@ -67,9 +79,9 @@ def test_it_publishes_why_it_sees_nothing(bench: Bench, tasks: HostTasks, sent: 
         raise MachineUnreadable("udev", "gone")
 
     HostTasks(tasks.app, "nas", blind, bench.host, Reading, refuse).read_inventory()
-    [(task, (_, sentence))] = sent
+    [(task, (_, document))] = sent
     assert task == "console.store_inventory_error"
-    assert "could not be read" in sentence
+    assert "udev could not be read" in str(from_document(Statement, document))
 
 
 def test_every_record_of_a_run_is_published(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
@@ -116,6 +128,20 @@ def test_a_run_goes_on_while_nobody_listens(
     assert from_document(Run, document).state is RunState.APPLIED
 
 
+def test_a_journal_of_another_release_does_not_keep_the_other_runs_from_being_reported(
+    bench: Bench, tasks: HostTasks, sent: Sent
+) -> None:
+    tasks.apply(to_document(bench.plan()), "anna")
+    other = bench.host.journals / "other"
+    other.mkdir()
+    (other / "journal.jsonl").write_text('{"version": 2}\n')
+    sent.clear()
+    tasks.report_runs()
+    [(task, (_, document))] = sent
+    assert task == "console.store_run"
+    assert from_document(Run, document).state is RunState.APPLIED
+
+
 def test_it_publishes_samples_and_nothing_where_there_are_none(tasks: HostTasks, sent: Sent) -> None:
     tasks.take_sample()
     assert sent == []
@@ -148,6 +174,6 @@ def test_it_publishes_what_was_measured_or_why_not(tasks: HostTasks, sent: Sent)
     HostTasks(tasks.app, "nas", tasks.look, tasks.runs, Reading, lambda _: found).take_measurement(to_document(order))
     (failed, (_, order_id, sentence)), (stored, (_, document)) = sent
     assert (failed, order_id) == ("console.store_measurement_error", order.id)
-    assert "fio" in sentence
+    assert "fio" in str(from_document(Statement, sentence))
     assert stored == "console.store_measurement"
     assert from_document(Measurement, document) == found

@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("console", "0002_groups"),
+        ("console", "0004_inventory_version"),
     ]
 
     operations = [
@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
                 ("pool_guid", models.CharField(db_index=True, max_length=20)),
                 ("disk_key", models.CharField(blank=True, default="", max_length=255)),
                 ("document", models.JSONField(null=True)),
-                ("error", models.TextField(blank=True, default="")),
+                ("error_document", models.JSONField(null=True)),
                 ("requested_by", models.CharField(max_length=253)),
                 ("requested_at", models.DateTimeField()),
                 (

@@ -1,0 +1,1 @@
+"""One file a benchmark: a module here with `figures()`, which yields `Figure`s or raises `Skipped`."""

@@ -1,0 +1,177 @@
+"""Refusals about whole disks, and what is on them."""
+# ruff: noqa: N802
+
+from typing import Final
+
+from nasadvisor.domain.inventory import Disk, Hold, HoldKind, Pool
+from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.statements import gettext_noop as _
+
+HOLD_SENTENCES: Final[dict[HoldKind, str]] = {
+    HoldKind.BOOT: _(
+        "{disk} cannot be used: this machine boots from it ({what}). A reinstall would wipe the slices. Use another SSD."
+    ),
+    HoldKind.MOUNT: _("{disk} cannot be used: it is mounted at {what}. Unmount it first, if nothing on it is needed."),
+    HoldKind.SWAP: _(
+        "{disk} cannot be used: it is swap space ({what}). Turn it off with swapoff and remove its signature first."
+    ),
+    HoldKind.HOLDER: _("{disk} cannot be used: the device {what} is built on it. Take that apart first."),
+    HoldKind.LVM: _("{disk} cannot be used: it belongs to LVM ({what}). Remove it from its volume group first."),
+    HoldKind.RAID: _("{disk} cannot be used: it is a member of a RAID set ({what}). Take that apart first."),
+    HoldKind.CEPH: _("{disk} cannot be used: Ceph keeps data on it ({what}). Remove the OSD first."),
+    HoldKind.FILESYSTEM: _(
+        "{disk} cannot be used: it holds a filesystem ({what}). If nothing on it is needed, clear it with wipefs first."
+    ),
+    HoldKind.POOL: _("{disk} cannot be used: it is part of the pool {what}. Choose a disk that is free."),
+    HoldKind.EXPORTED_POOL: _(
+        "{disk} cannot be used: it holds the exported pool {what}. Import or destroy that pool first. If it is only a label that a removed device left behind, `zpool labelclear` takes it off."
+    ),
+    HoldKind.SIGNATURE: _(
+        "{disk} cannot be used: it carries data of the kind {what}. If nothing on it is needed, clear it with wipefs first."
+    ),
+    HoldKind.READ_ONLY: _(
+        "{disk} cannot be used: it is read-only. Look for a write-protect switch, or for a drive that has worn out."
+    ),
+    HoldKind.DUPLICATE: _(
+        "{disk} cannot be used: another device shows the same identity ({what}). With multipath, give the multipath device; else one of the two serials is wrong."
+    ),
+    HoldKind.UNREADABLE: _(
+        "{disk} cannot be used: it could not be examined ({what}), so nothing about it may be assumed. Check the cable and the kernel log."
+    ),
+}
+
+
+def DiskGone(key: str) -> Refused:
+    return Refused(
+        "disk-gone",
+        _(
+            "The disk {key} is not there, or two devices claim to be it. Check that it is plugged in, read the host again and make a new plan."
+        ),
+        {"key": key},
+    )
+
+
+def DiskChanged(disk: Disk, path: str) -> Refused:
+    return Refused(
+        "disk-changed",
+        _(
+            "{disk} is no longer reachable as {path}. Another disk may have taken its place. Read the host again and make a new plan."
+        ),
+        {"disk": disk.label, "path": path},
+    )
+
+
+def DiskHeld(disk: Disk, hold: Hold) -> Refused:
+    return Refused(f"disk-{hold.kind}", HOLD_SENTENCES[hold.kind], {"disk": disk.label, "what": hold.what})
+
+
+def NoPersistentName(disk: Disk) -> Refused:
+    return Refused(
+        "no-persistent-name",
+        _(
+            "{disk} has no persistent name under /dev/disk/by-id. Kernel names such as {kernel} can belong to another disk after a reboot, so it is not used. Choose another SSD."
+        ),
+        {"disk": disk.label, "kernel": disk.kernel_name},
+    )
+
+
+def ForeignTable(disk: Disk) -> Refused:
+    return Refused(
+        "foreign-table",
+        _(
+            "{disk} has a partition table that is not GPT. Slices need GPT. If nothing on it is needed, clear it with wipefs first."
+        ),
+        {"disk": disk.label},
+    )
+
+
+def BrokenTable(disk: Disk) -> Refused:
+    return Refused(
+        "broken-table",
+        _(
+            "{disk} has partitions that overlap or do not fit on it. Such a table is not to be trusted; repair it with sgdisk first."
+        ),
+        {"disk": disk.label},
+    )
+
+
+def StrangeSectors(disk: Disk) -> Refused:
+    return Refused(
+        "strange-sectors",
+        _(
+            "{disk} says that its sectors have {sector} bytes. Slices are counted in sectors of 512 bytes or a power of two above that, so it is not used. Choose another SSD."
+        ),
+        {"disk": disk.label, "sector": str(disk.identity.logical_sector_bytes)},
+    )
+
+
+def DiskHasPartitions(disk: Disk) -> Refused:
+    return Refused(
+        "disk-has-partitions",
+        _("{disk} already has {count} partition(s). Only its free space could be used, and only if you ask for that."),
+        {"disk": disk.label, "count": str(len(disk.partitions))},
+    )
+
+
+def DiskNotBlank(disk: Disk) -> Refused:
+    return Refused(
+        "disk-not-blank",
+        _(
+            "{disk} is not blank: it has a partition table or partitions, so no new table is written on it. Read the host again and make a new plan."
+        ),
+        {"disk": disk.label},
+    )
+
+
+def TableMissing(disk: Disk) -> Refused:
+    return Refused(
+        "table-missing",
+        _("{disk} has no GPT to put a slice into. Read the host again and make a new plan."),
+        {"disk": disk.label},
+    )
+
+
+def TableChanged(disk: Disk) -> Refused:
+    return Refused(
+        "table-changed",
+        _(
+            "The partition table of {disk} was changed by somebody else since the run, so its old sectors are not written back. Our slices are gone from it all the same."
+        ),
+        {"disk": disk.label},
+    )
+
+
+def SectorTooLarge(disk: Disk, pool: Pool) -> Refused:
+    return Refused(
+        "sector-too-large",
+        _(
+            "{disk} has sectors of {sector} bytes, and pool {pool} writes units of {unit} bytes (ashift {ashift}). OpenZFS cannot use it there. Choose another SSD."
+        ),
+        {
+            "disk": disk.label,
+            "sector": str(disk.identity.logical_sector_bytes),
+            "pool": pool.name,
+            "unit": str(1 << pool.ashift),
+            "ashift": str(pool.ashift),
+        },
+    )
+
+
+def DiskInLog(disk: Disk, pool: Pool) -> Refused:
+    return Refused(
+        "disk-in-log",
+        _(
+            "{disk} already carries a log of pool {pool}. A second one on the same SSD protects nothing and gains nothing. Choose another SSD."
+        ),
+        {"disk": disk.label, "pool": pool.name},
+    )
+
+
+def SameDisk(disk: Disk) -> Refused:
+    return Refused(
+        "same-disk",
+        _(
+            "Both sides of a mirror would be on {disk}. If it dies, both are gone. Choose two different SSDs, or a single log if you accept its risk."
+        ),
+        {"disk": disk.label},
+    )

@@ -1,0 +1,72 @@
+"""How much of a drive's wear each of its roles caused: the log's writing, the cache's feed, and the rest."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nasadvisor.domain.statements import Finding
+from nasadvisor.domain.statements import gettext_noop as _
+
+UNATTRIBUTED = "other"
+"""The role of bytes that the drive counted and no role accounts for."""
+
+
+@dataclass(frozen=True)
+class RoleBytes:
+    """Bytes that one role wrote to a drive within a time: differences of `zpool iostat -v` or of L2ARC kstats."""
+
+    role: str
+    bytes_written: int
+
+
+@dataclass(frozen=True)
+class RoleShare:
+    """A role's part in what a drive wrote: `share` is of the drive's total, `percent_used` of its rated endurance."""
+
+    role: str
+    bytes_written: int
+    share: float
+    percent_per_year: float | None
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """The parts, the largest first. They add up to the drive's own counter, or to the roles if that is more."""
+
+    shares: tuple[RoleShare, ...]
+    findings: tuple[Finding, ...]
+
+
+def attribute(drive_bytes: int | None, roles: Sequence[RoleBytes], percent_per_year: float | None) -> Attribution:
+    """Split what the drive wrote within a time among its roles.
+
+    Args:
+        drive_bytes: what the drive's own counter gained within that time, or None if it has none.
+        roles: what each role wrote within the same time; repeated roles are added up.
+        percent_per_year: the drive's wear in a year, which is split in the same proportion.
+    """
+    written: dict[str, int] = {}
+    for role in roles:
+        written[role.role] = written.get(role.role, 0) + max(role.bytes_written, 0)
+    accounted = sum(written.values())
+    total = max(accounted, drive_bytes or 0)
+    if total > accounted:
+        written[UNATTRIBUTED] = written.get(UNATTRIBUTED, 0) + total - accounted
+    shares = (
+        RoleShare(role, count, count / total, None if percent_per_year is None else percent_per_year * count / total)
+        for role, count in written.items()
+        if total
+    )
+    ordered = tuple(sorted(shares, key=lambda share: (-share.bytes_written, share.role)))
+    return Attribution(ordered, tuple(_disagreement(drive_bytes, accounted)))
+
+
+def _disagreement(drive_bytes: int | None, accounted: int) -> list[Finding]:
+    """Roles that claim a tenth more than the drive counted: one of the two is read wrongly."""
+    if drive_bytes is None or accounted <= 1.1 * drive_bytes + 2**30:
+        return []
+    template = _(
+        "The roles of this drive wrote {roles} GB, but the drive itself counted {drive} GB in the same time. Its "
+        "counter may have another unit; the split is by the roles' own numbers."
+    )
+    values = {"roles": f"{accounted / 1e9:.1f}", "drive": f"{drive_bytes / 1e9:.1f}"}
+    return [Finding("role-bytes-exceed-drive", template, values)]
