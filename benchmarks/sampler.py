@@ -1,4 +1,4 @@
-"""What sampling costs: `python -m tests.evidence.bench`. Prints the figures of the budgets and fails above them.
+"""What sampling costs: processor time and storage.
 
 The counters are made up in the form that OpenZFS 2.3 prints: one pool of six disks in mirrors with a log, twenty
 datasets of which five are written, over an hour of readings every 10 s. The cost of `zpool iostat` itself, a program of
@@ -7,17 +7,19 @@ its own, is not in it: it needs OpenZFS, and the lab measures it.
 
 import json
 import random
-import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks.figure import Figure
 from nasadvisor.documents import to_document
 from nasadvisor.domain.inventory import Pool, Vdev
 from nasadvisor.domain.packing import NameTable, pack_activity, pack_latency
 from nasadvisor.domain.samples import Sample, merge
+from nasadvisor.domain.units import MIB
 from nasadvisor.host.machine import Machine
 from nasadvisor.host.sample import COLUMNS, Sampler
 from tests.unit.evidence.kstats import ZIL, FakeSystem, iostat_block, txgs
@@ -27,7 +29,7 @@ EVERY_S = 10
 READINGS = 361
 BUSY = 5
 BUDGET_CORE = 0.01
-BUDGET_BYTES_A_DAY = 5 * 1024**2
+BUDGET_BYTES_A_DAY = 5 * MIB
 ROW_OVERHEAD_BYTES = 48
 """What SQLite adds to a row: its header, the key, the numbers beside the two blobs, and the entry of the index."""
 
@@ -113,17 +115,15 @@ def size(samples: list[Sample]) -> float:
     return total / len(samples) + ROW_OVERHEAD_BYTES
 
 
-def main() -> int:
+def figures() -> Iterator[Figure]:
+    """Processor time and storage."""
     samples, spent = record()
     core = spent / READINGS / EVERY_S
     minutes = [merge(samples[start : start + 6]) for start in range(0, len(samples), 6)]
     raw, minute, hour = size(samples), size(minutes), size([merge(samples)])
     day = raw * 86400 / EVERY_S + minute * 1440 + hour * 24
-    print(f"sampler            {spent / READINGS * 1000:.1f} ms a reading, {core:.2%} of a core (budget 1 %)")
-    print(f"stored             {raw:.0f} B a sample, {minute:.0f} B a minute, {hour:.0f} B an hour")
-    print(f"stored a day       {day / 1024**2:.2f} MiB a pool (budget 5 MiB)")
-    return 0 if core <= BUDGET_CORE and day <= BUDGET_BYTES_A_DAY else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    yield Figure("one reading", "-", f"{spent / READINGS * 1000:.1f} ms")
+    yield Figure(f"sampler at {EVERY_S} s", f"<= {BUDGET_CORE:.0%} of a core", f"{core:.2%}", met=core <= BUDGET_CORE)
+    yield Figure("a sample, a minute, an hour", "-", f"{raw:.0f}, {minute:.0f}, {hour:.0f} bytes")
+    budget = f"<= {BUDGET_BYTES_A_DAY / MIB:g} MiB"
+    yield Figure("stored a day and pool", budget, f"{day / MIB:.2f} MiB", met=day <= BUDGET_BYTES_A_DAY)
