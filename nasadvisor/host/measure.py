@@ -18,7 +18,7 @@ from nasadvisor.domain.units import GIB
 from nasadvisor.domain.workload import DATA, LOGS, CommitTime, workload_of
 from nasadvisor.host.candidate import CandidateHost, clean_up_candidates, measure_candidate
 from nasadvisor.host.errors import HostError, RulesForbid
-from nasadvisor.host.measurements import keep_measurement
+from nasadvisor.host.measurements import claim_order, keep_measurement
 from nasadvisor.host.probe import ProbeHost, clean_up_probes, probe_pool
 from nasadvisor.host.sample import Sampler
 
@@ -69,7 +69,7 @@ def measure(host: MeasureHost, order: MeasureOrder) -> Measurement:
     """Measure what was ordered. Everything is checked here, whoever gave the order.
 
     Raises:
-        OrderForeign, MeasurementRefused: nothing was changed.
+        OrderForeign, MeasurementRefused, MeasuredBefore: nothing was changed.
         HostError: it could not be measured; what was made is gone, or its record stays for the next clean-up.
     """
     if not _ID.fullmatch(order.id) or not 1 <= order.seconds <= LONGEST_S or order.test_bytes < 0:
@@ -82,6 +82,7 @@ def measure(host: MeasureHost, order: MeasureOrder) -> Measurement:
     if order.disk_key and inventory.disk(order.disk_key) is None:
         raise MeasurementRefused((DiskGone(order.disk_key),))
     _check(host, pool)
+    claim_order(host.results, order.id)
     probe, commit = _probe(host, pool, order)
     found = Measurement(order, probe, commit, _test(host, inventory, pool, order) if order.disk_key else None)
     keep_measurement(host.results, found)

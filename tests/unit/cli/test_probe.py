@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from nasadvisor.domain.measurement import MeasureOrder
 from nasadvisor.domain.samples import Sample
-from nasadvisor.host.measure import MeasureHost
+from nasadvisor.host.measure import MeasureHost, OrderForeign, measure
+from nasadvisor.host.measurements import MeasuredBefore
 from nasadvisor.host.simulated import SimulatedExecutor
 from tests.unit.cli.conftest import Shell
 from tests.unit.cli.test_advise import Recorded
@@ -85,3 +87,26 @@ def test_a_report_sets_both_sides_and_the_prediction_side_by_side(quiet: Shell) 
     output = quiet.run("report", "tank").output
     assert "x 1.0" in output
     assert "P99 WITH" in output
+
+
+def test_an_order_that_comes_twice_is_measured_once(quiet: Shell) -> None:
+    order = MeasureOrder("0a1b2c3d-0000", TANK, seconds=1)
+    measure(quiet.measure_host, order)
+    ran = list(quiet.measure_host.probes.runner.ran)
+    with pytest.raises(MeasuredBefore):
+        measure(quiet.measure_host, order)
+    assert quiet.measure_host.probes.runner.ran == ran
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        MeasureOrder("../../etc", TANK),
+        MeasureOrder("0a1b2c3d", TANK, seconds=86400),
+        MeasureOrder("0a1b2c3d", TANK, test_bytes=-1),
+    ],
+)
+def test_an_order_that_we_would_not_give_is_refused(quiet: Shell, order: MeasureOrder) -> None:
+    with pytest.raises(OrderForeign):
+        measure(quiet.measure_host, order)
+    assert quiet.measure_host.probes.runner.ran == []
