@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 
 from nasadvisor.console import records, series
 from nasadvisor.console.models import Node, SampledPool, StoredRun
+from nasadvisor.console.tasks import roll_up_samples
 from tests.browser.conftest import Desk
 from tests.browser.test_looks import WIDTHS, overflow, picture, violations
 from tests.evidence.picture import RECORDED
@@ -72,6 +73,12 @@ def measure(desk: Desk) -> None:
     desk.open(f"/evidence/{TANK}/measure/")
 
 
+def overview(desk: Desk) -> None:
+    fill(26)
+    roll_up_samples()
+    desk.open("/")
+
+
 PAGES: dict[str, Callable[[Desk], None]] = {
     "watched": watched,
     "fresh": fresh,
@@ -80,6 +87,7 @@ PAGES: dict[str, Callable[[Desk], None]] = {
     "report": report,
     "proof": proof,
     "measure": measure,
+    "overview": overview,
 }
 
 

@@ -18,7 +18,7 @@ from nasadvisor.domain.statements import Statement
 from tests.unit.console.conftest import PASSWORD, Sent
 from tests.unit.console.test_evidence import applied_run, fill, page
 from tests.unit.evidence.test_probe import commit, fio, ssd
-from tests.unit.machines import ARCHIVE, NVME1, SHARED_SSD, TANK, home_server, with_pool
+from tests.unit.machines import ARCHIVE, NVME1, SHARED_SSD, TANK, USB_STICK, home_server, with_pool
 
 URL = f"/evidence/{TANK}/measure/"
 
@@ -56,6 +56,7 @@ def test_it_offers_only_blank_ssds(operator: Client) -> None:
     text = page(operator, URL)
     assert NVME1 in text
     assert SHARED_SSD not in text
+    assert USB_STICK not in text
 
 
 def test_without_the_password_nothing_is_ordered(operator: Client, sent: list[Sent]) -> None:
