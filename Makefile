@@ -43,7 +43,7 @@ test-unit: venv ## Run the tests that need neither a browser nor the lab
 	@$(BIN)/pytest -m "not lab and not browser"
 
 .PHONY: evidence
-evidence: test-tools ## Check the verdicts in the lab against what is measured (35 min); writes docs/evidence.md
+evidence: test-tools ## Check the verdicts in the lab against what is measured (40 min); writes docs/evidence.md
 	@$(BIN)/python -m tests.evidence
 
 .PHONY: lint

@@ -1,4 +1,4 @@
-"""`nasadvisor health` and `nasadvisor report`: how disks and pools are, asked now."""
+"""`nasadvisor health`: how disks and pools are, asked now."""
 
 import json
 from collections.abc import Iterator
@@ -59,17 +59,17 @@ def health(ctx: click.Context, as_json: bool) -> None:
     ctx.exit(ExitCode.DONE if found.is_well else ExitCode.ATTENTION)
 
 
-@click.command()
-@click.option("--pdf", "path", type=click.Path(path_type=Path, dir_okay=False), required=True, help="File to write.")
-@click.pass_context
-def report(ctx: click.Context, path: Path) -> None:
-    """Write a report to print: how disks and pools are now. Forecasts are in the web console, which has the history."""
-    found = look(services_for(ctx))
+def write_printed_report(services: Services, path: Path) -> None:
+    """A report to print: how disks and pools are now.
+
+    Raises:
+        Problem: the file cannot be written.
+    """
+    found = look(services)
     try:
         path.write_bytes(printed_report(document_of(found)))
     except OSError as error:
         raise Problem(f"The report could not be written to {path}: {error}. Nothing else was changed.") from error
-    click.echo(f"Wrote {path}.")
 
 
 def look(services: Services) -> Health:

@@ -7,10 +7,11 @@ from nasadvisor.cli.advising import advise
 from nasadvisor.cli.doctor import doctor
 from nasadvisor.cli.errors import SentenceGroup
 from nasadvisor.cli.forecasting import forecast
-from nasadvisor.cli.health import health, report
+from nasadvisor.cli.health import health
 from nasadvisor.cli.look import inventory, pools
 from nasadvisor.cli.planning import plan
 from nasadvisor.cli.probing import probe
+from nasadvisor.cli.report import report
 from nasadvisor.cli.running import apply, finish, undo
 from nasadvisor.cli.runs import runs, show
 

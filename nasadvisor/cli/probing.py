@@ -57,6 +57,8 @@ def probe(
     _print_probe(found.probe)
     if found.candidate:
         _print_candidate(found.candidate)
+        if found.suitability:
+            paragraph(str(found.suitability))
         _print_predictions(found.predictions)
 
 
@@ -72,7 +74,12 @@ def _ask(pool: Pool, disk: Disk | None) -> None:
 
 
 def _document(found: Measurement) -> dict[str, Any]:
-    return {**to_document(found), "predictions": [to_document(each) for each in found.predictions]}
+    thought = found.suitability
+    return {
+        **to_document(found),
+        "suitability": {"code": thought.code, "sentence": str(thought)} if thought else None,
+        "predictions": [to_document(each) for each in found.predictions],
+    }
 
 
 def _print_probe(result: ProbeResult) -> None:

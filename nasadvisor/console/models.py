@@ -186,13 +186,18 @@ class SetupToken(models.Model):
 
 
 class SampledPool(models.Model):
-    """A pool whose counters are kept. `names` is the samples' `packing.NameTable`; facts are a `PoolFacts` document."""
+    """A pool whose counters are kept. `names` is the samples' `packing.NameTable`; facts are a `PoolFacts` document.
+
+    The answers are those of the last verdicts (`advice.Answer`), for pages that show only them.
+    """
 
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="sampled_pools")
     guid = models.CharField(max_length=20)
     name = models.CharField(max_length=255)
     names = models.JSONField(default=list)
     facts_document = models.JSONField(null=True)
+    log_answer = models.CharField(max_length=20, default="", blank=True)
+    cache_answer = models.CharField(max_length=20, default="", blank=True)
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["node", "guid"], name="one_series_a_pool")]

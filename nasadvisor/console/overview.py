@@ -7,7 +7,7 @@ from django.utils import timezone
 from nasadvisor.console.diagrams import draw_pools
 from nasadvisor.console.disks import free_disks
 from nasadvisor.console.frame import contact_of, current_node
-from nasadvisor.console.models import StoredRun
+from nasadvisor.console.models import SampledPool, StoredRun
 from nasadvisor.console.notices import notices_for
 from nasadvisor.console.runs.history import row_of
 from nasadvisor.domain.statements import Level
@@ -30,6 +30,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "worst": notices[0].finding.level if notices else None,
         "is_fine": all(notice.finding.level is Level.INFO for notice in notices),
         "pools": draw_pools(inventory) if inventory else (),
+        "answers": {each.guid: each for each in SampledPool.objects.filter(node=node).exclude(log_answer="")},
         "free_ssds": [disk for disk in free_disks(inventory) if not disk.rotational] if inventory else [],
         "runs": [row_of(run) for run in runs],
     }

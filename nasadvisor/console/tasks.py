@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from nasadvisor.console import hosts, records, series
 from nasadvisor.console.celery_app import app
+from nasadvisor.console.evidence.watch import keep_answers
 from nasadvisor.console.health import answers, deliver, reports, sweeps, watch
 from nasadvisor.console.health.access_models import StoredReport
 from nasadvisor.console.models import Node
@@ -68,9 +69,10 @@ def take_samples() -> None:
 
 @app.task(name="console.roll_up_samples")
 def roll_up_samples() -> None:
-    """Make minutes of samples and hours of minutes, and forget what is old."""
+    """Make minutes of samples and hours of minutes, forget what is old, and judge anew."""
     series.roll_up(timezone.now())
     series.forget(timezone.now())
+    keep_answers(timezone.now())
 
 
 @app.task(name="console.refresh_inventories")

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from nasadvisor.domain.prediction import Prediction, predict
 from nasadvisor.domain.probing import CandidateResult, ProbeResult
+from nasadvisor.domain.statements import Finding
+from nasadvisor.domain.suitability import suitability
 from nasadvisor.domain.workload import CommitTime
 
 
@@ -31,8 +33,13 @@ class Measurement:
     candidate: CandidateResult | None = None
 
     @property
+    def suitability(self) -> Finding | None:
+        """What to think of the tested SSD as a log."""
+        return suitability(self.candidate) if self.candidate else None
+
+    @property
     def predictions(self) -> tuple[Prediction, ...]:
         """What a log on the tested SSD would do; nothing without one, or without the pool's own times."""
-        if self.candidate is None or self.commit_time is None:
+        if self.candidate is None:
             return ()
         return predict(self.probe, self.commit_time, self.candidate)

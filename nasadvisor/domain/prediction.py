@@ -1,7 +1,7 @@
 """What synchronous writes will be like with a log on a tested SSD, as a range; and what was measured beside it later.
 
 The model: a commit takes the time of the device plus a remainder for the rest of the machine (OpenZFS, the kernel, the
-processor). The remainder is what the pool's own commits took beyond its disks, and stays. The device's share is
+processor). The remainder is what the pool's median commit took beyond its disks, and stays. The device's share is
 replaced by what was measured on the SSD. Several writers slow each other down by the same factor as before, because
 they still share one ZIL.
 """
@@ -52,31 +52,32 @@ class Prediction:
     after_per_s: Range
 
 
-def predict(probe: ProbeResult, pool: CommitTime, candidate: CandidateResult) -> tuple[Prediction, ...]:
-    """One prediction for each job of the probe; `pool` is what the pool's disks took while it was probed.
+def predict(probe: ProbeResult, pool: CommitTime | None, candidate: CandidateResult) -> tuple[Prediction, ...]:
+    """One prediction for each job of the probe; `pool` is what the pool's disks took on the whole, if that is known.
 
     Jobs that measured nothing, or of a block size that was not tested on the SSD, are left out.
     """
+    disks_ns = probe.device_ns or (pool.likely_ns if pool else 0.0)
+    if not disks_ns:
+        return ()
     found = []
     for figures in probe.figures:
         alone = figure_of(probe.figures, figures.block_bytes, 1)
         device = _device(candidate, figures.block_bytes)
-        if alone and device and figures.operations_per_s and alone.operations_per_s:
-            found.append(_predict(figures, alone, pool, device))
+        if alone and device and figures.operations_per_s and alone.operations_per_s and device.operations_per_s:
+            found.append(_predict(figures, alone, disks_ns, device))
     return tuple(found)
 
 
-def _predict(figures: FioFigures, alone: FioFigures, pool: CommitTime, device: FioFigures) -> Prediction:
-    before_ns = figures.writers / figures.operations_per_s * 1e9
-    alone_ns = 1e9 / alone.operations_per_s
-    crowding = max(before_ns / alone_ns, 1.0)
-    rest_ns = max(alone_ns - pool.likely_ns, SMALLEST_REST_NS)
-    device_ns = device.commit_p50_ns
-    low = REST_SPREAD[0] * rest_ns + DEVICE_SPREAD[0] * device_ns
-    high = REST_SPREAD[1] * rest_ns + DEVICE_SPREAD[1] * max(device_ns, device.write_p50_ns + device.sync_mean_ns)
-    after = Range(low * crowding, (rest_ns + device_ns) * crowding, high * crowding)
+def _predict(figures: FioFigures, alone: FioFigures, disks_ns: float, device: FioFigures) -> Prediction:
+    crowding = max(figures.mean_ns / alone.mean_ns, 1.0)
+    rest_ns = max(alone.commit_p50_ns - disks_ns, SMALLEST_REST_NS)
+    low = REST_SPREAD[0] * rest_ns + DEVICE_SPREAD[0] * min(device.commit_p50_ns, device.mean_ns)
+    high = REST_SPREAD[1] * rest_ns + DEVICE_SPREAD[1] * max(device.commit_p50_ns, device.mean_ns)
+    likely = rest_ns + device.mean_ns
+    after = Range(low * crowding, likely * crowding, high * crowding)
     per_s = Range(*(figures.writers * 1e9 / each for each in (after.high, after.likely, after.low)))
-    return Prediction(figures.block_bytes, figures.writers, before_ns, figures.operations_per_s, after, per_s)
+    return Prediction(figures.block_bytes, figures.writers, figures.mean_ns, figures.operations_per_s, after, per_s)
 
 
 def _device(candidate: CandidateResult, block_bytes: int) -> FioFigures | None:

@@ -55,10 +55,19 @@ class FioFigures:
         """A write and its sync together, about the median."""
         return self.write_p50_ns + self.sync_p50_ns
 
+    @property
+    def mean_ns(self) -> float:
+        """How long one writer needs for an operation on average, everything included."""
+        return self.writers * 1e9 / self.operations_per_s if self.operations_per_s else 0.0
+
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """A probe of a pool. `at` is UTC in ISO 8601; `had_log` tells whether the pool had a log at that time."""
+    """A probe of a pool. `at` is UTC in ISO 8601; `had_log` tells whether the pool had a log at that time.
+
+    `device_ns` is how long the disks that take the ZIL needed for a write with its flush while one program wrote, 0 if
+    unknown.
+    """
 
     id: str
     pool_guid: str
@@ -66,6 +75,7 @@ class ProbeResult:
     at: str
     had_log: bool
     figures: tuple[FioFigures, ...]
+    device_ns: float = 0.0
 
 
 @dataclass(frozen=True)

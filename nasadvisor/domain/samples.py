@@ -73,6 +73,7 @@ class DiskActivity:
     read_bytes: int = 0
     writes: int = 0
     written_bytes: int = 0
+    write_ms: int = 0
 
 
 @dataclass(frozen=True)

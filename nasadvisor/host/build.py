@@ -42,9 +42,10 @@ def measure_host_of(config: HostConfig) -> MeasureHost:
     return MeasureHost(
         inventory=lambda: read_inventory(machine_of(config)),
         sampler=lambda: Sampler(machine_of(config)),
-        probes=ProbeHost(machine.runner, leftovers, lock, config.run_dir, machine.clock),
+        probes=ProbeHost(machine.runner, leftovers, lock, config.run_dir, machine.clock, machine.roots.sys),
         candidates=CandidateHost(run_host_of(config), machine.runner, leftovers),
         wait=time.sleep,
+        results=config.measurements,
     )
 
 

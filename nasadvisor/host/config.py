@@ -38,6 +38,11 @@ class HostConfig:
         return self.state_dir / "probes"
 
     @property
+    def measurements(self) -> Path:
+        """The directory of what was measured by writing."""
+        return self.state_dir / "measurements"
+
+    @property
     def lock_path(self) -> Path:
         """The file whose flock means: somebody is changing this host."""
         return self.run_dir / "host.lock"

@@ -4,6 +4,7 @@ import re
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.inventory import Inventory, Pool
@@ -14,9 +15,10 @@ from nasadvisor.domain.refusals import DiskGone, NoPool
 from nasadvisor.domain.samples import Sample
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.units import GIB
-from nasadvisor.domain.workload import CommitTime, workload_of
+from nasadvisor.domain.workload import DATA, LOGS, CommitTime, workload_of
 from nasadvisor.host.candidate import CandidateHost, clean_up_candidates, measure_candidate
 from nasadvisor.host.errors import HostError, RulesForbid
+from nasadvisor.host.measurements import claim_order, keep_measurement
 from nasadvisor.host.probe import ProbeHost, clean_up_probes, probe_pool
 from nasadvisor.host.sample import Sampler
 
@@ -44,13 +46,14 @@ class OrderForeign(HostError):  # noqa: N818 - named for what happened
 
 @dataclass(frozen=True)
 class MeasureHost:
-    """What measuring needs of a host. `wait` lets seconds pass."""
+    """What measuring needs of a host. `wait` lets seconds pass; `results` is where measurements are kept."""
 
     inventory: Callable[[], Inventory]
     sampler: Callable[[], Sampler]
     probes: ProbeHost
     candidates: CandidateHost
     wait: Callable[[float], None]
+    results: Path
 
 
 def clean_up(host: MeasureHost) -> tuple[str, ...]:
@@ -66,7 +69,7 @@ def measure(host: MeasureHost, order: MeasureOrder) -> Measurement:
     """Measure what was ordered. Everything is checked here, whoever gave the order.
 
     Raises:
-        OrderForeign, MeasurementRefused: nothing was changed.
+        OrderForeign, MeasurementRefused, MeasuredBefore: nothing was changed.
         HostError: it could not be measured; what was made is gone, or its record stays for the next clean-up.
     """
     if not _ID.fullmatch(order.id) or not 1 <= order.seconds <= LONGEST_S or order.test_bytes < 0:
@@ -79,8 +82,11 @@ def measure(host: MeasureHost, order: MeasureOrder) -> Measurement:
     if order.disk_key and inventory.disk(order.disk_key) is None:
         raise MeasurementRefused((DiskGone(order.disk_key),))
     _check(host, pool)
+    claim_order(host.results, order.id)
     probe, commit = _probe(host, pool, order)
-    return Measurement(order, probe, commit, _test(host, inventory, pool, order) if order.disk_key else None)
+    found = Measurement(order, probe, commit, _test(host, inventory, pool, order) if order.disk_key else None)
+    keep_measurement(host.results, found)
+    return found
 
 
 def _check(host: MeasureHost, pool: Pool) -> None:
@@ -101,7 +107,9 @@ def _probe(host: MeasureHost, pool: Pool, order: MeasureOrder) -> tuple[ProbeRes
     """The probe, and what the pool's devices took meanwhile."""
     sampler = host.sampler()
     facts = [each for each in sampler.sample().facts if each.guid == pool.guid]
-    result = probe_pool(host.probes, pool, order.id, order.seconds)
+    leaves = [leaf for each in facts for leaf in (each.leaves_of(*LOGS) or each.leaves_of(*DATA))]
+    disks = tuple(dict.fromkeys(leaf.disk for leaf in leaves if leaf.disk))
+    result = probe_pool(host.probes, pool, order.id, order.seconds, disks)
     sample = next((each for each in sampler.sample().samples if each.pool_guid == pool.guid), None)
     return result, workload_of(sample, facts[-1]).commit_time if sample and facts else None
 

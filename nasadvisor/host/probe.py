@@ -25,6 +25,7 @@ from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.units import KIB
 from nasadvisor.host.adapters.fio import FioJob, run_fio
 from nasadvisor.host.adapters.process import Command, Runner, Tool
+from nasadvisor.host.disk_watch import watching
 from nasadvisor.host.errors import HostError, ToolMissing
 from nasadvisor.host.leftovers import Leftovers
 from nasadvisor.host.lock import host_lock
@@ -69,10 +70,13 @@ class ProbeHost:
     lock: Path
     mounts: Path
     clock: Callable[[], datetime]
+    sys: Path = Path("/sys")
 
 
-def probe_pool(host: ProbeHost, pool: Pool, probe_id: str, seconds: int) -> ProbeResult:
+def probe_pool(host: ProbeHost, pool: Pool, probe_id: str, seconds: int, disks: tuple[str, ...] = ()) -> ProbeResult:
     """Measure synchronous writes for `seconds` a job; the pool was checked by the caller (`against_probe`).
+
+    `disks` are the kernel's names of those that take the ZIL; they are watched while one program writes.
 
     Raises:
         HostBusy: another probe is under way.
@@ -88,10 +92,12 @@ def probe_pool(host: ProbeHost, pool: Pool, probe_id: str, seconds: int) -> Prob
         host.leftovers.write(record)
         try:
             _create(held.runner, record)
-            figures = tuple(_measure(held.runner, record, job, seconds) for job in JOBS)
+            with watching(host.sys, disks) as watch:
+                first = _measure(held.runner, record, JOBS[0], seconds)
+            others = tuple(_measure(held.runner, record, job, seconds) for job in JOBS[1:])
         finally:
             _take_back(held, record)
-    return ProbeResult(probe_id, pool.guid, pool.name, at, bool(pool.logs), figures)
+    return ProbeResult(probe_id, pool.guid, pool.name, at, bool(pool.logs), (first, *others), watch.commit_ns)
 
 
 def clean_up_probes(host: ProbeHost) -> tuple[str, ...]:

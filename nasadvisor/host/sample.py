@@ -19,9 +19,13 @@ from nasadvisor.host.adapters.blockstat import disk_below, disk_fact, read_disk,
 from nasadvisor.host.adapters.iostat import read_iostat
 from nasadvisor.host.adapters.kstat import read_arc, read_datasets, read_totals, read_txgs
 from nasadvisor.host.adapters.process import Command, Runner, Tool
+from nasadvisor.host.errors import CommandTimedOut
 from nasadvisor.host.machine import Machine
 
 FACTS_EVERY_S: Final = 300.0
+REST_S: Final = 600.0
+"""After `zpool iostat` hung: a new one every few seconds would only add to what hangs in the kernel."""
+
 ZFS_TIMEOUT_S: Final = 60.0
 COLUMNS: Final = "name,type,sync,logbias,recordsize,volblocksize,secondarycache,primarycache"
 NO_VALUE: Final = "-"
@@ -39,6 +43,7 @@ class Sampler:
     _last: Counters | None = None
     _facts: tuple[PoolFacts, ...] = ()
     _facts_read_s: float = 0.0
+    _rest_until_s: float = 0.0
     _facts_shape: frozenset[tuple[str, str]] = frozenset()
 
     def sample(self) -> Reading:
@@ -49,7 +54,13 @@ class Sampler:
         """
         if not self._kstats.exists():
             return Reading()
-        vdevs = read_iostat(self.machine.runner)
+        if self.tick() < self._rest_until_s:
+            return Reading()
+        try:
+            vdevs = read_iostat(self.machine.runner)
+        except CommandTimedOut:
+            self._rest_until_s = self.tick() + REST_S
+            raise
         news: tuple[PoolFacts, ...] = ()
         if _shape(vdevs) != self._facts_shape or self.tick() - self._facts_read_s > FACTS_EVERY_S:
             news = self._read_facts()

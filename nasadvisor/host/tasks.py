@@ -74,6 +74,7 @@ class HostTasks:
     measure: Callable[[MeasureOrder], Measurement]
     health: HealthServices
     _sampling: Lock = field(default_factory=Lock)
+    _said: list[str] = field(default_factory=list)
 
     def read_inventory(self) -> None:
         """Look at the host and publish what is there, or why it cannot be seen."""
@@ -92,7 +93,9 @@ class HostTasks:
         try:
             reading = self.sample()
         except HostError as error:
-            log.warning("sample: %s", error)
+            if str(error) not in self._said:  # not every ten seconds the same
+                log.warning("sample: %s", error)
+                self._said[:] = [str(error)]
             return
         finally:
             self._sampling.release()

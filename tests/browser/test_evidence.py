@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.utils import timezone
@@ -14,10 +15,12 @@ from playwright.sync_api import expect
 
 from nasadvisor.console import records, series
 from nasadvisor.console.models import Node, SampledPool, StoredRun
+from nasadvisor.console.tasks import roll_up_samples
 from tests.browser.conftest import Desk
 from tests.browser.test_looks import WIDTHS, overflow, picture, violations
 from tests.evidence.picture import RECORDED
 from tests.unit.console.test_evidence import applied_run, fill
+from tests.unit.console.test_measuring import load, measured, store
 from tests.unit.machines import TANK
 
 IMAGES = Path(__file__).parents[2] / "docs/images"
@@ -64,6 +67,18 @@ def proof(desk: Desk) -> None:
     desk.open(f"/runs/{StoredRun.objects.get().pk}/proof/")
 
 
+def measure(desk: Desk) -> None:
+    load()
+    store(measured(str(uuid4()), 80, 5, had_log=False))
+    desk.open(f"/evidence/{TANK}/measure/")
+
+
+def overview(desk: Desk) -> None:
+    fill(26)
+    roll_up_samples()
+    desk.open("/")
+
+
 PAGES: dict[str, Callable[[Desk], None]] = {
     "watched": watched,
     "fresh": fresh,
@@ -71,6 +86,8 @@ PAGES: dict[str, Callable[[Desk], None]] = {
     "pools": pools,
     "report": report,
     "proof": proof,
+    "measure": measure,
+    "overview": overview,
 }
 
 

@@ -89,7 +89,7 @@ FLASH_WORKLOAD = Workload(
     "flash", "eight programs, 4 KiB and fsync, on a pool of SSDs", "little", f"{SMALL_SYNC} --numjobs=8", pool="flash"
 )
 
-READ = "--rw=randread --bs=128k --direct=0 --numjobs=2 --file_service_type=random --openfiles=1"
+READ = "--rw=randread --bs=128k --direct=0 --numjobs=2 --norandommap --randrepeat=0"
 
 
 def _readers(name: str, what: str, expected: str, size_bytes: int, options: str = READ) -> Workload:

@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from nasadvisor.console import hosts
-from nasadvisor.console.disks import free_disks
 from nasadvisor.console.frame import current_node
 from nasadvisor.console.models import StoredMeasurement, StoredRun
 from nasadvisor.console.passwords import PasswordForm, confirm_password
 from nasadvisor.console.roles import operator_required, user_of
+from nasadvisor.console.wizard.draft import is_free_ssd
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.measurement import Measurement, MeasureOrder
@@ -35,7 +35,7 @@ class MeasureForm(PasswordForm):
 
     def __init__(self, data: Any, inventory: Inventory) -> None:
         super().__init__(data)
-        ssds = [disk for disk in free_disks(inventory) if not disk.rotational and not disk.partitions]
+        ssds = [disk for disk in inventory.disks if is_free_ssd(disk)]
         field = self.fields["disk"]
         assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
         field.choices = [("", _("none, only the pool")), *((disk.key, disk.label) for disk in ssds)]

@@ -4,18 +4,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from nasadvisor.console.models import Node, Resolution, SampledPool
+from nasadvisor.console.models import Node, Resolution, SampledPool, StoredMeasurement
 from nasadvisor.console.series import latencies_of, samples_of
-from nasadvisor.domain.advice import Verdict, judge_log
+from nasadvisor.domain.advice import UNKNOWN_SSD, SsdTime, Verdict, judge_log
 from nasadvisor.domain.advice_cache import judge_cache
 from nasadvisor.domain.pool_facts import PoolFacts
 from nasadvisor.domain.recommendation import Recommendation, recommend_cache, recommend_log
 from nasadvisor.domain.samples import Sample, merge
+from nasadvisor.domain.suitability import ssd_time
 from nasadvisor.domain.thresholds import HISTORY
 from nasadvisor.domain.workload import Workload, workload_of
 
 WATCHED_S = 7 * 86400
 """A verdict looks back a week: every day of it, the Sunday's scrub and the Friday's backup, is part of the workload."""
+
+
+TESTS_LOOKED_AT = 5
 
 
 @dataclass(frozen=True)
@@ -54,12 +58,31 @@ def watched(series: SampledPool | None, now: datetime) -> Watched | None:
     return Watched(
         facts=facts,
         workload=workload,
-        log=judge_log(workload, facts, HISTORY),
+        log=judge_log(workload, facts, HISTORY, tested_ssd(series)),
         cache=judge_cache(workload, facts, HISTORY),
         log_size=recommend_log(workload, facts),
         cache_size=recommend_cache(workload),
         last_at=sample.at,
     )
+
+
+def tested_ssd(series: SampledPool) -> SsdTime:
+    """The time of the SSD that was tested last for this pool; what an untested one may need where none was."""
+    tested = StoredMeasurement.objects.filter(node=series.node_id, pool_guid=series.guid).exclude(disk_key="")
+    for found in (each.measurement for each in tested[:TESTS_LOOKED_AT]):
+        time = ssd_time(found.candidate) if found and found.candidate else None
+        if time:
+            return time
+    return UNKNOWN_SSD
+
+
+def keep_answers(now: datetime) -> None:
+    """Keep the last verdicts of every pool in short, for pages that show many pools."""
+    for series in SampledPool.objects.all():
+        seen = watched(series, now)
+        if seen:
+            answers = {"log_answer": seen.log.answer.value, "cache_answer": seen.cache.answer.value}
+            SampledPool.objects.filter(pk=series.pk).update(**answers)
 
 
 def history(series: SampledPool, after: int, until: int) -> Iterator[Sample]:

@@ -1,7 +1,7 @@
 """Filters and tags that every template has (they are builtins, no {% load %} needed)."""
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Final
@@ -219,6 +219,12 @@ def gigabytes(count: int | None) -> str:
 def role_words(role: str) -> str:
     """What a disk does ("log+cache"), in the user's language."""
     return " + ".join(str(ROLE_WORDS.get(part, part)) for part in role.split("+")) if role else "–"
+
+
+@register.filter
+def at_key(mapping: Mapping[str, object], key: str) -> object:
+    """What stands under a key, None where nothing does."""
+    return mapping.get(key) if mapping else None
 
 
 @register.filter

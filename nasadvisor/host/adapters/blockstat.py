@@ -32,6 +32,7 @@ def read_disk(sys: Path, name: str) -> DiskActivity | None:
         read_bytes=cells[2] * SECTOR_BYTES,
         writes=cells[4],
         written_bytes=cells[6] * SECTOR_BYTES,
+        write_ms=cells[7],
     )
 
 

@@ -4,14 +4,16 @@ from dataclasses import replace
 
 import pytest
 
+from nasadvisor.domain.measurement import MeasureOrder
 from nasadvisor.domain.samples import Sample
-from nasadvisor.host.measure import MeasureHost
+from nasadvisor.host.measure import MeasureHost, OrderForeign, measure
+from nasadvisor.host.measurements import MeasuredBefore
 from nasadvisor.host.simulated import SimulatedExecutor
 from tests.unit.cli.conftest import Shell
 from tests.unit.cli.test_advise import Recorded
 from tests.unit.evidence.pools import facts, sync_writers
 from tests.unit.evidence.test_probe import FakeZfs, candidate_host, probe_host
-from tests.unit.machines import TANK, home_server, with_pool
+from tests.unit.machines import TANK, home_server, leaf_on, with_pool
 
 
 def measure_host(shell: Shell, sample: Sample) -> MeasureHost:
@@ -22,6 +24,7 @@ def measure_host(shell: Shell, sample: Sample) -> MeasureHost:
         probes=probe_host(shell.root, FakeZfs()),
         candidates=candidate_host(shell.root, shell.executor),
         wait=shell.waited.append,
+        results=shell.root / "measurements",
     )
 
 
@@ -66,3 +69,44 @@ def test_a_degraded_pool_is_left_alone(quiet: Shell) -> None:
     result = quiet.run("probe", "archive", "--yes")
     assert result.exit_code == 3
     assert "DEGRADED" in result.output
+
+
+def test_a_report_needs_both_sides(quiet: Shell) -> None:
+    assert "not measured without a log" in quiet.run("report", "tank").output
+    quiet.run("probe", "tank", "--yes", "--seconds", "1")
+    assert "not measured with a log" in quiet.run("report", "tank").output
+
+
+def test_a_report_sets_both_sides_and_the_prediction_side_by_side(quiet: Shell) -> None:
+    quiet.run("probe", "tank", "--disk", "N1", "--yes", "--seconds", "1")
+    quiet.executor.state = with_pool(quiet.inventory, logs=(leaf_on(quiet.inventory.disks[1], "31"),))
+    quiet.run("probe", "tank", "--yes", "--seconds", "1")
+    document = quiet.json("report", "tank")
+    assert len(document["lines"]) == 5
+    assert document["lines"][0]["expected_high_per_s"] > 0
+    output = quiet.run("report", "tank").output
+    assert "x 1.0" in output
+    assert "P99 WITH" in output
+
+
+def test_an_order_that_comes_twice_is_measured_once(quiet: Shell) -> None:
+    order = MeasureOrder("0a1b2c3d-0000", TANK, seconds=1)
+    measure(quiet.measure_host, order)
+    ran = list(quiet.measure_host.probes.runner.ran)
+    with pytest.raises(MeasuredBefore):
+        measure(quiet.measure_host, order)
+    assert quiet.measure_host.probes.runner.ran == ran
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        MeasureOrder("../../etc", TANK),
+        MeasureOrder("0a1b2c3d", TANK, seconds=86400),
+        MeasureOrder("0a1b2c3d", TANK, test_bytes=-1),
+    ],
+)
+def test_an_order_that_we_would_not_give_is_refused(quiet: Shell, order: MeasureOrder) -> None:
+    with pytest.raises(OrderForeign):
+        measure(quiet.measure_host, order)
+    assert quiet.measure_host.probes.runner.ran == []

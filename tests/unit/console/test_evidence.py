@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from nasadvisor.console import records, series
 from nasadvisor.console.models import Node, Resolution, SampledPool, StoredRun
+from nasadvisor.console.tasks import roll_up_samples
 from nasadvisor.documents import to_document
 from nasadvisor.domain.lifecycle import Run, RunState, StepState, steps_of
 from nasadvisor.domain.reading import Reading
@@ -87,6 +88,15 @@ def test_it_shows_verdicts_and_who_writes(viewer: Client) -> None:
     assert "NFS server did" in text
     assert "without cache flushes" in text
     assert ARCHIVE in page(viewer, "/evidence/")
+
+
+def test_the_overview_shows_the_answers_in_short(viewer: Client) -> None:
+    fill(25)
+    assert f"/evidence/{TANK}/" not in page(viewer, "/")
+    roll_up_samples()
+    text = page(viewer, "/")
+    assert f"/evidence/{TANK}/" in text
+    assert "Helps" in text
 
 
 def test_a_short_time_is_no_ground_for_no(viewer: Client) -> None:

@@ -18,7 +18,7 @@ from nasadvisor.domain.statements import Statement
 from tests.unit.console.conftest import PASSWORD, Sent
 from tests.unit.console.test_evidence import applied_run, fill, page
 from tests.unit.evidence.test_probe import commit, fio, ssd
-from tests.unit.machines import ARCHIVE, NVME1, SHARED_SSD, TANK, home_server, with_pool
+from tests.unit.machines import ARCHIVE, NVME1, SHARED_SSD, TANK, USB_STICK, home_server, with_pool
 
 URL = f"/evidence/{TANK}/measure/"
 
@@ -56,6 +56,7 @@ def test_it_offers_only_blank_ssds(operator: Client) -> None:
     text = page(operator, URL)
     assert NVME1 in text
     assert SHARED_SSD not in text
+    assert USB_STICK not in text
 
 
 def test_without_the_password_nothing_is_ordered(operator: Client, sent: list[Sent]) -> None:
@@ -88,6 +89,7 @@ def test_it_shows_what_was_measured_and_what_is_expected(operator: Client) -> No
     text = page(operator, URL)
     assert "The pool, without a log" in text
     assert "With a log on this SSD, expected" in text
+    assert "fit for a log before hard disks" in text
 
 
 def test_it_shows_why_nothing_was_measured(operator: Client) -> None:
@@ -124,3 +126,12 @@ def test_the_report_shows_predicted_beside_measured(client: Client) -> None:
     text = page(client, f"/evidence/{TANK}/report/{run.id}/")
     assert "Measured by writing, before and after" in text
     assert "× 4.0" in text
+
+
+def test_a_tested_ssd_is_what_the_verdict_compares_with(operator: Client) -> None:
+    fill(1)
+    assert "An SSD that was not tested, assumed" in page(operator, f"/evidence/{TANK}/")
+    found = measured(str(uuid4()), 80, 5, had_log=False)
+    store(found)
+    StoredMeasurement.objects.update(disk_key=NVME1)
+    assert "The SSD, measured" in page(operator, f"/evidence/{TANK}/")

@@ -19,6 +19,8 @@ from nasadvisor.domain.probing import (
     ProbeResult,
     against_probe,
 )
+from nasadvisor.domain.samples import DiskActivity
+from nasadvisor.domain.suitability import ssd_time, suitability
 from nasadvisor.domain.units import GIB, KIB
 from nasadvisor.domain.workload import CommitTime
 from nasadvisor.host.adapters.fio import FioJob, parse_fio
@@ -30,6 +32,7 @@ from nasadvisor.host.candidate import (
     clean_up_candidates,
     measure_candidate,
 )
+from nasadvisor.host.disk_watch import DiskWatch
 from nasadvisor.host.errors import CommandFailed, OutputUnreadable, ToolMissing
 from nasadvisor.host.leftovers import Leftovers, RecordDamaged
 from nasadvisor.host.lock import HostBusy, host_lock
@@ -374,19 +377,20 @@ def commit(likely_ms: float) -> CommitTime:
     return CommitTime(likely_ms * MS, 0, 0, likely_ms * MS / 2, likely_ms * MS, likely_ms * MS * 2)
 
 
-def probed(*figures: FioFigures) -> ProbeResult:
-    return ProbeResult("p", TANK, "tank", "", False, figures)
+def probed(*figures: FioFigures, device_ms: float = 0) -> ProbeResult:
+    return ProbeResult("p", TANK, "tank", "", False, figures, device_ms * MS)
 
 
 def ssd(write_ms: float, sync_ms: float) -> CandidateResult:
-    figures = tuple(fio(block, writers, 100, write_ms, sync_ms) for block in (4, 16, 64, 128) for writers in (1, 16))
+    per_s = 1000 / (write_ms + sync_ms)
+    figures = tuple(fio(block, writers, per_s, write_ms, sync_ms) for block in (4, 16, 64, 128) for writers in (1, 16))
     return CandidateResult("c", NVME1, "SSD", "", 0, 0, 0, figures)
 
 
 class TestPrediction:
     def test_the_ssd_takes_the_place_of_the_disks_and_the_rest_stays(self) -> None:
         """12 ms before, 10 of them the disks'; the SSD needs 0.5: about 2.5 ms after, 400/s instead of 83."""
-        [found] = predict(probed(fio(4, 1, 1000 / 12, 0.1, 11.9)), commit(10), ssd(0.1, 0.4))
+        [found] = predict(probed(fio(4, 1, 1000 / 12, 0.1, 11.9), device_ms=10), None, ssd(0.1, 0.4))
         assert found.after_ns.likely == pytest.approx(2.5 * MS, rel=0.01)
         assert found.after_per_s.covers(400)
         assert found.before_per_s == pytest.approx(83.3, abs=0.1)
@@ -399,9 +403,66 @@ class TestPrediction:
     def test_what_was_not_measured_is_not_predicted(self) -> None:
         assert predict(probed(fio(4, 4, 200, 0, 20)), commit(8), ssd(0.1, 0.9)) == ()
         assert predict(probed(fio(4, 1, 0, 0, 0)), commit(8), ssd(0.1, 0.9)) == ()
+        assert predict(probed(fio(4, 1, 90, 0, 10)), None, ssd(0.1, 0.9)) == ()
 
     @given(st.floats(0.2, 100), st.floats(0.1, 100), st.floats(0.02, 20), st.floats(0.02, 20))
     def test_a_range_is_a_range(self, before_ms: float, disk_ms: float, write_ms: float, sync_ms: float) -> None:
         [found] = predict(probed(fio(4, 1, 1000 / before_ms, 0, before_ms)), commit(disk_ms), ssd(write_ms, sync_ms))
         for each in (found.after_ns, found.after_per_s):
             assert 0 < each.low <= each.likely <= each.high
+
+
+class TestDiskWatch:
+    def disk(self, writes: int, write_ms: int, flushes: int = 0, flush_ms: int = 0) -> tuple[DiskActivity, ...]:
+        return (DiskActivity("sda", flushes, flush_ms, 0, 0, writes, 0, write_ms),)
+
+    def test_bursts_do_not_count(self) -> None:
+        """Nine quiet intervals with writes of 9 ms, and a transaction group with writes of 60 ms."""
+        watch, writes, ms = DiskWatch(), 0, 0
+        for number in range(10):
+            count, each = (200, 60) if number == 4 else (10, 9)
+            before = self.disk(writes, ms)
+            writes, ms = writes + count, ms + count * each
+            watch.add(before, self.disk(writes, ms))
+        assert watch.commit_ns == 9 * MS
+
+    def test_a_flush_belongs_to_its_write(self) -> None:
+        watch = DiskWatch()
+        for _ in range(5):
+            watch.add(self.disk(0, 0), self.disk(10, 10, 10, 40))
+        assert watch.commit_ns == 5 * MS
+
+    def test_too_little_tells_nothing(self) -> None:
+        watch = DiskWatch()
+        watch.add(self.disk(0, 0), self.disk(0, 0))
+        watch.add(self.disk(0, 0), self.disk(10, 90))
+        assert watch.commit_ns == 0
+
+
+class TestSuitability:
+    @pytest.mark.parametrize(
+        ("write_ms", "sync_ms", "kept", "code"),
+        [
+            (0.05, 0.1, 0.9, "ssd-good"),
+            (0.1, 0.9, 0.9, "ssd-fair"),
+            (0.1, 0.9, 0.3, "ssd-fades"),
+            (0.1, 4.0, 0.9, "ssd-poor"),
+        ],
+    )
+    def test_an_ssd_is_judged_by_how_it_makes_small_writes_safe(
+        self, write_ms: float, sync_ms: float, kept: float, code: str
+    ) -> None:
+        found = suitability(replace(ssd(write_ms, sync_ms), first_bytes_per_s=1e9, last_bytes_per_s=kept * 1e9))
+        assert found
+        assert found.code == code
+        assert "{" not in str(found)
+
+    def test_what_was_not_measured_is_not_judged(self) -> None:
+        assert suitability(replace(ssd(0.1, 1), figures=())) is None
+        assert ssd_time(replace(ssd(0.1, 1), figures=())) is None
+
+    def test_its_measured_time_goes_into_the_verdict(self) -> None:
+        found = ssd_time(ssd(0.1, 0.4))
+        assert found
+        assert found.is_measured
+        assert found.low_ns == pytest.approx(0.5 * MS)

@@ -11,7 +11,7 @@ from nasadvisor.domain.inventory import Pool, Vdev
 from nasadvisor.host.adapters.blockstat import disk_below, read_disk, read_nfs
 from nasadvisor.host.adapters.iostat import parse_iostat
 from nasadvisor.host.adapters.kstat import read_arc, read_datasets, read_totals, read_txgs
-from nasadvisor.host.errors import OutputUnreadable
+from nasadvisor.host.errors import CommandTimedOut, OutputUnreadable
 from nasadvisor.host.machine import Machine
 from nasadvisor.host.sample import Sampler
 from tests.unit.evidence.kstats import FakeSystem, iostat_block, named, txgs
@@ -168,3 +168,16 @@ def test_where_openzfs_is_not_loaded_nothing_is_asked(tmp_path: Path) -> None:
     bench = Bench(FakeSystem(tmp_path))
     assert bench.sampler.sample().samples == ()
     assert bench.runner.ran == []
+
+
+def test_after_a_hang_it_rests_for_a_while(system: FakeSystem) -> None:
+    bench = Bench(system)
+    bench.at(10, 0, 0)
+    hung = CommandTimedOut("zpool iostat", 30, mutates=False, still_running=True)
+    bench.answers["zpool iostat -vgwHp"] = hung  # type: ignore[assignment]
+    with pytest.raises(CommandTimedOut):
+        bench.sampler.sample()
+    bench.at(300, 0, 0)
+    assert bench.sampler.sample().facts == ()
+    bench.at(620, 0, 0)
+    assert len(bench.sampler.sample().facts) == 1

@@ -195,12 +195,17 @@ def test_it_publishes_samples_and_nothing_where_there_are_none(tasks: HostTasks,
     assert from_document(Reading, document) == reading
 
 
-def test_a_pool_that_cannot_be_sampled_only_leaves_a_gap(tasks: HostTasks, sent: Sent) -> None:
+def test_a_pool_that_cannot_be_sampled_only_leaves_a_gap_and_is_told_once(
+    tasks: HostTasks, sent: Sent, caplog: pytest.LogCaptureFixture
+) -> None:
     def blind() -> Reading:
         raise MachineUnreadable("zpool", "gone")
 
-    replace(tasks, sample=blind).take_sample()
+    blinded = replace(tasks, sample=blind)
+    blinded.take_sample()
+    blinded.take_sample()
     assert sent == []
+    assert len([record for record in caplog.records if "sample" in record.message]) == 1
 
 
 def test_it_publishes_what_was_measured_or_why_not(tasks: HostTasks, sent: Sent) -> None:
