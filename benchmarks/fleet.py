@@ -75,7 +75,9 @@ def _figures(folder: Path) -> Iterator[Figure]:
         for path in ("/", "/wear/", "/wear/?kind=all&sort=used", f"/wear/{worn.pk}/", "/alerts/", "/metrics"):
             p95, cpu = _p95(client, path)
             measured = f"{p95:.0f} ms ({cpu:.0f} ms CPU)"
-            yield Figure(f"p95 of {path}, one client", f"{PAGE_MS} ms", measured, met=p95 <= PAGE_MS)
+            is_page = path != "/metrics"
+            budget = f"{PAGE_MS} ms" if is_page else ""
+            yield Figure(f"p95 of {path}, one client", budget, measured, met=p95 <= PAGE_MS if is_page else None)
     logging.getLogger("weasyprint").setLevel(logging.ERROR)
     took = _seconds(lambda: reports.report_pdf("en", now))
     yield Figure("report as PDF", f"{REPORT_S:.0f} s", f"{took:.1f} s", met=took <= REPORT_S)
