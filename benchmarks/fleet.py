@@ -27,7 +27,7 @@ SWEEP_S = 60.0
 def figures() -> Iterator[Figure]:
     """Make the fleet, then look at it."""
     with tempfile.TemporaryDirectory() as folder:
-        os.environ |= {"DJANGO_SETTINGS_MODULE": "nasadvisor.settings", "NASADVISOR_STATE": folder}
+        os.environ |= {"DJANGO_SETTINGS_MODULE": "nasadvisor.settings", "NASADVISOR_CONSOLE_STATE": folder}
         import django  # noqa: PLC0415 - the settings above must come first
 
         django.setup()
@@ -75,7 +75,9 @@ def _figures(folder: Path) -> Iterator[Figure]:
         for path in ("/", "/wear/", "/wear/?kind=all&sort=used", f"/wear/{worn.pk}/", "/alerts/", "/metrics"):
             p95, cpu = _p95(client, path)
             measured = f"{p95:.0f} ms ({cpu:.0f} ms CPU)"
-            yield Figure(f"p95 of {path}, one client", f"{PAGE_MS} ms", measured, met=p95 <= PAGE_MS)
+            is_page = path != "/metrics"
+            budget = f"{PAGE_MS} ms" if is_page else ""
+            yield Figure(f"p95 of {path}, one client", budget, measured, met=p95 <= PAGE_MS if is_page else None)
     logging.getLogger("weasyprint").setLevel(logging.ERROR)
     took = _seconds(lambda: reports.report_pdf("en", now))
     yield Figure("report as PDF", f"{REPORT_S:.0f} s", f"{took:.1f} s", met=took <= REPORT_S)
@@ -110,23 +112,20 @@ def _watch_a_year(inventory: Any, now: datetime) -> None:
 
     records.store_inventory("bench", to_document(inventory))
     ages = [*range(DAYS, FINE_DAYS, -1), *(step / 4 for step in range(FINE_DAYS * 4, 0, -1))]
-    for disk, stored in zip(inventory.disks, StoredDisk.objects.order_by("serial"), strict=True):
-        rows = []
-        for age in ages:
-            reading = decode(simulated_smartctl(disk, age))
-            rows.append(
-                Reading(
-                    disk=stored,
-                    taken_at=now - timedelta(days=age),
-                    power_on_hours=reading.hours,
-                    percent_used=reading.percent_used,
-                    bytes_written=reading.bytes_written,
-                    temperature_c=reading.temperature_celsius,
-                    indicators=[to_document(one) for one in reading.indicators],
-                    counters=[to_document(one) for one in reading.counters],
-                )
-            )
-        Reading.objects.bulk_create(rows, batch_size=500)
+    year = [
+        {
+            "taken_at": now - timedelta(days=age),
+            "power_on_hours": reading.hours,
+            "percent_used": reading.percent_used,
+            "bytes_written": reading.bytes_written,
+            "temperature_c": reading.temperature_celsius,
+            "indicators": [to_document(one) for one in reading.indicators],
+            "counters": [to_document(one) for one in reading.counters],
+        }
+        for age, reading in ((age, decode(simulated_smartctl(inventory.disks[0], age))) for age in ages)
+    ]
+    for stored in StoredDisk.objects.order_by("serial"):
+        Reading.objects.bulk_create([Reading(disk=stored, **values) for values in year], batch_size=700)
     for begin in range(0, DISKS, 50):
         part = tuple(simulated_answer(disk, now) for disk in inventory.disks[begin : begin + 50])
         answers.store_answers("bench", to_document(Answers("bench", part)))

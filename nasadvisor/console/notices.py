@@ -13,7 +13,7 @@ from nasadvisor.domain.findings import findings_of
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.statements import Finding, Level, gettext_noop
 
-ORDER = {Level.CRITICAL: 0, Level.WARNING: 1, Level.INFO: 2}
+_ORDER = {Level.CRITICAL: 0, Level.WARNING: 1, Level.INFO: 2}
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def notices_for(node: Node, inventory: Inventory | None, contact: Contact) -> tu
     notices = [*about_contact(node, contact), *about_runs(node)]
     if inventory:
         notices.extend(Notice(finding) for finding in findings_of(inventory))
-    return tuple(sorted(notices, key=lambda notice: ORDER[notice.finding.level]))
+    return tuple(sorted(notices, key=lambda notice: _ORDER[notice.finding.level]))
 
 
 def about_contact(node: Node, contact: Contact) -> Iterator[Notice]:

@@ -4,6 +4,7 @@ from typing import Final
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import Case, When
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -13,12 +14,14 @@ from django.views.decorators.http import require_POST
 from nasadvisor.console.frame import current_node
 from nasadvisor.console.health.alert_models import AlertStates, Channel, Delivery, DeliveryState, StoredAlert
 from nasadvisor.console.health.watch import take_up
-from nasadvisor.console.notices import ORDER
 from nasadvisor.console.roles import operator_required, user_of
 from nasadvisor.domain.findings import findings_of
 from nasadvisor.domain.statements import Level
 
 PER_PAGE: Final = 50
+
+NEW_FIRST: Final = Case(When(state=AlertStates.NEW, then=0), default=1)
+WORST_FIRST: Final = Case(When(level=Level.CRITICAL.value, then=0), default=1)
 
 
 def alerts(request: HttpRequest) -> HttpResponse:
@@ -27,16 +30,13 @@ def alerts(request: HttpRequest) -> HttpResponse:
     if node is None:
         return render(request, "console/no_node.html", {"section": "alerts"})
     found = StoredAlert.objects.filter(node=node)
-    opened = sorted(
-        found.exclude(state=AlertStates.RECOVERED),
-        key=lambda each: (each.state != AlertStates.NEW, ORDER[Level(each.level)]),
-    )
+    opened = found.exclude(state=AlertStates.RECOVERED).order_by(NEW_FIRST, WORST_FIRST, "-began_at")
     over = Paginator(found.filter(state=AlertStates.RECOVERED), PER_PAGE).get_page(request.GET.get("page"))
     inventory = node.inventory
     notes = [each for each in findings_of(inventory) if each.level is Level.INFO] if inventory else []
     context = {
         "node": node,
-        "opened": opened,
+        "opened": Paginator(opened, PER_PAGE).get_page(request.GET.get("open")),
         "over": over,
         "notes": notes,
         "channels": Channel.objects.filter(is_enabled=True).count(),

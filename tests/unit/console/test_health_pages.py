@@ -126,6 +126,18 @@ def test_an_alert_is_acknowledged(operator: Client) -> None:
     assert "acknowledged by operator" in page(operator, "/alerts/")
 
 
+def test_many_alerts_have_pages_and_what_nobody_took_up_comes_first(viewer: Client) -> None:
+    watched(typical())
+    alert = StoredAlert.objects.all()[0]
+    for number in range(60):
+        alert.pk, alert.subject, alert.state = None, f"other {number}", "acknowledged"
+        alert.save(force_insert=True)
+    text = page(viewer, "/alerts/")
+    assert "1 / 2" in text
+    assert text.index("notice-warning") < text.index("acknowledged by")
+    assert "2 / 2" in page(viewer, "/alerts/?open=2")
+
+
 def test_the_menu_counts_new_alerts(viewer: Client) -> None:
     watched(typical())
     count = StoredAlert.objects.filter(state="new").count()
