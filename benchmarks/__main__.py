@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import benchmarks
 from benchmarks.figure import Figure, Skipped
 
-NOT_BENCHMARKS = {"__main__", "figure"}
+NOT_BENCHMARKS = {"__main__", "console", "figure"}
 MARKS = {True: "ok", False: "MISSED", None: ""}
 
 
