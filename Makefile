@@ -29,12 +29,10 @@ dev: venv assets translations ## Run the pages on a recorded machine, everything
 
 # Testing
 
-# Three processes: Playwright's event loop and Django's live server stay for the whole of one.
+# Three processes at once, one for each kind of test (tests/conftest.py).
 .PHONY: test
-test: lint test-tools ## Run every check and the tests, those on real OpenZFS in the lab included
-	@$(BIN)/pytest -m "not lab and not browser"
-	@$(BIN)/pytest -m "browser and not lab"
-	@$(BIN)/pytest -m "lab and not long"
+test: lint test-tools lab-image ## Run every check and the tests, those on real OpenZFS in the lab included
+	@$(BIN)/pytest -m "not long" -n 3 --dist loadgroup
 
 .PHONY: test-long
 test-long: test-tools ## Run the lab tests that take more than an hour under emulation
@@ -43,6 +41,10 @@ test-long: test-tools ## Run the lab tests that take more than an hour under emu
 .PHONY: test-unit
 test-unit: venv ## Run the tests that need neither a browser nor the lab
 	@$(BIN)/pytest -m "not lab and not browser"
+
+.PHONY: evidence
+evidence: test-tools ## Check the verdicts in the lab against what is measured (35 min); writes docs/evidence.md
+	@$(BIN)/python -m tests.evidence
 
 .PHONY: lint
 lint: venv $(STAMPS)/packages-test ## Check style, types, floors and shell scripts
@@ -64,6 +66,10 @@ bench: venv ## Run the benchmarks: budget, measured and peer side by side
 .PHONY: lab
 lab: $(STAMPS)/packages-lab ## Boot the lab guest (NAME=dev)
 	@$(LAB) up --name $(NAME)
+
+.PHONY: lab-image
+lab-image: $(STAMPS)/packages-lab ## Build the image that guests start from
+	@$(LAB) build
 
 .PHONY: lab-ssh
 lab-ssh: ## Run a command in the guest: make lab-ssh CMD='zpool status'
@@ -107,7 +113,7 @@ $(STAMPS)/packages-%: scripts/packages.sh
 	@touch $@
 
 .PHONY: lock
-lock: ## Resolve the Python and npm packages anew
+lock: venv ## Resolve the Python and npm packages anew
 	@scripts/lock.sh
 
 .PHONY: clean

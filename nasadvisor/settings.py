@@ -8,6 +8,7 @@ NASADVISOR_ALLOWED_HOSTS  names and addresses the console answers to, comma-sepa
 NASADVISOR_ORIGINS        origins trusted behind a proxy, e.g. https://nas.example
 NASADVISOR_HTTPS          yes where browsers reach the console by https only (secure cookies)
 NASADVISOR_TIME_ZONE      zone in which exact times are shown (default UTC)
+NASADVISOR_SAMPLES        how long samples, minutes and hours are kept, in days (default 1,30,730)
 NASADVISOR_DEBUG          yes for work on the code only
 """
 
@@ -176,6 +177,9 @@ CONTENT_SECURITY_POLICY = {
         "base-uri": [NONE],
     }
 }
+
+SAMPLES_KEPT_DAYS = tuple(map(float, environment.words("NASADVISOR_SAMPLES", "1,30,730")))
+"""For samples as they were measured, for minutes and for hours."""
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("de", _("German"))]

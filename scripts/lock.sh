@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 resolve() {
-    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 --upgrade "$@"
+    .venv/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 --upgrade "$@"
 }
 resolve pyproject.toml --output-file requirements/run.txt
 resolve pyproject.toml --group dev --output-file requirements/dev.txt

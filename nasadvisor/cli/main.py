@@ -3,11 +3,13 @@
 import click
 
 from nasadvisor import __version__
+from nasadvisor.cli.advising import advise
 from nasadvisor.cli.doctor import doctor
 from nasadvisor.cli.errors import SentenceGroup
 from nasadvisor.cli.forecasting import forecast
 from nasadvisor.cli.look import inventory, pools
 from nasadvisor.cli.planning import plan
+from nasadvisor.cli.probing import probe
 from nasadvisor.cli.running import apply, finish, undo
 from nasadvisor.cli.runs import runs, show
 
@@ -21,5 +23,5 @@ def main() -> None:
     """
 
 
-for command in (inventory, pools, plan, apply, runs, show, undo, finish, forecast, doctor):
+for command in (inventory, pools, advise, probe, plan, apply, runs, show, undo, finish, forecast, doctor):
     main.add_command(command)

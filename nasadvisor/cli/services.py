@@ -2,6 +2,7 @@
 
 import getpass
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -11,16 +12,21 @@ import click
 from nasadvisor.cli.errors import Refusal
 from nasadvisor.cli.reporting import report_run
 from nasadvisor.domain.inventory import Inventory
-from nasadvisor.host.build import machine_of, run_host_of
+from nasadvisor.host.build import machine_of, measure_host_of, run_host_of
 from nasadvisor.host.config import HostConfig, load_config
 from nasadvisor.host.inventory import read_inventory
 from nasadvisor.host.machine import Machine
+from nasadvisor.host.measure import MeasureHost
 from nasadvisor.host.runs import RunHost
+from nasadvisor.host.sample import Sampler
 
 
 @dataclass(frozen=True)
 class Services:
-    """The host services that the commands call. `report` tells the web console of a run, by its id."""
+    """The host services that the commands call.
+
+    `report` tells the web console of a run, by its id; `wait` lets seconds pass.
+    """
 
     inventory: Callable[[], Inventory]
     run_host: Callable[[], RunHost]
@@ -28,6 +34,9 @@ class Services:
     machine: Callable[[], Machine]
     report: Callable[[str], None]
     is_root: Callable[[], bool]
+    sampler: Callable[[], Sampler]
+    wait: Callable[[float], None]
+    measure_host: Callable[[], MeasureHost]
 
 
 THIS_HOST: Final = Services(
@@ -37,6 +46,9 @@ THIS_HOST: Final = Services(
     machine=lambda: machine_of(load_config()),
     report=lambda run_id: report_run(load_config(), run_id),
     is_root=lambda: os.geteuid() == 0,
+    sampler=lambda: Sampler(machine_of(load_config())),
+    wait=time.sleep,
+    measure_host=lambda: measure_host_of(load_config()),
 )
 
 

@@ -3,6 +3,7 @@
 
 from datetime import timedelta
 from typing import Final
+from uuid import UUID
 
 import redis.exceptions
 from django.db import transaction
@@ -12,9 +13,10 @@ from kombu import Connection
 from kombu.exceptions import OperationalError
 
 from nasadvisor.console.celery_app import app
-from nasadvisor.console.models import Node, Pending, StoredPlan, StoredRun
+from nasadvisor.console.models import Node, Pending, StoredMeasurement, StoredPlan, StoredRun
 from nasadvisor.documents import Json, to_document
 from nasadvisor.domain.lifecycle import Run, RunState, steps_of
+from nasadvisor.domain.measurement import MeasureOrder
 
 CHANGE_EXPIRES = timedelta(seconds=120)
 """A request to change something that no host has taken up by then is dropped: nobody wants it to run an hour later."""
@@ -34,6 +36,10 @@ a round of questions about many unfinished runs.
 _UNREACHABLE: Final = (OperationalError, redis.exceptions.RedisError, OSError)
 
 
+SAMPLE_EXPIRES = timedelta(seconds=8)
+"""A sample that comes late says as much as one that comes on time; two at once say no more than one."""
+
+
 class HostUnreachable(Exception):
     """The request could not be handed over, so nothing was or will be changed; `str(error)` says what to do."""
 
@@ -49,6 +55,34 @@ def request_inventory(node: Node) -> None:
         HostUnreachable: the request could not be handed over.
     """
     _send_look(node, "host.read_inventory", [])
+
+
+def request_sample(node: Node) -> None:
+    """Ask a host to read its counters; a request that waits is soon worth nothing.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    _send_look(node, "host.sample", [], SAMPLE_EXPIRES)
+
+
+def measure(node: Node, order: MeasureOrder, by: str) -> StoredMeasurement:
+    """Ask a host to measure by writing; `by` is the user's name.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    with transaction.atomic():
+        stored = StoredMeasurement.objects.create(
+            id=UUID(order.id),
+            node=node,
+            pool_guid=order.pool_guid,
+            disk_key=order.disk_key,
+            requested_by=by,
+            requested_at=timezone.now(),
+        )
+        _send(node, "host.measure", [to_document(order)], CHANGE_EXPIRES)
+    return stored
 
 
 def apply_plan(stored: StoredPlan, by: str) -> StoredRun:
@@ -142,7 +176,7 @@ def _queue_of(node: Node) -> str:
     return f"host.{node.name}"
 
 
-def _send_look(node: Node, task: str, args: list[object]) -> None:
+def _send_look(node: Node, task: str, args: list[object], expires: timedelta = LOOK_EXPIRES) -> None:
     """Ask for something that only reads, unless nobody has listened for long."""
     try:
         waiting = _waiting_for(node)
@@ -156,7 +190,7 @@ def _send_look(node: Node, task: str, args: list[object]) -> None:
             )
             % {"node": node.name}
         )
-    _send(node, task, args, LOOK_EXPIRES)
+    _send(node, task, args, expires)
 
 
 def _ask(run: StoredRun, pending: Pending, by: str) -> None:

@@ -16,7 +16,9 @@ from django.utils.translation import gettext_lazy as _
 from nasadvisor.documents import DocumentError, Json, from_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState
+from nasadvisor.domain.measurement import Measurement
 from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.pool_facts import PoolFacts
 from nasadvisor.domain.statements import Statement, gettext_noop
 
 INVENTORIES_KEPT: Final = 4
@@ -181,3 +183,89 @@ class SetupToken(models.Model):
     def is_valid(self, now: datetime) -> bool:
         """Whether it has not expired."""
         return now < self.expires_at
+
+
+class SampledPool(models.Model):
+    """A pool whose counters are kept. `names` is the samples' `packing.NameTable`; facts are a `PoolFacts` document."""
+
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="sampled_pools")
+    guid = models.CharField(max_length=20)
+    name = models.CharField(max_length=255)
+    names = models.JSONField(default=list)
+    facts_document = models.JSONField(null=True)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["node", "guid"], name="one_series_a_pool")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @cached_property
+    def facts(self) -> PoolFacts:
+        """What was read of the pool last; empty before the first reading and after an update that changed the form."""
+        try:
+            return from_document(PoolFacts, self.facts_document)
+        except DocumentError:
+            return PoolFacts(self.guid, self.name, "")
+
+
+class Resolution(models.IntegerChoices):
+    """How long a stored sample is at the most, in seconds. `RAW` is as long as it was measured."""
+
+    RAW = 0, _("as measured")
+    MINUTE = 60, _("a minute")
+    HOUR = 3600, _("an hour")
+
+
+class StoredSample(models.Model):
+    """One `samples.Sample`, packed. `at` is its end in seconds since 1970; of a minute or hour the end on the clock."""
+
+    series = models.ForeignKey(SampledPool, on_delete=models.CASCADE, related_name="samples", db_index=False)
+    resolution = models.PositiveSmallIntegerField(choices=Resolution)
+    at = models.BigIntegerField()
+    seconds = models.FloatField()
+    activity = models.BinaryField()
+    latency = models.BinaryField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["series", "resolution", "at"], name="one_sample_a_moment")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.series_id} {self.at}"
+
+
+class StoredMeasurement(models.Model):
+    """A measurement by writing that somebody ordered; `document` is the `Measurement` once it is there.
+
+    `error` is why there is none, None while it may still come. The id is the order's.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="measurements")
+    pool_guid = models.CharField(max_length=20, db_index=True)
+    disk_key = models.CharField(max_length=255, default="", blank=True)
+    document = models.JSONField(null=True)
+    error_document = models.JSONField(null=True)
+    requested_by = models.CharField(max_length=253)
+    requested_at = models.DateTimeField()
+
+    class Meta:
+        ordering: ClassVar = ["-requested_at"]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+    @cached_property
+    def measurement(self) -> Measurement | None:
+        """What was measured; None before, and after an update of NAS Advisor that changed its form."""
+        try:
+            return from_document(Measurement, self.document) if self.document else None
+        except DocumentError:
+            return None
+
+    @property
+    def error(self) -> Statement | None:
+        """Why nothing was measured."""
+        return _statement(self.error_document)

@@ -7,10 +7,11 @@ from django.db.models import Q
 from django.utils import timezone
 
 from nasadvisor.console import hosts
-from nasadvisor.console.models import Node, Pending, StoredRun, StoredRunState
+from nasadvisor.console.models import Node, Pending, StoredMeasurement, StoredRun, StoredRunState
 from nasadvisor.documents import Json, from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
+from nasadvisor.domain.measurement import Measurement
 from nasadvisor.domain.statements import Statement, gettext_noop
 
 FOLLOWED = (
@@ -26,6 +27,9 @@ ANSWER_WITHIN = hosts.CHANGE_EXPIRES + timedelta(seconds=30)
 """A request not answered by then has expired at its host; the margin is for the way there and back."""
 
 
+MEASURED_WITHIN = timedelta(minutes=30)
+"""A measurement takes some minutes, on a slow machine some more."""
+
 OVERTAKEN_WITHIN = timedelta(minutes=5)
 
 
@@ -34,6 +38,15 @@ _NOT_TAKEN_UP = Statement(
     gettext_noop(
         "The host did not take up the last request in time. The request has expired, so nothing was changed by it. "
         "Look at the host with `systemctl status nasadvisor-host` and ask again."
+    ),
+)
+
+
+_NOT_MEASURED = Statement(
+    "not-measured",
+    gettext_noop(
+        "The host did not answer. If it was interrupted, the next measurement or the start of its service removes what "
+        "it made."
     ),
 )
 
@@ -120,11 +133,38 @@ def store_run_error(node_name: str, run_id: str, document: Json) -> None:
     asked.update(error_document=document, pending=Pending.NOTHING, pending_since=None)
 
 
+def store_measurement(node_name: str, document: Json) -> None:
+    """Keep what was measured; the first answer to an order stays.
+
+    Raises:
+        DocumentError: if it is not a measurement.
+    """
+    found = from_document(Measurement, document)
+    asked = StoredMeasurement.objects.filter(
+        pk=UUID(found.order.id), node=_heard_from(node_name), document__isnull=True
+    )
+    asked.update(document=document, error_document=None)
+
+
+def store_measurement_error(node_name: str, order_id: str, document: Json) -> None:
+    """Note why nothing was measured.
+
+    Raises:
+        DocumentError: if it is not a statement.
+    """
+    from_document(Statement, document)
+    StoredMeasurement.objects.filter(pk=UUID(order_id), node=_heard_from(node_name)).update(error_document=document)
+
+
 def expire_requests(now: datetime) -> None:
     """Give up on requests that no host has taken up in their time: they have expired there too."""
     late = StoredRun.objects.exclude(pending=Pending.NOTHING).filter(pending_since__lt=now - ANSWER_WITHIN)
     late.filter(seq=0).update(state=StoredRunState.UNANSWERED, pending=Pending.NOTHING)
     late.exclude(seq=0).update(pending=Pending.NOTHING, error_document=to_document(_NOT_TAKEN_UP))
+    silent = StoredMeasurement.objects.filter(
+        document__isnull=True, error_document__isnull=True, requested_at__lt=now - MEASURED_WITHIN
+    )
+    silent.update(error_document=to_document(_NOT_MEASURED))
 
 
 def runs_to_follow() -> list[StoredRun]:

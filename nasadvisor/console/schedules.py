@@ -4,7 +4,12 @@ from typing import Final
 
 from django_celery_beat.models import IntervalSchedule, PeriodicTask
 
-EVERY_S: Final = {"console.refresh_inventories": 60, "console.follow_runs": 10}
+EVERY_S: Final = {
+    "console.refresh_inventories": 60,
+    "console.follow_runs": 10,
+    "console.take_samples": 10,
+    "console.roll_up_samples": 60,
+}
 """Seconds between two runs of a task."""
 
 

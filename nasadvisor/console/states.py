@@ -52,6 +52,11 @@ _LOOKS: Final[dict[str, Look]] = {
     "started": Look(*BUSY, _("Running")),
     "done": Look(*GOOD, _("Done")),
     "failed": Look(*BAD, _("Failed")),
+    # Verdicts.
+    "helps": Look(*GOOD, _("Helps")),
+    "little": Look("secondary", "dash-circle", _("Little gain")),
+    "no": Look("secondary", "slash-circle", _("No gain")),
+    "cannot-tell": Look("info", "hourglass-split", _("Cannot tell")),
     # Levels of findings.
     Level.INFO.value: Look("info", "info-circle-fill", _("Note")),
     Level.WARNING.value: Look(*WARN, _("Warning")),

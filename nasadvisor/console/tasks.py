@@ -1,4 +1,4 @@
-"""The console's tasks: thin, over `records` and `hosts`. Hosts send the first four, beat the last two."""
+"""The console's tasks: thin, over `records`, `series` and `hosts`. Hosts send what is stored; beat sends the rest."""
 
 import logging
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from django.utils import timezone
 
-from nasadvisor.console import hosts, records
+from nasadvisor.console import hosts, records, series
 from nasadvisor.console.celery_app import app
 from nasadvisor.console.models import Node
 from nasadvisor.documents import Json
@@ -36,6 +36,38 @@ def store_run(node: str, document: Json) -> None:
 def store_run_error(node: str, run_id: str, document: Json) -> None:
     """A host did not begin what it was asked for."""
     records.store_run_error(node, run_id, document)
+
+
+@app.task(name="console.store_reading")
+def store_reading(node: str, document: Json) -> None:
+    """A host has read its counters."""
+    series.store_reading(node, document)
+
+
+@app.task(name="console.store_measurement")
+def store_measurement(node: str, document: Json) -> None:
+    """A host has measured by writing."""
+    records.store_measurement(node, document)
+
+
+@app.task(name="console.store_measurement_error")
+def store_measurement_error(node: str, order_id: str, document: Json) -> None:
+    """A host has not measured what it was asked for."""
+    records.store_measurement_error(node, order_id, document)
+
+
+@app.task(name="console.take_samples")
+def take_samples() -> None:
+    """Ask every host to read its counters."""
+    for node in Node.objects.defer("inventory_document"):
+        hosts.request_sample(node)
+
+
+@app.task(name="console.roll_up_samples")
+def roll_up_samples() -> None:
+    """Make minutes of samples and hours of minutes, and forget what is old."""
+    series.roll_up(timezone.now())
+    series.forget(timezone.now())
 
 
 @app.task(name="console.refresh_inventories")

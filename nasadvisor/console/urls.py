@@ -6,11 +6,19 @@ from django.urls import include, path
 from django.views.i18n import set_language
 
 from nasadvisor.console import about, accounts, disks, nodes, overview, pools, users
+from nasadvisor.console.evidence import views as evidence
+from nasadvisor.console.evidence.measuring import measure
+from nasadvisor.console.evidence.report import report
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
     path("pools/", pools.pools, name="pools"),
     path("pools/<str:guid>/", pools.pool, name="pool"),
+    path("evidence/", evidence.evidence, name="evidence"),
+    path("evidence/<str:guid>/", evidence.pool, name="evidence-pool"),
+    path("evidence/<str:guid>/heat/", evidence.heat, name="evidence-heat"),
+    path("evidence/<str:guid>/measure/", measure, name="evidence-measure"),
+    path("evidence/<str:guid>/report/<uuid:run_id>/", report, name="evidence-report"),
     path("disks/", disks.disks, name="disks"),
     path("disks/<path:key>/", disks.disk, name="disk"),
     path("settings/", about.settings_page, name="settings"),

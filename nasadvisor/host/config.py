@@ -33,6 +33,11 @@ class HostConfig:
         return self.state_dir / "runs"
 
     @property
+    def leftovers(self) -> Path:
+        """The directory of records of measurements that may have left something."""
+        return self.state_dir / "probes"
+
+    @property
     def lock_path(self) -> Path:
         """The file whose flock means: somebody is changing this host."""
         return self.run_dir / "host.lock"

@@ -4,7 +4,7 @@
 import re
 from typing import Final
 
-from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 
 
@@ -18,6 +18,15 @@ class HostError(Exception):
         code = re.sub(r"(?<!^)(?=[A-Z])", "-", type(self).__name__).lower()
         self.statement = Statement(code, template, values)
         super().__init__(str(self.statement))
+
+
+class RulesForbid(HostError):
+    """What was asked for breaks rules; nothing was changed."""
+
+    def __init__(self, refusals: tuple[Refused, ...]) -> None:
+        self.refusals = refusals
+        reasons = {f"reason_{number}": refusal for number, refusal in enumerate(refusals)}
+        super().__init__("\n".join(f"{{{name}}}" for name in reasons), **reasons)
 
 
 class ToolMissing(HostError):

@@ -14,9 +14,13 @@ from nasadvisor.documents import from_json
 from nasadvisor.domain.actions import Action
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import CommandRan
+from nasadvisor.domain.measurement import Measurement, MeasureOrder
+from nasadvisor.domain.reading import Reading
 from nasadvisor.host.config import load_config
+from nasadvisor.host.errors import HostError
 from nasadvisor.host.runs import RunHost
 from nasadvisor.host.simulated import SimulatedExecutor
+from nasadvisor.host.simulated_samples import simulated_facts, simulated_sample
 from nasadvisor.host.tasks import HostTasks, celery_app
 
 STEP_S = 0.7
@@ -43,6 +47,27 @@ def look() -> Inventory:
     return replace(executor.inventory(), read_at=now().isoformat(timespec="seconds"))
 
 
+def sample() -> Reading:
+    """What might have happened on the simulated machine since the last time."""
+    at = int(now().timestamp())
+    inventory = executor.inventory()
+    since = {True: 0, False: None}
+    samples = tuple(simulated_sample(pool, at, log_since=since[bool(pool.logs)]) for pool in inventory.pools)
+    return Reading(samples, tuple(simulated_facts(inventory, pool) for pool in inventory.pools))
+
+
+def measure(order: MeasureOrder) -> Measurement:
+    """Nothing can be measured on a machine that is not there."""
+    raise NotSimulated(order.pool_guid)
+
+
+class NotSimulated(HostError):  # noqa: N818 - named for what happened
+    """Measurements by writing need a real machine."""
+
+    def __init__(self, pool_guid: str) -> None:
+        super().__init__(f"This host is simulated, so there is nothing to measure on pool {pool_guid}.")
+
+
 machine = from_json(Inventory, Path(os.environ["NASADVISOR_SIMULATED_MACHINE"]).read_text(encoding="utf-8"))
 executor = SlowExecutor(machine)
 config = replace(load_config(), node=machine.host.node)
@@ -52,4 +77,6 @@ HostTasks(
     config.node,
     look,
     RunHost(config.node, config.journals, (config.lock_path,), lambda _: executor, now),
+    sample,
+    measure,
 ).register()

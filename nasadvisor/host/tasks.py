@@ -7,7 +7,8 @@ id lets a run happen once, and what was left half done by a crash is the user's 
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 
 import kombu.exceptions
 import redis.exceptions
@@ -16,7 +17,9 @@ from celery import Celery
 from nasadvisor.documents import DocumentError, Json, from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
+from nasadvisor.domain.measurement import Measurement, MeasureOrder
 from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.reading import Reading
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import RunUnknown
@@ -56,12 +59,18 @@ def celery_app(config: HostConfig) -> Celery:
 
 @dataclass(frozen=True)
 class HostTasks:
-    """What the tasks do. `look` reads the host; `runs` is where runs happen; `app` is how the console is reached."""
+    """What the tasks do. `look` reads the host, `sample` its counters, `measure` writes to find out.
+
+    `runs` is where runs happen; `app` is how the console is reached.
+    """
 
     app: Celery
     node: str
     look: Callable[[], Inventory]
     runs: RunHost
+    sample: Callable[[], Reading]
+    measure: Callable[[MeasureOrder], Measurement]
+    _sampling: Lock = field(default_factory=Lock)
 
     def read_inventory(self) -> None:
         """Look at the host and publish what is there, or why it cannot be seen."""
@@ -72,6 +81,20 @@ class HostTasks:
             self._publish("console.store_inventory_error", to_document(error.statement))
         else:
             self._publish("console.store_inventory", document)
+
+    def take_sample(self) -> None:
+        """Read the counters and publish what happened since the last time; nothing, while that is being done."""
+        if not self._sampling.acquire(blocking=False):
+            return
+        try:
+            reading = self.sample()
+        except HostError as error:
+            log.warning("sample: %s", error)
+            return
+        finally:
+            self._sampling.release()
+        if reading.samples or reading.facts:
+            self._publish("console.store_reading", to_document(reading))
 
     def apply(self, plan_document: Json, by: str) -> None:
         """Apply a plan; progress is published after every record."""
@@ -89,6 +112,21 @@ class HostTasks:
     def finish(self, run_id: str, by: str) -> None:
         """Do the rest of an interrupted run."""
         self._reporting(run_id, lambda: finish_run(self.runs, run_id, by, self._observe))
+
+    def take_measurement(self, order_document: Json) -> None:
+        """Probe a pool and test an SSD; publish what was measured, or why not."""
+        try:
+            order = from_document(MeasureOrder, order_document)
+        except DocumentError as error:
+            log.warning("refused an order that is not one: %s", error)
+            return
+        try:
+            found = self.measure(order)
+        except HostError as error:
+            log.warning("measurement %s: %s", order.id, error)
+            self._publish("console.store_measurement_error", order.id, to_document(error.statement))
+        else:
+            self._publish("console.store_measurement", to_document(found))
 
     def report_run(self, run_id: str) -> None:
         """Publish where a run stands. One that is unknown is not begun yet: its order may still be on the way."""
@@ -111,6 +149,8 @@ class HostTasks:
         """Make these the tasks of the app."""
         tasks: dict[str, Callable[..., None]] = {
             "host.read_inventory": self.read_inventory,
+            "host.sample": self.take_sample,
+            "host.measure": self.take_measurement,
             "host.apply": self.apply,
             "host.undo": self.undo,
             "host.finish": self.finish,

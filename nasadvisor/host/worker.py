@@ -1,20 +1,38 @@
 """The host worker: `celery -A nasadvisor.host.worker worker -Q host.<node>`, as root, on the machine itself."""
 
+import logging
+
 from celery.signals import worker_ready
 
-from nasadvisor.host.build import machine_of, run_host_of
+from nasadvisor.host.build import machine_of, measure_host_of, run_host_of
 from nasadvisor.host.config import load_config
+from nasadvisor.host.errors import HostError
 from nasadvisor.host.inventory import read_inventory
+from nasadvisor.host.measure import clean_up, measure
+from nasadvisor.host.sample import Sampler
 from nasadvisor.host.tasks import HostTasks, celery_app
 
+log = logging.getLogger(__name__)
 config = load_config()
 app = celery_app(config)
-tasks = HostTasks(app, config.node, lambda: read_inventory(machine_of(config)), run_host_of(config))
+sampler = Sampler(machine_of(config))
+tasks = HostTasks(
+    app=app,
+    node=config.node,
+    look=lambda: read_inventory(machine_of(config)),
+    runs=run_host_of(config),
+    sample=sampler.sample,
+    measure=lambda order: measure(measure_host_of(config), order),
+)
 tasks.register()
 
 
 @worker_ready.connect  # Celery's only hook for "now I can be reached"
 def report_after_start(**_: object) -> None:
-    """Tell the console that this host is there, and which runs were interrupted."""
+    """Remove what interrupted measurements left, tell the console that this host is there, and of its runs."""
+    try:
+        clean_up(measure_host_of(config))
+    except HostError as error:
+        log.warning("clean-up after a measurement: %s", error)
     tasks.read_inventory()
     tasks.report_runs()

@@ -46,7 +46,7 @@ class Product:
 
     def console(self, python: str) -> str:
         """What a line of Python prints that runs in the console's own environment."""
-        return self.guest.run([MANAGE, "shell", "--command", python]).stdout.strip()
+        return self.guest.run([MANAGE, "shell", "--no-imports", "--command", python]).stdout.strip()
 
     def state(self, service: str, name: str) -> str:
         """A property of a service."""

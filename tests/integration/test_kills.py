@@ -11,20 +11,28 @@ from tests.integration.agent import Agent, python_in_guest
 from tests.integration.test_stories import CHECK, PHOTOS
 from tests.integration.wishes import SSDS, keys_of, pool_of, single_log
 
-pytestmark = [pytest.mark.lab, pytest.mark.long]
+pytestmark = pytest.mark.lab
 
 
-@pytest.mark.parametrize("way", ["finish", "undo"])
-def test_kill_9_at_every_point_leaves_a_run_that_can_be_ended_both_ways(agent: Agent, way: str) -> None:
+@pytest.mark.parametrize(
+    ("way", "every"),
+    [
+        ("finish", 2),  # every second point: half the time
+        pytest.param("finish", 1, marks=pytest.mark.long),
+        pytest.param("undo", 1, marks=pytest.mark.long),
+    ],
+)
+def test_kill_9_at_every_point_leaves_a_run_that_can_be_ended_both_ways(agent: Agent, way: str, every: int) -> None:
     """Proves, for every record and every action of the plan (log and cache on one SSD) and of its undo: the process is
     killed there, the run reads as interrupted, the host rests, [Finish] and [Undo] work, the SSD is blank again."""
     guest = agent.guest
     blank = guest.digests(*SSDS)
     guest.run(PHOTOS)
     pool, key = pool_of(agent).guid, keys_of(agent, "nvme0")[0]
-    output = guest.run(python_in_guest("kill_runs", way, pool, key), timeout=2400).stdout
+    output = guest.run(python_in_guest("kill_runs", way, str(every), pool, key), timeout=2400).stdout
     head, *kills = (json.loads(line) for line in output.splitlines())
-    assert len(kills) == head["points"] >= head["undo_points"]
+    assert head["points"] >= head["undo_points"]
+    assert len(kills) == len(range(0, head["points"], every))
     for kill in kills:
         print(kill)
         assert kill["died"], kill
@@ -42,10 +50,16 @@ def test_kill_9_at_every_point_leaves_a_run_that_can_be_ended_both_ways(agent: A
 @pytest.mark.parametrize(
     ("phase", "point", "way"),
     [
-        ("apply", "apply-record-2", "undo"),  # the intent of the first write is durable, the write may not be
-        ("apply", "apply-action-3", "finish"),  # both slices are there, and no record of the second
+        pytest.param(
+            "apply", "apply-record-2", "undo", marks=pytest.mark.long
+        ),  # the intent of the first write is durable, the write may not be
+        pytest.param(
+            "apply", "apply-action-3", "finish", marks=pytest.mark.long
+        ),  # both slices are there, and no record of the second
         ("apply", "apply-action-4", "finish"),  # OpenZFS has the log, and no record says so
-        ("undo", "undo-action-2", "undo"),  # cache and log are out of the pool, the slices still there
+        pytest.param(
+            "undo", "undo-action-2", "undo", marks=pytest.mark.long
+        ),  # cache and log are out of the pool, the slices still there
     ],
 )
 def test_a_power_cut_leaves_a_run_that_can_be_ended(agent: Agent, phase: str, point: str, way: str) -> None:

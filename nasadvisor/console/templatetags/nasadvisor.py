@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy, npgettext_lazy
 from nasadvisor.console.diagrams import TITLES
 from nasadvisor.console.states import Look, look_of_state
 from nasadvisor.domain.commands import Argv
+from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.inventory import Bus, VdevClass
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.units import zfs_size
@@ -119,6 +120,36 @@ def ago(moment: datetime | str | None) -> SafeString:
     return format_html(
         '<time datetime="{}" title="{}">{}</time>', at.isoformat(), f"{local:%Y-%m-%d %H:%M:%S %Z}", words
     )
+
+
+@register.filter
+def span(seconds: float) -> str:
+    """A length of time in the unit that fits."""
+    return duration(seconds)
+
+
+@register.filter
+def per_second(value: float) -> SafeString:
+    """A rate as exact as it deserves, the exact one on hover."""
+    return format_html('<span class="num" title="{}/s">{}/s</span>', f"{value:.3f}", rate(value))
+
+
+@register.filter
+def ms(nanoseconds: float) -> str:
+    """A time in milliseconds."""
+    return milliseconds(nanoseconds) if nanoseconds else "–"
+
+
+@register.filter
+def share(value: float) -> str:
+    """A share in percent."""
+    return percent(value)
+
+
+@register.filter
+def bytes_per_second(value: float) -> SafeString:
+    """Bytes a second as OpenZFS prints sizes."""
+    return format_html('<span class="num" title="{} B/s">{}/s</span>', f"{value:,.0f}", zfs_size(int(value)))
 
 
 @register.filter

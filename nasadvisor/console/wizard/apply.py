@@ -8,9 +8,11 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
 
 from nasadvisor.console import hosts
 from nasadvisor.console.errors import OtherRelease
+from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.models import StoredPlan, StoredRun
 from nasadvisor.console.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
 from nasadvisor.console.plans import own_plan, refusal_of
@@ -78,6 +80,7 @@ def proof(request: HttpRequest, plan_id: UUID) -> HttpResponse:
         "is_older_than_run": _was_read_before_end(stored.run, inventory),
         "summary": summary_of(plan),
         "progress": run_progress(stored, WizardStep.PROOF),
+        "report": report_of(stored, timezone.now()),
     }
     return render(request, "wizard/proof.html", context)
 

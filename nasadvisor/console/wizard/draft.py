@@ -1,5 +1,6 @@
 """The choices made in the wizard so far, one set for each pool, kept in the session until a plan was applied."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from django.contrib.sessions.backends.base import SessionBase
@@ -70,11 +71,15 @@ class Draft:
         )
 
 
-def recommended_draft(pool_guid: str, inventory: Inventory, attach_to: str = "") -> Draft:
+def recommended_draft(
+    pool_guid: str, inventory: Inventory, attach_to: str = "", log_size: str = DEFAULT_LOG_SIZE
+) -> Draft:
     """What we would choose: a log on two free SSDs and a cache on all, or one new side for an existing log."""
     free = [disk.key for disk in inventory.disks if is_free_ssd(disk)]
     legs = 1 if attach_to else LEGS_OF_A_MIRROR
-    return Draft(pool_guid, log_disks=tuple(free[:legs]), cache_disks=tuple(free), attach_to=attach_to)
+    return Draft(
+        pool_guid, log_disks=tuple(free[:legs]), cache_disks=tuple(free), attach_to=attach_to, log_size=log_size
+    )
 
 
 def is_free_ssd(disk: Disk) -> bool:
@@ -83,13 +88,22 @@ def is_free_ssd(disk: Disk) -> bool:
     return is_inside and not disk.rotational and not disk.partitions and isinstance(can_use_disk(disk), Allowed)
 
 
-def load_draft(session: SessionBase, pool_guid: str, inventory: Inventory) -> Draft:
-    """The draft of this pool without disks that are gone, or the recommended one."""
+def default_log_size() -> str:
+    """The size of a log where nothing was measured."""
+    return DEFAULT_LOG_SIZE
+
+
+def load_draft(
+    session: SessionBase, pool_guid: str, inventory: Inventory, log_size: Callable[[], str] = default_log_size
+) -> Draft:
+    """The draft of this pool without disks that are gone, or the recommended one with a log of this size."""
     document = session.get(_IN_SESSION, {}).get(pool_guid)
     try:
-        draft = from_document(Draft, document) if document else recommended_draft(pool_guid, inventory)
+        draft = from_document(Draft, document) if document else None
     except DocumentError:
-        return recommended_draft(pool_guid, inventory)
+        draft = None
+    if draft is None:
+        return recommended_draft(pool_guid, inventory, log_size=log_size())
     known = {disk.key for disk in inventory.disks}
     return replace(
         draft,

@@ -7,21 +7,24 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from nasadvisor.console.evidence.watch import series_of, watched
 from nasadvisor.console.frame import current_node
 from nasadvisor.console.models import Node
 from nasadvisor.console.plans import store_plan
 from nasadvisor.console.roles import operator_required, user_of
 from nasadvisor.console.wizard.devices import Standing, disk_choices
-from nasadvisor.console.wizard.draft import Draft, load_draft, recommended_draft, save_draft
+from nasadvisor.console.wizard.draft import Draft, default_log_size, load_draft, recommended_draft, save_draft
 from nasadvisor.console.wizard.forms import DevicesForm, LayoutForm
 from nasadvisor.console.wizard.layout import LARGEST_USEFUL_LOG_BYTES, Layout, layout_of, slider_for
 from nasadvisor.console.wizard.pools import pool_choice, pool_choices
 from nasadvisor.console.wizard.progress import WizardStep, progress
 from nasadvisor.console.wizard.summary import Summary, summary_of
 from nasadvisor.domain.inventory import Inventory, Pool
+from nasadvisor.domain.units import GIB
 
 UNUSABLE_SHOWN = 50
 """Of disks that cannot be used, as many are shown at first; a host can have a thousand."""
@@ -66,7 +69,7 @@ def start(request: HttpRequest, pool_guid: str) -> HttpResponse:
     attach_to = choice.single_log.guid if mirrors and choice.single_log else ""
     draft = place.draft
     if draft.attach_to != attach_to:
-        draft = recommended_draft(pool_guid, place.inventory, attach_to)
+        draft = recommended_draft(pool_guid, place.inventory, attach_to, measured_log_size(place.node, pool_guid))
     save_draft(request.session, draft)
     return redirect("wizard-devices", pool_guid)
 
@@ -122,6 +125,7 @@ def layout(request: HttpRequest, pool_guid: str) -> HttpResponse:
         **_layout_context(form, answer),
         "log_slider": slider_for(draft.log_legs, place.inventory, LARGEST_USEFUL_LOG_BYTES),
         "cache_slider": slider_for(draft.cache_disks, place.inventory),
+        "seen": watched(series_of(place.node, pool_guid), timezone.now()),
     }
     return render(request, "wizard/layout.html", context)
 
@@ -155,7 +159,14 @@ def _place(request: HttpRequest, pool_guid: str) -> Place:
     pool = inventory.pool(pool_guid) if inventory else None
     if node is None or inventory is None or pool is None:
         raise Http404
-    return Place(node, inventory, pool, load_draft(request.session, pool_guid, inventory))
+    draft = load_draft(request.session, pool_guid, inventory, lambda: measured_log_size(node, pool_guid))
+    return Place(node, inventory, pool, draft)
+
+
+def measured_log_size(node: Node, pool_guid: str) -> str:
+    """The size of a log that the pool's samples recommend, as one would type it; the usual one where there are none."""
+    seen = watched(series_of(node, pool_guid), timezone.now())
+    return f"{seen.log_size.size_bytes // GIB}G" if seen and seen.log_size.is_measured else default_log_size()
 
 
 def _context(place: Place, step: WizardStep) -> dict[str, Any]:

@@ -27,6 +27,9 @@ class Shell:
     executor: SimulatedExecutor
     is_root: bool = True
     reported: list[str] = field(default_factory=list)
+    sampler: Any = None
+    measure_host: Any = None
+    waited: list[float] = field(default_factory=list)
 
     @property
     def inventory(self) -> Inventory:
@@ -50,6 +53,9 @@ class Shell:
             machine=lambda: pytest.fail("this command needs no machine"),
             report=self.reported.append,
             is_root=lambda: self.is_root,
+            sampler=lambda: self.sampler() if callable(self.sampler) else self.sampler,
+            wait=self.waited.append,
+            measure_host=lambda: self.measure_host,
         )
         return CliRunner().invoke(main, [str(arg) for arg in args], input=stdin, obj=services, catch_exceptions=False)
 

@@ -167,6 +167,9 @@ def test_the_exit_code_tells_whether_there_are_problems(
         machine=lambda: HEALTHY,
         report=lambda _: pytest.fail("the doctor runs nothing"),
         is_root=lambda: is_root,
+        sampler=lambda: pytest.fail("the doctor watches nothing"),
+        wait=lambda _: pytest.fail("the doctor waits for nothing"),
+        measure_host=lambda: pytest.fail("the doctor measures nothing"),
     )
     result = CliRunner().invoke(main, ["doctor"], obj=services, catch_exceptions=False)
     assert result.exit_code == code

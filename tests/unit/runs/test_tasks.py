@@ -9,6 +9,10 @@ from kombu.exceptions import OperationalError
 from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState
+from nasadvisor.domain.measurement import Measurement, MeasureOrder
+from nasadvisor.domain.probing import ProbeResult
+from nasadvisor.domain.reading import Reading
+from nasadvisor.domain.samples import Sample
 from nasadvisor.domain.statements import Statement
 from nasadvisor.host.config import config_from
 from nasadvisor.host.errors import MachineUnreadable
@@ -25,6 +29,10 @@ class Sent(list[tuple[str, list[Any]]]):
         self.append((task, args))
 
 
+def refuse(order: MeasureOrder) -> Measurement:
+    raise MachineUnreadable("fio", f"no {order.id}")
+
+
 @pytest.fixture
 def sent() -> Sent:
     return Sent()
@@ -34,13 +42,13 @@ def sent() -> Sent:
 def tasks(bench: Bench, sent: Sent, monkeypatch: pytest.MonkeyPatch) -> HostTasks:
     app = celery_app(config_from({"NASADVISOR_NODE": "nas"}))
     monkeypatch.setattr(app, "send_task", sent.send_task)
-    return HostTasks(app, "nas", bench.executor.inventory, bench.host)
+    return HostTasks(app, "nas", bench.executor.inventory, bench.host, Reading, refuse)
 
 
 def test_it_registers_exactly_its_verbs(tasks: HostTasks) -> None:
     tasks.register()
     own = {name for name in tasks.app.tasks if name.startswith("host.")}
-    verbs = ("read_inventory", "apply", "undo", "finish", "report_run", "report_runs")
+    verbs = ("read_inventory", "sample", "measure", "apply", "undo", "finish", "report_run", "report_runs")
     assert own == {f"host.{verb}" for verb in verbs}
 
 
@@ -55,7 +63,7 @@ def test_a_redis_that_is_down_does_not_hold_up_a_run(
     waits: list[float] = []
     monkeypatch.setattr("kombu.utils.functional.sleep", waits.append)
     app = celery_app(config_from({"NASADVISOR_RUN_DIR": str(tmp_path)}))
-    HostTasks(app, "nas", bench.executor.inventory, bench.host).read_inventory()
+    HostTasks(app, "nas", bench.executor.inventory, bench.host, Reading, refuse).read_inventory()
     assert sum(waits) == 0
 
 
@@ -70,7 +78,7 @@ def test_it_publishes_why_it_sees_nothing(bench: Bench, tasks: HostTasks, sent: 
     def blind() -> Inventory:
         raise MachineUnreadable("udev", "gone")
 
-    HostTasks(tasks.app, "nas", blind, bench.host).read_inventory()
+    HostTasks(tasks.app, "nas", blind, bench.host, Reading, refuse).read_inventory()
     [(task, (_, document))] = sent
     assert task == "console.store_inventory_error"
     assert "udev could not be read" in str(from_document(Statement, document))
@@ -132,3 +140,35 @@ def test_a_journal_of_another_release_does_not_keep_the_other_runs_from_being_re
     [(task, (_, document))] = sent
     assert task == "console.store_run"
     assert from_document(Run, document).state is RunState.APPLIED
+
+
+def test_it_publishes_samples_and_nothing_where_there_are_none(tasks: HostTasks, sent: Sent) -> None:
+    tasks.take_sample()
+    assert sent == []
+    reading = Reading((Sample("1", "tank", 10, 10.0),))
+    HostTasks(tasks.app, "nas", tasks.look, tasks.runs, lambda: reading, refuse).take_sample()
+    [(task, (node, document))] = sent
+    assert (task, node) == ("console.store_reading", "nas")
+    assert from_document(Reading, document) == reading
+
+
+def test_a_pool_that_cannot_be_sampled_only_leaves_a_gap(tasks: HostTasks, sent: Sent) -> None:
+    def blind() -> Reading:
+        raise MachineUnreadable("zpool", "gone")
+
+    HostTasks(tasks.app, "nas", tasks.look, tasks.runs, blind, refuse).take_sample()
+    assert sent == []
+
+
+def test_it_publishes_what_was_measured_or_why_not(tasks: HostTasks, sent: Sent) -> None:
+    order = MeasureOrder("0a1b2c3d", "1")
+    found = Measurement(order, ProbeResult("0a1b2c3d", "1", "tank", "", False, ()))
+    tasks.take_measurement({"not": "an order"})
+    assert sent == []
+    tasks.take_measurement(to_document(order))
+    HostTasks(tasks.app, "nas", tasks.look, tasks.runs, Reading, lambda _: found).take_measurement(to_document(order))
+    (failed, (_, order_id, sentence)), (stored, (_, document)) = sent
+    assert (failed, order_id) == ("console.store_measurement_error", order.id)
+    assert "fio" in str(from_document(Statement, sentence))
+    assert stored == "console.store_measurement"
+    assert from_document(Measurement, document) == found

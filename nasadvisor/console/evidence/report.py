@@ -1,0 +1,155 @@
+"""Before and after one run: the page with its table, the same as CSV, and the short form for the wizard's last step."""
+
+import csv
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from nasadvisor.console.evidence.measuring import ProbedRow, probed_rows
+from nasadvisor.console.evidence.watch import series_of, whole_samples
+from nasadvisor.console.models import Resolution, StoredRun
+from nasadvisor.domain.comparison import Comparison, compare
+from nasadvisor.domain.figures import milliseconds, rate
+from nasadvisor.domain.lifecycle import Run, RunState
+from nasadvisor.domain.units import zfs_size
+
+SHORT_S = 12 * 3600
+"""Up to here blocks of ten minutes are compared, from here on whole hours."""
+
+TEN_MINUTES_S = 600
+WEEK_S = 7 * 86400
+CSV_TYPE = "text/csv; charset=utf-8"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table. `factor` is after divided by before, 0 where one of them is nothing."""
+
+    what: str
+    before: str
+    after: str
+    factor: float
+
+    @property
+    def change(self) -> str:
+        """The factor as one says it: times 3.8, or divided by 12."""
+        if not self.factor:
+            return "–"
+        return f"× {self.factor:.3g}" if self.factor >= 1 else f"÷ {1 / self.factor:.3g}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """The comparison of one run. `applied` and `until` bound the time since; `probed` is
+    what was measured by writing before and after."""
+
+    stored: StoredRun
+    comparison: Comparison
+    rows: tuple[Row, ...]
+    applied: datetime
+    until: datetime
+    probed: tuple[ProbedRow, ...]
+
+
+def report_of(stored: StoredRun, now: datetime) -> Report | None:
+    """The comparison for a run that was applied; None for others, and where nothing was sampled."""
+    span = _span(stored.run, now)
+    series = series_of(stored.node, stored.pool_guid)
+    if span is None or series is None:
+        return None
+    start, applied, until = span
+    is_short = until - applied < SHORT_S
+    resolution, block_s = (Resolution.MINUTE, TEN_MINUTES_S) if is_short else (Resolution.HOUR, int(Resolution.HOUR))
+    look_back_s = 86400 + SHORT_S if is_short else WEEK_S
+    before = list(whole_samples(series, resolution, start - look_back_s, start))
+    after = list(whole_samples(series, resolution, applied + int(resolution), until))
+    comparison = compare(before, after, series.facts, block_s, _hour_of)
+    zone = timezone.get_current_timezone()
+    return Report(
+        stored=stored,
+        comparison=comparison,
+        rows=tuple(_rows(comparison)),
+        applied=datetime.fromtimestamp(applied, zone),
+        until=datetime.fromtimestamp(until, zone),
+        probed=probed_rows(stored),
+    )
+
+
+def report(request: HttpRequest, guid: str, run_id: UUID) -> HttpResponse:
+    """The page, or with ?format=csv the table as CSV."""
+    stored = StoredRun.objects.select_related("node").filter(pk=run_id, pool_guid=guid).first()
+    found = report_of(stored, timezone.now()) if stored else None
+    if stored is None or found is None:
+        raise Http404
+    if request.GET.get("format") == "csv":
+        return _as_csv(found)
+    return render(request, "evidence/report.html", {"report": found, "section": "evidence", "node": stored.node})
+
+
+def _as_csv(found: Report) -> HttpResponse:
+    response = HttpResponse(content_type=CSV_TYPE)
+    response["Content-Disposition"] = f'attachment; filename="{found.stored.pool_name}-before-after.csv"'
+    writer = csv.writer(response)
+    writer.writerow([_("Figure"), _("Before"), _("After"), _("Factor")])
+    for row in found.rows:
+        writer.writerow([row.what, row.before, row.after, f"{row.factor:.3f}" if row.factor else ""])
+    writer.writerow([_("Verdict"), found.comparison.outcome.value, "", ""])
+    writer.writerow([_("Probability of chance"), f"{found.comparison.probability:.4f}", "", ""])
+    return response
+
+
+def _span(run: Run, now: datetime) -> tuple[int, int, int] | None:
+    """When the run began, when it was done, and until when it stood; None if it never was applied."""
+    ends = [step.ended_at for step in run.steps if step.ended_at]
+    if run.state not in (RunState.APPLIED, RunState.UNDONE) or not ends:
+        return None
+    undone = [step.started_at for step in run.undo_steps if step.started_at]
+    until = min(undone) if run.state is RunState.UNDONE and undone else now.isoformat()
+    return _seconds(run.started_at), _seconds(max(ends)), _seconds(until)
+
+
+def _seconds(iso: str) -> int:
+    return int(datetime.fromisoformat(iso).timestamp())
+
+
+def _hour_of(at: int) -> int:
+    return datetime.fromtimestamp(at, timezone.get_current_timezone()).hour
+
+
+def _rows(comparison: Comparison) -> Iterator[Row]:
+    before, after = comparison.before, comparison.after
+    if before is None or after is None:
+        return
+    yield _row(_("Synchronous commits"), before.commits_per_s, after.commits_per_s, _commits)
+    yield _row(_("Written synchronously"), before.sync_bytes_per_s, after.sync_bytes_per_s, _throughput)
+    yield _row(_("A commit, estimated (write and flush)"), before.commit_ns, after.commit_ns, milliseconds)
+    for name, field in ((_("Log writes, p50"), "write_p50_ns"), (_("Log writes, p95"), "write_p95_ns")):
+        yield _row(name, getattr(before, field), getattr(after, field), milliseconds)
+    yield _row(_("Log writes, p99"), before.write_p99_ns, after.write_p99_ns, milliseconds)
+    yield _row(_("Flush, mean"), before.flush_ns, after.flush_ns, milliseconds)
+    yield _row(_("Reads from the data disks, p50"), before.read_p50_ns, after.read_p50_ns, milliseconds)
+    yield _row(_("Reads from the data disks, p95"), before.read_p95_ns, after.read_p95_ns, milliseconds)
+
+
+def _row(what: str, before: float, after: float, written: Callable[[float], str]) -> Row:
+    nothing = "–"
+    return Row(
+        what,
+        written(before) if before else nothing,
+        written(after) if after else nothing,
+        after / before if before and after else 0.0,
+    )
+
+
+def _commits(value: float) -> str:
+    return f"{rate(value)}/s"
+
+
+def _throughput(value: float) -> str:
+    return f"{zfs_size(int(value))}/s"

@@ -1,0 +1,125 @@
+"""The evidence pages: the list of pools, one pool, and the data of its heat map."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from nasadvisor.console.diagrams import TITLES
+from nasadvisor.console.evidence.heat import Range, heat_map, marks_of, targets_of, with_disk_names
+from nasadvisor.console.evidence.watch import Watched, series_of, watched
+from nasadvisor.console.frame import current_node
+from nasadvisor.console.models import Node, StoredRun
+from nasadvisor.domain.inventory import Inventory, Pool
+
+LONGEST_RANGE_S = 366 * 86400
+SHORTEST_RANGE_S = 120
+DATASETS_SHOWN = 50
+RANGES = ((3600, "1 h"), (6 * 3600, "6 h"), (86400, "24 h"), (7 * 86400, "7 d"), (30 * 86400, "30 d"))
+
+
+@dataclass(frozen=True)
+class PoolRow:
+    """A line of the list."""
+
+    pool: Pool
+    watched: Watched | None
+
+
+def evidence(request: HttpRequest) -> HttpResponse:
+    """Every pool with its verdicts; where there is one pool, that one."""
+    node = current_node(request)
+    if node is None:
+        return render(request, "console/no_node.html", {"section": "evidence"})
+    inventory = node.inventory
+    pools = inventory.pools if inventory else ()
+    if len(pools) == 1:
+        return redirect("evidence-pool", pools[0].guid)
+    now = timezone.now()
+    rows = [PoolRow(pool, watched(series_of(node, pool.guid), now)) for pool in pools]
+    context = {"node": node, "inventory": inventory, "rows": rows, "section": "evidence"}
+    return render(request, "evidence/list.html", context)
+
+
+def pool(request: HttpRequest, guid: str) -> HttpResponse:
+    """One pool: verdicts, who writes, the heat map."""
+    node, found, inventory = _pool(request, guid)
+    series = series_of(node, guid)
+    now = timezone.now()
+    seen = watched(series, now)
+    targets = targets_of(with_disk_names(series.facts, found, inventory), found, TITLES) if series else ()
+    runs = [run for run in _runs(node, guid) if run.state in ("applied", "undone")]
+    context = {
+        "node": node,
+        "pool": found,
+        "seen": seen,
+        "last_at": datetime.fromtimestamp(seen.last_at, UTC) if seen else None,
+        "datasets": seen.workload.datasets[:DATASETS_SHOWN] if seen else (),
+        "nfs_commits_per_s": _per_second(seen, seen.workload.sample.pool.nfs_commits) if seen else 0,
+        "nfs_writes_per_s": _per_second(seen, seen.workload.sample.pool.nfs_writes) if seen else 0,
+        "targets": targets,
+        "ranges": RANGES,
+        "runs": runs,
+        "heat_url": reverse("evidence-heat", args=[guid]),
+        "section": "evidence",
+    }
+    return render(request, "evidence/pool.html", context)
+
+
+def heat(request: HttpRequest, guid: str) -> JsonResponse:
+    """The heat map's data as JSON: `target`, `kind` (writes or reads), `start` and `end` in seconds since 1970."""
+    node, found, inventory = _pool(request, guid)
+    series = series_of(node, guid)
+    if series is None:
+        raise Http404
+    facts = with_disk_names(series.facts, found, inventory)
+    targets = targets_of(facts, found, {})
+    target = next((each for each in targets if each.key == request.GET.get("target")), targets[0])
+    kind = "reads" if request.GET.get("kind") == "reads" else "writes"
+    span = _range(request)
+    data: dict[str, Any] = heat_map(series, facts, target, kind, span)
+    data["marks"] = [{**mark, "what": _mark_word(mark["what"])} for mark in marks_of(_runs(node, guid), span)]
+    return JsonResponse(data)
+
+
+def _pool(request: HttpRequest, guid: str) -> tuple[Node, Pool, Inventory]:
+    """The node that is shown, its pool, and its inventory.
+
+    Raises:
+        Http404: it has no such pool.
+    """
+    node = current_node(request)
+    inventory = node.inventory if node else None
+    found = inventory.pool(guid) if inventory else None
+    if node is None or inventory is None or found is None:
+        raise Http404
+    return node, found, inventory
+
+
+def _range(request: HttpRequest) -> Range:
+    """The range that was asked for, the last day if that makes no sense."""
+    now = int(timezone.now().timestamp())
+    try:
+        start, end = int(request.GET["start"]), int(request.GET["end"])
+    except (KeyError, ValueError):
+        start, end = now - 86400, now
+    end = min(end, now + 60)
+    start = max(min(start, end - SHORTEST_RANGE_S), end - LONGEST_RANGE_S)
+    return Range(start, end)
+
+
+def _runs(node: Node, guid: str) -> list[StoredRun]:
+    return list(StoredRun.objects.filter(node=node, pool_guid=guid)[:50])
+
+
+def _per_second(seen: Watched, count: int) -> float:
+    return count / seen.workload.seconds if seen.workload.seconds else 0.0
+
+
+def _mark_word(what: str) -> str:
+    return _("Added") if what == "applied" else _("Taken back")

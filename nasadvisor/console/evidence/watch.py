@@ -1,0 +1,77 @@
+"""What is known of a pool at this moment: its history of samples as one workload, with the verdicts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from nasadvisor.console.models import Node, Resolution, SampledPool
+from nasadvisor.console.series import latencies_of, samples_of
+from nasadvisor.domain.advice import Verdict, judge_log
+from nasadvisor.domain.advice_cache import judge_cache
+from nasadvisor.domain.pool_facts import PoolFacts
+from nasadvisor.domain.recommendation import Recommendation, recommend_cache, recommend_log
+from nasadvisor.domain.samples import Sample, merge
+from nasadvisor.domain.thresholds import HISTORY
+from nasadvisor.domain.workload import Workload, workload_of
+
+WATCHED_S = 7 * 86400
+"""A verdict looks back a week: every day of it, the Sunday's scrub and the Friday's backup, is part of the workload."""
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A pool with what its samples say. `last_at` is the end of the newest sample, in seconds since 1970."""
+
+    facts: PoolFacts
+    workload: Workload
+    log: Verdict
+    cache: Verdict
+    log_size: Recommendation
+    cache_size: Recommendation | None
+    last_at: int
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Both."""
+        return (self.log, self.cache)
+
+
+def series_of(node: Node, pool_guid: str) -> SampledPool | None:
+    """The samples of a pool, None before the first one."""
+    return SampledPool.objects.filter(node=node, guid=pool_guid).first()
+
+
+def watched(series: SampledPool | None, now: datetime) -> Watched | None:
+    """What the last week's samples say; None where there are none."""
+    if series is None:
+        return None
+    until = int(now.timestamp()) + 60  # hosts' clocks differ a little
+    samples = list(history(series, until - WATCHED_S, until))
+    if not samples:
+        return None
+    facts, sample = series.facts, merge(samples)
+    workload = workload_of(sample, facts)
+    return Watched(
+        facts=facts,
+        workload=workload,
+        log=judge_log(workload, facts, HISTORY),
+        cache=judge_cache(workload, facts, HISTORY),
+        log_size=recommend_log(workload, facts),
+        cache_size=recommend_cache(workload),
+        last_at=sample.at,
+    )
+
+
+def history(series: SampledPool, after: int, until: int) -> Iterator[Sample]:
+    """Everything in between, each moment once: hours as far as there are any, then minutes, then what is newest."""
+    for resolution in (Resolution.HOUR, Resolution.MINUTE, Resolution.RAW):
+        for sample in whole_samples(series, resolution, after, until):
+            after = max(after, sample.at)
+            yield sample
+
+
+def whole_samples(series: SampledPool, resolution: Resolution, after: int, until: int) -> Iterator[Sample]:
+    """The samples of one resolution with the vdevs' latencies."""
+    latencies = {at: vdevs for at, _, vdevs in latencies_of(series, resolution, after, until)}
+    for sample in samples_of(series, resolution, after, until):
+        yield replace(sample, vdevs=latencies.get(sample.at, ()))

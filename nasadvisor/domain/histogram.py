@@ -1,0 +1,79 @@
+"""Latency histograms as OpenZFS keeps them: log2 buckets of nanoseconds. They merge by addition, so no tail is lost."""
+
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Final
+
+BUCKETS: Final = 37
+"""VDEV_L_HISTO_BUCKETS, include/sys/fs/zfs.h: from 1 ns to over a minute."""
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How often something took how long. `counts[j]` is for 2**j to 2**(j+1)-1 ns; zeros at the end are left out."""
+
+    counts: tuple[int, ...] = ()
+
+    @staticmethod
+    def of(counts: "list[int] | tuple[int, ...]") -> "Histogram":
+        """A histogram with these counts, first bucket first."""
+        end = len(counts)
+        while end and not counts[end - 1]:
+            end -= 1
+        return Histogram(tuple(counts[:end]))
+
+    @staticmethod
+    def single(value_ns: int) -> "Histogram":
+        """One event of this length."""
+        bucket = min(max(value_ns, 1).bit_length() - 1, BUCKETS - 1)
+        return Histogram((*(0,) * bucket, 1))
+
+    def __add__(self, other: "Histogram") -> "Histogram":
+        """Both together."""
+        if not other.counts:
+            return self
+        if not self.counts:
+            return other
+        return Histogram(tuple(a + b for a, b in zip_longest(self.counts, other.counts, fillvalue=0)))
+
+    def since(self, before: "Histogram") -> "Histogram | None":
+        """What came between two readings of a counter; None if the counter was reset in between."""
+        if self.counts == before.counts:
+            return Histogram()
+        counts = [a - b for a, b in zip_longest(self.counts, before.counts, fillvalue=0)]
+        return Histogram.of(counts) if min(counts, default=0) >= 0 else None
+
+    @property
+    def total(self) -> int:
+        """The number of events."""
+        return sum(self.counts)
+
+    def quantile_ns(self, share: float) -> float:
+        """The length that this share of the events does not exceed, interpolated within its bucket; 0 if empty.
+
+        The true value lies in the same bucket, so this is right within a factor of two.
+        """
+        wanted = self.total * share
+        seen = 0
+        for bucket, count in enumerate(self.counts):
+            if count and seen + count >= wanted:
+                return float((1 << bucket) * (1 + max(wanted - seen, 0) / count))
+            seen += count
+        return 0.0
+
+    @property
+    def mean_ns(self) -> float:
+        """About the mean: every event counts as the middle of its bucket, as `zpool iostat -l` does it."""
+        total = self.total
+        return sum(1.5 * (1 << bucket) * count for bucket, count in enumerate(self.counts)) / total if total else 0.0
+
+
+EMPTY: Final = Histogram()
+
+
+def merged(histograms: "list[Histogram]") -> Histogram:
+    """All of them together."""
+    result = EMPTY
+    for histogram in histograms:
+        result = result + histogram
+    return result

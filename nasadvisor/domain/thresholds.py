@@ -1,0 +1,105 @@
+"""Every number by which a verdict is decided, with its reason. Change them here and nowhere else.
+
+Those marked [policy] are our own judgement, not facts of OpenZFS; docs/evidence.md shows how they do on workloads
+whose answer is known.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from nasadvisor.domain.units import GIB, KIB, MIB
+
+US: Final = 1_000
+"""Nanoseconds in a microsecond."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """How long must have been watched. `yes_s` of busy time is enough to say that something helps; `no_s` of watching
+    is needed to say that nothing does, for a quiet hour says nothing about the night's backup."""
+
+    yes_s: float
+    no_s: float
+
+
+HISTORY: Final = Span(yes_s=300, no_s=86400)
+"""[policy] For the pages: five minutes of waiting are a fact; a whole day must pass before "no"."""
+
+SPOT: Final = Span(yes_s=10, no_s=20)
+"""[policy] For a measurement that somebody starts while the workload runs: it speaks for that time only."""
+
+# A separate log
+
+FAST_SSD_COMMIT_NS: Final = 138 * US
+SLOW_SSD_COMMIT_NS: Final = 2093 * US
+"""Write and flush of an SSD with power-loss protection (Intel 710) and of a quick one without (Samsung 950 PRO):
+FreeBSD `diskinfo -wS`, base r320683. An SSD that was not tested may be either."""
+
+GAIN_HELPS: Final = 3.0
+"""[policy] A log helps if a commit is at least so many times as fast; below it is hard to feel."""
+
+GAIN_LITTLE: Final = 1.3
+"""[policy] Below that it is as good as nothing: the mirrored log must wait for the slower of two SSDs."""
+
+WAITING_SHARE: Final = 0.02
+"""[policy] Somebody must wait for commits for at least this share of the busy time (commits/s times their length)."""
+
+BUSY_SHARE: Final = 0.002
+"""[policy] And the busy time must be at least this share of what was watched: three minutes a day."""
+
+MOST_SHARE: Final = 0.5
+"""[policy] "Most" of the demand."""
+
+LARGE_COMMIT_BYTES: Final = 4 * MIB
+"""[policy] From here on a commit is a stream that the disks take as well as a log does. One log SSD was 66 % slower
+than the pool for such (OpenZFS PR 14378); zil_slog_bulk sends more than 64 MiB of one commit with low priority."""
+
+# A cache
+
+GHOSTS_HELP: Final = 0.30
+"""[policy] A cache about as large as the ARC would have served at least this share of the misses."""
+
+GHOSTS_LITTLE: Final = 0.05
+"""[policy] Below that, one of about the ARC's size would serve next to nothing."""
+
+READ_WAITING_SHARE: Final = 0.02
+"""[policy] Somebody must wait for missed reads for at least this share of the time."""
+
+ARC_FULL: Final = 0.90
+"""[policy] An ARC below this share of its target is still filling: its misses are first reads."""
+
+STREAM_SHARE: Final = 0.70
+"""[policy] With so many of the misses being prefetches, reads are streams, which l2arc_noprefetch=1 (the default,
+zfs(4)) keeps out of a cache."""
+
+POOL_SHARE: Final = 0.10
+"""[policy] This pool must cause at least this share of the host's misses; the ARC's own counters are the host's."""
+
+ARC_LIMIT_SHARE: Final = 0.40
+"""[policy] An ARC limited to less than this share of the memory should be enlarged first. Proxmox VE limits it to 10 %
+of the memory (at most 16 GiB) on new installations; OpenZFS itself would take half of the memory or more (zfs(4))."""
+
+ARC_AT_LIMIT: Final = 0.95
+"""The ARC's target is at its limit."""
+
+L2_USEFUL: Final = 0.10
+"""[policy] A cache in use earns its place if it serves this share of what the ARC missed."""
+
+# Sizes
+
+SMALLEST_LOG_BYTES: Final = GIB
+LOG_SAFETY: Final = 2
+TXGS_IN_LOG: Final = 5
+"""TXG_CONCURRENT_STATES (3) and TXG_DEFER_SIZE (2), include/sys/txg.h: how many transaction groups hold log blocks."""
+
+LARGEST_CACHE_ARCS: Final = 5
+SMALLEST_CACHE_BYTES: Final = GIB
+"""A smaller one is not kept over a reboot (L2ARC_REBUILD_MIN_SIZE; persistent L2ARC, zfs(4))."""
+
+HEADER_SHARE: Final = 0.10
+"""[policy] At most this share of the largest ARC may be spent on the headers of the cache."""
+
+FEWEST_READS_FOR_BLOCK: Final = 1000
+"""[policy] From so many reads on their mean is taken for the pool's block size."""
+
+SMALLEST_BLOCK: Final = 4 * KIB

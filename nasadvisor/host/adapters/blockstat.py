@@ -1,0 +1,71 @@
+"""What the kernel counts of disks and of the NFS server: /sys/block/DISK/stat and /proc/net/rpc/nfsd."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from nasadvisor.domain.samples import DiskActivity
+
+SECTOR_BYTES: Final = 512
+"""Sectors here are always of 512 bytes (Linux, Documentation/block/stat.rst)."""
+
+FLUSHES, FLUSH_MS = 15, 16
+"""The fields "flush I/Os" and "flush ticks", from Linux 5.5 on; partitions have none."""
+
+NFS3_WRITE, NFS3_COMMIT = 7, 21
+NFS4_WRITE, NFS4_COMMIT = 38, 5
+"""Numbers of operations (RFC 1813, RFC 8881). The server does not count stable writes apart."""
+
+
+def read_disk(sys: Path, name: str) -> DiskActivity | None:
+    """The counters of a whole disk; None where it is gone."""
+    try:
+        cells = [int(cell) for cell in (sys / "block" / name / "stat").read_text().split()]
+    except (OSError, ValueError):
+        return None
+    cells += [0] * (FLUSH_MS + 1 - len(cells))
+    return DiskActivity(
+        key=name,
+        flushes=cells[FLUSHES],
+        flush_ms=cells[FLUSH_MS],
+        reads=cells[0],
+        read_bytes=cells[2] * SECTOR_BYTES,
+        writes=cells[4],
+        written_bytes=cells[6] * SECTOR_BYTES,
+    )
+
+
+def disk_below(sys: Path, path: str) -> str:
+    """The kernel's name of the whole disk that a vdev's path leads to; "" where it leads to none.
+
+    A device-mapper or multipath device counts as the disk: it is where flushes are sent to.
+    """
+    name = Path(os.path.realpath(path)).name if path.startswith("/dev/") else ""
+    device = sys / "class/block" / name
+    if not name or not device.exists():
+        return ""
+    return device.resolve().parent.name if (device / "partition").exists() else name
+
+
+def disk_fact(sys: Path, name: str, fact: str) -> str:
+    """A line such as queue/rotational or queue/write_cache of a disk; "" where there is none."""
+    try:
+        return (sys / "block" / name / fact).read_text().strip()
+    except OSError:
+        return ""
+
+
+def read_nfs(proc: Path) -> tuple[int, int]:
+    """How many commits and writes the NFS server has done, versions 3 and 4 together; zeros where there is none."""
+    try:
+        lines = (proc / "net/rpc/nfsd").read_text().split("\n")
+    except OSError:
+        return (0, 0)
+    rows = {cells[0]: cells[2:] for cells in map(str.split, lines) if len(cells) > 1}  # cells[1] is how many follow
+    third, fourth = rows.get("proc3", []), rows.get("proc4ops", [])
+    commits = _cell(third, NFS3_COMMIT) + _cell(fourth, NFS4_COMMIT)
+    return commits, _cell(third, NFS3_WRITE) + _cell(fourth, NFS4_WRITE)
+
+
+def _cell(cells: list[str], number: int) -> int:
+    return int(cells[number]) if number < len(cells) and cells[number].isdecimal() else 0

@@ -1,0 +1,88 @@
+"""fio: writes that are made safe one by one, as the ZIL makes them; its JSON output.
+
+Each job ends by itself, so that even a fio whose parent was killed is gone after its run time.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from nasadvisor.domain.probing import FioFigures
+from nasadvisor.host.adapters.process import Command, Runner, Tool
+from nasadvisor.host.errors import OutputUnreadable
+
+MARGIN_S: Final = 120.0
+"""Beyond its run time: making files, and the last sync on a slow pool."""
+
+
+@dataclass(frozen=True)
+class FioJob:
+    """One call. `target` are the options that say where; `sync` is "--fsync=1", "--fdatasync=1" or ""."""
+
+    target: tuple[str, ...]
+    block_bytes: int
+    writers: int
+    seconds: int
+    sync: str
+    pattern: str = "write"
+
+    def command(self) -> Command:
+        """fio(1). Contents are random: zeros would be compressed away on the way to the disks."""
+        args = (
+            "--name=nasadvisor",
+            *self.target,
+            "--ioengine=psync",
+            f"--rw={self.pattern}",
+            f"--bs={self.block_bytes}",
+            *((self.sync,) if self.sync else ()),
+            f"--numjobs={self.writers}",
+            "--group_reporting",
+            "--refill_buffers",
+            "--time_based",
+            f"--runtime={self.seconds}",
+            "--output-format=json",
+        )
+        return Command(Tool.FIO, args, mutates=True, timeout_s=self.seconds + MARGIN_S)
+
+
+def run_fio(runner: Runner, job: FioJob) -> FioFigures:
+    """Run one job to its end.
+
+    Raises:
+        HostError: fio is missing, failed, or answered something else than its JSON.
+    """
+    command = job.command()
+    return parse_fio(str(command), runner.run(command).stdout, job)
+
+
+def parse_fio(source: str, text: str, job: FioJob) -> FioFigures:
+    """The figures in fio's answer; notes may stand before the JSON.
+
+    Raises:
+        OutputUnreadable: it is not fio's JSON, or fio reports an error of its own.
+    """
+    try:
+        document = json.loads(text[max(text.find("{"), 0) :])
+        found = document["jobs"][0]
+        if found["error"]:
+            raise OutputUnreadable(source, f"fio reports error {found['error']}")
+        write, sync = found["write"], found["sync"]["lat_ns"]
+        return FioFigures(
+            block_bytes=job.block_bytes,
+            writers=job.writers,
+            operations_per_s=float(write["iops"]),
+            operations=int(write["total_ios"]),
+            write_p50_ns=_percentile(write["clat_ns"], 50),
+            sync_mean_ns=float(sync["mean"]),
+            sync_p50_ns=_percentile(sync, 50),
+            sync_p95_ns=_percentile(sync, 95),
+            sync_p99_ns=_percentile(sync, 99),
+            bytes_per_s=float(write["bw_bytes"]),
+        )
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise OutputUnreadable(source, f"it is not fio's JSON ({error!r})") from error
+
+
+def _percentile(latency: dict[str, Any], percent: int) -> float:
+    """0 where nothing was counted: then fio leaves the percentiles out."""
+    return float(latency.get("percentile", {}).get(f"{percent}.000000", 0))

@@ -1,0 +1,161 @@
+"""Testing a blank SSD: a slice for the time of the test, made and taken back by the executor and its rules.
+
+Nothing decides here what may be written to: the plan is that of a log on this SSD, without its last step, and every
+step asks `can` and `can_undo` as an ordinary run does.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from nasadvisor.domain.actions import Action, CreateSlice, CreateTable, RestoreTable, SaveTable, Slice
+from nasadvisor.domain.checks import can
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.landed import gone, landed
+from nasadvisor.domain.plan import PlanIds, PlanRefused, PlanRequest, make_plan
+from nasadvisor.domain.probing import CandidateRecord, CandidateResult, FioFigures
+from nasadvisor.domain.refusals import HiddenContent
+from nasadvisor.domain.statements import Refused, Statement
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.undo import Outcome, undo_of
+from nasadvisor.domain.undo_checks import can_undo
+from nasadvisor.domain.units import KIB, MIB
+from nasadvisor.host.adapters.fio import FioJob, run_fio
+from nasadvisor.host.adapters.process import Runner, Tool
+from nasadvisor.host.errors import HostError, RulesForbid, ToolMissing
+from nasadvisor.host.executor import Executor
+from nasadvisor.host.leftovers import Leftovers
+from nasadvisor.host.lock import host_lock
+from nasadvisor.host.runs import LOCK_WAIT_S, RunHost
+
+JOBS: Final = tuple((block * KIB, writers) for writers in (1, 16) for block in (4, 16, 64, 128))
+"""What a log sees: blocks of 4 to 128 KiB, from one program or from many."""
+
+FILL_SHARE: Final = 4
+"""The fast cache is filled for as many times as long as one job measures, in two halves that are compared."""
+
+
+NOT_SHOWN: Final = _("“{step}” reported success, but the host does not show it.")
+STILL_SHOWN: Final = _("“{step}” reported success, but the host still shows what it should have taken away.")
+
+
+class CandidateRefused(RulesForbid):
+    """A rule forbids the test."""
+
+
+class SliceStays(HostError):  # noqa: N818 - named for what happened
+    """The test's slice could not be taken back."""
+
+    def __init__(self, why: Statement) -> None:
+        template = _(
+            "The slice of the test could not be taken back: {why} Its record stays, so the next probe tries again."
+        )
+        super().__init__(template, why=why)
+
+
+@dataclass(frozen=True)
+class CandidateHost:
+    """Where SSDs are tested: as runs are, with the same locks and the same executor."""
+
+    runs: RunHost
+    runner: Runner
+    leftovers: Leftovers
+
+
+def measure_candidate(host: CandidateHost, request: PlanRequest, ids: PlanIds, seconds: int) -> CandidateResult:
+    """Measure the SSD of a request for a single log, for `seconds` a job. The pool of the request is not touched.
+
+    Raises:
+        HostBusy, CandidateRefused, ToolMissing: nothing was changed.
+        HostError: it could not be measured; the slice is gone, or its record stays for the next clean-up.
+    """
+    if not host.runner.has(Tool.FIO):
+        raise ToolMissing(Tool.FIO, "fio", ("/usr/bin",))
+    with host_lock(host.runs.locks, LOCK_WAIT_S) as descriptors:
+        executor = host.runs.executor(descriptors)
+        inventory = executor.inventory()
+        actions = _preparation(request, ids, inventory, executor)
+        at = host.runs.clock().isoformat(timespec="seconds")
+        disk = inventory.disk(request.log_disks[0])
+        images = (executor.table_image(disk),) if disk else ()
+        record = CandidateRecord(ids.plan_id, at, actions, images)
+        host.leftovers.write(record)
+        try:
+            _make(actions, inventory, executor)
+            piece = next(action.slice for action in actions if isinstance(action, CreateSlice))
+            measured = _measure(host.runner.holding(descriptors), piece, seconds)
+        finally:
+            _take_back(record, executor, host.leftovers)
+    label = disk.label if disk else ""
+    return CandidateResult(ids.plan_id, request.log_disks[0], label, at, *measured)
+
+
+def clean_up_candidates(host: CandidateHost) -> tuple[str, ...]:
+    """Take back what interrupted tests left; the ids of those tests.
+
+    Raises:
+        HostBusy: a test or a run is under way, or what it started still runs.
+        SliceStays: a rule forbids it, or it failed.
+    """
+    records = host.leftovers.candidates()
+    if not records:
+        return ()
+    with host_lock(host.runs.locks, LOCK_WAIT_S) as descriptors:
+        executor = host.runs.executor(descriptors)
+        for record in host.leftovers.candidates():
+            _take_back(record, executor, host.leftovers)
+    return tuple(record.id for record in records)
+
+
+def _preparation(request: PlanRequest, ids: PlanIds, inventory: Inventory, executor: Executor) -> tuple[Action, ...]:
+    """Table and slice of a plan that would be allowed as a whole."""
+    plan = make_plan(request, inventory, ids)
+    if isinstance(plan, PlanRefused):
+        raise CandidateRefused(plan.refusals)
+    for piece in plan.slices:
+        what, disk = executor.hidden_content(piece), inventory.disk(piece.disk_key)
+        if what and disk:
+            raise CandidateRefused((HiddenContent(disk, piece, what),))
+    return tuple(action for action in plan.actions if isinstance(action, CreateTable | SaveTable | CreateSlice))
+
+
+def _make(actions: tuple[Action, ...], inventory: Inventory, executor: Executor) -> None:
+    for action in actions:
+        answer = can(action, inventory)
+        if isinstance(answer, Refused):
+            raise CandidateRefused((answer,))
+        executor.do(action, inventory)
+        inventory = executor.inventory()
+        if not isinstance(action, SaveTable) and landed(action, inventory) is None:
+            raise SliceStays(Statement("not-shown", NOT_SHOWN, {"step": action.describe()}))
+
+
+def _measure(runner: Runner, piece: Slice, seconds: int) -> tuple[float, float, int, tuple[FioFigures, ...]]:
+    """First fill the SSD's fast cache, then measure what a log does."""
+
+    def job(block: int, writers: int, length: int, sync: str) -> FioFigures:
+        share = piece.size_bytes // writers // MIB * MIB
+        place = (f"--filename={piece.partuuid_path}", "--direct=1", f"--size={share}", f"--offset_increment={share}")
+        return run_fio(runner, FioJob(place, block, writers, length, sync))
+
+    halves = [job(MIB, 4, max(seconds * FILL_SHARE // 2, 1), "") for _ in range(2)]
+    figures = tuple(job(block, writers, seconds, "--fdatasync=1") for block, writers in JOBS)
+    written = sum(each.operations * each.block_bytes for each in (*halves, *figures))
+    return halves[0].bytes_per_s, halves[1].bytes_per_s, written, figures
+
+
+def _take_back(record: CandidateRecord, executor: Executor, leftovers: Leftovers) -> None:
+    """Undo the recorded actions, the last first; each is looked up before and after."""
+    inventory = executor.inventory()
+    images = {image.disk_key: image for image in record.images}
+    for undo in (undo for action in reversed(record.actions) for undo in undo_of(action, Outcome())):
+        if gone(undo, inventory):
+            continue
+        answer = can_undo(undo, inventory)
+        if isinstance(answer, Refused):
+            raise SliceStays(answer)
+        image = images.get(undo.disk_key) if isinstance(undo, RestoreTable) else None
+        executor.undo(undo, inventory, image)
+        inventory = executor.inventory()
+        if not isinstance(undo, RestoreTable) and not gone(undo, inventory):
+            raise SliceStays(Statement("still-shown", STILL_SHOWN, {"step": undo.describe()}))
+    leftovers.remove(record)

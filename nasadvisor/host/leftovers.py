@@ -1,0 +1,94 @@
+"""Records of what a measurement makes, durable before it is made, so that a crash leaves nothing behind for good.
+
+One file a measurement in `STATE/probes`; it is there exactly as long as something may have to be removed.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar
+
+from nasadvisor.documents import DocumentError, from_json, to_json
+from nasadvisor.domain.probing import CandidateRecord, ProbeRecord
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.host.errors import HostError
+from nasadvisor.host.journal import JournalUnwritable, sync_directory
+
+T = TypeVar("T", ProbeRecord, CandidateRecord)
+
+SUFFIXES: Final[dict[type[ProbeRecord] | type[CandidateRecord], str]] = {
+    ProbeRecord: ".probe.json",
+    CandidateRecord: ".candidate.json",
+}
+
+
+class RecordDamaged(HostError):  # noqa: N818 - named for what happened
+    """A record cannot be read, so what it names has to be removed by hand."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        template = _(
+            "The record {path} of an interrupted measurement cannot be read: {problem}. Look for datasets called "
+            "nasadvisor-probe-… with `zfs list`, and for slices without a pool; then remove the file."
+        )
+        super().__init__(template, path=str(path), problem=problem)
+
+
+@dataclass(frozen=True)
+class Leftovers:
+    """The records in one directory."""
+
+    directory: Path
+
+    def write(self, record: ProbeRecord | CandidateRecord) -> None:
+        """Make a record durable, all of it or nothing.
+
+        Raises:
+            JournalUnwritable: it could not be written; then nothing may be made.
+        """
+        path = self._path(record)
+        draft = path.with_suffix(".draft")
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(to_json(record))
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(path)
+            sync_directory(self.directory)
+        except OSError as error:
+            raise JournalUnwritable(path, error) from error
+
+    def remove(self, record: ProbeRecord | CandidateRecord) -> None:
+        """Forget a record: what it names is gone."""
+        self._path(record).unlink(missing_ok=True)
+        sync_directory(self.directory)
+
+    def probes(self) -> tuple[ProbeRecord, ...]:
+        """Probes that were not cleaned up.
+
+        Raises:
+            RecordDamaged: one of them cannot be read.
+        """
+        return tuple(_read(ProbeRecord, path) for path in self._paths(ProbeRecord))
+
+    def candidates(self) -> tuple[CandidateRecord, ...]:
+        """Tests of SSDs that were not cleaned up.
+
+        Raises:
+            RecordDamaged: one of them cannot be read.
+        """
+        return tuple(_read(CandidateRecord, path) for path in self._paths(CandidateRecord))
+
+    def _path(self, record: ProbeRecord | CandidateRecord) -> Path:
+        return self.directory / f"{record.id}{SUFFIXES[type(record)]}"
+
+    def _paths(self, kind: type[ProbeRecord] | type[CandidateRecord]) -> list[Path]:
+        return sorted(self.directory.glob(f"*{SUFFIXES[kind]}"))
+
+
+def _read(kind: type[T], path: Path) -> T:
+    try:
+        return from_json(kind, path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, DocumentError) as error:
+        raise RecordDamaged(path, str(error)) from error

@@ -1,0 +1,116 @@
+"""The measuring service: look whether the pool may be disturbed, probe it, and if asked test an SSD."""
+
+import re
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from nasadvisor.domain.inventory import Inventory, Pool
+from nasadvisor.domain.measurement import Measurement, MeasureOrder
+from nasadvisor.domain.plan import PlanIds, PlanRequest
+from nasadvisor.domain.probing import CandidateResult, ProbeResult, against_probe
+from nasadvisor.domain.refusals import DiskGone, NoPool
+from nasadvisor.domain.samples import Sample
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.units import GIB
+from nasadvisor.domain.workload import CommitTime, workload_of
+from nasadvisor.host.candidate import CandidateHost, clean_up_candidates, measure_candidate
+from nasadvisor.host.errors import HostError, RulesForbid
+from nasadvisor.host.probe import ProbeHost, clean_up_probes, probe_pool
+from nasadvisor.host.sample import Sampler
+
+LOOK_S: Final = 5.0
+"""How long it is looked first whether the pool is quiet."""
+
+TEST_BYTES: Final = 32 * GIB
+"""More than the fast cache of most SSDs; a smaller SSD is tested with what it has."""
+
+SHARE_FOR_TEST: Final = 0.8
+LONGEST_S: Final = 300
+_ID: Final = re.compile(r"[0-9a-f][0-9a-f-]{7,35}")
+
+
+class MeasurementRefused(RulesForbid):
+    """It may not be measured now; nothing was changed."""
+
+
+class OrderForeign(HostError):  # noqa: N818 - named for what happened
+    """An order that our own console or command line would not give."""
+
+    def __init__(self) -> None:
+        super().__init__(_("The order for a measurement is not one of ours. Nothing was changed."))
+
+
+@dataclass(frozen=True)
+class MeasureHost:
+    """What measuring needs of a host. `wait` lets seconds pass."""
+
+    inventory: Callable[[], Inventory]
+    sampler: Callable[[], Sampler]
+    probes: ProbeHost
+    candidates: CandidateHost
+    wait: Callable[[float], None]
+
+
+def clean_up(host: MeasureHost) -> tuple[str, ...]:
+    """Remove what interrupted measurements left; the names of what was removed.
+
+    Raises:
+        HostError: one of them could not be removed; its record stays.
+    """
+    return (*clean_up_probes(host.probes), *clean_up_candidates(host.candidates))
+
+
+def measure(host: MeasureHost, order: MeasureOrder) -> Measurement:
+    """Measure what was ordered. Everything is checked here, whoever gave the order.
+
+    Raises:
+        OrderForeign, MeasurementRefused: nothing was changed.
+        HostError: it could not be measured; what was made is gone, or its record stays for the next clean-up.
+    """
+    if not _ID.fullmatch(order.id) or not 1 <= order.seconds <= LONGEST_S or order.test_bytes < 0:
+        raise OrderForeign
+    clean_up(host)
+    inventory = host.inventory()
+    pool = inventory.pool(order.pool_guid)
+    if pool is None:
+        raise MeasurementRefused((NoPool(order.pool_guid),))
+    if order.disk_key and inventory.disk(order.disk_key) is None:
+        raise MeasurementRefused((DiskGone(order.disk_key),))
+    _check(host, pool)
+    probe, commit = _probe(host, pool, order)
+    return Measurement(order, probe, commit, _test(host, inventory, pool, order) if order.disk_key else None)
+
+
+def _check(host: MeasureHost, pool: Pool) -> None:
+    """Refuse a pool that is unwell, full or busy; the last takes some seconds to see."""
+    refusals = tuple(against_probe(pool, None)) or tuple(against_probe(pool, _look(host, pool)))
+    if refusals:
+        raise MeasurementRefused(refusals)
+
+
+def _look(host: MeasureHost, pool: Pool) -> Sample | None:
+    sampler = host.sampler()
+    sampler.sample()
+    host.wait(LOOK_S)
+    return next((each for each in sampler.sample().samples if each.pool_guid == pool.guid), None)
+
+
+def _probe(host: MeasureHost, pool: Pool, order: MeasureOrder) -> tuple[ProbeResult, CommitTime | None]:
+    """The probe, and what the pool's devices took meanwhile."""
+    sampler = host.sampler()
+    facts = [each for each in sampler.sample().facts if each.guid == pool.guid]
+    result = probe_pool(host.probes, pool, order.id, order.seconds)
+    sample = next((each for each in sampler.sample().samples if each.pool_guid == pool.guid), None)
+    return result, workload_of(sample, facts[-1]).commit_time if sample and facts else None
+
+
+def _test(host: MeasureHost, inventory: Inventory, pool: Pool, order: MeasureOrder) -> CandidateResult:
+    disk = inventory.disk(order.disk_key)
+    room = int(disk.identity.size_bytes * SHARE_FOR_TEST) if disk else 0
+    size = order.test_bytes or min(TEST_BYTES, room)
+    request = PlanRequest(pool.guid, (order.disk_key,), size, reserve_percent=0)
+    uuids = tuple(str(uuid.uuid4()) for _ in range(PlanIds.uuids_needed(request)))
+    at = host.probes.clock().isoformat(timespec="seconds")
+    return measure_candidate(host.candidates, request, PlanIds(order.id, at, uuids), order.seconds)

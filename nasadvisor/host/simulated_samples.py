@@ -1,0 +1,119 @@
+"""Made-up samples for a machine that exists only in memory: somebody saves small files all the time, mostly by day.
+
+Deterministic in the time, so that a page looks the same when it is loaded again. Nothing here was measured.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import Final
+
+from nasadvisor.domain.histogram import EMPTY, Histogram
+from nasadvisor.domain.inventory import Inventory, Pool, VdevClass
+from nasadvisor.domain.pool_facts import DatasetFacts, LeafFacts, PoolFacts, Tunables
+from nasadvisor.domain.samples import (
+    ArcActivity,
+    DatasetActivity,
+    DiskActivity,
+    Levels,
+    PoolActivity,
+    Sample,
+    VdevActivity,
+)
+from nasadvisor.domain.units import GIB, KIB
+
+DAY_S: Final = 86400
+SLOW_BUCKET, FAST_BUCKET = 23, 15
+"""Buckets around 12 ms, a hard disk, and around 50 us, an SSD."""
+
+SHAPE: Final = ((-1, 0.12), (0, 0.62), (1, 0.21), (2, 0.05))
+"""How the times spread over the buckets around the middle one."""
+
+
+def simulated_facts(inventory: Inventory, pool: Pool) -> PoolFacts:
+    """Facts that go with the samples."""
+    leaves = tuple(
+        LeafFacts(leaf.guid, each, leaf.name.rpartition("/")[2], _disk(leaf.guid), each is VdevClass.NORMAL)
+        for each, tops in pool.by_class().items()
+        for top in tops
+        for leaf in top.leaves()
+        if each is not VdevClass.SPARE
+    )
+    datasets = (
+        DatasetFacts(f"{pool.name}/vms", True, "standard", "latency", 16 * KIB),
+        DatasetFacts(f"{pool.name}/home", False, "standard", "latency", 128 * KIB),
+        DatasetFacts(f"{pool.name}/scratch", False, "disabled", "latency", 128 * KIB),
+    )
+    memory = inventory.host.memory_bytes
+    tunables = Tunables(memory // 10, memory // 5, 5, 32 * 1024 * KIB, 1, 0, memory)
+    return PoolFacts(pool.guid, pool.name, inventory.read_at, datasets, leaves, tunables)
+
+
+def simulated_sample(pool: Pool, at: int, seconds: float = 10.0, *, log_since: int | None = None) -> Sample:
+    """What might have happened in the seconds before `at`; `log_since` is when a log was added, if one was."""
+    has_log = log_since is not None and at >= log_since
+    commits = int(_load(at) * seconds * (4 if has_log else 1))
+    blocks = int(commits * 1.1)
+    bytes_each = 18 * KIB
+    vms = DatasetActivity(
+        name=f"{pool.name}/vms",
+        commits=commits,
+        commit_writers=commits * 9 // 10,
+        records=blocks,
+        needcopy_bytes=blocks * bytes_each,
+        log_blocks=blocks if has_log else 0,
+        log_bytes=blocks * 20 * KIB if has_log else 0,
+        pool_blocks=0 if has_log else blocks,
+        pool_bytes=0 if has_log else blocks * 20 * KIB,
+        writes=blocks * 2,
+        written_bytes=blocks * 2 * bytes_each,
+        reads=commits,
+        read_bytes=commits * 16 * KIB,
+    )
+    scratch = DatasetActivity(f"{pool.name}/scratch", writes=40, written_bytes=40 * 128 * KIB)
+    reads = int(30 * seconds)
+    return Sample(
+        pool_guid=pool.guid,
+        pool_name=pool.name,
+        at=at,
+        seconds=seconds,
+        datasets=(vms, scratch),
+        vdevs=tuple(_vdevs(pool, 0 if has_log else blocks, blocks if has_log else 0, reads, at)),
+        disks=tuple(_disks(pool, 0 if has_log else commits)),
+        pool=PoolActivity(arc_reads=reads, arc_read_bytes=reads * 64 * KIB, nfs_commits=commits // 3),
+        arc=ArcActivity(reads * 20, reads, reads * 3, reads // 2, reads * 2 // 5, reads * 64 * KIB),
+        levels=Levels(arc_bytes=15 * GIB, arc_target_bytes=15 * GIB, arc_most_bytes=16 * GIB),
+        txgs=_spread(32, max(int(seconds / 5), 1)),
+    ).with_busy()
+
+
+def _load(at: int) -> float:
+    """Commits a second: little by night, 60 around noon, with a ripple."""
+    day = max(math.sin((at % DAY_S) / DAY_S * math.pi), 0.0)
+    return 2 + 60 * day**2 * (1 + 0.35 * math.sin(at / 700) + 0.15 * math.sin(at / 61))
+
+
+def _vdevs(pool: Pool, to_data: int, to_log: int, reads: int, at: int) -> Iterable[VdevActivity]:
+    middle = SLOW_BUCKET + (1 if math.sin(at / 900) > 0.8 else 0)
+    count = max(len(pool.data), 1)
+    for leaf in (leaf for top in pool.data for leaf in top.leaves()):
+        writes = _spread(middle, to_data // count + 12)
+        yield VdevActivity(leaf.guid, _spread(SLOW_BUCKET, reads // count), writes, 0, to_data // count)
+    for leaf in (leaf for top in pool.logs for leaf in top.leaves()):
+        yield VdevActivity(leaf.guid, EMPTY, _spread(FAST_BUCKET, to_log), 0, to_log)
+
+
+def _disks(pool: Pool, commits: int) -> Iterable[DiskActivity]:
+    for top in pool.data:
+        for leaf in top.leaves():
+            yield DiskActivity(_disk(leaf.guid), commits, commits * 9, 30, 30 * 64 * KIB, commits, commits * 20 * KIB)
+
+
+def _spread(middle: int, count: int) -> Histogram:
+    counts = [0] * (middle + 3)
+    for offset, share in SHAPE:
+        counts[middle + offset] = round(count * share)
+    return Histogram.of(counts)
+
+
+def _disk(guid: str) -> str:
+    return f"sim-{guid}"

@@ -1,0 +1,172 @@
+"""The evidence pages in a real browser: how they look, and that the heat map answers mouse and keyboard."""
+
+import json
+import re
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from nasadvisor.console import records, series
+from nasadvisor.console.models import Node, SampledPool, StoredRun
+from tests.browser.conftest import Desk
+from tests.browser.test_looks import WIDTHS, overflow, picture, violations
+from tests.evidence.picture import RECORDED
+from tests.unit.console.test_evidence import applied_run, fill
+from tests.unit.machines import TANK
+
+IMAGES = Path(__file__).parents[2] / "docs/images"
+
+
+def drawn(desk: Desk) -> None:
+    """Wait until the map has data."""
+    desk.page.locator(".heat-canvas[data-drawn]").wait_for()
+
+
+def watched(desk: Desk) -> None:
+    fill(30, log_hours_ago=7)
+    applied_run(7)
+    desk.open(f"/evidence/{TANK}/")
+    drawn(desk)
+    for summary in desk.page.locator("details summary").all():
+        summary.click()
+
+
+def fresh(desk: Desk) -> None:
+    fill(0.2)
+    desk.open(f"/evidence/{TANK}/")
+    drawn(desk)
+
+
+def unwatched(desk: Desk) -> None:
+    SampledPool.objects.all().delete()
+    desk.open(f"/evidence/{TANK}/")
+
+
+def pools(desk: Desk) -> None:
+    fill(26)
+    desk.open("/evidence/")
+
+
+def report(desk: Desk) -> None:
+    fill(40, log_hours_ago=15)
+    desk.open(f"/evidence/{TANK}/report/{applied_run(15).id}/")
+
+
+def proof(desk: Desk) -> None:
+    fill(40, log_hours_ago=15)
+    applied_run(15)
+    desk.open(f"/runs/{StoredRun.objects.get().pk}/proof/")
+
+
+PAGES: dict[str, Callable[[Desk], None]] = {
+    "watched": watched,
+    "fresh": fresh,
+    "unwatched": unwatched,
+    "pools": pools,
+    "report": report,
+    "proof": proof,
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_accessible_and_fits_at_every_width(operator: Desk, name: str) -> None:
+    PAGES[name](operator)
+    for width, height in WIDTHS.items():
+        operator.page.set_viewport_size({"width": width, "height": height})
+        operator.page.wait_for_timeout(150)
+        picture(operator.page, f"evidence-{name}-{width}")
+        assert not overflow(operator.page), f"{name} is wider than {width} px"
+    assert not violations(operator.page)
+    operator.page.emulate_media(color_scheme="dark")
+    operator.page.set_viewport_size({"width": 1440, "height": 900})
+    operator.page.wait_for_timeout(150)
+    picture(operator.page, f"evidence-{name}-1440-dark")
+    assert not violations(operator.page)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_fits_in_german(operator: Desk, name: str) -> None:
+    operator.page.context.add_cookies([{"name": "nasadvisor_language", "value": "de", "url": operator.url}])
+    PAGES[name](operator)
+    for width in (1440, 390):
+        operator.page.set_viewport_size({"width": width, "height": WIDTHS[width]})
+        operator.page.wait_for_timeout(150)
+        picture(operator.page, f"evidence-{name}-{width}-de")
+        assert not overflow(operator.page), f"{name} is wider than {width} px"
+
+
+def test_the_map_tells_its_values_and_zooms(operator: Desk) -> None:
+    watched(operator)
+    page = operator.page
+    canvas, readout = page.locator(".heat-canvas"), page.locator(".heat-readout")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 60)
+    expect(readout).to_have_text(re.compile(r"commits/s"))
+    with page.expect_response("**/heat/**") as zoomed:
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] / 2 + 120, box["y"] + 60)
+        page.mouse.up()
+    answer = zoomed.value.json()
+    assert answer["end"] - answer["start"] < 6 * 3600
+    with page.expect_response("**/heat/**") as out:
+        page.locator("[data-heat-back]").click()
+    answer = out.value.json()
+    assert answer["end"] - answer["start"] == 86400
+    assert [mark["what"] for mark in answer["marks"]] == ["Added"]
+
+
+def test_the_map_can_be_read_with_the_keyboard_alone(operator: Desk) -> None:
+    watched(operator)
+    operator.page.locator(".heat-canvas").focus()
+    for _ in range(3):
+        operator.page.keyboard.press("ArrowLeft")
+    expect(operator.page.locator(".heat-readout")).to_have_text(re.compile(r"commits/s"))
+    with operator.page.expect_response("**/heat/**"):
+        operator.page.keyboard.press("Enter")
+    with operator.page.expect_response("**/heat/**"):
+        operator.page.keyboard.press("Escape")
+
+
+def test_another_part_of_the_pool_can_be_chosen(operator: Desk) -> None:
+    watched(operator)
+    with operator.page.expect_response("**/heat/**target=class-logs**"):
+        operator.page.locator("[data-heat=target]").select_option("class-logs")
+
+
+@pytest.mark.skipif(not RECORDED.exists(), reason="`make evidence` records it")
+def test_the_picture_of_a_log_that_takes_over(operator: Desk) -> None:
+    """Story 4: the latencies fall at the moment the log is added, and rise when it goes. Kept for the documentation."""
+    recorded = json.loads(RECORDED.read_text())
+    Node.objects.all().delete()
+    shift = int(time.time()) - max(sample["at"] for each in recorded["readings"] for sample in each["samples"])
+    node = recorded["inventory"]["host"]["node"]
+    records.store_inventory(node, {**recorded["inventory"], "read_at": timezone.now().isoformat(timespec="seconds")})
+    records.store_run(node, later(recorded["run"], shift))
+    for reading in recorded["readings"]:
+        samples = [{**sample, "at": sample["at"] + shift} for sample in reading["samples"]]
+        series.store_reading(node, {**reading, "samples": samples})
+    guid = recorded["inventory"]["pools"][0]["guid"]
+    ends = [sample["at"] + shift for each in recorded["readings"] for sample in each["samples"]]
+    operator.open(f"/evidence/{guid}/?start={min(ends) - 10}&end={max(ends)}")
+    drawn(operator)
+    IMAGES.mkdir(exist_ok=True)
+    operator.page.locator("#heatmap").screenshot(path=IMAGES / "heatmap-log-added.png")
+
+
+def later(run: Any, shift: int) -> Any:
+    """The run with all its times moved."""
+    if isinstance(run, dict):
+        return {key: later(value, shift) for key, value in run.items()}
+    if isinstance(run, list):
+        return [later(value, shift) for value in run]
+    if isinstance(run, str) and re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00", run):
+        return (datetime.fromisoformat(run) + timedelta(seconds=shift)).isoformat()
+    return run

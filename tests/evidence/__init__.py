@@ -1,0 +1,1 @@
+"""Evidence: what sampling costs, and whether the verdicts hold against the truth in the lab."""

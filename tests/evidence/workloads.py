@@ -1,0 +1,116 @@
+"""Workloads whose answer is known, as shell commands for the lab's guest.
+
+Each prepares its place and runs fio for a time; what it achieved is the number that a log or a cache should change.
+`expected` is what an expert would answer; it is only printed beside the verdict.
+"""
+
+from dataclasses import dataclass
+
+ARC_BYTES = 256 << 20
+"""The ARC's limit while caches are tried: small, so that sets larger than it fit on small disks."""
+
+MIB = 1 << 20
+FIO = (
+    "fio --name={name} --ioengine=psync --group_reporting --refill_buffers --time_based --runtime={seconds} "
+    "--fallocate=none --output-format=json"
+)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One workload. `options` are fio's; `direction` is the part of its answer that counts; `pool` is where it runs."""
+
+    name: str
+    what: str
+    expected: str
+    options: str
+    prepare: str = ""
+    pool: str = "tank"
+    direction: str = "write"
+    directory: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where its files are."""
+        return self.directory or f"/{self.pool}/{self.name}"
+
+    def command(self, seconds: int) -> str:
+        """The shell command that runs it for so long and prints fio's JSON."""
+        return f"{FIO.format(name=self.name, seconds=seconds)} --directory={self.place} {self.options}"
+
+    @property
+    def preparation(self) -> str:
+        """The shell commands that make its place."""
+        return self.prepare or f"zfs create {self.pool}/{self.name}"
+
+
+SMALL_SYNC = "--rw=randwrite --bs=4k --fsync=1 --filesize=16m --direct=0"
+
+NFS = """
+zfs create tank/nfs && systemctl start nfs-server &&
+exportfs -o rw,sync,no_root_squash,no_subtree_check,fsid=71 127.0.0.1:/tank/nfs &&
+mkdir -p /mnt/nfs && mount -t nfs -o vers=4.2 127.0.0.1:/tank/nfs /mnt/nfs
+"""
+
+LOG_WORKLOADS = (
+    Workload("one-writer", "one program, 4 KiB and fsync", "helps", f"{SMALL_SYNC} --numjobs=1"),
+    Workload("many-writers", "eight programs, 4 KiB and fsync", "helps", f"{SMALL_SYNC} --numjobs=8"),
+    Workload(
+        "nfs",
+        "four writers over NFS, 8 KiB and fsync",
+        "helps",
+        "--rw=randwrite --bs=8k --fsync=1 --filesize=16m --numjobs=4",
+        NFS,
+        directory="/mnt/nfs",
+    ),
+    Workload(
+        "stream",
+        "one asynchronous stream of 1 MiB writes",
+        "no",
+        "--rw=write --bs=1m --filesize=512m --numjobs=1 --rate=20m",
+    ),
+    Workload(
+        "disabled",
+        "eight programs, 4 KiB and fsync, sync=disabled",
+        "no",
+        f"{SMALL_SYNC} --numjobs=8 --rate_iops=100",
+        "zfs create -o sync=disabled tank/disabled",
+    ),
+    Workload(
+        "throughput",
+        "four programs, 64 KiB and fsync, logbias=throughput",
+        "no",
+        "--rw=randwrite --bs=64k --fsync=1 --filesize=64m --numjobs=4",
+        "zfs create -o logbias=throughput -o recordsize=64K tank/throughput",
+    ),
+)
+
+FLASH_WORKLOAD = Workload(
+    "flash", "eight programs, 4 KiB and fsync, on a pool of SSDs", "little", f"{SMALL_SYNC} --numjobs=8", pool="flash"
+)
+
+READ = "--rw=randread --bs=128k --direct=0 --numjobs=2 --file_service_type=random --openfiles=1"
+
+
+def _readers(name: str, what: str, expected: str, size_bytes: int, options: str = READ) -> Workload:
+    size = size_bytes // MIB
+    prepare = (
+        f"zfs create -o recordsize=128K -o compression=off tank/{name} && "
+        f"fio --name=fill --directory=/tank/{name} --filename=set --rw=write --bs=1m --size={size}m --end_fsync=1 "
+        f"--refill_buffers --output-format=json > /dev/null"
+    )
+    return Workload(name, what, expected, f"--filename=set --size={size}m {options}", prepare, direction="read")
+
+
+CACHE_WORKLOADS = (
+    _readers("fits", "random reads of a set half as large as the ARC", "no", ARC_BYTES // 2),
+    _readers("near", "random reads of a set 1.3 times the ARC", "helps", ARC_BYTES * 13 // 10),
+    _readers("far", "random reads of a set six times the ARC", "cannot tell, or at least so much", ARC_BYTES * 6),
+    _readers(
+        "streamed",
+        "one reader of a file six times the ARC, from end to end",
+        "no",
+        ARC_BYTES * 6,
+        "--rw=read --bs=1m --direct=0 --numjobs=1",
+    ),
+)

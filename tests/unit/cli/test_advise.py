@@ -1,0 +1,85 @@
+"""`nasadvisor advise`: samples of its own, verdicts with evidence, and nothing said that was not seen."""
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from nasadvisor.domain.pool_facts import PoolFacts
+from nasadvisor.domain.reading import Reading
+from nasadvisor.domain.samples import Sample
+from tests.unit.cli.conftest import Shell
+from tests.unit.evidence.pools import async_writers, facts, readers, sync_writers
+from tests.unit.machines import TANK
+
+
+@dataclass
+class Recorded:
+    """A sampler that tells the same each time; the first reading has only facts."""
+
+    sample_told: Sample
+    facts_told: PoolFacts
+    readings: int = 0
+    facts: list[PoolFacts] = field(default_factory=list)
+
+    def sample(self) -> Reading:
+        self.readings += 1
+        if self.readings == 1:
+            return Reading((), (replace(self.facts_told, guid=TANK),))
+        return Reading((replace(self.sample_told, pool_guid=TANK, at=self.readings),))
+
+
+@pytest.fixture
+def busy(shell: Shell) -> Shell:
+    shell.sampler = Recorded(sync_writers(seconds=5), facts())
+    return shell
+
+
+def test_it_watches_as_long_as_asked(busy: Shell) -> None:
+    result = busy.run("advise", "tank", "--seconds", "22", "--every", "5")
+    assert result.exit_code == 0, result.output
+    assert busy.waited == [5, 5, 5, 5, 2]
+    assert busy.sampler.readings == 6
+
+
+def test_it_prints_the_verdict_its_rule_and_the_evidence(busy: Shell) -> None:
+    output = busy.run("advise", "tank").output
+    assert "Log (SLOG): helps" in output
+    assert "Rule: slow-commits" in output
+    assert "60/s  [zil_commit_count]" in output
+    assert "tank/db" in output
+    assert "because at most" in " ".join(output.split())
+    assert "only" in output
+
+
+def test_in_json_it_says_the_same(busy: Shell) -> None:
+    document = busy.json("advise", "tank")
+    assert [each["answer"] for each in document["verdicts"]] == ["helps", "cannot-tell"]
+    assert document["verdicts"][0]["rule"]["code"] == "slow-commits"
+    assert document["datasets"][0]["reach"] == "log"
+    assert document["recommended"]["log"]["is_measured"] is True
+
+
+def test_a_quiet_pool_is_told_as_such(shell: Shell) -> None:
+    shell.sampler = Recorded(async_writers(seconds=5), facts())
+    assert "Log (SLOG): no gain" in shell.run("advise", "tank").output
+
+
+def test_a_cache_that_helps_comes_after_memory(shell: Shell) -> None:
+    shell.sampler = Recorded(readers(seconds=5), facts())
+    output = " ".join(shell.run("advise", "tank").output.split())
+    assert "Cache (L2ARC): helps" in output
+    assert "First: More memory would do the same" in output
+    assert "Caches together: 40G" in output
+
+
+def test_an_unknown_pool_is_a_mistake_and_nothing_is_watched(busy: Shell) -> None:
+    result = busy.run("advise", "nothing")
+    assert result.exit_code == 2
+    assert busy.waited == []
+
+
+def test_a_pool_that_was_exported_meanwhile_is_said_so(shell: Shell) -> None:
+    shell.sampler = Recorded(sync_writers(seconds=5), facts())
+    result = shell.run("advise", "archive")
+    assert result.exit_code == 3
+    assert "not imported all the time" in result.output

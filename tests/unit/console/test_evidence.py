@@ -1,0 +1,175 @@
+"""The evidence pages on a day of samples."""
+
+import csv
+import time
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from nasadvisor.console import records, series
+from nasadvisor.console.models import Node, Resolution, SampledPool, StoredRun
+from nasadvisor.documents import to_document
+from nasadvisor.domain.lifecycle import Run, RunState, StepState, steps_of
+from nasadvisor.domain.reading import Reading
+from nasadvisor.host.simulated_samples import simulated_facts, simulated_sample
+from tests.unit.machines import ARCHIVE, MIRROR_AND_CACHES, TANK, home_server, plan_for, with_single_log
+
+RUN = "7f0c2a4e-0000-4000-8000-000000000001"
+
+
+def fill(hours: float, log_hours_ago: float = 0) -> SampledPool:
+    """So many hours of samples until now; if asked, with a log in the last of them."""
+    inventory = with_single_log() if log_hours_ago else home_server()
+    now = timezone.now().replace(microsecond=0)
+    records.store_inventory("nas", to_document(replace(inventory, read_at=now.isoformat())))
+    pool = inventory.pool(TANK)
+    assert pool
+    node = Node.objects.get()
+    series.store_reading("nas", to_document(Reading((), (simulated_facts(inventory, pool),))))
+    found = SampledPool.objects.get()
+    at = int(now.timestamp())
+    since = at - int(log_hours_ago * 3600) if log_hours_ago else None
+    times = range(at - int(hours * 3600), at + 1, 10)
+    series.save_samples(found, Resolution.RAW, [simulated_sample(pool, when, log_since=since) for when in times])
+    series.roll_up(now)
+    assert node.sampled_pools.count() == 1
+    return found
+
+
+def applied_run(hours_ago: float) -> StoredRun:
+    """A run of the wizard that ended so long ago."""
+    plan = plan_for(MIRROR_AND_CACHES, home_server())
+    at = (timezone.now() - timedelta(hours=hours_ago)).isoformat(timespec="seconds")
+    steps = tuple(replace(step, state=StepState.DONE, started_at=at, ended_at=at) for step in steps_of(plan.actions))
+    run = Run(plan.id, "nas", plan, RunState.APPLIED, "me", at, at, 9, steps)
+    records.store_run("nas", to_document(run))
+    return StoredRun.objects.get()
+
+
+def page(client: Client, path: str) -> str:
+    response = client.get(path)
+    assert response.status_code == 200, path
+    return response.content.decode()
+
+
+def heat(client: Client, **query: object) -> dict[str, Any]:
+    response = client.get(f"/evidence/{TANK}/heat/", {key: str(value) for key, value in query.items()})
+    assert response.status_code == 200
+    document: dict[str, Any] = response.json()
+    return document
+
+
+def test_without_samples_it_says_so(viewer: Client) -> None:
+    now = timezone.now().isoformat()
+    records.store_inventory("nas", to_document(replace(home_server(), read_at=now)))
+    assert "Not watched yet" in page(viewer, "/evidence/")
+    assert "every 10 seconds" in page(viewer, f"/evidence/{TANK}/")
+    assert viewer.get(f"/evidence/{TANK}/heat/").status_code == 404
+    assert viewer.get("/evidence/42/").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/evidence/", f"/evidence/{TANK}/", f"/evidence/{TANK}/heat/"])
+def test_nobody_sees_it_without_signing_in(client: Client, path: str) -> None:
+    assert client.get(path).status_code == 302
+
+
+def test_it_shows_verdicts_and_who_writes(viewer: Client) -> None:
+    fill(25)
+    text = page(viewer, f"/evidence/{TANK}/")
+    assert "Helps" in text
+    assert "slow-commits" in text
+    assert "tank/vms" in text
+    assert "never, and not counted" in text
+    assert "NFS server did" in text
+    assert "without cache flushes" in text
+    assert ARCHIVE in page(viewer, "/evidence/")
+
+
+def test_a_short_time_is_no_ground_for_no(viewer: Client) -> None:
+    fill(0.05)
+    assert "Too little was seen so far" in page(viewer, f"/evidence/{TANK}/")
+
+
+def test_the_wizard_recommends_the_measured_size_and_says_why(operator: Client) -> None:
+    fill(25)
+    operator.post(f"/wizard/{TANK}/", {"goal": "add"})
+    text = page(operator, f"/wizard/{TANK}/layout/")
+    assert "Recommended from what this pool does" in text
+    assert "were written synchronously" in text
+
+
+def test_the_heat_map_has_the_histograms_of_what_was_asked_for(viewer: Client) -> None:
+    found = fill(3, log_hours_ago=1)
+    now = int(timezone.now().timestamp())
+    whole = heat(viewer, start=now - 3 * 3600, end=now, target="pool", kind="writes")
+    assert len(whole["at"]) == len(whole["heat"]) == len(whole["commits"])
+    log = heat(viewer, start=now - 3 * 3600, end=now, target="class-logs", kind="writes")
+    with_log = [at for at, column in zip(log["at"], log["heat"], strict=True) if column]
+    assert min(with_log) >= now - 3600 - log["step"]
+    devices = {device["name"]: device["counts"] for device in log["devices"]}
+    assert len(devices) == len(found.facts.leaves) == 5
+
+
+def test_a_device_that_left_the_pool_stays_in_the_map(viewer: Client) -> None:
+    found = fill(1, log_hours_ago=0.5)
+    gone = replace(found.facts, leaves=tuple(leaf for leaf in found.facts.leaves if leaf.vdev_class != "logs"))
+    series.store_reading("nas", to_document(Reading((), (gone,))))
+    now = int(timezone.now().timestamp())
+    classes = [device["class"] for device in heat(viewer, start=now - 3600, end=now)["devices"]]
+    assert classes.count("gone") == 1
+
+
+def test_runs_are_marked_on_the_time_axis(viewer: Client) -> None:
+    fill(1)
+    applied_run(0.5)
+    [mark] = heat(viewer)["marks"]
+    assert mark["what"] == "Added"
+
+
+@pytest.mark.parametrize(
+    "query", [{"start": "x"}, {"start": 5, "end": 1}, {"start": -1, "end": 10**12}, {"target": "?"}]
+)
+def test_senseless_ranges_are_put_right(viewer: Client, query: dict[str, object]) -> None:
+    fill(0.1)
+    assert heat(viewer, **query)["end"] > 0
+
+
+def test_a_day_opens_within_300_ms_on_the_server(viewer: Client) -> None:
+    fill(25)
+    now = int(timezone.now().timestamp())
+    for path in (f"/evidence/{TANK}/", f"/evidence/{TANK}/heat/?start={now - 86400}&end={now}"):
+        viewer.get(path)
+        times = []
+        for _ in range(3):
+            started = time.perf_counter()
+            assert viewer.get(path).status_code == 200
+            times.append(time.perf_counter() - started)
+        print(f"{path}: {min(times) * 1000:.0f} ms")
+        assert min(times) < 0.3
+
+
+def test_the_report_compares_the_same_hours_and_tests_the_difference(viewer: Client) -> None:
+    fill(40, log_hours_ago=15)
+    run = applied_run(15)
+    text = page(viewer, f"/evidence/{TANK}/report/{run.id}/")
+    assert "Commits are faster than before, and that is more than chance" in text
+    assert "Same hours of the day" in text
+    rows = list(csv.reader(viewer.get(f"/evidence/{TANK}/report/{run.id}/?format=csv").content.decode().splitlines()))
+    assert rows[0] == ["Figure", "Before", "After", "Factor"]
+    assert ["Verdict", "faster", "", ""] in rows
+    assert "Before and after" in page(viewer, f"/evidence/{TANK}/")
+
+
+def test_right_after_the_run_the_proof_says_that_it_is_too_early(operator: Client) -> None:
+    fill(3)
+    run = applied_run(0.05)
+    assert "Too early to say" in page(operator, f"/runs/{run.id}/proof/")
+
+
+def test_a_report_of_something_that_was_never_applied_is_not_there(viewer: Client) -> None:
+    fill(1)
+    assert viewer.get(f"/evidence/{TANK}/report/{RUN}/").status_code == 404

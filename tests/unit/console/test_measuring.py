@@ -1,0 +1,126 @@
+"""Measuring by writing from the pages: only with consent, and told as it was measured."""
+
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from nasadvisor.console import records, tasks
+from nasadvisor.console.models import Node, StoredMeasurement
+from nasadvisor.documents import from_document, to_document
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.measurement import Measurement, MeasureOrder
+from nasadvisor.domain.probing import ProbeResult
+from nasadvisor.domain.statements import Statement
+from tests.unit.console.conftest import PASSWORD, Sent
+from tests.unit.console.test_evidence import applied_run, fill, page
+from tests.unit.evidence.test_probe import commit, fio, ssd
+from tests.unit.machines import ARCHIVE, NVME1, SHARED_SSD, TANK, home_server, with_pool
+
+URL = f"/evidence/{TANK}/measure/"
+
+
+def load(inventory: Inventory | None = None) -> None:
+    found = inventory or with_pool(home_server(), allocated_bytes=0)
+    records.store_inventory("nas", to_document(replace(found, read_at=timezone.now().isoformat())))
+
+
+def measured(order_id: str, per_s: float, minutes_ago: float, *, had_log: bool) -> Measurement:
+    at = (timezone.now() - timedelta(minutes=minutes_ago)).isoformat(timespec="seconds")
+    figures = (fio(4, 1, per_s, 0.1, 1000 / per_s), fio(4, 4, per_s * 2, 0.1, 2000 / per_s))
+    probe = ProbeResult(order_id, TANK, "tank", at, had_log, figures)
+    candidate = None if had_log else ssd(0.1, 0.5)
+    return Measurement(MeasureOrder(order_id, TANK, NVME1), probe, commit(8), candidate)
+
+
+def store(found: Measurement) -> None:
+    node = Node.objects.get()
+    StoredMeasurement.objects.create(
+        id=UUID(found.order.id), node=node, pool_guid=TANK, requested_by="me", requested_at=timezone.now()
+    )
+    records.store_measurement("nas", to_document(found))
+
+
+def test_a_viewer_may_not_measure(viewer: Client, sent: list[Sent]) -> None:
+    load()
+    assert viewer.get(URL).status_code == 403
+    assert viewer.post(URL, {"password": PASSWORD}).status_code == 403
+    assert sent == []
+
+
+def test_it_offers_only_blank_ssds(operator: Client) -> None:
+    load()
+    text = page(operator, URL)
+    assert NVME1 in text
+    assert SHARED_SSD not in text
+
+
+def test_without_the_password_nothing_is_ordered(operator: Client, sent: list[Sent]) -> None:
+    load()
+    assert "not your password" in operator.post(URL, {"password": "wrong"}).content.decode()
+    assert operator.post(URL, {"password": PASSWORD, "disk": SHARED_SSD}).status_code == 200
+    assert sent == []
+
+
+def test_with_consent_the_host_is_asked_once(operator: Client, sent: list[Sent]) -> None:
+    load()
+    assert operator.post(URL, {"password": PASSWORD, "disk": NVME1}).status_code == 302
+    [order] = sent
+    assert (order.task, order.queue) == ("host.measure", "host.nas")
+    assert from_document(MeasureOrder, order.args[0]).disk_key == NVME1
+    assert "Under way" in page(operator, URL)
+
+
+def test_a_pool_that_must_not_be_probed_offers_no_button(operator: Client, sent: list[Sent]) -> None:
+    load()
+    text = page(operator, f"/evidence/{ARCHIVE}/measure/")
+    assert "DEGRADED" in text
+    operator.post(f"/evidence/{ARCHIVE}/measure/", {"password": PASSWORD})
+    assert sent == []
+
+
+def test_it_shows_what_was_measured_and_what_is_expected(operator: Client) -> None:
+    load()
+    store(measured(str(uuid4()), 80, 5, had_log=False))
+    text = page(operator, URL)
+    assert "The pool, without a log" in text
+    assert "With a log on this SSD, expected" in text
+
+
+def test_it_shows_why_nothing_was_measured(operator: Client) -> None:
+    load()
+    operator.post(URL, {"password": PASSWORD})
+    order = str(StoredMeasurement.objects.get().pk)
+    tasks.store_measurement_error("nas", order, to_document(Statement("busy", "Pool tank is busy.")))
+    assert "Pool tank is busy." in page(operator, URL)
+
+
+def test_an_order_without_an_answer_is_given_up(operator: Client) -> None:
+    load()
+    operator.post(URL, {"password": PASSWORD})
+    records.expire_requests(timezone.now() + timedelta(hours=1))
+    assert "did not answer" in page(operator, URL)
+
+
+def test_a_second_answer_does_not_replace_the_first(operator: Client) -> None:
+    load()
+    order = str(uuid4())
+    store(measured(order, 80, 5, had_log=False))
+    tasks.store_measurement("nas", to_document(measured(order, 999, 1, had_log=False)))
+    found = StoredMeasurement.objects.get().measurement
+    assert found
+    assert found.probe.figures[0].operations_per_s == 80
+
+
+@pytest.mark.usefixtures("viewer")
+def test_the_report_shows_predicted_beside_measured(client: Client) -> None:
+    fill(3)
+    run = applied_run(1)
+    store(measured(str(uuid4()), 80, 90, had_log=False))
+    store(measured(str(uuid4()), 320, 30, had_log=True))
+    text = page(client, f"/evidence/{TANK}/report/{run.id}/")
+    assert "Measured by writing, before and after" in text
+    assert "× 4.0" in text
