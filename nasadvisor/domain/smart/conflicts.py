@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from nasadvisor.domain.smart.erases import Erases, erases
 from nasadvisor.domain.smart.report import SmartReport
 from nasadvisor.domain.smart.wear import Trust, WearIndicator
 from nasadvisor.domain.smart.written import ByteCounter
@@ -17,8 +18,9 @@ SHARE: Final = 0.1
 """Above 30 %, a tenth: some drives count their own percentage a little faster than the vendor attribute."""
 
 SMALL_POINTS: Final = 1.0
-SMALL_SHARE: Final = 0.55
-"""Below that, more than a point and more than half: 1 % beside 4 % is not rounding."""
+SMALL_SHARE: Final = 0.15
+"""Below that, more than a point and more than this share: 9 % beside 11 % is not rounding. Indicators of the fit half
+(docs/wear.md) agree so well that a half or a seventh flags the same believable drives; a tenth begins to cost some."""
 
 MOVED: Final = 3.0
 """A guessed indicator below a standard one counts against it only once it has moved at all."""
@@ -29,7 +31,8 @@ STOPS_BEFORE: Final = 99.0
 LEAST_REWRITES: Final = 30
 MOST_REWRITES: Final = 100_000
 """Full drive writes that 100 % may stand for. The lowest ratings of flash sold are some 100 erases per cell, and no
-flash has 100,000; the factor left on each side is for write amplification and over-provisioning."""
+flash has 100,000; the factor left on each side is for write amplification and over-provisioning. The same bounds hold
+for the erases themselves."""
 
 LEAST_PERCENT: Final = 5.0
 """Below it a percentage is too coarse to be compared with what was written."""
@@ -48,6 +51,7 @@ def conflicts(
     return (
         *_between(indicators),
         *_with_written(indicators, counters, report.capacity_bytes),
+        *_with_erases(indicators, erases(report)),
         *_of_counters(counters),
         *_unverified(report, indicators),
     )
@@ -117,7 +121,7 @@ def _with_written(
     percent = indicators[0].percent_used
     written = max(counter.bytes_written for counter in counters)
     rewrites = written / capacity_bytes
-    unwrapped = not counters[0].may_wrap or percent > 2 * LEAST_PERCENT
+    unwrapped = not all(counter.may_wrap for counter in counters) or percent > 2 * LEAST_PERCENT
     if percent >= LEAST_PERCENT and rewrites * 100 < LEAST_REWRITES * percent and unwrapped:
         template = _(
             "The drive says that {percent} % of its endurance is used, after it was written full {rewrites} times. "
@@ -131,6 +135,29 @@ def _with_written(
     else:
         return
     values = {"percent": f"{percent:.0f}", "rewrites": f"{rewrites:.0f}"}
+    yield Finding("indicator-conflict", template, values, Level.WARNING)
+
+
+def _with_erases(indicators: Sequence[WearIndicator], counted: Erases | None) -> Iterator[Finding]:
+    """Whether the percentage can come from the erases, and whether the erases can be true."""
+    if not indicators or counted is None:
+        return
+    percent = indicators[0].percent_used
+    values = {"counter": counted.name, "average": f"{counted.average}", "percent": f"{percent:.0f}"}
+    too_few = percent >= LEAST_PERCENT and counted.average * 100 < LEAST_REWRITES * percent
+    if counted.most is not None and counted.average > counted.most:
+        template = _(
+            "{counter} says that blocks were erased {average} times on average, but the most erased one only {most} "
+            "times. The drive counts its erases wrongly, and so its {percent} % of used endurance may be wrong too."
+        )
+        values["most"] = f"{counted.most}"
+    elif too_few or counted.average * 100 > MOST_REWRITES * max(percent, 1.0):
+        template = _(
+            "The drive says that {percent} % of its endurance is used, and {counter} that blocks were erased {average} "
+            "times on average. No flash is made for that: one of the two counters is wrong."
+        )
+    else:
+        return
     yield Finding("indicator-conflict", template, values, Level.WARNING)
 
 

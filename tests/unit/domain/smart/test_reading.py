@@ -12,7 +12,7 @@ from nasadvisor.domain.smart.power_loss import (
     write_cache_evidence,
 )
 from nasadvisor.domain.smart.reading import Reading, decode
-from tests.unit.domain.smart.drives import Row, nvme, sas, sata
+from tests.unit.domain.smart.drives import GB, Row, nvme, sas, sata
 
 
 def codes(reading: Reading) -> list[str]:
@@ -89,6 +89,7 @@ def test_a_cache_that_is_not_volatile_is_a_hint_and_a_volatile_one_speaks_agains
         (255, (233, "Media_Wearout_Indicator", 90, 0)),
         (5, (231, "SSD_Life_Left", 88, 12)),
         (2, (202, "Percent_Lifetime_Remain", 70, 30)),
+        (9, (231, "SSD_Life_Left", 93, 7)),
     ],
 )
 def test_indicators_that_disagree_are_a_finding_and_none_is_dropped(page7: int, row: Row) -> None:
@@ -104,6 +105,8 @@ def test_indicators_that_disagree_are_a_finding_and_none_is_dropped(page7: int, 
         (180, (177, "Wear_Leveling_Count", 1, 3887)),
         (246, (202, "Percent_Lifetime_Remain", 0, 100)),
         (1, (233, "Media_Wearout_Indicator", 100, 0)),
+        (20, (202, "Percent_Lifetime_Remain", 77, 23)),
+        (1, (231, "SSD_Life_Left", 98, 98)),
     ],
 )
 def test_rounding_and_attributes_at_their_end_are_no_conflict(page7: int, row: Row) -> None:
@@ -113,6 +116,45 @@ def test_rounding_and_attributes_at_their_end_are_no_conflict(page7: int, row: R
 def test_wear_that_the_writes_cannot_have_caused_is_a_conflict() -> None:
     assert codes(decode(sata(page7=99, sectors=2**33))) == ["indicator-conflict"]
     assert codes(decode(sata(page7=0, sectors=2**50))) == ["indicator-conflict"]
+
+
+def test_few_writes_contradict_a_percentage_only_where_the_counter_cannot_have_wrapped() -> None:
+    assert codes(decode(sata(page7=9, sectors=432_060_870, capacity=240 * GB))) == []
+    row = (241, "Lifetime_Writes_GiB", 0, 206)
+    assert codes(decode(sata(row, page7=9, sectors=432_060_870, capacity=240 * GB))) == ["indicator-conflict"]
+
+
+@pytest.mark.parametrize(
+    ("page7", "row"),
+    [
+        (0, (173, "MaxAvgErase_Ct", 100, (1440 << 16) + 1464)),
+        (1, (173, "MaxAvgErase_Ct", 100, (55 << 16) + 30)),
+        (85, (173, "Ave_Block-Erase_Count", 15, 4_090_625_188)),
+        (38, (167, "Average_Erase_Count", 100, 2)),
+    ],
+)
+def test_erases_that_cannot_be_true_or_cannot_have_caused_the_wear_are_a_conflict(page7: int, row: Row) -> None:
+    assert codes(decode(sata(row, page7=page7))) == ["indicator-conflict"]
+
+
+@pytest.mark.parametrize(
+    ("page7", "row"),
+    [
+        (19, (173, "MaxAvgErase_Ct", 100, (908 << 16) + 975)),
+        (12, (173, "MaxAvgErase_Ct", 100, 0)),
+        (1, (173, "Unknown_Attribute", 100, (55 << 16) + 30)),
+        (95, (173, "Ave_Block-Erase_Count", 5, 12_884)),
+        (0, (167, "Average_Erase_Count", 100, 0)),
+    ],
+)
+def test_erases_that_fit_the_wear_or_mean_something_else_are_no_conflict(page7: int, row: Row) -> None:
+    assert codes(decode(sata(row, page7=page7))) == []
+
+
+def test_phisons_packed_erases_are_known_without_the_database() -> None:
+    rows = [(number, "Unknown_Attribute", 100, 0) for number in (168, 170, 218)]
+    rows.append((173, "Unknown_Attribute", 100, (85 << 16) + 66))
+    assert codes(decode(sata(*rows, family="", page7=6))) == ["indicator-conflict"]
 
 
 def test_byte_counters_far_apart_are_a_finding() -> None:
