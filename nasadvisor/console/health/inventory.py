@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from nasadvisor.console.health.models import StoredDisk, identity_key
+from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk, identity_key
 from nasadvisor.console.models import Node
 from nasadvisor.console.uses import Index, is_system
 from nasadvisor.domain.inventory import Disk, Inventory, VdevClass
@@ -34,7 +34,8 @@ def note_disks(node: Node, inventory: Inventory, read_at: datetime) -> None:
     """Take over which disks there are; only what has changed is written."""
     index = Index(inventory)
     present = {identity_key(disk.identity): disk for disk in inventory.disks}
-    known = {disk.identity_key: disk for disk in StoredDisk.objects.filter(identity_key__in=list(present))}
+    seen_before = StoredDisk.objects.filter(identity_key__in=list(present)).defer(*LARGE_FIELDS)
+    known = {disk.identity_key: disk for disk in seen_before}
     with transaction.atomic():
         gone = StoredDisk.objects.filter(node=node, is_present=True).exclude(identity_key__in=list(present))
         gone.update(is_present=False)

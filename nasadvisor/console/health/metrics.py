@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 from nasadvisor import __version__
 from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.alert_models import AlertStates, Delivery, DeliveryState, StoredAlert
-from nasadvisor.console.health.models import NodeHealth, StoredDisk
+from nasadvisor.console.health.models import LARGE_FIELDS, NodeHealth, StoredDisk
 from nasadvisor.console.models import Node
 from nasadvisor.domain.statements import Level
 
@@ -64,7 +64,7 @@ def _disks() -> Iterator[Metric]:
     disks = list(
         StoredDisk.objects.filter(is_forgotten=False)
         .select_related("node")
-        .defer("reading_document", "forecast_document", "finding_documents", "node__inventory_document")
+        .defer(*LARGE_FIELDS, "node__inventory_document")
     )
     labelled = [([disk.node.name, disk.model, disk.serial, disk.role, disk.pool_name], disk) for disk in disks]
     present = GaugeMetricFamily("nasadvisor_disk_present", "1 while the disk is in its host", labels=DISK_LABELS)

@@ -5,7 +5,7 @@ another node, keeps its history.
 """
 
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from django.db import models
 from django.utils import timezone
@@ -15,6 +15,9 @@ from nasadvisor.documents import DocumentError, Json, from_document
 from nasadvisor.domain.inventory import DiskIdentity
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.sweep import Outcome
+
+LARGE_FIELDS: Final = ("reading_document", "forecast_document", "finding_documents")
+"""What only the page of one disk needs; lists defer it."""
 
 
 def identity_key(identity: DiskIdentity) -> str:

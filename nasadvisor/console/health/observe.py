@@ -49,7 +49,7 @@ def observe(now: datetime) -> View:
 
 def disk_findings(node: Node) -> Iterator[Finding]:
     """What the sweeps and inventories say about the disks of a node."""
-    for disk in StoredDisk.objects.filter(node=node, is_forgotten=False):
+    for disk in StoredDisk.objects.filter(node=node, is_forgotten=False).defer("reading_document", "forecast_document"):
         if not disk.is_present:
             if not disk.is_removable:
                 yield _gone(disk)

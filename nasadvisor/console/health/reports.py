@@ -15,7 +15,7 @@ from nasadvisor.console.health.alert_models import AlertStates, Channel, Channel
 from nasadvisor.console.health.charts import NARROW, WearChart, WearPoint, wear_chart
 from nasadvisor.console.health.forecasts import stored_forecast
 from nasadvisor.console.health.messages import Message
-from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk
 from nasadvisor.console.health.secrets import SecretUnreadable, decrypt
 from nasadvisor.console.health.senders import NotSent, recipients_in, send, send_mail
 from nasadvisor.console.models import Node
@@ -28,7 +28,7 @@ DRIVES_LISTED: Final = 100
 DRIVES_DRAWN: Final = 8
 ALERTS_LISTED: Final = 50
 MONTH: Final = timedelta(days=31)
-LIST_DEFERRED: Final = ("reading_document", "forecast_document", "finding_documents", "node__inventory_document")
+LIST_DEFERRED: Final = (*LARGE_FIELDS, "node__inventory_document")
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from nasadvisor.console.frame import current_node
 from nasadvisor.console.health.alert_models import StoredAlert
 from nasadvisor.console.health.charts import NARROW, WIDE, WearPoint, wear_chart
 from nasadvisor.console.health.forecasts import newest_reading, stored_forecast
-from nasadvisor.console.health.models import NodeHealth, StoredDisk
+from nasadvisor.console.health.models import LARGE_FIELDS, NodeHealth, StoredDisk
 from nasadvisor.console.health.sweeps import request_sweep
 from nasadvisor.console.roles import operator_required, user_of
 from nasadvisor.domain.sweep import SelfTest, exit_words
@@ -35,7 +35,7 @@ SORTS: Final = {
 }
 """What the list may be sorted by; the first is how it comes."""
 
-LARGE: Final = ("reading_document", "forecast_document", "finding_documents", "node__inventory_document")
+LARGE: Final = (*LARGE_FIELDS, "node__inventory_document")
 
 
 @dataclass(frozen=True)
