@@ -135,6 +135,9 @@ STORAGES = {
     },
 }
 
+# Pages name every file with its hash, so nobody asks for it without.
+WHITENOISE_KEEP_ONLY_HASHED_FILES = not DEBUG
+
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},

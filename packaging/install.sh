@@ -28,9 +28,10 @@ main() {
         prepare_console
         digest > "$DIGEST"
     fi
+    local link
+    link=$(start_pages_and_make_link)
     start_services
-    wait_until_it_answers
-    say_how_to_begin
+    say_how_to_begin "$link"
 }
 
 say() {
@@ -103,7 +104,7 @@ is_current() {
     [ -f "$DIGEST" ] && [ -d "$APP" ] && [ "$(digest)" = "$(cat "$DIGEST")" ]
 }
 
-# Everything slow happens beside the running version.
+# Copied and compiled beside the running version.
 prepare_code() {
     say "Preparing the program …"
     rm -rf "$APP.new"
@@ -115,7 +116,6 @@ prepare_code() {
     cp "$SOURCE/requirements/run.txt" "$APP.new/requirements/"
     find "$APP.new" -name __pycache__ -prune -exec rm -rf {} +
     chmod -R u=rwX,go=rX "$APP.new"
-    (cd "$APP.new" && "$VENV/bin/python" manage.py collectstatic --no-input --verbosity 0)
     "$VENV/bin/python" -m compileall -q -j 0 -s "$APP.new" -p "$APP" "$APP.new"
 }
 
@@ -152,13 +152,24 @@ install_system_files() {
     systemctl daemon-reload
 }
 
+# Two things that take their time, at once.
 prepare_console() {
     say "Preparing the database …"
+    (cd "$APP" && "$VENV/bin/python" manage.py collectstatic --no-input --verbosity 0) &
     "$HOME_DIR/manage" prepare < /dev/null > /dev/null
+    wait $!
+}
+
+# The pages first and alone, so that nothing slows them down; the link is made while they start.
+start_pages_and_make_link() {
+    say "Starting the services …" >&2
+    systemctl start nasadvisor-web
+    setup_link &
+    wait_until_it_answers
+    wait
 }
 
 start_services() {
-    say "Starting the services …"
     systemctl enable --quiet "${SERVICES[@]}"
     systemctl start "${SERVICES[@]}"
 }
@@ -179,13 +190,20 @@ wait_until_it_answers() {
     done
 }
 
+address() {
+    echo "${NASADVISOR_ADDRESS:-http://$(hostname -I | cut -d ' ' -f 1):$(port)}"
+}
+
+# The address at which the first administrator is made; nothing if there is one.
+setup_link() {
+    "$HOME_DIR/manage" setup_link --base-url "$(address)" < /dev/null 2> /dev/null || true
+}
+
 say_how_to_begin() {
-    local address link
-    address=${NASADVISOR_ADDRESS:-http://$(hostname -I | cut -d ' ' -f 1):$(port)}
-    say "NAS Advisor runs at $address"
-    if link=$("$HOME_DIR/manage" setup_link --base-url "$address" < /dev/null 2> /dev/null); then
+    say "NAS Advisor runs at $(address)"
+    if [ -n "$1" ]; then
         say "Make the first administrator here (the link works once, for a day):"
-        say "  $link"
+        say "  $1"
     fi
 }
 
