@@ -29,10 +29,9 @@ dev: venv assets translations ## Run the pages on a recorded machine, everything
 
 # Testing
 
-# Three processes at once, one for each kind of test (tests/conftest.py).
 .PHONY: test
 test: lint test-tools lab-image ## Run every check and the tests, those on real OpenZFS in the lab included
-	@$(BIN)/pytest -m "not long" -n 3 --dist loadgroup
+	@scripts/test.sh
 
 .PHONY: test-long
 test-long: test-tools ## Run the lab tests that take more than an hour under emulation

@@ -7,16 +7,6 @@ from django.db import connections
 from django.utils import translation
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give each kind of test a process of its own under `pytest -n 3 --dist loadgroup` (`make test`).
-
-    Playwright's event loop and Django's live server stay for the whole of a process, and there is one guest.
-    """
-    for item in items:
-        kinds = [kind for kind in ("lab", "browser") if item.get_closest_marker(kind)]
-        item.add_marker(pytest.mark.xdist_group((*kinds, "unit")[0]))
-
-
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
     """A database in a file: a browser, a server and a host share it, as they do in an installation.
