@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 PYTEST=.venv/bin/pytest
 LOG=build/lab-tests.log
 
+set -m # else a process in the background would not listen to the signal that ends it orderly
 "$PYTEST" -m "lab and not long" --color=no > "$LOG" 2>&1 &
 lab=$!
 trap 'kill -INT $lab 2> /dev/null || true' EXIT
