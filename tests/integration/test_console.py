@@ -141,6 +141,7 @@ def test_the_whole_wizard_adds_a_mirrored_log_and_caches_and_one_click_takes_the
     picture(page, "0-overview")
 
 
+@pytest.mark.long
 def test_a_run_goes_on_without_redis_browser_and_web_and_the_page_catches_up(
     page: Page, url: str, clean_product: Product
 ) -> None:

@@ -50,7 +50,8 @@ def test_samples_of_a_real_pool_count_what_was_done_on_it(agent: Agent) -> None:
     print(f"a reading costs {sum(costs) / len(costs):.3f} s of processor time under emulation, children included")
 
 
-@pytest.mark.parametrize("seconds", [6, *(pytest.param(each, marks=pytest.mark.long) for each in (11, 17, 25))])
+@pytest.mark.long
+@pytest.mark.parametrize("seconds", [6, 11, 17, 25])
 def test_a_probe_killed_at_any_moment_leaves_no_dataset_and_no_process(agent: Agent, seconds: int) -> None:
     guest = agent.guest
     guest.run(f"timeout -s KILL {seconds} sh -c '{cli('probe', 'tank', '--yes', '--seconds', '2')}'", check=False)
@@ -60,7 +61,8 @@ def test_a_probe_killed_at_any_moment_leaves_no_dataset_and_no_process(agent: Ag
     assert guest.run(LEFT).stdout.strip() == ""
 
 
-@pytest.mark.parametrize("seconds", [45, *(pytest.param(each, marks=pytest.mark.long) for each in (30, 60))])
+@pytest.mark.long
+@pytest.mark.parametrize("seconds", [30, 45, 60])
 def test_a_test_of_an_ssd_killed_at_any_moment_leaves_no_slice(agent: Agent, seconds: int) -> None:
     guest = agent.guest
     blank = guest.digests(*SSDS)
