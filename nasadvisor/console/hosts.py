@@ -1,6 +1,9 @@
 # ruff: noqa: N818 - an error is named for what happened, as in a sentence: "raise HostUnreachable"
 """What the console asks of hosts. The only place that sends tasks to them; the answers arrive in `tasks`."""
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Final
 from uuid import UUID
@@ -18,6 +21,8 @@ from nasadvisor.documents import Json, to_document
 from nasadvisor.domain.lifecycle import Run, RunState, steps_of
 from nasadvisor.domain.measurement import MeasureOrder
 from nasadvisor.domain.sweep import SelfTest
+
+log = logging.getLogger(__name__)
 
 CHANGE_EXPIRES = timedelta(seconds=120)
 """A request to change something that no host has taken up by then is dropped: nobody wants it to run an hour later."""
@@ -51,6 +56,15 @@ class HostUnreachable(Exception):
 
 class PlanAlreadyRan(Exception):
     """A plan runs once."""
+
+
+@contextmanager
+def unreachable_logged() -> Iterator[None]:
+    """A host that cannot be asked does not keep the others from being asked."""
+    try:
+        yield
+    except HostUnreachable as error:
+        log.warning("%s", error)
 
 
 def request_inventory(node: Node) -> None:

@@ -1,9 +1,5 @@
 """The console's tasks: thin, over `records`, `series`, `hosts`, `health`. Hosts send `store` ones, beat the others."""
 
-import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from django.utils import timezone
 
 from nasadvisor.console import hosts, records, series
@@ -14,8 +10,6 @@ from nasadvisor.console.health.access_models import StoredReport
 from nasadvisor.console.models import Node
 from nasadvisor.documents import Json
 from nasadvisor.domain.sweep import SelfTest
-
-logger = logging.getLogger(__name__)
 
 
 @app.task(name="console.store_inventory")
@@ -64,7 +58,8 @@ def store_measurement_error(node: str, order_id: str, document: Json) -> None:
 def take_samples() -> None:
     """Ask every host to read its counters."""
     for node in Node.objects.defer("inventory_document"):
-        hosts.request_sample(node)
+        with hosts.unreachable_logged():
+            hosts.request_sample(node)
 
 
 @app.task(name="console.roll_up_samples")
@@ -79,7 +74,7 @@ def roll_up_samples() -> None:
 def refresh_inventories() -> None:
     """Ask every host to read itself; simulated ones have a worker too (`make dev`)."""
     for node in Node.objects.defer("inventory_document"):
-        with _logged():
+        with hosts.unreachable_logged():
             hosts.request_inventory(node)
 
 
@@ -88,7 +83,7 @@ def follow_runs() -> None:
     """Ask how the unfinished runs stand, so that a lost message heals; give up on requests that have expired."""
     records.expire_requests(timezone.now())
     for run in records.runs_to_follow():
-        with _logged():
+        with hosts.unreachable_logged():
             hosts.report_run(run)
 
 
@@ -166,12 +161,3 @@ def monthly_report() -> None:
 def prune() -> None:
     """Drop what is kept long enough."""
     answers.prune(timezone.now())
-
-
-@contextmanager
-def _logged() -> Iterator[None]:
-    """A host that cannot be asked does not keep the others from being asked."""
-    try:
-        yield
-    except hosts.HostUnreachable as error:
-        logger.warning("%s", error)

@@ -1,8 +1,5 @@
 """Asking hosts for sweeps and self-tests, and keeping how they went."""
 
-import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from django.utils import timezone
@@ -14,8 +11,6 @@ from nasadvisor.console.models import Node
 from nasadvisor.documents import Json, from_document
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.sweep import SelfTest, SweepReport
-
-log = logging.getLogger(__name__)
 
 ASK_AGAIN_AFTER = timedelta(minutes=10)
 """After a sweep that did not come: Redis was down, or the host was. A second answer does no harm."""
@@ -69,7 +64,7 @@ def store_self_test_start(node_name: str, disk_key: str, problem: Json | None) -
 def request_sweeps(now: datetime) -> None:
     """Ask every host."""
     for node in Node.objects.defer("inventory_document"):
-        with _logged():
+        with hosts.unreachable_logged():
             request_sweep(node, now)
 
 
@@ -93,7 +88,7 @@ def request_missing_sweeps(now: datetime) -> None:
         is_overdue = health.sweep_ended_at is None or now - health.sweep_ended_at > interval + ASK_AGAIN_AFTER
         is_asked = health.sweep_asked_at is not None and now - health.sweep_asked_at < ASK_AGAIN_AFTER
         if is_overdue and not is_asked:
-            with _logged():
+            with hosts.unreachable_logged():
                 request_sweep(node, now)
 
 
@@ -101,17 +96,8 @@ def request_self_tests(test: SelfTest) -> None:
     """Make all disks that answer test themselves."""
     disks = StoredDisk.objects.filter(is_present=True, outcome="read").select_related("node")
     for disk in disks.defer("node__inventory_document"):
-        with _logged():
+        with hosts.unreachable_logged():
             hosts.request_self_test(disk.node, disk.key, test, BEAT)
-
-
-@contextmanager
-def _logged() -> Iterator[None]:
-    """A host that cannot be asked does not keep the others from being asked."""
-    try:
-        yield
-    except hosts.HostUnreachable as error:
-        log.warning("%s", error)
 
 
 def health_of(node_name: str) -> NodeHealth:
