@@ -5,11 +5,12 @@ from django.shortcuts import render
 
 from nasadvisor.console.diagrams import draw_pool, draw_pools
 from nasadvisor.console.frame import current_node
-from nasadvisor.console.models import StoredRun
+from nasadvisor.console.models import Node, StoredRun
 from nasadvisor.console.runs.history import row_of
 from nasadvisor.console.uses import Index
 from nasadvisor.domain.checks import can_use_pool
 from nasadvisor.domain.findings import findings_of
+from nasadvisor.domain.inventory import Inventory, Pool
 from nasadvisor.domain.statements import Refused
 
 RUNS_SHOWN = 20
@@ -30,13 +31,23 @@ def pools(request: HttpRequest) -> HttpResponse:
     return render(request, "console/pools.html", context)
 
 
-def pool(request: HttpRequest, guid: str) -> HttpResponse:
-    """One pool: its tree, what is worth knowing, its runs."""
+def pool_or_404(request: HttpRequest, guid: str) -> tuple[Node, Inventory, Pool]:
+    """The node that is shown, its inventory, and its pool.
+
+    Raises:
+        Http404: it has no such pool.
+    """
     node = current_node(request)
     inventory = node.inventory if node else None
     found = inventory.pool(guid) if inventory else None
     if node is None or inventory is None or found is None:
         raise Http404
+    return node, inventory, found
+
+
+def pool(request: HttpRequest, guid: str) -> HttpResponse:
+    """One pool: its tree, what is worth knowing, its runs."""
+    node, inventory, found = pool_or_404(request, guid)
     findings = [finding for finding in findings_of(inventory) if finding.values.get("pool") == found.name]
     said = {finding.code for finding in findings}
     answers = [can_use_pool(found, inventory.host, adds_log) for adds_log in (True, False)]

@@ -7,15 +7,15 @@ from uuid import uuid4
 
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from nasadvisor.console import hosts
-from nasadvisor.console.frame import current_node
 from nasadvisor.console.models import StoredMeasurement, StoredRun
 from nasadvisor.console.passwords import PasswordForm, confirm_password
+from nasadvisor.console.pools import pool_or_404
 from nasadvisor.console.roles import operator_required, user_of
 from nasadvisor.console.wizard.draft import is_free_ssd
 from nasadvisor.domain.inventory import Inventory
@@ -44,11 +44,7 @@ class MeasureForm(PasswordForm):
 @operator_required
 def measure(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask for consent and the password, then ask the host; below, what was measured before."""
-    node = current_node(request)
-    inventory = node.inventory if node else None
-    pool = inventory.pool(guid) if inventory else None
-    if node is None or inventory is None or pool is None:
-        raise Http404
+    node, inventory, pool = pool_or_404(request, guid)
     form = MeasureForm(request.POST if request.method == "POST" else None, inventory)
     refusals = list(against_probe(pool, None))
     if request.method == "POST" and not refusals and confirm_password(request, form):

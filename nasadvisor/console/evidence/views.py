@@ -15,7 +15,8 @@ from nasadvisor.console.evidence.heat import Range, heat_map, marks_of, targets_
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.frame import current_node
 from nasadvisor.console.models import Node, StoredRun
-from nasadvisor.domain.inventory import Inventory, Pool
+from nasadvisor.console.pools import pool_or_404
+from nasadvisor.domain.inventory import Pool
 
 LONGEST_RANGE_S = 366 * 86400
 SHORTEST_RANGE_S = 120
@@ -48,7 +49,7 @@ def evidence(request: HttpRequest) -> HttpResponse:
 
 def pool(request: HttpRequest, guid: str) -> HttpResponse:
     """One pool: verdicts, who writes, the heat map."""
-    node, found, inventory = _pool(request, guid)
+    node, inventory, found = pool_or_404(request, guid)
     series = series_of(node, guid)
     now = timezone.now()
     seen = watched(series, now)
@@ -73,7 +74,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
 
 def heat(request: HttpRequest, guid: str) -> JsonResponse:
     """The heat map's data as JSON: `target`, `kind` (writes or reads), `start` and `end` in seconds since 1970."""
-    node, found, inventory = _pool(request, guid)
+    node, inventory, found = pool_or_404(request, guid)
     series = series_of(node, guid)
     if series is None:
         raise Http404
@@ -85,20 +86,6 @@ def heat(request: HttpRequest, guid: str) -> JsonResponse:
     data: dict[str, Any] = heat_map(series, facts, target, kind, span)
     data["marks"] = [{**mark, "what": _mark_word(mark["what"])} for mark in marks_of(_runs(node, guid), span)]
     return JsonResponse(data)
-
-
-def _pool(request: HttpRequest, guid: str) -> tuple[Node, Pool, Inventory]:
-    """The node that is shown, its pool, and its inventory.
-
-    Raises:
-        Http404: it has no such pool.
-    """
-    node = current_node(request)
-    inventory = node.inventory if node else None
-    found = inventory.pool(guid) if inventory else None
-    if node is None or inventory is None or found is None:
-        raise Http404
-    return node, found, inventory
 
 
 def _range(request: HttpRequest) -> Range:

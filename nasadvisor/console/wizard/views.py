@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -15,6 +15,7 @@ from nasadvisor.console.evidence.watch import series_of, watched
 from nasadvisor.console.frame import current_node
 from nasadvisor.console.models import Node
 from nasadvisor.console.plans import store_plan
+from nasadvisor.console.pools import pool_or_404
 from nasadvisor.console.roles import operator_required, user_of
 from nasadvisor.console.wizard.devices import Standing, disk_choices
 from nasadvisor.console.wizard.draft import Draft, default_log_size, load_draft, recommended_draft, save_draft
@@ -43,7 +44,8 @@ class Place:
 @operator_required
 def pools(request: HttpRequest) -> HttpResponse:
     """The first step without a pool chosen."""
-    node, inventory = _host(request)
+    node = current_node(request)
+    inventory = node.inventory if node else None
     choices = pool_choices(inventory) if inventory else ()
     context = {"choices": choices, "node": node, "chosen": "", "progress": progress(WizardStep.POOL)}
     return render(request, "wizard/pools.html", context)
@@ -148,21 +150,13 @@ def layout_drawing(request: HttpRequest, pool_guid: str) -> HttpResponse:
     return render(request, "wizard/_layout_answer.html", context)
 
 
-def _host(request: HttpRequest) -> tuple[Node | None, Inventory | None]:
-    node = current_node(request)
-    return node, node.inventory if node else None
-
-
 def _place(request: HttpRequest, pool_guid: str) -> Place:
     """The pool and the choices made for it.
 
     Raises:
         Http404: the node that is shown has no such pool.
     """
-    node, inventory = _host(request)
-    pool = inventory.pool(pool_guid) if inventory else None
-    if node is None or inventory is None or pool is None:
-        raise Http404
+    node, inventory, pool = pool_or_404(request, pool_guid)
     draft = load_draft(request.session, pool_guid, inventory, lambda: measured_log_size(node, pool_guid))
     return Place(node, inventory, pool, draft)
 
