@@ -72,6 +72,13 @@ def samples_of(series: SampledPool, resolution: Resolution, after: int, until: i
         yield unpack_activity(_empty(series, row), bytes(row.activity), series.names)
 
 
+def whole_samples_of(series: SampledPool, resolution: Resolution, after: int, until: int) -> Iterator[Sample]:
+    """The same with the vdevs' latencies."""
+    for row in _rows(series, resolution, after, until):
+        empty = replace(_empty(series, row), vdevs=unpack_latency(bytes(row.latency), series.names))
+        yield unpack_activity(empty, bytes(row.activity), series.names)
+
+
 def latencies_of(
     series: SampledPool, resolution: Resolution, after: int, until: int
 ) -> Iterator[tuple[int, float, tuple[VdevActivity, ...]]]:
@@ -98,15 +105,8 @@ def forget(now: datetime) -> None:
 def _roll_up(series: SampledPool, source: Resolution, target: Resolution, until: int) -> None:
     last = series.samples.filter(resolution=target).order_by("-at").values_list("at", flat=True).first() or 0
     end = until // target * target
-    samples = [_with_latency(series, row) for row in _rows(series, source, last, end)]
-    groups = groupby(samples, key=lambda sample: -(-sample.at // target) * target)
+    groups = groupby(whole_samples_of(series, source, last, end), key=lambda sample: -(-sample.at // target) * target)
     save_samples(series, target, [replace(merge(group), at=at) for at, group in groups])
-
-
-def _with_latency(series: SampledPool, row: StoredSample) -> Sample:
-    vdevs = unpack_latency(bytes(row.latency), series.names)
-    empty = Sample(series.guid, series.name, row.at, row.seconds, vdevs=vdevs)
-    return unpack_activity(empty, bytes(row.activity), series.names)
 
 
 def _empty(series: SampledPool, row: StoredSample) -> Sample:

@@ -12,8 +12,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.evidence.measuring import ProbedRow, probed_rows
-from nasadvisor.console.evidence.watch import series_of, whole_samples
+from nasadvisor.console.evidence.watch import series_of
 from nasadvisor.console.models import Resolution, StoredRun
+from nasadvisor.console.series import whole_samples_of
 from nasadvisor.domain.comparison import Comparison, compare
 from nasadvisor.domain.figures import milliseconds, rate
 from nasadvisor.domain.lifecycle import Run, RunState
@@ -67,8 +68,8 @@ def report_of(stored: StoredRun, now: datetime) -> Report | None:
     is_short = until - applied < SHORT_S
     resolution, block_s = (Resolution.MINUTE, TEN_MINUTES_S) if is_short else (Resolution.HOUR, int(Resolution.HOUR))
     look_back_s = 86400 + SHORT_S if is_short else WEEK_S
-    before = list(whole_samples(series, resolution, start - look_back_s, start))
-    after = list(whole_samples(series, resolution, applied + int(resolution), until))
+    before = list(whole_samples_of(series, resolution, start - look_back_s, start))
+    after = list(whole_samples_of(series, resolution, applied + int(resolution), until))
     comparison = compare(before, after, series.facts, block_s, _hour_of)
     zone = timezone.get_current_timezone()
     return Report(

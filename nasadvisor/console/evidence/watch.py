@@ -1,11 +1,11 @@
 """What is known of a pool at this moment: its history of samples as one workload, with the verdicts."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from nasadvisor.console.models import Node, Resolution, SampledPool, StoredMeasurement
-from nasadvisor.console.series import latencies_of, samples_of
+from nasadvisor.console.series import whole_samples_of
 from nasadvisor.domain.advice import UNKNOWN_SSD, SsdTime, Verdict, judge_log
 from nasadvisor.domain.advice_cache import judge_cache
 from nasadvisor.domain.pool_facts import PoolFacts
@@ -88,13 +88,6 @@ def keep_answers(now: datetime) -> None:
 def history(series: SampledPool, after: int, until: int) -> Iterator[Sample]:
     """Everything in between, each moment once: hours as far as there are any, then minutes, then what is newest."""
     for resolution in (Resolution.HOUR, Resolution.MINUTE, Resolution.RAW):
-        for sample in whole_samples(series, resolution, after, until):
+        for sample in whole_samples_of(series, resolution, after, until):
             after = max(after, sample.at)
             yield sample
-
-
-def whole_samples(series: SampledPool, resolution: Resolution, after: int, until: int) -> Iterator[Sample]:
-    """The samples of one resolution with the vdevs' latencies."""
-    latencies = {at: vdevs for at, _, vdevs in latencies_of(series, resolution, after, until)}
-    for sample in samples_of(series, resolution, after, until):
-        yield replace(sample, vdevs=latencies.get(sample.at, ()))
