@@ -13,13 +13,14 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from nasadvisor.documents import DocumentError, Json, from_document
+from nasadvisor.console.statements import read_statement
+from nasadvisor.documents import DocumentError, from_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState
 from nasadvisor.domain.measurement import Measurement
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.pool_facts import PoolFacts
-from nasadvisor.domain.statements import Statement, gettext_noop
+from nasadvisor.domain.statements import Statement
 
 INVENTORIES_KEPT: Final = 4
 """How many decoded inventories a process keeps; one of 1,000 disks takes about 3 MB."""
@@ -54,7 +55,7 @@ class Node(models.Model):
     @property
     def inventory_error(self) -> Statement | None:
         """Why the last reading failed."""
-        return _statement(self.inventory_error_document)
+        return read_statement(self.inventory_error_document)
 
 
 @lru_cache(maxsize=INVENTORIES_KEPT)
@@ -157,18 +158,7 @@ class StoredRun(models.Model):
     @property
     def error(self) -> Statement | None:
         """Why the host did not do what was asked for last."""
-        return _statement(self.error_document)
-
-
-def _statement(document: Json | None) -> Statement | None:
-    """A stored statement; if an update of NAS Advisor can no longer read it, one that says so."""
-    try:
-        return from_document(Statement, document) if document else None
-    except DocumentError as error:
-        return Statement("unreadable", _NO_LONGER_READABLE, {"problem": str(error)})
-
-
-_NO_LONGER_READABLE = gettext_noop("A reason was given, but it cannot be read any more. {problem}")
+        return read_statement(self.error_document)
 
 
 class SetupToken(models.Model):
@@ -273,7 +263,7 @@ class StoredMeasurement(models.Model):
     @property
     def error(self) -> Statement | None:
         """Why nothing was measured."""
-        return _statement(self.error_document)
+        return read_statement(self.error_document)
 
 
 # Django looks for models in this module; those about health live with what uses them.

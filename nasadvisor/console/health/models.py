@@ -11,6 +11,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from nasadvisor.console.statements import read_statement
 from nasadvisor.documents import DocumentError, Json, from_document
 from nasadvisor.domain.inventory import DiskIdentity
 from nasadvisor.domain.statements import Finding, Statement
@@ -194,14 +195,6 @@ class NodeHealth(models.Model):
     def error(self) -> Statement | None:
         """Why the last sweep could not be made."""
         return read_statement(self.error_document)
-
-
-def read_statement(document: Json | None) -> Statement | None:
-    """A stored statement; None for none, and after an update of NAS Advisor that changed its form."""
-    try:
-        return from_document(Statement, document) if document else None
-    except DocumentError:
-        return None
 
 
 def read_finding(document: Json) -> Finding | None:
