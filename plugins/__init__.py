@@ -1,1 +1,1 @@
-"""Platform integrations: one package a platform, each with a `PLATFORM` that fulfils `plugins.contract.Platform`."""
+"""Platform integrations, one package a platform; README.md is the contract."""

@@ -188,8 +188,9 @@ def _first(levels: Levels, facts: PoolFacts) -> Iterator[Statement]:
         yield Statement(
             "raise-arc-limit",
             _(
-                "The ARC is limited to {limit} of {memory} memory (zfs_arc_max; Proxmox VE sets 10 %) and has reached "
-                "that. If the memory is not needed elsewhere, raise the limit first: it costs nothing and is faster."
+                "The ARC is limited to {limit} of {memory} memory (zfs_arc_max; some installers set 10 %) and has "
+                "reached that. If the memory is not needed elsewhere, raise the limit first: it costs nothing and is "
+                "faster."
             ),
             {"limit": zfs_size(most), "memory": zfs_size(memory)},
         )

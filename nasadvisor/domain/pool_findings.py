@@ -12,7 +12,7 @@ GOOD_STATES: Final = frozenset({"ONLINE", "AVAIL", "INUSE"})
 """States of a vdev that need nobody; the last two are a spare's."""
 
 SCRUB_DAYS: Final = 45
-"""Debian scrubs every second Sunday of a month, TrueNAS after 35 days on a Sunday: both stay below this."""
+"""Debian scrubs every second Sunday of a month, others after 35 days on a Sunday: both stay below this."""
 
 SCRUB_OVERDUE_DAYS: Final = 100
 """Three monthly scrubs missed: no longer an accident."""

@@ -1,10 +1,9 @@
-"""How much memory a cache needs for its headers, and what stays free on an SSD. Sizes are bytes."""
+"""How much memory a cache needs for its headers. Sizes are bytes."""
 
 from dataclasses import dataclass
 from typing import Final
 
-from nasadvisor.domain.inventory import Host
-from nasadvisor.domain.units import GIB, KIB, MIB
+from nasadvisor.domain.units import KIB, MIB
 
 L2ARC_HEADER_BYTES: Final = 96
 """Memory for each block that lies only in the L2ARC: offsetof(arc_buf_hdr_t, b_l1hdr), module/zfs/arc.c, the same in
@@ -49,12 +48,3 @@ def header_memory(cache_bytes: int) -> HeaderMemory:
         small_blocks_bytes=header_memory_bytes(cache_bytes, SMALL_BLOCK_BYTES),
         large_blocks_bytes=header_memory_bytes(cache_bytes, LARGE_BLOCK_BYTES),
     )
-
-
-TRUENAS_END_BYTES: Final = 2 * GIB + MIB
-"""TrueNAS leaves 2 GiB at the end of each disk, so that a replacement that is a little smaller still fits."""
-
-
-def end_gap_bytes(host: Host) -> int:
-    """What must stay free at the end of an SSD on this host, whatever the reserve."""
-    return TRUENAS_END_BYTES if "truenas" in host.os_name.lower() else MIB

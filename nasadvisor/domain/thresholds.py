@@ -76,8 +76,8 @@ POOL_SHARE: Final = 0.10
 """[policy] This pool must cause at least this share of the host's misses; the ARC's own counters are the host's."""
 
 ARC_LIMIT_SHARE: Final = 0.40
-"""[policy] An ARC limited to less than this share of the memory should be enlarged first. Proxmox VE limits it to 10 %
-of the memory (at most 16 GiB) on new installations; OpenZFS itself would take half of the memory or more (zfs(4))."""
+"""[policy] An ARC limited to less than this share of the memory should be enlarged first. Some installers limit it
+to 10 % of the memory (at most 16 GiB); OpenZFS itself would take half of the memory or more (zfs(4))."""
 
 ARC_AT_LIMIT: Final = 0.95
 """The ARC's target is at its limit."""

@@ -18,6 +18,7 @@ from nasadvisor.domain.lifecycle import (
     StepState,
 )
 from nasadvisor.domain.plan import Plan, PlanRefused, make_plan, scope_fingerprint
+from nasadvisor.domain.platforms import Vetoes, nothing_forbidden, vetoes_of
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.undo import Outcome
@@ -35,11 +36,15 @@ NOT_SEEN: Final = Statement(
 )
 
 
-def apply_checked(plan: Plan, book: Logbook, executor: Executor) -> Run:
+def apply_checked(plan: Plan, book: Logbook, executor: Executor, vetoes: Vetoes = nothing_forbidden) -> Run:
     """Run a fresh plan whose start is in the logbook. The host lock is held by the caller."""
     try:
         inventory = executor.inventory()
-        refusals = against(plan, inventory) or _hidden(plan, inventory, executor)
+        refusals = (
+            vetoes_of(vetoes(inventory), Goal.APPLY, plan)
+            or against(plan, inventory)
+            or _hidden(plan, inventory, executor)
+        )
     except HostError as error:
         refusals = (no.HostUnreadable(error.statement),)
     if refusals:
@@ -86,10 +91,14 @@ def run_steps(plan: Plan, book: Logbook, executor: Executor, inventory: Inventor
     return book.end(RunState.APPLIED)
 
 
-def finish_checked(plan: Plan, book: Logbook, executor: Executor) -> Run:
+def finish_checked(plan: Plan, book: Logbook, executor: Executor, vetoes: Vetoes = nothing_forbidden) -> Run:
     """Finish an interrupted run whose continuation is in the logbook: classify each step, then run what is left."""
     try:
-        inventory = _settle_steps(plan, book, executor, executor.inventory())
+        inventory = executor.inventory()
+        refusals = vetoes_of(vetoes(inventory), Goal.FINISH, plan)
+        if refusals:
+            return book.end(RunState.INTERRUPTED, refusals)
+        inventory = _settle_steps(plan, book, executor, inventory)
     except HostError as error:
         return book.end(RunState.INTERRUPTED, (no.HostUnreadable(error.statement),))
     return run_steps(plan, book, executor, inventory, Goal.FINISH)

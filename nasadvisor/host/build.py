@@ -3,7 +3,9 @@
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 
+from nasadvisor.host.adapters.process import HostRunner
 from nasadvisor.host.candidate import CandidateHost
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.executor import Executor, MachineExecutor
@@ -11,7 +13,7 @@ from nasadvisor.host.inventory import read_inventory
 from nasadvisor.host.leftovers import Leftovers
 from nasadvisor.host.machine import Machine
 from nasadvisor.host.measure import MeasureHost
-from nasadvisor.host.platforms import extra_locks, tail_bytes
+from nasadvisor.host.platforms import HostPlatforms, platforms_of
 from nasadvisor.host.probe import ProbeHost
 from nasadvisor.host.runs import RunHost
 from nasadvisor.host.sample import Sampler
@@ -20,7 +22,13 @@ from nasadvisor.host.smart import HealthServices, start_test, sweep
 
 def machine_of(config: HostConfig) -> Machine:
     """The machine this process runs on."""
-    return replace(Machine.real(config.pool_reader, config.node), tail_bytes=tail_bytes())
+    return replace(Machine.real(config.pool_reader, config.node), tail_bytes=this_platform().tail_bytes)
+
+
+@cache
+def this_platform() -> HostPlatforms:
+    """The platforms that this machine is of; that does not change while a process lives."""
+    return platforms_of(HostRunner())
 
 
 def run_host_of(config: HostConfig) -> RunHost:
@@ -30,8 +38,14 @@ def run_host_of(config: HostConfig) -> RunHost:
         machine = machine_of(config)
         return MachineExecutor(machine.with_runner(machine.runner.holding(descriptors)))
 
-    locks = (config.lock_path, *extra_locks())
-    return RunHost(config.node, config.journals, locks, executor, lambda: datetime.now(UTC))
+    return RunHost(
+        node=config.node,
+        journals=config.journals,
+        locks=(config.lock_path, *this_platform().locks),
+        executor=executor,
+        clock=lambda: datetime.now(UTC),
+        vetoes=this_platform().vetoes,
+    )
 
 
 def measure_host_of(config: HostConfig) -> MeasureHost:

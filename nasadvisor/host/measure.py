@@ -10,6 +10,7 @@ from typing import Final
 from nasadvisor.domain.inventory import Inventory, Pool
 from nasadvisor.domain.measurement import Measurement, MeasureOrder
 from nasadvisor.domain.plan import PlanIds, PlanRequest
+from nasadvisor.domain.platforms import vetoes_on
 from nasadvisor.domain.probing import CandidateResult, ProbeResult, against_probe
 from nasadvisor.domain.refusals import DiskGone, NoPool
 from nasadvisor.domain.samples import Sample
@@ -81,6 +82,9 @@ def measure(host: MeasureHost, order: MeasureOrder) -> Measurement:
         raise MeasurementRefused((NoPool(order.pool_guid),))
     if order.disk_key and inventory.disk(order.disk_key) is None:
         raise MeasurementRefused((DiskGone(order.disk_key),))
+    vetoes = vetoes_on(host.candidates.runs.vetoes(inventory), "", pool.guid, order.disk_key)
+    if vetoes:
+        raise MeasurementRefused(vetoes)
     _check(host, pool)
     claim_order(host.results, order.id)
     probe, commit = _probe(host, pool, order)

@@ -8,6 +8,7 @@ from typing import Final
 
 from nasadvisor.domain.lifecycle import Continued, Goal, Record, Run, Started, as_interrupted, fold
 from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.platforms import Vetoes, nothing_forbidden
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.apply import apply_checked, finish_checked
 from nasadvisor.host.errors import HostError
@@ -18,7 +19,7 @@ from nasadvisor.host.logbook import Logbook, Observer
 from nasadvisor.host.undo import undo_checked
 
 LOCK_WAIT_S: Final = 10.0
-"""As long as Proxmox VE waits for its own disk lock (PVE::Diskmanage)."""
+"""As long as the platforms that we know wait for their own disk lock."""
 
 
 class WrongMoment(HostError):  # noqa: N818 - named for what happened
@@ -33,6 +34,7 @@ class RunHost:
     """Where runs happen: the node's name, its journals, its locks, and who acts.
 
     `locks` are taken in order; the first is our own. `executor` is given the locks' descriptors. `clock` tells UTC.
+    `vetoes` tells what the host's platform forbids.
     """
 
     node: str
@@ -40,6 +42,7 @@ class RunHost:
     locks: tuple[Path, ...]
     executor: Callable[[tuple[int, ...]], Executor]
     clock: Callable[[], datetime]
+    vetoes: Vetoes = nothing_forbidden
 
 
 def apply_plan(host: RunHost, plan: Plan, by: str, observe: Observer) -> Run:
@@ -56,7 +59,7 @@ def apply_plan(host: RunHost, plan: Plan, by: str, observe: Observer) -> Run:
         except JournalUnwritable:
             journal.discard()
             raise
-        return apply_checked(plan, book, host.executor(descriptors))
+        return apply_checked(plan, book, host.executor(descriptors), host.vetoes)
 
 
 def finish_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
@@ -70,7 +73,7 @@ def finish_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
         if not run.can_finish:
             raise WrongMoment(run, _("The run {run} is {state}, so it cannot be finished. Nothing was changed."))
         book.write(Continued(book.now(), Goal.FINISH, by))
-        return finish_checked(run.plan, book, host.executor(descriptors))
+        return finish_checked(run.plan, book, host.executor(descriptors), host.vetoes)
 
 
 def undo_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
@@ -83,7 +86,7 @@ def undo_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
         book, run = _reopen(host, run_id, observe)
         if not run.can_undo:
             raise WrongMoment(run, _("The run {run} is {state}, so it cannot be undone. Nothing was changed."))
-        return undo_checked(run.plan, book, host.executor(descriptors), by)
+        return undo_checked(run.plan, book, host.executor(descriptors), by, host.vetoes)
 
 
 def show_run(host: RunHost, run_id: str) -> Run:

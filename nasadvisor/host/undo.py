@@ -28,6 +28,7 @@ from nasadvisor.domain.lifecycle import (
     StepState,
 )
 from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.platforms import Vetoes, nothing_forbidden, vetoes_of
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.undo import Outcome, stays_after_undo, undo_of
@@ -45,7 +46,7 @@ STILL_THERE: Final = Statement(
 )
 
 
-def undo_checked(plan: Plan, book: Logbook, executor: Executor, by: str) -> Run:
+def undo_checked(plan: Plan, book: Logbook, executor: Executor, by: str, vetoes: Vetoes = nothing_forbidden) -> Run:
     """Undo what a run did, however far it got. The host lock is held by the caller.
 
     If a rule forbids the first change, nothing is changed and the run stays as it was, with the refusal.
@@ -56,7 +57,7 @@ def undo_checked(plan: Plan, book: Logbook, executor: Executor, by: str) -> Run:
     except HostError as error:
         return book.end(_resting(before), (no.HostUnreadable(error.statement),))
     actions = undo_actions(plan, book, inventory)
-    refusals = tuple(_against_pool_steps(actions, inventory))
+    refusals = vetoes_of(vetoes(inventory), Goal.UNDO, plan) or tuple(_against_pool_steps(actions, inventory))
     if refusals:
         return book.end(_resting(before), refusals)
     book.write(Continued(book.now(), Goal.UNDO, by, actions))

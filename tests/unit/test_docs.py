@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
+PAGES = (
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "plugins/README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+)
 TEST = re.compile(r"\btest_\w+\b(?!\.py)")
 FILE = re.compile(r"`((?:nasadvisor|plugins|packaging|tests|docs|scripts)/[\w./-]*)`")
 

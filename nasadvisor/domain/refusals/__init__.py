@@ -30,6 +30,7 @@ from nasadvisor.domain.refusals.plans import (
     PlanForeign,
     PlanOutdated,
 )
+from nasadvisor.domain.refusals.platforms import PlatformBroken, PlatformUntested, PlatformVersionUnknown
 from nasadvisor.domain.refusals.pools import (
     AshiftUnknown,
     FeatureMissing,
@@ -100,6 +101,9 @@ __all__ = [
     "PartuuidTaken",
     "PlanForeign",
     "PlanOutdated",
+    "PlatformBroken",
+    "PlatformUntested",
+    "PlatformVersionUnknown",
     "PoolHasCheckpoint",
     "PoolNotOnline",
     "PoolReadOnly",

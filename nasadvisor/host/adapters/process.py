@@ -32,6 +32,7 @@ class Tool(StrEnum):
 
     BLKDISCARD = "blkdiscard"
     BLKID = "blkid"
+    DPKG_QUERY = "dpkg-query"
     FIO = "fio"
     LSBLK = "lsblk"
     NVME = "nvme"
@@ -45,10 +46,11 @@ class Tool(StrEnum):
     ZPOOL = "zpool"
 
 
-# Names of the Debian packages; Proxmox VE and Ubuntu have the same ones.
+# Names of the Debian packages; Ubuntu and what is built on Debian have the same ones.
 PACKAGES: Final = {
     Tool.BLKDISCARD: "util-linux",
     Tool.BLKID: "util-linux",
+    Tool.DPKG_QUERY: "dpkg",
     Tool.FIO: "fio",
     Tool.LSBLK: "util-linux",
     Tool.NVME: "nvme-cli",

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 CATALOGUE = Path(__file__).parents[3] / "locale" / "de" / "LC_MESSAGES" / "django.po"
-SOURCE = Path(__file__).parents[3] / "nasadvisor"
+SOURCES = [Path(__file__).parents[3] / name for name in ("nasadvisor", "plugins")]
 MARKS = frozenset({"_", "gettext", "gettext_lazy", "gettext_noop"})
 ENTRIES = CATALOGUE.read_text(encoding="utf-8").split("\n\n")[1:]
 
@@ -40,7 +40,7 @@ def marked_in(path: Path) -> set[str]:
 
 def test_it_has_every_sentence_that_the_code_can_say() -> None:
     known = {text_of(entry, "msgid") for entry in ENTRIES}
-    marked = {text for path in SOURCE.rglob("*.py") for text in marked_in(path)}
+    marked = {text for source in SOURCES for path in source.rglob("*.py") for text in marked_in(path)}
     assert marked - known == set()
     assert len(marked) > 300
 

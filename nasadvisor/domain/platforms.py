@@ -1,0 +1,82 @@
+"""What a platform integration says of a host: what it is, what it forbids, what to know, whose data lie there."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.lifecycle import Goal
+from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.statements import Finding, Level, Refused
+
+FORWARDS = (Goal.APPLY, Goal.FINISH)
+EVERYTHING = (*FORWARDS, Goal.UNDO)
+"""What can be forbidden. To put back what has just failed is never."""
+
+
+@dataclass(frozen=True)
+class Veto:
+    """Something that a platform forbids.
+
+    `scope` is the guid of the pool or the key of the disk that it is about, "" for the whole host.
+    """
+
+    reason: Refused
+    scope: str = ""
+    forbids: tuple[Goal, ...] = FORWARDS
+
+
+@dataclass(frozen=True)
+class Guest:
+    """A dataset or volume that belongs to somebody: `name` in the platform's words, "VM 100 (mail)"."""
+
+    dataset: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A platform that a host is of; `version` is "" where it cannot be told."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True)
+class PlatformReport:
+    """What the platforms of a host say; the console keeps the newest. `read_at` is UTC in ISO 8601."""
+
+    node: str
+    read_at: str
+    platforms: tuple[Platform, ...] = ()
+    vetoes: tuple[Veto, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    guests: tuple[Guest, ...] = ()
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A message for the administrator of a host, to be sent by the platform's own means."""
+
+    level: Level
+    subject: str
+    text: str
+
+
+Vetoes = Callable[[Inventory], tuple[Veto, ...]]
+"""Asks the platforms of a host what they forbid in the state it is in."""
+
+
+def nothing_forbidden(_inventory: Inventory) -> tuple[Veto, ...]:
+    """The vetoes of a host without any platform."""
+    return ()
+
+
+def vetoes_of(vetoes: Iterable[Veto], goal: Goal, plan: Plan) -> tuple[Refused, ...]:
+    """Why a platform forbids to go on with a plan."""
+    scopes = {"", plan.request.pool_guid, *plan.request.disks}
+    return tuple(veto.reason for veto in vetoes if veto.scope in scopes and goal in veto.forbids)
+
+
+def vetoes_on(vetoes: Iterable[Veto], *scopes: str) -> tuple[Refused, ...]:
+    """Why a platform forbids to begin anything on these pools (guids), disks (keys) or, with "", on the host."""
+    return tuple(veto.reason for veto in vetoes if veto.scope in scopes and Goal.APPLY in veto.forbids)

@@ -1,0 +1,96 @@
+"""The host part of a platform integration: runs as root, in the host worker and in the command line."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.lifecycle import Goal
+from nasadvisor.domain.platforms import Guest, Notice, Veto
+from nasadvisor.domain.statements import Finding
+from nasadvisor.domain.units import MIB
+from nasadvisor.host.adapters.process import Runner
+from plugins.contract import VersionRange
+
+
+@dataclass(frozen=True)
+class Task:
+    """A stretch of a run, for the platform's own list of tasks.
+
+    `log` is a text file that grows while the work goes on. Its last line begins with "END OK" or "END ERROR ". If the
+    process `pid` is gone and there is no such line, the work was interrupted.
+    """
+
+    run_id: str
+    goal: Goal
+    pool: str
+    by: str
+    log: Path
+    pid: int
+
+
+class HostPlatform(Protocol):
+    """One platform, as the host sees it. Subclass it to inherit the answers of a platform that wants nothing.
+
+    `notifies` says that `notify` sends messages.
+    """
+
+    name: str
+    supports: VersionRange
+    notifies: bool = False
+
+    def detect(self) -> bool:
+        """Whether this host is of that platform. The other methods are called only if it is."""
+        ...
+
+    def version(self, runner: Runner) -> str:
+        """Its version, "" where it cannot be told."""
+        ...
+
+    def locks(self) -> tuple[Path, ...]:
+        """Lock files (flock) that the platform itself holds while it changes disks; held by us as well."""
+        return ()
+
+    def tail_bytes(self) -> int:
+        """How much must stay unpartitioned at the end of an SSD."""
+        return MIB
+
+    def vetoes(self, runner: Runner, inventory: Inventory) -> tuple[Veto, ...]:
+        """What it forbids on this host now.
+
+        Raises:
+            HostError: it cannot be told, so nothing may be changed.
+        """
+        return ()
+
+    def findings(self, runner: Runner, inventory: Inventory) -> tuple[Finding, ...]:
+        """What is worth knowing on this platform only.
+
+        Raises:
+            HostError: it cannot be told.
+        """
+        return ()
+
+    def guests(self, runner: Runner, inventory: Inventory) -> tuple[Guest, ...]:
+        """Whose datasets and volumes lie on the pools.
+
+        Raises:
+            HostError: it cannot be told.
+        """
+        return ()
+
+    def log_task(self, runner: Runner, task: Task) -> None:
+        """Show a stretch of a run that begins in the platform's own list of tasks; return at once.
+
+        Raises:
+            HostError: it cannot be shown. The run goes on.
+        """
+        return
+
+    def notify(self, runner: Runner, notice: Notice) -> None:
+        """Send a message by the platform's own means.
+
+        Raises:
+            HostError: it was not sent.
+        """
+        return
