@@ -334,6 +334,21 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
         "host-unreadable",
         ("udev is silent", "nothing was changed"),
     ),
+    (
+        lambda: [refusals.PlatformUntested("Dummy NAS", "3.0", "1.5", "3")],
+        "platform-untested",
+        ("Dummy NAS 3.0", "from 1.5", "nothing was changed", "Update NAS Advisor"),
+    ),
+    (
+        lambda: [refusals.PlatformVersionUnknown("Dummy NAS")],
+        "platform-version-unknown",
+        ("Dummy NAS", "nothing was changed", "Repair the installation"),
+    ),
+    (
+        lambda: [refusals.PlatformBroken("nasadvisor_dummy", "no PLATFORM")],
+        "platform-broken",
+        ("nasadvisor_dummy", "no PLATFORM", "nothing was changed", "remove that package"),
+    ),
 ]
 
 
