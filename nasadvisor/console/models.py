@@ -21,6 +21,7 @@ from nasadvisor.domain.measurement import Measurement
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.pool_facts import PoolFacts
 from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.traffic_findings import PoolTraffic
 
 INVENTORIES_KEPT: Final = 4
 """How many decoded inventories a process keeps; one of 1,000 disks takes about 3 MB."""
@@ -178,7 +179,8 @@ class SetupToken(models.Model):
 class SampledPool(models.Model):
     """A pool whose counters are kept. `names` is the samples' `packing.NameTable`; facts are a `PoolFacts` document.
 
-    The answers are those of the last verdicts (`advice.Answer`), for pages that show only them.
+    The answers are those of the last verdicts (`advice.Answer`), for pages that show only them. `added_until` is the
+    end of the last hour that was added up (`health.hours`), in seconds since 1970; `traffic` is what came of it.
     """
 
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="sampled_pools")
@@ -188,6 +190,8 @@ class SampledPool(models.Model):
     facts_document = models.JSONField(null=True)
     log_answer = models.CharField(max_length=20, default="", blank=True)
     cache_answer = models.CharField(max_length=20, default="", blank=True)
+    added_until = models.BigIntegerField(default=0)
+    traffic_document = models.JSONField(null=True)
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["node", "guid"], name="one_series_a_pool")]
@@ -202,6 +206,14 @@ class SampledPool(models.Model):
             return from_document(PoolFacts, self.facts_document)
         except DocumentError:
             return PoolFacts(self.guid, self.name, "")
+
+    @property
+    def traffic(self) -> PoolTraffic | None:
+        """The traffic of its log and caches; None before the first hour and after an update that changed the form."""
+        try:
+            return from_document(PoolTraffic, self.traffic_document) if self.traffic_document else None
+        except DocumentError:
+            return None
 
 
 class Resolution(models.IntegerChoices):

@@ -15,6 +15,7 @@ EVERY_S: Final = {
     "console.roll_up_samples": 60,
     "console.watch": 60,
     "console.deliver": 30,
+    "console.send_reports": 300,
     "console.sweep": 6 * HOUR_S,
     "console.prune": 24 * HOUR_S,
 }

@@ -5,7 +5,7 @@ from django.utils import timezone
 from nasadvisor.console import hosts, records, series
 from nasadvisor.console.celery_app import app
 from nasadvisor.console.evidence.watch import keep_answers
-from nasadvisor.console.health import answers, deliver, reports, sweeps, watch
+from nasadvisor.console.health import answers, deliver, hours, monthly, reports, sweeps, watch
 from nasadvisor.console.health.access_models import StoredReport
 from nasadvisor.console.models import Node
 from nasadvisor.documents import Json
@@ -66,6 +66,7 @@ def take_samples() -> None:
 def roll_up_samples() -> None:
     """Make minutes of samples and hours of minutes, forget what is old, and judge anew."""
     series.roll_up(timezone.now())
+    hours.add_up()
     series.forget(timezone.now())
     keep_answers(timezone.now())
 
@@ -153,8 +154,18 @@ def make_report(pk: int) -> None:
 
 @app.task(name="console.monthly_report")
 def monthly_report() -> None:
-    """Send the report of the month."""
-    reports.send_monthly_reports(timezone.now())
+    """Send the report of the month to those who want it."""
+    now = timezone.now()
+    monthly.order(timezone.localtime(now).date(), now)
+    monthly.send_waiting(now)
+
+
+@app.task(name="console.send_reports")
+def send_reports() -> None:
+    """Send the reports that could not be sent before."""
+    now = timezone.now()
+    monthly.order_missed(now)
+    monthly.send_waiting(now)
 
 
 @app.task(name="console.prune")

@@ -28,13 +28,17 @@ T = TypeVar("T", DatasetActivity, DiskActivity, PoolActivity, ArcActivity)
 
 @dataclass(frozen=True)
 class VdevCounters:
-    """One block of `zpool iostat -w`, counted since import; `guid` is "" for the pool as a whole."""
+    """One block of `zpool iostat -w`, counted since import; `guid` is "" for the pool as a whole.
+
+    `written_bytes` counts since the device appeared.
+    """
 
     guid: str
     reads: Histogram
     writes: Histogram
     sync_reads: Histogram
     sync_writes: Histogram
+    written_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -143,7 +147,15 @@ def _vdevs(before: tuple[VdevCounters, ...], after: tuple[VdevCounters, ...]) ->
                 writes=_grown(past.writes, each.writes),
                 sync_reads=_grown(past.sync_reads, each.sync_reads).total,
                 sync_writes=_grown(past.sync_writes, each.sync_writes).total,
+                written_bytes=_written(past.written_bytes, each.written_bytes),
             )
+
+
+def _written(before: int, after: int) -> int:
+    """Bytes since; nothing where the device was not known before, for its counter is older than that."""
+    if not before:
+        return 0
+    return after - before if after >= before else after
 
 
 def _grown(before: Histogram, after: Histogram) -> Histogram:

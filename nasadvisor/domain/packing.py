@@ -72,9 +72,10 @@ def pack_latency(sample: Sample, table: NameTable) -> bytes:
                 _histogram(each.writes),
                 each.sync_reads,
                 each.sync_writes,
+                *([each.written_bytes] if each.written_bytes else []),
             ]
             for each in sample.vdevs
-            if each.reads.counts or each.writes.counts
+            if each.reads.counts or each.writes.counts or each.written_bytes
         ]
     )
 
@@ -105,8 +106,8 @@ def unpack_latency(latency: bytes, names: Sequence[str]) -> tuple[VdevActivity, 
         ValueError: it is not what was packed.
     """
     return tuple(
-        VdevActivity(names[number], _counts(reads), _counts(writes), sync_reads, sync_writes)
-        for number, reads, writes, sync_reads, sync_writes in _inflate(latency)
+        VdevActivity(names[number], _counts(reads), _counts(writes), *numbers)
+        for number, reads, writes, *numbers in _inflate(latency)
     )
 
 

@@ -43,7 +43,7 @@ class Tunables:
 
 @dataclass(frozen=True)
 class LeafFacts:
-    """A leaf vdev: its class, and the kernel's name of the disk below it, "" if unknown.
+    """A leaf vdev: its class, and the kernel's names of its disk or partition and of the disk below, "" if unknown.
 
     `write_cache` is /sys/block/DISK/queue/write_cache: with "write through" the kernel sends no flushes at all.
     """
@@ -54,6 +54,7 @@ class LeafFacts:
     disk: str
     rotational: bool
     write_cache: str = ""
+    device: str = ""
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ class DatasetActivity:
 class VdevActivity:
     """One leaf vdev: `zpool iostat -w`. Times are the device's own, without cache flushes.
 
+    `written_bytes` is what the kernel counted for the disk or partition of an SSD (/sys/class/block/NAME/stat).
     Only leaves are kept: what OpenZFS tells of the vdevs above them is the sum of theirs (vdev_get_stats_ex_impl() in
     module/zfs/vdev.c).
     """
@@ -60,6 +61,7 @@ class VdevActivity:
     writes: Histogram = EMPTY
     sync_reads: int = 0
     sync_writes: int = 0
+    written_bytes: int = 0
 
 
 @dataclass(frozen=True)

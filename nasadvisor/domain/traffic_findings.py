@@ -1,10 +1,12 @@
 """What is worth knowing about the traffic of logs and caches, from the differences of counters over some time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from nasadvisor.domain.inventory import Pool
+from nasadvisor.domain.inventory import Pool, VdevClass
+from nasadvisor.domain.pool_facts import PoolFacts
+from nasadvisor.domain.samples import Sample
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.units import GIB, zfs_size
@@ -14,6 +16,9 @@ LEAST_HOURS: Final = 24.0
 
 LEAST_BYTES: Final = GIB
 """Less traffic than this says nothing."""
+
+WARM_UP_HOURS: Final = 24
+"""A new cache is filled before it can serve; `l2arc_write_max` makes that take about a day."""
 
 SPILLED_SHARE: Final = 0.05
 """Of the log blocks; a log that is full now and then is no fault."""
@@ -33,6 +38,48 @@ class Traffic:
     cache_written_bytes: int = 0
     log_bytes: int = 0
     spilled_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class PoolTraffic:
+    """What one pool's log and caches did in the hours before `until` (seconds since 1970), each since it was added."""
+
+    until: int
+    log: Traffic
+    cache: Traffic
+
+
+def pool_traffic(hours: Sequence[Sample], facts: PoolFacts) -> PoolTraffic:
+    """Add up hours, oldest first. What happened before a log or cache was there says nothing about it."""
+    logged = _since_first_used(hours, {leaf.guid for leaf in facts.leaves_of(VdevClass.LOG)}, 1)
+    cached = _since_first_used(hours, {leaf.guid for leaf in facts.leaves_of(VdevClass.CACHE)}, WARM_UP_HOURS)
+    return PoolTraffic(
+        until=hours[-1].at if hours else 0,
+        log=Traffic(
+            hours=_hours(logged),
+            log_bytes=sum(each.log_bytes for hour in logged for each in hour.datasets),
+            spilled_bytes=sum(each.pool_bytes for hour in logged for each in hour.datasets),
+        ),
+        cache=Traffic(
+            hours=_hours(cached),
+            cache_read_bytes=sum(hour.arc.l2_read_bytes for hour in cached),
+            cache_written_bytes=sum(hour.arc.l2_written_bytes for hour in cached),
+        ),
+    )
+
+
+def _hours(samples: Sequence[Sample]) -> float:
+    return sum(each.seconds for each in samples) / 3600
+
+
+def _since_first_used(hours: Sequence[Sample], guids: set[str], skipped: int) -> Sequence[Sample]:
+    """All hours where these vdevs were written in the first of them, for then they are older; else the later ones.
+
+    `skipped` is how many hours after the first use do not count yet.
+    """
+    used = (index for index, hour in enumerate(hours) if any(each.guid in guids for each in hour.vdevs))
+    first = next(used, len(hours))
+    return hours if first == 0 else hours[first + skipped :]
 
 
 def traffic_findings(pool: Pool, traffic: Traffic) -> Iterator[Finding]:

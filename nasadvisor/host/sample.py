@@ -15,7 +15,7 @@ from nasadvisor.domain.counters import Counters, PoolCounters, VdevCounters, sam
 from nasadvisor.domain.inventory import Pool
 from nasadvisor.domain.pool_facts import DatasetFacts, LeafFacts, PoolFacts, Tunables
 from nasadvisor.domain.reading import Reading
-from nasadvisor.host.adapters.blockstat import disk_below, disk_fact, read_disk, read_nfs
+from nasadvisor.host.adapters.blockstat import device_at, disk_below, disk_fact, read_disk, read_nfs, read_written
 from nasadvisor.host.adapters.iostat import read_iostat
 from nasadvisor.host.adapters.kstat import read_arc, read_datasets, read_totals, read_txgs
 from nasadvisor.host.adapters.process import Command, Runner, Tool
@@ -88,17 +88,23 @@ class Sampler:
         return Counters(int(self.machine.clock().timestamp()), self.tick(), pools, disks, arc, levels)
 
     def _read_pool(self, facts: PoolFacts, vdevs: Vdevs, nfs_commits: int, nfs_writes: int) -> PoolCounters:
-        directory = self._kstats / facts.name
-        leaves = {leaf.guid for leaf in facts.leaves}
+        directory, blocks = self._kstats / facts.name, vdevs.get(facts.name, ())
+        leaves = {leaf.guid: leaf for leaf in facts.leaves}
         return PoolCounters(
             guid=facts.guid,
             name=facts.name,
             datasets=tuple(read_datasets(directory)),
-            vdevs=tuple(vdev for vdev in vdevs.get(facts.name, ()) if vdev.guid in leaves),
+            vdevs=tuple(self._with_bytes(vdev, leaves[vdev.guid]) for vdev in blocks if vdev.guid in leaves),
             totals=replace(read_totals(directory), nfs_commits=nfs_commits, nfs_writes=nfs_writes),
             txgs=read_txgs(directory),
             disks=frozenset(leaf.disk for leaf in facts.leaves if leaf.disk),
         )
+
+    def _with_bytes(self, vdev: VdevCounters, leaf: LeafFacts) -> VdevCounters:
+        """With what was written to an SSD: only they wear by it, and there can be a thousand hard disks."""
+        if leaf.rotational or not leaf.device:
+            return vdev
+        return replace(vdev, written_bytes=read_written(self.machine.roots.sys, leaf.device))
 
 
 def _shape(vdevs: Vdevs) -> frozenset[tuple[str, str]]:
@@ -143,7 +149,8 @@ def _dataset(cells: list[str]) -> DatasetFacts:
 def _leaves(pool: Pool, sys: Path) -> Iterable[LeafFacts]:
     for vdev_class, tops in pool.by_class().items():
         for leaf in (leaf for top in tops for leaf in top.leaves() if leaf.kind != "hole"):
-            disk = disk_below(sys, leaf.path)
+            device = device_at(sys, leaf.path)
+            disk = disk_below(sys, device)
             yield LeafFacts(
                 guid=leaf.guid,
                 vdev_class=vdev_class,
@@ -151,6 +158,7 @@ def _leaves(pool: Pool, sys: Path) -> Iterable[LeafFacts]:
                 disk=disk,
                 rotational=disk_fact(sys, disk, "queue/rotational") == "1" if disk else False,
                 write_cache=disk_fact(sys, disk, "queue/write_cache") if disk else "",
+                device=device,
             )
 
 

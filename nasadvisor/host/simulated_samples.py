@@ -5,6 +5,7 @@ Deterministic in the time, so that a page looks the same when it is loaded again
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from nasadvisor.domain.histogram import EMPTY, Histogram
@@ -19,11 +20,14 @@ from nasadvisor.domain.samples import (
     Sample,
     VdevActivity,
 )
-from nasadvisor.domain.units import GIB, KIB
+from nasadvisor.domain.units import GIB, KIB, MIB
 
 DAY_S: Final = 86400
 SLOW_BUCKET, FAST_BUCKET = 23, 15
 """Buckets around 12 ms, a hard disk, and around 50 us, an SSD."""
+
+LOG_BLOCK: Final = 20 * KIB
+FEED_BYTES_PER_S: Final = 2 * MIB
 
 SHAPE: Final = ((-1, 0.12), (0, 0.62), (1, 0.21), (2, 0.05))
 """How the times spread over the buckets around the middle one."""
@@ -61,9 +65,9 @@ def simulated_sample(pool: Pool, at: int, seconds: float = 10.0, *, log_since: i
         records=blocks,
         needcopy_bytes=blocks * bytes_each,
         log_blocks=blocks if has_log else 0,
-        log_bytes=blocks * 20 * KIB if has_log else 0,
+        log_bytes=blocks * LOG_BLOCK if has_log else 0,
         pool_blocks=0 if has_log else blocks,
-        pool_bytes=0 if has_log else blocks * 20 * KIB,
+        pool_bytes=0 if has_log else blocks * LOG_BLOCK,
         writes=blocks * 2,
         written_bytes=blocks * 2 * bytes_each,
         reads=commits,
@@ -77,10 +81,10 @@ def simulated_sample(pool: Pool, at: int, seconds: float = 10.0, *, log_since: i
         at=at,
         seconds=seconds,
         datasets=(vms, scratch),
-        vdevs=tuple(_vdevs(pool, 0 if has_log else blocks, blocks if has_log else 0, reads, at)),
-        disks=tuple(_disks(pool, 0 if has_log else commits)),
+        vdevs=tuple(_vdevs(pool, 0 if has_log else blocks, blocks if has_log else 0, reads, at, seconds)),
+        disks=(*_disks(pool, 0 if has_log else commits), *_ssds(pool, blocks if has_log else 0, seconds)),
         pool=PoolActivity(arc_reads=reads, arc_read_bytes=reads * 64 * KIB, nfs_commits=commits // 3),
-        arc=ArcActivity(reads * 20, reads, reads * 3, reads // 2, reads * 2 // 5, reads * 64 * KIB),
+        arc=_arc(reads, _feed(seconds) * len(pool.caches)),
         levels=Levels(arc_bytes=15 * GIB, arc_target_bytes=15 * GIB, arc_most_bytes=16 * GIB),
         txgs=_spread(32, max(int(seconds / 5), 1)),
     ).with_busy()
@@ -92,20 +96,44 @@ def _load(at: int) -> float:
     return 2 + 60 * day**2 * (1 + 0.35 * math.sin(at / 700) + 0.15 * math.sin(at / 61))
 
 
-def _vdevs(pool: Pool, to_data: int, to_log: int, reads: int, at: int) -> Iterable[VdevActivity]:
+def _arc(reads: int, fed_bytes: int) -> ArcActivity:
+    """The ARC, and a cache that serves twice what it is fed."""
+    usual = ArcActivity(reads * 20, reads, reads * 3, reads // 2, reads * 2 // 5, reads * 64 * KIB)
+    return (
+        replace(usual, l2_hits=reads // 4, l2_read_bytes=fed_bytes * 2, l2_written_bytes=fed_bytes)
+        if fed_bytes
+        else usual
+    )
+
+
+def _feed(seconds: float) -> int:
+    """What a cache is fed with."""
+    return int(seconds * FEED_BYTES_PER_S)
+
+
+def _vdevs(pool: Pool, to_data: int, to_log: int, reads: int, at: int, seconds: float) -> Iterable[VdevActivity]:
     middle = SLOW_BUCKET + (1 if math.sin(at / 900) > 0.8 else 0)
     count = max(len(pool.data), 1)
     for leaf in (leaf for top in pool.data for leaf in top.leaves()):
         writes = _spread(middle, to_data // count + 12)
         yield VdevActivity(leaf.guid, _spread(SLOW_BUCKET, reads // count), writes, 0, to_data // count)
     for leaf in (leaf for top in pool.logs for leaf in top.leaves()):
-        yield VdevActivity(leaf.guid, EMPTY, _spread(FAST_BUCKET, to_log), 0, to_log)
+        yield VdevActivity(leaf.guid, EMPTY, _spread(FAST_BUCKET, to_log), 0, to_log, to_log * LOG_BLOCK)
+    for leaf in (leaf for top in pool.caches for leaf in top.leaves()):
+        yield VdevActivity(leaf.guid, EMPTY, _spread(FAST_BUCKET, int(seconds)), 0, 0, _feed(seconds))
 
 
 def _disks(pool: Pool, commits: int) -> Iterable[DiskActivity]:
     for top in pool.data:
         for leaf in top.leaves():
             yield DiskActivity(_disk(leaf.guid), commits, commits * 9, 30, 30 * 64 * KIB, commits, commits * 20 * KIB)
+
+
+def _ssds(pool: Pool, to_log: int, seconds: float) -> Iterable[DiskActivity]:
+    """The SSDs below logs and caches; something else writes to them a little, too."""
+    for tops, count in ((pool.logs, to_log * LOG_BLOCK), (pool.caches, _feed(seconds))):
+        for leaf in (leaf for top in tops for leaf in top.leaves()):
+            yield DiskActivity(_disk(leaf.guid), writes=to_log, written_bytes=count * 21 // 20)
 
 
 def _spread(middle: int, count: int) -> Histogram:

@@ -178,17 +178,25 @@ class DeliveryState(models.TextChoices):
     GAVE_UP = "gave-up", _("given up")
 
 
-class Delivery(models.Model):
-    """One event for one channel: the record that makes sure that it is told, and told once."""
+class Outgoing(models.Model):
+    """Something to send, tried until it is accepted; `outbox` moves it."""
 
-    event = models.ForeignKey(AlertEvent, on_delete=models.CASCADE, related_name="deliveries")
-    channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="deliveries")
     state = models.CharField(max_length=10, choices=DeliveryState, default=DeliveryState.WAITING)
     due_at = models.DateTimeField()
     claimed_at = models.DateTimeField(null=True)
     attempts = models.PositiveIntegerField(default=0)
     sent_at = models.DateTimeField(null=True)
     error = models.TextField(default="", blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class Delivery(Outgoing):
+    """One event for one channel: the record that makes sure that it is told, and told once."""
+
+    event = models.ForeignKey(AlertEvent, on_delete=models.CASCADE, related_name="deliveries")
+    channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="deliveries")
 
     class Meta:
         ordering: ClassVar = ["due_at"]

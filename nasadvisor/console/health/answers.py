@@ -11,6 +11,7 @@ from nasadvisor.console.health.alert_models import AlertEvent, AlertStates
 from nasadvisor.console.health.forecasts import renew_forecast
 from nasadvisor.console.health.models import RawAnswer, Reading, SelfTestResult, StoredDisk, identity_key
 from nasadvisor.console.health.self_tests import self_tests_in
+from nasadvisor.console.health.written import forget
 from nasadvisor.console.models import Node
 from nasadvisor.documents import Json, from_document, to_document, unpack
 from nasadvisor.domain.alerts import RANK
@@ -155,4 +156,5 @@ def prune(now: datetime) -> None:
                 surplus.append(pk)
             seen.add(day)
         Reading.objects.filter(pk__in=surplus).delete()
+    forget(now)
     AlertEvent.objects.filter(at__lt=now - EVENTS_KEPT, alert__state=AlertStates.RECOVERED).delete()

@@ -17,6 +17,7 @@ from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
 from nasadvisor.console.health.models import Reading, StoredDisk
 from nasadvisor.console.health.watch import take_up
 from nasadvisor.console.health.wear_pages import LARGE
+from nasadvisor.console.health.written import ORDER, written_by_role
 from nasadvisor.console.models import Node
 
 ROOT = "api/v1/"
@@ -82,6 +83,20 @@ class DiskOut(Schema):
     def resolve_node(disk: StoredDisk) -> str:
         """The name of the node."""
         return disk.node.name
+
+
+class WrittenOut(Schema):
+    """What was written to one SSD in its present role within the seconds that were seen of the last 30 days.
+
+    The log's writing, the cache's, that of its other slices for pools, and what neither accounts for.
+    """
+
+    disk_id: int
+    seconds: float
+    log_bytes_per_day: int | None
+    cache_bytes_per_day: int | None
+    data_bytes_per_day: int | None
+    other_bytes_per_day: int | None
 
 
 class ReadingOut(Schema):
@@ -155,6 +170,21 @@ def disks(request: HttpRequest, node: str = "") -> Any:
     del request
     found = StoredDisk.objects.filter(is_forgotten=False).select_related("node").defer(*LARGE)
     return found.filter(node__name=node) if node else found
+
+
+@api.get("/written", response=list[WrittenOut], summary="Who writes to the SSDs")
+def written(request: HttpRequest) -> list[dict[str, object]]:
+    """Every SSD that was watched in its present role; null until that was a day."""
+    del request
+    found = written_by_role(StoredDisk.objects.filter(is_forgotten=False).only("pk"), timezone.now())
+    return [
+        {
+            "disk_id": pk,
+            "seconds": each.seconds,
+            **{f"{role}_bytes_per_day": each.bytes_per_day(role) for role in ORDER},
+        }
+        for pk, each in found.items()
+    ]
 
 
 @api.get("/disks/{disk_id}/readings", response=list[ReadingOut], summary="The readings of a disk")

@@ -13,7 +13,7 @@ from nasadvisor.domain.smart.wear import WearIndicator
 from nasadvisor.domain.smart.written import ByteCounter
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.wear.forecast import MILESTONES, Exhaustion, Forecast, Spread, forecast
+from nasadvisor.domain.wear.forecast import LONGEST_DAYS, MILESTONES, Exhaustion, Forecast, Spread, forecast
 from nasadvisor.domain.wear.history import History, RoleChange, Snapshot, history_of
 
 SPACING: Final = timedelta(days=14)
@@ -69,7 +69,7 @@ def renew_forecast(disk: StoredDisk, now: datetime) -> None:
     scale = calendar_days(rows)
     made = forecast(history, HORIZON_DAYS / scale)
     fan = _fan(history, made, scale)
-    kept = StoredForecast(now.isoformat(timespec="seconds"), _in_calendar_days(made, scale), fan)
+    kept = StoredForecast(now.isoformat(timespec="seconds"), in_calendar_days(made, scale), fan)
     disk.forecast_document = to_document(kept)
     disk.bytes_per_day = round(kept.forecast.bytes_per_day.middle) if kept.forecast.bytes_per_day else None
     full = kept.milestone(MILESTONES[-1])
@@ -167,14 +167,14 @@ def _fan_days(made: Forecast) -> float:
     return min(max(wanted, SHORTEST_FAN_DAYS), LONGEST_FAN_DAYS)
 
 
-def _in_calendar_days(made: Forecast, scale: float) -> Forecast:
-    """The disk's own clock counts only while it has power."""
+def in_calendar_days(made: Forecast, scale: float) -> Forecast:
+    """The disk's own clock counts only while it has power. What is later than ten years then is not foretold."""
 
     def slower(spread: Spread | None) -> Spread | None:
         return Spread(spread.low / scale, spread.middle / scale, spread.high / scale) if spread else None
 
     def later(days: float | None) -> float | None:
-        return None if days is None else days * scale
+        return None if days is None or days * scale > LONGEST_DAYS else days * scale
 
     milestones = (
         Exhaustion(each.percent, later(each.earliest_days), later(each.expected_days), later(each.latest_days))

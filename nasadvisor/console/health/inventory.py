@@ -46,7 +46,7 @@ def note_disks(node: Node, inventory: Inventory, read_at: datetime) -> None:
 def _note(
     node: Node, name: str, disk: Disk, role: tuple[str, str], stored: StoredDisk | None, read_at: datetime
 ) -> None:
-    facts = {
+    facts: dict[str, object] = {
         "key": disk.key,
         "is_rotational": disk.rotational,
         "is_removable": disk.removable,
@@ -66,6 +66,7 @@ def _note(
                 "size_bytes": disk.identity.size_bytes,
                 "first_seen_at": read_at,
                 "last_seen_at": read_at,
+                "role_since": read_at,
             },
         )
         return
@@ -73,5 +74,7 @@ def _note(
     if is_elsewhere:
         return  # both nodes see it, as in a shared shelf: it stays with the first
     facts["node_id"] = node.pk
+    if (stored.role, stored.pool_name) != role:
+        facts["role_since"] = read_at
     if any(getattr(stored, field) != value for field, value in facts.items()):
         StoredDisk.objects.filter(pk=stored.pk).update(**facts, last_seen_at=read_at)

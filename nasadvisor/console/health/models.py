@@ -43,7 +43,8 @@ class StoredDisk(models.Model):
     the newest sweep, the figures those of the newest reading. `forecast_document` and `finding_documents` are worked
     out when a reading arrives; `worn_out_at` with its range is the date of 100 % of the rated endurance, None beyond
     ten years, and `has_forecast` tells that from not knowing. `is_present` is whether the node's last inventory had it;
-    `last_seen_at` moves when something about it changes. `is_forgotten` marks one that was taken out for good.
+    `role_since` is when its role or pool last changed. `last_seen_at` moves when something about it changes.
+    `is_forgotten` marks one that was taken out for good.
     """
 
     identity_key = models.CharField(max_length=300, unique=True)
@@ -56,6 +57,7 @@ class StoredDisk(models.Model):
     is_removable = models.BooleanField(default=False)
     role = models.CharField(max_length=20, default="", blank=True)
     pool_name = models.CharField(max_length=255, default="", blank=True)
+    role_since = models.DateTimeField(default=timezone.now)
     is_present = models.BooleanField(default=True)
     first_seen_at = models.DateTimeField()
     last_seen_at = models.DateTimeField()
@@ -137,6 +139,55 @@ class Reading(models.Model):
 
     def __str__(self) -> str:
         return f"{self.disk_id} {self.taken_at:%Y-%m-%d %H:%M}"
+
+
+class WrittenDay(models.Model):
+    """What was written to one SSD on one day, by whom, as far as it was seen: the sum of its hours.
+
+    `log_bytes`, `cache_bytes` and `pool_bytes` are what the kernel counted for its slices of these classes (`pool` is
+    every other class), `drive_bytes` what it counted for the whole drive, `seconds` how much of the day was seen.
+    `segment_at` is `StoredDisk.role_since` of that time: what was written in another role says nothing about this one.
+    """
+
+    disk = models.ForeignKey(StoredDisk, on_delete=models.CASCADE, related_name="written_days", db_index=False)
+    segment_at = models.DateTimeField()
+    day = models.DateField()
+    log_bytes = models.BigIntegerField(default=0)
+    cache_bytes = models.BigIntegerField(default=0)
+    pool_bytes = models.BigIntegerField(default=0)
+    drive_bytes = models.BigIntegerField(default=0)
+    seconds = models.FloatField(default=0)
+
+    class Meta:
+        ordering: ClassVar = ["day"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["disk", "segment_at", "day"], name="one_sum_a_disk_role_and_day")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.disk_id} {self.day}"
+
+
+class RatedEndurance(models.Model):
+    """What the data sheet of a model promises, as somebody entered it: for every drive of that model and size.
+
+    `terabytes` (decimal) may be written (TBW), or each cell erased `erases` times, where the drive writes
+    `write_amplification` bytes to its flash for each byte that it is given.
+    """
+
+    model = models.CharField(max_length=200)
+    size_bytes = models.BigIntegerField()
+    terabytes = models.FloatField(_("Terabytes written (TBW)"), null=True, blank=True)
+    erases = models.PositiveIntegerField(_("Program/erase cycles"), null=True, blank=True)
+    write_amplification = models.FloatField(_("Write amplification"), default=2.0)
+    entered_by = models.CharField(max_length=253, default="", blank=True)
+    entered_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["model", "size_bytes"], name="one_rating_a_model")]
+
+    def __str__(self) -> str:
+        return self.model
 
 
 class RawAnswer(models.Model):

@@ -7,11 +7,13 @@ from datetime import datetime, timedelta
 from nasadvisor.console.frame import Contact, contact_of
 from nasadvisor.console.health.models import DiskOutcome, NodeHealth, StoredDisk
 from nasadvisor.console.health.timetable import sweep_interval
-from nasadvisor.console.models import Node
+from nasadvisor.console.models import Node, SampledPool
 from nasadvisor.console.notices import about_contact, about_runs
 from nasadvisor.domain.alerts import AlertKey, Observation
 from nasadvisor.domain.findings import findings_of
+from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.statements import Finding, Level, NextStep, Statement, gettext_noop
+from nasadvisor.domain.traffic_findings import traffic_findings
 
 SWEEP_GRACE = timedelta(minutes=30)
 """A sweep may take that long after its time, and beat may be that late."""
@@ -19,6 +21,8 @@ SWEEP_GRACE = timedelta(minutes=30)
 GONE_AFTER = timedelta(minutes=3)
 """A disk that is pulled and put back within this time was only moved."""
 
+TRAFFIC_HELD = timedelta(hours=3)
+"""An hour of samples is added up soon after its end; one that is older says nothing about now."""
 
 UNKNOWN = Statement("unknown-reason", gettext_noop("nobody knows why"))
 
@@ -59,6 +63,17 @@ def disk_findings(node: Node) -> Iterator[Finding]:
         yield from disk.findings
 
 
+def traffic_of(node: Node, inventory: Inventory, now: datetime) -> Iterator[tuple[str, tuple[Finding, ...]]]:
+    """What the samples say about the log and the caches of each pool that was watched of late, and who says so."""
+    for series in SampledPool.objects.filter(node=node, traffic_document__isnull=False).defer(
+        "facts_document", "names"
+    ):
+        pool, seen = inventory.pool(series.guid), series.traffic
+        if pool and seen and now.timestamp() - seen.until < TRAFFIC_HELD.total_seconds():
+            findings = (*traffic_findings(pool, seen.log), *traffic_findings(pool, seen.cache))
+            yield f"samples/{node.name}/{pool.guid}", findings
+
+
 def sweep_findings(node: Node, now: datetime) -> Iterator[Finding]:
     """Whether the sweeps of a node happen as they should."""
     health = NodeHealth.objects.filter(node=node).first()
@@ -95,6 +110,9 @@ def _view(node: Node, now: datetime) -> View:
     if inventory:
         sources.add(pools)
         found += [(pools, finding) for finding in findings_of(inventory)]
+        for source, findings in traffic_of(node, inventory, now):
+            sources.add(source)
+            found += [(source, finding) for finding in findings]
     seen = tuple(_seen(node, source, finding) for source, finding in found if finding.level is not Level.INFO)
     return View(seen, frozenset(sources))
 

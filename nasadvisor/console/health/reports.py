@@ -1,4 +1,4 @@
-"""Printable reports: made in the background, kept for a while, sent every month."""
+"""Printable reports: made in the background, kept for a while."""
 
 import logging
 from dataclasses import dataclass
@@ -10,14 +10,12 @@ from django.template.loader import render_to_string
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
-from nasadvisor.console.health.access_models import ReportState, StoredReport
-from nasadvisor.console.health.alert_models import AlertStates, Channel, ChannelKind, StoredAlert
+from nasadvisor.console.health.access_models import ReportDelivery, ReportState, StoredReport
+from nasadvisor.console.health.alert_models import AlertStates, DeliveryState, StoredAlert
 from nasadvisor.console.health.charts import NARROW, WearChart, WearPoint, wear_chart
 from nasadvisor.console.health.forecasts import stored_forecast
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk
-from nasadvisor.console.health.secrets import SecretUnreadable, decrypt
-from nasadvisor.console.health.senders import NotSent, recipients_in, send, send_mail
 from nasadvisor.console.models import Node
 from nasadvisor.domain.inventory import Pool
 
@@ -49,20 +47,8 @@ def make_report(report: StoredReport, now: datetime) -> None:
         return
     StoredReport.objects.filter(pk=report.pk).update(state=ReportState.DONE, pdf=pdf)
     kept = StoredReport.objects.values_list("pk", flat=True)[:KEPT]
-    StoredReport.objects.exclude(pk__in=list(kept)).delete()
-
-
-def send_monthly_reports(now: datetime) -> None:
-    """Send a report to every channel that wants one; each language is made once."""
-    made: dict[str, bytes] = {}
-    for channel in Channel.objects.filter(is_enabled=True, gets_reports=True):
-        try:
-            if channel.kind == ChannelKind.MAIL and channel.language not in made:
-                made[channel.language] = report_pdf(channel.language, now)
-            _send(channel, made.get(channel.language, b""), now)
-        except (NotSent, SecretUnreadable) as error:
-            log.warning("monthly report by %s: %s", channel.name, error)
-            Channel.objects.filter(pk=channel.pk).update(last_error=str(error))
+    unsent = ReportDelivery.objects.filter(state__in=(DeliveryState.WAITING, DeliveryState.SENDING))
+    StoredReport.objects.exclude(pk__in=[*kept, *unsent.values_list("report", flat=True)]).delete()
 
 
 def report_pdf(language: str, now: datetime) -> bytes:
@@ -105,18 +91,6 @@ def report_message(now: datetime) -> Message:
         )
     subject = _("NAS Advisor: report of %(month)s") % {"month": f"{timezone.localtime(now):%Y-%m}"}
     return Message(subject, "\n".join(lines) + "\n")
-
-
-def _send(channel: Channel, pdf: bytes, now: datetime) -> None:
-    with translation.override(channel.language):
-        message = report_message(now)
-    month = f"{timezone.localtime(now):%Y-%m}"
-    message_id = f"<report-{channel.pk}-{month}@nasadvisor>"
-    if channel.kind == ChannelKind.MAIL:
-        attachment = (f"nas-advisor-{month}.pdf", pdf, "application/pdf")
-        send_mail(recipients_in(decrypt(channel.secret)), message, message_id, attachment)
-    else:
-        send(channel, message, message_id)
 
 
 def _pools_of(node: Node) -> tuple[Pool, ...]:

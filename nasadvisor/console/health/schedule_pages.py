@@ -25,6 +25,7 @@ NAMES: Final[dict[str, str | Promise]] = {
     "console.refresh_inventories": gettext_lazy("Read disks and pools"),
     "console.watch": gettext_lazy("Look for what needs an alert"),
     "console.deliver": gettext_lazy("Send messages"),
+    "console.send_reports": gettext_lazy("Send reports that wait"),
     "console.follow_runs": gettext_lazy("Follow runs"),
     "console.prune": gettext_lazy("Thin old readings"),
 }

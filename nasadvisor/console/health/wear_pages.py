@@ -20,6 +20,8 @@ from nasadvisor.console.health.charts import NARROW, WIDE, WearPoint, wear_chart
 from nasadvisor.console.health.forecasts import newest_reading, stored_forecast
 from nasadvisor.console.health.models import LARGE_FIELDS, NodeHealth, StoredDisk
 from nasadvisor.console.health.sweeps import request_sweep
+from nasadvisor.console.health.written import ORDER, Written, written_by_role
+from nasadvisor.console.health.written_chart import written_chart
 from nasadvisor.console.roles import operator_required, user_of
 from nasadvisor.domain.sweep import SelfTest, exit_words
 
@@ -58,6 +60,7 @@ def wear(request: HttpRequest) -> HttpResponse:
         "node": node,
         "health": NodeHealth.objects.filter(node=node).first(),
         "fleet": fleet,
+        "written": written_by_role(fleet.page.object_list, timezone.now()),
         "has_disks": StoredDisk.objects.filter(node=node).exists(),
         "section": "wear",
     }
@@ -77,6 +80,8 @@ def drive(request: HttpRequest, pk: int) -> HttpResponse:
         "disk": disk,
         "reading": newest_reading(disk),
         "forecast": kept.forecast if kept else None,
+        "written": written_by_role([disk], now, kept.forecast.percent_per_year if kept else None).get(disk.pk),
+        "days": written_chart(disk.written_days.filter(segment_at=disk.role_since), timezone.localtime(now).date()),
         "charts": [wear_chart(points, fan, now, width) for width in (WIDE, NARROW)] if is_drawn else [],
         "exit_words": [_(words) for words in exit_words(disk.exit_status)],
         "self_tests": disk.self_tests.all()[:20],
@@ -136,13 +141,19 @@ def wear_csv(request: HttpRequest) -> StreamingHttpResponse:
         *("worn_out_earliest_at", "worn_out_at", "worn_out_latest_at"),
     )
     fields = ["node__name" if head == "node" else "pool_name" if head == "pool" else head for head in heads]
-    rows = StoredDisk.objects.filter(is_forgotten=False).order_by("node__name", "model", "serial").values_list(*fields)
-    lines = (_csv_cells(row) for row in rows.iterator(chunk_size=500))
+    disks = StoredDisk.objects.filter(is_forgotten=False)
+    rows = disks.order_by("node__name", "model", "serial").values_list("pk", *fields)
+    written = written_by_role(disks.only("pk"), timezone.now())
+    lines = (_csv_cells((*row[1:], *_by_role(written.get(row[0])))) for row in rows.iterator(chunk_size=500))
     writer = csv.writer(_Echo())
-    stream = (writer.writerow(line) for line in (heads, *lines))
+    stream = (writer.writerow(line) for line in ((*heads, *(f"{role}_bytes_per_day" for role in ORDER)), *lines))
     response = StreamingHttpResponse(stream, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="wear.csv"'
     return response
+
+
+def _by_role(written: Written | None) -> tuple[int | None, ...]:
+    return tuple(written.bytes_per_day(role) if written else None for role in ORDER)
 
 
 class _Echo:

@@ -46,6 +46,7 @@ ROLE_WORDS: Final[dict[str, str | Promise]] = {
     "special": gettext_lazy("special"),
     "dedup": gettext_lazy("dedup"),
     "system": gettext_lazy("system"),
+    "other": gettext_lazy("others"),
 }
 
 JUST_NOW_S = 60

@@ -9,6 +9,8 @@ from nasadvisor.domain.samples import DiskActivity
 SECTOR_BYTES: Final = 512
 """Sectors here are always of 512 bytes (Linux, Documentation/block/stat.rst)."""
 
+SECTORS_WRITTEN: Final = 6
+
 FLUSHES, FLUSH_MS = 15, 16
 """The fields "flush I/Os" and "flush ticks", from Linux 5.5 on; partitions have none."""
 
@@ -31,21 +33,33 @@ def read_disk(sys: Path, name: str) -> DiskActivity | None:
         reads=cells[0],
         read_bytes=cells[2] * SECTOR_BYTES,
         writes=cells[4],
-        written_bytes=cells[6] * SECTOR_BYTES,
+        written_bytes=cells[SECTORS_WRITTEN] * SECTOR_BYTES,
         write_ms=cells[7],
     )
 
 
-def disk_below(sys: Path, path: str) -> str:
-    """The kernel's name of the whole disk that a vdev's path leads to; "" where it leads to none.
+def read_written(sys: Path, name: str) -> int:
+    """Bytes written to a disk or partition since it appeared; 0 where it is gone."""
+    try:
+        cells = (sys / "class/block" / name / "stat").read_text().split()
+        return int(cells[SECTORS_WRITTEN]) * SECTOR_BYTES
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def device_at(sys: Path, path: str) -> str:
+    """The kernel's name of the disk or partition that a vdev's path leads to; "" where it leads to none."""
+    name = Path(os.path.realpath(path)).name if path.startswith("/dev/") else ""
+    return name if name and (sys / "class/block" / name).exists() else ""
+
+
+def disk_below(sys: Path, device: str) -> str:
+    """The whole disk of a disk or partition, by the kernel's names.
 
     A device-mapper or multipath device counts as the disk: it is where flushes are sent to.
     """
-    name = Path(os.path.realpath(path)).name if path.startswith("/dev/") else ""
-    device = sys / "class/block" / name
-    if not name or not device.exists():
-        return ""
-    return device.resolve().parent.name if (device / "partition").exists() else name
+    folder = sys / "class/block" / device
+    return folder.resolve().parent.name if device and (folder / "partition").exists() else device
 
 
 def disk_fact(sys: Path, name: str, fact: str) -> str:

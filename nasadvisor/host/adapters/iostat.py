@@ -60,5 +60,6 @@ def parse_iostat(text: str) -> Iterator[VdevCounters]:
 
 
 def _vdev(name: str, rows: list[list[int]]) -> VdevCounters:
-    columns = [Histogram.of([row[column] for row in rows]) for column in (DISK_READ, DISK_WRITE, SYNC_READ, SYNC_WRITE)]
-    return VdevCounters(name, *columns)
+    columns = (DISK_READ, DISK_WRITE, SYNC_READ, SYNC_WRITE)
+    reads, writes, sync_reads, sync_writes = (Histogram.of([row[column] for row in rows]) for column in columns)
+    return VdevCounters(name, reads, writes, sync_reads, sync_writes)

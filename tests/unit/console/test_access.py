@@ -3,6 +3,8 @@
 import json
 import re
 import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,15 +12,19 @@ import pytest
 import weasyprint  # noqa: F401 - when it is loaded it runs ldconfig, and in a test that would fail
 from django.test import Client
 from django.utils import timezone
+from django_celery_beat.models import PeriodicTask
 from prometheus_client.parser import text_string_to_metric_families
 
 from nasadvisor.console.celery_app import app
-from nasadvisor.console.health import reports, senders
-from nasadvisor.console.health.access_models import ApiToken, StoredReport, new_token
+from nasadvisor.console.health import monthly, reports, senders
+from nasadvisor.console.health.access_models import ApiToken, ReportDelivery, StoredReport, new_token
 from nasadvisor.console.health.alert_models import Channel, StoredAlert
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.secrets import encrypt
+from nasadvisor.console.health.senders import NotSent
+from nasadvisor.console.schedules import create_schedules
+from nasadvisor.console.tasks import monthly_report, send_reports
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.conftest import Sent
 from tests.unit.console.health_data import disk_of, watched
@@ -109,6 +115,7 @@ def test_the_interface_describes_itself(client: Client) -> None:
         "/api/v1/pools",
         "/api/v1/disks",
         "/api/v1/disks/{disk_id}/readings",
+        "/api/v1/written",
         "/api/v1/alerts",
         "/api/v1/alerts/{alert_id}/acknowledge",
     }
@@ -213,12 +220,12 @@ def test_the_monthly_report_goes_to_those_who_want_it(monkeypatch: pytest.Monkey
         assert attachment[1].startswith(b"%PDF-")
         mails.append((recipients, message.subject, message_id))
 
-    monkeypatch.setattr(reports, "send_mail", send_mail)
+    monkeypatch.setattr(monthly, "send_mail", send_mail)
     for name, wants in (("yes", True), ("no", False)):
         Channel.objects.create(
             name=name, kind="mail", secret=encrypt(f"{name}@example.org"), gets_reports=wants, language="de"
         )
-    reports.send_monthly_reports(timezone.now())
+    monthly_report()
     [(recipients, subject, _)] = mails
     assert recipients == ["yes@example.org"]
     assert "Bericht" in subject
@@ -226,6 +233,87 @@ def test_the_monthly_report_goes_to_those_who_want_it(monkeypatch: pytest.Monkey
 
 def test_a_mail_server_that_is_down_is_noted_with_the_channel(monkeypatch: pytest.MonkeyPatch) -> None:
     Channel.objects.create(name="mail", kind="mail", secret=encrypt("a@example.org"), gets_reports=True)
-    reports.send_monthly_reports(timezone.now())
+    monthly_report()
     assert "No mail server is set" in Channel.objects.get().last_error
     assert senders.TIMEOUT_S <= 30
+
+
+@dataclass
+class Post:
+    """A mail server that may be down; `ids` are the Message-IDs of what it took."""
+
+    is_down: bool = False
+    ids: list[str] = field(default_factory=list)
+    meanwhile: Callable[[], None] = lambda: None
+
+    def send_mail(self, _to: list[str], _message: Message, message_id: str, _file: tuple[str, bytes, str]) -> None:
+        """In the place of `senders.send_mail`."""
+        if self.is_down:
+            raise NotSent("The mail server did not accept the message.")
+        self.meanwhile()
+        self.ids.append(message_id)
+
+
+@pytest.fixture
+def post(monkeypatch: pytest.MonkeyPatch) -> Post:
+    """A mail server, and somebody who wants reports."""
+    post = Post()
+    monkeypatch.setattr(monthly, "send_mail", post.send_mail)
+    Channel.objects.create(name="mail", kind="mail", secret=encrypt("a@example.org"), gets_reports=True)
+    return post
+
+
+def test_a_report_that_the_mail_server_did_not_take_is_tried_again_and_sent_once(post: Post) -> None:
+    now = timezone.now()
+    monthly.order(now.date(), now)
+    post.is_down = True
+    for minute in range(0, 60, 5):
+        monthly.send_waiting(now + timedelta(minutes=minute))
+    assert post.ids == []
+    assert ReportDelivery.objects.get().attempts >= 4
+    post.is_down = False
+    for minute in range(60, 120, 5):
+        monthly.send_waiting(now + timedelta(minutes=minute))
+    assert len(post.ids) == 1
+    assert Channel.objects.get().last_error == ""
+
+
+def test_a_report_is_ordered_once_a_day_however_often_the_schedule_says_so(post: Post) -> None:
+    monthly_report()
+    monthly_report()
+    send_reports()
+    assert len(post.ids) == 1
+    assert StoredReport.objects.count() == 1
+
+
+def test_two_that_send_at_the_same_time_send_once(post: Post) -> None:
+    now = timezone.now()
+    monthly.order(now.date(), now)
+    post.meanwhile = lambda: monthly.send_waiting(now)
+    monthly.send_waiting(now)
+    assert len(post.ids) == 1
+
+
+def test_an_order_that_was_lost_with_redis_is_made_up_for(post: Post) -> None:
+    create_schedules()
+    now = timezone.now()
+    PeriodicTask.objects.filter(name=monthly.TASK).update(last_run_at=now - timedelta(hours=1))
+    send_reports()
+    send_reports()
+    assert len(post.ids) == 1
+
+
+def test_a_channel_that_is_added_later_waits_for_the_next_report(post: Post) -> None:
+    create_schedules()
+    PeriodicTask.objects.filter(name=monthly.TASK).update(last_run_at=timezone.now() - timedelta(days=3))
+    send_reports()
+    assert post.ids == []
+
+
+def test_a_report_that_waits_is_not_removed_with_the_old_ones(post: Post) -> None:
+    post.is_down = True
+    monthly_report()
+    for _ in range(reports.KEPT + 2):
+        StoredReport.objects.create(state="done")
+    reports.make_report(StoredReport.objects.create(), timezone.now())
+    assert ReportDelivery.objects.count() == 1

@@ -10,7 +10,7 @@ import pytest
 
 from nasadvisor.console import records
 from nasadvisor.console.health import answers, sweeps
-from nasadvisor.console.health.forecasts import calendar_days, rows_of, stored_forecast
+from nasadvisor.console.health.forecasts import calendar_days, in_calendar_days, rows_of, stored_forecast
 from nasadvisor.console.health.models import NodeHealth, RawAnswer, Reading, SelfTestResult, StoredDisk
 from nasadvisor.console.models import Node
 from nasadvisor.console.schedules import create_schedules
@@ -18,8 +18,10 @@ from nasadvisor.documents import pack, to_document
 from nasadvisor.domain.inventory import Disk
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.sweep import Answers, DiskAnswer, Outcome, SweepReport
+from nasadvisor.domain.wear.forecast import LONGEST_DAYS, forecast
 from nasadvisor.host.simulated_smart import simulated_answer, simulated_smartctl
 from tests.unit.console.conftest import Sent
+from tests.unit.domain.wear.histories import history
 from tests.unit.machines import NVME1, home_server, with_disk
 
 NOW = datetime(2026, 8, 25, 12, 0, tzinfo=UTC)
@@ -213,6 +215,16 @@ def test_a_disk_that_sleeps_half_the_time_wears_half_as_fast_by_the_calendar() -
     for days in (0, 100):
         Reading.objects.create(disk=disk, taken_at=NOW + timedelta(days=days), power_on_hours=1000 + days * 12)
     assert calendar_days(rows_of(disk)) == pytest.approx(2)
+
+
+def test_dates_stretch_with_the_time_the_disk_is_off_and_end_after_ten_years() -> None:
+    found = forecast(history([(300, 9, 30), (400, 12, 40), (500, 15, 50), (600, 18, 60)]), 0)
+    full, stretched = found.exhaustion[-1], in_calendar_days(found, 2).exhaustion[-1]
+    assert full.earliest_days
+    assert full.expected_days
+    assert stretched.earliest_days == 2 * full.earliest_days
+    assert full.expected_days * 2 > LONGEST_DAYS
+    assert stretched.expected_days is None
 
 
 def test_old_readings_are_thinned_to_one_a_day() -> None:

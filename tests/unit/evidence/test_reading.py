@@ -8,7 +8,7 @@ import pytest
 
 from nasadvisor.domain.histogram import Histogram
 from nasadvisor.domain.inventory import Pool, Vdev
-from nasadvisor.host.adapters.blockstat import disk_below, read_disk, read_nfs
+from nasadvisor.host.adapters.blockstat import device_at, disk_below, read_disk, read_nfs, read_written
 from nasadvisor.host.adapters.iostat import parse_iostat
 from nasadvisor.host.adapters.kstat import read_arc, read_datasets, read_totals, read_txgs
 from nasadvisor.host.errors import CommandTimedOut, OutputUnreadable
@@ -96,9 +96,17 @@ def test_the_disk_below_a_partition_is_found(system: FakeSystem) -> None:
     system.put(device / "partition", "1\n")
     (system.roots.sys / "class/block").mkdir(parents=True)
     (system.roots.sys / "class/block/sdz1").symlink_to(device)
-    assert disk_below(system.roots.sys, "/dev/sdz1") == "sdz"
-    assert disk_below(system.roots.sys, "/srv/file") == ""
-    assert disk_below(system.roots.sys, "/dev/sdnone") == ""
+    assert device_at(system.roots.sys, "/dev/sdz1") == "sdz1"
+    assert disk_below(system.roots.sys, "sdz1") == "sdz"
+    assert device_at(system.roots.sys, "/srv/file") == ""
+    assert device_at(system.roots.sys, "/dev/sdnone") == ""
+    assert disk_below(system.roots.sys, "") == ""
+
+
+def test_what_was_written_to_a_partition_is_read(system: FakeSystem) -> None:
+    system.put(system.roots.sys / "class/block/nvme0n1p2/stat", "5 0 40 1 9 0 72 3 0 4 4\n")
+    assert read_written(system.roots.sys, "nvme0n1p2") == 72 * 512
+    assert read_written(system.roots.sys, "gone") == 0
 
 
 def test_it_counts_commits_and_writes_of_both_versions_of_nfs(system: FakeSystem) -> None:

@@ -25,7 +25,7 @@ histograms = st.lists(st.integers(0, 10**6), max_size=BUCKETS).map(Histogram.of)
 some = histograms.filter(lambda each: bool(each.counts))
 names = st.sampled_from(("tank", "tank/vms", "tank/with space"))
 datasets = st.builds(DatasetActivity, names, *[numbers] * 14)
-vdevs = st.builds(VdevActivity, st.sampled_from(("", "12", "18446744073709551615")), some, histograms, numbers, numbers)
+vdevs = st.builds(VdevActivity, st.sampled_from(("", "12", "18446744073709551615")), some, histograms, *[numbers] * 3)
 disks = st.builds(DiskActivity, st.sampled_from(("sda", "nvme0n1")), st.integers(1, 99), *[numbers] * 5)
 
 

@@ -1,7 +1,6 @@
 """Forecasts of made-up drives: what follows from the numbers, and what must not be claimed."""
 
 from dataclasses import replace
-from datetime import date
 from itertools import pairwise
 
 import pytest
@@ -9,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nasadvisor.documents import from_document, to_document
-from nasadvisor.domain.wear.dates import dates_of
 from nasadvisor.domain.wear.forecast import Exhaustion, Forecast, forecast
 from nasadvisor.domain.wear.history import History, RoleChange, history_of
 from tests.unit.domain.wear.histories import DAY, TB, history, snapshot
@@ -143,12 +141,6 @@ def test_what_is_reached_is_reached_today() -> None:
 def test_beyond_ten_years_is_none() -> None:
     found = forecast(history([(300, 0, 1), (400, 0, 1.1), (500, 0, 1.2)]), 0)
     assert exhaustion(found, 100).expected_days is None
-
-
-def test_dates_are_months_and_stretch_with_the_time_the_drive_is_off() -> None:
-    reached = Exhaustion(100, 30.0, 300.0, None)
-    assert str(dates_of(reached, date(2026, 1, 15))) == "Nov 2026 (Feb 2026 - after 2036)"
-    assert dates_of(reached, date(2026, 1, 15), powered_share=0.5).earliest == date(2026, 3, 16)
 
 
 def test_a_forecast_is_a_document() -> None:
