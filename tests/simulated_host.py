@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from nasadvisor.console import records
@@ -12,6 +12,7 @@ from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.plan import Plan
 from nasadvisor.host.runs import RunHost, apply_plan, finish_run, undo_run
 from nasadvisor.host.simulated import SimulatedExecutor
+from nasadvisor.host.trials import TrialWatch, end_trial, keep_run
 
 
 class Killed(BaseException):
@@ -22,12 +23,14 @@ class Killed(BaseException):
 class SimulatedHost:
     """The recorded machine of one node.
 
-    `after_each` runs whenever a record was published; the worker dies once so many records are, at `kill_at`.
+    `ahead` is how far its clock is ahead of ours. `after_each` runs whenever a record was published; the worker dies
+    once so many records are, at `kill_at`.
     """
 
     root: Path
     executor: SimulatedExecutor
     kill_at: int = 0
+    ahead: timedelta = timedelta()
     after_each: Callable[[], None] = lambda: None
     published: list[Run] = field(default_factory=list)
 
@@ -44,14 +47,22 @@ class SimulatedHost:
     def answer(self, task: str, args: list[object]) -> None:
         """Do what a task asks for."""
         match task, args:
-            case "host.apply", [document, str(by)]:
-                apply_plan(self._host, from_document(Plan, document), by, self._publish)
+            case "host.apply", [document, str(by), int(trial_s)]:
+                apply_plan(self._host, from_document(Plan, document), by, self._publish, trial_s)
+            case "host.keep", [str(run_id), str(by)]:
+                self._publish(keep_run(self._host, run_id, by))
             case "host.undo", [str(run_id), str(by)]:
                 undo_run(self._host, run_id, by, self._publish)
             case "host.finish", [str(run_id), str(by)]:
                 finish_run(self._host, run_id, by, self._publish)
             case _:
                 pass
+        self.publish_inventory()
+
+    def end_trials(self) -> None:
+        """Do what the host's own clock asks for."""
+        for run_id in TrialWatch(self._host).due():
+            end_trial(self._host, run_id, self._publish)
         self.publish_inventory()
 
     @property
@@ -61,7 +72,7 @@ class SimulatedHost:
             journals=self.root / "runs",
             locks=(self.root / "host.lock",),
             executor=lambda _descriptors: self.executor,
-            clock=lambda: datetime.now(UTC),
+            clock=lambda: datetime.now(UTC) + self.ahead,
         )
 
     def _publish(self, run: Run) -> None:

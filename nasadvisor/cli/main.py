@@ -12,7 +12,7 @@ from nasadvisor.cli.look import inventory, pools
 from nasadvisor.cli.planning import plan
 from nasadvisor.cli.probing import probe
 from nasadvisor.cli.report import report
-from nasadvisor.cli.running import apply, finish, undo
+from nasadvisor.cli.running import apply, finish, keep, undo
 from nasadvisor.cli.runs import runs, show
 
 
@@ -25,6 +25,9 @@ def main() -> None:
     """
 
 
-COMMANDS = (inventory, pools, advise, probe, plan, apply, runs, show, undo, finish, health, report, forecast, doctor)
+COMMANDS = (
+    *(inventory, pools, advise, probe, plan, apply, runs, show, undo, finish, keep),
+    *(health, report, forecast, doctor),
+)
 for command in COMMANDS:
     main.add_command(command)

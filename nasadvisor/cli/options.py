@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import click
 
+from nasadvisor.domain.trial import parse_length
 from nasadvisor.domain.units import parse_size
 
 
@@ -28,6 +29,19 @@ class SizeOrMax(click.ParamType[int | None]):
     def convert(self, value: str | int, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
         """Read it."""
         return None if value == "max" else Size().convert(value, param, ctx)
+
+
+class TrialLength(click.ParamType[int]):
+    """How long to try, such as 24h, in seconds."""
+
+    name = "time"
+
+    def convert(self, value: str | int, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read it."""
+        try:
+            return value if isinstance(value, int) else parse_length(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 class Percent(click.ParamType[int]):

@@ -1,4 +1,4 @@
-"""`nasadvisor apply`, `undo` and `finish`: the commands that change the host."""
+"""`nasadvisor apply`, `undo`, `finish` and `keep`: the commands that change the host, or what becomes of it."""
 
 import json
 import signal
@@ -11,16 +11,20 @@ from typing import Final
 import click
 
 from nasadvisor.cli.errors import Attention, ExitCode, Misuse, Refusal, json_option
+from nasadvisor.cli.options import TrialLength
 from nasadvisor.cli.preview import plan_commands
 from nasadvisor.cli.progress import Progress
+from nasadvisor.cli.runs import said_of_trial
 from nasadvisor.cli.services import Services, services_for, who
 from nasadvisor.cli.tables import command_line, paragraph
 from nasadvisor.documents import DocumentError, from_json
+from nasadvisor.domain.figures import duration
 from nasadvisor.domain.lifecycle import Run, RunState, Step
 from nasadvisor.domain.plan import Plan
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import JournalUnwritable
 from nasadvisor.host.runs import apply_plan, finish_run, show_run, undo_run
+from nasadvisor.host.trials import keep_run
 
 AFTER_APPLY: Final = {
     RunState.APPLIED: (ExitCode.DONE, "Applied. To take it back: nasadvisor undo {id}"),
@@ -31,6 +35,9 @@ AFTER_UNDO: Final = {
     RunState.UNDONE: (ExitCode.DONE, "Undone."),
     RunState.APPLIED: (ExitCode.REFUSED, "The undo was refused. Nothing was changed."),
 }
+AFTER_KEEP: Final = {
+    RunState.APPLIED: (ExitCode.DONE, "Kept. It stays until somebody undoes it: nasadvisor undo {id}"),
+}
 UNCLEAR: Final = (ExitCode.ATTENTION, "This needs attention. See it with: nasadvisor show {id}")
 
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
@@ -40,9 +47,17 @@ run_argument = click.argument("run_id", metavar="RUN")
 @click.command()
 @click.argument("plan_file", metavar="PLAN", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
 @yes_option
+@click.option(
+    "--trial",
+    "trial_s",
+    type=TrialLength(),
+    default=0,
+    metavar="TIME",
+    help="Try it for so long, e.g. 24h or 3d; then the service nasadvisor-host takes it back, unless it is kept.",
+)
 @json_option
 @click.pass_context
-def apply(ctx: click.Context, plan_file: Path, yes: bool, as_json: bool) -> None:
+def apply(ctx: click.Context, plan_file: Path, yes: bool, trial_s: int, as_json: bool) -> None:
     """Apply a plan file. Each step is checked again, journalled, run and verified."""
     plan = read_plan(plan_file)
     services = services_for(ctx)
@@ -50,9 +65,10 @@ def apply(ctx: click.Context, plan_file: Path, yes: bool, as_json: bool) -> None
         click.echo(f"This runs on pool {plan.pool_name}:", err=True)
         for argv in plan_commands(plan):
             click.echo(f"  {command_line(argv)}", err=True)
-        _ask(f"Apply it to pool {plan.pool_name}?")
+        back = f", and take it back after {duration(trial_s)} unless it is kept" if trial_s else ""
+        _ask(f"Apply it to pool {plan.pool_name}{back}?")
     with _uninterrupted(), _attention_if_begun(services, plan.id):
-        run = apply_plan(services.run_host(), plan, who(), Progress(services.report))
+        run = apply_plan(services.run_host(), plan, who(), Progress(services.report), trial_s)
     _end(run, AFTER_APPLY, as_json)
 
 
@@ -86,6 +102,18 @@ def finish(ctx: click.Context, run_id: str, yes: bool, as_json: bool) -> None:
     with _uninterrupted(), _attention_if_begun(services, run_id):
         run = finish_run(services.run_host(), run_id, who(), Progress(services.report))
     _end(run, AFTER_APPLY, as_json)
+
+
+@click.command()
+@run_argument
+@json_option
+@click.pass_context
+def keep(ctx: click.Context, run_id: str, as_json: bool) -> None:
+    """Keep a run that is on trial: it is not taken back by itself. `undo` takes it back at any time."""
+    services = services_for(ctx)
+    run = keep_run(services.run_host(), run_id, who())
+    services.report(run.id)
+    _end(run, AFTER_KEEP, as_json)
 
 
 def read_plan(path: Path) -> Plan:
@@ -146,12 +174,23 @@ def _end(run: Run, endings: dict[RunState, tuple[ExitCode, str]], as_json: bool)
     if as_json:
         notes = [str(finding) for finding in run.findings]
         click.echo(
-            json.dumps({"run": run.id, "state": run.state, "reasons": reasons, "notes": notes}, ensure_ascii=False)
+            json.dumps(
+                {
+                    "run": run.id,
+                    "state": run.state,
+                    "reasons": reasons,
+                    "notes": notes,
+                    "trial_until": run.trial.until if run.trial and run.is_on_trial else "",
+                },
+                ensure_ascii=False,
+            )
         )
     else:
         for reason in reasons:
             paragraph(reason, "")
         click.echo(sentence.format(id=run.id))
+        if trial := said_of_trial(run):
+            paragraph(trial, "")
         for finding in run.findings:
             paragraph(str(finding), "")
     click.get_current_context().exit(code)

@@ -8,7 +8,8 @@ from nasadvisor.cli.errors import json_option
 from nasadvisor.cli.services import services_for
 from nasadvisor.cli.tables import command_line, heading, paragraph, table
 from nasadvisor.documents import to_document
-from nasadvisor.domain.lifecycle import CommandRan, Run, Step
+from nasadvisor.domain.lifecycle import CommandRan, Run, RunState, Step
+from nasadvisor.domain.trial import AFTER_START_S, MINUTE_S
 from nasadvisor.host.runs import list_runs, show_run
 
 
@@ -40,6 +41,8 @@ def show(ctx: click.Context, run_id: str, as_json: bool) -> None:
         return
     click.echo(f"Run {run.id} on pool {run.plan.pool_name} of {run.node}: {run.state}")
     click.echo(f"Started {run.started_at} by {run.by}" + (f", ended {run.ended_at}" if run.ended_at else ""))
+    if trial := said_of_trial(run):
+        paragraph(trial, "")
     heading("Steps")
     _print_steps(run.steps)
     if run.undo_steps:
@@ -49,8 +52,37 @@ def show(ctx: click.Context, run_id: str, as_json: bool) -> None:
     _print_next(run)
 
 
+def said_of_trial(run: Run) -> str:
+    """What becomes of a run on trial, or became of it; "" for one that is not tried."""
+    if run.trial is None:
+        return ""
+    if run.trial.kept_at:
+        return f"On trial it was kept by {run.trial.kept_by} at {_minute(run.trial.kept_at)} UTC."
+    if run.is_on_trial:
+        return (
+            f"On trial until {_minute(run.trial.until)} UTC: then the service nasadvisor-host takes it back; if the "
+            f"host is off then, {AFTER_START_S // MINUTE_S} minutes after its next start. To keep it: "
+            f"nasadvisor keep {run.id}"
+        )
+    if run.state is RunState.APPLIED:
+        return (
+            f"Its trial ended at {_minute(run.trial.ended_at)} UTC, but it could not be taken back and nothing was "
+            f"changed. It is not tried again by itself: undo it, or keep it with: nasadvisor keep {run.id}"
+        )
+    if run.trial.ended_at:
+        return f"Its trial ended at {_minute(run.trial.ended_at)} UTC, and it was taken back by itself from then on."
+    if run.state is RunState.INTERRUPTED and not run.trial.until:
+        return "Its trial begins when it is finished. Until then nothing happens by itself."
+    return ""
+
+
+def _minute(at: str) -> str:
+    return at[:16].replace("T", " ")
+
+
 def _row(run: Run) -> tuple[str, ...]:
-    return (run.id, run.started_at[:19].replace("T", " "), run.plan.pool_name, run.state, run.by)
+    state = f"{run.state}, on trial until {_minute(run.trial.until)}" if run.trial and run.is_on_trial else run.state
+    return (run.id, run.started_at[:19].replace("T", " "), run.plan.pool_name, state, run.by)
 
 
 def _print_steps(steps: tuple[Step, ...]) -> None:

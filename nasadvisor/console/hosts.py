@@ -18,7 +18,7 @@ from kombu.exceptions import OperationalError
 from nasadvisor.console.celery_app import app
 from nasadvisor.console.models import Node, Pending, StoredMeasurement, StoredPlan, StoredRun
 from nasadvisor.documents import Json, to_document
-from nasadvisor.domain.lifecycle import Run, RunState, steps_of
+from nasadvisor.domain.lifecycle import Run, RunState, Trial, steps_of
 from nasadvisor.domain.measurement import MeasureOrder
 from nasadvisor.domain.sweep import SelfTest
 
@@ -122,8 +122,8 @@ def measure(node: Node, order: MeasureOrder, by: str) -> StoredMeasurement:
     return stored
 
 
-def apply_plan(stored: StoredPlan, by: str) -> StoredRun:
-    """Ask the plan's host to apply it; `by` is the user's name.
+def apply_plan(stored: StoredPlan, by: str, trial_s: int = 0) -> StoredRun:
+    """Ask the plan's host to apply it; `by` is the user's name, `trial_s` how long it is tried, 0 for good.
 
     Raises:
         HostUnreachable: the request could not be handed over.
@@ -137,7 +137,7 @@ def apply_plan(stored: StoredPlan, by: str) -> StoredRun:
                 "node": stored.node,
                 "pool_guid": stored.plan.request.pool_guid,
                 "pool_name": stored.plan.pool_name,
-                "document": _requested(stored, by, now.isoformat(timespec="seconds")),
+                "document": _requested(stored, by, now.isoformat(timespec="seconds"), trial_s),
                 "pending": Pending.APPLY,
                 "pending_since": now,
                 "requested_by": by,
@@ -146,7 +146,7 @@ def apply_plan(stored: StoredPlan, by: str) -> StoredRun:
         )
         if not created:
             raise PlanAlreadyRan(_("This plan was already applied. Make a new plan to do more."))
-        _send(stored.node, "host.apply", [stored.document, by], CHANGE_EXPIRES)
+        _send(stored.node, "host.apply", [stored.document, by, trial_s], CHANGE_EXPIRES)
     return run
 
 
@@ -166,6 +166,15 @@ def finish_run(run: StoredRun, by: str) -> None:
         HostUnreachable: the request could not be handed over.
     """
     _ask(run, Pending.FINISH, by)
+
+
+def keep_run(run: StoredRun, by: str) -> None:
+    """Ask the run's host to keep what is on trial.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    _ask(run, Pending.KEEP, by)
 
 
 def report_run(run: StoredRun) -> None:
@@ -236,11 +245,12 @@ def _ask(run: StoredRun, pending: Pending, by: str) -> None:
         _send(run.node, f"host.{pending.value}", [str(run.id), by], CHANGE_EXPIRES)
 
 
-def _requested(stored: StoredPlan, by: str, at: str) -> Json:
+def _requested(stored: StoredPlan, by: str, at: str, trial_s: int) -> Json:
     """The run before its host has said anything: every step pending."""
     plan = stored.plan
     steps = steps_of(plan.actions)
-    return to_document(Run(plan.id, stored.node.name, plan, RunState.APPLYING, by, at, "", 0, steps))
+    trial = Trial(trial_s) if trial_s else None
+    return to_document(Run(plan.id, stored.node.name, plan, RunState.APPLYING, by, at, "", 0, steps, trial=trial))
 
 
 def _send(node: Node, task: str, args: list[object], expires: timedelta) -> None:

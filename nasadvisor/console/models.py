@@ -102,6 +102,7 @@ class Pending(models.TextChoices):
     APPLY = "apply", _("apply")
     FINISH = "finish", _("finish")
     UNDO = "undo", _("undo")
+    KEEP = "keep", _("keep")
 
 
 class StoredRunState(models.TextChoices):
@@ -126,6 +127,9 @@ class StoredRun(models.Model):
     `state` is `requested` (seq 0) until the host's first answer, and `unanswered` when the request has expired, so that
     nothing was or will be changed. `pending` is what was asked for last, until a newer document arrives.
     `error` is why the host did not do what was asked for last, None if it did.
+
+    `trial_until` is when its host takes it back, None unless it is on trial; `trial_ended_at` is when it began to do so
+    by itself. `trial_verdict` is what the trial showed, once that was looked at.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
@@ -140,6 +144,9 @@ class StoredRun(models.Model):
     error_document = models.JSONField(null=True)
     requested_by = models.CharField(max_length=253)
     requested_at = models.DateTimeField()
+    trial_until = models.DateTimeField(null=True)
+    trial_ended_at = models.DateTimeField(null=True)
+    trial_verdict_document = models.JSONField(null=True)
 
     class Meta:
         ordering: ClassVar = ["-requested_at"]
@@ -160,6 +167,11 @@ class StoredRun(models.Model):
     def error(self) -> Statement | None:
         """Why the host did not do what was asked for last."""
         return read_statement(self.error_document)
+
+    @property
+    def trial_verdict(self) -> Statement | None:
+        """What its trial showed."""
+        return read_statement(self.trial_verdict_document)
 
 
 class SetupToken(models.Model):

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
 
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -11,7 +14,14 @@ from nasadvisor.console.frame import Contact
 from nasadvisor.console.models import Node, StoredRun, StoredRunState
 from nasadvisor.domain.findings import findings_of
 from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.statements import Finding, Level, gettext_noop
+from nasadvisor.domain.statements import Finding, Level, Statement, gettext_noop
+from nasadvisor.domain.trial import AFTER_START_S, MINUTE_S
+
+TRIAL_IS_NEWS_FOR: Final = timedelta(days=3)
+"""How long the end of a trial is told, unless the pool has had another run since."""
+
+TRIAL_MAY_BE_LATE: Final = timedelta(minutes=10)
+"""A host that runs takes back within a minute; one that has just started waits for `trial.AFTER_START_S`."""
 
 _ORDER = {Level.CRITICAL: 0, Level.WARNING: 1, Level.INFO: 2}
 
@@ -27,7 +37,7 @@ class Notice:
 
 def notices_for(node: Node, inventory: Inventory | None, contact: Contact) -> tuple[Notice, ...]:
     """Everything that needs a look, the most important first."""
-    notices = [*about_contact(node, contact), *about_runs(node)]
+    notices = [*about_contact(node, contact), *about_runs(node), *about_trials(node, timezone.now())]
     if inventory:
         notices.extend(Notice(finding) for finding in findings_of(inventory))
     return tuple(sorted(notices, key=lambda notice: _ORDER[notice.finding.level]))
@@ -71,3 +81,57 @@ def about_runs(node: Node) -> Iterator[Notice]:
             template = gettext_noop("A run on pool {pool} needs attention: it could neither go on nor back.")
             finding = Finding("run-attention", template, values, Level.CRITICAL, subject=str(run.pk))
         yield Notice(finding, reverse("run-detail", args=[run.pk]), _("Look at the run"))
+
+
+def about_trials(node: Node, now: datetime) -> Iterator[Notice]:
+    """Runs on trial, and how trials ended."""
+    runs = StoredRun.objects.filter(node=node).select_related("node").defer("document", "node__inventory_document")
+    for run in runs.filter(trial_until__isnull=False):
+        yield _about_trial(run, _on_trial(run, now))
+    for run in runs.filter(trial_ended_at__isnull=False, state=StoredRunState.APPLIED):
+        yield _about_trial(run, _not_taken_back(run))
+    ended = runs.filter(trial_ended_at__gt=now - TRIAL_IS_NEWS_FOR, state=StoredRunState.UNDONE)
+    for run in ended.filter(trial_verdict_document__isnull=False):
+        if not runs.filter(pool_guid=run.pool_guid, requested_at__gt=run.trial_ended_at).exists():
+            yield _about_trial(run, _taken_back(run))
+
+
+def _about_trial(run: StoredRun, finding: Finding) -> Notice:
+    return Notice(finding, reverse("run-detail", args=[run.pk]), _("Look at the run"))
+
+
+def _on_trial(run: StoredRun, now: datetime) -> Finding:
+    assert run.trial_until  # noqa: S101 - it was looked for
+    values: dict[str, str | Statement] = {
+        "node": run.node.name,
+        "pool": run.pool_name,
+        "until": f"{timezone.localtime(run.trial_until):%Y-%m-%d %H:%M}",
+        "minutes": str(AFTER_START_S // MINUTE_S),
+    }
+    if now < run.trial_until + TRIAL_MAY_BE_LATE:
+        template = gettext_noop(
+            "What pool {pool} got is on trial until {until}. Then {node} takes it back by itself, unless somebody "
+            "keeps it."
+        )
+        return Finding("trial-running", template, values, subject=str(run.pk))
+    template = gettext_noop(
+        "The trial on pool {pool} was over at {until}, but {node} has not told that it was taken back. If {node} was "
+        "off, it takes it back {minutes} minutes after its start; to prevent that, keep the run."
+    )
+    return Finding("trial-late", template, values, Level.WARNING, subject=str(run.pk))
+
+
+def _not_taken_back(run: StoredRun) -> Finding:
+    template = gettext_noop(
+        "The trial on pool {pool} is over, but it could not be taken back. Nothing was changed, and it is not tried "
+        "again by itself: undo it or keep it."
+    )
+    return Finding("trial-stays", template, {"pool": run.pool_name}, Level.WARNING, subject=str(run.pk))
+
+
+def _taken_back(run: StoredRun) -> Finding:
+    verdict = run.trial_verdict
+    assert verdict  # noqa: S101 - it was looked for
+    template = gettext_noop("The trial on pool {pool} is over, and everything was taken back. {verdict}")
+    values: dict[str, str | Statement] = {"pool": run.pool_name, "verdict": verdict}
+    return Finding("trial-ended", template, values, Level.WARNING, subject=str(run.pk))

@@ -101,7 +101,7 @@ def store_run(node_name: str, document: Json) -> None:
     run = from_document(Run, document)
     if run.node != node_name:
         raise ValueError(f"A run of {run.node} came from {node_name}. It was not stored.")
-    news = {"document": document, "seq": run.seq, "state": run.state.value}
+    news = {"document": document, "seq": run.seq, "state": run.state.value, **_trial_of(run)}
     stored, created = StoredRun.objects.get_or_create(
         id=UUID(run.id),
         defaults={
@@ -172,8 +172,18 @@ def expire_requests(now: datetime) -> None:
 
 def runs_to_follow() -> list[StoredRun]:
     """The runs whose state the console should ask for."""
-    followed = StoredRun.objects.filter(Q(state__in=FOLLOWED) | ~Q(pending=Pending.NOTHING))
+    is_over = Q(trial_until__lte=timezone.now())
+    followed = StoredRun.objects.filter(Q(state__in=FOLLOWED) | ~Q(pending=Pending.NOTHING) | is_over)
     return list(followed.select_related("node").defer("document", "node__inventory_document"))
+
+
+def _trial_of(run: Run) -> dict[str, datetime | None]:
+    until = run.trial.until if run.trial and run.is_on_trial else ""
+    ended_at = run.trial.ended_at if run.trial and not run.trial.kept_at else ""
+    return {
+        "trial_until": datetime.fromisoformat(until) if until else None,
+        "trial_ended_at": datetime.fromisoformat(ended_at) if ended_at else None,
+    }
 
 
 def _heard_from(node_name: str) -> Node:

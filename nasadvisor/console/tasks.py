@@ -4,6 +4,7 @@ from django.utils import timezone
 
 from nasadvisor.console import hosts, records, series
 from nasadvisor.console.celery_app import app
+from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from nasadvisor.console.evidence.watch import keep_answers
 from nasadvisor.console.health import answers, deliver, hours, monthly, reports, sweeps, watch
 from nasadvisor.console.health.access_models import StoredReport
@@ -69,6 +70,7 @@ def roll_up_samples() -> None:
     hours.add_up()
     series.forget(timezone.now())
     keep_answers(timezone.now())
+    keep_trial_verdicts(timezone.now())
 
 
 @app.task(name="console.refresh_inventories")

@@ -20,5 +20,6 @@ urlpatterns = [
     path("runs/<uuid:run_id>/fragment/", runs.fragment, name="run-fragment"),
     path("runs/<uuid:run_id>/undo/", runs.undo, name="run-undo"),
     path("runs/<uuid:run_id>/finish/", runs.finish, name="run-finish"),
+    path("runs/<uuid:run_id>/keep/", runs.keep, name="run-keep"),
     path("runs/<uuid:plan_id>/proof/", apply.proof, name="wizard-proof"),
 ]

@@ -21,6 +21,9 @@ GROWTH_FACTOR: Final = 2
 SLOW_GROWTH_AFTER: Final = timedelta(days=1)
 """… and any growth is after a day without a word."""
 
+NEWS: Final = frozenset({"trial-ended"})
+"""Codes of findings that tell of something that has happened. That one is old by now is not worth a word."""
+
 RANK: Final = {Level.INFO: 0, Level.WARNING: 1, Level.CRITICAL: 2}
 
 
@@ -138,7 +141,8 @@ def absent(alert: Alert, now: datetime) -> Step:
         return Step(replace(alert, away_since=now))
     if now - alert.away_since < RECOVERED_AFTER:
         return Step(alert)
-    return Step(replace(alert, state=AlertState.RECOVERED, told_at=now), EventKind.RECOVERED)
+    event = None if alert.key.code in NEWS else EventKind.RECOVERED
+    return Step(replace(alert, state=AlertState.RECOVERED, told_at=now), event)
 
 
 def acknowledge(alert: Alert) -> Alert:

@@ -6,6 +6,7 @@ else decides what state a run is in. Times are UTC in ISO 8601.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Literal
 
@@ -71,12 +72,16 @@ class CommandRan:
 
 @dataclass(frozen=True)
 class Started:
-    """A stretch begins. The first record of a run; it holds the plan. `by` is who asked for it."""
+    """A stretch begins. The first record of a run; it holds the plan. `by` is who asked for it.
+
+    `trial_s` is for how long the run shall be tried once it is applied, 0 for good.
+    """
 
     at: str
     goal: Goal
     plan: Plan
     by: str
+    trial_s: int = 0
     record: Literal["started"] = "started"
 
 
@@ -149,7 +154,24 @@ class Ended:
     record: Literal["ended"] = "ended"
 
 
-Record = Started | Continued | Intent | Done | Failed | Skipped | Ended
+@dataclass(frozen=True)
+class Kept:
+    """Somebody keeps a run that was on trial."""
+
+    at: str
+    by: str
+    record: Literal["kept"] = "kept"
+
+
+@dataclass(frozen=True)
+class TrialEnded:
+    """The time of a trial is over. The undo that was asked for with it begins now, this once."""
+
+    at: str
+    record: Literal["trial-ended"] = "trial-ended"
+
+
+Record = Started | Continued | Intent | Done | Failed | Skipped | Ended | Kept | TrialEnded
 
 
 @dataclass(frozen=True)
@@ -164,6 +186,21 @@ class Step:
     ended_at: str = ""
     note: Statement | None = None
     ran: tuple[CommandRan, ...] = ()
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A run that is taken back by itself unless somebody keeps it.
+
+    `until` is when, "" before the run is applied: its time runs from then on. `kept_by` and `kept_at` tell who kept it;
+    `ended_at` is when its time was over and the undo that was asked for with it was begun.
+    """
+
+    seconds: int
+    until: str = ""
+    kept_by: str = ""
+    kept_at: str = ""
+    ended_at: str = ""
 
 
 @dataclass(frozen=True)
@@ -182,6 +219,7 @@ class Run:
     undo_steps: tuple[Step, ...] = ()
     refusals: tuple[Refused, ...] = ()
     findings: tuple[Finding, ...] = ()
+    trial: Trial | None = None
 
     @property
     def can_undo(self) -> bool:
@@ -192,6 +230,16 @@ class Run:
     def can_finish(self) -> bool:
         """Whether the user may ask for the rest now; not once an undo has begun."""
         return self.state is RunState.INTERRUPTED and not self.undo_steps
+
+    @property
+    def can_keep(self) -> bool:
+        """Whether there is a trial to end by keeping the run, also one that could not be taken back in time."""
+        return self.state is RunState.APPLIED and self.trial is not None and not self.trial.kept_at
+
+    @property
+    def is_on_trial(self) -> bool:
+        """Whether it will be taken back by itself."""
+        return self.can_keep and self.trial is not None and not self.trial.ended_at
 
     @property
     def is_active(self) -> bool:
@@ -251,10 +299,11 @@ def _begin(record: Started, node: str) -> Run:
         ended_at="",
         seq=1,
         steps=steps_of(record.plan.actions),
+        trial=Trial(record.trial_s) if record.trial_s else None,
     )
 
 
-def _next(run: Run, record: Continued | Intent | Done | Failed | Skipped | Ended) -> Run:
+def _next(run: Run, record: Continued | Intent | Done | Failed | Skipped | Ended | Kept | TrialEnded) -> Run:
     run = replace(run, seq=run.seq + 1)
     match record:
         case Continued():
@@ -263,8 +312,17 @@ def _next(run: Run, record: Continued | Intent | Done | Failed | Skipped | Ended
             return replace(run, state=state, undo_steps=undo, ended_at="", refusals=(), findings=())
         case Ended():
             return replace(
-                run, state=record.state, ended_at=record.at, refusals=record.refusals, findings=record.findings
+                run,
+                state=record.state,
+                ended_at=record.at,
+                refusals=record.refusals,
+                findings=record.findings,
+                trial=_trial_at_end(run, record),
             )
+        case Kept():
+            return _change_trial(run, kept_by=record.by, kept_at=record.at)
+        case TrialEnded():
+            return _change_trial(run, ended_at=record.at)
         case Intent():
             return _change(run, record, state=StepState.STARTED, started_at=record.at)
         case Done():
@@ -275,6 +333,18 @@ def _next(run: Run, record: Continued | Intent | Done | Failed | Skipped | Ended
             )
         case Skipped():
             return _change(run, record, state=StepState.DONE, ended_at=record.at, note=record.sentence)
+
+
+def _trial_at_end(run: Run, record: Ended) -> Trial | None:
+    """The trial begins when what was planned is there; a refused undo does not make it longer."""
+    if run.trial is None or run.state is not RunState.APPLYING or record.state is not RunState.APPLIED:
+        return run.trial
+    until = datetime.fromisoformat(record.at) + timedelta(seconds=run.trial.seconds)
+    return replace(run.trial, until=until.isoformat(timespec="milliseconds"))
+
+
+def _change_trial(run: Run, **changes: str) -> Run:
+    return replace(run, trial=replace(run.trial, **changes)) if run.trial else run  # type: ignore[arg-type]
 
 
 def _change(run: Run, record: Intent | Done | Failed | Skipped, **changes: object) -> Run:

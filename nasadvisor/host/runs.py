@@ -10,6 +10,7 @@ from nasadvisor.domain.lifecycle import Continued, Goal, Record, Run, Started, a
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.platforms import Vetoes, nothing_forbidden
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.trial import DAY_S, LONGEST_S, is_length
 from nasadvisor.host.apply import apply_checked, finish_checked
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.executor import Executor
@@ -45,17 +46,29 @@ class RunHost:
     vetoes: Vetoes = nothing_forbidden
 
 
-def apply_plan(host: RunHost, plan: Plan, by: str, observe: Observer) -> Run:
+class NoTrialLength(HostError):  # noqa: N818
+    """A trial that would be too short or too long."""
+
+    def __init__(self) -> None:
+        template = _("A trial lasts a minute at least and {days} days at most. Nothing was changed.")
+        super().__init__(template, days=str(LONGEST_S // DAY_S))
+
+
+def apply_plan(host: RunHost, plan: Plan, by: str, observe: Observer, trial_s: int = 0) -> Run:
     """Apply a plan once. Refused, applied, put back or in need of attention: the run tells.
 
+    `trial_s` is after how many seconds it shall be taken back unless it is kept, 0 for never.
+
     Raises:
-        HostBusy, RunExists, JournalUnwritable: nothing was changed.
+        HostBusy, RunExists, NoTrialLength, JournalUnwritable: nothing was changed.
     """
+    if trial_s and not is_length(trial_s):
+        raise NoTrialLength
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
         journal = create_journal(host.journals, plan.id)
         book = _book(host, journal, (), observe)
         try:
-            book.write(Started(book.now(), Goal.APPLY, plan, by))
+            book.write(Started(book.now(), Goal.APPLY, plan, by, trial_s))
         except JournalUnwritable:
             journal.discard()
             raise
@@ -69,9 +82,10 @@ def finish_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
         HostBusy, RunUnknown, JournalDamaged, JournalUnwritable, WrongMoment: nothing was changed.
     """
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
-        book, run = _reopen(host, run_id, observe)
+        book, run = open_book(host, run_id, observe)
         if not run.can_finish:
             raise WrongMoment(run, _("The run {run} is {state}, so it cannot be finished. Nothing was changed."))
+        book.journal.keep_reserve()
         book.write(Continued(book.now(), Goal.FINISH, by))
         return finish_checked(run.plan, book, host.executor(descriptors), host.vetoes)
 
@@ -83,9 +97,10 @@ def undo_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
         HostBusy, RunUnknown, JournalDamaged, JournalUnwritable, WrongMoment: nothing was changed.
     """
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
-        book, run = _reopen(host, run_id, observe)
+        book, run = open_book(host, run_id, observe)
         if not run.can_undo:
             raise WrongMoment(run, _("The run {run} is {state}, so it cannot be undone. Nothing was changed."))
+        book.journal.keep_reserve()
         return undo_checked(run.plan, book, host.executor(descriptors), by, host.vetoes)
 
 
@@ -122,12 +137,15 @@ def list_runs(host: RunHost) -> RunList:
     return RunList(tuple(sorted(runs, key=lambda run: run.started_at, reverse=True)), tuple(unreadable))
 
 
-def _reopen(host: RunHost, run_id: str, observe: Observer) -> tuple[Logbook, Run]:
+def open_book(host: RunHost, run_id: str, observe: Observer) -> tuple[Logbook, Run]:
+    """The logbook of an earlier run to write on in, and the run. The host lock is held by the caller.
+
+    Raises:
+        RunUnknown, JournalDamaged, JournalOfOtherVersion
+    """
     journal = open_journal(host.journals, run_id)
     book = _book(host, journal, _records(journal), observe)
-    run = as_interrupted(book.run)  # we hold the lock, so nobody else is at it
-    journal.keep_reserve()
-    return book, run
+    return book, as_interrupted(book.run)  # the lock is ours, so nobody else is at it
 
 
 def _records(journal: Journal) -> tuple[Record, ...]:

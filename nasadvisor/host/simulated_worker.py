@@ -9,6 +9,9 @@ import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
+
+from celery.signals import worker_init, worker_shutting_down
 
 from nasadvisor.documents import from_json
 from nasadvisor.domain.actions import Action
@@ -24,6 +27,7 @@ from nasadvisor.host.simulated_samples import simulated_facts, simulated_sample
 from nasadvisor.host.simulated_smart import simulated_health
 from nasadvisor.host.smart import HealthServices
 from nasadvisor.host.tasks import HostTasks, celery_app
+from nasadvisor.host.timer import start_timer
 
 STEP_S = 0.7
 """How long a step pretends to take, so that progress can be seen."""
@@ -74,7 +78,7 @@ machine = from_json(Inventory, Path(os.environ["NASADVISOR_SIMULATED_MACHINE"]).
 executor = SlowExecutor(machine)
 config = replace(load_config(), node=machine.host.node)
 app = celery_app(config)
-HostTasks(
+tasks = HostTasks(
     app,
     config.node,
     look,
@@ -85,4 +89,18 @@ HostTasks(
         lambda hand_over: simulated_health(look(), now()).sweep(hand_over),
         lambda key, test: simulated_health(look(), now()).start_test(key, test),
     ),
-).register()
+)
+tasks.register()
+stopping = Event()
+
+
+@worker_init.connect
+def watch_trials(**_: object) -> None:
+    """As on a real host, but from the start on."""
+    start_timer(tasks.end_trials, stopping, 0)
+
+
+@worker_shutting_down.connect
+def stop_watching(**_: object) -> None:
+    """Begin nothing more."""
+    stopping.set()

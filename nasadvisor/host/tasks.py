@@ -24,8 +24,10 @@ from nasadvisor.domain.sweep import Answers, DiskAnswer, SelfTest
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import RunUnknown
+from nasadvisor.host.lock import HostBusy
 from nasadvisor.host.runs import RunHost, apply_plan, finish_run, list_runs, show_run, undo_run
 from nasadvisor.host.smart import HealthServices
+from nasadvisor.host.trials import TrialWatch, end_trial, keep_run
 
 log = logging.getLogger(__name__)
 
@@ -75,6 +77,10 @@ class HostTasks:
     health: HealthServices
     _sampling: Lock = field(default_factory=Lock)
     _said: list[str] = field(default_factory=list)
+    _trials: TrialWatch = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_trials", TrialWatch(self.runs))
 
     def read_inventory(self) -> None:
         """Look at the host and publish what is there, or why it cannot be seen."""
@@ -127,14 +133,17 @@ class HostTasks:
         else:
             self._publish("console.store_self_test_start", disk_key, None)
 
-    def apply(self, plan_document: Json, by: str) -> None:
-        """Apply a plan; progress is published after every record."""
+    def apply(self, plan_document: Json, by: str, trial_s: int = 0) -> None:
+        """Apply a plan, if asked on trial; progress is published after every record."""
+        if type(trial_s) is not int:
+            log.warning("refused a trial whose length is not a number")
+            return
         try:
             plan = from_document(Plan, plan_document)
         except DocumentError as error:
             log.warning("refused a plan that is not one: %s", error)
             return
-        self._reporting(plan.id, lambda: apply_plan(self.runs, plan, by, self._observe))
+        self._reporting(plan.id, lambda: apply_plan(self.runs, plan, by, self._observe, trial_s))
 
     def undo(self, run_id: str, by: str) -> None:
         """Take a run back."""
@@ -143,6 +152,25 @@ class HostTasks:
     def finish(self, run_id: str, by: str) -> None:
         """Do the rest of an interrupted run."""
         self._reporting(run_id, lambda: finish_run(self.runs, run_id, by, self._observe))
+
+    def keep(self, run_id: str, by: str) -> None:
+        """Keep a run that is on trial; nothing else changes on the host."""
+        try:
+            self._observe(keep_run(self.runs, run_id, by))
+        except HostError as error:
+            self._publish_stopped(run_id, error)
+
+    def end_trials(self) -> None:
+        """Take back the runs whose trial is over. Not a task: the worker does it by its own clock."""
+        for run_id in self._trials.due():
+            try:
+                end_trial(self.runs, run_id, self._observe)
+            except HostBusy as error:
+                log.info("trial %s waits: %s", run_id, error)
+                continue
+            except HostError as error:
+                self._publish_stopped(run_id, error)
+            self.read_inventory()
 
     def take_measurement(self, order_document: Json) -> None:
         """Probe a pool and test an SSD; publish what was measured, or why not."""
@@ -187,6 +215,7 @@ class HostTasks:
             "host.apply": self.apply,
             "host.undo": self.undo,
             "host.finish": self.finish,
+            "host.keep": self.keep,
             "host.report_run": self.report_run,
             "host.report_runs": self.report_runs,
         }

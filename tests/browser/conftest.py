@@ -97,7 +97,7 @@ def waiting(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[object]]]:
     tasks: list[tuple[str, list[object]]] = []
 
     def send_task(task: str, args: list[object], **_options: object) -> None:
-        if task in ("host.apply", "host.undo", "host.finish"):
+        if task in ("host.apply", "host.undo", "host.finish", "host.keep"):
             tasks.append((task, args))
 
     monkeypatch.setattr(app, "send_task", send_task)

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from nasadvisor.console import hosts
 from nasadvisor.console.models import StoredMeasurement, StoredRun
-from nasadvisor.console.passwords import PasswordForm, confirm_password
+from nasadvisor.console.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
 from nasadvisor.console.pools import pool_or_404
 from nasadvisor.console.roles import operator_required, user_of
 from nasadvisor.console.wizard.draft import is_free_ssd
@@ -44,6 +44,7 @@ class MeasureForm(PasswordForm):
 @operator_required
 def measure(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask for consent and the password, then ask the host; below, what was measured before."""
+    require_only(request, POSTED_FIELDS | {"disk"})
     node, inventory, pool = pool_or_404(request, guid)
     form = MeasureForm(request.POST if request.method == "POST" else None, inventory)
     refusals = list(against_probe(pool, None))

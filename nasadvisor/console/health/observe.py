@@ -8,7 +8,7 @@ from nasadvisor.console.frame import Contact, contact_of
 from nasadvisor.console.health.models import DiskOutcome, NodeHealth, StoredDisk
 from nasadvisor.console.health.timetable import sweep_interval
 from nasadvisor.console.models import Node, SampledPool
-from nasadvisor.console.notices import about_contact, about_runs
+from nasadvisor.console.notices import about_contact, about_runs, about_trials
 from nasadvisor.domain.alerts import AlertKey, Observation
 from nasadvisor.domain.findings import findings_of
 from nasadvisor.domain.inventory import Inventory
@@ -103,7 +103,7 @@ def sweep_findings(node: Node, now: datetime) -> Iterator[Finding]:
 def _view(node: Node, now: datetime) -> View:
     contact = contact_of(node, now)
     own, disks, pools = f"console/{node.name}", f"disks/{node.name}", f"inventory/{node.name}"
-    found = [(own, finding) for finding in (*_own_findings(node, contact), *sweep_findings(node, now))]
+    found = [(own, finding) for finding in (*_own_findings(node, contact, now), *sweep_findings(node, now))]
     found += [(disks, finding) for finding in disk_findings(node)]
     sources = {own, disks}
     inventory = node.inventory if contact is Contact.FRESH else None
@@ -117,8 +117,8 @@ def _view(node: Node, now: datetime) -> View:
     return View(seen, frozenset(sources))
 
 
-def _own_findings(node: Node, contact: Contact) -> Iterator[Finding]:
-    for notice in (*about_contact(node, contact), *about_runs(node)):
+def _own_findings(node: Node, contact: Contact, now: datetime) -> Iterator[Finding]:
+    for notice in (*about_contact(node, contact), *about_runs(node), *about_trials(node, now)):
         yield notice.finding
 
 

@@ -10,6 +10,10 @@ from django.utils.translation import gettext_lazy as _
 from nasadvisor.console.models import Pending, StoredRun, StoredRunState
 from nasadvisor.console.wizard.summary import summary_of
 from nasadvisor.domain.lifecycle import Run, Step, StepState
+from nasadvisor.domain.trial import AFTER_START_S, MINUTE_S
+
+LIVE_S: Final = 1
+ON_TRIAL_S: Final = 60
 
 SILENT_AFTER_S: Final = 25
 """Two questions of `console.follow_runs` (one each 10 s) without an answer."""
@@ -74,8 +78,30 @@ _INTERRUPTED_UNDO: Final[Words] = (
     _("Nothing goes on by itself. Undo takes back the rest."),
 )
 
+_ON_TRIAL: Final[Words] = (
+    _("Pool %(pool)s has what was planned, on trial: %(summary)s."),
+    _(
+        "Unless somebody keeps it, %(node)s takes it back by itself when the time is over. If it is off then, it does "
+        "so %(minutes)s minutes after its next start. If something forbids the undo, nothing is done and you are told."
+    ),
+)
+
+_TRIAL_STAYS: Final[Words] = (
+    _("The trial is over, but it could not be taken back."),
+    _("Nothing was changed; the reasons are below. It is not tried again by itself: undo it or keep it."),
+)
+
+_TRIAL_OVER: Final[Words] = (
+    _("The trial is over, and everything was taken back."),
+    _("Pool %(pool)s works without it as before. What the trial showed is below."),
+)
+
 _ASKED: Final[dict[str, Words]] = {
     Pending.UNDO: (_("Undo was asked for. Waiting for %(node)s."), _("You may close this page: that changes nothing.")),
+    Pending.KEEP: (
+        _("To keep it was asked for. Waiting for %(node)s."),
+        _("You may close this page: that changes nothing."),
+    ),
     Pending.FINISH: (
         _("The rest was asked for. Waiting for %(node)s."),
         _("You may close this page: that changes nothing."),
@@ -87,7 +113,8 @@ _ASKED: Final[dict[str, Words]] = {
 class RunStatus:
     """A run as its page shows it. `silent_s` is for how long its host has not been heard from, 0 if it has been.
 
-    `is_live` means that something is still to come without anybody's doing; `version` changes when the page does.
+    `is_live` means that something is still to come without anybody's doing, at once; `look_again_s` is after how many
+    seconds the page looks again, 0 for never; `version` changes when the page does.
     """
 
     stored: StoredRun
@@ -98,6 +125,8 @@ class RunStatus:
     silent_s: int
     can_undo: bool
     can_finish: bool
+    can_keep: bool
+    look_again_s: int
     version: str
 
 
@@ -109,19 +138,22 @@ def status_of(stored: StoredRun, now: datetime) -> RunStatus:
     """
     run = stored.run
     is_asked = bool(stored.pending)
-    is_live = run.is_active if stored.seq else stored.state == StoredRunState.REQUESTED
-    silent_s = _silence(stored, now) if (is_live or is_asked) and stored.seq else 0
+    is_live = (run.is_active if stored.seq else stored.state == StoredRunState.REQUESTED) or is_asked
+    silent_s = _silence(stored, now) if is_live and stored.seq else 0
     headline, advice = (str(words) % _values(stored, run) for words in _words(stored, run))
     return RunStatus(
         stored=stored,
         run=run,
         headline=headline,
         advice=advice,
-        is_live=is_live or is_asked,
+        is_live=is_live,
         silent_s=silent_s,
         can_undo=run.can_undo and not is_asked and stored.seq > 0,
         can_finish=run.can_finish and not is_asked,
-        version=f"{stored.seq}-{stored.state}-{stored.pending}-{silent_s // 5}-{bool(stored.error_document)}",
+        can_keep=run.can_keep and not is_asked,
+        look_again_s=LIVE_S if is_live else ON_TRIAL_S if run.is_on_trial else 0,
+        version=f"{stored.seq}-{stored.state}-{stored.pending}-{silent_s // 5}-{bool(stored.error_document)}"
+        f"-{_minutes_left(stored, now)}",
     )
 
 
@@ -130,6 +162,12 @@ def _words(stored: StoredRun, run: Run) -> Words:
         return _ASKED[stored.pending]
     if stored.state == StoredRunState.INTERRUPTED and run.undo_steps:
         return _INTERRUPTED_UNDO
+    if run.is_on_trial:
+        return _ON_TRIAL
+    if run.trial and run.trial.ended_at and not run.trial.kept_at:
+        return {StoredRunState.APPLIED: _TRIAL_STAYS, StoredRunState.UNDONE: _TRIAL_OVER}.get(
+            StoredRunState(stored.state), _WORDS[stored.state]
+        )
     return _WORDS[stored.state]
 
 
@@ -142,7 +180,13 @@ def _values(stored: StoredRun, run: Run) -> dict[str, str | int]:
         "count": len(run.steps),
         "undone": _done(run.undo_steps),
         "undo_count": len(run.undo_steps),
+        "minutes": AFTER_START_S // MINUTE_S,
     }
+
+
+def _minutes_left(stored: StoredRun, now: datetime) -> int:
+    """How long a trial goes on; one that is over has none left."""
+    return max(int((stored.trial_until - now).total_seconds()) // MINUTE_S, 0) if stored.trial_until else 0
 
 
 def _done(steps: tuple[Step, ...]) -> int:

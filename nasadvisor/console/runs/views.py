@@ -1,6 +1,7 @@
 """The pages of one run."""
 
 from collections.abc import Callable
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -10,6 +11,7 @@ from django.utils import timezone
 
 from nasadvisor.console import hosts
 from nasadvisor.console.errors import OtherRelease
+from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.models import StoredRun
 from nasadvisor.console.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
 from nasadvisor.console.roles import operator_required, user_of
@@ -27,8 +29,7 @@ Ask = Callable[[StoredRun, str], None]
 
 def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """A run, live."""
-    status = _status(run_id)
-    context = {"status": status, "section": "history", "progress": run_progress(status.stored, WizardStep.APPLY)}
+    context = {**_context(_status(run_id)), "section": "history"}
     return render(request, "runs/detail.html", context)
 
 
@@ -37,8 +38,7 @@ def fragment(request: HttpRequest, run_id: UUID) -> HttpResponse:
     status = _status(run_id)
     if request.GET.get("shown") == status.version:
         return HttpResponse(status=NO_NEWS)
-    context = {"status": status, "progress": run_progress(status.stored, WizardStep.APPLY)}
-    return render(request, "runs/_run.html", context)
+    return render(request, "runs/_run.html", _context(status))
 
 
 @operator_required
@@ -57,6 +57,25 @@ def finish(request: HttpRequest, run_id: UUID) -> HttpResponse:
     if not status.can_finish:
         return redirect("run-detail", run_id)
     return _ask(request, status, hosts.finish_run, "runs/finish.html")
+
+
+@operator_required
+def keep(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Ask for the password, then ask the host to keep what is on trial."""
+    status = _status(run_id)
+    if not status.can_keep:
+        return redirect("run-detail", run_id)
+    return _ask(request, status, hosts.keep_run, "runs/keep.html")
+
+
+def _context(status: RunStatus) -> dict[str, Any]:
+    """For a run on trial, or one that was, also what it changed."""
+    is_judged = status.run.trial is not None and not status.is_live
+    return {
+        "status": status,
+        "progress": run_progress(status.stored, WizardStep.APPLY),
+        "report": report_of(status.stored, timezone.now()) if is_judged else None,
+    }
 
 
 def _ask(request: HttpRequest, status: RunStatus, ask: Ask, template: str) -> HttpResponse:

@@ -14,10 +14,11 @@ from nasadvisor.console import hosts
 from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.models import StoredPlan, StoredRun
-from nasadvisor.console.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
+from nasadvisor.console.passwords import POSTED_FIELDS, confirm_password, require_only
 from nasadvisor.console.plans import own_plan, refusal_of
 from nasadvisor.console.roles import operator_required, user_of
 from nasadvisor.console.wizard.draft import drop_draft
+from nasadvisor.console.wizard.forms import ApplyForm
 from nasadvisor.console.wizard.preview import preview_of
 from nasadvisor.console.wizard.progress import ProgressItem, WizardStep, progress
 from nasadvisor.console.wizard.proof import parts_in_pool
@@ -43,14 +44,14 @@ def preview(request: HttpRequest, plan_id: UUID) -> HttpResponse:
 def apply(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     """The fifth step: the password, then the host is asked. A second post of a plan leads to its one run."""
     stored = own_plan(plan_id, user_of(request))
-    require_only(request, POSTED_FIELDS)
+    require_only(request, POSTED_FIELDS | {"trial"})
     if StoredRun.objects.filter(pk=plan_id).exists():
         return redirect("run-detail", plan_id)
     refusal = refusal_of(stored)
-    form = PasswordForm(request.POST if request.method == "POST" else None)
+    form = ApplyForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and not refusal and confirm_password(request, form):
         try:
-            hosts.apply_plan(stored, user_of(request).get_username())
+            hosts.apply_plan(stored, user_of(request).get_username(), form.trial_s)
         except hosts.PlanAlreadyRan:
             return redirect("run-detail", plan_id)
         except hosts.HostUnreachable as error:

@@ -7,11 +7,13 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from nasadvisor.console.passwords import PasswordForm
 from nasadvisor.console.wizard.devices import DiskChoice, offered_keys
 from nasadvisor.console.wizard.draft import MIRROR, Draft
 from nasadvisor.domain.actions import Naming, Role
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.plan import MAX_RESERVE_PERCENT
+from nasadvisor.domain.trial import DAY_S, HOUR_S
 from nasadvisor.domain.units import parse_size
 
 
@@ -119,3 +121,31 @@ def _places_for_log(draft: Draft, inventory: Inventory) -> list[tuple[str, str]]
         return singles
     everywhere = _(" and ").join(labels.values())
     return [(MIRROR, _("Mirror on %(disks)s (recommended)") % {"disks": everywhere}), *singles]
+
+
+class ApplyForm(PasswordForm):
+    """Whether to keep it or to try it first, and the password."""
+
+    trial = forms.ChoiceField(
+        label=gettext_lazy("Keep it, or try it first?"),
+        required=False,
+        choices=(
+            ("0", gettext_lazy("Keep it; undo stays one click away")),
+            (str(4 * HOUR_S), gettext_lazy("Try it for 4 hours")),
+            (str(DAY_S), gettext_lazy("Try it for a day")),
+            (str(3 * DAY_S), gettext_lazy("Try it for 3 days")),
+            (str(7 * DAY_S), gettext_lazy("Try it for a week")),
+            (str(30 * DAY_S), gettext_lazy("Try it for 30 days")),
+        ),
+        help_text=gettext_lazy(
+            "A trial is taken back by itself when its time is over, unless somebody keeps it before; with your "
+            "password you ask for that too. Before and after are compared at the same hours of the day, so a day or "
+            "more tells most."
+        ),
+    )
+    field_order = ("trial", "password")
+
+    @property
+    def trial_s(self) -> int:
+        """How long it is tried, in seconds, 0 for good; of a valid form."""
+        return int(self.cleaned_data["trial"] or 0)

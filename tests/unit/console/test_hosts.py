@@ -24,7 +24,7 @@ def plan() -> StoredPlan:
 
 def test_it_sends_a_plan_to_the_queue_of_its_node_with_an_expiry(plan: StoredPlan, sent: list[Sent]) -> None:
     hosts.apply_plan(plan, "olga")
-    assert sent == [Sent("host.apply", [plan.document, "olga"], "host.nas", 120)]
+    assert sent == [Sent("host.apply", [plan.document, "olga", 0], "host.nas", 120)]
 
 
 def test_it_sends_a_plan_once(plan: StoredPlan, sent: list[Sent]) -> None:

@@ -66,6 +66,12 @@ def test_without_the_password_nothing_is_ordered(operator: Client, sent: list[Se
     assert sent == []
 
 
+def test_foreign_fields_are_refused(operator: Client, sent: list[Sent]) -> None:
+    load()
+    assert operator.post(URL, {"password": PASSWORD, "disk": NVME1, "seconds": "300"}).status_code == 400
+    assert sent == []
+
+
 def test_with_consent_the_host_is_asked_once(operator: Client, sent: list[Sent]) -> None:
     load()
     assert operator.post(URL, {"password": PASSWORD, "disk": NVME1}).status_code == 302

@@ -265,7 +265,7 @@ class TestApply:
         response = operator.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD})
         assert response.headers["Location"] == f"/runs/{stored.id}/"
         assert [(task.task, task.queue, task.args) for task in sent] == [
-            ("host.apply", "host.nas", [stored.document, "operator"])
+            ("host.apply", "host.nas", [stored.document, "operator", 0])
         ]
         assert StoredRun.objects.get().state == "requested"
 

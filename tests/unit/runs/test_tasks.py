@@ -60,7 +60,7 @@ def tasks(bench: Bench, sent: Sent, monkeypatch: pytest.MonkeyPatch) -> HostTask
 def test_it_registers_exactly_its_verbs(tasks: HostTasks) -> None:
     tasks.register()
     own = {name for name in tasks.app.tasks if name.startswith("host.")}
-    runs = ("apply", "undo", "finish", "report_run", "report_runs")
+    runs = ("apply", "undo", "finish", "keep", "report_run", "report_runs")
     verbs = ("read_inventory", "sample", "measure", "smart_sweep", "start_self_test", *runs)
     assert own == {f"host.{verb}" for verb in verbs}
 

@@ -1,0 +1,60 @@
+"""What a trial showed: before and after in one sentence, kept once it is over."""
+
+from datetime import datetime
+from typing import Final
+
+from nasadvisor.console.evidence.report import Report, report_of
+from nasadvisor.console.models import StoredRun, StoredRunState
+from nasadvisor.documents import DocumentError, to_document
+from nasadvisor.domain.comparison import Figures, Outcome
+from nasadvisor.domain.figures import milliseconds, rate
+from nasadvisor.domain.statements import Statement, gettext_noop
+
+_SENTENCES: Final = {
+    Outcome.FASTER: gettext_noop("It helped: commits were faster with it, and that is more than chance ({figures})."),
+    Outcome.SLOWER: gettext_noop("It did harm: commits were slower with it, and that is more than chance ({figures})."),
+    Outcome.NO_DIFFERENCE: gettext_noop("It made no difference that could not be chance ({figures})."),
+}
+
+NOT_SEEN: Final = Statement(
+    "trial-not-seen",
+    gettext_noop(
+        "Whether it helped cannot be told: synchronous writes were not seen for long enough at the same hours of the "
+        "day before and meanwhile. A longer trial tells more."
+    ),
+)
+
+
+def keep_trial_verdicts(now: datetime) -> None:
+    """Judge every trial that has ended since."""
+    ended = StoredRun.objects.filter(
+        trial_ended_at__isnull=False, trial_verdict_document__isnull=True, state=StoredRunState.UNDONE
+    )
+    for stored in ended.select_related("node").defer("node__inventory_document"):
+        try:
+            verdict = verdict_of(report_of(stored, now))
+        except DocumentError:  # stored by another release; its host will tell of it again
+            continue
+        StoredRun.objects.filter(pk=stored.pk).update(trial_verdict_document=to_document(verdict))
+
+
+def verdict_of(report: Report | None) -> Statement:
+    """Whether it helped, with the figures that say so."""
+    found = report.comparison if report else None
+    if found is None or found.outcome not in _SENTENCES or not found.before or not found.after:
+        return NOT_SEEN
+    figures = _figures(found.before, found.after)
+    return Statement(f"trial-{found.outcome.value}", _SENTENCES[found.outcome], {"figures": figures})
+
+
+def _figures(before: Figures, after: Figures) -> Statement:
+    return Statement(
+        "trial-figures",
+        gettext_noop("synchronous commits {before}/s → {after}/s, a commit {old} → {new}"),
+        {
+            "before": rate(before.commits_per_s),
+            "after": rate(after.commits_per_s),
+            "old": milliseconds(before.commit_ns),
+            "new": milliseconds(after.commit_ns),
+        },
+    )

@@ -1,0 +1,25 @@
+"""Doing something every so often for as long as the worker runs, without Redis and without the console."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+EVERY_S: Final = 15.0
+
+
+def start_timer(work: Callable[[], None], stopping: threading.Event, first_after_s: float) -> threading.Thread:
+    """Call `work` after a while and then every `EVERY_S` seconds, until `stopping` is set or the main thread ends.
+
+    The thread is not a daemon: a worker that stops waits for what has been begun.
+    """
+    began = time.monotonic()
+
+    def loop() -> None:
+        while threading.main_thread().is_alive() and not stopping.wait(EVERY_S):
+            if time.monotonic() - began >= first_after_s:
+                work()
+
+    thread = threading.Thread(target=loop, name="timer")
+    thread.start()
+    return thread
