@@ -1,6 +1,7 @@
 """The whole way in a real browser: from the pool to the proof, and back."""
 
 import re
+from datetime import timedelta
 
 from playwright.sync_api import expect
 
@@ -165,3 +166,42 @@ def test_a_session_that_ends_while_a_run_is_followed_leads_to_the_login(operator
     operator.page.context.clear_cookies()
     operator.page.wait_for_url("**/login/**")
     expect(operator.page.get_by_role("button", name="Sign in")).to_be_visible()
+
+
+def test_a_trial_is_asked_for_shown_and_kept(operator: Desk) -> None:
+    page = operator.page
+    begin(operator)
+    journey.preview(page)
+    page.get_by_role("link", name="Continue to apply").click()
+    page.get_by_label("Keep it, or try it first?").select_option(label="Try it for a day")
+    page.get_by_label("Your password").fill(PASSWORD)
+    page.get_by_role("button", name="Apply to pool tank").click()
+    operator.let_host_work()
+    expect(page.get_by_role("heading", name="Pool tank has what was planned, on trial")).to_be_visible()
+    expect(page.get_by_text("On trial. Taken back by itself")).to_be_visible()
+    page.get_by_role("link", name="Keep").click()
+    page.get_by_label("Your password").fill(PASSWORD)
+    page.get_by_role("button", name="Keep it in pool tank").click()
+    expect(page.get_by_role("heading", name="To keep it was asked for")).to_be_visible()
+    operator.let_host_work()
+    expect(page.get_by_text("It was on trial and kept by operator")).to_be_visible()
+    operator.host.ahead = timedelta(days=2)
+    operator.host.end_trials()
+    assert StoredRun.objects.get().state == "applied"
+
+
+def test_a_trial_that_nobody_keeps_is_taken_back_and_the_page_tells(operator: Desk) -> None:
+    page = operator.page
+    begin(operator)
+    journey.preview(page)
+    page.get_by_role("link", name="Continue to apply").click()
+    page.get_by_label("Keep it, or try it first?").select_option(label="Try it for 4 hours")
+    page.get_by_label("Your password").fill(PASSWORD)
+    page.get_by_role("button", name="Apply to pool tank").click()
+    operator.let_host_work()
+    expect(page.get_by_role("link", name="Undo now")).to_be_visible()
+    operator.host.ahead = timedelta(days=1)
+    operator.host.end_trials()
+    page.reload()
+    expect(page.get_by_role("heading", name="The trial is over, and everything was taken back.")).to_be_visible()
+    assert operator.host.executor.state.disks == home_server().disks

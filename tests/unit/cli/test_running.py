@@ -251,3 +251,40 @@ def test_runs_says_which_it_cannot_read(shell: Shell, plan_file: Path) -> None:
     assert "applied" in result.stdout
     assert "another release of NAS Advisor" in result.stderr
     assert len(shell.json("runs")) == 1
+
+
+def test_a_trial_says_until_when_and_how_to_keep_it(shell: Shell, plan_file: Path) -> None:
+    result = shell.run("apply", plan_file, "--yes", "--trial", "24h")
+    assert result.exit_code == 0
+    assert "On trial until" in result.stdout
+    [run] = shell.json("runs")
+    assert run["trial"]["seconds"] == 86400
+    assert "on trial until" in shell.run("runs").stdout
+    assert f"nasadvisor keep {run['id']}" in " ".join(shell.run("show", run["id"]).stdout.split())
+
+
+def test_keep_ends_the_trial_and_tells_the_console(shell: Shell, plan_file: Path) -> None:
+    answer = shell.json("apply", plan_file, "--yes", "--trial", "3d")
+    assert answer["trial_until"]
+    kept = shell.run("keep", answer["run"])
+    assert kept.exit_code == 0
+    assert "Kept. It stays until somebody undoes it" in kept.stdout
+    assert shell.reported[-1] == answer["run"]
+    assert "it was kept by" in shell.run("show", answer["run"]).stdout
+    assert "on trial" not in shell.run("runs").stdout
+    assert shell.json("keep", answer["run"])["trial_until"] == ""
+
+
+def test_there_is_nothing_to_keep_without_a_trial(shell: Shell, plan_file: Path) -> None:
+    result = shell.run("keep", applied(shell, plan_file))
+    assert result.exit_code == 3
+    assert "not on trial" in result.stderr
+
+
+@pytest.mark.parametrize("length", ["0h", "24", "1y", "91d"])
+def test_a_trial_of_no_sensible_length_is_a_usage_error(shell: Shell, plan_file: Path, length: str) -> None:
+    before = shell.inventory
+    result = shell.run("apply", plan_file, "--yes", "--trial", length)
+    assert result.exit_code == 2
+    assert "for example 90m, 24h" in result.stderr
+    assert shell.inventory == before

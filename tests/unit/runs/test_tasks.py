@@ -1,8 +1,10 @@
 """The worker's tasks: what they accept, what they publish, and what happens when nobody listens."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Event
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -19,9 +21,12 @@ from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.sweep import Answers, SelfTest, SweepReport
 from nasadvisor.host.config import config_from
 from nasadvisor.host.errors import DiskUnknown, MachineUnreadable, ToolMissing
+from nasadvisor.host.lock import host_lock
+from nasadvisor.host.runs import show_run
 from nasadvisor.host.simulated_smart import simulated_health
 from nasadvisor.host.smart import HandOver, HealthServices
 from nasadvisor.host.tasks import HostTasks, celery_app
+from nasadvisor.host.timer import start_timer
 from tests.unit.runs.conftest import Bench
 
 
@@ -220,3 +225,89 @@ def test_it_publishes_what_was_measured_or_why_not(tasks: HostTasks, sent: Sent)
     assert "fio" in str(from_document(Statement, sentence))
     assert stored == "console.store_measurement"
     assert from_document(Measurement, document) == found
+
+
+def later(tasks: HostTasks, days: float) -> HostTasks:
+    """The same tasks on a host whose clock is ahead."""
+    now = datetime.now(UTC) + timedelta(days=days)
+    return replace(tasks, runs=replace(tasks.runs, clock=lambda: now))
+
+
+def test_a_trial_ends_by_the_hosts_own_clock_and_is_published(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
+    before = bench.executor.state
+    tasks.apply(to_document(bench.plan()), "anna", 86400)
+    sent.clear()
+    tasks.end_trials()
+    assert sent == []
+    later(tasks, 365).end_trials()
+    runs = [from_document(Run, args[1]) for task, args in sent if task == "console.store_run"]
+    assert runs[-1].state is RunState.UNDONE
+    assert sent[-1][0] == "console.store_inventory"
+    assert bench.executor.state.disks == before.disks
+
+
+def test_a_trial_ends_also_while_nobody_listens(
+    bench: Bench, tasks: HostTasks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def down(*_: object, **__: object) -> None:
+        raise OperationalError("no socket")
+
+    plan = bench.plan()
+    monkeypatch.setattr(tasks.app, "send_task", down)
+    tasks.apply(to_document(plan), "anna", 86400)
+    later(tasks, 365).end_trials()
+    assert show_run(bench.host, plan.id).state is RunState.UNDONE
+
+
+def test_a_trial_waits_while_somebody_changes_the_host(
+    bench: Bench, tasks: HostTasks, sent: Sent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nasadvisor.host.trials.LOCK_WAIT_S", 0.05)
+    tasks.apply(to_document(bench.plan()), "anna", 86400)
+    sent.clear()
+    with host_lock(bench.host.locks, 0):
+        later(tasks, 365).end_trials()
+    assert sent == []
+    later(tasks, 365).end_trials()
+    assert sent
+
+
+def test_what_is_kept_is_published_and_what_is_not_on_trial_says_why(
+    bench: Bench, tasks: HostTasks, sent: Sent
+) -> None:
+    plan = bench.plan()
+    tasks.apply(to_document(plan), "anna", 86400)
+    sent.clear()
+    tasks.keep(plan.id, "ben")
+    tasks.keep("nope", "ben")
+    [(stored, (_, document)), (failed, (_, run_id, _))] = sent
+    assert stored == "console.store_run"
+    kept = from_document(Run, document)
+    assert kept.trial
+    assert kept.trial.kept_by == "ben"
+    assert (failed, run_id) == ("console.store_run_error", "nope")
+    later(tasks, 365).end_trials()
+    assert show_run(bench.host, plan.id).state is RunState.APPLIED
+
+
+@pytest.mark.parametrize("trial_s", ["86400", 1.5, True, None])
+def test_a_trial_whose_length_is_not_a_number_is_dropped(
+    bench: Bench, tasks: HostTasks, sent: Sent, trial_s: Any
+) -> None:
+    before = bench.executor.state
+    tasks.apply(to_document(bench.plan()), "eve", trial_s)
+    assert bench.executor.state == before
+    assert sent == []
+
+
+def test_the_timer_works_after_a_while_and_ends_when_it_is_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nasadvisor.host.timer.EVERY_S", 0.01)
+    worked, stopping = Event(), Event()
+    began = monotonic()
+    thread = start_timer(worked.set, stopping, 0.2)
+    assert worked.wait(30)
+    assert monotonic() - began >= 0.2
+    stopping.set()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert not thread.daemon
