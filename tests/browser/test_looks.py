@@ -1,12 +1,16 @@
 """Each page of the wizard and of runs, at three widths, light and dark: kept as pictures, and checked with axe-core."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page
 
+from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from nasadvisor.console.models import StoredPlan, StoredRun
 from tests.browser.conftest import AXE, PASSWORD, SCREENSHOTS, Desk
+from tests.unit.console.test_evidence import fill
 from tests.unit.machines import NVME2, TANK, with_single_log
 
 WIDTHS = {1440: 900, 768: 1024, 390: 844}
@@ -93,6 +97,36 @@ def interrupted(desk: Desk) -> None:
     desk.page.reload()
 
 
+def on_trial(desk: Desk) -> None:
+    apply(desk)
+    desk.page.select_option("select[name=trial]", "86400")
+    desk.page.fill("input[name=password]", PASSWORD)
+    desk.page.locator("main form button.btn-primary").click()
+    desk.page.wait_for_url("**/runs/**")
+    desk.let_host_work()
+    desk.page.reload()
+
+
+def keep(desk: Desk) -> None:
+    on_trial(desk)
+    desk.open(f"/runs/{StoredRun.objects.get().pk}/keep/")
+
+
+def trial_over(desk: Desk) -> None:
+    """A day later, with what was seen of the pool before and meanwhile."""
+    on_trial(desk)
+    desk.host.ahead = timedelta(days=2)
+    desk.host.end_trials()
+    fill(1)
+    keep_trial_verdicts(timezone.now())
+    desk.page.reload()
+
+
+def trial_over_overview(desk: Desk) -> None:
+    trial_over(desk)
+    desk.open("/")
+
+
 def history(desk: Desk) -> None:
     undone(desk)
     desk.open("/runs/")
@@ -128,6 +162,10 @@ PAGES: dict[str, Callable[[Desk], None]] = {
     "5-run-requested": requested,
     "5-run-applied": applied,
     "5-run-interrupted": interrupted,
+    "5-run-on-trial": on_trial,
+    "5-run-keep": keep,
+    "5-run-trial-over": trial_over,
+    "5-run-trial-over-overview": trial_over_overview,
     "6-proof": proof,
     "7-undo": undo,
     "7-run-undone": undone,
