@@ -6,7 +6,6 @@ from nasadvisor.domain.prediction import Prediction, predict
 from nasadvisor.domain.probing import CandidateResult, ProbeResult
 from nasadvisor.domain.statements import Finding
 from nasadvisor.domain.suitability import suitability
-from nasadvisor.domain.workload import CommitTime
 
 
 @dataclass(frozen=True)
@@ -25,11 +24,10 @@ class MeasureOrder:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What was measured. `commit_time` is that of the pool's devices while it was probed."""
+    """What was measured."""
 
     order: MeasureOrder
     probe: ProbeResult
-    commit_time: CommitTime | None = None
     candidate: CandidateResult | None = None
 
     @property
@@ -39,7 +37,7 @@ class Measurement:
 
     @property
     def predictions(self) -> tuple[Prediction, ...]:
-        """What a log on the tested SSD would do; nothing without one, or without the pool's own times."""
+        """What a log on the tested SSD would do; nothing without one."""
         if self.candidate is None:
             return ()
-        return predict(self.probe, self.commit_time, self.candidate)
+        return predict(self.probe, self.candidate)

@@ -63,11 +63,7 @@ class FioFigures:
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """A probe of a pool. `at` is UTC in ISO 8601; `had_log` tells whether the pool had a log at that time.
-
-    `device_ns` is how long the disks that take the ZIL needed for a write with its flush while one program wrote, 0 if
-    unknown.
-    """
+    """A probe of a pool. `at` is UTC in ISO 8601; `had_log` tells whether the pool had a log at that time."""
 
     id: str
     pool_guid: str
@@ -75,7 +71,6 @@ class ProbeResult:
     at: str
     had_log: bool
     figures: tuple[FioFigures, ...]
-    device_ns: float = 0.0
 
 
 @dataclass(frozen=True)

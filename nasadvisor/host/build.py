@@ -56,7 +56,7 @@ def measure_host_of(config: HostConfig) -> MeasureHost:
     return MeasureHost(
         inventory=lambda: read_inventory(machine_of(config)),
         sampler=lambda: Sampler(machine_of(config)),
-        probes=ProbeHost(machine.runner, leftovers, lock, config.run_dir, machine.clock, machine.roots.sys),
+        probes=ProbeHost(machine.runner, leftovers, lock, config.run_dir, machine.clock),
         candidates=CandidateHost(run_host_of(config), machine.runner, leftovers),
         wait=time.sleep,
         results=config.measurements,

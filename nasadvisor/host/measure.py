@@ -11,12 +11,11 @@ from nasadvisor.domain.inventory import Inventory, Pool
 from nasadvisor.domain.measurement import Measurement, MeasureOrder
 from nasadvisor.domain.plan import PlanIds, PlanRequest
 from nasadvisor.domain.platforms import vetoes_on
-from nasadvisor.domain.probing import CandidateResult, ProbeResult, against_probe
+from nasadvisor.domain.probing import CandidateResult, against_probe
 from nasadvisor.domain.refusals import DiskGone, NoPool
 from nasadvisor.domain.samples import Sample
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.units import GIB
-from nasadvisor.domain.workload import DATA, LOGS, CommitTime, workload_of
 from nasadvisor.host.candidate import CandidateHost, clean_up_candidates, measure_candidate
 from nasadvisor.host.errors import HostError, RulesForbid
 from nasadvisor.host.measurements import claim_order, keep_measurement
@@ -87,8 +86,8 @@ def measure(host: MeasureHost, order: MeasureOrder) -> Measurement:
         raise MeasurementRefused(vetoes)
     _check(host, pool)
     claim_order(host.results, order.id)
-    probe, commit = _probe(host, pool, order)
-    found = Measurement(order, probe, commit, _test(host, inventory, pool, order) if order.disk_key else None)
+    probe = probe_pool(host.probes, pool, order.id, order.seconds)
+    found = Measurement(order, probe, _test(host, inventory, pool, order) if order.disk_key else None)
     keep_measurement(host.results, found)
     return found
 
@@ -105,17 +104,6 @@ def _look(host: MeasureHost, pool: Pool) -> Sample | None:
     sampler.sample()
     host.wait(LOOK_S)
     return next((each for each in sampler.sample().samples if each.pool_guid == pool.guid), None)
-
-
-def _probe(host: MeasureHost, pool: Pool, order: MeasureOrder) -> tuple[ProbeResult, CommitTime | None]:
-    """The probe, and what the pool's devices took meanwhile."""
-    sampler = host.sampler()
-    facts = [each for each in sampler.sample().facts if each.guid == pool.guid]
-    leaves = [leaf for each in facts for leaf in (each.leaves_of(*LOGS) or each.leaves_of(*DATA))]
-    disks = tuple(dict.fromkeys(leaf.disk for leaf in leaves if leaf.disk))
-    result = probe_pool(host.probes, pool, order.id, order.seconds, disks)
-    sample = next((each for each in sampler.sample().samples if each.pool_guid == pool.guid), None)
-    return result, workload_of(sample, facts[-1]).commit_time if sample and facts else None
 
 
 def _test(host: MeasureHost, inventory: Inventory, pool: Pool, order: MeasureOrder) -> CandidateResult:

@@ -25,7 +25,6 @@ from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.units import KIB
 from nasadvisor.host.adapters.fio import FioJob, run_fio
 from nasadvisor.host.adapters.process import Command, Runner, Tool
-from nasadvisor.host.disk_watch import watching
 from nasadvisor.host.errors import HostError, ToolMissing
 from nasadvisor.host.leftovers import Leftovers
 from nasadvisor.host.lock import host_lock
@@ -37,6 +36,9 @@ JOBS: Final = ((4 * KIB, 1), (4 * KIB, 4), (4 * KIB, 16), (64 * KIB, 1), (64 * K
 
 NOT_THERE: Final = 1
 """The exit code of `zfs get` for a dataset that does not exist."""
+
+SETTLE_S: Final = 2
+"""Each job runs so long before it counts: fio has just made its files, and their transaction group is on its way."""
 
 
 class NotOurs(HostError):  # noqa: N818 - named for what happened
@@ -70,13 +72,10 @@ class ProbeHost:
     lock: Path
     mounts: Path
     clock: Callable[[], datetime]
-    sys: Path = Path("/sys")
 
 
-def probe_pool(host: ProbeHost, pool: Pool, probe_id: str, seconds: int, disks: tuple[str, ...] = ()) -> ProbeResult:
+def probe_pool(host: ProbeHost, pool: Pool, probe_id: str, seconds: int) -> ProbeResult:
     """Measure synchronous writes for `seconds` a job; the pool was checked by the caller (`against_probe`).
-
-    `disks` are the kernel's names of those that take the ZIL; they are watched while one program writes.
 
     Raises:
         HostBusy: another probe is under way.
@@ -92,12 +91,10 @@ def probe_pool(host: ProbeHost, pool: Pool, probe_id: str, seconds: int, disks: 
         host.leftovers.write(record)
         try:
             _create(held.runner, record)
-            with watching(host.sys, disks) as watch:
-                first = _measure(held.runner, record, JOBS[0], seconds)
-            others = tuple(_measure(held.runner, record, job, seconds) for job in JOBS[1:])
+            figures = tuple(_measure(held.runner, record, job, seconds) for job in JOBS)
         finally:
             _take_back(held, record)
-    return ProbeResult(probe_id, pool.guid, pool.name, at, bool(pool.logs), (first, *others), watch.commit_ns)
+    return ProbeResult(probe_id, pool.guid, pool.name, at, bool(pool.logs), figures)
 
 
 def clean_up_probes(host: ProbeHost) -> tuple[str, ...]:
@@ -141,6 +138,7 @@ def _measure(runner: Runner, record: ProbeRecord, job: tuple[int, int], seconds:
         f"--directory={record.mountpoint}",
         f"--filesize={PROBE_FILE_BYTES}",
         "--fallocate=none",
+        f"--ramp_time={SETTLE_S}",
         "--direct=0",  # aligned Direct I/O would go past the log from OpenZFS 2.3 on
     )
     return run_fio(runner, FioJob(place, block, writers, seconds, "--fsync=1", "randwrite"))

@@ -36,7 +36,7 @@ MARGIN_S = 60
 
 WARM_S = 25
 WARM_WITH_CACHE_S = 60
-PROBE_S = 5
+PROBE_S = 10
 CANDIDATES = ("nvme0", "sata0")
 END_LOAD = "pid=$(cat /root/load.pid); kill -TERM $pid; while kill -0 $pid 2> /dev/null; do sleep 0.2; done"
 """fio ends its jobs in order when it is told to."""
@@ -50,13 +50,13 @@ def main() -> int:
     with Lab.start("slow", name="evidence") as guest:
         push_source(guest)
         with Agent(guest) as agent:
-            for name in CANDIDATES:
-                predicted += predictions(agent, name)
             outcomes += log_outcomes(agent, LOG_WORKLOADS)
             with flash_pool(guest):
                 outcomes += log_outcomes(agent, (FLASH_WORKLOAD,))
             picture.record(agent, LOG_WORKLOADS[1])
             outcomes += cache_outcomes(agent)
+            for name in CANDIDATES:
+                predicted += predictions(agent, name)
     text = tables(outcomes, predicted)
     minutes = (time.monotonic() - started) / 60
     print(text)
@@ -109,6 +109,7 @@ def predictions(agent: Agent, name: str) -> list[Predicted]:
     pool = pool_of(agent).guid
     with applied(agent, PlanRequest(pool, keys_of(agent, name), 2 * GIB)):
         later = product(guest, *args)
+    print(json.dumps({"candidate": name, "before": told, "after": later}), file=sys.stderr)
     rates = {(each["block_bytes"], each["writers"]): each["operations_per_s"] for each in later["probe"]["figures"]}
     return [
         Predicted(

@@ -11,7 +11,7 @@ ARC_BYTES = 256 << 20
 
 MIB = 1 << 20
 FIO = (
-    "fio --name={name} --ioengine=psync --group_reporting --refill_buffers --time_based --runtime={seconds} "
+    "fio --name={name} --ioengine=psync --group_reporting --time_based --runtime={seconds} "
     "--fallocate=none --output-format=json"
 )
 

@@ -27,7 +27,7 @@ class FioJob:
     pattern: str = "write"
 
     def command(self) -> Command:
-        """fio(1). Contents are random: zeros would be compressed away on the way to the disks."""
+        """fio(1). Its buffers are random unless told otherwise, so nothing is compressed away."""
         args = (
             "--name=nasadvisor",
             *self.target,
@@ -37,7 +37,6 @@ class FioJob:
             *((self.sync,) if self.sync else ()),
             f"--numjobs={self.writers}",
             "--group_reporting",
-            "--refill_buffers",
             "--time_based",
             f"--runtime={self.seconds}",
             "--output-format=json",

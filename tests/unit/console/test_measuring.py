@@ -17,7 +17,7 @@ from nasadvisor.domain.probing import ProbeResult
 from nasadvisor.domain.statements import Statement
 from tests.unit.console.conftest import PASSWORD, Sent
 from tests.unit.console.test_evidence import applied_run, fill, page
-from tests.unit.evidence.test_probe import commit, fio, ssd
+from tests.unit.evidence.test_probe import fio, ssd
 from tests.unit.machines import ARCHIVE, NVME1, SHARED_SSD, TANK, USB_STICK, home_server, with_pool
 
 URL = f"/evidence/{TANK}/measure/"
@@ -33,7 +33,7 @@ def measured(order_id: str, per_s: float, minutes_ago: float, *, had_log: bool) 
     figures = (fio(4, 1, per_s, 0.1, 1000 / per_s), fio(4, 4, per_s * 2, 0.1, 2000 / per_s))
     probe = ProbeResult(order_id, TANK, "tank", at, had_log, figures)
     candidate = None if had_log else ssd(0.1, 0.5)
-    return Measurement(MeasureOrder(order_id, TANK, NVME1), probe, commit(8), candidate)
+    return Measurement(MeasureOrder(order_id, TANK, NVME1), probe, candidate)
 
 
 def store(found: Measurement) -> None:

@@ -1,0 +1,75 @@
+"""The sampler over an hour on real OpenZFS: what it costs and what it stores, `zpool iostat` and its start included.
+
+The lab guest's processor is emulated where there is no KVM. So a plain loop is timed in the guest and here, by the same
+Python code, and the sampler's share of a core is given as it is in the guest and divided by that factor.
+"""
+
+import io
+import json
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from statistics import median
+from typing import Final
+
+from benchmarks.figure import Figure
+from benchmarks.sampler import BUDGET_BYTES_A_DAY, BUDGET_CORE, EVERY_S, size
+from nasadvisor.documents import from_document
+from nasadvisor.domain.reading import Reading
+from nasadvisor.domain.samples import Sample, merge
+from nasadvisor.domain.units import MIB
+from tests.integration.agent import PYTHON, push_source, python_in_guest
+from tests.lab.guest import Guest
+from tests.lab.lab import Lab
+
+HOUR_S: Final = 3600
+WRITER: Final = (
+    "fio --name=load --directory=/tank --ioengine=psync --rw=randwrite --bs=4k --fsync=1 --filesize=16m --numjobs=2 "
+    f"--rate_iops=5 --time_based --runtime={HOUR_S + 300} --output-format=json"
+)
+LOOP: Final = (
+    "import time; t = time.process_time(); sum(n * n for n in range(2_000_000)); print(time.process_time() - t)"
+)
+ANSWER: Final = "/root/hour.jsonl"
+
+
+def figures() -> Iterator[Figure]:
+    """An hour at rest with a few synchronous writes, a reading every 10 s."""
+    with Lab.start(name="hour") as guest:
+        push_source(guest)
+        samples, costs_s = _record(guest)
+        slower = _slower(guest)
+    typical_s = median(costs_s)
+    emulated, real = sum(costs_s) / HOUR_S, sum(costs_s) / HOUR_S / slower
+    minutes = [merge(samples[start : start + 6]) for start in range(0, len(samples), 6)]
+    day = size(samples) * 86400 / EVERY_S + size(minutes) * 1440 + size([merge(samples)]) * 24
+    yield Figure("readings in an hour", f"{HOUR_S // EVERY_S}", f"{len(costs_s)}")
+    yield Figure("processor time of one, median", "-", f"{typical_s * 1000:.0f} ms in the guest")
+    yield Figure("the guest's processor", "-", f"{slower:.0f} times slower", "a loop in Python here")
+    yield Figure("share of a core in the guest", "-", f"{emulated:.2%}")
+    yield Figure("the same on a processor as here", f"<= {BUDGET_CORE:.0%}", f"{real:.2%}", met=real <= BUDGET_CORE)
+    budget = f"<= {BUDGET_BYTES_A_DAY / MIB:g} MiB"
+    yield Figure("stored a day and pool", budget, f"{day / MIB:.2f} MiB", met=day <= BUDGET_BYTES_A_DAY)
+
+
+def _record(guest: Guest) -> tuple[list[Sample], list[float]]:
+    """The pool's samples, and the seconds of processor time of each reading after the first."""
+    sampler = python_in_guest("record_samples", str(HOUR_S), str(EVERY_S))
+    started = f"nohup {WRITER} > /dev/null 2>&1 < /dev/null & {sampler} > {ANSWER} 2> /dev/null < /dev/null"
+    guest.run(started, timeout=HOUR_S + 300)
+    lines = [json.loads(line) for line in guest.read_bytes(ANSWER).decode().splitlines()][1:]
+    readings = [from_document(Reading, line["reading"]) for line in lines]
+    return [sample for reading in readings for sample in reading.samples], [line["process_s"] for line in lines]
+
+
+def _slower(guest: Guest) -> float:
+    """How many times as long a loop takes in the guest as here, the best of three."""
+    there = min(float(guest.run([PYTHON, "-c", LOOP]).stdout) for _ in range(3))
+    return there / min(_loop() for _ in range(3))
+
+
+def _loop() -> float:
+    """The same loop here; the seconds of processor time."""
+    said = io.StringIO()
+    with redirect_stdout(said):
+        exec(LOOP, {})  # noqa: S102 - our own line above
+    return float(said.getvalue())
