@@ -13,6 +13,7 @@ from benchmarks.figure import Figure
 
 DISKS = 1000
 DAYS = 365
+WRITTEN_DAYS = 365
 FINE_DAYS = 90
 PAGE_MS = 100
 REPORT_S = 60.0
@@ -32,6 +33,7 @@ def figures() -> Iterator[Figure]:
     now = datetime.now(UTC).replace(microsecond=0)
     inventory = _fleet(now)
     _watch_a_year(inventory, now)
+    _written(now)
     size = sum(file.stat().st_size for file in folder.iterdir())
     yield Figure("readings", "", f"{Reading.objects.count():,}")
     yield Figure("database a disk and year", "", f"{size / DISKS / 1024:.0f} KiB")
@@ -104,6 +106,19 @@ def _watch_a_year(inventory: Any, now: datetime) -> None:
     for begin in range(0, DISKS, 50):
         part = tuple(simulated_answer(disk, now) for disk in inventory.disks[begin : begin + 50])
         answers.store_answers("bench", to_document(Answers("bench", part)))
+
+
+def _written(now: datetime) -> None:
+    """Who wrote to each disk on every day of the year."""
+    from nasadvisor.console.health.models import StoredDisk, WrittenDay  # noqa: PLC0415
+
+    since = now - timedelta(days=WRITTEN_DAYS)
+    StoredDisk.objects.update(role_since=since, role="log+cache", pool_name="tank")
+    sums = {"log_bytes": 10**10, "cache_bytes": 6 * 10**10, "drive_bytes": 8 * 10**10, "seconds": 86_400}
+    days = [(now - timedelta(days=age)).date() for age in range(WRITTEN_DAYS)]
+    for disk in StoredDisk.objects.only("pk"):
+        rows = [WrittenDay(disk=disk, segment_at=since, day=day, **sums) for day in days]
+        WrittenDay.objects.bulk_create(rows, batch_size=700)
 
 
 def _seconds(work: Callable[[], object]) -> float:

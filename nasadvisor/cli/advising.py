@@ -19,6 +19,7 @@ from nasadvisor.domain.recommendation import Recommendation, recommend_cache, re
 from nasadvisor.domain.samples import Sample, merge
 from nasadvisor.domain.thresholds import SPOT
 from nasadvisor.domain.units import zfs_size
+from nasadvisor.domain.wear.ingest import Ingest, ingest_of
 from nasadvisor.domain.workload import Workload, workload_of
 
 WORDS = {
@@ -55,6 +56,7 @@ def advise(ctx: click.Context, pool: str, seconds: int, every: int, as_json: boo
         _print_verdict(verdict)
     _print_datasets(workload)
     _print_sizes(workload, facts)
+    _print_ingest(ingest_of(workload, facts, 1))
     click.echo()
     seen = duration(workload.seconds)
     paragraph(f"This speaks for these {seen} only. The web pages watch all the time and judge a whole day.", "")
@@ -90,6 +92,7 @@ def _document(workload: Workload, facts: PoolFacts, verdicts: tuple[Verdict, ...
         "datasets": [{**to_document(each), "reach": each.reach.value} for each in workload.datasets],
         "commit_time": to_document(workload.commit_time) if workload.commit_time else None,
         "busy_commits_per_s": workload.busy_commits_per_s,
+        "written_per_day": to_document(ingest_of(workload, facts, 1)),
         "recommended": {"log": _size(recommend_log(workload, facts)), "cache": _size(cache) if cache else None},
     }
 
@@ -139,3 +142,16 @@ def _print_sizes(workload: Workload, facts: PoolFacts) -> None:
     paragraph(f"Log: {zfs_size(log.size_bytes)}, {log.because}")
     if cache:
         paragraph(f"Caches together: {zfs_size(cache.size_bytes)}, {cache.because}")
+
+
+def _print_ingest(ingest: Ingest) -> None:
+    heading("What they would write a day")
+    paragraph(f"Each side of a log: {_gigabytes(ingest.log)}.")
+    limit = _gigabytes(ingest.cache_limit)
+    paragraph(f"One cache: {_gigabytes(ingest.cache)}, as the ARC lets go now; {limit} at the feed limit, at the most.")
+    paragraph("Several caches share that. The preview in the web pages says what it does to the wear of each SSD.")
+
+
+def _gigabytes(count: float) -> str:
+    """Decimal gigabytes, as data sheets have them."""
+    return f"{count / 10**9:.1f} GB"

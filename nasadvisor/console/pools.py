@@ -2,9 +2,11 @@
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 
 from nasadvisor.console.diagrams import draw_pool, draw_pools
 from nasadvisor.console.frame import current_node
+from nasadvisor.console.health.traffic import traffic_of
 from nasadvisor.console.models import Node, StoredRun
 from nasadvisor.console.runs.history import row_of
 from nasadvisor.console.uses import Index
@@ -48,7 +50,8 @@ def pool_or_404(request: HttpRequest, guid: str) -> tuple[Node, Inventory, Pool]
 def pool(request: HttpRequest, guid: str) -> HttpResponse:
     """One pool: its tree, what is worth knowing, its runs."""
     node, inventory, found = pool_or_404(request, guid)
-    findings = [finding for finding in findings_of(inventory) if finding.values.get("pool") == found.name]
+    told = (*findings_of(inventory), *(traffic_of(node, found, timezone.now()) or ()))
+    findings = [finding for finding in told if finding.values.get("pool") == found.name]
     said = {finding.code for finding in findings}
     answers = [can_use_pool(found, inventory.host, adds_log) for adds_log in (True, False)]
     refusal = next((answer for answer in answers if isinstance(answer, Refused)), None)

@@ -64,6 +64,11 @@ _LOOKS: Final[dict[str, Look]] = {
     "read": Look(*GOOD, _("Answers")),
     "asleep": Look("secondary", "moon-fill", _("Asleep")),
     "unsupported": Look(*QUIET, _("Tells nothing")),
+    # Power-loss protection.
+    "confirmed": Look(*GOOD, _("Confirmed")),
+    "likely": Look("info", "check-circle", _("Likely")),
+    "unlikely": Look(*WARN, _("Unlikely")),
+    "unknown": Look("secondary", "question-circle", _("Unknown")),
     # Levels of findings.
     Level.INFO.value: Look("info", "info-circle-fill", _("Note")),
     Level.WARNING.value: Look(*WARN, _("Warning")),

@@ -59,8 +59,9 @@ class DiskAnswer:
     """What one disk answered.
 
     `taken_at` is UTC in ISO 8601. `device_type` is the -d option that worked, "" where none was needed. `problem` says
-    why there is no answer, None if there is one. `smartctl` and `id_ctrl` are the JSON texts of `smartctl -x -j` and
-    `nvme id-ctrl -o json`, packed by `documents.pack`, "" where there is none.
+    why there is no answer, None if there is one. `smartctl`, `id_ctrl` and `ocp` are JSON texts, packed by
+    `documents.pack`, "" where there is none: of `smartctl -x -j`, `nvme id-ctrl -o json` and `nvme ocp smart-add-log -o
+    json`.
     """
 
     disk_key: str
@@ -73,6 +74,7 @@ class DiskAnswer:
     problem: Statement | None = None
     smartctl: str = ""
     id_ctrl: str = ""
+    ocp: str = ""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Final
 from nasadvisor.documents import pack
 from nasadvisor.domain.inventory import Disk, Inventory
 from nasadvisor.domain.sweep import DiskAnswer, Outcome, SelfTest, SweepReport
-from nasadvisor.host.adapters.smartctl import ask, ask_id_ctrl, start_self_test
+from nasadvisor.host.adapters.smartctl import ask, ask_id_ctrl, ask_ocp, start_self_test
 from nasadvisor.host.errors import DiskUnknown, ToolMissing
 from nasadvisor.host.inventory import read_inventory
 from nasadvisor.host.machine import Machine
@@ -117,7 +117,9 @@ def _sweep(machine: Machine, hand_over: HandOver) -> SweepReport:
 def _ask(machine: Machine, disk: Disk) -> DiskAnswer:
     began = time.monotonic()
     reply = ask(machine.runner, disk)
-    id_ctrl = ask_id_ctrl(machine.runner, disk) if reply.outcome is Outcome.READ else ""
+    is_read = reply.outcome is Outcome.READ
+    id_ctrl = ask_id_ctrl(machine.runner, disk) if is_read else ""
+    ocp = ask_ocp(machine.runner, disk) if is_read else ""
     return DiskAnswer(
         disk_key=disk.key,
         identity=disk.identity,
@@ -129,4 +131,5 @@ def _ask(machine: Machine, disk: Disk) -> DiskAnswer:
         problem=reply.problem,
         smartctl=pack(reply.text) if reply.text else "",
         id_ctrl=pack(id_ctrl) if id_ctrl else "",
+        ocp=pack(ocp) if ocp else "",
     )

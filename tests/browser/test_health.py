@@ -9,12 +9,15 @@ from nasadvisor.console.health.access_models import ApiToken, StoredReport
 from nasadvisor.console.health.alert_models import Channel
 from nasadvisor.console.health.timetable import SWEEP
 from nasadvisor.console.models import Node
+from nasadvisor.console.plans import store_plan
 from nasadvisor.console.roles import UserRole, set_role
 from nasadvisor.console.schedules import create_schedules
 from tests.browser.conftest import PASSWORD, Desk
 from tests.browser.test_looks import WIDTHS, overflow, picture, violations
 from tests.fixtures.machines.build import typical
-from tests.unit.console.health_data import disk_of, watched
+from tests.unit.console.health_data import disk_of, watched, written
+from tests.unit.console.test_evidence import fill
+from tests.unit.machines import MIRROR_AND_CACHES, TANK, home_server, plan_for
 
 WORN = "S6Z1NJ0W401234"
 PATHS = {
@@ -37,6 +40,7 @@ def watcher(desk: Desk) -> Desk:
     Node.objects.all().delete()
     create_schedules()
     watched(typical(), days=360, every=20)
+    written(WORN)
     StoredReport.objects.create(state="done", requested_by="anna", pdf=b"%PDF-")
     ApiToken.objects.create(name="Grafana", digest="x")
     Channel.objects.create(
@@ -45,6 +49,33 @@ def watcher(desk: Desk) -> Desk:
     set_role(User.objects.create_user("admin", password=PASSWORD), UserRole.ADMIN)
     desk.sign_in("admin")
     return desk
+
+
+@pytest.fixture
+def planner(desk: Desk) -> Desk:
+    """An operator on a console that has watched a pool for some hours and asked its disks."""
+    fill(3)
+    watched(home_server(), days=60, every=10)
+    desk.sign_in("operator")
+    return desk
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_wizard_says_how_the_disks_are_and_what_they_would_wear(planner: Desk, language: str) -> None:
+    page = planner.page
+    page.context.add_cookies([{"name": "nasadvisor_language", "value": language, "url": planner.url}])
+    user = User.objects.get(username="operator")
+    stored = store_plan(plan_for(MIRROR_AND_CACHES, home_server()), Node.objects.get(), user)
+    for name, path in (("wizard-devices-health", f"/wizard/{TANK}/devices/"), ("wizard-wear", f"/plans/{stored.pk}/")):
+        planner.open(path)
+        for width in (1440, 390):
+            page.set_viewport_size({"width": width, "height": WIDTHS[width]})
+            picture(page, f"{name}-{width}-{language}")
+            assert not overflow(page), f"{name} is wider than {width} px"
+        page.emulate_media(color_scheme="dark")
+        picture(page, f"{name}-390-{language}-dark")
+        assert not violations(page)
+        page.emulate_media(color_scheme="light")
 
 
 def show(desk: Desk, name: str) -> None:

@@ -1,6 +1,7 @@
 """Taking over what disks answered: decoded for years, as it came for the newest few."""
 
 import json
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,6 +17,8 @@ from nasadvisor.console.models import Node
 from nasadvisor.documents import Json, from_document, to_document, unpack
 from nasadvisor.domain.alerts import RANK
 from nasadvisor.domain.disk_findings import Subject, disk_findings
+from nasadvisor.domain.smart.ocp import read_ocp_log
+from nasadvisor.domain.smart.power_loss import id_ctrl_evidence, ocp_evidence, weigh
 from nasadvisor.domain.smart.reading import Reading as SmartReading
 from nasadvisor.domain.smart.reading import decode
 from nasadvisor.domain.statements import Level
@@ -83,7 +86,13 @@ def _disk_of(node: Node, answer: DiskAnswer, taken_at: datetime) -> StoredDisk:
 
 
 def _decoded(answer: DiskAnswer) -> SmartReading:
-    return decode(document_of(unpack(answer.smartctl)))
+    """What smartctl said, with what nvme-cli adds about power-loss protection."""
+    reading = decode(document_of(unpack(answer.smartctl)))
+    more = (
+        *id_ctrl_evidence(document_of(unpack(answer.id_ctrl))),
+        *ocp_evidence(read_ocp_log(document_of(unpack(answer.ocp)))),
+    )
+    return replace(reading, power_loss=(*reading.power_loss, *more))
 
 
 def document_of(text: str) -> Any:
@@ -134,6 +143,7 @@ def _show(disk: StoredDisk, reading: SmartReading, taken_at: datetime) -> None:
     disk.spare_percent = reading.spare_percent
     disk.media_errors = reading.media_errors
     disk.is_solid_state = reading.identity.solid_state
+    disk.power_loss = weigh(reading.power_loss).protection.value
     disk.reading_document = to_document(reading)
     subject = Subject(disk.label, disk.key, str(disk.pk), disk.role)
     disk.finding_documents = [to_document(finding) for finding in disk_findings(subject, reading)]

@@ -15,6 +15,7 @@ from nasadvisor import __version__
 from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
 from nasadvisor.console.health.models import Reading, StoredDisk
+from nasadvisor.console.health.ratings import with_ratings
 from nasadvisor.console.health.watch import take_up
 from nasadvisor.console.health.wear_pages import LARGE
 from nasadvisor.console.health.written import ORDER, written_by_role
@@ -78,6 +79,7 @@ class DiskOut(Schema):
     worn_out_earliest_at: datetime | None
     worn_out_at: datetime | None
     worn_out_latest_at: datetime | None
+    rated_terabytes: float | None
 
     @staticmethod
     def resolve_node(disk: StoredDisk) -> str:
@@ -168,7 +170,7 @@ def pools(request: HttpRequest) -> list[dict[str, object]]:
 def disks(request: HttpRequest, node: str = "") -> Any:
     """Every disk, of one node if asked."""
     del request
-    found = StoredDisk.objects.filter(is_forgotten=False).select_related("node").defer(*LARGE)
+    found = with_ratings(StoredDisk.objects.filter(is_forgotten=False).select_related("node").defer(*LARGE))
     return found.filter(node__name=node) if node else found
 
 

@@ -44,7 +44,8 @@ class StoredDisk(models.Model):
     out when a reading arrives; `worn_out_at` with its range is the date of 100 % of the rated endurance, None beyond
     ten years, and `has_forecast` tells that from not knowing. `is_present` is whether the node's last inventory had it;
     `role_since` is when its role or pool last changed. `last_seen_at` moves when something about it changes.
-    `is_forgotten` marks one that was taken out for good.
+    `power_loss` is a `power_loss.Protection` as its newest reading tells, "" before. `is_forgotten` marks one that was
+    taken out for good.
     """
 
     identity_key = models.CharField(max_length=300, unique=True)
@@ -79,6 +80,7 @@ class StoredDisk(models.Model):
     has_forecast = models.BooleanField(default=False)
     worst_level = models.CharField(max_length=10, default="", blank=True)
     is_solid_state = models.BooleanField(null=True)
+    power_loss = models.CharField(max_length=10, default="", blank=True)
     reading_document = models.JSONField(null=True)
     forecast_document = models.JSONField(null=True)
     finding_documents = models.JSONField(default=list)

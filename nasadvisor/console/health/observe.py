@@ -7,22 +7,18 @@ from datetime import datetime, timedelta
 from nasadvisor.console.frame import Contact, contact_of
 from nasadvisor.console.health.models import DiskOutcome, NodeHealth, StoredDisk
 from nasadvisor.console.health.timetable import sweep_interval
-from nasadvisor.console.models import Node, SampledPool
+from nasadvisor.console.health.traffic import traffic_of
+from nasadvisor.console.models import Node
 from nasadvisor.console.notices import about_contact, about_runs, about_trials
 from nasadvisor.domain.alerts import AlertKey, Observation
 from nasadvisor.domain.findings import findings_of
-from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.statements import Finding, Level, NextStep, Statement, gettext_noop
-from nasadvisor.domain.traffic_findings import traffic_findings
 
 SWEEP_GRACE = timedelta(minutes=30)
 """A sweep may take that long after its time, and beat may be that late."""
 
 GONE_AFTER = timedelta(minutes=3)
 """A disk that is pulled and put back within this time was only moved."""
-
-TRAFFIC_HELD = timedelta(hours=3)
-"""An hour of samples is added up soon after its end; one that is older says nothing about now."""
 
 UNKNOWN = Statement("unknown-reason", gettext_noop("nobody knows why"))
 
@@ -63,17 +59,6 @@ def disk_findings(node: Node) -> Iterator[Finding]:
         yield from disk.findings
 
 
-def traffic_of(node: Node, inventory: Inventory, now: datetime) -> Iterator[tuple[str, tuple[Finding, ...]]]:
-    """What the samples say about the log and the caches of each pool that was watched of late, and who says so."""
-    for series in SampledPool.objects.filter(node=node, traffic_document__isnull=False).defer(
-        "facts_document", "names"
-    ):
-        pool, seen = inventory.pool(series.guid), series.traffic
-        if pool and seen and now.timestamp() - seen.until < TRAFFIC_HELD.total_seconds():
-            findings = (*traffic_findings(pool, seen.log), *traffic_findings(pool, seen.cache))
-            yield f"samples/{node.name}/{pool.guid}", findings
-
-
 def sweep_findings(node: Node, now: datetime) -> Iterator[Finding]:
     """Whether the sweeps of a node happen as they should."""
     health = NodeHealth.objects.filter(node=node).first()
@@ -110,9 +95,11 @@ def _view(node: Node, now: datetime) -> View:
     if inventory:
         sources.add(pools)
         found += [(pools, finding) for finding in findings_of(inventory)]
-        for source, findings in traffic_of(node, inventory, now):
-            sources.add(source)
-            found += [(source, finding) for finding in findings]
+        for pool in inventory.pools:
+            traffic = traffic_of(node, pool, now)
+            if traffic is not None:
+                sources.add(f"samples/{node.name}/{pool.guid}")
+                found += [(f"samples/{node.name}/{pool.guid}", finding) for finding in traffic]
     seen = tuple(_seen(node, source, finding) for source, finding in found if finding.level is not Level.INFO)
     return View(seen, frozenset(sources))
 

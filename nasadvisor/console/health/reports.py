@@ -16,6 +16,8 @@ from nasadvisor.console.health.charts import NARROW, WearChart, WearPoint, wear_
 from nasadvisor.console.health.forecasts import stored_forecast
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk
+from nasadvisor.console.health.ratings import with_ratings
+from nasadvisor.console.health.written import written_by_role
 from nasadvisor.console.models import Node
 from nasadvisor.domain.inventory import Pool
 
@@ -66,12 +68,14 @@ def report_context(now: datetime) -> dict[str, object]:
     ssds = StoredDisk.objects.filter(is_forgotten=False, is_rotational=False).select_related("node")
     ordered = ssds.order_by(F("worn_out_at").asc(nulls_last=True), F("percent_used").desc(nulls_last=True))
     drawn = ordered.filter(has_forecast=True, percent_used__gt=0)[:DRIVES_DRAWN]
+    drives = list(with_ratings(ordered.defer(*LIST_DEFERRED))[:DRIVES_LISTED])
     nodes = list(Node.objects.defer("inventory_document"))
     opened = StoredAlert.objects.exclude(state=AlertStates.RECOVERED).select_related("node")
     return {
         "now": now,
         "nodes": [(node, _pools_of(node)) for node in nodes],
-        "drives": list(ordered.defer(*LIST_DEFERRED)[:DRIVES_LISTED]),
+        "drives": drives,
+        "written": written_by_role(drives, now),
         "drive_count": ssds.count(),
         "drawn": [_drawn(disk, now) for disk in drawn.defer("node__inventory_document")],
         "opened": list(opened.defer("node__inventory_document")[:ALERTS_LISTED]),

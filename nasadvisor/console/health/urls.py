@@ -10,6 +10,7 @@ urlpatterns = [
     path("wear/sweep/", wear_pages.sweep_now, name="sweep-now"),
     path("wear/<int:pk>/", wear_pages.drive, name="drive"),
     path("wear/<int:pk>/self-test/", wear_pages.start_self_test, name="drive-self-test"),
+    path("wear/<int:pk>/rating/", wear_pages.rate, name="drive-rating"),
     path("wear/<int:pk>/forget/", wear_pages.forget, name="drive-forget"),
     path("reports/", access_pages.reports, name="reports"),
     path("reports/make/", access_pages.make_report, name="report-make"),

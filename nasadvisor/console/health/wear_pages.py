@@ -19,6 +19,7 @@ from nasadvisor.console.health.alert_models import StoredAlert
 from nasadvisor.console.health.charts import NARROW, WIDE, WearPoint, wear_chart
 from nasadvisor.console.health.forecasts import newest_reading, stored_forecast
 from nasadvisor.console.health.models import LARGE_FIELDS, NodeHealth, StoredDisk
+from nasadvisor.console.health.ratings import RatingForm, clocks_of, rating_of, with_ratings
 from nasadvisor.console.health.sweeps import request_sweep
 from nasadvisor.console.health.written import ORDER, Written, written_by_role
 from nasadvisor.console.health.written_chart import written_chart
@@ -76,8 +77,11 @@ def drive(request: HttpRequest, pk: int) -> HttpResponse:
     points = [WearPoint(at, percent or 0.0, role) for at, percent, role in rows]
     fan = kept.fan if kept else ()
     is_drawn = bool(points) and disk.is_solid_state is not False
+    rating = rating_of(disk)
     context = {
         "disk": disk,
+        "clocks": clocks_of(disk, rating, kept.forecast.bytes_per_day if kept else None, now),
+        "rating_form": RatingForm(instance=rating),
         "reading": newest_reading(disk),
         "forecast": kept.forecast if kept else None,
         "written": written_by_role([disk], now, kept.forecast.percent_per_year if kept else None).get(disk.pk),
@@ -103,6 +107,22 @@ def start_self_test(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, str(error))
     else:
         messages.info(request, _("Asked %(disk)s to test itself. A later sweep shows the result.") % {"disk": disk})
+    return redirect("drive", pk)
+
+
+@operator_required
+@require_POST
+def rate(request: HttpRequest, pk: int) -> HttpResponse:
+    """What the data sheet of a drive's model promises."""
+    disk = get_object_or_404(StoredDisk, pk=pk)
+    form = RatingForm(request.POST, instance=rating_of(disk))
+    if form.is_valid():
+        form.instance.model, form.instance.size_bytes = disk.model, disk.size_bytes
+        form.instance.entered_by, form.instance.entered_at = user_of(request).get_username(), timezone.now()
+        form.save()
+        messages.success(request, _("Saved for every %(model)s of this size.") % {"model": disk.model})
+    else:
+        messages.error(request, _("Nothing was saved: each rating is a number above zero, or empty."))
     return redirect("drive", pk)
 
 
@@ -138,11 +158,11 @@ def wear_csv(request: HttpRequest) -> StreamingHttpResponse:
     heads = (
         *("node", "model", "serial", "role", "pool", "size_bytes", "read_at", "outcome", "power_on_hours"),
         *("percent_used", "bytes_written", "bytes_per_day", "temperature_c", "spare_percent", "media_errors"),
-        *("worn_out_earliest_at", "worn_out_at", "worn_out_latest_at"),
+        *("worn_out_earliest_at", "worn_out_at", "worn_out_latest_at", "rated_terabytes"),
     )
     fields = ["node__name" if head == "node" else "pool_name" if head == "pool" else head for head in heads]
     disks = StoredDisk.objects.filter(is_forgotten=False)
-    rows = disks.order_by("node__name", "model", "serial").values_list("pk", *fields)
+    rows = with_ratings(disks).order_by("node__name", "model", "serial").values_list("pk", *fields)
     written = written_by_role(disks.only("pk"), timezone.now())
     lines = (_csv_cells((*row[1:], *_by_role(written.get(row[0])))) for row in rows.iterator(chunk_size=500))
     writer = csv.writer(_Echo())
@@ -178,7 +198,7 @@ def _fleet(request: HttpRequest, disks: QuerySet[StoredDisk]) -> Fleet:
     sort = sort if sort in SORTS else "date"
     query = request.GET.get("q", "").strip()
     kind = "all" if request.GET.get("kind") == "all" else "ssd"
-    disks = disks.filter(is_forgotten=False).defer(*LARGE)
+    disks = with_ratings(disks.filter(is_forgotten=False).defer(*LARGE))
     if kind == "ssd":
         disks = disks.filter(is_rotational=False)
     for word in query.split():

@@ -26,6 +26,8 @@ from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.inventory import Bus, VdevClass
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.units import zfs_size
+from nasadvisor.domain.wear.forecast import Spread
+from nasadvisor.domain.wear.warranty import tbw_clock
 
 register = template.Library()
 
@@ -50,6 +52,7 @@ ROLE_WORDS: Final[dict[str, str | Promise]] = {
 }
 
 JUST_NOW_S = 60
+LONGEST_YEARS: Final = 10
 
 AGO: Final = {
     "year": npgettext_lazy("ago", "%(num)d year", "%(num)d years", "num"),
@@ -214,6 +217,29 @@ def gigabytes(count: int | None) -> str:
     if count is None:
         return "–"
     return terabytes(count) if count >= 10**12 else f"{number_format(count / 10**9, 1)} GB"
+
+
+@register.filter
+def years(spread: Spread) -> str:
+    """A range of years; nobody looks further than ten."""
+    if spread.low > LONGEST_YEARS:
+        return _("more than 10 years")
+    if spread.high < 1:
+        low, middle, high = (number_format(round(value * 12)) for value in (spread.low, spread.middle, spread.high))
+        return _("%(middle)s months (%(low)s – %(high)s)") % {"middle": middle, "low": low, "high": high}
+    low, middle = (number_format(value, 1) for value in (spread.low, spread.middle))
+    if spread.middle > LONGEST_YEARS:
+        return _("more than 10 years (at least %(low)s)") % {"low": low}
+    high = number_format(spread.high, 1) if spread.high <= LONGEST_YEARS else _("more than 10")
+    return _("%(middle)s years (%(low)s – %(high)s)") % {"middle": middle, "low": low, "high": high}
+
+
+@register.filter
+def of_rating(bytes_written: int | None, terabytes: float | None) -> str:
+    """How much of the terabytes that may be written is; "" where either is unknown."""
+    if bytes_written is None or not terabytes:
+        return ""
+    return f"{number_format(round(tbw_clock(terabytes, bytes_written, None).used_percent))} %"
 
 
 @register.filter

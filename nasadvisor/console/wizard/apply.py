@@ -23,6 +23,7 @@ from nasadvisor.console.wizard.preview import preview_of
 from nasadvisor.console.wizard.progress import ProgressItem, WizardStep, progress
 from nasadvisor.console.wizard.proof import parts_in_pool
 from nasadvisor.console.wizard.summary import summary_of
+from nasadvisor.console.wizard.wear import wear_of
 from nasadvisor.documents import DocumentError
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
@@ -36,7 +37,8 @@ def preview(request: HttpRequest, plan_id: UUID) -> HttpResponse:
         return redirect("run-detail", plan_id)
     inventory, refusal = stored.node.inventory, refusal_of(stored)
     shown = preview_of(stored.plan, inventory) if inventory and not refusal else None
-    context = {**_context(stored, WizardStep.PREVIEW), "preview": shown, "refusal": refusal}
+    wear = wear_of(stored.plan, stored.node, inventory, timezone.now()) if inventory and shown else None
+    context = {**_context(stored, WizardStep.PREVIEW), "preview": shown, "refusal": refusal, "wear": wear}
     return render(request, "wizard/preview.html", context)
 
 

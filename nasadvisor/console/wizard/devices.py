@@ -1,8 +1,9 @@
 """What the second step shows: every disk, whether it can carry a log or a cache, and why not."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk, identity_key
 from nasadvisor.console.wizard.draft import Draft
 from nasadvisor.domain.actions import Role
 from nasadvisor.domain.checks import can_use_disk, find_log_leg
@@ -25,7 +26,10 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True)
 class DiskChoice:
-    """A disk as a possible target. `refusal` says why it is not offered, `log_refusal` why not for the log."""
+    """A disk as a possible target. `refusal` says why it is not offered, `log_refusal` why not for the log.
+
+    `health` is what its sweeps said, None before the first.
+    """
 
     disk: Disk
     standing: Standing
@@ -35,6 +39,7 @@ class DiskChoice:
     refusal: Refused | None = None
     log_refusal: Refused | None = None
     warnings: tuple[Finding, ...] = ()
+    health: StoredDisk | None = None
 
     @property
     def is_offered(self) -> bool:
@@ -50,9 +55,20 @@ class DiskChoice:
 def disk_choices(inventory: Inventory, pool: Pool, draft: Draft) -> tuple[DiskChoice, ...]:
     """Every disk, the most suitable first."""
     partner_disks = _partner_disks(inventory, pool, draft)
-    choices = (_choice(disk, pool, draft, partner_disks) for disk in inventory.disks)
+    health = _health_of(inventory)
+    choices = (
+        replace(_choice(disk, pool, draft, partner_disks), health=health.get(identity_key(disk.identity)))
+        for disk in inventory.disks
+    )
     order = list(Standing)
     return tuple(sorted(choices, key=lambda choice: order.index(choice.standing)))
+
+
+def _health_of(inventory: Inventory) -> dict[str, StoredDisk]:
+    """What the sweeps said of the SSDs, by what is printed on them."""
+    names = [identity_key(disk.identity) for disk in inventory.disks if not disk.rotational]
+    found = StoredDisk.objects.filter(identity_key__in=names, read_at__isnull=False).defer(*LARGE_FIELDS)
+    return {disk.identity_key: disk for disk in found}
 
 
 def offered_keys(choices: tuple[DiskChoice, ...], role: Role) -> tuple[str, ...]:

@@ -6,9 +6,6 @@ from typing import Final
 from nasadvisor.domain.wear.forecast import DAYS_PER_YEAR, Forecast, Spread
 
 SECONDS_PER_DAY: Final = 86_400
-LOG_COPIES: Final = 1.0
-"""Each leg of a mirrored log writes every byte once."""
-
 ENOUGH_PERCENT: Final = 100.0
 
 
@@ -26,8 +23,8 @@ class WhatIf:
 
 
 def as_slog(now: Forecast, sync_bytes_per_day: float) -> WhatIf:
-    """As a log here: all synchronous writes of the pool, measured, go to it once more."""
-    return _with(now, "log", sync_bytes_per_day * LOG_COPIES)
+    """As a log here: all synchronous writes of the pool, measured, go to it once more; to both sides of a mirror."""
+    return with_added(now, "log", sync_bytes_per_day)
 
 
 def as_l2arc(now: Forecast, write_max_bytes: float, feed_secs: float = 1.0) -> WhatIf:
@@ -36,10 +33,11 @@ def as_l2arc(now: Forecast, write_max_bytes: float, feed_secs: float = 1.0) -> W
     This is the most it can take once it is warm (module/zfs/arc.c, l2arc_write_size()); `l2arc_write_boost` adds to
     it only until the ARC is full once after each import.
     """
-    return _with(now, "cache", write_max_bytes / max(feed_secs, 0.001) * SECONDS_PER_DAY)
+    return with_added(now, "cache", write_max_bytes / max(feed_secs, 0.001) * SECONDS_PER_DAY)
 
 
-def _with(now: Forecast, role: str, added: float) -> WhatIf:
+def with_added(now: Forecast, role: str, added: float) -> WhatIf:
+    """With so many bytes a day more, in whatever role."""
     if now.percent_used is None or now.percent_per_year is None or now.bytes_per_day is None:
         return WhatIf(role, added, None, None)
     per_byte = now.percent_per_year.middle / (now.bytes_per_day.middle * DAYS_PER_YEAR)

@@ -59,6 +59,16 @@ def test_in_json_it_says_the_same(busy: Shell) -> None:
     assert document["recommended"]["log"]["is_measured"] is True
 
 
+def test_it_says_what_a_log_and_a_cache_would_write_a_day(busy: Shell) -> None:
+    output = " ".join(busy.run("advise", "tank").output.split())
+    assert "Each side of a log: 106.2 GB." in output
+    assert "2899.1 GB at the feed limit" in output
+
+
+def test_in_json_it_says_what_they_would_write_a_day(busy: Shell) -> None:
+    assert round(busy.json("advise", "tank")["written_per_day"]["log"] / 10**9, 1) == 106.2
+
+
 def test_a_quiet_pool_is_told_as_such(shell: Shell) -> None:
     shell.sampler = Recorded(async_writers(seconds=5), facts())
     assert "Log (SLOG): no gain" in shell.run("advise", "tank").output

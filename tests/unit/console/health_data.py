@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from nasadvisor.console import records
 from nasadvisor.console.health import answers, sweeps
-from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.health.models import RatedEndurance, StoredDisk, WrittenDay
 from nasadvisor.console.health.watch import watch
 from nasadvisor.documents import pack, to_document
 from nasadvisor.domain.inventory import Disk, Inventory
@@ -33,6 +33,19 @@ def watched(inventory: Inventory, days: int = 120, every: int = 10) -> datetime:
     sweeps.store_sweep(node, to_document(SweepReport(node, at, at, keys, read=len(keys))))
     watch(now)
     return now
+
+
+def written(serial: str, days: int = 24) -> None:
+    """Somebody wrote to a disk in its roles on the last days, and what its data sheet promises is known."""
+    disk = disk_of(serial)
+    since = timezone.now() - timedelta(days=days)
+    StoredDisk.objects.filter(pk=disk.pk).update(role_since=since, role="log+cache", pool_name="tank")
+    for age in range(days):
+        cache = (60 + 25 * (age % 7)) * 10**9
+        day = timezone.localtime(timezone.now() - timedelta(days=age)).date()
+        sums = {"log_bytes": 14 * 10**9, "cache_bytes": cache, "drive_bytes": cache + 22 * 10**9, "seconds": 86_000}
+        WrittenDay.objects.create(disk=disk, segment_at=since, day=day, **sums)
+    RatedEndurance.objects.create(model=disk.model, size_bytes=disk.size_bytes, terabytes=600, erases=1500)
 
 
 def disk_of(serial: str) -> StoredDisk:

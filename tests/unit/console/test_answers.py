@@ -10,7 +10,13 @@ import pytest
 
 from nasadvisor.console import records
 from nasadvisor.console.health import answers, sweeps
-from nasadvisor.console.health.forecasts import calendar_days, in_calendar_days, rows_of, stored_forecast
+from nasadvisor.console.health.forecasts import (
+    calendar_days,
+    in_calendar_days,
+    newest_reading,
+    rows_of,
+    stored_forecast,
+)
 from nasadvisor.console.health.models import NodeHealth, RawAnswer, Reading, SelfTestResult, StoredDisk
 from nasadvisor.console.models import Node
 from nasadvisor.console.schedules import create_schedules
@@ -225,6 +231,30 @@ def test_dates_stretch_with_the_time_the_disk_is_off_and_end_after_ten_years() -
     assert stretched.earliest_days == 2 * full.earliest_days
     assert full.expected_days * 2 > LONGEST_DAYS
     assert stretched.expected_days is None
+
+
+@pytest.mark.parametrize(
+    ("id_ctrl", "ocp", "protection"),
+    [
+        ("", "", "unknown"),
+        ('{"vwc": 0}', "", "likely"),
+        ('{"vwc": 1}', "", "unlikely"),
+        ('{"vwc": 1}', '{"Capacitor health": 98}', "confirmed"),
+        ("not JSON", "[]", "unknown"),
+    ],
+)
+def test_what_nvme_cli_says_of_power_loss_protection_is_kept_with_its_evidence(
+    id_ctrl: str, ocp: str, protection: str
+) -> None:
+    nvme = home_server().disk(NVME1)
+    assert nvme
+    answer = replace(simulated_answer(nvme, NOW), id_ctrl=id_ctrl and pack(id_ctrl), ocp=ocp and pack(ocp))
+    answers.store_answers(NODE, to_document(Answers(NODE, (answer,))))
+    disk = StoredDisk.objects.get()
+    assert disk.power_loss == protection
+    reading = newest_reading(disk)
+    assert reading
+    assert bool(reading.power_loss) == (protection != "unknown")
 
 
 def test_old_readings_are_thinned_to_one_a_day() -> None:

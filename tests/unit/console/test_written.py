@@ -4,23 +4,37 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console import records, series
 from nasadvisor.console.health import hours
-from nasadvisor.console.health.models import StoredDisk, WrittenDay
+from nasadvisor.console.health.models import RatedEndurance, StoredDisk, WrittenDay
 from nasadvisor.console.health.observe import observe
 from nasadvisor.console.health.written import Written, written_by_role
 from nasadvisor.console.models import Node, Resolution, SampledPool
+from nasadvisor.console.plans import store_plan
 from nasadvisor.documents import to_document
 from nasadvisor.domain.inventory import Hold, HoldKind, Inventory, VdevClass
 from nasadvisor.domain.pool_facts import LeafFacts, PoolFacts
 from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.samples import ArcActivity, DatasetActivity, DiskActivity, Sample, VdevActivity
 from nasadvisor.domain.units import GIB, MIB
+from tests.unit.console.health_data import watched as watched_machine
+from tests.unit.console.test_evidence import fill
 from tests.unit.console.test_pages import page
-from tests.unit.machines import NVME1, TANK, home_server, leaf_on, partition, with_partitions, with_pool
+from tests.unit.machines import (
+    MIRROR_AND_CACHES,
+    NVME1,
+    TANK,
+    home_server,
+    leaf_on,
+    partition,
+    plan_for,
+    with_partitions,
+    with_pool,
+)
 
 LOG, CACHE = "31", "32"
 NOW = timezone.now().replace(minute=0, second=0, microsecond=0)
@@ -197,3 +211,46 @@ def test_the_table_for_other_programs_has_the_roles(viewer: Client) -> None:
     assert lines[0].endswith("log_bytes_per_day,cache_bytes_per_day,data_bytes_per_day,other_bytes_per_day")
     row = next(line for line in lines if ",N1," in line)
     assert row.endswith(f"{24 * GIB},{144 * GIB},0,{24 * GIB}")
+
+
+def test_a_rating_that_somebody_enters_counts_for_every_drive_of_the_model(operator: Client) -> None:
+    seen_at(machine(), NOW)
+    StoredDisk.objects.filter(model__contains="960 EVO").update(bytes_written=60 * 10**12)
+    operator.post(f"/wear/{ssd().pk}/rating/", {"terabytes": "200", "erases": "", "write_amplification": "2"})
+    text = page(operator, f"/wear/{StoredDisk.objects.get(serial='N2').pk}/")
+    assert "30 %" in text
+    assert page(operator, "/wear/").count("TBW 30 %") == 2
+
+
+def test_a_rating_of_nothing_is_refused(operator: Client) -> None:
+    seen_at(machine(), NOW)
+    operator.post(f"/wear/{ssd().pk}/rating/", {"terabytes": "0", "write_amplification": "2"})
+    assert RatedEndurance.objects.count() == 0
+
+
+def test_a_viewer_enters_no_rating(viewer: Client) -> None:
+    seen_at(machine(), NOW)
+    assert viewer.post(f"/wear/{ssd().pk}/rating/", {"terabytes": "200"}).status_code == 403
+
+
+def test_the_preview_says_what_a_plan_does_to_the_wear_of_its_disks(operator: Client) -> None:
+    fill(3)
+    user = User.objects.get(username="operator")
+    stored = store_plan(plan_for(MIRROR_AND_CACHES, home_server()), Node.objects.get(), user)
+    text = page(operator, f"/plans/{stored.pk}/")
+    assert "What it does to the SSDs" in text
+    assert text.count("as log and cache together") == 2
+
+
+def test_the_devices_step_shows_how_the_disks_are(operator: Client) -> None:
+    inventory = home_server()
+    watched_machine(inventory, days=0)
+    text = page(operator, f"/wizard/{TANK}/devices/")
+    assert "Power-loss protection:" in text
+    assert f'/wear/{ssd().pk}/"' in text
+
+
+@pytest.mark.usefixtures("watched_for_days")
+def test_the_page_of_the_pool_says_what_its_log_does(viewer: Client) -> None:
+    watch_hours(*last_hours(30, datasets=(DatasetActivity("tank/db", log_bytes=GIB, pool_bytes=GIB),)))
+    assert "log blocks of pool tank went to the pool itself" in page(viewer, f"/pools/{TANK}/")

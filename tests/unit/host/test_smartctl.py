@@ -8,7 +8,7 @@ from nasadvisor.domain.inventory import Bus, Disk
 from nasadvisor.domain.sweep import ExitBit, Outcome, SelfTest, exit_words
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.adapters.process import Output, Tool
-from nasadvisor.host.adapters.smartctl import ask, ask_id_ctrl, start_self_test
+from nasadvisor.host.adapters.smartctl import ask, ask_id_ctrl, ask_ocp, start_self_test
 from nasadvisor.host.errors import CommandTimedOut, SelfTestRefused, ToolMissing
 from tests.unit.fakes import FakeRunner
 from tests.unit.machines import ssd
@@ -112,6 +112,13 @@ def test_only_nvme_controllers_are_asked_about_themselves() -> None:
     assert ask_id_ctrl(FakeRunner({id_ctrl: "not JSON"}), disk(Bus.NVME)) == ""
     assert ask_id_ctrl(FakeRunner(missing=frozenset({Tool.NVME})), disk(Bus.NVME)) == ""
     assert ask_id_ctrl(FakeRunner(), disk(Bus.SATA)) == ""
+
+
+def test_the_log_of_data_centre_drives_is_asked_for_where_there_is_one() -> None:
+    ocp = f"nvme ocp smart-add-log -o json {disk(Bus.NVME).path}"
+    assert ask_ocp(FakeRunner({ocp: '{"Capacitor health": 99}'}), disk(Bus.NVME)) == '{"Capacitor health": 99}'
+    assert ask_ocp(FakeRunner({ocp: Output("", "Invalid C0 Log Page", 255, 0.1)}), disk(Bus.NVME)) == ""
+    assert ask_ocp(FakeRunner(), disk(Bus.SATA)) == ""
 
 
 def test_a_self_test_names_the_disk_by_its_persistent_path() -> None:
