@@ -9,6 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := build/stamps
 NAME ?= dev
+SUITE ?= trixie
 LAB := $(PYTHON) -m tests.lab
 
 TRANSLATIONS := $(wildcard locale/*/LC_MESSAGES/django.po)
@@ -30,7 +31,7 @@ dev: venv assets translations ## Run the pages on a recorded machine, everything
 # Testing
 
 .PHONY: test
-test: lint test-tools lab-image ## Run every check and the tests, those on real OpenZFS in the lab included
+test: lint test-tools lab-image deb ## Run every check and the tests, those on real OpenZFS in the lab included
 	@scripts/test.sh
 
 .PHONY: test-long
@@ -51,7 +52,8 @@ lint: venv $(STAMPS)/packages-test ## Check style, types, floors and shell scrip
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports > build/lint-imports.log || { cat build/lint-imports.log; exit 1; }
-	@shellcheck packaging/*.sh packaging/manage packaging/nasadvisor scripts/*.sh .ci/run
+	@shellcheck packaging/*.sh packaging/manage packaging/nasadvisor packaging/deb/*.sh packaging/deb/*/*.sh \
+		packaging/deb/*/p*inst packaging/deb/*/p*rm scripts/*.sh .ci/run
 
 .PHONY: test-tools
 test-tools: venv assets translations $(STAMPS)/packages-lab $(STAMPS)/packages-test
@@ -79,6 +81,14 @@ lab-down: ## End the lab guest and forget its disks
 	@$(LAB) down --name $(NAME)
 
 # Building
+
+.PHONY: deb
+deb: assets translations $(STAMPS)/packages-lab ## Build the Debian package for Debian 13 and Proxmox VE 9 (SUITE=bookworm: for 12 and 8)
+	@packages=$$($(LAB) deb --suite $(SUITE)) && mkdir -p build && cp $$packages build/ && basename --multiple $$packages
+
+.PHONY: deb-here
+deb-here: assets translations ## Build the Debian package for the release that this machine runs, e.g. Ubuntu
+	@mkdir -p build && packaging/deb/build.sh build
 
 .PHONY: venv
 venv: $(VENV)/.stamp ## Make the virtual environment for development

@@ -4,8 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 NAME=${NAME:-dev}
 LAB=(/usr/bin/python3 -m tests.lab)
-SOURCE=/root/nasadvisor
 PORT=8843
+WAIT_S=300
 
 has_openzfs() {
     [ -c /dev/zfs ] && command -v zpool > /dev/null
@@ -19,6 +19,21 @@ may_install_here() {
     fi
     read -r -p "This host has OpenZFS. Install NAS Advisor and start it here? No pool is changed by that. [y/N] " answer
     [[ $answer == [yY]* ]]
+}
+
+# The package for the release that this host runs, made with its own Python.
+install_here() {
+    local directory
+    [ "$(id -u)" = 0 ] || { echo "Only root can install. Run it again with sudo." >&2 && exit 1; }
+    command -v apt-get > /dev/null || { echo "NAS Advisor is for Debian, Ubuntu and Proxmox VE." >&2 && exit 1; }
+    echo "Building the package …"
+    directory=$(mktemp --directory)
+    trap 'rm -rf "$directory"' EXIT
+    packaging/deb/build.sh "$directory"
+    chmod -R go=rX "$directory"
+    apt-get --quiet --yes install --reinstall --allow-downgrades "$directory"/nasadvisor_*.deb
+    on_the_nas=(bash -c)
+    wait_and_say_how_to_begin "http://$(hostname -I | cut -d ' ' -f 1):$PORT"
 }
 
 boot_guest() {
@@ -35,17 +50,27 @@ forwarded_port() {
 }
 
 install_in_guest() {
-    local address
-    address=http://127.0.0.1:$(forwarded_port)
-    "${LAB[@]}" ssh --name "$NAME" -- rm -rf "$SOURCE"
-    "${LAB[@]}" push --name "$NAME" --exclude ./node_modules --exclude ./build --exclude ./tests --exclude ./var \
-        --exclude ./staticfiles . "$SOURCE"
-    "${LAB[@]}" ssh --name "$NAME" -- "NASADVISOR_ADDRESS=$address $SOURCE/packaging/install.sh"
+    local packages
+    packages=$("${LAB[@]}" deb)
+    on_the_nas=("${LAB[@]}" ssh --name "$NAME" --)
+    "${on_the_nas[@]}" "cat > /root/nasadvisor.deb" < "$(grep '/nasadvisor_' <<< "$packages")"
+    "${on_the_nas[@]}" "DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes -o Dpkg::Use-Pty=0 \
+        install --reinstall --allow-downgrades /root/nasadvisor.deb"
+    wait_and_say_how_to_begin "http://127.0.0.1:$(forwarded_port)"
+}
+
+wait_and_say_how_to_begin() {
+    local address=$1 link
+    "${on_the_nas[@]}" "for second in {1..$WAIT_S}; do (: < /dev/tcp/127.0.0.1/$PORT) && exit; sleep 1; done 2> /dev/null; \
+        exit 1" || { echo "The web pages do not answer. See why with: journalctl -u 'nasadvisor-*'" >&2 && exit 1; }
+    echo "NAS Advisor runs at $address"
+    link=$("${on_the_nas[@]}" "/usr/lib/nasadvisor/manage setup_link --base-url $address < /dev/null 2> /dev/null" || true)
+    [ -z "$link" ] || printf '%s\n  %s\n' "Make the first administrator here (the link works once, for a day):" "$link"
 }
 
 if has_openzfs; then
     may_install_here
-    packaging/install.sh
+    install_here
 else
     scripts/packages.sh lab
     boot_guest

@@ -12,11 +12,12 @@ from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.plan import Plan, PlanRequest
 from tests.lab.guest import Guest
+from tests.lab.paths import GUEST_VENV
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 SOURCE = "/root/source"
-PYTHON = "/usr/lib/nasadvisor/venv/bin/python"
+PYTHON = f"{GUEST_VENV}/bin/python"
 
 
 class HostSaid(Exception):  # noqa: N818 - what the host answered instead of a result

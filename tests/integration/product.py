@@ -1,5 +1,6 @@
 """The product in the lab guest, installed the way a user installs it."""
 
+import hashlib
 import json
 import shlex
 from collections.abc import Iterator
@@ -8,16 +9,18 @@ from typing import Any
 
 import pytest
 
+from tests.lab.deb import deb
 from tests.lab.guest import Guest
 from tests.lab.shell import Completed
 
 ROOT = Path(__file__).parents[2]
-SOURCE = "/root/nasadvisor"
-PARTS = ("nasadvisor", "plugins", "templates", "static", "locale", "packaging", "requirements")
-FILES = ("manage.py", "README.md", "CHANGELOG.md", "LICENSE")
+PACKAGE = "/root/nasadvisor.deb"
 INSTALL_SECONDS = 900
 SERVICES = tuple(f"nasadvisor-{name}" for name in ("redis", "web", "console", "beat", "host"))
 MANAGE = "/usr/lib/nasadvisor/manage"
+APT = "DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes -o Dpkg::Use-Pty=0"
+PAGE = "curl --silent --max-time 60 --location http://127.0.0.1:8843/"
+ANSWERS = "for _ in $(seq 300); do (: < /dev/tcp/127.0.0.1/8843) 2> /dev/null && exit 0; sleep 1; done; exit 1"
 
 
 class Product:
@@ -26,13 +29,28 @@ class Product:
     def __init__(self, guest: Guest) -> None:
         self.guest = guest
 
-    def install(self) -> Completed:
-        """Bring this source tree in and run its installer."""
-        for part in filter(lambda part: (ROOT / part).exists(), PARTS):
-            self.guest.push_tree(ROOT / part, f"{SOURCE}/{part}")
-        for name in FILES:
-            self.guest.put(ROOT / name, f"{SOURCE}/{name}")
-        return self.guest.run(f"{SOURCE}/packaging/install.sh", timeout=INSTALL_SECONDS)
+    def install(self, version: str = "") -> None:
+        """Install the package made from this source tree, as another version if one is given; then everything runs."""
+        package = next(deb(version=version).glob("nasadvisor_*.deb"))
+        self.guest.run(f"cat > {PACKAGE}", stdin=package.read_bytes(), timeout=INSTALL_SECONDS)
+        self.guest.run(f"{APT} install --reinstall --allow-downgrades {PACKAGE}", timeout=INSTALL_SECONDS)
+        self.wait_until_it_answers()
+
+    def is_installed(self) -> bool:
+        """Whether it is just this package that is installed."""
+        package = next(deb().glob("nasadvisor_*.deb"))
+        digest = hashlib.sha256(package.read_bytes()).hexdigest()
+        same = f"echo '{digest} {PACKAGE}' | sha256sum --check --status && dpkg-query --status nasadvisor"
+        return self.guest.run(same, check=False).stdout.count("Status: install ok installed") == 1
+
+    def start(self) -> None:
+        """Start what was stopped after the tests of another module."""
+        self.guest.run(["systemctl", "enable", "--quiet", "--now", *SERVICES], timeout=INSTALL_SECONDS)
+        self.wait_until_it_answers()
+
+    def wait_until_it_answers(self) -> None:
+        """The pages take a while to start under emulation."""
+        self.guest.run(["bash", "-c", ANSWERS], timeout=INSTALL_SECONDS)
 
     def cli(self, *args: str) -> Completed:
         """Run `nasadvisor …`, whatever its exit code."""
@@ -73,6 +91,21 @@ class Product:
 def product(guest: Guest) -> Iterator[Product]:
     """The product, installed and running while the tests of one module run."""
     product = Product(guest)
-    product.install()
+    if product.is_installed():
+        product.start()
+    else:
+        product.install()
     yield product
     guest.run(["systemctl", "disable", "--now", *SERVICES])
+
+
+@pytest.fixture
+def probe_run(product: Product) -> Iterator[str]:
+    """A log applied by the command line; undone afterwards if it still can be."""
+    product.guest.reset()
+    ssds = [disk.by_id for name, disk in product.guest.disks().items() if name.startswith("nvme")]
+    options = ("--pool", "tank", "--log", *ssds, "--log-size", "1G", "--output", "/root/plan.json")
+    assert product.cli("plan", *options).code == 0
+    run = product.json("apply", "/root/plan.json", "--yes")["run"]
+    yield run
+    product.cli("undo", run, "--yes")

@@ -1,32 +1,18 @@
-"""The installation: what runs, as whom, with which rights and how much memory; upgrade, restart, removal."""
+"""What is installed: what runs, as whom, with which rights and how much memory."""
 
 import re
 import shlex
-from collections.abc import Iterator
 
 import pytest
 
-from tests.integration.product import SERVICES, SOURCE, Product, product
+from tests.integration.product import PAGE, SERVICES, Product, probe_run, product
 
 pytestmark = [pytest.mark.lab, pytest.mark.long]
-__all__ = ["product"]
+__all__ = ["probe_run", "product"]
 
 UNPRIVILEGED = ("nasadvisor-redis", "nasadvisor-web", "nasadvisor-console", "nasadvisor-beat")
 EXPOSURE = re.compile(r"Overall exposure level for \S+: ([\d.]+)")
 MEMORY_BUDGET_KIB = 300 * 1024
-PAGE = "curl --silent --max-time 60 --location http://127.0.0.1:8843/"
-
-
-@pytest.fixture
-def probe_run(product: Product) -> Iterator[str]:
-    """A log applied by the command line; undone afterwards if it still can be."""
-    product.guest.reset()
-    ssds = [disk.by_id for name, disk in product.guest.disks().items() if name.startswith("nvme")]
-    options = ("--pool", "tank", "--log", *ssds, "--log-size", "1G", "--output", "/root/plan.json")
-    assert product.cli("plan", *options).code == 0
-    run = product.json("apply", "/root/plan.json", "--yes")["run"]
-    yield run
-    product.cli("undo", run, "--yes")
 
 
 def test_every_service_runs_and_the_doctor_finds_no_problem(product: Product) -> None:
@@ -109,55 +95,3 @@ def test_a_run_of_the_command_line_shows_in_the_console(product: Product, probe_
     looking = f'import sqlite3; print(sqlite3.connect("{database}", uri=True).execute("{question}").fetchone()[0])'
     waiting = f"for _ in $(seq 120); do [ $(python3 -c {shlex.quote(looking)}) = 1 ] && exit 0; sleep 1; done; exit 1"
     assert product.guest.run(waiting, check=False, timeout=600).code == 0
-
-
-def test_a_second_installation_is_quick_and_leaves_everything_alone(product: Product) -> None:
-    before = {service: product.state(service, "MainPID") for service in SERVICES}
-    assert "installed already" in product.install().stdout
-    assert {service: product.state(service, "MainPID") for service in SERVICES} == before
-
-
-def test_an_upgrade_keeps_users_settings_and_journals(product: Product, probe_run: str) -> None:
-    guest = product.guest
-    add_user = "from django.contrib.auth.models import User; User.objects.get_or_create(username='keeper')"
-    product.console(add_user)
-    guest.run("echo NASADVISOR_TIME_ZONE=Europe/Berlin >> /etc/nasadvisor/environment")
-    key = guest.run("sha256sum /var/lib/nasadvisor/console/secret-key").stdout
-    guest.run(f"echo '# a newer version' >> {SOURCE}/nasadvisor/__init__.py")
-    guest.run(f"{SOURCE}/packaging/install.sh", timeout=900)
-    assert "newer version" in guest.run("cat /usr/lib/nasadvisor/app/nasadvisor/__init__.py").stdout
-    assert (
-        product.console(
-            "from django.contrib.auth.models import User; print(User.objects.get(username='keeper').username)"
-        )
-        == "keeper"
-    )
-    assert "Europe/Berlin" in guest.run("cat /etc/nasadvisor/environment").stdout
-    assert guest.run("sha256sum /var/lib/nasadvisor/console/secret-key").stdout == key
-    assert product.json("show", probe_run)["state"] == "applied"
-    assert product.cli("doctor").code == 0
-
-
-def test_after_a_restart_of_the_host_everything_is_up(product: Product) -> None:
-    product.guest.reboot()
-    doctor = product.cli("doctor")
-    assert doctor.code == 0, doctor.stdout
-    assert "<form" in product.guest.run(f"for _ in $(seq 60); do {PAGE} && break; sleep 1; done").stdout
-
-
-def test_removing_the_product_leaves_pools_alone_and_a_new_installation_can_still_undo(
-    product: Product, probe_run: str
-) -> None:
-    guest = product.guest
-    before = guest.run("zpool status -P tank; sgdisk --print /dev/nvme0n1").stdout
-    guest.run("cp -a /usr/lib/nasadvisor/venv /root/venv")  # to spare the guest a download
-    said = guest.run(f"{SOURCE}/packaging/uninstall.sh").stdout
-    assert "No pool, disk or slice was touched" in said
-    assert (
-        guest.run("ls /usr/bin/nasadvisor /usr/lib/nasadvisor /etc/systemd/system/nasadvisor*", check=False).stdout
-        == ""
-    )
-    assert guest.run("zpool status -P tank; sgdisk --print /dev/nvme0n1").stdout == before
-    guest.run("mkdir /usr/lib/nasadvisor && mv /root/venv /usr/lib/nasadvisor/")
-    product.install()
-    assert product.json("undo", probe_run, "--yes")["state"] == "undone"

@@ -7,11 +7,11 @@ import pytest
 
 from tests.lab.errors import LabError
 from tests.lab.guest import Guest
+from tests.lab.paths import GUEST_VENV
 from tests.lab.shell import CommandError
 
 pytestmark = [pytest.mark.lab, pytest.mark.long]
 SSDS = ("nvme0", "nvme1", "sata0", "sas0")
-VENV_PYTHON = "/usr/lib/nasadvisor/venv/bin/python"
 
 
 def property_of(guest: Guest, name: str, attribute: str) -> str:
@@ -43,7 +43,7 @@ def test_disks_are_what_the_scenario_says(guest: Guest) -> None:
 
 
 def test_the_product_can_be_imported_from_the_image(guest: Guest) -> None:
-    guest.run([VENV_PYTHON, "-c", "import django, celery, redis, pyudev"])
+    guest.run([f"{GUEST_VENV}/bin/python", "-c", "import django, celery, redis, pyudev"])
 
 
 def test_a_reset_takes_back_whatever_holds_the_disks(clean_guest: Guest) -> None:

@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from .deb import deb
 from .errors import LabError
 from .guest import Guest
 from .image import image
 from .instance import instance_names, load_instance
 from .lab import Lab
 from .machine import Machine
-from .packages import HOST_PACKAGES
+from .packages import GUEST_SUITE, HOST_PACKAGES
 from .scenario import scenario_names
 from .shell import CommandError
 from .stages import say
@@ -58,6 +59,9 @@ def _parser() -> argparse.ArgumentParser:
 
     add("packages", _packages, "Print the Debian packages that the lab needs on this machine.")
     add("build", _build, "Build the image, if it is not there yet.")
+    packaged = add("deb", _deb, "Build the Debian packages, if they are not there yet, and print where they are.")
+    packaged.add_argument("--suite", default=GUEST_SUITE, help=f"for which Debian (default: {GUEST_SUITE})")
+    packaged.add_argument("--version", default="", help="another version than the product's own")
     up = add_for_guest("up", _up, "Boot a guest in the background.")
     up.add_argument("--scenario", default="default", choices=scenario_names(), help="which machine")
     up.add_argument("--keep", action="store_true", help="go on with the disks of the last time")
@@ -94,6 +98,12 @@ def _packages(_: argparse.Namespace) -> int:
 
 def _build(_: argparse.Namespace) -> int:
     print(image().directory)
+    return 0
+
+
+def _deb(arguments: argparse.Namespace) -> int:
+    for package in sorted(deb(arguments.suite, arguments.version).glob("*.deb")):
+        print(package)
     return 0
 
 

@@ -7,6 +7,8 @@ HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
 SCENARIOS = HERE / "scenarios"
 LOCK_FILE = PROJECT / "requirements" / "run.txt"
+# In the guest: the product's Python packages, for tests that run its source without installing it.
+GUEST_VENV = "/opt/nasadvisor-venv"
 
 
 def cache_directory() -> Path:

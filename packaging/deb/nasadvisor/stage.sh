@@ -1,0 +1,25 @@
+#!/bin/bash
+# Every file of the package, put in place below a directory: stage.sh TREE
+set -euo pipefail
+SOURCE=$(cd "$(dirname "$0")/../../.." && pwd)
+tree=$1
+packaging=$SOURCE/packaging
+home=$tree/usr/lib/nasadvisor
+
+mkdir -p "$home"
+if [ -n "${NASADVISOR_VENV:-}" ]; then
+    cp --archive "$NASADVISOR_VENV" "$home/venv"
+else
+    "$packaging/build_venv.sh" "$home/venv"
+fi
+"$packaging/build_app.sh" "$home/app" "$home/venv/bin/python"
+
+install -D -m 0755 "$packaging/nasadvisor" "$tree/usr/bin/nasadvisor"
+install -m 0755 "$packaging/manage" "$home/manage"
+install -m 0644 "$packaging/redis.conf" "$home/redis.conf"
+# Debian's redis-server is this program under another name, in a package that starts a Redis of its own on a TCP port.
+ln -s ../../bin/redis-check-rdb "$home/redis-server"
+install -D -m 0644 --target-directory="$tree/usr/lib/systemd/system" "$packaging"/systemd/*.service
+install -D -m 0644 "$packaging/nasadvisor.sysusers" "$tree/usr/lib/sysusers.d/nasadvisor.conf"
+install -D -m 0644 "$packaging/nasadvisor.tmpfiles" "$tree/usr/lib/tmpfiles.d/nasadvisor.conf"
+install -D -m 0640 "$packaging/environment" "$tree/etc/nasadvisor/environment"

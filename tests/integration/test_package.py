@@ -1,0 +1,136 @@
+"""The Debian package through its life: upgrade, restart of the host, removal, purge; pools stay as they are."""
+
+import pytest
+
+from tests.integration.product import APT, INSTALL_SECONDS, PAGE, SERVICES, Product, probe_run, product
+
+pytestmark = [pytest.mark.lab, pytest.mark.long]
+__all__ = ["probe_run", "product"]
+
+PREVIOUS = "0.0.9"
+STATE = "/var/lib/nasadvisor/console"
+ADD_KEEPER = "from django.contrib.auth.models import User; User.objects.get_or_create(username='keeper')"
+COUNT_KEEPERS = "from django.contrib.auth.models import User; print(User.objects.filter(username='keeper').count())"
+UNDO_A_MIGRATION = """
+from django.core.management import call_command
+from django.db.migrations.recorder import MigrationRecorder
+last = MigrationRecorder.Migration.objects.filter(app="console").order_by("name").values_list("name", flat=True)
+call_command("migrate", "console", list(last)[-2], verbosity=0)
+"""
+PENDING = "from django.core.management import call_command; call_command('migrate', check_unapplied=True, verbosity=0)"
+LEFT = (
+    "find / -xdev -path /proc -prune -o -path /root -prune -o -path /opt -prune -o -path /var/log -prune -o"
+    " -path '/var/lib/dpkg/*' -prune -o -path '/var/cache/*' -prune -o -iname '*nasadvisor*' -print;"
+    " ls -A /run/nasadvisor"
+)
+
+
+def disks_and_pools(product: Product) -> str:
+    """What must stay the same to the byte, whatever is done to the package."""
+    return product.guest.run("zpool status -P tank; sgdisk --print /dev/nvme0n1; sgdisk --print /dev/nvme1n1").stdout
+
+
+def status(product: Product) -> str:
+    """What dpkg says about the package."""
+    told = product.guest.run("dpkg-query --show --showformat='${Status} ${Version}' nasadvisor", check=False).stdout
+    return told.strip()
+
+
+def test_the_same_package_again_changes_nothing_that_can_be_seen(product: Product) -> None:
+    before = disks_and_pools(product)
+    product.guest.run(f"{APT} install --reinstall /root/nasadvisor.deb", timeout=INSTALL_SECONDS)
+    product.wait_until_it_answers()
+    assert disks_and_pools(product) == before
+    assert {product.state(service, "ActiveState") for service in SERVICES} == {"active"}
+    assert "/usr/lib/nasadvisor" not in product.guest.run("dpkg --verify nasadvisor", check=False).stdout
+
+
+def test_an_upgrade_brings_the_database_up_to_date_and_keeps_users_settings_and_journals(
+    product: Product, probe_run: str
+) -> None:
+    guest = product.guest
+    product.install(PREVIOUS)
+    assert status(product) == f"install ok installed {PREVIOUS}"
+    product.console(ADD_KEEPER)
+    product.console(UNDO_A_MIGRATION)
+    guest.run("echo NASADVISOR_TIME_ZONE=Europe/Berlin >> /etc/nasadvisor/environment")
+    key = guest.run(f"sha256sum {STATE}/secret-key").stdout
+    before = disks_and_pools(product)
+    product.install()
+    assert PREVIOUS not in status(product)
+    assert product.console(COUNT_KEEPERS) == "1"
+    product.console(PENDING)
+    assert "Europe/Berlin" in guest.run("cat /etc/nasadvisor/environment").stdout
+    assert guest.run(f"sha256sum {STATE}/secret-key").stdout == key
+    assert product.json("show", probe_run)["state"] == "applied"
+    assert disks_and_pools(product) == before
+    doctor = product.cli("doctor")
+    assert doctor.code == 0, doctor.stdout
+
+
+def test_a_service_that_was_disabled_stays_so_after_an_upgrade(product: Product) -> None:
+    guest = product.guest
+    guest.run("systemctl disable --quiet --now nasadvisor-beat")
+    guest.run(f"{APT} install --reinstall /root/nasadvisor.deb", timeout=INSTALL_SECONDS)
+    assert guest.run("systemctl is-enabled nasadvisor-beat", check=False).stdout.strip() == "disabled"
+    assert product.state("nasadvisor-beat", "ActiveState") == "inactive"
+    product.start()
+
+
+def test_no_redis_but_our_own_was_started(product: Product) -> None:
+    assert "redis-tools" in product.guest.run("dpkg-query --show --showformat='${Depends}' nasadvisor").stdout
+    processes = product.guest.run("pgrep --list-full redis").stdout.splitlines()
+    assert len(processes) == 1
+    assert "/usr/lib/nasadvisor/redis-server" in processes[0]
+
+
+def test_it_is_not_removed_while_disks_are_being_changed(product: Product) -> None:
+    """Proves: the command line's lock stops a removal, and everything runs again afterwards."""
+    guest = product.guest
+    impatient = "sed -i 's/^WAIT_S=.*/WAIT_S=2/' /var/lib/dpkg/info/nasadvisor.prerm"
+    held = f"flock /run/nasadvisor/host.lock {APT} remove nasadvisor"
+    removal = guest.run(f"{impatient}; {held}", check=False, timeout=INSTALL_SECONDS)
+    assert removal.code != 0
+    assert "A run is still changing disks" in removal.stdout + removal.stderr
+    product.wait_until_it_answers()
+    assert {product.state(service, "ActiveState") for service in SERVICES} == {"active"}
+    assert guest.run("ls /usr/bin/nasadvisor").code == 0
+
+
+def test_after_a_restart_of_the_host_everything_is_up(product: Product) -> None:
+    product.guest.reboot()
+    product.wait_until_it_answers()
+    doctor = product.cli("doctor")
+    assert doctor.code == 0, doctor.stdout
+    assert "<form" in product.guest.run(PAGE).stdout
+
+
+def test_removing_the_product_leaves_pools_alone_and_a_new_installation_can_still_undo(
+    product: Product, probe_run: str
+) -> None:
+    guest = product.guest
+    before = disks_and_pools(product)
+    said = guest.run(f"{APT} remove nasadvisor", timeout=INSTALL_SECONDS).stdout
+    assert "No pool, disk or slice was touched" in said
+    gone = "ls /usr/bin/nasadvisor /usr/lib/nasadvisor /run/nasadvisor /usr/lib/systemd/system/nasadvisor*"
+    assert guest.run(gone, check=False).stdout == ""
+    assert disks_and_pools(product) == before
+    product.install()
+    assert product.json("undo", probe_run, "--yes")["state"] == "undone"
+
+
+def test_purging_leaves_nothing_but_the_locked_user_and_touches_no_pool_or_slice(
+    product: Product, probe_run: str
+) -> None:
+    guest = product.guest
+    before = disks_and_pools(product)
+    undo_later = guest.run(f"cat /var/lib/nasadvisor/host/runs/{probe_run}/journal.jsonl").stdout
+    assert undo_later
+    guest.run(f"cp -a /var/lib/nasadvisor/host /root/journals; {APT} purge nasadvisor", timeout=INSTALL_SECONDS)
+    assert disks_and_pools(product) == before
+    assert guest.run(LEFT, check=False).stdout == ""
+    assert guest.run("passwd --status nasadvisor").stdout.split()[1] == "L"
+    assert status(product) == ""
+    product.install()
+    # Only so that the next test finds blank SSDs: the journals came back from a copy.
+    guest.run("cp -a /root/journals/. /var/lib/nasadvisor/host/; rm -r /root/journals")

@@ -1,0 +1,50 @@
+"""The product's Debian packages, built in the release that they are for."""
+
+import shutil
+from pathlib import Path
+
+from .cache import built, hash_of
+from .errors import LabError
+from .packages import GUEST_SUITE
+from .paths import LOCK_FILE, PROJECT
+from .plain_root import run_in_root, unpack_plain_root
+from .python_packages import python_packages
+from .stages import run_logged, stage
+
+PACKAGING = PROJECT / "packaging"
+
+
+def deb(suite: str = GUEST_SUITE, version: str = "") -> Path:
+    """The directory of the packages made from this source tree; builds them if they are not there.
+
+    Without a version they have the product's own; tests of upgrades ask for another.
+    """
+    if not (PROJECT / "static/vendor").is_dir():
+        raise LabError("The parts for the browser are missing. Run `make assets translations` first.")
+    sources = _sources()
+
+    def build(directory: Path, log: Path) -> None:
+        root = directory / "root"
+        unpack_plain_root(suite, root, log)
+        with stage(f"Building the package for Debian {suite}"):
+            for file in sources:
+                place = root / "build" / file.relative_to(PROJECT)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(file, place)
+            run_logged(["cp", "--archive", str(python_packages(suite)), str(root / "venv")], log)
+            (root / "out").mkdir()
+            environment = {"NASADVISOR_VENV": "/venv"}
+            run_in_root(root, ["/build/packaging/deb/build.sh", "/out", version], log, environment)
+        for package in (root / "out").iterdir():
+            package.rename(directory / package.name)
+        shutil.rmtree(root)
+
+    names = "\n".join(str(file.relative_to(PROJECT)) for file in sources)
+    return built(f"deb-{suite}", hash_of((Path(__file__), *sources), f"{version}\n{names}"), build)
+
+
+def _sources() -> list[Path]:
+    """Every file that a package is made from."""
+    parts = [PROJECT / name for name in (PACKAGING / "app-files").read_text(encoding="utf-8").split()]
+    found = [file for part in (*parts, PACKAGING) for file in ([part] if part.is_file() else part.rglob("*"))]
+    return sorted(file for file in (*found, LOCK_FILE) if file.is_file() and "__pycache__" not in file.parts)
