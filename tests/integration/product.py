@@ -34,7 +34,7 @@ class Product:
         package = next(deb(version=version).glob("nasadvisor_*.deb"))
         self.guest.run(f"cat > {PACKAGE}", stdin=package.read_bytes(), timeout=INSTALL_SECONDS)
         self.guest.run(f"{APT} install --reinstall --allow-downgrades {PACKAGE}", timeout=INSTALL_SECONDS)
-        self.wait_until_it_answers()
+        self.start()
 
     def is_installed(self) -> bool:
         """Whether it is just this package that is installed."""
@@ -44,7 +44,7 @@ class Product:
         return self.guest.run(same, check=False).stdout.count("Status: install ok installed") == 1
 
     def start(self) -> None:
-        """Start what was stopped after the tests of another module."""
+        """Start what was stopped and disabled after the tests of another module."""
         self.guest.run(["systemctl", "enable", "--quiet", "--now", *SERVICES], timeout=INSTALL_SECONDS)
         self.wait_until_it_answers()
 

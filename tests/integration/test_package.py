@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.integration.product import APT, INSTALL_SECONDS, PAGE, SERVICES, Product, probe_run, product
+from tests.integration.product import APT, INSTALL_SECONDS, PACKAGE, PAGE, SERVICES, Product, probe_run, product
 
 pytestmark = [pytest.mark.lab, pytest.mark.long]
 __all__ = ["probe_run", "product"]
@@ -38,7 +38,7 @@ def status(product: Product) -> str:
 
 def test_the_same_package_again_changes_nothing_that_can_be_seen(product: Product) -> None:
     before = disks_and_pools(product)
-    product.guest.run(f"{APT} install --reinstall /root/nasadvisor.deb", timeout=INSTALL_SECONDS)
+    product.guest.run(f"{APT} install --reinstall {PACKAGE}", timeout=INSTALL_SECONDS)
     product.wait_until_it_answers()
     assert disks_and_pools(product) == before
     assert {product.state(service, "ActiveState") for service in SERVICES} == {"active"}
@@ -71,7 +71,7 @@ def test_an_upgrade_brings_the_database_up_to_date_and_keeps_users_settings_and_
 def test_a_service_that_was_disabled_stays_so_after_an_upgrade(product: Product) -> None:
     guest = product.guest
     guest.run("systemctl disable --quiet --now nasadvisor-beat")
-    guest.run(f"{APT} install --reinstall /root/nasadvisor.deb", timeout=INSTALL_SECONDS)
+    guest.run(f"{APT} install --reinstall {PACKAGE}", timeout=INSTALL_SECONDS)
     assert guest.run("systemctl is-enabled nasadvisor-beat", check=False).stdout.strip() == "disabled"
     assert product.state("nasadvisor-beat", "ActiveState") == "inactive"
     product.start()
@@ -131,6 +131,8 @@ def test_purging_leaves_nothing_but_the_locked_user_and_touches_no_pool_or_slice
     assert guest.run(LEFT, check=False).stdout == ""
     assert guest.run("passwd --status nasadvisor").stdout.split()[1] == "L"
     assert status(product) == ""
-    product.install()
+    guest.run(f"{APT} install {PACKAGE}", timeout=INSTALL_SECONDS)
+    product.wait_until_it_answers()
+    assert {product.state(service, "ActiveState") for service in SERVICES} == {"active"}
     # Only so that the next test finds blank SSDs: the journals came back from a copy.
     guest.run("cp -a /root/journals/. /var/lib/nasadvisor/host/; rm -r /root/journals")
