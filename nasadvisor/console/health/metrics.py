@@ -5,6 +5,7 @@ from typing import Final
 
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -13,6 +14,7 @@ from nasadvisor import __version__
 from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.alert_models import AlertStates, Delivery, DeliveryState, StoredAlert
 from nasadvisor.console.health.models import LARGE_FIELDS, NodeHealth, StoredDisk
+from nasadvisor.console.health.written import ORDER, written_by_role
 from nasadvisor.console.models import Node
 from nasadvisor.domain.statements import Level
 
@@ -84,6 +86,7 @@ def _disks() -> Iterator[Metric]:
         yield _filled(GaugeMetricFamily(name, text, labels=DISK_LABELS), field, labelled)
     for field, (name, text) in DISK_COUNTERS.items():
         yield _filled(CounterMetricFamily(name, text, labels=DISK_LABELS), field, labelled)
+    yield _written_by_role(labelled)
     worn = GaugeMetricFamily(
         "nasadvisor_disk_rated_endurance_exhausted_timestamp_seconds",
         "When the rated endurance is expected to be used up; absent if unknown or later than in ten years",
@@ -95,6 +98,23 @@ def _disks() -> Iterator[Metric]:
             if moment:
                 worn.add_metric([*labels, bound], moment.timestamp())
     yield worn
+
+
+def _written_by_role(labelled: list[tuple[list[str], StoredDisk]]) -> Metric:
+    """Absent for disks that were not watched for a day in their present role."""
+    family = GaugeMetricFamily(
+        "nasadvisor_disk_written_by_role_bytes_per_day",
+        "Bytes written a day by the log, the cache, other slices of pools, and others, in the last 30 days",
+        labels=[*DISK_LABELS, "by"],
+    )
+    written = written_by_role([disk for _, disk in labelled], timezone.now())
+    for labels, disk in labelled:
+        found = written.get(disk.pk)
+        for role in ORDER if found else ():
+            count = found.bytes_per_day(role) if found else None
+            if count is not None:
+                family.add_metric([*labels, role], count)
+    return family
 
 
 def _filled(

@@ -2,11 +2,12 @@
 
 import csv
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Max, Min, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -27,6 +28,7 @@ from nasadvisor.console.roles import operator_required, user_of
 from nasadvisor.domain.sweep import SelfTest, exit_words
 
 PER_PAGE: Final = 50
+TEMPERATURES_SHOWN: Final = timedelta(days=30)
 
 SORTS: Final = {
     "date": (F("worn_out_at").asc(nulls_last=True), F("percent_used").desc(nulls_last=True)),
@@ -88,6 +90,9 @@ def drive(request: HttpRequest, pk: int) -> HttpResponse:
         "days": written_chart(disk.written_days.filter(segment_at=disk.role_since), timezone.localtime(now).date()),
         "charts": [wear_chart(points, fan, now, width) for width in (WIDE, NARROW)] if is_drawn else [],
         "exit_words": [_(words) for words in exit_words(disk.exit_status)],
+        "temperatures": disk.readings.filter(taken_at__gte=now - TEMPERATURES_SHOWN).aggregate(
+            least=Min("temperature_c"), most=Max("temperature_c")
+        ),
         "self_tests": disk.self_tests.all()[:20],
         "alerts": StoredAlert.objects.filter(subject=str(disk.pk), source__startswith="disks/")[:20],
         "section": "wear",

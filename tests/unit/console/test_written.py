@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from nasadvisor.console import records, series
 from nasadvisor.console.health import hours
+from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.models import RatedEndurance, StoredDisk, WrittenDay
 from nasadvisor.console.health.observe import observe
 from nasadvisor.console.health.written import Written, written_by_role
@@ -37,6 +38,7 @@ from tests.unit.machines import (
 )
 
 LOG, CACHE = "31", "32"
+ROLE_METRIC = "nasadvisor_disk_written_by_role_bytes_per_day{"
 NOW = timezone.now().replace(minute=0, second=0, microsecond=0)
 
 
@@ -254,3 +256,18 @@ def test_the_devices_step_shows_how_the_disks_are(operator: Client) -> None:
 def test_the_page_of_the_pool_says_what_its_log_does(viewer: Client) -> None:
     watch_hours(*last_hours(30, datasets=(DatasetActivity("tank/db", log_bytes=GIB, pool_bytes=GIB),)))
     assert "log blocks of pool tank went to the pool itself" in page(viewer, f"/pools/{TANK}/")
+
+
+@pytest.mark.usefixtures("watched_for_days")
+def test_the_metrics_have_the_roles(viewer: Client) -> None:
+    watch_hours(*last_hours(48))
+    ApiToken.objects.create(name="t", digest=ApiToken.digest_of("t"))
+    text = viewer.get("/metrics", headers={"Authorization": "Bearer t"}).content.decode()
+    [line] = [each for each in text.splitlines() if each.startswith(ROLE_METRIC) and 'by="cache"' in each]
+    assert float(line.split()[-1]) == 144 * GIB
+
+
+def test_the_page_of_a_drive_has_its_range_of_temperatures(viewer: Client) -> None:
+    watched_machine(home_server(), days=20)
+    ssd().readings.create(taken_at=NOW - timedelta(days=3), temperature_c=61)
+    assert "61 °C in the last 30 days" in page(viewer, f"/wear/{ssd().pk}/")
