@@ -226,7 +226,7 @@ def years(spread: Spread) -> str:
         return _("more than 10 years")
     if spread.high < 1:
         low, middle, high = (number_format(round(value * 12)) for value in (spread.low, spread.middle, spread.high))
-        return _("%(middle)s months (%(low)s – %(high)s)") % {"middle": middle, "low": low, "high": high}
+        return _("%(low)s – %(high)s months, about %(middle)s") % {"middle": middle, "low": low, "high": high}
     low, middle = (number_format(value, 1) for value in (spread.low, spread.middle))
     if spread.middle > LONGEST_YEARS:
         return _("more than 10 years (at least %(low)s)") % {"low": low}
