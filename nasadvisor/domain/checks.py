@@ -232,7 +232,7 @@ def _against_log(action: AddLog, inventory: Inventory) -> Iterator[Refused]:
     if len({leg.size_bytes for leg in action.legs}) > 1:
         yield no.SizesDiffer(action.pool_name)
     disks = [inventory.disk(leg.disk_key) for leg in action.legs]
-    yield from _against_shared_disk(disks)
+    yield from against_shared_disk(disks)
     in_log = {_physical(disk) for top in pool.logs for disk in _disks_of(top, inventory)}
     yield from (no.DiskInLog(disk, pool) for disk in disks if disk and _physical(disk) in in_log)
 
@@ -280,10 +280,10 @@ def _against_partners(action: AttachLog, pool: Pool, top: Vdev, inventory: Inven
         # A slice made by somebody else need not end at a multiple of 1 MiB; ours does, and must not be shorter.
         if align_up(found[1].size_bytes) != action.leg.size_bytes:
             yield no.SizesDiffer(pool.name)
-    yield from _against_shared_disk(disks)
+    yield from against_shared_disk(disks)
 
 
-def _against_shared_disk(disks: list[Disk | None]) -> Iterator[Refused]:
+def against_shared_disk(disks: list[Disk | None]) -> Iterator[Refused]:
     """Two legs on one physical disk."""
     seen: set[str] = set()
     for disk in filter(None, disks):

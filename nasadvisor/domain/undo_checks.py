@@ -44,7 +44,7 @@ def _against_remove(action: RemoveVdev, inventory: Inventory) -> Iterator[Refuse
     if top.guid != action.vdev_guid:  # a single log that got a second side is a leg now
         yield no.VdevGone(action.vdev_guid, pool.name, action.role)
     if action.role is Role.LOG:
-        yield from _against_sick_log(pool, top)
+        yield from against_sick_log(pool, top)
         yield from against_hole(pool, inventory.host)
 
 
@@ -71,7 +71,7 @@ def _against_foreign_leaf(action: RemoveVdev, pool: Pool, top: Vdev, inventory: 
             yield no.VdevChanged(pool, top, leaf, action.role)
 
 
-def _against_sick_log(pool: Pool, top: Vdev) -> Iterator[Refused]:
+def against_sick_log(pool: Pool, top: Vdev) -> Iterator[Refused]:
     """A log is removed only if some leg is healthy and nothing of it that still takes I/O has errors."""
     if all(leaf.state != "ONLINE" for leaf in top.leaves()):
         yield no.LogHasErrors(pool, next(top.leaves()))

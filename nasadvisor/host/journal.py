@@ -212,6 +212,26 @@ def run_ids(root: Path) -> tuple[str, ...]:
     return tuple(entry.name for entry in root.iterdir() if (entry / FILE_NAME).is_file())
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Make a small file durable, all of it or nothing.
+
+    Raises:
+        JournalUnwritable: it could not be written; what was there before still is.
+    """
+    draft = path.with_suffix(".draft")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+        sync_directory(path.parent)
+    except OSError as error:
+        raise JournalUnwritable(path, error) from error
+
+
 def sync_directory(path: Path) -> None:
     """Make the entries of a directory durable."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -3,7 +3,6 @@
 One file a measurement in `STATE/probes`; it is there exactly as long as something may have to be removed.
 """
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
@@ -12,7 +11,7 @@ from nasadvisor.documents import DocumentError, from_json, to_json
 from nasadvisor.domain.probing import CandidateRecord, ProbeRecord
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.journal import JournalUnwritable, sync_directory
+from nasadvisor.host.journal import sync_directory, write_whole
 
 T = TypeVar("T", ProbeRecord, CandidateRecord)
 
@@ -45,19 +44,7 @@ class Leftovers:
         Raises:
             JournalUnwritable: it could not be written; then nothing may be made.
         """
-        path = self._path(record)
-        draft = path.with_suffix(".draft")
-        try:
-            self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(to_json(record))
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(path)
-            sync_directory(self.directory)
-        except OSError as error:
-            raise JournalUnwritable(path, error) from error
+        write_whole(self._path(record), to_json(record))
 
     def remove(self, record: ProbeRecord | CandidateRecord) -> None:
         """Forget a record: what it names is gone."""

@@ -1,0 +1,103 @@
+"""Following a job of TrueNAS to its end, also when the connection is lost meanwhile: the job goes on without us."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from nasadvisor.host.adapters.answer import Answer
+from nasadvisor.host.errors import HostError, OutputUnreadable
+from plugins.truenas.api.errors import ConnectionLost, JobFailed, JobOutOfSight, NoAnswer, NotReached
+from plugins.truenas.api.session import Sessions
+
+SUCCESS: Final = "SUCCESS"
+ENDINGS: Final = frozenset({SUCCESS, "FAILED", "ABORTED"})
+UNDER_WAY: Final = frozenset({"WAITING", "RUNNING"})
+
+POLL_S: Final = 1.0
+RETRY_S: Final = 5.0
+"""Between two attempts to reach TrueNAS again: it counts logins, 20 a minute (middleware, plugins/auth.py)."""
+ATTEMPTS: Final = 24
+"""Two minutes: as long as the middleware needs to start again."""
+
+Wait = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a job is, as TrueNAS says it."""
+
+    job: int
+    state: str
+    percent: int
+    description: str
+    error: str = ""
+
+
+Observer = Callable[[Progress], None]
+
+
+def job_number(method: str, result: object) -> int:
+    """The number that a call of a job answers with.
+
+    Raises:
+        OutputUnreadable: it is none.
+    """
+    if isinstance(result, bool) or not isinstance(result, int):
+        raise OutputUnreadable(f"TrueNAS ({method})", "it is not the number of a job")
+    return result
+
+
+def follow(job: int, method: str, sessions: Sessions, observe: Observer, wait: Wait = time.sleep) -> None:
+    """Wait for the end of a job and report every change of its progress.
+
+    Raises:
+        JobFailed: it ended without success.
+        JobOutOfSight: TrueNAS cannot be reached any more, or knows no such job.
+    """
+    last: Progress | None = None
+    failures = 0
+    while True:
+        try:
+            with sessions() as session:
+                while last is None or last.state in UNDER_WAY:
+                    progress = progress_of(job, session.call("core.get_jobs", [["id", "=", job]]))
+                    failures = 0
+                    if progress != last:
+                        observe(progress)
+                    last = progress
+                    wait(POLL_S if progress.state in UNDER_WAY else 0)
+        except (ConnectionLost, NoAnswer, NotReached) as error:
+            failures += 1
+            if failures == ATTEMPTS:
+                raise JobOutOfSight(job, method, error) from error
+            wait(RETRY_S)
+        except HostError as error:
+            raise JobOutOfSight(job, method, error) from error
+        if last and last.state == SUCCESS:
+            return
+        if last and last.state in ENDINGS:
+            raise JobFailed(job, method, last.state, last.error)
+
+
+def progress_of(job: int, answer: object) -> Progress:
+    """What core.get_jobs says of one job.
+
+    Raises:
+        OutputUnreadable: it says something else, or does not know the job (any more).
+    """
+    source = "TrueNAS (core.get_jobs)"
+    if not isinstance(answer, list) or len(answer) != 1 or not isinstance(answer[0], dict):
+        raise OutputUnreadable(source, f"it does not show job {job}")
+    entry = Answer(source, "", answer[0])
+    state = entry.text("state")
+    if entry.number("id") != job or state not in ENDINGS | UNDER_WAY:
+        raise OutputUnreadable(source, f"it does not show how far job {job} is")
+    progress = entry.child("progress") if entry.fields.get("progress") else Answer(source, "/progress", {})
+    return Progress(
+        job,
+        state,
+        0 if progress.fields.get("percent") is None else progress.number("percent"),
+        str(progress.fields.get("description") or ""),
+        str(entry.fields.get("error") or ""),
+    )

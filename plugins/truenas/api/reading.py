@@ -1,0 +1,205 @@
+"""Pools, disks and versions by the API, in the terms of the domain.
+
+The API does not tell everything that the host itself shows: nothing of checkpoints, features, mounts or signatures
+outside a partition. TrueNAS looks at those itself before it changes anything.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from nasadvisor.domain.inventory import (
+    Bus,
+    Disk,
+    DiskIdentity,
+    Hold,
+    HoldKind,
+    Host,
+    Inventory,
+    Partition,
+    Pool,
+    TableKind,
+    Vdev,
+)
+from nasadvisor.domain.units import MIB
+from nasadvisor.host.adapters.answer import Answer
+from nasadvisor.host.errors import OutputUnreadable
+from plugins.truenas.api.session import Session
+
+SUSPENDED: Final = "SUSPENDED"
+BUSES: Final = {"ATA": Bus.SATA, "SCSI": Bus.SAS, "NVME": Bus.NVME, "USB": Bus.USB}
+BOOT_POOLS: Final = frozenset({"boot-pool", "freenas-boot"})
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What the API shows at one moment.
+
+    `pool_ids` are TrueNAS's own numbers by guid; `names` are its identifiers by the disk's key ("{serial_lunid}…"),
+    which last, unlike the kernel names that its calls want. `dif` are the keys of disks formatted with protection
+    information, which TrueNAS does not take.
+    """
+
+    inventory: Inventory
+    pool_ids: Mapping[str, int]
+    names: Mapping[str, str]
+    dif: frozenset[str]
+
+    def disk_named(self, identifier: str) -> Disk | None:
+        """The disk with TrueNAS's identifier; None where there is none or more than one."""
+        keys = [key for key, name in self.names.items() if name == identifier]
+        return self.inventory.disk(keys[0]) if len(keys) == 1 else None
+
+
+def read_picture(session: Session) -> Picture:
+    """Ask for pools and disks. Takes seconds on hosts with many disks, since the partitions are read too.
+
+    Raises:
+        HostError: the connection failed, or an answer has not the shape that is documented.
+    """
+    pools = [_listed("pool.query", entry) for entry in _list("pool.query", session.call("pool.query", [], {}))]
+    details = _listed("disk.details", session.call("disk.details", {"join_partitions": True, "type": "BOTH"}))
+    disks = [entry for key in ("used", "unused") for entry in _objects(details, key)]
+    inventory = Inventory(
+        Host(session.host, f"TrueNAS {session.version}", "", "", "", 0),
+        tuple(map(_disk, disks)),
+        tuple(map(_pool, pools)),
+        datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    return Picture(
+        inventory,
+        {pool.text("guid"): pool.number("id") for pool in pools},
+        {_identity(disk).key: disk.text("identifier") for disk in disks},
+        frozenset(_identity(disk).key for disk in disks if disk.fields.get("dif") is True),
+    )
+
+
+def _pool(entry: Answer) -> Pool:
+    topology = entry.child("topology") if entry.fields.get("topology") else Answer(entry.source, "/topology", {})
+    data = tuple(map(_vdev, _objects(topology, "data")))
+    state = entry.text("status")
+    return Pool(
+        name=entry.text("name"),
+        guid=entry.text("guid"),
+        state=state,
+        ashift=next((leaf.ashift for top in data for leaf in top.walk() if leaf.ashift), 0),
+        size_bytes=_number(entry, "size"),
+        allocated_bytes=_number(entry, "allocated"),
+        read_only=False,
+        suspended=state == SUSPENDED,
+        checkpoint="",
+        multihost=False,
+        features=(),
+        data=data,
+        logs=tuple(map(_vdev, _objects(topology, "log"))),
+        caches=tuple(map(_vdev, _objects(topology, "cache"))),
+        specials=tuple(map(_vdev, _objects(topology, "special"))),
+        dedups=tuple(map(_vdev, _objects(topology, "dedup"))),
+        spares=tuple(map(_vdev, _objects(topology, "spare"))),
+    )
+
+
+def _vdev(entry: Answer) -> Vdev:
+    stats = entry.child("stats") if entry.fields.get("stats") else Answer(entry.source, f"{entry.where}/stats", {})
+    return Vdev(
+        guid=entry.text("guid"),
+        kind=entry.text("type").lower(),
+        name=entry.text("name"),
+        state=entry.text("status"),
+        path=str(entry.fields.get("path") or ""),
+        ashift=_number(stats, "configured_ashift"),
+        children=tuple(map(_vdev, _objects(entry, "children"))),
+        read_errors=_number(stats, "read_errors"),
+        write_errors=_number(stats, "write_errors"),
+        checksum_errors=_number(stats, "checksum_errors"),
+    )
+
+
+def _disk(entry: Answer) -> Disk:
+    parts = tuple(map(_partition, _objects(entry, "partitions")))
+    return Disk(
+        identity=_identity(entry),
+        kernel_name=entry.text("name"),
+        path="",
+        links=(),
+        bus=BUSES.get(str(entry.fields.get("bus")), Bus.OTHER),
+        rotational=entry.fields.get("type") == "HDD",
+        removable=False,
+        table=TableKind.GPT if parts else TableKind.NONE,
+        table_uuid="",
+        usable_start_bytes=MIB,
+        usable_end_bytes=_number(entry, "size"),
+        partitions=parts,
+        holds=tuple(_holds(entry)),
+    )
+
+
+def _identity(entry: Answer) -> DiskIdentity:
+    sector = _number(entry, "sectorsize")
+    return DiskIdentity(
+        model=str(entry.fields.get("model") or ""),
+        serial=str(entry.fields.get("serial") or ""),
+        wwn=str(entry.fields.get("lunid") or ""),
+        size_bytes=_number(entry, "size"),
+        logical_sector_bytes=sector,
+        physical_sector_bytes=sector,
+    )
+
+
+def _partition(entry: Answer) -> Partition:
+    uuid, name = entry.text("partition_uuid").lower(), entry.text("name")
+    start = entry.number("start")
+    return Partition(
+        number=entry.number("partition_number"),
+        partuuid=uuid,
+        type_uuid=entry.text("partition_type").lower(),
+        name="",
+        start_bytes=start,
+        size_bytes=entry.number("size"),
+        kernel_name=name,
+        path=f"/dev/disk/by-partuuid/{uuid}",
+        links=(f"/dev/disk/by-partuuid/{uuid}",),
+    )
+
+
+def _holds(entry: Answer) -> Iterator[Hold]:
+    imported, exported = entry.fields.get("imported_zpool"), entry.fields.get("exported_zpool")
+    if imported in BOOT_POOLS:
+        yield Hold(HoldKind.BOOT, str(imported))
+    elif imported is not None:
+        yield Hold(HoldKind.POOL, str(imported))
+    if exported is not None:
+        yield Hold(HoldKind.EXPORTED_POOL, str(exported))
+    for twin in entry.fields.get("duplicate_serial") or ():
+        yield Hold(HoldKind.DUPLICATE, str(twin))
+
+
+def _number(entry: Answer, key: str) -> int:
+    """A whole number; 0 where TrueNAS has none (null)."""
+    return 0 if entry.fields.get(key) is None else entry.number(key)
+
+
+def _listed(method: str, document: object) -> Answer:
+    if not isinstance(document, dict):
+        raise OutputUnreadable(_source(method), "an entry is not an object")
+    return Answer(_source(method), "", document)
+
+
+def _list(method: str, document: object) -> list[Any]:
+    if not isinstance(document, list):
+        raise OutputUnreadable(_source(method), "it is not a list")
+    return document
+
+
+def _objects(entry: Answer, key: str) -> list[Answer]:
+    """The objects in the list under a key, which must be there."""
+    found = entry.fields.get(key)
+    where = f"{entry.where}/{key}"
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise OutputUnreadable(entry.source, f"{where} is not a list of objects")
+    return [Answer(entry.source, f"{where}/{number}", each) for number, each in enumerate(found)]
+
+
+def _source(method: str) -> str:
+    return f"TrueNAS ({method})"
