@@ -16,7 +16,10 @@ from nasadvisor.cli.services import services_for
 from nasadvisor.documents import to_document
 from nasadvisor.domain.actions import Naming
 from nasadvisor.domain.inventory import Inventory, Pool
+from nasadvisor.domain.lifecycle import Goal
 from nasadvisor.domain.plan import Plan, PlanIds, PlanRefused, PlanRequest, make_plan
+from nasadvisor.domain.platforms import vetoes_of
+from nasadvisor.domain.warnings import warnings_for
 
 
 @dataclass(frozen=True)
@@ -99,14 +102,20 @@ def plan(ctx: click.Context, /, output: Path | None, as_json: bool, **options: o
     """
     wish = Wish(**options)  # type: ignore[arg-type]
     wish.check()
-    inventory = services_for(ctx).inventory()
+    services = services_for(ctx)
+    inventory = services.inventory()
     made = make_plan_for(wish.request(inventory), inventory)
+    report = services.platforms(inventory)
+    forbidden = vetoes_of(report.vetoes, Goal.APPLY, made)
+    if forbidden:
+        raise Refusal("\n".join(map(str, forbidden)))
+    warnings = (*report.cautions, *warnings_for(made, inventory))
     if output:
         _write(output, made)
     if as_json:
-        click.echo(json.dumps(preview_document(made, inventory), ensure_ascii=False))
+        click.echo(json.dumps(preview_document(made, inventory, warnings), ensure_ascii=False))
     else:
-        print_preview(made, inventory, str(output) if output else "")
+        print_preview(made, inventory, warnings, str(output) if output else "")
 
 
 def make_plan_for(request: PlanRequest, inventory: Inventory) -> Plan:

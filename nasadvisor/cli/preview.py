@@ -8,9 +8,8 @@ from nasadvisor.domain.commands import Argv, commands
 from nasadvisor.domain.consequences import losses_of
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.plan import Plan
-from nasadvisor.domain.statements import Level
+from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.undo import cannot_be_undone, undo_preview
-from nasadvisor.domain.warnings import warnings_for
 
 LEADS = {Level.CRITICAL: "  Danger: ", Level.WARNING: "  Warning: ", Level.INFO: "  Note: "}
 
@@ -20,17 +19,14 @@ def plan_commands(plan: Plan) -> tuple[Argv, ...]:
     return tuple(argv for action in plan.actions for argv in commands(action))
 
 
-def preview_document(plan: Plan, inventory: Inventory) -> Json:
+def preview_document(plan: Plan, inventory: Inventory, warnings: tuple[Finding, ...]) -> Json:
     """Everything that the preview says, and the plan itself."""
     after = plan.after(inventory).pool(plan.request.pool_guid)
     return {
         "plan": to_document(plan),
         "commands": [list(argv) for argv in plan_commands(plan)],
         "undo_commands": [list(argv) for argv in undo_preview(plan)],
-        "warnings": [
-            {"code": finding.code, "level": finding.level, "sentence": str(finding)}
-            for finding in warnings_for(plan, inventory)
-        ],
+        "warnings": [{"code": finding.code, "level": finding.level, "sentence": str(finding)} for finding in warnings],
         "if_a_device_dies": [
             {"device": loss.device, "path": loss.path, "sentences": [str(finding) for finding in loss.findings]}
             for loss in losses_of(plan, inventory)
@@ -40,7 +36,7 @@ def preview_document(plan: Plan, inventory: Inventory) -> Json:
     }
 
 
-def print_preview(plan: Plan, inventory: Inventory, file_name: str) -> None:
+def print_preview(plan: Plan, inventory: Inventory, warnings: tuple[Finding, ...], file_name: str) -> None:
     """Print what a plan does, how it is undone, and what to know before."""
     click.echo(f"Plan {plan.id} for pool {plan.pool_name} on {inventory.host.node}")
     heading("What it does")
@@ -49,7 +45,7 @@ def print_preview(plan: Plan, inventory: Inventory, file_name: str) -> None:
     heading("Commands")
     _print_commands(plan_commands(plan))
     heading("What to know before")
-    for finding in warnings_for(plan, inventory):
+    for finding in warnings:
         paragraph(str(finding), LEADS[finding.level])
     heading("If a device dies")
     for loss in losses_of(plan, inventory):

@@ -12,7 +12,8 @@ import click
 from nasadvisor.cli.errors import Refusal
 from nasadvisor.cli.reporting import report_run
 from nasadvisor.domain.inventory import Inventory
-from nasadvisor.host.build import health_of, machine_of, measure_host_of, run_host_of
+from nasadvisor.domain.platforms import PlatformReport
+from nasadvisor.host.build import health_of, machine_of, measure_host_of, run_host_of, this_platform
 from nasadvisor.host.config import HostConfig, load_config
 from nasadvisor.host.inventory import read_inventory
 from nasadvisor.host.machine import Machine
@@ -26,7 +27,8 @@ from nasadvisor.host.smart import HealthServices
 class Services:
     """The host services that the commands call.
 
-    `report` tells the web console of a run, by its id; `wait` lets seconds pass.
+    `report` tells the web console of a run, by its id; `wait` lets seconds pass; `platforms` is what the platforms of
+    the host say.
     """
 
     inventory: Callable[[], Inventory]
@@ -39,6 +41,7 @@ class Services:
     wait: Callable[[float], None]
     measure_host: Callable[[], MeasureHost]
     health: Callable[[], HealthServices]
+    platforms: Callable[[Inventory], PlatformReport]
 
 
 THIS_HOST: Final = Services(
@@ -52,6 +55,7 @@ THIS_HOST: Final = Services(
     wait=time.sleep,
     measure_host=lambda: measure_host_of(load_config()),
     health=lambda: health_of(load_config()),
+    platforms=lambda inventory: this_platform().report(inventory),
 )
 
 

@@ -43,13 +43,17 @@ class Platform:
 
 @dataclass(frozen=True)
 class PlatformReport:
-    """What the platforms of a host say; the console keeps the newest. `read_at` is UTC in ISO 8601."""
+    """What the platforms of a host say; the console keeps the newest. `read_at` is UTC in ISO 8601.
+
+    `cautions` are what is to be read before any plan is applied.
+    """
 
     node: str
     read_at: str
     platforms: tuple[Platform, ...] = ()
     vetoes: tuple[Veto, ...] = ()
     findings: tuple[Finding, ...] = ()
+    cautions: tuple[Finding, ...] = ()
     guests: tuple[Guest, ...] = ()
 
 

@@ -50,7 +50,12 @@ class HostConfig:
 
 def load_config() -> HostConfig:
     """The settings of this machine: the process environment first, then the environment file, then defaults."""
-    return config_from({**_read_environment_file(ENVIRONMENT_FILE), **os.environ})
+    return config_from(load_environment())
+
+
+def load_environment() -> dict[str, str]:
+    """The process environment, and from the environment file what that does not say."""
+    return {**_read_environment_file(ENVIRONMENT_FILE), **os.environ}
 
 
 def config_from(environment: Mapping[str, str]) -> HostConfig:

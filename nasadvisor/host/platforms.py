@@ -59,6 +59,7 @@ class HostPlatforms:
             platforms=tuple(Platform(each.part.name, each.version) for each in seen),
             vetoes=tuple(self._vetoes(seen, inventory)),
             findings=self._told(seen, lambda part: part.findings(self.runner, inventory)),
+            cautions=self._told(seen, lambda part: part.cautions(self.runner, inventory)),
             guests=self._told(seen, lambda part: part.guests(self.runner, inventory)),
         )
 

@@ -71,6 +71,14 @@ class HostPlatform(Protocol):
         """
         return ()
 
+    def cautions(self, runner: Runner, inventory: Inventory) -> tuple[Finding, ...]:
+        """What is to be read before any plan is applied on this platform.
+
+        Raises:
+            HostError: it cannot be told.
+        """
+        return ()
+
     def guests(self, runner: Runner, inventory: Inventory) -> tuple[Guest, ...]:
         """Whose datasets and volumes lie on the pools.
 

@@ -38,7 +38,7 @@ CHANGES: Final = frozenset({"pool.update", "pool.remove"})
 METHODS: Final = READS | CHANGES | {"mail.send"}
 """All that is ever called. Nothing private, nothing that wipes or expands, nothing that runs commands."""
 
-OPEN_TIMEOUT_S: Final = 10.0
+OPEN_TIMEOUT_S: Final = 30.0
 CALL_TIMEOUT_S: Final = 60.0
 CLOSE_TIMEOUT_S: Final = 2.0
 MAX_ANSWER_BYTES: Final = 64 * 2**20

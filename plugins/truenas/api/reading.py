@@ -76,8 +76,7 @@ def read_picture(session: Session) -> Picture:
 
 
 def _pool(entry: Answer) -> Pool:
-    topology = entry.child("topology") if entry.fields.get("topology") else Answer(entry.source, "/topology", {})
-    data = tuple(map(_vdev, _objects(topology, "data")))
+    data = _tops(entry, "data")
     state = entry.text("status")
     return Pool(
         name=entry.text("name"),
@@ -92,12 +91,19 @@ def _pool(entry: Answer) -> Pool:
         multihost=False,
         features=(),
         data=data,
-        logs=tuple(map(_vdev, _objects(topology, "log"))),
-        caches=tuple(map(_vdev, _objects(topology, "cache"))),
-        specials=tuple(map(_vdev, _objects(topology, "special"))),
-        dedups=tuple(map(_vdev, _objects(topology, "dedup"))),
-        spares=tuple(map(_vdev, _objects(topology, "spare"))),
+        logs=_tops(entry, "log"),
+        caches=_tops(entry, "cache"),
+        specials=_tops(entry, "special"),
+        dedups=_tops(entry, "dedup"),
+        spares=_tops(entry, "spare"),
     )
+
+
+def _tops(entry: Answer, key: str) -> tuple[Vdev, ...]:
+    """The vdevs of a class; none for a pool that TrueNAS knows but has not imported, whose topology is null."""
+    if entry.fields.get("topology") is None:
+        return ()
+    return tuple(map(_vdev, _objects(entry.child("topology"), key)))
 
 
 def _vdev(entry: Answer) -> Vdev:

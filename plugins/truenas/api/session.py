@@ -20,7 +20,7 @@ from plugins.truenas.api.errors import (
     LoginRefused,
     VersionOutside,
 )
-from plugins.truenas.versions import is_in_range
+from plugins.truenas.versions import SUPPORTS
 
 REFUSALS: Final = {
     "AUTH_ERR": BAD_KEY,
@@ -48,7 +48,7 @@ class Session:
 
     def must_allow_changes(self) -> None:
         """Raises VersionOutside where only reading is possible."""
-        if not is_in_range(self.version):
+        if not SUPPORTS.holds(self.version):
             raise VersionOutside(self.version)
 
 

@@ -10,15 +10,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Final
 
 from nasadvisor.domain import refusals as no
 from nasadvisor.domain.actions import Role
 from nasadvisor.domain.checks import against_shared_disk, can_use_pool
-from nasadvisor.domain.inventory import Disk, Partition, Pool, Vdev
+from nasadvisor.domain.inventory import Disk, Pool, Vdev
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.undo_checks import USABLE, against_sick_log
-from nasadvisor.domain.units import GIB
 from nasadvisor.host.errors import RulesForbid
 from plugins.truenas.api import refusals as here
 from plugins.truenas.api.errors import JobFailed
@@ -26,10 +24,7 @@ from plugins.truenas.api.jobs import Observer, Wait, follow, job_number
 from plugins.truenas.api.reading import Picture, read_picture
 from plugins.truenas.api.records import AddedVdev, Record, Records, RecordState, taken_back
 from plugins.truenas.api.session import Sessions
-
-TRUENAS_TAIL_BYTES: Final = 2 * GIB
-"""TrueNAS's one partition begins at 1 MiB and is as long as the disk less min(2 GiB, 1 %), rounded down to 1 MiB
-(disk_/format.py), so it ends less than this before the end of the disk. Our slices end earlier (`Host.tail_bytes`)."""
+from plugins.truenas.hazards import is_whole
 
 
 @dataclass(frozen=True)
@@ -217,12 +212,8 @@ def _against_wipe(leaf: Vdev, top: Vdev, role: Role, record: Record, picture: Pi
     pool = picture.inventory.pool(record.pool_guid)
     if pool and picture.names.get(disk.key) not in record.disks:
         yield no.VdevChanged(pool, top, leaf, role)
-    if disk.partitions != (part,) or not _is_whole(disk, part):
+    if not is_whole(disk, part):
         yield here.RemoveWipesMore(disk)
-
-
-def _is_whole(disk: Disk, part: Partition) -> bool:
-    return part.end_bytes > disk.identity.size_bytes - TRUENAS_TAIL_BYTES
 
 
 def _is_on(record: Record, top: Vdev, picture: Picture) -> bool:

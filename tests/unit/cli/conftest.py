@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from nasadvisor.cli import main
 from nasadvisor.cli.services import Services
 from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.platforms import PlatformReport
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.runs import RunHost
 from nasadvisor.host.simulated import SimulatedExecutor
@@ -30,6 +31,7 @@ class Shell:
     reported: list[str] = field(default_factory=list)
     sampler: Any = None
     measure_host: Any = None
+    platforms: PlatformReport | None = None
     waited: list[float] = field(default_factory=list)
 
     @property
@@ -57,6 +59,7 @@ class Shell:
             sampler=lambda: self.sampler() if callable(self.sampler) else self.sampler,
             wait=self.waited.append,
             measure_host=lambda: self.measure_host,
+            platforms=lambda inventory: self.platforms or PlatformReport(inventory.host.node, inventory.read_at),
             health=lambda: simulated_health(self.inventory, datetime.now(UTC)),
         )
         return CliRunner().invoke(main, [str(arg) for arg in args], input=stdin, obj=services, catch_exceptions=False)

@@ -8,6 +8,8 @@ import pytest
 from nasadvisor.documents import from_document
 from nasadvisor.domain.actions import AddLog, AttachLog, Naming
 from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.platforms import PlatformReport, Veto
+from nasadvisor.domain.statements import Finding, Level, Refused
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.simulated import SimulatedExecutor
 from tests.unit.cli.conftest import Shell
@@ -182,3 +184,19 @@ class TestMirroringAnExistingLog:
         result = shell.run("plan", "--pool", "tank", "--log", "N2", "--mirror-existing-log", "32")
         assert result.exit_code == 2
         assert "31 (/dev/disk/by-partuuid/" in result.stderr
+
+
+def test_what_a_platform_wants_read_comes_first(shell: Shell) -> None:
+    caution = Finding("not-supported", "The vendor does not support this.", {}, Level.WARNING)
+    shell.platforms = PlatformReport("nas", "", cautions=(caution,))
+    assert "Warning: The vendor does not support this." in shell.run("plan", *MIRROR).stdout
+    assert shell.json("plan", *MIRROR)["warnings"][0]["code"] == "not-supported"
+
+
+def test_what_a_platform_forbids_is_refused_before_it_is_planned(shell: Shell) -> None:
+    reason = Refused("version-untested", "Nobody has tried this version.")
+    shell.platforms = PlatformReport("nas", "", vetoes=(Veto(reason),))
+    result = shell.run("plan", *MIRROR)
+    assert (result.exit_code, result.stderr) == (3, "Nobody has tried this version.\n")
+    shell.platforms = PlatformReport("nas", "", vetoes=(Veto(reason, "another disk"),))
+    assert shell.run("plan", *MIRROR).exit_code == 0

@@ -88,5 +88,5 @@ def office(access: Access, tmp_path: Path) -> Office:
     seen: list[Progress] = []
     waited: list[float] = []
     records = Records(tmp_path / "records")
-    desk = Desk(lambda: session_with(access, timeout_s=2), records, seen.append, "root (command line)", waited.append)
+    desk = Desk(lambda: session_with(access), records, seen.append, "root (command line)", waited.append)
     return Office(desk, seen, waited)

@@ -25,7 +25,7 @@ from tests.unit.truenas.conftest import make_certificate
 from tests.unit.truenas.standin import KEY, StandIn
 
 
-def version_by(access: Access, timeout_s: float = 2) -> str:
+def version_by(access: Access, timeout_s: float = 60) -> str:
     with session_with(access, timeout_s) as session:
         return session.version
 

@@ -9,10 +9,12 @@ from nasadvisor.domain.actions import Role
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host.errors import RulesForbid
 from nasadvisor.host.journal import JournalUnwritable
+from plugins.truenas.api.access import Access
 from plugins.truenas.api.errors import CallRefused, ConnectionLost, JobFailed, JobOutOfSight, NoAnswer, VersionOutside
 from plugins.truenas.api.jobs import ATTEMPTS, RETRY_S, Progress
 from plugins.truenas.api.reading import read_picture
 from plugins.truenas.api.records import AddedVdev, Record, RecordState, RecordUnknown
+from plugins.truenas.api.session import session_with
 from plugins.truenas.api.whole_disks import Wish, add, added_by, shown, take_back
 from tests.unit.truenas.conftest import Office
 from tests.unit.truenas.standin import SSD_BYTES, StandIn, disk, identifier, leaf, partition, stats
@@ -177,11 +179,12 @@ def test_an_update_that_nobody_saw_the_end_of_can_be_taken_back(truenas: StandIn
 
 @pytest.mark.parametrize(("trouble", "error"), [("silent", NoAnswer), ("cut_at", ConnectionLost)])
 def test_when_nobody_knows_whether_it_began_that_is_said(
-    truenas: StandIn, office: Office, trouble: str, error: type[Exception]
+    truenas: StandIn, access: Access, office: Office, trouble: str, error: type[Exception]
 ) -> None:
+    desk = replace(office.desk, sessions=lambda: session_with(access, timeout_s=10))
     {"silent": truenas.silent.add, "cut_at": truenas.cut_at.append}[trouble]("pool.update")
     with pytest.raises(error, match="It may have changed something"):
-        add(SINGLE, "r1", office.desk)
+        add(SINGLE, "r1", desk)
     assert office.desk.records.read("r1").state is RecordState.ASKED
 
 

@@ -1,0 +1,168 @@
+"""`nasadvisor-truenas`: the supported way, whole disks by TrueNAS's own API, on the command line."""
+
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+import click
+
+from nasadvisor.cli.errors import Attention, Misuse, Refusal, SentenceGroup
+from nasadvisor.cli.services import who
+from nasadvisor.cli.tables import heading, paragraph
+from nasadvisor.domain.inventory import Disk
+from nasadvisor.domain.statements import Refused, Statement
+from nasadvisor.domain.units import zfs_size
+from nasadvisor.host.config import load_config, load_environment
+from nasadvisor.host.errors import HostError, RulesForbid
+from nasadvisor.host.journal import JournalUnwritable
+from plugins.truenas.api.access import access_from
+from plugins.truenas.api.errors import VersionOutside
+from plugins.truenas.api.jobs import Progress, Wait
+from plugins.truenas.api.mail import send_mail
+from plugins.truenas.api.reading import Picture, read_picture
+from plugins.truenas.api.records import Record, Records
+from plugins.truenas.api.session import Sessions, session_with
+from plugins.truenas.api.whole_disks import Desk, Wish, add, against, shown, take_back
+from plugins.truenas.versions import SUPPORTS
+
+Result = TypeVar("Result", Record, tuple[Record, tuple[Statement, ...]])
+
+NOTHING_CHANGED: Final = (RulesForbid, VersionOutside, JournalUnwritable)
+
+yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+
+
+@dataclass(frozen=True)
+class Office:
+    """What the commands work with; tests put another one into the context's `obj`."""
+
+    sessions: Callable[[], Sessions]
+    records: Callable[[], Records]
+    wait: Wait = time.sleep
+
+
+def _sessions() -> Sessions:
+    access = access_from(load_environment())
+    return lambda: session_with(access)
+
+
+REAL: Final = Office(_sessions, lambda: Records(load_config().state_dir / "whole-disks"))
+
+
+@click.group(cls=SentenceGroup, context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """Have TrueNAS itself make whole SSDs a log or a cache, and take them out again.
+
+    Exit codes: 0 done, 2 usage, 3 refused and nothing changed, 5 needs attention.
+    """
+
+
+@main.command()
+@click.pass_context
+def status(ctx: click.Context) -> None:
+    """Show the version, the pools and the free disks as TrueNAS tells them. Changes nothing."""
+    with _office(ctx).sessions()() as session:
+        picture = read_picture(session)
+    click.echo(f"TrueNAS {session.version}, API {session.connection.version}")
+    if not SUPPORTS.holds(session.version):
+        paragraph(str(VersionOutside(session.version)), "  Warning: ")
+    heading("Pools")
+    for pool in picture.inventory.pools:
+        click.echo(f"  {pool.name}  {pool.state}  {len(pool.logs)} log, {len(pool.caches)} cache")
+    heading("Disks that TrueNAS counts as unused")
+    for disk in picture.inventory.disks:
+        if not disk.holds:
+            click.echo(f"  {disk.identity.serial}  {disk.label}  {zfs_size(disk.identity.size_bytes)}")
+    heading("Added before")
+    for record in _office(ctx).records().all():
+        click.echo(f"  {record.id}  {record.at}  {record.pool_name}  {record.state}")
+
+
+@main.command("add")
+@click.option("--pool", required=True, metavar="POOL", help="The pool's name.")
+@click.option("--log", multiple=True, metavar="SERIAL", help="An SSD for the log; twice for a mirror.")
+@click.option("--cache", multiple=True, metavar="SERIAL", help="An SSD for the cache; several are striped.")
+@yes_option
+@click.pass_context
+def add_disks(ctx: click.Context, pool: str, log: tuple[str, ...], cache: tuple[str, ...], yes: bool) -> None:
+    """Make whole SSDs a log or a cache. Everything on them is erased."""
+    office = _office(ctx)
+    with office.sessions()() as session:
+        session.must_allow_changes()
+        picture = read_picture(session)
+    wish = Wish(pool, tuple(_named(each, picture) for each in log), tuple(_named(each, picture) for each in cache))
+    refusals: tuple[Refused, ...] = tuple(against(wish, picture))
+    if refusals:
+        raise Refusal("\n".join(map(str, refusals)))
+    click.echo(f"TrueNAS is asked for this; everything on the SSDs is erased:\n  {shown(wish, picture)}", err=True)
+    if not yes:
+        _ask(f"Add them to pool {pool}?")
+    record_id = str(uuid.uuid4())
+    record = _attended(record_id, lambda: add(wish, record_id, _desk(office)))
+    click.echo(f"Added. To take it back: nasadvisor-truenas undo {record.id}")
+
+
+@main.command()
+@click.argument("record_id", metavar="RECORD")
+@yes_option
+@click.pass_context
+def undo(ctx: click.Context, record_id: str, yes: bool) -> None:
+    """Take out what `add` added. TrueNAS wipes the SSDs afterwards."""
+    office = _office(ctx)
+    record = office.records().read(record_id)
+    if not yes:
+        _ask(f"Take it out of pool {record.pool_name}? TrueNAS wipes the SSDs {', '.join(record.disks)} afterwards.")
+    _, notes = _attended(record_id, lambda: take_back(record, _desk(office)))
+    for note in notes:
+        paragraph(str(note), "  Warning: ")
+    click.echo("Taken back.")
+
+
+@main.command()
+@click.pass_context
+def mail(ctx: click.Context) -> None:
+    """Have TrueNAS send its administrators a test message."""
+    text = "This is a test message of NAS Advisor. If you can read it, alerts reach you this way."
+    send_mail(_office(ctx).sessions(), "NAS Advisor: test message", text)
+    click.echo("TrueNAS accepted the message.")
+
+
+def _attended(record_id: str, work: Callable[[], Result]) -> Result:
+    """What may be half done is said so, with the way on."""
+    try:
+        return work()
+    except NOTHING_CHANGED as error:
+        raise Refusal(str(error)) from error
+    except HostError as error:
+        way = f"To take back what came of it: nasadvisor-truenas undo {record_id}"
+        raise Attention(f"{error}\n{way}") from error
+
+
+def _named(text: str, picture: Picture) -> str:
+    """TrueNAS's identifier of the disk with this serial or identifier."""
+    found = [disk for disk in picture.inventory.disks if text in (disk.identity.serial, picture.names[disk.key])]
+    if len(found) != 1:
+        raise Misuse(
+            f"{len(found) or 'No'} disk(s) here have the serial {text}. `nasadvisor-truenas status` shows them."
+        )
+    disk: Disk = found[0]
+    return picture.names[disk.key]
+
+
+def _desk(office: Office) -> Desk:
+    return Desk(office.sessions(), office.records(), _tell, who(), office.wait)
+
+
+def _tell(progress: Progress) -> None:
+    click.echo(f"  {progress.percent:>3} %  {progress.description or progress.state}", err=True)
+
+
+def _ask(question: str) -> None:
+    if not click.confirm(question, err=True):
+        raise Refusal("Nothing was changed.")
+
+
+def _office(ctx: click.Context) -> Office:
+    return ctx.obj if isinstance(ctx.obj, Office) else REAL

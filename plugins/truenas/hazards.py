@@ -1,0 +1,114 @@
+"""What TrueNAS does to slices when its own functions are used on a pool that has them.
+
+Read in the middleware's code: pool_/expand.py, pool_/pool_disk_operations.py, disk_/format.py, disk_/zfs_guid.py,
+etc_files/motd.mako. docs/truenas.md says in which versions.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from nasadvisor.domain.inventory import Disk, Inventory, Partition, Pool
+from nasadvisor.domain.lifecycle import Goal
+from nasadvisor.domain.partition_types import SOLARIS_ZFS_TYPE
+from nasadvisor.domain.platforms import Veto
+from nasadvisor.domain.statements import Finding, Level, NextStep, Refused
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.units import GIB
+
+WHOLE_DISK_TAIL_BYTES: Final = 2 * GIB
+"""TrueNAS's one partition begins at 1 MiB and is as long as the disk less min(2 GiB, 1 %), rounded down to 1 MiB
+(disk_/format.py), so it ends less than this before the end of the disk. Our slices end earlier (`Host.tail_bytes`)."""
+
+NOT_SUPPORTED: Final = Finding(
+    "slices-not-supported",
+    _(
+        "TrueNAS's vendor does not support slices: its web interface, command line and API are the only ways it "
+        "supports, and they use whole disks. Support may ask you to take the slices back first."
+    ),
+    {},
+    Level.WARNING,
+    _(
+        "TrueNAS shows the pool with its slices and imports it at boot like any other. Its functions Expand and Remove "
+        "do not expect them. The supported way, whole disks by TrueNAS itself, is in docs/truenas.md."
+    ),
+)
+
+
+def is_whole(disk: Disk, part: Partition) -> bool:
+    """Whether a partition reaches as far as only TrueNAS's own do, and is alone."""
+    return len(disk.partitions) == 1 and part.end_bytes > disk.identity.size_bytes - WHOLE_DISK_TAIL_BYTES
+
+
+def findings(inventory: Inventory) -> Iterator[Finding]:
+    """What not to do in TrueNAS's own pages, for each pool with slices."""
+    for pool in inventory.pools:
+        disks = tuple(_disks_with_slices(pool, inventory))
+        if disks:
+            named = ", ".join(disk.label for disk in disks)
+            yield _expand(pool, named)
+            yield _remove(pool, named)
+
+
+def vetoes(inventory: Inventory) -> Iterator[Veto]:
+    """An SSD that has ZFS partitions already gets no further slices: TrueNAS counts on one pool a disk."""
+    for disk in inventory.disks:
+        if not disk.rotational and any(part.type_uuid == SOLARIS_ZFS_TYPE for part in disk.partitions):
+            yield Veto(_one_run_a_disk(disk), disk.key, (Goal.APPLY,))
+
+
+def _disks_with_slices(pool: Pool, inventory: Inventory) -> Iterator[Disk]:
+    leaves = (leaf for top in (*pool.logs, *pool.caches) for leaf in top.leaves())
+    places = (place for leaf in leaves if (place := inventory.partition_at(leaf.path)))
+    sliced = {disk.key: disk for disk, part in places if not is_whole(disk, part)}
+    yield from sliced.values()
+
+
+def _expand(pool: Pool, disks: str) -> Finding:
+    return Finding(
+        "undo-before-expand",
+        _(
+            "Do not use Expand on pool {pool} in TrueNAS as long as it has slices: undo them here first, expand, then "
+            "add them again."
+        ),
+        {"pool": pool.name, "disks": disks},
+        Level.WARNING,
+        _(
+            "Expand takes each disk of the pool for one partition and tries to grow it, {disks} too. It writes "
+            "1 MiB near the end of the disk, which our layout keeps free, then fails or grows the last slice into the "
+            "reserve; the pool is not expanded."
+        ),
+        subject=pool.guid,
+        step=NextStep.LOOK_AT_POOL,
+        place=pool.guid,
+    )
+
+
+def _remove(pool: Pool, disks: str) -> Finding:
+    return Finding(
+        "never-remove-in-truenas",
+        _(
+            "Do not take the log or cache of pool {pool} out in TrueNAS itself: its Remove wipes the whole SSD, with "
+            "all slices on it. Use the undo here."
+        ),
+        {"pool": pool.name, "disks": disks},
+        Level.WARNING,
+        _(
+            "Remove takes the device out and then wipes its parent disk, here {disks}. While another slice of it is in "
+            "use the wipe fails and the job is shown as failed although the device is gone; if none is, the partition "
+            "table and every slice are destroyed."
+        ),
+        subject=pool.guid,
+        step=NextStep.LOOK_AT_POOL,
+        place=pool.guid,
+    )
+
+
+def _one_run_a_disk(disk: Disk) -> Refused:
+    return Refused(
+        "one-pool-a-disk",
+        _(
+            "{disk} already has ZFS partitions, and TrueNAS keeps one pool a disk in its records: with slices of two "
+            "runs it could take one pool's SSD for the other's. Choose a blank SSD, or undo the run that made them."
+        ),
+        {"disk": disk.label},
+    )

@@ -1,0 +1,86 @@
+"""`nasadvisor-truenas` against a stand-in."""
+
+import pytest
+from click.testing import CliRunner, Result
+
+from plugins.truenas import cli
+from plugins.truenas.api.records import RecordState
+from tests.unit.truenas.conftest import Office
+from tests.unit.truenas.standin import StandIn
+
+
+def run(office: Office, *args: str, answer: str = "") -> Result:
+    desk = office.desk
+    context = cli.Office(lambda: desk.sessions, lambda: desk.records, desk.wait)
+    return CliRunner().invoke(cli.main, args, obj=context, input=answer, catch_exceptions=False)
+
+
+ADD = ("add", "--pool", "tank", "--log", "SSD1", "--log", "SSD2", "--cache", "SSD3")
+
+
+def test_status_shows_version_pools_and_free_disks(truenas: StandIn, office: Office) -> None:
+    result = run(office, "status")
+    assert result.exit_code == 0
+    assert "TrueNAS 25.10.1, API v25.10.0" in result.stdout
+    assert "tank  ONLINE  0 log, 0 cache" in result.stdout
+    assert "SSD1  SAMSUNG MZ7L3480 (SSD1)  447G" in result.stdout
+    assert "HDD1" not in result.stdout
+
+
+def test_status_of_a_version_outside_the_range_says_that_it_can_only_be_read(truenas: StandIn, office: Office) -> None:
+    truenas.version = "27.0.0"
+    result = run(office, "status")
+    assert result.exit_code == 0
+    assert "This TrueNAS is version 27.0.0" in result.stdout
+
+
+def test_add_shows_the_call_asks_and_tells_the_progress(truenas: StandIn, office: Office) -> None:
+    result = run(office, *ADD, answer="y\n")
+    assert result.exit_code == 0, result.output
+    assert "everything on the SSDs is erased" in result.stderr
+    assert "midclt call --job pool.update 3" in result.stderr
+    assert "66 %  Formatting disks" in result.stderr
+    assert "nasadvisor-truenas undo" in result.stdout
+
+
+def test_without_a_yes_nothing_is_asked_of_truenas(truenas: StandIn, office: Office) -> None:
+    assert run(office, *ADD, answer="n\n").exit_code == 3
+    assert truenas.called("pool.update") == []
+
+
+def test_undo_takes_it_back(truenas: StandIn, office: Office) -> None:
+    run(office, *ADD, "--yes")
+    record = office.desk.records.all()[0]
+    result = run(office, "undo", record.id, "--yes")
+    assert (result.exit_code, result.stdout) == (0, "Taken back.\n")
+    assert office.desk.records.all()[0].state is RecordState.TAKEN_BACK
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (("add", "--pool", "tank", "--log", "NOBODY"), 2, "No disk(s) here have the serial NOBODY"),
+        (("add", "--pool", "tank", "--log", "HDD1"), 3, "it is part of the pool tank"),
+        (("undo", "nothing", "--yes"), 3, "There is no usable record nothing"),
+    ],
+)
+def test_refusals_are_sentences_with_the_usual_codes(
+    truenas: StandIn, office: Office, args: tuple[str, ...], code: int, said: str
+) -> None:
+    result = run(office, *args)
+    assert result.exit_code == code
+    assert said in result.stderr
+
+
+def test_a_failure_half_way_needs_attention_and_names_the_way_back(truenas: StandIn, office: Office) -> None:
+    truenas.job_error = "[EFAULT] sdb: cannot be formatted"
+    result = run(office, *ADD, "--yes")
+    assert result.exit_code == 5
+    assert "cannot be formatted" in result.stderr
+    assert f"nasadvisor-truenas undo {office.desk.records.all()[0].id}" in result.stderr
+
+
+def test_a_test_message_can_be_sent(truenas: StandIn, office: Office) -> None:
+    truenas.polls_of_a_job = 1
+    assert run(office, "mail").exit_code == 0
+    assert truenas.called("mail.send")[0][0]["subject"] == "NAS Advisor: test message"
