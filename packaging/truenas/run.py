@@ -1,3 +1,4 @@
+# ruff: noqa: INP001 - it is copied beside the packages
 """Run a module of NAS Advisor with TrueNAS's own Python, from a dataset: nothing is installed into TrueNAS.
 
     python3 -I -S run.py MODULE [ARGUMENT…]
@@ -34,7 +35,7 @@ def packages(program: Path, version: tuple[int, int]) -> Path:
     directory = program / f"python{version[0]}.{version[1]}"
     if not directory.is_dir():
         sys.exit(
-            f"NAS Advisor has no packages for Python {version[0]}.{version[1]}, which this TrueNAS has now. Nothing was "
+            f"NAS Advisor has no packages for the Python {version[0]}.{version[1]} of this TrueNAS. Nothing was "
             f"changed. Make the bundle again with packaging/truenas/bundle.sh and unpack it over {program.parent}."
         )
     return directory

@@ -9,12 +9,12 @@ import logging
 import ssl
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final
 
-from websockets.exceptions import ConnectionClosed, InvalidStatus, InvalidURI, WebSocketException
+from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatus, InvalidURI, WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
 from nasadvisor.domain.statements import Statement
@@ -39,6 +39,7 @@ METHODS: Final = READS | CHANGES | {"mail.send"}
 """All that is ever called. Nothing private, nothing that wipes or expands, nothing that runs commands."""
 
 OPEN_TIMEOUT_S: Final = 30.0
+OPENINGS: Final = 3
 CALL_TIMEOUT_S: Final = 60.0
 CLOSE_TIMEOUT_S: Final = 2.0
 MAX_ANSWER_BYTES: Final = 64 * 2**20
@@ -100,18 +101,7 @@ def connection_to(access: Access, timeout_s: float = CALL_TIMEOUT_S) -> Iterator
 def _open(access: Access, stack: ExitStack) -> tuple[ClientConnection, str]:
     for version in API_VERSIONS:
         try:
-            # Not through a proxy: it would see the key.
-            opening = connect(
-                f"{access.origin}/api/{version}",
-                ssl=_tls(access),
-                proxy=None,
-                compression=None,
-                open_timeout=OPEN_TIMEOUT_S,
-                close_timeout=CLOSE_TIMEOUT_S,
-                max_size=MAX_ANSWER_BYTES,
-                logger=_frames,
-            )
-            return stack.enter_context(opening), version
+            return stack.enter_context(_connect(access, version)), version
         except InvalidStatus as error:
             if error.response.status_code != NOT_FOUND:
                 raise NotReached(access.host, f"HTTP {error.response.status_code}") from None
@@ -120,6 +110,27 @@ def _open(access: Access, stack: ExitStack) -> tuple[ClientConnection, str]:
         except (OSError, InvalidURI, WebSocketException) as error:
             raise NotReached(access.host, str(error) or type(error).__name__) from None
     raise NoCommonVersion(access.host, API_VERSIONS)
+
+
+def _connect(access: Access, version: str) -> ClientConnection:
+    """Open it; again if it was closed meanwhile: then the library may not tell which status was answered."""
+    for _attempt in range(OPENINGS - 1):
+        with suppress(ConnectionClosed, InvalidMessage):
+            return _connect_once(access, version)
+    return _connect_once(access, version)
+
+
+def _connect_once(access: Access, version: str) -> ClientConnection:
+    return connect(
+        f"{access.origin}/api/{version}",
+        ssl=_tls(access),
+        proxy=None,  # it would see the key
+        compression=None,
+        open_timeout=OPEN_TIMEOUT_S,
+        close_timeout=CLOSE_TIMEOUT_S,
+        max_size=MAX_ANSWER_BYTES,
+        logger=_frames,
+    )
 
 
 def _tls(access: Access) -> ssl.SSLContext:
