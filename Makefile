@@ -53,7 +53,8 @@ lint: venv $(STAMPS)/packages-test ## Check style, types, floors and shell scrip
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports > build/lint-imports.log || { cat build/lint-imports.log; exit 1; }
 	@shellcheck packaging/*.sh packaging/manage packaging/nasadvisor packaging/deb/*.sh packaging/deb/*/*.sh \
-		packaging/deb/*/p*inst packaging/deb/*/p*rm scripts/*.sh .ci/run
+		packaging/deb/*/p*inst packaging/deb/*/p*rm packaging/truenas/start packaging/truenas/nasadvisor \
+		packaging/truenas/nasadvisor-truenas packaging/truenas/*.sh scripts/*.sh .ci/run
 
 .PHONY: test-tools
 test-tools: venv assets translations $(STAMPS)/packages-lab $(STAMPS)/packages-test
