@@ -3,6 +3,7 @@
 NASADVISOR_CONSOLE_STATE  folder of the database and the secret key (default /var/lib/nasadvisor/console)
 NASADVISOR_DATABASE_URL   another database than SQLite in that folder, e.g. postgresql://user:password@host/name
 NASADVISOR_REDIS          broker URL (default redis+socket:///run/nasadvisor/redis.sock)
+NASADVISOR_RUN_DIR        folder of the sockets of the message services (default /run/nasadvisor)
 NASADVISOR_SECRET_KEY     instead of the file `secret-key` that `manage.py prepare` makes
 NASADVISOR_ALLOWED_HOSTS  names and addresses the console answers to, comma-separated (default: any)
 NASADVISOR_ORIGINS        origins trusted behind a proxy, e.g. https://nas.example
@@ -43,6 +44,7 @@ INSTALLED_MANAGE = BASE_DIR.parent / "manage"
 MANAGE_COMMAND = f"sudo {INSTALLED_MANAGE}" if INSTALLED_MANAGE.exists() else "python3 manage.py"
 """How an administrator calls manage.py here, for the texts of pages."""
 
+RUN_DIR = environment.folder("NASADVISOR_RUN_DIR", "/run/nasadvisor")
 BROKER_URL = environment.text("NASADVISOR_REDIS", "redis+socket:///run/nasadvisor/redis.sock")
 
 INSTALLED_APPS = [

@@ -9,11 +9,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+import redis.exceptions
+
 import nasadvisor
+from nasadvisor.domain.joining import ConsoleAccess
 from nasadvisor.domain.units import MIB, zfs_size
 from nasadvisor.host.adapters.process import PACKAGES, Tool
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
+from nasadvisor.host.join import sign_in
 from nasadvisor.host.journal import FILE_NAME, run_ids
 from nasadvisor.host.machine import Machine
 
@@ -32,6 +36,7 @@ NEEDED: Final = (
 """The programs that planning, applying and undoing start, and the one that asks disks for their health."""
 
 SERVICES: Final = ("redis", "web", "console", "beat", "host")
+SERVICES_OF_A_JOINED_HOST: Final = ("host",)
 UNIT_DIRECTORIES: Final = (Path("etc/systemd/system"), Path("usr/lib/systemd/system"))
 ENOUGH_BYTES: Final = 64 * MIB
 """Space for some hundred journals."""
@@ -52,8 +57,10 @@ def checkup(config: HostConfig, machine: Machine, *, is_root: bool, root: Path =
     yield from _tools(machine)
     yield from _openzfs(machine)
     yield from _state(config.state_dir)
-    yield from _services(root)
-    if _is_installed(root):
+    yield from _services(root, SERVICES_OF_A_JOINED_HOST if config.access else SERVICES)
+    if config.access:
+        yield _console(config.access)
+    elif _is_installed(root):
         yield _redis(config.redis_url)
     yield _time(config, machine.clock())
 
@@ -113,11 +120,11 @@ def _state(directory: Path) -> Iterator[Finding]:
         yield Finding("Journals", True, f"{place} is writable, {zfs_size(free_bytes)} are free.")
 
 
-def _services(root: Path) -> Iterator[Finding]:
+def _services(root: Path, names: tuple[str, ...]) -> Iterator[Finding]:
     if not _is_installed(root):
         yield Finding("Services", True, "not installed; the command line works without them.")
         return
-    stopped = [name for name in SERVICES if not _runs(root, f"nasadvisor-{name}.service")]
+    stopped = [name for name in names if not _runs(root, f"nasadvisor-{name}.service")]
     for name in stopped:
         unit = f"nasadvisor-{name}.service"
         yield Finding("Services", False, f"{unit} does not run. See why with: journalctl -u {unit}")
@@ -135,6 +142,16 @@ def _runs(root: Path, unit: str) -> bool:
         return "populated 1" in (root / "sys/fs/cgroup/system.slice" / unit / "cgroup.events").read_text()
     except OSError:
         return False
+
+
+def _console(access: ConsoleAccess) -> Finding:
+    """A console on another machine takes our password."""
+    try:
+        sign_in(access)
+    except (redis.exceptions.RedisError, OSError) as error:
+        sentence = f"{access.address} does not answer, or does not take this host any more: {error}."
+        return Finding("Console", False, f"{sentence} Runs go on without it. A new token lets this host join again.")
+    return Finding("Console", True, f"{access.address} takes this host as {access.node}.")
 
 
 def _redis(url: str) -> Finding:

@@ -8,6 +8,7 @@ from nasadvisor.cli.doctor import doctor
 from nasadvisor.cli.errors import SentenceGroup
 from nasadvisor.cli.forecasting import forecast
 from nasadvisor.cli.health import health
+from nasadvisor.cli.joining import join, leave
 from nasadvisor.cli.look import inventory, pools
 from nasadvisor.cli.planning import plan
 from nasadvisor.cli.probing import probe
@@ -27,7 +28,7 @@ def main() -> None:
 
 COMMANDS = (
     *(inventory, pools, advise, probe, plan, apply, runs, show, undo, finish, keep),
-    *(health, report, forecast, doctor),
+    *(health, report, forecast, join, leave, doctor),
 )
 for command in COMMANDS:
     main.add_command(command)

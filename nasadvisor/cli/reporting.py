@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Final
 
+from nasadvisor.domain.joining import host_queue
 from nasadvisor.host.config import HostConfig
 
 SOCKET_SCHEME: Final = "redis+socket://"
@@ -14,13 +15,14 @@ def report_run(config: HostConfig, run_id: str) -> None:
 
     The console then follows the run by itself; the worker also reports every run whenever it starts.
     """
-    if config.redis_url.startswith(SOCKET_SCHEME) and not _socket_of(config.redis_url).exists():
+    is_here = config.access is None and config.redis_url.startswith(SOCKET_SCHEME)
+    if is_here and not _socket_of(config.redis_url).exists():
         return
     from nasadvisor.host.tasks import UNREACHABLE, celery_app  # noqa: PLC0415 - slow to load, and seldom needed
 
     app = celery_app(config)
     try:
-        app.send_task("host.report_run", [run_id], queue=f"host.{config.node}", expires=EXPIRES_S, retry=False)
+        app.send_task("host.report_run", [run_id], queue=host_queue(config.node), expires=EXPIRES_S, retry=False)
     except UNREACHABLE:
         return
 

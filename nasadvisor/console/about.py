@@ -10,14 +10,14 @@ from django.utils import timezone
 from nasadvisor import __version__
 from nasadvisor.console.frame import contact_of
 from nasadvisor.console.models import Node
-from nasadvisor.console.nodes import is_away
+from nasadvisor.console.nodes import may_be_forgotten
 
 
 def settings_page(request: HttpRequest) -> HttpResponse:
     """What runs here, and how each node stands."""
     now = timezone.now()
     nodes = [
-        (node, contact_of(node, now), node.inventory, is_away(node, now))
+        (node, contact_of(node, now), node.inventory, may_be_forgotten(node, now))
         for node in Node.objects.defer("inventory_document")
     ]
     context = {

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Final
 from uuid import UUID
 
@@ -17,7 +18,9 @@ from kombu.exceptions import OperationalError
 
 from nasadvisor.console.celery_app import app
 from nasadvisor.console.models import Node, Pending, StoredMeasurement, StoredPlan, StoredRun
+from nasadvisor.console.remote import access, listening
 from nasadvisor.documents import Json, to_document
+from nasadvisor.domain.joining import host_queue
 from nasadvisor.domain.lifecycle import Run, RunState, Trial, steps_of
 from nasadvisor.domain.measurement import MeasureOrder
 from nasadvisor.domain.sweep import SelfTest
@@ -39,7 +42,7 @@ is asked again. The length is used rather than the last contact because it is wh
 a round of questions about many unfinished runs.
 """
 
-_UNREACHABLE: Final = (OperationalError, redis.exceptions.RedisError, OSError)
+_UNREACHABLE: Final = (OperationalError, redis.exceptions.RedisError, OSError, listening.NotListening)
 
 
 SAMPLE_EXPIRES = timedelta(seconds=8)
@@ -196,14 +199,18 @@ def report_runs(node: Node) -> None:
 
 
 def drop_requests(node: Node) -> None:
-    """Take back everything that waits for a host.
+    """Take back everything that waits for a host; one on another machine is not let in any more.
 
     Raises:
         HostUnreachable: the message service does not answer.
     """
     try:
-        with app.connection_or_acquire() as connection:
-            connection.default_channel.queue_purge(_queue_of(node))
+        if node.is_remote:
+            with listening.client() as service:
+                access.shut_out(service, node.name)
+        else:
+            with app.connection_or_acquire() as connection:
+                connection.default_channel.queue_purge(host_queue(node.name))
     except _UNREACHABLE as error:
         raise _no_redis(node) from error
 
@@ -214,12 +221,8 @@ def waiting_in(connection: Connection, queue: str) -> int:
 
 
 def _waiting_for(node: Node) -> int:
-    with app.connection_or_acquire() as connection:
-        return waiting_in(connection, _queue_of(node))
-
-
-def _queue_of(node: Node) -> str:
-    return f"host.{node.name}"
+    with listening.broker() if node.is_remote else app.connection_or_acquire() as connection:
+        return waiting_in(connection, host_queue(node.name))
 
 
 def _send_look(node: Node, task: str, args: list[object], expires: timedelta = LOOK_EXPIRES) -> None:
@@ -254,8 +257,13 @@ def _requested(stored: StoredPlan, by: str, at: str, trial_s: int) -> Json:
 
 
 def _send(node: Node, task: str, args: list[object], expires: timedelta) -> None:
+    send = partial(app.send_task, task, args, queue=host_queue(node.name), expires=expires.total_seconds(), retry=False)
     try:
-        app.send_task(task, args, queue=_queue_of(node), expires=expires.total_seconds(), retry=False)
+        if node.is_remote:
+            with listening.broker() as connection:
+                send(connection=connection)
+        else:
+            send()
     except _UNREACHABLE as error:
         raise _no_redis(node) from error
 
@@ -264,7 +272,7 @@ def _no_redis(node: Node) -> HostUnreachable:
     return HostUnreachable(
         _(
             "The message service (Redis) does not answer, so the request did not reach %(node)s and nothing was "
-            "changed. Look at it with `systemctl status nasadvisor-redis` and try again."
+            "changed. Look at it with `systemctl status %(service)s` and try again."
         )
-        % {"node": node.name}
+        % {"node": node.name, "service": "nasadvisor-remote-redis" if node.is_remote else "nasadvisor-redis"}
     )

@@ -31,7 +31,8 @@ class Node(models.Model):
     """A machine with a host worker. `inventory_error` is why its last reading failed, None if it did not.
 
     `inventory_version` is another one for every document that is stored. The document is large, so nobody but
-    `inventory` loads it: queries defer it.
+    `inventory` loads it: queries defer it. `access_digest` is the SHA-256 of the password with which a node on another
+    machine comes to the message service (`remote.access`), "" for one on the console's own.
     """
 
     name = models.CharField(max_length=253, unique=True)
@@ -41,12 +42,18 @@ class Node(models.Model):
     inventory_read_at = models.DateTimeField(null=True)
     inventory_error_document = models.JSONField(null=True)
     is_simulated = models.BooleanField(default=False)
+    access_digest = models.CharField(max_length=64, default="", blank=True)
 
     class Meta:
         ordering: ClassVar = ["name"]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it is on another machine than the console."""
+        return bool(self.access_digest)
 
     @property
     def inventory(self) -> Inventory | None:
@@ -290,5 +297,6 @@ class StoredMeasurement(models.Model):
         return read_statement(self.error_document)
 
 
-# Django looks for models in this module; those about health live with what uses them.
+# Django looks for models in this module; others live with what uses them.
 from nasadvisor.console.health import access_models, alert_models  # noqa: E402, F401
+from nasadvisor.console.remote import models as remote_models  # noqa: E402, F401

@@ -43,7 +43,7 @@ def refresh(request: HttpRequest) -> HttpResponse:
 def forget(request: HttpRequest, name: str) -> HttpResponse:
     """Ask for the password, then remove a host that is gone, with its plans and runs."""
     node = get_object_or_404(Node.objects.defer("inventory_document"), name=name)
-    if not is_away(node, timezone.now()):
+    if not may_be_forgotten(node, timezone.now()):
         messages.error(request, _("%(node)s still answers. Stop its host part first.") % {"node": node.name})
         return redirect("settings")
     require_only(request, POSTED_FIELDS)
@@ -61,9 +61,13 @@ def forget(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "console/forget.html", context)
 
 
-def is_away(node: Node, now: datetime) -> bool:
-    """Whether a host may be forgotten: it is not heard from, or only recorded. One that is would be back at once."""
-    return node.is_simulated or node.last_contact is None or now - node.last_contact > SILENT_AFTER
+def may_be_forgotten(node: Node, now: datetime) -> bool:
+    """Whether a host may be forgotten: it would not be back at once.
+
+    It is not heard from, or only recorded, or on another machine, where its access ends with it.
+    """
+    is_away = node.last_contact is None or now - node.last_contact > SILENT_AFTER
+    return is_away or node.is_simulated or node.is_remote
 
 
 def _page_before(request: HttpRequest) -> str:

@@ -9,6 +9,7 @@ from nasadvisor.console import about, accounts, disks, nodes, overview, pools, u
 from nasadvisor.console.evidence import views as evidence
 from nasadvisor.console.evidence.measuring import measure
 from nasadvisor.console.evidence.report import report
+from nasadvisor.console.remote import pages as remote
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
@@ -26,6 +27,8 @@ urlpatterns = [
     path("settings/users/<int:user_id>/role/", users.change_role, name="user-role"),
     path("settings/users/<int:user_id>/active/", users.toggle_active, name="user-active"),
     path("settings/users/<int:user_id>/password/", users.reset_password, name="user-password"),
+    path("settings/hosts/add/", remote.add_host, name="add-host"),
+    path("settings/hosts/tokens/<int:pk>/take-back/", remote.take_back, name="take-back-token"),
     path("settings/hosts/<str:name>/forget/", nodes.forget, name="forget-node"),
     path("node/", nodes.choose_node, name="choose-node"),
     path("refresh/", nodes.refresh, name="refresh"),

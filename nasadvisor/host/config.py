@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from nasadvisor.documents import DocumentError, from_json
+from nasadvisor.domain.joining import ConsoleAccess
+
 ENVIRONMENT_FILE: Final = Path("/etc/nasadvisor/environment")
 
 
@@ -18,7 +21,8 @@ ENVIRONMENT_FILE: Final = Path("/etc/nasadvisor/environment")
 class HostConfig:
     """Where the host part keeps its things.
 
-    `node` is this machine's name towards the console; `pool_reader` is "auto", "json" or "libzfs".
+    `node` is this machine's name towards the console; `pool_reader` is "auto", "json" or "libzfs". `access` is how the
+    console is reached if it is on another machine, None if it is on this one.
     """
 
     node: str
@@ -26,6 +30,7 @@ class HostConfig:
     run_dir: Path
     redis_url: str
     pool_reader: str
+    access: ConsoleAccess | None = None
 
     @property
     def journals(self) -> Path:
@@ -41,6 +46,11 @@ class HostConfig:
     def measurements(self) -> Path:
         """The directory of what was measured by writing."""
         return self.state_dir / "measurements"
+
+    @property
+    def access_path(self) -> Path:
+        """The file that says how the console is reached if it is on another machine."""
+        return access_path_in(self.state_dir)
 
     @property
     def lock_path(self) -> Path:
@@ -61,13 +71,38 @@ def load_environment() -> dict[str, str]:
 def config_from(environment: Mapping[str, str]) -> HostConfig:
     """Settings from NASADVISOR_* variables: NODE, HOST_STATE, RUN_DIR, REDIS and POOL_READER."""
     run_dir = Path(environment.get("NASADVISOR_RUN_DIR", "/run/nasadvisor"))
+    state_dir = Path(environment.get("NASADVISOR_HOST_STATE", "/var/lib/nasadvisor/host"))
+    access = _read_access(access_path_in(state_dir))
     return HostConfig(
-        node=environment.get("NASADVISOR_NODE") or platform.node() or "localhost",
-        state_dir=Path(environment.get("NASADVISOR_HOST_STATE", "/var/lib/nasadvisor/host")),
+        node=access.node if access else environment.get("NASADVISOR_NODE") or platform.node() or "localhost",
+        state_dir=state_dir,
         run_dir=run_dir,
         redis_url=environment.get("NASADVISOR_REDIS", f"redis+socket://{run_dir}/redis.sock"),
         pool_reader=environment.get("NASADVISOR_POOL_READER", "auto"),
+        access=access,
     )
+
+
+def access_path_in(state_dir: Path) -> Path:
+    """The file that `nasadvisor join` writes."""
+    return state_dir / "console.json"
+
+
+def _read_access(path: Path) -> ConsoleAccess | None:
+    """How the console is reached; None where this host has not joined one, and for whoever may not read it.
+
+    Raises:
+        DocumentError: the file is damaged.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return None
+    try:
+        return from_json(ConsoleAccess, text)
+    except DocumentError as error:
+        advice = "Remove it, then join the console again with `nasadvisor join`."
+        raise DocumentError(f"{path} is damaged. {advice} {error}") from error
 
 
 def _read_environment_file(path: Path) -> dict[str, str]:

@@ -26,7 +26,7 @@ from nasadvisor.host.simulated import SimulatedExecutor
 from nasadvisor.host.simulated_samples import simulated_facts, simulated_sample
 from nasadvisor.host.simulated_smart import simulated_health
 from nasadvisor.host.smart import HealthServices
-from nasadvisor.host.tasks import HostTasks, celery_app
+from nasadvisor.host.tasks import HostTasks, celery_app, queue_to_console
 from nasadvisor.host.timer import start_timer
 
 STEP_S = 0.7
@@ -89,6 +89,7 @@ tasks = HostTasks(
         lambda hand_over: simulated_health(look(), now()).sweep(hand_over),
         lambda key, test: simulated_health(look(), now()).start_test(key, test),
     ),
+    queue_to_console(config),
 )
 tasks.register()
 stopping = Event()

@@ -16,6 +16,7 @@ from celery import Celery
 
 from nasadvisor.documents import DocumentError, Json, from_document, to_document
 from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.joining import ConsoleAccess, bracketed, console_queue, host_queue, unacknowledged, user_of
 from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.measurement import Measurement, MeasureOrder
 from nasadvisor.domain.plan import Plan
@@ -38,7 +39,7 @@ def celery_app(config: HostConfig) -> Celery:
     """A Celery app that listens to this node's queue only."""
     app = Celery("host", broker=config.redis_url, set_as_current=False)
     app.conf.update(
-        task_default_queue=f"host.{config.node}",
+        task_default_queue=host_queue(config.node),
         task_ignore_result=True,
         task_serializer="json",
         accept_content=["json"],
@@ -58,14 +59,34 @@ def celery_app(config: HostConfig) -> Celery:
         worker_hijack_root_logger=False,
         worker_enable_remote_control=False,
     )
+    if config.access:
+        _reach(app, config.access)
     return app
+
+
+def _reach(app: Celery, access: ConsoleAccess) -> None:
+    """Make the app speak to a console on another machine, with TLS and as the user of this node only.
+
+    The rights of that user (`nasadvisor.console.remote.access`) cover the keys that these options name, and no other.
+    """
+    options = {**app.conf.broker_transport_options, **unacknowledged(access.node), "priority_steps": [0]}
+    app.conf.update(
+        broker_url=f"rediss://{user_of(access.node)}:{access.password}@{bracketed(access.address)}:{access.port}/0",
+        broker_use_ssl={"ssl_ca_data": access.authority, "ssl_cert_reqs": "required", "ssl_check_hostname": True},
+        broker_transport_options=options,
+    )
+
+
+def queue_to_console(config: HostConfig) -> str:
+    """Where the console listens to this node: all nodes of its own machine share a queue, others have their own."""
+    return console_queue(config.node) if config.access else "console"
 
 
 @dataclass(frozen=True)
 class HostTasks:
     """What the tasks do. `look` reads the host, `sample` its counters, `measure` writes to find out.
 
-    `runs` is where runs happen; `app` is how the console is reached.
+    `runs` is where runs happen; `app` is how the console is reached, `queue` where it listens to this node.
     """
 
     app: Celery
@@ -75,6 +96,7 @@ class HostTasks:
     sample: Callable[[], Reading]
     measure: Callable[[MeasureOrder], Measurement]
     health: HealthServices
+    queue: str = "console"
     _sampling: Lock = field(default_factory=Lock)
     _said: list[str] = field(default_factory=list)
     _trials: TrialWatch = field(init=False)
@@ -242,6 +264,6 @@ class HostTasks:
     def _publish(self, task: str, *arguments: object) -> None:
         """Send to the console; if nobody can be reached the run goes on, and the console asks again later."""
         try:
-            self.app.send_task(task, args=[self.node, *arguments], queue="console", retry=False)
+            self.app.send_task(task, args=[self.node, *arguments], queue=self.queue, retry=False)
         except UNREACHABLE as error:
             log.warning("%s could not be published: %s", task, error)

@@ -12,7 +12,7 @@ from nasadvisor.host.errors import HostError
 from nasadvisor.host.inventory import read_inventory
 from nasadvisor.host.measure import clean_up, measure
 from nasadvisor.host.sample import Sampler
-from nasadvisor.host.tasks import HostTasks, celery_app
+from nasadvisor.host.tasks import HostTasks, celery_app, queue_to_console
 from nasadvisor.host.timer import start_timer
 
 log = logging.getLogger(__name__)
@@ -27,6 +27,7 @@ tasks = HostTasks(
     sample=sampler.sample,
     measure=lambda order: measure(measure_host_of(config), order),
     health=health_of(config),
+    queue=queue_to_console(config),
 )
 tasks.register()
 stopping = Event()

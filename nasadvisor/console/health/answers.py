@@ -52,6 +52,8 @@ def store_answers(node_name: str, document: Json) -> None:
 def _store(node: Node, answer: DiskAnswer) -> None:
     taken_at = datetime.fromisoformat(answer.taken_at)
     disk = _disk_of(node, answer, taken_at)
+    if disk.node_id != node.pk:
+        return  # it is in another host, or both see it, as in a shared shelf: it stays with that one (`note_disks`)
     is_newest = disk.asked_at is None or taken_at >= disk.asked_at
     reading = _decoded(answer) if answer.outcome is Outcome.READ else None
     if reading:

@@ -42,7 +42,7 @@ class View:
 
 def observe(now: datetime) -> View:
     """Look at all nodes."""
-    views = [_view(node, now) for node in Node.objects.all()]
+    views = [_view(node, now) for node in Node.objects.defer("inventory_document")]
     seen = tuple(each for view in views for each in view.seen)
     return View(seen, frozenset(source for view in views for source in view.sources))
 

@@ -1,0 +1,153 @@
+"""500 hosts at one console: all sweep, read themselves and their counters; what storing that takes, and asking them.
+
+Redis is a real one with TLS, and each host has its own user there; what hosts tell is put into their queues at once,
+as after a console that was off. Disks are simulated, twelve a host.
+"""
+
+import json
+import os
+import resource
+import secrets
+import shutil
+import subprocess
+import time
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from benchmarks.console import console_folder, p95_ms, signed_in
+from benchmarks.figure import Figure, Skipped
+
+HOSTS: Final = int(os.environ.get("BENCH_HOSTS", "500"))
+DISKS: Final = 12
+STORE_S: Final = 3600.0
+"""A sweep comes every six hours; what a console cannot store in one of them would pile up with the rest of its work."""
+ASK_S: Final = 10.0
+"""All are asked for their counters every ten seconds."""
+MEMORY_MIB: Final = 200
+
+
+def figures() -> Iterator[Figure]:
+    """Let them join, sweep all at once, and be asked."""
+    server = shutil.which("redis-server")
+    if server is None:
+        raise Skipped("redis-server is not installed")
+    folder = console_folder()
+    os.environ["NASADVISOR_RUN_DIR"] = str(folder)
+    from django.conf import settings  # noqa: PLC0415
+
+    settings.RUN_DIR = folder
+    from nasadvisor.console.remote import listening  # noqa: PLC0415
+    from tests.lab.instance import free_port  # noqa: PLC0415
+
+    listening.listen(listening.Listening("127.0.0.1", free_port()), datetime.now(UTC))
+    log = folder / "redis.log"
+    with subprocess.Popen([server, listening.folder() / "redis.conf", "--logfile", log]) as process:
+        try:
+            while not listening.socket_path().exists():
+                time.sleep(0.1)
+            yield from _measured()
+        finally:
+            process.terminate()
+
+
+def _measured() -> Iterator[Figure]:
+    from nasadvisor.console import hosts, tasks  # noqa: PLC0415
+    from nasadvisor.console.models import Node  # noqa: PLC0415
+    from nasadvisor.console.remote import inbox as inboxes  # noqa: PLC0415
+    from nasadvisor.console.remote.listening import client  # noqa: PLC0415
+
+    names = [f"nas{number:03d}" for number in range(HOSTS)]
+    Node.objects.bulk_create([Node(name=name, access_digest=secrets.token_hex(32)) for name in names])
+    with client() as service:
+        inbox = inboxes.Inbox(service)
+        yield Figure(f"making the users of {HOSTS} hosts", "", f"{_seconds(inbox.look_around):.1f} s")
+        before = _peak_mib()
+        for what, messages in (("inventories", _inventories), ("sweeps", _sweeps)):
+            sizes = _put(service, names, messages)
+            seconds = _seconds(lambda: _take_all(inbox))
+            yield Figure(
+                f"storing {HOSTS} {what} ({sizes / 2**20:.0f} MiB)",
+                f"{STORE_S:.0f} s" if what == "sweeps" else "60 s",
+                f"{seconds:.0f} s",
+                met=seconds <= (STORE_S if what == "sweeps" else 60),
+            )
+        peak = _peak_mib()
+        yield Figure("largest memory of this process", f"{MEMORY_MIB} MiB", f"{peak:.0f} MiB", met=peak <= MEMORY_MIB)
+        yield Figure("of that before anything was stored", "", f"{before:.0f} MiB")
+        used = int(service.info("memory")["used_memory_peak"]) / 2**20
+        yield Figure("largest memory of Redis", "512 MiB", f"{used:.0f} MiB", met=used <= 512)
+        asked = _seconds(tasks.take_samples)
+        yield Figure(f"asking {HOSTS} hosts for their counters", f"{ASK_S:.0f} s", f"{asked:.1f} s", met=asked <= ASK_S)
+    node = Node.objects.defer("inventory_document").get(name=names[0])
+    yield Figure("asking one", "", f"{_seconds(lambda: hosts.request_sample(node)) * 1000:.1f} ms")
+    for path in ("/", "/settings/"):
+        p95, cpu = p95_ms(signed_in(), path)
+        yield Figure(f"p95 of {path}, one client", "", f"{p95:.0f} ms ({cpu:.0f} ms CPU)")
+
+
+def _inventories(name: str) -> list[tuple[str, Any]]:
+    from nasadvisor.documents import to_document  # noqa: PLC0415
+
+    return [("console.store_inventory", to_document(_machine(name)))]
+
+
+def _sweeps(name: str) -> list[tuple[str, Any]]:
+    from nasadvisor.documents import to_document  # noqa: PLC0415
+    from nasadvisor.domain.sweep import Answers  # noqa: PLC0415
+    from nasadvisor.host.simulated_smart import simulated_answer  # noqa: PLC0415
+
+    answers = tuple(simulated_answer(disk, datetime.now(UTC)) for disk in _machine(name).disks)
+    return [("console.store_answers", to_document(Answers(name, answers)))]
+
+
+def _machine(name: str) -> Any:
+    from tests.unit.machines import home_server, ssd  # noqa: PLC0415
+
+    number = int(name.removeprefix("nas"))
+    disks = tuple(
+        ssd(f"eui.{number:08x}{disk:08x}", "KIOXIA KCM7XVUG3T20", f"B{number:03d}{disk:02d}", 3_200_631_791_616)
+        for disk in range(DISKS)
+    )
+    base = home_server()
+    read_at = datetime.now(UTC).isoformat(timespec="seconds")
+    return replace(base, host=replace(base.host, node=name), disks=disks, pools=(), read_at=read_at)
+
+
+def _put(service: Any, names: list[str], messages: Callable[[str], list[tuple[str, Any]]]) -> int:
+    """Lay messages into the queues as the hosts' Celery would; their bytes."""
+    from nasadvisor.domain.joining import console_queue  # noqa: PLC0415
+
+    total = 0
+    for name in names:
+        for task, document in messages(name):
+            body = b64encode(json.dumps([[name, document], {}, {}]).encode()).decode()
+            raw = json.dumps(
+                {
+                    "body": body,
+                    "content-encoding": "utf-8",
+                    "content-type": "application/json",
+                    "headers": {"task": task},
+                    "properties": {"body_encoding": "base64"},
+                }
+            )
+            service.lpush(console_queue(name), raw)
+            total += len(raw)
+    return total
+
+
+def _take_all(inbox: Any) -> None:
+    while inbox.one_round():
+        pass
+
+
+def _peak_mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began

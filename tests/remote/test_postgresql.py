@@ -1,0 +1,105 @@
+"""The console on a real PostgreSQL: its tables are made, and what several hosts tell at once is stored."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NOBODY = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups")
+TELLING = """
+import secrets
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
+from django.db import connection
+from django.utils import timezone
+from nasadvisor.console import records, series
+from nasadvisor.console.health import answers, watch
+from nasadvisor.console.health.models import Reading as DiskReading, StoredDisk
+from nasadvisor.console.models import Node, StoredRun, StoredSample
+from nasadvisor.documents import to_document
+from nasadvisor.domain.lifecycle import Run, RunState, steps_of
+from nasadvisor.domain.reading import Reading
+from nasadvisor.domain.samples import Sample
+from nasadvisor.domain.sweep import Answers
+from nasadvisor.host.simulated_smart import simulated_answer
+from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for, ssd
+
+def tell(number):
+    name = f"nas{number}"
+    disks = tuple(ssd(f"eui.{number:08x}{disk:08x}", "KIOXIA", f"B{number}{disk}", 10**12) for disk in range(4))
+    machine = replace(home_server(), host=replace(home_server().host, node=name))
+    records.store_inventory(name, to_document(replace(machine, disks=machine.disks[:0] + disks, pools=())))
+    told = tuple(simulated_answer(disk, datetime.now(UTC)) for disk in disks)
+    answers.store_answers(name, to_document(Answers(name, told)))
+    for at in range(10, 200, 10):
+        series.store_reading(name, to_document(Reading((Sample("1", "tank", at, 10.0),))))
+    plan = plan_for(MIRROR_AND_CACHES, machine)
+    run = Run(plan.id, name, plan, RunState.APPLIED, "anna", "2026-08-25T20:15:00+00:00", "", 9, steps_of(plan.actions))
+    if number == 1:
+        records.store_run(name, to_document(run))
+    connection.close()
+
+with ThreadPoolExecutor(4) as hosts:
+    list(hosts.map(tell, range(1, 9)))
+series.roll_up(timezone.now())
+watch.watch(timezone.now())
+found = [model.objects.count() for model in (Node, StoredRun, StoredDisk, DiskReading)]
+print(connection.vendor, *found, StoredSample.objects.filter(resolution=0).count())
+"""
+
+
+def programs() -> Path:
+    """Where the newest installed PostgreSQL has its programs."""
+    if importlib.util.find_spec("psycopg") is None:
+        pytest.skip("psycopg is not installed (pip install 'psycopg[binary]')")
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    if not found or shutil.which("setpriv") is None:
+        pytest.skip("PostgreSQL is not installed (Debian package postgresql)")
+    if os.geteuid() != 0:
+        pytest.skip("only root can start PostgreSQL as another user, which it asks for")
+    return found[-1].parent
+
+
+@pytest.fixture
+def database() -> Iterator[str]:
+    """The URL of a fresh database that only this test knows."""
+    where = programs()
+    folder = Path(tempfile.mkdtemp(prefix="nasadvisor-pg-", dir="/tmp"))
+    shutil.chown(folder, "nobody", "nogroup")
+    data = folder / "data"
+    initdb = [*NOBODY, str(where / "initdb"), "--username=nasadvisor", "--no-sync", "-A", "trust", str(data)]
+    subprocess.run(initdb, check=True)
+    options = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off"
+    control = [*NOBODY, str(where / "pg_ctl"), "--pgdata", str(data), "--wait"]
+    subprocess.run([*control, "--log", str(folder / "log"), "--options", options, "start"], check=True)
+    try:
+        yield f"postgresql://nasadvisor@{quote(str(folder), safe='')}/postgres"
+    finally:
+        subprocess.run([*control, "--mode=immediate", "stop"], check=False)
+        shutil.rmtree(folder)
+
+
+def test_several_hosts_are_stored_at_once(database: str, tmp_path: Path) -> None:
+    environment = {
+        **os.environ,
+        "NASADVISOR_DATABASE_URL": database,
+        "NASADVISOR_CONSOLE_STATE": str(tmp_path),
+        "DJANGO_SETTINGS_MODULE": "nasadvisor.settings",
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
+    }
+    manage = [sys.executable, str(ROOT / "manage.py")]
+    prepared = subprocess.run([*manage, "prepare"], env=environment, capture_output=True, text=True, check=False)
+    assert prepared.returncode == 0, prepared.stderr
+    shell = [*manage, "shell", "--no-imports", "--command", TELLING]
+    told = subprocess.run(shell, env=environment, capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.split() == ["postgresql", "8", "1", "32", "32", str(8 * 19)]

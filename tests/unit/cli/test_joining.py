@@ -1,0 +1,81 @@
+"""`nasadvisor join` and `leave`: what they say, and that nobody is asked without a token that is one."""
+
+from pathlib import Path
+
+import pytest
+
+from nasadvisor.cli import joining
+from nasadvisor.domain.joining import ConsoleAccess, Token
+from nasadvisor.host.join import Place, TokenRefused
+from tests.unit.cli.conftest import Shell
+
+TOKEN = f"{'s' * 43}.{'f' * 64}"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Place]:
+    """The consoles that were asked; each answers."""
+    places: list[Place] = []
+
+    def join(place: Place, token: Token, _host: str, path: Path) -> ConsoleAccess:
+        assert str(token) == TOKEN
+        places.append(place)
+        path.write_text("{}")
+        return ConsoleAccess("nas2", place.address, place.port, "secret", "")
+
+    monkeypatch.setattr(joining, "join_console", join)
+    return places
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("nas.example", Place("nas.example", 8844)),
+        ("nas.example:9", Place("nas.example", 9)),
+        ("192.0.2.7:8844", Place("192.0.2.7", 8844)),
+        ("[2001:db8::1]:9", Place("2001:db8::1", 9)),
+        ("[2001:db8::1]", Place("2001:db8::1", 8844)),
+    ],
+)
+def test_it_asks_the_console_at_that_place(shell: Shell, asked: list[Place], text: str, place: Place) -> None:
+    result = shell.run("join", text, TOKEN)
+    assert asked == [place]
+    assert "as nas2" in result.output
+    assert "systemctl restart nasadvisor-host" in result.output
+    assert "secret" not in result.output
+
+
+@pytest.mark.parametrize("text", ["https://nas.example:8844", "nas.example:x", ""])
+def test_it_asks_nobody_at_an_address_that_is_none(shell: Shell, asked: list[Place], text: str) -> None:
+    assert shell.run("join", text, TOKEN).exit_code == 2
+    assert asked == []
+
+
+def test_it_asks_nobody_without_a_token(shell: Shell, asked: list[Place]) -> None:
+    result = shell.run("join", "nas.example", "hello")
+    assert result.exit_code == 2
+    assert "Copy the whole command" in result.stderr
+    assert asked == []
+
+
+def test_a_refusal_is_a_sentence(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def join(place: Place, *_: object) -> ConsoleAccess:
+        raise TokenRefused(str(place))
+
+    monkeypatch.setattr(joining, "join_console", join)
+    result = shell.run("join", "nas.example", TOKEN)
+    assert result.exit_code == 3
+    assert "did not join" in result.stderr
+
+
+def test_only_root_joins(shell: Shell, asked: list[Place]) -> None:
+    shell.is_root = False
+    assert shell.run("join", "nas.example", TOKEN).exit_code == 3
+    assert asked == []
+
+
+def test_a_host_leaves_once(shell: Shell, asked: list[Place]) -> None:
+    assert "Nothing was changed" in shell.run("leave").stderr
+    shell.run("join", "nas.example", TOKEN)
+    assert shell.run("leave").exit_code == 0
+    assert shell.run("leave").exit_code == 3
