@@ -23,6 +23,7 @@ from django.utils.translation import gettext_lazy
 
 from nasadvisor.console.models import SetupToken
 from nasadvisor.console.roles import UserRole, set_role
+from nasadvisor.console.single_sign_on import offer
 
 TOKEN_VALID_FOR = timedelta(hours=24)
 
@@ -33,7 +34,9 @@ class SignIn(auth.LoginView):
     redirect_authenticated_user = True
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(needs_setup=not admin_exists(), manage=settings.MANAGE_COMMAND, **kwargs)
+        return super().get_context_data(
+            needs_setup=not admin_exists(), manage=settings.MANAGE_COMMAND, offer=offer(self.request), **kwargs
+        )
 
 
 class ChangePassword(SuccessMessageMixin, auth.PasswordChangeView):  # type: ignore[type-arg]

@@ -23,6 +23,7 @@ from nasadvisor.documents import Json, to_document
 from nasadvisor.domain.joining import host_queue
 from nasadvisor.domain.lifecycle import Run, RunState, Trial, steps_of
 from nasadvisor.domain.measurement import MeasureOrder
+from nasadvisor.domain.platforms import Notice
 from nasadvisor.domain.sweep import SelfTest
 
 log = logging.getLogger(__name__)
@@ -48,6 +49,9 @@ _UNREACHABLE: Final = (OperationalError, redis.exceptions.RedisError, OSError, l
 SAMPLE_EXPIRES = timedelta(seconds=8)
 """A sample that comes late says as much as one that comes on time; two at once say no more than one."""
 
+
+NOTICE_EXPIRES = timedelta(days=7)
+"""As long as other channels are tried."""
 
 SWEEP_EXPIRES = timedelta(minutes=30)
 """A sweep may wait that long for the end of a run."""
@@ -104,6 +108,15 @@ def request_self_test(node: Node, disk_key: str, test: SelfTest, by: str) -> Non
         HostUnreachable: the request could not be handed over.
     """
     _send(node, "host.start_self_test", [disk_key, test.value, by], CHANGE_EXPIRES)
+
+
+def request_notice(node: Node, notice: Notice) -> None:
+    """Ask a host to send a message by the means of its platform; it waits there as long as a request may.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    _send(node, "host.notify", [to_document(notice)], NOTICE_EXPIRES)
 
 
 def measure(node: Node, order: MeasureOrder, by: str) -> StoredMeasurement:

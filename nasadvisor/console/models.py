@@ -19,6 +19,7 @@ from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState
 from nasadvisor.domain.measurement import Measurement
 from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.platforms import PlatformReport
 from nasadvisor.domain.pool_facts import PoolFacts
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.traffic_findings import PoolTraffic
@@ -41,6 +42,7 @@ class Node(models.Model):
     inventory_version = models.UUIDField(null=True)
     inventory_read_at = models.DateTimeField(null=True)
     inventory_error_document = models.JSONField(null=True)
+    platform_document = models.JSONField(null=True)
     is_simulated = models.BooleanField(default=False)
     access_digest = models.CharField(max_length=64, default="", blank=True)
 
@@ -64,6 +66,14 @@ class Node(models.Model):
     def inventory_error(self) -> Statement | None:
         """Why the last reading failed."""
         return read_statement(self.inventory_error_document)
+
+    @property
+    def platform(self) -> PlatformReport:
+        """What the platforms of the host said last; nothing before that, and in the form of another release."""
+        try:
+            return from_document(PlatformReport, self.platform_document)
+        except DocumentError:
+            return PlatformReport(self.name, "")
 
 
 @lru_cache(maxsize=INVENTORIES_KEPT)
@@ -295,6 +305,16 @@ class StoredMeasurement(models.Model):
     def error(self) -> Statement | None:
         """Why nothing was measured."""
         return read_statement(self.error_document)
+
+
+class PlatformAccount(models.Model):
+    """A user whom a platform knows. They have no password here, and the role that the platform gives them."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="platform_account")
+    platform = models.CharField(max_length=100)
+
+    def __str__(self) -> str:
+        return f"{self.user} ({self.platform})"
 
 
 # Django looks for models in this module; others live with what uses them.

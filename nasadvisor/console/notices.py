@@ -14,6 +14,7 @@ from nasadvisor.console.frame import Contact
 from nasadvisor.console.models import Node, StoredRun, StoredRunState
 from nasadvisor.domain.findings import findings_of
 from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.platforms import vetoes_on
 from nasadvisor.domain.statements import Finding, Level, Statement, gettext_noop
 from nasadvisor.domain.trial import AFTER_START_S, MINUTE_S
 
@@ -37,7 +38,13 @@ class Notice:
 
 def notices_for(node: Node, inventory: Inventory | None, contact: Contact) -> tuple[Notice, ...]:
     """Everything that needs a look, the most important first."""
-    notices = [*about_contact(node, contact), *about_runs(node), *about_trials(node, timezone.now())]
+    now = timezone.now()
+    notices = [
+        *about_contact(node, contact),
+        *about_runs(node),
+        *about_trials(node, now),
+        *about_platform(node),
+    ]
     if inventory:
         notices.extend(Notice(finding) for finding in findings_of(inventory))
     return tuple(sorted(notices, key=lambda notice: _ORDER[notice.finding.level]))
@@ -65,6 +72,13 @@ def about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
             Level.WARNING,
         )
         yield Notice(failed)
+
+
+def about_platform(node: Node) -> Iterator[Notice]:
+    """What the host's platform says: why nothing can be changed, and its findings."""
+    for reason in vetoes_on(node.platform.vetoes, ""):
+        yield Notice(Finding(reason.code, reason.template, reason.values, Level.WARNING))
+    yield from map(Notice, node.platform.findings)
 
 
 def about_runs(node: Node) -> Iterator[Notice]:

@@ -12,7 +12,9 @@ from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.models import Node, StoredPlan
 from nasadvisor.documents import DocumentError, to_document
 from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.lifecycle import Goal
 from nasadvisor.domain.plan import Plan, PlanIds, PlanRefused, PlanRequest, make_plan, scope_fingerprint
+from nasadvisor.domain.platforms import vetoes_of
 from nasadvisor.domain.refusals import PlanOutdated
 from nasadvisor.domain.statements import Refused
 
@@ -53,11 +55,11 @@ def own_plan(plan_id: UUID, user: User) -> StoredPlan:
 
 
 def refusal_of(stored: StoredPlan) -> Refused | None:
-    """Why a stored plan can no longer be applied: what it depends on has changed since."""
+    """Why a stored plan cannot be applied: what it depends on has changed since, or the host's platform forbids it."""
     plan, inventory = stored.plan, stored.node.inventory
     if inventory is None or scope_fingerprint(plan.request, inventory) != plan.fingerprint:
         return PlanOutdated(plan.pool_name)
-    return None
+    return next(iter(vetoes_of(stored.node.platform.vetoes, Goal.APPLY, plan)), None)
 
 
 def _is_readable(stored: StoredPlan) -> bool:

@@ -13,6 +13,7 @@ from nasadvisor.console.uses import Index
 from nasadvisor.domain.checks import can_use_pool
 from nasadvisor.domain.findings import findings_of
 from nasadvisor.domain.inventory import Inventory, Pool
+from nasadvisor.domain.platforms import vetoes_on
 from nasadvisor.domain.statements import Refused
 
 RUNS_SHOWN = 20
@@ -50,11 +51,13 @@ def pool_or_404(request: HttpRequest, guid: str) -> tuple[Node, Inventory, Pool]
 def pool(request: HttpRequest, guid: str) -> HttpResponse:
     """One pool: its tree, what is worth knowing, its runs."""
     node, inventory, found = pool_or_404(request, guid)
-    told = (*findings_of(inventory), *(traffic_of(node, found, timezone.now()) or ()))
+    traffic = traffic_of(node, found, timezone.now()) or ()
+    told = (*findings_of(inventory), *traffic, *node.platform.findings)
     findings = [finding for finding in told if finding.values.get("pool") == found.name]
     said = {finding.code for finding in findings}
     answers = [can_use_pool(found, inventory.host, adds_log) for adds_log in (True, False)]
-    refusal = next((answer for answer in answers if isinstance(answer, Refused)), None)
+    vetoes = vetoes_on(node.platform.vetoes, "", found.guid)
+    refusal = next((answer for answer in (*vetoes, *answers) if isinstance(answer, Refused)), None)
     context = {
         "node": node,
         "inventory": inventory,

@@ -7,12 +7,14 @@ from django.db.models import Q
 from django.utils import timezone
 
 from nasadvisor.console import hosts
+from nasadvisor.console.health.alert_models import Channel, ChannelKind
 from nasadvisor.console.health.inventory import note_disks
 from nasadvisor.console.models import Node, Pending, StoredMeasurement, StoredRun, StoredRunState
 from nasadvisor.documents import Json, from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.measurement import Measurement
+from nasadvisor.domain.platforms import PlatformReport
 from nasadvisor.domain.statements import Statement, gettext_noop
 
 FOLLOWED = (
@@ -77,6 +79,29 @@ def store_inventory(node_name: str, document: Json) -> Node:
     if taken:
         note_disks(node, inventory, read_at)
     return node
+
+
+def store_platform(node_name: str, document: Json) -> None:
+    """Keep what the platforms of a host say.
+
+    Raises:
+        DocumentError: if it is no such report.
+        ValueError: if it is that of another node.
+    """
+    report = from_document(PlatformReport, document)
+    if report.node != node_name:
+        raise ValueError(f"A report of {report.node} came from {node_name}. It was not stored.")
+    Node.objects.filter(pk=_heard_from(node_name).pk).update(platform_document=document)
+
+
+def store_notice_error(node_name: str, document: Json) -> None:
+    """Note with the channels that go by platforms why one did not send a message.
+
+    Raises:
+        DocumentError: if it is not a statement.
+    """
+    problem = from_document(Statement, document)
+    Channel.objects.filter(kind=ChannelKind.PLATFORM).update(last_error=f"{_heard_from(node_name).name}: {problem}")
 
 
 def store_inventory_error(node_name: str, document: Json) -> None:

@@ -25,6 +25,18 @@ def store_inventory_error(node: str, document: Json) -> None:
     records.store_inventory_error(node, document)
 
 
+@app.task(name="console.store_platform")
+def store_platform(node: str, document: Json) -> None:
+    """The platforms of a host have said what they forbid and know."""
+    records.store_platform(node, document)
+
+
+@app.task(name="console.store_notice_error")
+def store_notice_error(node: str, document: Json) -> None:
+    """The platform of a host did not send a message."""
+    records.store_notice_error(node, document)
+
+
 @app.task(name="console.store_run")
 def store_run(node: str, document: Json) -> None:
     """A run has moved on."""

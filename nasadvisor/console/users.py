@@ -41,7 +41,8 @@ def users(request: HttpRequest) -> HttpResponse:
         set_role(user, UserRole(form.cleaned_data["role"]))
         messages.success(request, _("%(user)s was added.") % {"user": user.get_username()})
         return redirect("users")
-    everybody = [(user, role_of(user)) for user in User.objects.prefetch_related("groups").order_by("username")]
+    found = User.objects.select_related("platform_account").prefetch_related("groups").order_by("username")
+    everybody = [(user, role_of(user)) for user in found]
     context = {"form": form, "everybody": everybody, "roles": UserRole.choices, "section": "settings"}
     return render(request, "console/users.html", context)
 
@@ -51,7 +52,7 @@ def users(request: HttpRequest) -> HttpResponse:
 def change_role(request: HttpRequest, user_id: int) -> HttpResponse:
     """Give somebody else another role."""
     user, form = _somebody_else(request, user_id), RoleForm(request.POST)
-    if user and form.is_valid():
+    if user and form.is_valid() and not hasattr(user, "platform_account"):
         set_role(user, UserRole(form.cleaned_data["role"]))
         messages.success(request, _("%(user)s has another role now.") % {"user": user.get_username()})
     return redirect("users")
@@ -73,7 +74,7 @@ def toggle_active(request: HttpRequest, user_id: int) -> HttpResponse:
 @admin_required
 def reset_password(request: HttpRequest, user_id: int) -> HttpResponse:
     """A new password for somebody who forgot theirs."""
-    user = get_object_or_404(User, pk=user_id)
+    user = get_object_or_404(User, pk=user_id, platform_account=None)
     form = SetPasswordForm(user, request.POST if request.method == "POST" else None)
     if form.is_valid():
         form.save()

@@ -75,6 +75,22 @@ def nothing_forbidden(_inventory: Inventory) -> tuple[Veto, ...]:
     return ()
 
 
+def no_platform(inventory: Inventory) -> PlatformReport:
+    """The report of a host without any platform."""
+    return PlatformReport(inventory.host.node, inventory.read_at)
+
+
+def no_messages(notice: Notice) -> None:
+    """The messages of a host without any platform go nowhere; its console does not offer to send any."""
+    del notice
+
+
+def guest_of(guests: Iterable[Guest], dataset: str) -> str:
+    """Whose a dataset or volume is: that of the longest path that leads to it; "" where nobody is known."""
+    fitting = [guest for guest in guests if dataset == guest.dataset or dataset.startswith(f"{guest.dataset}/")]
+    return max(fitting, key=lambda guest: len(guest.dataset)).name if fitting else ""
+
+
 def vetoes_of(vetoes: Iterable[Veto], goal: Goal, plan: Plan) -> tuple[Refused, ...]:
     """Why a platform forbids to go on with a plan."""
     scopes = {"", plan.request.pool_guid, *plan.request.disks}

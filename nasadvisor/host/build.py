@@ -18,6 +18,7 @@ from nasadvisor.host.probe import ProbeHost
 from nasadvisor.host.runs import RunHost
 from nasadvisor.host.sample import Sampler
 from nasadvisor.host.smart import HealthServices, start_test, sweep
+from nasadvisor.host.task_log import TaskLog
 
 
 def machine_of(config: HostConfig) -> Machine:
@@ -45,6 +46,7 @@ def run_host_of(config: HostConfig) -> RunHost:
         executor=executor,
         clock=lambda: datetime.now(UTC),
         vetoes=this_platform().vetoes,
+        watcher=lambda goal, by: TaskLog(config.state_dir / "tasks", goal, by, this_platform().log_task),
     )
 
 

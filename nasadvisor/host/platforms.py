@@ -14,7 +14,7 @@ from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters.process import Runner
 from nasadvisor.host.errors import HostError
-from plugins.contract.host import HostPlatform, Task
+from plugins.contract.host import Certificate, HostPlatform, Task
 from plugins.registry import find
 
 log = logging.getLogger(__name__)
@@ -45,6 +45,11 @@ class HostPlatforms:
     def tail_bytes(self) -> int:
         """What must stay free at the end of an SSD."""
         return max((platform.tail_bytes() for platform in self.detected), default=MIB)
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """With what the pages are to be served."""
+        return next(filter(None, (platform.certificate() for platform in self.detected)), None)
 
     def vetoes(self, inventory: Inventory) -> tuple[Veto, ...]:
         """Everything that is forbidden now. A platform that cannot be asked forbids to begin anything."""

@@ -23,6 +23,11 @@ LOCK_WAIT_S: Final = 10.0
 """As long as the platforms that we know wait for their own disk lock."""
 
 
+def nobody_watches(_goal: Goal, _by: str) -> Observer:
+    """No platform shows the runs of this host."""
+    return lambda _run: None
+
+
 class WrongMoment(HostError):  # noqa: N818 - named for what happened
     """The run is in a state in which it cannot be finished or undone."""
 
@@ -35,7 +40,7 @@ class RunHost:
     """Where runs happen: the node's name, its journals, its locks, and who acts.
 
     `locks` are taken in order; the first is our own. `executor` is given the locks' descriptors. `clock` tells UTC.
-    `vetoes` tells what the host's platform forbids.
+    `vetoes` tells what the host's platform forbids; `watcher` makes an observer of a stretch for it, by goal and name.
     """
 
     node: str
@@ -44,6 +49,7 @@ class RunHost:
     executor: Callable[[tuple[int, ...]], Executor]
     clock: Callable[[], datetime]
     vetoes: Vetoes = nothing_forbidden
+    watcher: Callable[[Goal, str], Observer] = nobody_watches
 
 
 class NoTrialLength(HostError):  # noqa: N818
@@ -66,7 +72,7 @@ def apply_plan(host: RunHost, plan: Plan, by: str, observe: Observer, trial_s: i
         raise NoTrialLength
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
         journal = create_journal(host.journals, plan.id)
-        book = _book(host, journal, (), observe)
+        book = _book(host, journal, (), watched(host, Goal.APPLY, by, observe))
         try:
             book.write(Started(book.now(), Goal.APPLY, plan, by, trial_s))
         except JournalUnwritable:
@@ -82,7 +88,7 @@ def finish_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
         HostBusy, RunUnknown, JournalDamaged, JournalUnwritable, WrongMoment: nothing was changed.
     """
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
-        book, run = open_book(host, run_id, observe)
+        book, run = open_book(host, run_id, watched(host, Goal.FINISH, by, observe))
         if not run.can_finish:
             raise WrongMoment(run, _("The run {run} is {state}, so it cannot be finished. Nothing was changed."))
         book.journal.keep_reserve()
@@ -97,7 +103,7 @@ def undo_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
         HostBusy, RunUnknown, JournalDamaged, JournalUnwritable, WrongMoment: nothing was changed.
     """
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
-        book, run = open_book(host, run_id, observe)
+        book, run = open_book(host, run_id, watched(host, Goal.UNDO, by, observe))
         if not run.can_undo:
             raise WrongMoment(run, _("The run {run} is {state}, so it cannot be undone. Nothing was changed."))
         book.journal.keep_reserve()
@@ -135,6 +141,17 @@ def list_runs(host: RunHost) -> RunList:
         except HostError as error:
             unreadable.append(error)
     return RunList(tuple(sorted(runs, key=lambda run: run.started_at, reverse=True)), tuple(unreadable))
+
+
+def watched(host: RunHost, goal: Goal, by: str, observe: Observer) -> Observer:
+    """The same observer, and before it the host's own watcher of this stretch."""
+    watch = host.watcher(goal, by)
+
+    def both(run: Run) -> None:
+        watch(run)
+        observe(run)
+
+    return both
 
 
 def open_book(host: RunHost, run_id: str, observe: Observer) -> tuple[Logbook, Run]:

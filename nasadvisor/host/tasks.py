@@ -20,6 +20,7 @@ from nasadvisor.domain.joining import ConsoleAccess, bracketed, console_queue, h
 from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.measurement import Measurement, MeasureOrder
 from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.platforms import Notice, PlatformReport, no_messages, no_platform
 from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.sweep import Answers, DiskAnswer, SelfTest
 from nasadvisor.host.config import HostConfig
@@ -87,6 +88,7 @@ class HostTasks:
     """What the tasks do. `look` reads the host, `sample` its counters, `measure` writes to find out.
 
     `runs` is where runs happen; `app` is how the console is reached, `queue` where it listens to this node.
+    `platform` asks the host's platform, `notifier` makes it send a message.
     """
 
     app: Celery
@@ -97,6 +99,8 @@ class HostTasks:
     measure: Callable[[MeasureOrder], Measurement]
     health: HealthServices
     queue: str = "console"
+    platform: Callable[[Inventory], PlatformReport] = no_platform
+    notifier: Callable[[Notice], None] = no_messages
     _sampling: Lock = field(default_factory=Lock)
     _said: list[str] = field(default_factory=list)
     _trials: TrialWatch = field(init=False)
@@ -107,12 +111,13 @@ class HostTasks:
     def read_inventory(self) -> None:
         """Look at the host and publish what is there, or why it cannot be seen."""
         try:
-            document = to_document(self.look())
+            inventory = self.look()
         except HostError as error:
             log.warning("inventory: %s", error)
             self._publish("console.store_inventory_error", to_document(error.statement))
         else:
-            self._publish("console.store_inventory", document)
+            self._publish("console.store_platform", to_document(self.platform(inventory)))
+            self._publish("console.store_inventory", to_document(inventory))
 
     def take_sample(self) -> None:
         """Read the counters and publish what happened since the last time; nothing, while that is being done."""
@@ -154,6 +159,19 @@ class HostTasks:
             self._publish("console.store_self_test_start", disk_key, to_document(error.statement))
         else:
             self._publish("console.store_self_test_start", disk_key, None)
+
+    def notify(self, notice_document: Json) -> None:
+        """Send a message by the means of the host's platform, and say whether it went out."""
+        try:
+            notice = from_document(Notice, notice_document)
+        except DocumentError as error:
+            log.warning("refused a message that is not one: %s", error)
+            return
+        try:
+            self.notifier(notice)
+        except HostError as error:
+            log.warning("message: %s", error)
+            self._publish("console.store_notice_error", to_document(error.statement))
 
     def apply(self, plan_document: Json, by: str, trial_s: int = 0) -> None:
         """Apply a plan, if asked on trial; progress is published after every record."""
@@ -234,6 +252,7 @@ class HostTasks:
             "host.measure": self.take_measurement,
             "host.smart_sweep": self.smart_sweep,
             "host.start_self_test": self.start_self_test,
+            "host.notify": self.notify,
             "host.apply": self.apply,
             "host.undo": self.undo,
             "host.finish": self.finish,

@@ -8,14 +8,14 @@ import logging
 from dataclasses import dataclass, field
 from typing import Final
 
-from nasadvisor.domain.lifecycle import Kept, Run, TrialEnded, fold
+from nasadvisor.domain.lifecycle import Goal, Kept, Run, TrialEnded, fold
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.trial import trials_due
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import open_journal, run_ids
 from nasadvisor.host.lock import host_lock
 from nasadvisor.host.logbook import Observer
-from nasadvisor.host.runs import LOCK_WAIT_S, RunHost, WrongMoment, open_book
+from nasadvisor.host.runs import LOCK_WAIT_S, RunHost, WrongMoment, open_book, watched
 from nasadvisor.host.undo import undo_checked
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ def end_trial(host: RunHost, run_id: str, observe: Observer) -> Run:
         HostBusy, RunUnknown, JournalDamaged, JournalUnwritable: nothing was changed.
     """
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
-        book, run = open_book(host, run_id, observe)
+        book, run = open_book(host, run_id, watched(host, Goal.UNDO, "trial", observe))
         if not trials_due((run,), host.clock()):
             return run
         book.journal.keep_reserve()

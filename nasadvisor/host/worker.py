@@ -6,7 +6,7 @@ from threading import Event
 from celery.signals import worker_init, worker_ready, worker_shutting_down
 
 from nasadvisor.domain.trial import AFTER_START_S
-from nasadvisor.host.build import health_of, machine_of, measure_host_of, run_host_of
+from nasadvisor.host.build import health_of, machine_of, measure_host_of, run_host_of, this_platform
 from nasadvisor.host.config import load_config
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.inventory import read_inventory
@@ -28,6 +28,8 @@ tasks = HostTasks(
     measure=lambda order: measure(measure_host_of(config), order),
     health=health_of(config),
     queue=queue_to_console(config),
+    platform=this_platform().report,
+    notifier=this_platform().notify,
 )
 tasks.register()
 stopping = Event()

@@ -29,6 +29,14 @@ class Task:
     pid: int
 
 
+@dataclass(frozen=True)
+class Certificate:
+    """PEM files, readable for root: the certificate with its chain, and its key."""
+
+    chain: Path
+    key: Path
+
+
 class HostPlatform(Protocol):
     """One platform, as the host sees it. Subclass it to inherit the answers of a platform that wants nothing.
 
@@ -54,6 +62,10 @@ class HostPlatform(Protocol):
     def tail_bytes(self) -> int:
         """How much must stay unpartitioned at the end of an SSD."""
         return MIB
+
+    def certificate(self) -> Certificate | None:
+        """With what the pages are to be served; None for plain HTTP. Copied when the web service starts."""
+        return None
 
     def vetoes(self, runner: Runner, inventory: Inventory) -> tuple[Veto, ...]:
         """What it forbids on this host now.

@@ -1,20 +1,61 @@
-"""Proxmox VE for the console."""
+"""Proxmox VE for the console: who is signed in there is signed in here."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
 from plugins.contract import VersionRange
-from plugins.contract.console import ConsolePlatform
+from plugins.contract.console import ConsolePlatform, Panel, PanelLink, Visitor
+from plugins.proxmox.api import COOKIE, ProxmoxApi
+
+CERTIFICATE = Path("/run/nasadvisor-tls/certificate.pem")
+"""A copy of what pveproxy shows, made when the web service starts; the pages are served with it as well."""
 
 
+def _api() -> ProxmoxApi:
+    return ProxmoxApi(CERTIFICATE)
+
+
+@dataclass(frozen=True)
 class ProxmoxConsole(ConsolePlatform):
-    """Proxmox VE 8 and 9."""
+    """Proxmox VE 8 and 9. Browsers send its cookie to every port of the node, so to us too."""
 
     name = "Proxmox VE"
     supports = VersionRange("8.2", "10")
+    cookies = (COOKIE,)
+    api: ProxmoxApi = field(default_factory=_api)
 
     def detect(self) -> bool:
         """Every node has the tool that calls the API."""
         return Path("/usr/bin/pvesh").exists()
+
+    def authenticate(self, cookies: Mapping[str, str]) -> Visitor | None:
+        """See `ConsolePlatform.authenticate`."""
+        return self.api.visitor(cookies.get(COOKIE, ""))
+
+    def check_password(self, name: str, password: str, cookies: Mapping[str, str]) -> Visitor | None:
+        """A fresh ticket by the password, and the permissions by the cookie as they are now.
+
+        The cookie's session has passed the second factor, where the user has one; the password shows that it is still
+        the user who sits there. So the second factor is not asked for again.
+        """
+        visitor = self.authenticate(cookies)
+        if visitor is None or visitor.name != name:
+            return None
+        return visitor if self.api.password_is_right(name, password) else None
+
+    def panel(self) -> Panel:
+        """The way back, and what signs somebody in."""
+        line = Statement(
+            "proxmox-sign-on",
+            _(
+                "Whoever is signed in to Proxmox VE under the same host name is signed in here: with Sys.Audit on / to "
+                "look, with Sys.Modify on / to apply and undo."
+            ),
+        )
+        return Panel((line,), (PanelLink(Statement("proxmox-open", _("Open Proxmox VE")), "https://{host}:8006/"),))
 
 
 PLATFORM = ProxmoxConsole()

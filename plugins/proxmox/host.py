@@ -1,22 +1,46 @@
-"""Proxmox VE on the host: its version and its disk lock."""
+"""Proxmox VE on the host: its disk lock, guests that have an SSD, the limit of the ARC, its task log, its messages."""
 
+import re
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
+from nasadvisor.domain.inventory import Disk, Inventory
+from nasadvisor.domain.platforms import Guest, Notice, Veto
+from nasadvisor.domain.statements import Finding, Level, Refused
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.units import GIB, zfs_size
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import HostError
 from plugins.contract import VersionRange
-from plugins.contract.host import HostPlatform
+from plugins.contract.host import Certificate, HostPlatform, Task
+from plugins.proxmox.guests import GuestDisk, guest_disks, guests_of, read_file, zfs_mounts
+
+SCRIPTS: Final = Path(__file__).parent / "perl"
+
+ARC_CAP_PERCENT: Final = 11
+ARC_CAP_BYTES: Final = 16 * GIB
+"""The installer of PVE 8.1 and later sets zfs_arc_max to 10 % of the memory, at most 16 GiB (pve-docs, local-zfs)."""
+
+_USER: Final = re.compile(r"[^\s:/!]{1,64}@[A-Za-z][A-Za-z0-9._-]{1,31}")
+
+SEVERITIES: Final = {Level.INFO: "info", Level.WARNING: "warning", Level.CRITICAL: "error"}
+LONGEST_TEXT: Final = 16000
+ANSWER_S: Final = 30.0
 
 
+@dataclass(frozen=True)
 class ProxmoxHost(HostPlatform):
-    """Proxmox VE 8 and 9."""
+    """Proxmox VE 8 and 9. `root` is the root of the file system."""
 
     name = "Proxmox VE"
     supports = VersionRange("8.2", "10")
+    notifies = True
+    root: Path = Path("/")
 
     def detect(self) -> bool:
         """Every node has the tool that calls the API."""
-        return Path("/usr/bin/pvesh").exists()
+        return (self.root / "usr/bin/pvesh").exists()
 
     def version(self, runner: Runner) -> str:
         """That of the package that the release is named after."""
@@ -28,7 +52,77 @@ class ProxmoxHost(HostPlatform):
 
     def locks(self) -> tuple[Path, ...]:
         """PVE::Diskmanage takes this lock around every disk operation (pve-storage, Diskmanage.pm)."""
-        return (Path("/run/lock/pve-diskmanage.lck"),)
+        return (self.root / "run/lock/pve-diskmanage.lck",)
+
+    def certificate(self) -> Certificate | None:
+        """That of pveproxy: an own one if there is one, else the node's (pve-manager, service/pveproxy.pm)."""
+        local = self.root / "etc/pve/local"
+        pairs = (Certificate(local / f"{name}.pem", local / f"{name}.key") for name in ("pveproxy-ssl", "pve-ssl"))
+        return next((pair for pair in pairs if pair.chain.exists() and pair.key.exists()), None)
+
+    def vetoes(self, runner: Runner, inventory: Inventory) -> tuple[Veto, ...]:
+        """SSDs that were handed to a guest as a whole: they look blank while that guest has not written to them."""
+        given = [disk for disk in guest_disks(self.root / "etc/pve") if disk.volume.startswith("/dev/")]
+        return tuple(
+            Veto(_given_away(ssd, disk), ssd.key) for disk in given for ssd in inventory.disks if _leads_to(disk, ssd)
+        )
+
+    def findings(self, runner: Runner, inventory: Inventory) -> tuple[Finding, ...]:
+        """The limit of the ARC that the installer sets."""
+        limit, memory = self._arc_limit(), inventory.host.memory_bytes
+        is_capped = 0 < limit <= ARC_CAP_BYTES and limit * 100 <= memory * ARC_CAP_PERCENT
+        return (_arc_capped(limit, memory),) if is_capped and inventory.pools else ()
+
+    def guests(self, runner: Runner, inventory: Inventory) -> tuple[Guest, ...]:
+        """Virtual machines and containers of this node."""
+        return guests_of(self.root / "etc/pve", zfs_mounts(read_file(self.root / "proc/self/mounts")))
+
+    def log_task(self, runner: Runner, task: Task) -> None:
+        """A task of type "nasadvisor", which follows the log until the run ends."""
+        user = task.by if _USER.fullmatch(task.by) else "root@pam"
+        arguments = (str(SCRIPTS / "task.pl"), task.pool, user, str(task.log), str(task.pid))
+        runner.run(Command(Tool.PERL, arguments, mutates=False, timeout_s=ANSWER_S))
+
+    def notify(self, runner: Runner, notice: Notice) -> None:
+        """By PVE's notification system, and by mail to root where that does not take it."""
+        text = notice.text[:LONGEST_TEXT]
+        arguments = (str(SCRIPTS / "notify.pl"), SEVERITIES[notice.level], notice.subject[:200], text)
+        runner.run(Command(Tool.PERL, arguments, mutates=False, timeout_s=ANSWER_S))
+
+    def _arc_limit(self) -> int:
+        """zfs_arc_max in bytes; 0 where it is not set."""
+        try:
+            return int((self.root / "sys/module/zfs/parameters/zfs_arc_max").read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            return 0
+
+
+def _leads_to(disk: GuestDisk, ssd: Disk) -> bool:
+    return ssd.is_at(disk.volume) or any(part.is_at(disk.volume) for part in ssd.partitions)
+
+
+def _given_away(ssd: Disk, disk: GuestDisk) -> Refused:
+    return Refused(
+        "proxmox-disk-of-guest",
+        _(
+            "{disk} belongs to {guest}: it is its {key}. It may look blank here and be in use there. Detach it from "
+            "the guest first, or choose another SSD."
+        ),
+        {"disk": ssd.label, "guest": disk.guest, "key": disk.key},
+    )
+
+
+def _arc_capped(limit: int, memory: int) -> Finding:
+    return Finding(
+        "proxmox-arc-capped",
+        _("The ARC of this host is limited to {limit} of {memory} of memory, as the installer of Proxmox VE sets it."),
+        {"limit": zfs_size(limit), "memory": zfs_size(memory)},
+        Level.INFO,
+        _(
+            "Memory serves reads faster than any SSD. If the guests do not need it, raise zfs_arc_max in "
+            "/etc/modprobe.d/zfs.conf (then `update-initramfs -u` and a reboot) before you add a cache."
+        ),
+    )
 
 
 PLATFORM = ProxmoxHost()

@@ -63,6 +63,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "datasets": seen.workload.datasets[:DATASETS_SHOWN] if seen else (),
         "nfs_commits_per_s": _per_second(seen, seen.workload.sample.pool.nfs_commits) if seen else 0,
         "nfs_writes_per_s": _per_second(seen, seen.workload.sample.pool.nfs_writes) if seen else 0,
+        "guests": node.platform.guests,
         "targets": targets,
         "ranges": RANGES,
         "runs": runs,

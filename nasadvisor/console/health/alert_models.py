@@ -136,6 +136,7 @@ class ChannelKind(models.TextChoices):
 
     MAIL = "mail", _("E-mail")
     APPRISE = "apprise", _("Another service (Apprise)")
+    PLATFORM = "platform", _("The platform of a host")
 
 
 class Timing(models.TextChoices):

@@ -17,6 +17,7 @@ from nasadvisor.console.health.alert_models import Channel, ChannelKind, WatchSe
 from nasadvisor.console.health.messages import trial_message
 from nasadvisor.console.health.secrets import SecretUnreadable, encrypt
 from nasadvisor.console.health.senders import NotSent, is_apprise_address, recipients_in, send
+from nasadvisor.console.models import Node
 from nasadvisor.console.roles import admin_required
 
 KEPT = gettext_lazy("Stored encrypted and never shown again. Leave it empty to keep what is stored.")
@@ -29,7 +30,10 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
         label=gettext_lazy("Addresses"),
         widget=forms.Textarea(attrs={"rows": 2, "autocomplete": "off", "spellcheck": "false"}),
         required=False,
-        help_text=gettext_lazy("E-mail: one or several addresses. Apprise: one address such as ntfys://… or tgram://…"),
+        help_text=gettext_lazy(
+            "E-mail: one or several addresses. Apprise: one address such as ntfys://… or tgram://… Platform: the name "
+            "of the host."
+        ),
     )
 
     class Meta:
@@ -195,5 +199,8 @@ def _check_address(form: ChannelForm, kind: str, address: str) -> None:
                 validate_email(each)
         except ValidationError:
             form.add_error("address", _("These are not all e-mail addresses."))
+    elif kind == ChannelKind.PLATFORM:
+        if not Node.objects.filter(name=address).exists():
+            form.add_error("address", _("There is no host called %(host)s here.") % {"host": address})
     elif not is_apprise_address(address):
         form.add_error("address", _("Apprise does not know this kind of address."))

@@ -10,25 +10,27 @@ from django.utils.translation import ngettext
 from nasadvisor.console.health.alert_models import AlertEvent, Channel, EventKinds
 from nasadvisor.console.states import look_of_state
 from nasadvisor.console.steps import lead_from
-from nasadvisor.domain.statements import Finding, Statement
+from nasadvisor.domain.statements import Finding, Level, Statement
 
 
 @dataclass(frozen=True)
 class Message:
-    """A subject in one line, and a text."""
+    """A subject in one line, a text, and how much it matters."""
 
     subject: str
     text: str
+    level: Level = Level.INFO
 
 
 def message_for(events: Sequence[AlertEvent], channel: Channel, console: str) -> Message:
     """One message about one or several events; `console` is the address of the console, "" if unknown."""
     with translation.override(channel.language):
         parts = [_part(event, console) for event in events]
+        level = max((Level(event.level) for event in events), key=list(Level).index)
         if len(events) == 1:
-            return Message(_subject(events[0]), f"{parts[0]}\n")
+            return Message(_subject(events[0]), f"{parts[0]}\n", level)
         subject = ngettext("%(count)d message", "%(count)d messages", len(events)) % {"count": len(events)}
-        return Message(f"NAS Advisor: {subject}", "\n\n".join(parts) + "\n")
+        return Message(f"NAS Advisor: {subject}", "\n\n".join(parts) + "\n", level)
 
 
 def trial_message(channel: Channel) -> Message:

@@ -9,7 +9,7 @@ from nasadvisor.console.health.models import DiskOutcome, NodeHealth, StoredDisk
 from nasadvisor.console.health.timetable import sweep_interval
 from nasadvisor.console.health.traffic import traffic_of
 from nasadvisor.console.models import Node
-from nasadvisor.console.notices import about_contact, about_runs, about_trials
+from nasadvisor.console.notices import about_contact, about_platform, about_runs, about_trials
 from nasadvisor.domain.alerts import AlertKey, Observation
 from nasadvisor.domain.findings import findings_of
 from nasadvisor.domain.statements import Finding, Level, NextStep, Statement, gettext_noop
@@ -105,7 +105,8 @@ def _view(node: Node, now: datetime) -> View:
 
 
 def _own_findings(node: Node, contact: Contact, now: datetime) -> Iterator[Finding]:
-    for notice in (*about_contact(node, contact), *about_runs(node), *about_trials(node, now)):
+    told = (*about_contact(node, contact), *about_runs(node), *about_trials(node, now), *about_platform(node))
+    for notice in told:
         yield notice.finding
 
 

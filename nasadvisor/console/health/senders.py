@@ -10,9 +10,14 @@ from types import ModuleType
 from django.core.mail import EmailMessage, get_connection
 from django.utils.translation import gettext as _
 
+from nasadvisor.console import hosts
 from nasadvisor.console.health.alert_models import Channel, ChannelKind, MailSecurity, WatchSettings
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.secrets import decrypt
+from nasadvisor.console.models import Node
+from nasadvisor.console.platforms import detected
+from nasadvisor.domain.platforms import Notice
+from plugins.contract.console import PlatformSilent
 
 SMTP_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
 TIMEOUT_S = 20
@@ -33,6 +38,8 @@ def send(channel: Channel, message: Message, message_id: str) -> None:
     secret = decrypt(channel.secret)
     if channel.kind == ChannelKind.MAIL:
         send_mail(recipients_in(secret), message, message_id)
+    elif channel.kind == ChannelKind.PLATFORM:
+        _send_by_platform(secret.strip(), message)
     else:
         _send_by_apprise(secret, message)
 
@@ -71,6 +78,24 @@ def send_mail(
             _("The mail server %(host)s did not accept the message: %(reason)s")
             % {"host": options.mail_host, "reason": str(error)}
         ) from error
+
+
+def _send_by_platform(host: str, message: Message) -> None:
+    """By the platform that the console is on, if it sends messages; else by that of the host with this name."""
+    notice = Notice(message.level, message.subject, message.text)
+    platform = next((each for each in detected() if each.notifies), None)
+    node = Node.objects.defer("inventory_document").filter(name=host).first()
+    try:
+        if platform:
+            platform.notify(notice)
+        elif node:
+            hosts.request_notice(node, notice)
+        else:
+            raise NotSent(_("There is no host called %(host)s here.") % {"host": host})
+    except PlatformSilent as error:
+        raise NotSent(error.statement.said(_)) from error
+    except hosts.HostUnreachable as error:
+        raise NotSent(str(error)) from error
 
 
 def recipients_in(secret: str) -> list[str]:

@@ -34,6 +34,8 @@ FROM_HOSTS: Final = frozenset(
     for task in (
         tasks.store_inventory,
         tasks.store_inventory_error,
+        tasks.store_platform,
+        tasks.store_notice_error,
         tasks.store_run,
         tasks.store_run_error,
         tasks.store_reading,

@@ -24,6 +24,7 @@ from nasadvisor.console.steps import lead_from
 from nasadvisor.domain.commands import Argv
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.inventory import Bus, VdevClass
+from nasadvisor.domain.platforms import Guest, guest_of
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.units import zfs_size
 from nasadvisor.domain.wear.forecast import Spread
@@ -63,6 +64,12 @@ AGO: Final = {
     "minute": npgettext_lazy("ago", "%(num)d minute", "%(num)d minutes", "num"),
 }
 """What stands before "ago", which has a case of its own in some languages: German says "3 Tage", but "vor 3 Tagen"."""
+
+
+@register.filter
+def owner_of(guests: Iterable[Guest], dataset: str) -> str:
+    """Whose a dataset or volume is, in the words of the host's platform; "" where nobody is known."""
+    return guest_of(guests, dataset)
 
 
 @register.filter

@@ -10,6 +10,7 @@ from nasadvisor.domain.checks import can_use_disk, find_log_leg
 from nasadvisor.domain.gaps import largest_extent
 from nasadvisor.domain.inventory import Disk, Inventory, Pool
 from nasadvisor.domain.plan import MIN_SLICE_BYTES
+from nasadvisor.domain.platforms import Veto, vetoes_on
 from nasadvisor.domain.refusals import DiskHasPartitions, DiskHeld, SameDisk, SectorTooLarge, TooSmall
 from nasadvisor.domain.statements import Finding, Refused
 from nasadvisor.domain.warnings import warnings_for_disk
@@ -52,12 +53,14 @@ class DiskChoice:
         return self.refusal is None and self.log_refusal is None
 
 
-def disk_choices(inventory: Inventory, pool: Pool, draft: Draft) -> tuple[DiskChoice, ...]:
-    """Every disk, the most suitable first."""
+def disk_choices(
+    inventory: Inventory, pool: Pool, draft: Draft, vetoes: tuple[Veto, ...] = ()
+) -> tuple[DiskChoice, ...]:
+    """Every disk, the most suitable first; `vetoes` are those of the host's platform."""
     partner_disks = _partner_disks(inventory, pool, draft)
     health = _health_of(inventory)
     choices = (
-        replace(_choice(disk, pool, draft, partner_disks), health=health.get(identity_key(disk.identity)))
+        replace(_choice(disk, pool, draft, partner_disks, vetoes), health=health.get(identity_key(disk.identity)))
         for disk in inventory.disks
     )
     order = list(Standing)
@@ -78,8 +81,10 @@ def offered_keys(choices: tuple[DiskChoice, ...], role: Role) -> tuple[str, ...]
     )
 
 
-def _choice(disk: Disk, pool: Pool, draft: Draft, partner_disks: tuple[Disk, ...]) -> DiskChoice:
-    refusal = refusal_of_disk(disk, pool)
+def _choice(
+    disk: Disk, pool: Pool, draft: Draft, partner_disks: tuple[Disk, ...], vetoes: tuple[Veto, ...]
+) -> DiskChoice:
+    refusal = refusal_of_disk(disk, pool) or next(iter(vetoes_on(vetoes, disk.key)), None)
     standing = _standing(disk, refusal)
     if standing is Standing.FREE_SPACE and not draft.use_free_space:
         refusal = DiskHasPartitions(disk)

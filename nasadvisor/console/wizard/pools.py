@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from nasadvisor.domain.checks import can_use_pool
 from nasadvisor.domain.inventory import Inventory, Pool, Vdev
+from nasadvisor.domain.platforms import Veto, vetoes_on
 from nasadvisor.domain.refusals import LogLegNotOnline, LogLegUnknown
 from nasadvisor.domain.statements import Refused
 
@@ -22,20 +23,21 @@ class PoolChoice:
     attach_refusal: Refused | None
 
 
-def pool_choices(inventory: Inventory) -> tuple[PoolChoice, ...]:
-    """Every pool, usable ones first."""
-    choices = (pool_choice(pool, inventory) for pool in inventory.pools)
+def pool_choices(inventory: Inventory, vetoes: tuple[Veto, ...] = ()) -> tuple[PoolChoice, ...]:
+    """Every pool, usable ones first; `vetoes` are those of the host's platform."""
+    choices = (pool_choice(pool, inventory, vetoes) for pool in inventory.pools)
     return tuple(sorted(choices, key=lambda choice: (choice.refusal is not None, choice.pool.name)))
 
 
-def pool_choice(pool: Pool, inventory: Inventory) -> PoolChoice:
+def pool_choice(pool: Pool, inventory: Inventory, vetoes: tuple[Veto, ...] = ()) -> PoolChoice:
     """One pool."""
     cache_answer = can_use_pool(pool, inventory.host, adds_log=False)
     log_answer = can_use_pool(pool, inventory.host, adds_log=True)
     single_log = single_log_of(pool)
+    forbidden = vetoes_on(vetoes, "", pool.guid)
     return PoolChoice(
         pool=pool,
-        refusal=cache_answer if isinstance(cache_answer, Refused) else None,
+        refusal=next((each for each in (*forbidden, cache_answer) if isinstance(each, Refused)), None),
         log_refusal=log_answer if isinstance(log_answer, Refused) else None,
         single_log=single_log,
         attach_refusal=_against_attach(pool, single_log, inventory) if single_log else None,

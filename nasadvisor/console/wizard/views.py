@@ -46,7 +46,7 @@ def pools(request: HttpRequest) -> HttpResponse:
     """The first step without a pool chosen."""
     node = current_node(request)
     inventory = node.inventory if node else None
-    choices = pool_choices(inventory) if inventory else ()
+    choices = pool_choices(inventory, node.platform.vetoes) if node and inventory else ()
     context = {"choices": choices, "node": node, "chosen": "", "progress": progress(WizardStep.POOL)}
     return render(request, "wizard/pools.html", context)
 
@@ -58,11 +58,11 @@ def start(request: HttpRequest, pool_guid: str) -> HttpResponse:
     So does the address that a finding leads to, where its goal can be reached: `?goal=mirror`.
     """
     place = _place(request, pool_guid)
-    choice = pool_choice(place.pool, place.inventory)
+    choice = pool_choice(place.pool, place.inventory, place.node.platform.vetoes)
     is_led_here = request.GET.get("goal") == "mirror" and choice.single_log is not None
     if request.method != "POST" and not is_led_here:
         context = {
-            "choices": pool_choices(place.inventory),
+            "choices": pool_choices(place.inventory, place.node.platform.vetoes),
             "node": place.node,
             "chosen": pool_guid,
             "progress": progress(WizardStep.POOL),
@@ -84,7 +84,7 @@ def start(request: HttpRequest, pool_guid: str) -> HttpResponse:
 def devices(request: HttpRequest, pool_guid: str) -> HttpResponse:
     """The second step: which SSDs, and what for."""
     place = _place(request, pool_guid)
-    choices = disk_choices(place.inventory, place.pool, place.draft)
+    choices = disk_choices(place.inventory, place.pool, place.draft, place.node.platform.vetoes)
     form = DevicesForm(request.POST if request.method == "POST" else None, choices, place.draft)
     if request.method == "POST":
         chosen = replace(
@@ -98,7 +98,7 @@ def devices(request: HttpRequest, pool_guid: str) -> HttpResponse:
         if form.is_valid():
             save_draft(request.session, chosen)
             return redirect("wizard-layout", pool_guid)
-        choices = disk_choices(place.inventory, place.pool, chosen)
+        choices = disk_choices(place.inventory, place.pool, chosen, place.node.platform.vetoes)
     unusable = [choice for choice in choices if choice.standing is Standing.UNUSABLE]
     context = {
         **_context(place, WizardStep.DEVICES),
@@ -106,7 +106,7 @@ def devices(request: HttpRequest, pool_guid: str) -> HttpResponse:
         "offered": [choice for choice in choices if choice.standing is not Standing.UNUSABLE],
         "unusable": unusable if "all" in request.GET else unusable[:UNUSABLE_SHOWN],
         "unusable_count": len(unusable),
-        "pool_choice": pool_choice(place.pool, place.inventory),
+        "pool_choice": pool_choice(place.pool, place.inventory, place.node.platform.vetoes),
     }
     return render(request, "wizard/devices.html", context)
 

@@ -37,6 +37,7 @@ class Tool(StrEnum):
     LSBLK = "lsblk"
     NVME = "nvme"
     PARTX = "partx"
+    PERL = "perl"
     SGDISK = "sgdisk"
     SMARTCTL = "smartctl"
     UDEVADM = "udevadm"
@@ -55,6 +56,7 @@ PACKAGES: Final = {
     Tool.LSBLK: "util-linux",
     Tool.NVME: "nvme-cli",
     Tool.PARTX: "util-linux",
+    Tool.PERL: "perl-base",
     Tool.SGDISK: "gdisk",
     Tool.SMARTCTL: "smartmontools",
     Tool.UDEVADM: "udev",
@@ -68,6 +70,8 @@ PACKAGES: Final = {
 _FORCE: Final = re.compile(r"-[A-Za-z]*f[A-Za-z]*|--allow-.*|--force")
 # Kernel names change between boots; a command that writes must never depend on one.
 _KERNEL_NAME: Final = re.compile(r"(/dev/)?(sd[a-z]+\d*|vd[a-z]+\d*|hd[a-z]+\d*|nvme\d+n\d+(p\d+)?|mmcblk\d+(p\d+)?)")
+
+_SCRIPT: Final = re.compile(rf"{re.escape(str(Path(__file__).parents[3] / 'plugins'))}/[a-z]+/perl/[a-z]+\.pl")
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,8 @@ class Command:
             raise ValueError(f"{self}: an argument holds a NUL character.")
         if self.tool in (Tool.ZPOOL, Tool.ZFS) and any(_FORCE.fullmatch(arg) for arg in self.args):
             raise ValueError(f"{self}: OpenZFS is never forced.")
+        if self.tool is Tool.PERL and not _SCRIPT.fullmatch(self.args[0]):
+            raise ValueError(f"{self}: Perl runs the scripts of platform integrations and nothing else.")
         if self.mutates and any(_KERNEL_NAME.fullmatch(arg) for arg in self.args):
             raise ValueError(f"{self}: a command that writes must name disks by a persistent path.")
 

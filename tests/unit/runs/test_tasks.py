@@ -14,10 +14,11 @@ from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState
 from nasadvisor.domain.measurement import Measurement, MeasureOrder
+from nasadvisor.domain.platforms import Notice, PlatformReport
 from nasadvisor.domain.probing import ProbeResult
 from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.samples import Sample
-from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import Level, Statement
 from nasadvisor.domain.sweep import Answers, SelfTest, SweepReport
 from nasadvisor.host.config import config_from
 from nasadvisor.host.errors import DiskUnknown, MachineUnreadable, ToolMissing
@@ -66,7 +67,7 @@ def test_it_registers_exactly_its_verbs(tasks: HostTasks) -> None:
     tasks.register()
     own = {name for name in tasks.app.tasks if name.startswith("host.")}
     runs = ("apply", "undo", "finish", "keep", "report_run", "report_runs")
-    verbs = ("read_inventory", "sample", "measure", "smart_sweep", "start_self_test", *runs)
+    verbs = ("read_inventory", "sample", "measure", "smart_sweep", "start_self_test", "notify", *runs)
     assert own == {f"host.{verb}" for verb in verbs}
 
 
@@ -87,9 +88,26 @@ def test_a_redis_that_is_down_does_not_hold_up_a_run(
 
 def test_it_publishes_what_it_sees(tasks: HostTasks, sent: Sent) -> None:
     tasks.read_inventory()
-    [(task, (node, document))] = sent
+    [(first_task, (first_node, report)), (task, (node, document))] = sent
     assert (task, node) == ("console.store_inventory", "nas")
     assert from_document(Inventory, document).host.node == "nas"
+    assert (first_task, first_node) == ("console.store_platform", "nas")
+    assert from_document(PlatformReport, report).node == "nas"
+
+
+def test_a_message_for_the_platform_is_sent_or_it_says_why_not(tasks: HostTasks, sent: Sent) -> None:
+    notices: list[Notice] = []
+    notice = Notice(Level.WARNING, "A log wears out", "…")
+    replace(tasks, notifier=notices.append).notify(to_document(notice))
+    replace(tasks, notifier=notices.append).notify({"subject": "nothing else"})
+    assert (notices, sent) == ([notice], [])
+
+    def refuse_notice(_notice: Notice) -> None:
+        raise MachineUnreadable("perl", "gone")
+
+    replace(tasks, notifier=refuse_notice).notify(to_document(notice))
+    [(task, (node, _))] = sent
+    assert (task, node) == ("console.store_notice_error", "nas")
 
 
 def test_it_publishes_why_it_sees_nothing(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
@@ -126,7 +144,11 @@ def test_a_second_delivery_of_the_same_plan_does_nothing(bench: Bench, tasks: Ho
     sent.clear()
     tasks.apply(document, "anna")
     assert bench.executor.state == after
-    assert [task for task, _ in sent] == ["console.store_run_error", "console.store_inventory"]
+    assert [task for task, _ in sent] == [
+        "console.store_run_error",
+        "console.store_platform",
+        "console.store_inventory",
+    ]
 
 
 def test_a_run_goes_on_while_nobody_listens(

@@ -1,0 +1,245 @@
+"""Proxmox VE on the host, on a made-up /etc/pve in the forms of its manual pages."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nasadvisor.domain.inventory import Inventory, Partition
+from nasadvisor.domain.lifecycle import Goal
+from nasadvisor.domain.partition_types import SOLARIS_ZFS_TYPE
+from nasadvisor.domain.platforms import Guest, Notice, guest_of
+from nasadvisor.domain.statements import Level
+from nasadvisor.domain.units import GIB
+from nasadvisor.host.adapters.process import Command, Output, Tool
+from nasadvisor.host.errors import HostError, MachineUnreadable
+from nasadvisor.host.lock import HostBusy, host_lock
+from nasadvisor.host.platforms import HostPlatforms
+from nasadvisor.host.runs import apply_plan, undo_run
+from plugins.contract.host import Certificate, Task
+from plugins.proxmox.guests import parse_storages, zfs_mounts
+from plugins.proxmox.host import SCRIPTS, ProxmoxHost
+from tests.unit.fakes import FakeRunner
+from tests.unit.machines import NVME1, home_server
+from tests.unit.runs.conftest import Bench
+
+VERSION = "dpkg-query '--showformat=${Version}' --show pve-manager"
+
+STORAGES = """dir: local
+\tpath /var/lib/vz
+\tcontent iso,vztmpl,backup
+
+zfspool: local-zfs
+\tpool tank/data
+\tcontent images,rootdir
+\tsparse 1
+
+dir: files
+\tpath /tank/files/images
+\tcontent images
+"""
+
+MAIL = """boot: order=scsi0
+name: mail
+scsi0: local-zfs:vm-100-disk-0,iothread=1,size=32G
+scsi1: files:100/vm-100-disk-1.qcow2,size=8G
+ide2: none,media=cdrom
+net0: virtio=BC:24:11:00:00:01,bridge=vmbr0
+
+[before-update]
+name: mail
+scsi0: local-zfs:vm-999-disk-0,size=32G
+"""
+
+CLONE = "scsi0: local-zfs:base-9000-disk-0/vm-102-disk-0,size=8G\n"
+CONTAINER = "hostname: web\nrootfs: local-zfs:subvol-101-disk-0,size=8G\nmp0: local-zfs:subvol-101-disk-1,mp=/srv\n"
+MOUNTS = "tank /tank zfs rw 0 0\ntank/files /tank/files zfs rw 0 0\n/dev/sda1 / ext4 rw 0 0\n"
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> ProxmoxHost:
+    """A node with two virtual machines and a container."""
+    files = {
+        "usr/bin/pvesh": "",
+        "etc/pve/storage.cfg": STORAGES,
+        "etc/pve/qemu-server/100.conf": MAIL,
+        "etc/pve/qemu-server/102.conf": CLONE,
+        "etc/pve/lxc/101.conf": CONTAINER,
+        "proc/self/mounts": MOUNTS,
+        "sys/module/zfs/parameters/zfs_arc_max": f"{3 * GIB}\n",
+    }
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return ProxmoxHost(tmp_path)
+
+
+def give(node: ProxmoxHost, line: str) -> None:
+    """Add a line to the configuration of VM 100, where it is not part of a snapshot."""
+    path = node.root / "etc/pve/qemu-server/100.conf"
+    path.write_text(f"{line}\n{path.read_text()}")
+
+
+def test_it_is_detected_by_its_tool(node: ProxmoxHost, tmp_path: Path) -> None:
+    assert node.detect()
+    assert not ProxmoxHost(tmp_path / "elsewhere").detect()
+
+
+def test_its_version_is_that_of_pve_manager(node: ProxmoxHost) -> None:
+    assert node.version(FakeRunner({VERSION: "9.2.11"})) == "9.2.11"
+    assert node.supports.holds("9.2.11")
+    assert not node.supports.holds("8.1.4")
+    assert not node.supports.holds("10.0.1")
+
+
+def test_a_version_that_cannot_be_told_is_none(node: ProxmoxHost) -> None:
+    assert node.version(FakeRunner(missing=frozenset({Tool.DPKG_QUERY}))) == ""
+    assert node.version(FakeRunner({VERSION: Output("", "no packages found", 1, 0.0)})) == ""
+
+
+def test_its_disk_lock_is_held_as_well(node: ProxmoxHost) -> None:
+    assert ProxmoxHost().locks() == (Path("/run/lock/pve-diskmanage.lck"),)
+
+
+def test_a_run_waits_for_the_disk_lock_and_changes_nothing_without_it(
+    node: ProxmoxHost, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nasadvisor.host.runs.LOCK_WAIT_S", 0.05)
+    locks = (*bench.host.locks, *node.locks())
+    before = bench.executor.inventory()
+    with host_lock(node.locks(), 0), pytest.raises(HostBusy, match=r"pve-diskmanage\.lck"):
+        apply_plan(replace(bench.host, locks=locks), bench.plan(), "root", bench.watch)
+    assert bench.executor.inventory() == before
+
+
+def test_slices_have_the_type_that_its_disk_list_takes_for_zfs(bench: Bench) -> None:
+    assert SOLARIS_ZFS_TYPE == "6a898cc3-1dd2-11b2-99a6-080020736631"
+    apply_plan(bench.host, bench.plan(), "root", bench.watch)
+    disk = bench.executor.inventory().disk(NVME1)
+    assert disk is not None
+    assert {part.type_uuid for part in disk.partitions} == {SOLARIS_ZFS_TYPE}
+
+
+def test_an_undo_deletes_the_slices_so_that_its_disk_list_shows_the_ssd_as_unused(bench: Bench) -> None:
+    apply_plan(bench.host, bench.plan(), "root", bench.watch)
+    undo_run(bench.host, "run-1", "root", bench.watch)
+    disk = bench.executor.inventory().disk(NVME1)
+    assert disk is not None
+    assert disk.partitions == ()
+
+
+def test_guests_are_named_with_the_volumes_that_are_theirs(node: ProxmoxHost) -> None:
+    assert node.guests(FakeRunner(), home_server()) == (
+        Guest("tank/data/vm-100-disk-0", "VM 100 (mail)"),
+        Guest("tank/files", "VM 100 (mail)"),
+        Guest("tank/data/vm-102-disk-0", "VM 102"),
+        Guest("tank/data/subvol-101-disk-0", "CT 101 (web)"),
+        Guest("tank/data/subvol-101-disk-1", "CT 101 (web)"),
+    )
+
+
+def test_a_volume_belongs_to_the_guest_of_the_longest_path() -> None:
+    guests = (Guest("tank/files", "VM 100 (mail)"), Guest("tank/files/web", "CT 101 (web)"))
+    assert guest_of(guests, "tank/files/web/cache") == "CT 101 (web)"
+    assert guest_of(guests, "tank/files") == "VM 100 (mail)"
+    assert guest_of(guests, "tank/files2") == ""
+
+
+def test_a_cluster_file_system_that_is_away_is_said(node: ProxmoxHost, tmp_path: Path) -> None:
+    empty = ProxmoxHost(tmp_path / "empty")
+    with pytest.raises(MachineUnreadable):
+        empty.vetoes(FakeRunner(), home_server())
+    (node.root / "etc/pve/storage.cfg").unlink()
+    with pytest.raises(MachineUnreadable):
+        node.guests(FakeRunner(), home_server())
+
+
+def test_storages_that_are_not_on_zfs_are_left_out() -> None:
+    assert sorted(parse_storages(STORAGES + "\nlvmthin: fast\n\tpool nothing\n")) == ["files", "local", "local-zfs"]
+    assert zfs_mounts(MOUNTS) == {"/tank": "tank", "/tank/files": "tank/files"}
+
+
+@pytest.mark.parametrize("suffix", ["", "-part1"])
+def test_an_ssd_that_was_handed_to_a_guest_is_vetoed(node: ProxmoxHost, suffix: str) -> None:
+    inventory = home_server()
+    ssd = inventory.disk(NVME1)
+    assert ssd is not None
+    if suffix:
+        inventory = with_partition_at(inventory, f"{ssd.path}{suffix}")
+    give(node, f"virtio1: {ssd.path}{suffix},size=500G")
+    (veto,) = node.vetoes(FakeRunner(), inventory)
+    assert veto.scope == NVME1
+    assert [word for word in ("VM 100 (mail)", "virtio1", "Detach it") if word not in str(veto.reason)] == []
+
+
+def with_partition_at(inventory: Inventory, path: str) -> Inventory:
+    part = Partition(1, "p", SOLARIS_ZFS_TYPE, "", 1 << 20, 1 << 30, "nvme0n1p1", path)
+    disks = tuple(replace(disk, partitions=(part,)) if disk.key == NVME1 else disk for disk in inventory.disks)
+    return replace(inventory, disks=disks)
+
+
+def test_an_ssd_of_a_guest_stops_a_run(node: ProxmoxHost, bench: Bench) -> None:
+    ssd = bench.executor.inventory().disk(NVME1)
+    assert ssd is not None
+    give(node, f"virtio1: {ssd.path},size=500G")
+    here = HostPlatforms(FakeRunner({VERSION: "9.2.11"}), (node,))
+    run = apply_plan(replace(bench.host, vetoes=here.vetoes), bench.plan(), "root", bench.watch)
+    assert [refusal.code for refusal in run.refusals] == ["proxmox-disk-of-guest"]
+
+
+def test_guests_on_a_pool_forbid_nothing(node: ProxmoxHost) -> None:
+    assert node.vetoes(FakeRunner(), home_server()) == ()
+
+
+def test_an_arc_that_the_installer_limited_is_a_finding(node: ProxmoxHost) -> None:
+    (finding,) = node.findings(FakeRunner(), home_server())
+    assert finding.level is Level.INFO
+    assert "3G of 32G" in str(finding)
+    assert "/etc/modprobe.d/zfs.conf" in finding.why
+
+
+@pytest.mark.parametrize("limit", ["0", str(16 * GIB), "text", str(-1)])
+def test_another_limit_of_the_arc_is_none(node: ProxmoxHost, limit: str) -> None:
+    (node.root / "sys/module/zfs/parameters/zfs_arc_max").write_text(limit)
+    assert node.findings(FakeRunner(), home_server()) == ()
+
+
+def test_the_certificate_of_pveproxy_comes_before_that_of_the_node(node: ProxmoxHost) -> None:
+    local = node.root / "etc/pve/local"
+    local.mkdir(parents=True)
+    assert node.certificate() is None
+    for name in ("pve-ssl", "pveproxy-ssl"):
+        (local / f"{name}.pem").write_text("")
+        (local / f"{name}.key").write_text("")
+        assert node.certificate() == Certificate(local / f"{name}.pem", local / f"{name}.key")
+
+
+def test_a_message_goes_through_its_script_with_a_severity_of_its_own(node: ProxmoxHost) -> None:
+    script = SCRIPTS / "notify.pl"
+    runner = FakeRunner({f"perl {script} error 'tank: a log died' 'Both sides.'": ""})
+    node.notify(runner, Notice(Level.CRITICAL, "tank: a log died", "Both sides."))
+    assert len(runner.ran) == 1
+    with pytest.raises(HostError):
+        node.notify(FakeRunner(missing=frozenset({Tool.PERL})), Notice(Level.INFO, "x", "y"))
+
+
+@pytest.mark.parametrize(
+    ("by", "user"), [("anna@pve", "anna@pve"), ("root (command line)", "root@pam"), ("a@b:c", "root@pam")]
+)
+def test_a_run_becomes_a_task_of_who_asked_for_it(node: ProxmoxHost, by: str, user: str) -> None:
+    runner = FakeRunner({f"perl {SCRIPTS / 'task.pl'} tank {user} /run/log 7": "UPID:…"})
+    node.log_task(runner, Task("run-1", Goal.APPLY, "tank", by, Path("/run/log"), 7))
+    assert len(runner.ran) == 1
+
+
+@pytest.mark.parametrize("argument", ["-e", "/tmp/evil.pl", f"{SCRIPTS}/../../evil.pl", "notify.pl"])
+def test_perl_runs_nothing_but_the_scripts_of_integrations(argument: str) -> None:
+    with pytest.raises(ValueError, match="Perl"):
+        Command(Tool.PERL, (argument, "x"), mutates=False, timeout_s=1)
+
+
+def test_every_script_that_is_called_is_there() -> None:
+    called = set(re.findall(r'SCRIPTS / "([a-z]+\.pl)"', Path("plugins/proxmox/host.py").read_text()))
+    assert called == {script.name for script in SCRIPTS.iterdir()} != set()
