@@ -82,7 +82,12 @@ class Stack:
     def _run(self, part: str) -> list[str]:
         return [
             *("run", f"--name={self.name(part)}", "--read-only", "--cap-drop=all", "--network=host"),
-            *("--security-opt=no-new-privileges", "--tmpfs=/tmp", "--ulimit=nofile=4096:4096"),
+            *(
+                "--security-opt=no-new-privileges",
+                "--tmpfs=/tmp",
+                "--ulimit=nofile=4096:4096",
+                "--ulimit=nproc=4096:4096",
+            ),
             "--env=NASADVISOR_ALLOWED_HOSTS=127.0.0.1",
             f"--volume={self.folder}/state:/var/lib/nasadvisor/console",
             f"--volume={self.folder}/run:/run/nasadvisor",

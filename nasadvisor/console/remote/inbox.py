@@ -183,6 +183,7 @@ def receive(is_over: Callable[[], bool]) -> None:
         NotListening
         redis.exceptions.RedisError: the message service does not answer; whoever started this starts it again.
     """
+    logging.getLogger("celery.app.trace").setLevel(logging.WARNING)  # else a line for every message
     renewed_at = timezone.now()
     renew_if_due(renewed_at)
     with client() as service:
