@@ -36,7 +36,8 @@ def preview(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     if StoredRun.objects.filter(pk=plan_id).exists():
         return redirect("run-detail", plan_id)
     inventory, refusal = stored.node.inventory, refusal_of(stored)
-    shown = preview_of(stored.plan, inventory) if inventory and not refusal else None
+    cautions = stored.node.platform.cautions
+    shown = preview_of(stored.plan, inventory, cautions) if inventory and not refusal else None
     wear = wear_of(stored.plan, stored.node, inventory, timezone.now()) if inventory and shown else None
     context = {**_context(stored, WizardStep.PREVIEW), "preview": shown, "refusal": refusal, "wear": wear}
     return render(request, "wizard/preview.html", context)

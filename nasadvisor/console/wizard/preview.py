@@ -51,8 +51,8 @@ class Preview:
         return tuple(argv for step in self.steps for argv in step.commands)
 
 
-def preview_of(plan: Plan, inventory: Inventory) -> Preview | None:
-    """The preview; None if the pool is gone."""
+def preview_of(plan: Plan, inventory: Inventory, cautions: tuple[Finding, ...]) -> Preview | None:
+    """The preview, with what the platform wants read first; None if the pool is gone."""
     after = plan.after(inventory)
     pool_before, pool_after = inventory.pool(plan.request.pool_guid), after.pool(plan.request.pool_guid)
     if pool_before is None or pool_after is None:
@@ -66,7 +66,7 @@ def preview_of(plan: Plan, inventory: Inventory) -> Preview | None:
         undo=undo_preview(plan),
         stays=cannot_be_undone(plan),
         losses=_grouped(losses_of(plan, inventory)),
-        warnings=warnings_for(plan, inventory),
+        warnings=(*cautions, *warnings_for(plan, inventory)),
     )
 
 

@@ -87,6 +87,12 @@ def test_a_veto_that_comes_after_the_preview_stops_the_apply(operator: Client, s
     assert not [each for each in sent if each.task == "host.apply"]
 
 
+def test_what_the_platform_wants_read_is_in_the_preview(operator: Client) -> None:
+    tell(cautions=(Finding("dummy-caution", "The dummy's vendor does not support this.", level=Level.WARNING),))
+    page = text(operator.get(f"/plans/{plan_of(operator).id}/"))
+    assert "The dummy's vendor does not support this." in page.replace("&#x27;", "'")
+
+
 def test_a_veto_on_undoing_only_does_not_stop_an_apply(operator: Client, sent: list[Sent]) -> None:
     tell(vetoes=(Veto(WHY, "", (Goal.UNDO,)),))
     operator.post(f"/plans/{plan_of(operator).id}/apply/", {"password": PASSWORD})
