@@ -16,7 +16,7 @@ SCRIPTS = [RECIPE / name for name in ("postinst", "prerm", "postrm")]
 # Programs without which the product still does its work, and those of OpenZFS, which is there or is not.
 OPTIONAL = {Tool.FIO, Tool.NVME, Tool.ZDB, Tool.ZFS, Tool.ZPOOL}
 # Always there: no package depends on these.
-ESSENTIAL = {"dpkg", "util-linux"}
+ESSENTIAL = {"dpkg", "perl-base", "util-linux"}
 
 
 def field(recipe: Path, name: str) -> list[str]:
