@@ -3,7 +3,7 @@
 import json
 import sys
 import uuid
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -12,13 +12,20 @@ from nasadvisor.cli.errors import Misuse, Refusal, json_option
 from nasadvisor.cli.services import services_for
 from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.documents import to_document
-from nasadvisor.domain.figures import milliseconds, rate
+from nasadvisor.domain.figures import duration, milliseconds, rate
 from nasadvisor.domain.inventory import Disk, Pool
-from nasadvisor.domain.measurement import Measurement, MeasureOrder
+from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
 from nasadvisor.domain.prediction import Prediction
 from nasadvisor.domain.probing import CandidateResult, FioFigures, ProbeResult
 from nasadvisor.domain.units import GIB, zfs_size
 from nasadvisor.host.measure import clean_up, measure
+
+STAGES: Final = {
+    Stage.LOOK: "Looking whether the pool is quiet",
+    Stage.PROBE: "Writing to the pool",
+    Stage.FILL: "Filling the fast cache of the SSD",
+    Stage.TEST: "Writing to the SSD as to a log",
+}
 
 
 @click.command()
@@ -50,7 +57,7 @@ def probe(
         _ask(chosen, candidate)
     size = size_gib * GIB if size_gib else 0
     order = MeasureOrder(str(uuid.uuid4()), chosen.guid, candidate.key if candidate else "", seconds, size)
-    found = measure(host, order)
+    found = measure(host, order, _tell)
     if as_json:
         click.echo(json.dumps(_document(found), ensure_ascii=False))
         return
@@ -71,6 +78,12 @@ def _ask(pool: Pool, disk: Disk | None) -> None:
         click.echo(f"SSD {disk.label}: it is written to for some minutes, which wears it a little.", err=True)
     if not click.confirm("Measure now?", err=True):
         raise Refusal("Nothing was changed.")
+
+
+def _tell(progress: MeasureProgress) -> None:
+    """Say what begins; on standard error, so that it is not in the way of the answer."""
+    part = f" {progress.number}/{progress.count}" if progress.count > 1 else ""
+    click.echo(f"{STAGES[progress.stage]}{part}, about {duration(progress.left_s)} to go", err=True)
 
 
 def _document(found: Measurement) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from nasadvisor.console.statements import read_statement
 from nasadvisor.documents import DocumentError, from_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState
-from nasadvisor.domain.measurement import Measurement
+from nasadvisor.domain.measurement import Measurement, MeasureProgress
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.platforms import PlatformReport
 from nasadvisor.domain.pool_facts import PoolFacts
@@ -275,7 +275,8 @@ class StoredSample(models.Model):
 class StoredMeasurement(models.Model):
     """A measurement by writing that somebody ordered; `document` is the `Measurement` once it is there.
 
-    `error` is why there is none, None while it may still come. The id is the order's.
+    `error` is why there is none, None while it may still come. The id is the order's. `progress` is how far it is, as
+    its host has told last.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -283,6 +284,7 @@ class StoredMeasurement(models.Model):
     pool_guid = models.CharField(max_length=20, db_index=True)
     disk_key = models.CharField(max_length=255, default="", blank=True)
     document = models.JSONField(null=True)
+    progress_document = models.JSONField(null=True)
     error_document = models.JSONField(null=True)
     requested_by = models.CharField(max_length=253)
     requested_at = models.DateTimeField()
@@ -292,6 +294,19 @@ class StoredMeasurement(models.Model):
 
     def __str__(self) -> str:
         return str(self.id)
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it may still come."""
+        return self.document is None and self.error_document is None
+
+    @cached_property
+    def progress(self) -> MeasureProgress | None:
+        """How far it is; None before the host's first word."""
+        try:
+            return from_document(MeasureProgress, self.progress_document) if self.progress_document else None
+        except DocumentError:
+            return None
 
     @cached_property
     def measurement(self) -> Measurement | None:

@@ -13,7 +13,7 @@ from nasadvisor.console.models import Node, Pending, StoredMeasurement, StoredRu
 from nasadvisor.documents import Json, from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
-from nasadvisor.domain.measurement import Measurement
+from nasadvisor.domain.measurement import Measurement, MeasureProgress
 from nasadvisor.domain.platforms import PlatformReport
 from nasadvisor.domain.statements import Statement, gettext_noop
 
@@ -172,6 +172,17 @@ def store_measurement(node_name: str, document: Json) -> None:
         pk=UUID(found.order.id), node=_heard_from(node_name), document__isnull=True
     )
     asked.update(document=document, error_document=None)
+
+
+def store_measure_progress(node_name: str, document: Json) -> None:
+    """Keep how far a measurement is, while it is.
+
+    Raises:
+        DocumentError: if it is not a progress.
+    """
+    progress = from_document(MeasureProgress, document)
+    asked = StoredMeasurement.objects.filter(pk=UUID(progress.order_id), node=_heard_from(node_name))
+    asked.filter(document__isnull=True, error_document__isnull=True).update(progress_document=document)
 
 
 def store_measurement_error(node_name: str, order_id: str, document: Json) -> None:

@@ -61,6 +61,12 @@ def store_measurement(node: str, document: Json) -> None:
     records.store_measurement(node, document)
 
 
+@app.task(name="console.store_measure_progress")
+def store_measure_progress(node: str, document: Json) -> None:
+    """A host has begun another part of a measurement."""
+    records.store_measure_progress(node, document)
+
+
 @app.task(name="console.store_measurement_error")
 def store_measurement_error(node: str, order_id: str, document: Json) -> None:
     """A host has not measured what it was asked for."""

@@ -7,7 +7,7 @@ from django.views.i18n import set_language
 
 from nasadvisor.console import about, accounts, disks, nodes, overview, pools, users
 from nasadvisor.console.evidence import views as evidence
-from nasadvisor.console.evidence.measuring import measure
+from nasadvisor.console.evidence.measuring import measure, measured
 from nasadvisor.console.evidence.report import report
 from nasadvisor.console.remote import pages as remote
 
@@ -19,6 +19,7 @@ urlpatterns = [
     path("evidence/<str:guid>/", evidence.pool, name="evidence-pool"),
     path("evidence/<str:guid>/heat/", evidence.heat, name="evidence-heat"),
     path("evidence/<str:guid>/measure/", measure, name="evidence-measure"),
+    path("evidence/<str:guid>/measured/", measured, name="evidence-measured"),
     path("evidence/<str:guid>/report/<uuid:run_id>/", report, name="evidence-report"),
     path("disks/", disks.disks, name="disks"),
     path("disks/<path:key>/", disks.disk, name="disk"),

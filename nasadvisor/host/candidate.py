@@ -11,6 +11,7 @@ from nasadvisor.domain.actions import Action, CreateSlice, CreateTable, RestoreT
 from nasadvisor.domain.checks import can
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.landed import gone, landed
+from nasadvisor.domain.measurement import Begin, Stage
 from nasadvisor.domain.plan import PlanIds, PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.probing import CandidateRecord, CandidateResult, FioFigures
 from nasadvisor.domain.refusals import HiddenContent
@@ -25,6 +26,7 @@ from nasadvisor.host.errors import HostError, RulesForbid, ToolMissing
 from nasadvisor.host.executor import Executor
 from nasadvisor.host.leftovers import Leftovers
 from nasadvisor.host.lock import host_lock
+from nasadvisor.host.probe import quietly
 from nasadvisor.host.runs import LOCK_WAIT_S, RunHost
 
 JOBS: Final = tuple((block * KIB, writers) for writers in (1, 16) for block in (4, 16, 64, 128))
@@ -61,7 +63,9 @@ class CandidateHost:
     leftovers: Leftovers
 
 
-def measure_candidate(host: CandidateHost, request: PlanRequest, ids: PlanIds, seconds: int) -> CandidateResult:
+def measure_candidate(
+    host: CandidateHost, request: PlanRequest, ids: PlanIds, seconds: int, begin: Begin = quietly
+) -> CandidateResult:
     """Measure the SSD of a request for a single log, for `seconds` a job. The pool of the request is not touched.
 
     Raises:
@@ -82,7 +86,7 @@ def measure_candidate(host: CandidateHost, request: PlanRequest, ids: PlanIds, s
         try:
             _make(actions, inventory, executor)
             piece = next(action.slice for action in actions if isinstance(action, CreateSlice))
-            measured = _measure(host.runner.holding(descriptors), piece, seconds)
+            measured = _measure(host.runner.holding(descriptors), piece, seconds, begin)
         finally:
             _take_back(record, executor, host.leftovers)
     label = disk.label if disk else ""
@@ -129,7 +133,9 @@ def _make(actions: tuple[Action, ...], inventory: Inventory, executor: Executor)
             raise SliceStays(Statement("not-shown", NOT_SHOWN, {"step": action.describe()}))
 
 
-def _measure(runner: Runner, piece: Slice, seconds: int) -> tuple[float, float, int, tuple[FioFigures, ...]]:
+def _measure(
+    runner: Runner, piece: Slice, seconds: int, begin: Begin
+) -> tuple[float, float, int, tuple[FioFigures, ...]]:
     """First fill the SSD's fast cache, then measure what a log does."""
 
     def job(block: int, writers: int, length: int, sync: str) -> FioFigures:
@@ -137,10 +143,21 @@ def _measure(runner: Runner, piece: Slice, seconds: int) -> tuple[float, float, 
         place = (f"--filename={piece.partuuid_path}", "--direct=1", f"--size={share}", f"--offset_increment={share}")
         return run_fio(runner, FioJob(place, block, writers, length, sync))
 
-    halves = [job(MIB, 4, max(seconds * FILL_SHARE // 2, 1), "") for _ in range(2)]
-    figures = tuple(job(block, writers, seconds, "--fdatasync=1") for block, writers in JOBS)
+    halves = []
+    for number in (1, 2):
+        begin(Stage.FILL, number, 2)
+        halves.append(job(MIB, 4, half_of_fill_s(seconds), ""))
+    figures = []
+    for number, (block, writers) in enumerate(JOBS, 1):
+        begin(Stage.TEST, number, len(JOBS))
+        figures.append(job(block, writers, seconds, "--fdatasync=1"))
     written = sum(each.operations * each.block_bytes for each in (*halves, *figures))
-    return halves[0].bytes_per_s, halves[1].bytes_per_s, written, figures
+    return halves[0].bytes_per_s, halves[1].bytes_per_s, written, tuple(figures)
+
+
+def half_of_fill_s(seconds: int) -> int:
+    """How long each half of filling the fast cache takes, for so many seconds a job."""
+    return max(seconds * FILL_SHARE // 2, 1)
 
 
 def _take_back(record: CandidateRecord, executor: Executor, leftovers: Leftovers) -> None:

@@ -4,11 +4,12 @@ import re
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.inventory import Inventory, Pool
-from nasadvisor.domain.measurement import Measurement, MeasureOrder
+from nasadvisor.domain.measurement import Begin, Measurement, MeasureOrder, MeasureProgress, Stage
 from nasadvisor.domain.plan import PlanIds, PlanRequest
 from nasadvisor.domain.platforms import vetoes_on
 from nasadvisor.domain.probing import CandidateResult, against_probe
@@ -16,10 +17,12 @@ from nasadvisor.domain.refusals import DiskGone, NoPool
 from nasadvisor.domain.samples import Sample
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.units import GIB
-from nasadvisor.host.candidate import CandidateHost, clean_up_candidates, measure_candidate
+from nasadvisor.host.candidate import JOBS as CANDIDATE_JOBS
+from nasadvisor.host.candidate import CandidateHost, clean_up_candidates, half_of_fill_s, measure_candidate
 from nasadvisor.host.errors import HostError, RulesForbid
 from nasadvisor.host.measurements import claim_order, keep_measurement
-from nasadvisor.host.probe import ProbeHost, clean_up_probes, probe_pool
+from nasadvisor.host.probe import JOBS as PROBE_JOBS
+from nasadvisor.host.probe import SETTLE_S, ProbeHost, clean_up_probes, probe_pool
 from nasadvisor.host.sample import Sampler
 
 LOOK_S: Final = 5.0
@@ -56,6 +59,32 @@ class MeasureHost:
     results: Path
 
 
+@dataclass
+class _Pace:
+    """Tells of each part of a measurement, with how long the rest will take."""
+
+    order: MeasureOrder
+    clock: Callable[[], datetime]
+    observe: Callable[[MeasureProgress], None]
+    begun: int = 0
+
+    @property
+    def lengths_s(self) -> tuple[float, ...]:
+        """How long each part takes, in their order."""
+        seconds = self.order.seconds
+        pool = (LOOK_S, *(SETTLE_S + seconds for _ in PROBE_JOBS))
+        if not self.order.disk_key:
+            return pool
+        return (*pool, half_of_fill_s(seconds), half_of_fill_s(seconds), *(seconds for _ in CANDIDATE_JOBS))
+
+    def begin(self, stage: Stage, number: int, count: int) -> None:
+        """See `measurement.Begin`."""
+        left_s, total_s = sum(self.lengths_s[self.begun :]), sum(self.lengths_s)
+        self.begun += 1
+        at = self.clock().isoformat(timespec="seconds")
+        self.observe(MeasureProgress(self.order.id, stage, number, count, at, left_s, total_s))
+
+
 def clean_up(host: MeasureHost) -> tuple[str, ...]:
     """Remove what interrupted measurements left; the names of what was removed.
 
@@ -65,8 +94,13 @@ def clean_up(host: MeasureHost) -> tuple[str, ...]:
     return (*clean_up_probes(host.probes), *clean_up_candidates(host.candidates))
 
 
-def measure(host: MeasureHost, order: MeasureOrder) -> Measurement:
-    """Measure what was ordered. Everything is checked here, whoever gave the order.
+def unseen(progress: MeasureProgress) -> None:
+    """Watches nothing."""
+    del progress
+
+
+def measure(host: MeasureHost, order: MeasureOrder, observe: Callable[[MeasureProgress], None] = unseen) -> Measurement:
+    """Measure what was ordered. Everything is checked here, whoever gave the order. `observe` is told how far it is.
 
     Raises:
         OrderForeign, MeasurementRefused, MeasuredBefore: nothing was changed.
@@ -84,10 +118,12 @@ def measure(host: MeasureHost, order: MeasureOrder) -> Measurement:
     vetoes = vetoes_on(host.candidates.runs.vetoes(inventory), "", pool.guid, order.disk_key)
     if vetoes:
         raise MeasurementRefused(vetoes)
+    begin = _Pace(order, host.probes.clock, observe).begin
+    begin(Stage.LOOK, 1, 1)
     _check(host, pool)
     claim_order(host.results, order.id)
-    probe = probe_pool(host.probes, pool, order.id, order.seconds)
-    found = Measurement(order, probe, _test(host, inventory, pool, order) if order.disk_key else None)
+    probe = probe_pool(host.probes, pool, order.id, order.seconds, begin)
+    found = Measurement(order, probe, _test(host, inventory, pool, order, begin) if order.disk_key else None)
     keep_measurement(host.results, found)
     return found
 
@@ -106,11 +142,11 @@ def _look(host: MeasureHost, pool: Pool) -> Sample | None:
     return next((each for each in sampler.sample().samples if each.pool_guid == pool.guid), None)
 
 
-def _test(host: MeasureHost, inventory: Inventory, pool: Pool, order: MeasureOrder) -> CandidateResult:
+def _test(host: MeasureHost, inventory: Inventory, pool: Pool, order: MeasureOrder, begin: Begin) -> CandidateResult:
     disk = inventory.disk(order.disk_key)
     room = int(disk.identity.size_bytes * SHARE_FOR_TEST) if disk else 0
     size = order.test_bytes or min(TEST_BYTES, room)
     request = PlanRequest(pool.guid, (order.disk_key,), size, reserve_percent=0)
     uuids = tuple(str(uuid.uuid4()) for _ in range(PlanIds.uuids_needed(request)))
     at = host.probes.clock().isoformat(timespec="seconds")
-    return measure_candidate(host.candidates, request, PlanIds(order.id, at, uuids), order.seconds)
+    return measure_candidate(host.candidates, request, PlanIds(order.id, at, uuids), order.seconds, begin)

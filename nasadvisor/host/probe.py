@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.inventory import Pool
+from nasadvisor.domain.measurement import Begin, Stage
 from nasadvisor.domain.probing import (
     PROBE_FILE_BYTES,
     PROBE_PREFIX,
@@ -74,7 +75,12 @@ class ProbeHost:
     clock: Callable[[], datetime]
 
 
-def probe_pool(host: ProbeHost, pool: Pool, probe_id: str, seconds: int) -> ProbeResult:
+def quietly(stage: Stage, number: int, count: int) -> None:
+    """A `measurement.Begin` for those who do not want to know."""
+    del stage, number, count
+
+
+def probe_pool(host: ProbeHost, pool: Pool, probe_id: str, seconds: int, begin: Begin = quietly) -> ProbeResult:
     """Measure synchronous writes for `seconds` a job; the pool was checked by the caller (`against_probe`).
 
     Raises:
@@ -91,10 +97,13 @@ def probe_pool(host: ProbeHost, pool: Pool, probe_id: str, seconds: int) -> Prob
         host.leftovers.write(record)
         try:
             _create(held.runner, record)
-            figures = tuple(_measure(held.runner, record, job, seconds) for job in JOBS)
+            figures = []
+            for number, job in enumerate(JOBS, 1):
+                begin(Stage.PROBE, number, len(JOBS))
+                figures.append(_measure(held.runner, record, job, seconds))
         finally:
             _take_back(held, record)
-    return ProbeResult(probe_id, pool.guid, pool.name, at, bool(pool.logs), figures)
+    return ProbeResult(probe_id, pool.guid, pool.name, at, bool(pool.logs), tuple(figures))
 
 
 def clean_up_probes(host: ProbeHost) -> tuple[str, ...]:

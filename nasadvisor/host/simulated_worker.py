@@ -6,6 +6,7 @@ NASADVISOR_SIMULATED_MACHINE names an inventory document, and <node> is the one 
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from nasadvisor.documents import from_json
 from nasadvisor.domain.actions import Action
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import CommandRan
-from nasadvisor.domain.measurement import Measurement, MeasureOrder
+from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.reading import Reading
 from nasadvisor.host.config import load_config
 from nasadvisor.host.errors import HostError
@@ -62,8 +63,9 @@ def sample() -> Reading:
     return Reading(samples, tuple(simulated_facts(inventory, pool) for pool in inventory.pools))
 
 
-def measure(order: MeasureOrder) -> Measurement:
+def measure(order: MeasureOrder, observe: Callable[[MeasureProgress], None]) -> Measurement:
     """Nothing can be measured on a machine that is not there."""
+    del observe
     raise NotSimulated(order.pool_guid)
 
 

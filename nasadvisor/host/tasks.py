@@ -18,7 +18,7 @@ from nasadvisor.documents import DocumentError, Json, from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.joining import ConsoleAccess, bracketed, console_queue, host_queue, unacknowledged, user_of
 from nasadvisor.domain.lifecycle import Run
-from nasadvisor.domain.measurement import Measurement, MeasureOrder
+from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.platforms import Notice, PlatformReport, no_messages, no_platform
 from nasadvisor.domain.reading import Reading
@@ -96,7 +96,7 @@ class HostTasks:
     look: Callable[[], Inventory]
     runs: RunHost
     sample: Callable[[], Reading]
-    measure: Callable[[MeasureOrder], Measurement]
+    measure: Callable[[MeasureOrder, Callable[[MeasureProgress], None]], Measurement]
     health: HealthServices
     queue: str = "console"
     platform: Callable[[Inventory], PlatformReport] = no_platform
@@ -220,7 +220,7 @@ class HostTasks:
             log.warning("refused an order that is not one: %s", error)
             return
         try:
-            found = self.measure(order)
+            found = self.measure(order, self._publish_progress)
         except HostError as error:
             log.warning("measurement %s: %s", order.id, error)
             self._publish("console.store_measurement_error", order.id, to_document(error.statement))
@@ -273,6 +273,9 @@ class HostTasks:
     def _publish_stopped(self, run_id: str, error: HostError) -> None:
         log.warning("run %s: %s", run_id, error)
         self._publish("console.store_run_error", run_id, to_document(error.statement))
+
+    def _publish_progress(self, progress: MeasureProgress) -> None:
+        self._publish("console.store_measure_progress", to_document(progress))
 
     def _publish_answers(self, part: tuple[DiskAnswer, ...]) -> None:
         self._publish("console.store_answers", to_document(Answers(self.node, part)))

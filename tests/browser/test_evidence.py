@@ -14,13 +14,16 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from nasadvisor.console import records, series
-from nasadvisor.console.models import Node, SampledPool, StoredRun
+from nasadvisor.console.models import Node, SampledPool, StoredMeasurement, StoredRun
 from nasadvisor.console.tasks import roll_up_samples
-from tests.browser.conftest import Desk
+from nasadvisor.documents import to_document
+from nasadvisor.domain.measurement import MeasureProgress, Stage
+from nasadvisor.domain.smart.power_loss import Evidence, Protection
+from tests.browser.conftest import PASSWORD, Desk
 from tests.browser.test_looks import WIDTHS, overflow, picture, violations
 from tests.evidence.picture import RECORDED
 from tests.unit.console.test_evidence import applied_run, fill
-from tests.unit.console.test_measuring import load, measured, store
+from tests.unit.console.test_measuring import load, measured, store, tell_health
 from tests.unit.machines import TANK
 
 IMAGES = Path(__file__).parents[2] / "docs/images"
@@ -70,7 +73,20 @@ def proof(desk: Desk) -> None:
 def measure(desk: Desk) -> None:
     load()
     store(measured(str(uuid4()), 80, 5, had_log=False))
+    tell_health((Evidence("NVMe controller: no volatile write cache", Protection.LIKELY),))
     desk.open(f"/evidence/{TANK}/measure/")
+
+
+def measuring(desk: Desk) -> None:
+    """A measurement that is under way, and how far it is."""
+    measure(desk)
+    desk.page.fill("input[name=password]", PASSWORD)
+    desk.page.locator("main form button.btn-primary").click()
+    desk.page.get_by_text("Under way.").or_(desk.page.get_by_text("Läuft")).first.wait_for()
+    order = str(StoredMeasurement.objects.get(document__isnull=True).pk)
+    at = (timezone.now() - timedelta(seconds=70)).isoformat()
+    records.store_measure_progress("nas", to_document(MeasureProgress(order, Stage.TEST, 3, 8, at, 310, 600)))
+    desk.page.locator("progress[value^='6']").wait_for()
 
 
 def overview(desk: Desk) -> None:
@@ -87,6 +103,7 @@ PAGES: dict[str, Callable[[Desk], None]] = {
     "report": report,
     "proof": proof,
     "measure": measure,
+    "measuring": measuring,
     "overview": overview,
 }
 

@@ -2,17 +2,22 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, Final
 from uuid import uuid4
 
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from nasadvisor.console import hosts
+from nasadvisor.console.health.forecasts import newest_reading
+from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.models import StoredMeasurement, StoredRun
 from nasadvisor.console.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
 from nasadvisor.console.pools import pool_or_404
@@ -20,11 +25,19 @@ from nasadvisor.console.roles import operator_required, user_of
 from nasadvisor.console.wizard.draft import is_free_ssd
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
-from nasadvisor.domain.measurement import Measurement, MeasureOrder
+from nasadvisor.domain.measurement import Measurement, MeasureOrder, Stage
 from nasadvisor.domain.prediction import Range
 from nasadvisor.domain.probing import against_probe
+from nasadvisor.domain.smart.power_loss import PowerLossProtection, weigh
 
 SHOWN = 20
+
+_STAGES: Final[dict[Stage, str | Promise]] = {
+    Stage.LOOK: gettext_lazy("Looking whether the pool is quiet."),
+    Stage.PROBE: gettext_lazy("Writing to the pool: load %(number)s of %(count)s."),
+    Stage.FILL: gettext_lazy("Filling the fast cache of the SSD: half %(number)s of %(count)s."),
+    Stage.TEST: gettext_lazy("Writing to the SSD as to a log: load %(number)s of %(count)s."),
+}
 
 
 class MeasureForm(PasswordForm):
@@ -55,22 +68,79 @@ def measure(request: HttpRequest, guid: str) -> HttpResponse:
         except hosts.HostUnreachable as error:
             messages.error(request, str(error))
         else:
-            messages.info(request, _("Measuring has begun. It takes some minutes; reload this page to see the result."))
+            messages.info(request, _("Measuring has begun. It takes some minutes; you may close this page."))
             return redirect("evidence-measure", guid)
     context = {
         "node": node,
         "pool": pool,
         "form": form,
         "refusals": refusals,
-        "measurements": measurements_of(guid),
+        "measurements": measurements_of(guid, timezone.now()),
         "section": "evidence",
     }
     return render(request, "evidence/measure.html", context)
 
 
-def measurements_of(pool_guid: str) -> list[StoredMeasurement]:
+@operator_required
+def measured(request: HttpRequest, guid: str) -> HttpResponse:
+    """The part of the page that changes while something is measured."""
+    _node, _inventory, pool = pool_or_404(request, guid)
+    context = {"pool": pool, "measurements": measurements_of(guid, timezone.now())}
+    return render(request, "evidence/_measured.html", context)
+
+
+@dataclass(frozen=True)
+class UnderWay:
+    """How far a measurement is: what is being done, since when, how long it will still take, how much is done."""
+
+    words: str
+    since: str
+    left_s: float
+    percent: int
+
+
+@dataclass(frozen=True)
+class TestedSsd:
+    """What else is known of an SSD that was tested, from its newest health reading."""
+
+    disk: StoredDisk
+    protection: PowerLossProtection
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measurement as its page shows it."""
+
+    stored: StoredMeasurement
+    under_way: UnderWay | None
+    ssd: TestedSsd | None
+
+
+def measurements_of(pool_guid: str, now: datetime) -> list[Measured]:
     """The last measurements of a pool, newest first."""
-    return list(StoredMeasurement.objects.filter(pool_guid=pool_guid)[:SHOWN])
+    found = StoredMeasurement.objects.filter(pool_guid=pool_guid)[:SHOWN]
+    return [Measured(each, _under_way(each, now), _tested_ssd(each)) for each in found]
+
+
+def _under_way(stored: StoredMeasurement, now: datetime) -> UnderWay | None:
+    progress = stored.progress
+    if not stored.is_under_way:
+        return None
+    if progress is None:
+        return UnderWay(_("Waiting for the host."), stored.requested_at.isoformat(), 0.0, 0)
+    left_s = progress.left_at(now).total_seconds()
+    words = _STAGES[progress.stage] % {"number": progress.number, "count": progress.count}
+    return UnderWay(words, progress.at, left_s, int(100 * (1 - left_s / progress.total_s)) if progress.total_s else 0)
+
+
+def _tested_ssd(stored: StoredMeasurement) -> TestedSsd | None:
+    """The health of the tested SSD; None without a test, and before its first reading."""
+    if stored.measurement is None or stored.measurement.candidate is None:
+        return None
+    key = stored.measurement.candidate.disk_key
+    disk = StoredDisk.objects.filter(node=stored.node_id, key=key, read_at__isnull=False).first()
+    reading = newest_reading(disk) if disk else None
+    return TestedSsd(disk, weigh(reading.power_loss)) if disk and reading else None
 
 
 @dataclass(frozen=True)

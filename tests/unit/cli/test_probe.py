@@ -1,10 +1,12 @@
 """`nasadvisor probe`: consent first, refusals with reasons, and a prediction from what was measured."""
 
+import json
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 import pytest
 
-from nasadvisor.domain.measurement import MeasureOrder
+from nasadvisor.domain.measurement import MeasureOrder, MeasureProgress, Stage
 from nasadvisor.domain.samples import Sample
 from nasadvisor.host.measure import MeasureHost, OrderForeign, measure
 from nasadvisor.host.measurements import MeasuredBefore
@@ -110,3 +112,25 @@ def test_an_order_that_we_would_not_give_is_refused(quiet: Shell, order: Measure
     with pytest.raises(OrderForeign):
         measure(quiet.measure_host, order)
     assert quiet.measure_host.probes.runner.ran == []
+
+
+def test_it_says_what_it_does_and_how_long_the_rest_will_take(quiet: Shell) -> None:
+    seen: list[MeasureProgress] = []
+    order = MeasureOrder("0a1b2c3d4e5f", TANK, seconds=10)
+    measure(quiet.measure_host, order, seen.append)
+    assert [(each.stage, each.number, each.count) for each in seen] == [
+        (Stage.LOOK, 1, 1),
+        *((Stage.PROBE, number, 5) for number in range(1, 6)),
+    ]
+    assert [each.left_s for each in seen] == [65, 60, 48, 36, 24, 12]
+    assert {each.total_s for each in seen} == {65}
+    began = datetime.fromisoformat(seen[1].at)
+    assert seen[1].left_at(began + timedelta(seconds=20)) == timedelta(seconds=40)
+    assert seen[1].left_at(began + timedelta(hours=1)) == timedelta()
+
+
+def test_the_command_says_so_on_standard_error(quiet: Shell) -> None:
+    result = quiet.run("probe", "tank", "--yes", "--json")
+    assert result.exit_code == 0
+    assert "Writing to the pool 5/5, about" in result.stderr
+    assert json.loads(result.stdout)

@@ -9,14 +9,18 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console import records, tasks
+from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.models import Node, StoredMeasurement
 from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.measurement import Measurement, MeasureOrder
+from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
 from nasadvisor.domain.probing import ProbeResult
+from nasadvisor.domain.smart.power_loss import Evidence, Protection
+from nasadvisor.domain.smart.reading import decode
 from nasadvisor.domain.statements import Statement
 from tests.unit.console.conftest import PASSWORD, Sent
 from tests.unit.console.test_evidence import applied_run, fill, page
+from tests.unit.domain.smart.drives import nvme
 from tests.unit.evidence.test_probe import fio, ssd
 from tests.unit.machines import ARCHIVE, NVME1, SHARED_SSD, TANK, USB_STICK, home_server, with_pool
 
@@ -42,6 +46,13 @@ def store(found: Measurement) -> None:
         id=UUID(found.order.id), node=node, pool_guid=TANK, requested_by="me", requested_at=timezone.now()
     )
     records.store_measurement("nas", to_document(found))
+
+
+def tell_health(evidence: tuple[Evidence, ...]) -> None:
+    """The tested SSD has told how it is."""
+    reading = to_document(replace(decode(nvme(units=3)), power_loss=evidence))
+    read = {"read_at": timezone.now(), "percent_used": 7.0, "bytes_written": 12_300_000_000_000}
+    StoredDisk.objects.filter(key=NVME1).update(reading_document=reading, **read)
 
 
 def test_a_viewer_may_not_measure(viewer: Client, sent: list[Sent]) -> None:
@@ -141,3 +152,52 @@ def test_a_tested_ssd_is_what_the_verdict_compares_with(operator: Client) -> Non
     store(found)
     StoredMeasurement.objects.update(disk_key=NVME1)
     assert "The SSD, measured" in page(operator, f"/evidence/{TANK}/")
+
+
+def test_while_it_is_measured_the_page_tells_what_is_done_and_how_long_it_will_take(operator: Client) -> None:
+    load()
+    operator.post(URL, {"password": PASSWORD})
+    order = str(StoredMeasurement.objects.get().pk)
+    assert "Waiting for the host." in page(operator, URL)
+    at = (timezone.now() - timedelta(seconds=10)).isoformat()
+    tasks.store_measure_progress("nas", to_document(MeasureProgress(order, Stage.TEST, 3, 8, at, 310, 600)))
+    text = page(operator, URL)
+    assert "Writing to the SSD as to a log: load 3 of 8." in text
+    assert "about 5 min to go" in text
+    assert 'hx-trigger="every 2s"' in text
+    assert "load 3 of 8" in page(operator, f"/evidence/{TANK}/measured/")
+    records.store_measurement("nas", to_document(measured(order, 80, 0, had_log=False)))
+    assert "hx-trigger" not in page(operator, f"/evidence/{TANK}/measured/")
+
+
+def test_progress_that_arrives_late_or_from_elsewhere_changes_nothing(operator: Client) -> None:
+    load()
+    order = str(uuid4())
+    store(measured(order, 80, 5, had_log=False))
+    late = to_document(MeasureProgress(order, Stage.LOOK, 1, 1, timezone.now().isoformat(), 55, 55))
+    tasks.store_measure_progress("nas", late)
+    operator.post(URL, {"password": PASSWORD})
+    asked = str(StoredMeasurement.objects.get(document__isnull=True).pk)
+    tasks.store_measure_progress("other", {**late, "order_id": asked})
+    assert not StoredMeasurement.objects.filter(progress_document__isnull=False).exists()
+    assert "Waiting for the host." in page(operator, URL)
+
+
+def test_a_viewer_does_not_follow_a_measurement(viewer: Client) -> None:
+    load()
+    assert viewer.get(f"/evidence/{TANK}/measured/").status_code == 403
+
+
+def test_beside_a_tested_ssd_stand_its_power_loss_protection_and_its_wear(operator: Client) -> None:
+    load()
+    store(measured(str(uuid4()), 80, 5, had_log=False))
+    assert "Its health was not read yet" in page(operator, URL)
+    likely = (Evidence("NVMe controller: no volatile write cache", Protection.LIKELY),)
+    tell_health(likely)
+    text = page(operator, URL)
+    assert "Likely" in text
+    assert "no volatile write cache" in text
+    assert "7 %" in text
+    assert "12.3 TB" in text
+    tell_health(())
+    assert "The SSD gives no evidence of it; its data sheet tells." in page(operator, URL)

@@ -1,5 +1,6 @@
 """The worker's tasks: what they accept, what they publish, and what happens when nobody listens."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,7 +14,7 @@ from kombu.exceptions import OperationalError
 from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState
-from nasadvisor.domain.measurement import Measurement, MeasureOrder
+from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
 from nasadvisor.domain.platforms import Notice, PlatformReport
 from nasadvisor.domain.probing import ProbeResult
 from nasadvisor.domain.reading import Reading
@@ -43,7 +44,8 @@ class Sent(list[tuple[str, list[Any]]]):
 NOW = datetime(2026, 8, 25, tzinfo=UTC)
 
 
-def refuse(order: MeasureOrder) -> Measurement:
+def refuse(order: MeasureOrder, observe: Callable[[MeasureProgress], None]) -> Measurement:
+    del observe
     raise MachineUnreadable("fio", f"no {order.id}")
 
 
@@ -241,7 +243,7 @@ def test_it_publishes_what_was_measured_or_why_not(tasks: HostTasks, sent: Sent)
     tasks.take_measurement({"not": "an order"})
     assert sent == []
     tasks.take_measurement(to_document(order))
-    replace(tasks, measure=lambda _: found).take_measurement(to_document(order))
+    replace(tasks, measure=lambda *_: found).take_measurement(to_document(order))
     (failed, (_, order_id, sentence)), (stored, (_, document)) = sent
     assert (failed, order_id) == ("console.store_measurement_error", order.id)
     assert "fio" in str(from_document(Statement, sentence))
@@ -333,3 +335,17 @@ def test_the_timer_works_after_a_while_and_ends_when_it_is_told_to(monkeypatch: 
     thread.join(30)
     assert not thread.is_alive()
     assert not thread.daemon
+
+
+def test_it_publishes_how_far_a_measurement_is(tasks: HostTasks, sent: Sent) -> None:
+    order = MeasureOrder("0a1b2c3d", "1")
+    found = Measurement(order, ProbeResult("0a1b2c3d", "1", "tank", "", False, ()))
+    progress = MeasureProgress(order.id, Stage.PROBE, 2, 5, "2026-08-25T20:00:00+00:00", 40, 55)
+
+    def measure(_: MeasureOrder, observe: Callable[[MeasureProgress], None]) -> Measurement:
+        observe(progress)
+        return found
+
+    replace(tasks, measure=measure).take_measurement(to_document(order))
+    assert [task for task, _ in sent] == ["console.store_measure_progress", "console.store_measurement"]
+    assert from_document(MeasureProgress, sent[0][1][1]) == progress
