@@ -41,6 +41,7 @@ FROM_HOSTS: Final = frozenset(
         tasks.store_reading,
         tasks.store_measurement,
         tasks.store_measurement_error,
+        tasks.store_measure_progress,
         tasks.store_answers,
         tasks.store_sweep,
         tasks.store_sweep_error,
