@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies: ClassVar = [("console", "0010_remote")]
+    dependencies: ClassVar = [("console", "0011_platforms")]
     operations: ClassVar = [
         migrations.AddField("storedmeasurement", "progress_document", models.JSONField(null=True)),
     ]
