@@ -19,7 +19,7 @@ from nasadvisor.domain.prediction import Range
 from nasadvisor.domain.units import GIB
 from tests.evidence import picture
 from tests.evidence.judging import Outcome, Predicted, tables, with_tables
-from tests.evidence.workloads import ARC_BYTES, CACHE_WORKLOADS, FLASH_WORKLOAD, LOG_WORKLOADS, Workload
+from tests.evidence.workloads import ARC_BYTES, CACHE_WORKLOADS, EXPORTS, FLASH_WORKLOAD, LOG_WORKLOADS, Workload
 from tests.integration.agent import PYTHON, SOURCE, Agent, push_source
 from tests.integration.wishes import keys_of, pool_of
 from tests.lab.guest import Guest
@@ -31,7 +31,7 @@ RAW = Path(__file__).parents[2] / "build/evidence.json"
 PLAIN_S = 15
 WATCH_S = 24
 EVERY_S = 3
-MARGIN_S = 60
+MARGIN_S = 300
 """How long Python may take to start and to read the host before `advise` begins to watch."""
 
 WARM_S = 25
@@ -161,7 +161,7 @@ def forget(guest: Guest, workloads: list[Workload]) -> None:
     """Remove its place."""
     for workload in workloads:
         if workload.directory:
-            guest.run(f"umount {workload.directory}; exportfs -ua; exportfs -f", check=False)
+            guest.run(f"umount {workload.directory}; rm {EXPORTS}; exportfs -ra; exportfs -f", check=False)
         guest.run(f"zfs destroy {workload.pool}/{workload.name}", timeout=300, check=False)
 
 

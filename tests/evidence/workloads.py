@@ -46,10 +46,13 @@ class Workload:
 
 SMALL_SYNC = "--rw=randwrite --bs=4k --fsync=1 --filesize=16m --direct=0"
 
-NFS = """
-zfs create tank/nfs && systemctl start nfs-server &&
-exportfs -o rw,sync,no_root_squash,no_subtree_check,fsid=71 127.0.0.1:/tank/nfs &&
-mkdir -p /mnt/nfs && mount -t nfs -o vers=4.2 127.0.0.1:/tank/nfs /mnt/nfs
+EXPORTS = "/etc/exports.d/evidence.exports"
+"""A file, for each `zfs create` has the server forget what was exported by hand (libshare runs `exportfs -ra`)."""
+
+NFS = f"""
+zfs create tank/nfs && systemctl start nfs-server && mkdir -p /etc/exports.d /mnt/nfs &&
+echo '/tank/nfs 127.0.0.1(rw,sync,no_root_squash,no_subtree_check,fsid=71)' > {EXPORTS} && exportfs -ra &&
+mount -t nfs -o vers=4.2 127.0.0.1:/tank/nfs /mnt/nfs
 """
 
 LOG_WORKLOADS = (

@@ -12,7 +12,7 @@ PACKAGING = ROOT / "packaging"
 RECIPES = sorted(path.parent for path in (PACKAGING / "deb").glob("*/control"))
 RECIPE = PACKAGING / "deb" / "nasadvisor"
 UNITS = sorted((PACKAGING / "systemd").glob("*.service"))
-SCRIPTS = [RECIPE / name for name in ("postinst", "prerm", "postrm")]
+SCRIPTS = sorted(path for recipe in RECIPES for path in recipe.glob("p*[mt]") if path.name.startswith(("post", "prer")))
 # Programs without which the product still does its work, and those of OpenZFS, which is there or is not.
 OPTIONAL = {Tool.FIO, Tool.NVME, Tool.ZDB, Tool.ZFS, Tool.ZPOOL}
 # Always there: no package depends on these.
