@@ -208,6 +208,15 @@ def _compare(workload: Workload, commit: CommitTime, ssd: SsdTime) -> tuple[Answ
         "ssd": milliseconds_range(ssd.low_ns, ssd.high_ns),
         "commits": rate(workload.busy_commits_per_s),
     }
+    if slow_gain >= GAIN_HELPS and workload.is_flash and not ssd.is_measured:
+        return Answer.CANNOT_TELL, Statement(
+            "slow-flash",
+            _(
+                "The pool's own SSDs take about {pool} for a commit, at {commits} commits/s. Another SSD of their kind "
+                "would take as long; only a faster one, with power-loss protection, would help. Test the SSD first."
+            ),
+            values,
+        )
     if slow_gain >= GAIN_HELPS:
         return Answer.HELPS, Statement(
             "slow-commits",

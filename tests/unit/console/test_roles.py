@@ -101,8 +101,17 @@ def test_it_takes_somebody_without_a_group_for_a_viewer() -> None:
 
 
 def test_it_takes_the_right_password_as_confirmation() -> None:
+    olga = User.objects.create_user("olga", password=PASSWORD)
+    set_role(olga, UserRole.OPERATOR)
+    assert confirm_password(request_of(olga), PasswordForm({"password": PASSWORD}))
+
+
+def test_a_viewers_own_password_confirms_nothing() -> None:
+    """Somebody whom their platform has made a viewer since the page was shown."""
     request = request_of(User.objects.create_user("olga", password=PASSWORD))
-    assert confirm_password(request, PasswordForm({"password": PASSWORD}))
+    form: forms.Form = PasswordForm({"password": PASSWORD})
+    assert not confirm_password(request, form)
+    assert form.errors["password"]
 
 
 @pytest.mark.parametrize("password", ["wrong", "", " " + PASSWORD])

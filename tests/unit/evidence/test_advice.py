@@ -63,6 +63,12 @@ class TestLog:
         verdict = log(sync_writers(speed="fast", flush_ms=1), facts(*FLASH))
         assert told(verdict) == (Answer.LITTLE, "little-faster")
 
+    def test_a_slow_flash_pool_promises_nothing_of_an_ssd_that_was_not_tested(self) -> None:
+        """Its own SSDs are slow at this, so another may be as well; one that was tested is judged by its figures."""
+        assert told(log(sync_writers(), facts(*FLASH))) == (Answer.CANNOT_TELL, "slow-flash")
+        tested = judge_log(workload_of(sync_writers(), facts(*FLASH)), facts(*FLASH), HISTORY, SsdTime(1e5, 2e5, True))
+        assert told(tested) == (Answer.HELPS, "slow-commits")
+
     def test_a_flash_pool_that_is_faster_than_the_measured_ssd_gains_nothing(self) -> None:
         workload = workload_of(sync_writers(500, speed="fast", flush_ms=0), facts(*FLASH))
         slow = SsdTime(900_000, 2_000_000, True)
