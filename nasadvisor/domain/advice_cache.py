@@ -162,7 +162,7 @@ def _ghosts(arc: ArcActivity, levels: Levels) -> tuple[Answer, Statement]:
             values,
         )
     if share < GHOSTS_LITTLE:
-        return Answer.LITTLE, Statement(
+        return Answer.CANNOT_TELL, Statement(
             "no-ghosts",
             _(
                 "Only {share} of the misses were of blocks that the ARC had just dropped, so a cache of about {arc} "

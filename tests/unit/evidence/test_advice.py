@@ -130,9 +130,9 @@ class TestCache:
         assert told(verdict) == (Answer.CANNOT_TELL, "some-ghosts")
         assert "at least 15 %" in str(verdict.rule)
 
-    def test_without_ghosts_it_is_little_and_says_for_which_size(self) -> None:
+    def test_without_ghosts_one_of_the_arcs_size_serves_nothing_and_of_a_larger_one_nothing_is_known(self) -> None:
         verdict = cache(readers(ghost_share=0.01))
-        assert told(verdict) == (Answer.LITTLE, "no-ghosts")
+        assert told(verdict) == (Answer.CANNOT_TELL, "no-ghosts")
         assert "cannot tell" in str(verdict.rule)
 
     def test_a_flash_pool_gains_little(self) -> None:
