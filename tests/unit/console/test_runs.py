@@ -153,13 +153,20 @@ class TestProof:
         host.publish_inventory()
         assert text(client.get(f"/runs/{applied.pk}/proof/")).count("not in the pool") == 2
 
-    def test_an_inventory_from_before_the_run_is_said_to_be_old(self, client: Client, applied: StoredRun) -> None:
+    def test_an_inventory_from_before_the_run_is_said_to_be_old(
+        self, client: Client, applied: StoredRun, host: SimulatedHost
+    ) -> None:
+        host.executor.state = with_pool(host.executor.state, logs=())
+        host.publish_inventory()
         node = Node.objects.get()
         Node.objects.update(
             inventory_document={**(node.inventory_document or {}), "read_at": "2020-01-01T00:00:00+00:00"},
             inventory_version=uuid4(),
         )
-        assert "has not been read since the run ended" in text(client.get(f"/runs/{applied.pk}/proof/"))
+        page = text(client.get(f"/runs/{applied.pk}/proof/"))
+        assert "has not been read since the run ended" in page
+        assert "not in the pool" not in page
+        assert page.count("not looked at yet") == 2
 
 
 class TestUndo:
