@@ -71,7 +71,8 @@ def test_its_redis_is_debians_and_no_service_of_debians_came_with_it(root: Root)
     ask = "redis-cli -s /tmp/r.sock"
     said = root.run(f"{AS_CONSOLE} {start} --daemonize yes; sleep 1; {ask} ping; {ask} config get port; {ask} shutdown")
     assert said.split()[-3:] == ["PONG", "port", "0"]
-    assert root.run("ls /usr/lib/systemd/system | grep redis").split() == ["nasadvisor-redis.service"]
+    services = root.run("ls /usr/lib/systemd/system | grep redis").split()
+    assert services == ["nasadvisor-redis.service", "nasadvisor-remote-redis.service"]
 
 
 def test_the_console_can_be_prepared_by_its_own_user(root: Root) -> None:
