@@ -67,7 +67,7 @@ class Node(models.Model):
         """Why the last reading failed."""
         return read_statement(self.inventory_error_document)
 
-    @property
+    @cached_property
     def platform(self) -> PlatformReport:
         """What the platforms of the host said last; nothing before that, and in the form of another release."""
         try:

@@ -4,6 +4,7 @@ A node may take from `host_queue(node)`, keep what it has not acknowledged under
 `console_queue(node)`; `nasadvisor.console.remote.access` gives its user exactly that.
 """
 
+import hashlib
 import re
 from dataclasses import dataclass
 from typing import Final
@@ -59,6 +60,11 @@ def token_of(text: str) -> Token | None:
     """Read a token; None if it is none."""
     found = _TOKEN.fullmatch(text.strip())
     return Token(found[1], found[2]) if found else None
+
+
+def digest_of(secret: str) -> str:
+    """SHA-256 in hexadecimal, as Redis keeps passwords (ACL SETUSER) and the console tokens."""
+    return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def is_node_name(name: str) -> bool:

@@ -140,8 +140,3 @@ def _against_load(pool: Pool, load: Sample) -> Iterator[Refused]:
             ),
             {"pool": pool.name, "commits": f"{commits:.0f}", "written": zfs_size(int(written))},
         )
-
-
-def figure_of(figures: tuple[FioFigures, ...], block_bytes: int, writers: int) -> FioFigures | None:
-    """The figures of one job."""
-    return next((each for each in figures if (each.block_bytes, each.writers) == (block_bytes, writers)), None)

@@ -8,7 +8,6 @@ towards that authority's service, when it signs in.
 
 import hashlib
 import json
-import os
 import secrets
 import ssl
 from dataclasses import asdict, dataclass
@@ -26,6 +25,7 @@ from nasadvisor.domain.joining import (
     Token,
     answer_key,
     bracketed,
+    digest_of,
     guest_of,
     is_node_name,
     request_key,
@@ -33,6 +33,7 @@ from nasadvisor.domain.joining import (
 )
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.errors import HostError
+from nasadvisor.host.journal import write_whole
 
 CONNECT_S: Final = 10
 ANSWER_S: Final = 30
@@ -99,9 +100,10 @@ def join(place: Place, token: Token, host_name: str, path: Path) -> ConsoleAcces
 
     Raises:
         ConsoleUnreachable, AnotherConsole, TokenRefused, NoAnswer: this host did not join.
+        JournalUnwritable: the file could not be written; the console waits for a host that does not come.
     """
     password = secrets.token_urlsafe(32)
-    request = JoinRequest(host_name, _digest(password))
+    request = JoinRequest(host_name, digest_of(password))
     certificate = _certificate_of(place)
     if hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate)).hexdigest() != token.fingerprint:
         raise AnotherConsole(str(place))
@@ -111,7 +113,7 @@ def join(place: Place, token: Token, host_name: str, path: Path) -> ConsoleAcces
         sign_in(access)
     except (redis.exceptions.RedisError, OSError) as error:
         raise ConsoleUnreachable(str(place), str(error)) from error
-    _keep(access, path)
+    write_whole(path, to_json(access))
     return access
 
 
@@ -144,7 +146,7 @@ def _certificate_of(place: Place) -> str:
 
 
 def _ask(place: Place, token: Token, certificate: str, request: JoinRequest) -> JoinAnswer:
-    digest = _digest(token.secret)
+    digest = digest_of(token.secret)
     service = _service(place, guest_of(digest), token.secret, certificate)
     try:
         with service:
@@ -182,19 +184,3 @@ def _service(place: Place, user: str, password: str, trusted: str) -> redis.Redi
 
 def _text(value: bytes | str) -> str:
     return value.decode() if isinstance(value, bytes) else value
-
-
-def _digest(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()
-
-
-def _keep(access: ConsoleAccess, path: Path) -> None:
-    """Put the file in place as a whole, readable for root only."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = path.with_name(f"{path.name}.new")
-    fresh.unlink(missing_ok=True)
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(to_json(access))
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.rename(path)

@@ -7,7 +7,7 @@ from nasadvisor.documents import DocumentError, from_json, to_json
 from nasadvisor.domain.measurement import Measurement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.journal import JournalUnwritable
+from nasadvisor.host.journal import JournalUnwritable, write_whole
 
 
 class MeasuredBefore(HostError):  # noqa: N818 - named for what happened
@@ -40,14 +40,7 @@ def keep_measurement(directory: Path, found: Measurement) -> None:
     Raises:
         JournalUnwritable: the directory is read-only or full.
     """
-    path = directory / f"{found.order.id}.json"
-    try:
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(to_json(found))
-    except OSError as error:
-        raise JournalUnwritable(path, error) from error
+    write_whole(directory / f"{found.order.id}.json", to_json(found))
 
 
 def kept_measurements(directory: Path) -> tuple[Measurement, ...]:

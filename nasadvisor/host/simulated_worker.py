@@ -10,9 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Event
-
-from celery.signals import worker_init, worker_shutting_down
 
 from nasadvisor.documents import from_json
 from nasadvisor.domain.actions import Action
@@ -28,7 +25,7 @@ from nasadvisor.host.simulated_samples import simulated_facts, simulated_sample
 from nasadvisor.host.simulated_smart import simulated_health
 from nasadvisor.host.smart import HealthServices
 from nasadvisor.host.tasks import HostTasks, celery_app, queue_to_console
-from nasadvisor.host.timer import start_timer
+from nasadvisor.host.timer import repeat_in_worker
 
 STEP_S = 0.7
 """How long a step pretends to take, so that progress can be seen."""
@@ -94,16 +91,4 @@ tasks = HostTasks(
     queue_to_console(config),
 )
 tasks.register()
-stopping = Event()
-
-
-@worker_init.connect
-def watch_trials(**_: object) -> None:
-    """As on a real host, but from the start on."""
-    start_timer(tasks.end_trials, stopping, 0)
-
-
-@worker_shutting_down.connect
-def stop_watching(**_: object) -> None:
-    """Begin nothing more."""
-    stopping.set()
+repeat_in_worker(tasks.end_trials, first_after_s=0)  # as on a real host, but from the start on

@@ -5,7 +5,22 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from celery.signals import worker_init, worker_shutting_down
+
 EVERY_S: Final = 15.0
+
+
+def repeat_in_worker(work: Callable[[], None], first_after_s: float) -> None:
+    """Have `work` done every so often by the worker that is about to start, also while Redis is away."""
+    stopping = threading.Event()
+
+    @worker_init.connect(weak=False)  # and not when it is ready: that is once it has reached Redis
+    def begin(**_: object) -> None:
+        start_timer(work, stopping, first_after_s)
+
+    @worker_shutting_down.connect(weak=False)
+    def stop(**_: object) -> None:
+        stopping.set()
 
 
 def start_timer(work: Callable[[], None], stopping: threading.Event, first_after_s: float) -> threading.Thread:

@@ -1,9 +1,8 @@
 """The host worker: `celery -A nasadvisor.host.worker worker -Q host.<node>`, as root, on the machine itself."""
 
 import logging
-from threading import Event
 
-from celery.signals import worker_init, worker_ready, worker_shutting_down
+from celery.signals import worker_ready
 
 from nasadvisor.domain.trial import AFTER_START_S
 from nasadvisor.host.build import health_of, machine_of, measure_host_of, run_host_of, this_platform
@@ -13,7 +12,7 @@ from nasadvisor.host.inventory import read_inventory
 from nasadvisor.host.measure import clean_up, measure
 from nasadvisor.host.sample import Sampler
 from nasadvisor.host.tasks import HostTasks, celery_app, queue_to_console
-from nasadvisor.host.timer import start_timer
+from nasadvisor.host.timer import repeat_in_worker
 
 log = logging.getLogger(__name__)
 config = load_config()
@@ -32,19 +31,7 @@ tasks = HostTasks(
     notifier=this_platform().notify,
 )
 tasks.register()
-stopping = Event()
-
-
-@worker_init.connect  # and not when it is ready: a trial ends also while Redis is away
-def watch_trials(**_: object) -> None:
-    """Take back the runs whose trial is over, from a while after the start on."""
-    start_timer(tasks.end_trials, stopping, AFTER_START_S)
-
-
-@worker_shutting_down.connect
-def stop_watching(**_: object) -> None:
-    """Begin nothing more."""
-    stopping.set()
+repeat_in_worker(tasks.end_trials, AFTER_START_S)
 
 
 @worker_ready.connect  # Celery's only hook for "now I can be reached"

@@ -33,10 +33,12 @@ class Obstacle:
 MD = "mdadm -q --create /dev/md9 --run -e1.2 -l1 -n2 $D missing"
 EXT4_PART = "sgdisk -n1:1M:+1G $D && udevadm settle && mkfs.ext4 -q $D-part1"
 MOUNT = "mkdir -p /mnt/m && mount -o ro,noload $D-part1 /mnt/m"
+READ_ONLY = "zpool export other && zpool import -o readonly=on other"
+"""ZFS goes on writing uberblocks for seconds after a pool was made; a byte that changes here must be our fault."""
 FIRST_LEAF = "$(zpool list -vHP tank | awk '/by-id/{print $1; exit}')"
 
 OBSTACLES = (
-    Obstacle("a disk in a pool", "zpool create other $D", "disk-pool"),
+    Obstacle("a disk in a pool", f"zpool create other $D && {READ_ONLY}", "disk-pool"),
     Obstacle("a disk of an exported pool", "zpool create other $D && zpool export other", "disk-exported-pool"),
     Obstacle("a mounted disk", "mkfs.ext4 -q $D && mkdir -p /mnt/m && mount -o ro,noload $D /mnt/m", "disk-mount"),
     Obstacle("a swap disk", "mkswap -q $D && swapon $D", "disk-swap"),

@@ -147,9 +147,9 @@ def _slices(inventory: Inventory, pool_guid: str) -> dict[str, Slice]:
     """The slices of a pool on SSDs, by the guid of their vdev."""
     index = Index(inventory)
     uses = {
-        identity_key(disk.identity): index.pool_uses_of(disk)
+        identity_key(disk.identity): found
         for disk in inventory.disks
-        if not disk.rotational and index.pool_uses_of(disk)
+        if not disk.rotational and (found := index.pool_uses_of(disk))
     }
     names = [name for name, each in uses.items() if any(use.pool.guid == pool_guid for use in each)]
     known = StoredDisk.objects.filter(identity_key__in=names).values_list("identity_key", "pk", "role_since")

@@ -36,8 +36,8 @@ def make_authority(folder: Path, now: datetime) -> None:
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .sign(key, hashes.SHA256())
     )
-    _write(folder / "authority.key", _pem_of(key))
-    _write(authority_path(folder), certificate.public_bytes(serialization.Encoding.PEM))
+    write_private(folder / "authority.key", _pem_of(key))
+    write_private(authority_path(folder), certificate.public_bytes(serialization.Encoding.PEM))
 
 
 def make_server_certificate(folder: Path, address: str, now: datetime) -> None:
@@ -58,8 +58,8 @@ def make_server_certificate(folder: Path, address: str, now: datetime) -> None:
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key()), critical=False)
         .sign(authority_key, hashes.SHA256())
     )
-    _write(key_path(folder), _pem_of(key))
-    _write(certificate_path(folder), certificate.public_bytes(serialization.Encoding.PEM))
+    write_private(key_path(folder), _pem_of(key))
+    write_private(certificate_path(folder), certificate.public_bytes(serialization.Encoding.PEM))
 
 
 def fingerprint(folder: Path) -> str:
@@ -131,7 +131,7 @@ def _pem_of(key: ec.EllipticCurvePrivateKey) -> bytes:
     )
 
 
-def _write(path: Path, data: bytes) -> None:
+def write_private(path: Path, data: bytes) -> None:
     """Put a file in place as a whole, readable for its owner only."""
     fresh = path.with_name(f"{path.name}.new")
     fresh.unlink(missing_ok=True)

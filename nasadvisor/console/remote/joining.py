@@ -1,6 +1,5 @@
 """Tokens for hosts that shall join, and what happens when one does."""
 
-import hashlib
 import json
 import logging
 import re
@@ -19,7 +18,7 @@ from nasadvisor.console.remote.access import disinvite, invite, let_in, serve
 from nasadvisor.console.remote.listening import authority, client, server_fingerprint
 from nasadvisor.console.remote.models import JoinToken
 from nasadvisor.documents import DocumentError, from_json
-from nasadvisor.domain.joining import JoinAnswer, JoinRequest, Token, request_key
+from nasadvisor.domain.joining import JoinAnswer, JoinRequest, Token, digest_of, request_key
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +35,7 @@ def new_token(node_name: str, by: User, now: datetime) -> Token:
         redis.exceptions.RedisError: the message service for other hosts does not answer; no token was made.
     """
     token = Token(secrets.token_urlsafe(32), server_fingerprint())
-    digest = hashlib.sha256(token.secret.encode()).hexdigest()
+    digest = digest_of(token.secret)
     with client() as service, transaction.atomic():
         for old in JoinToken.objects.filter(node_name=node_name):
             disinvite(service, old.digest)

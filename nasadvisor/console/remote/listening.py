@@ -5,7 +5,6 @@ It has a process, memory and users of its own, so that a host which misuses it r
 the console's machine say to each other. Its folder holds everything it needs; without one the console does not listen.
 """
 
-import hashlib
 import json
 import secrets
 from dataclasses import asdict, dataclass
@@ -26,8 +25,10 @@ from nasadvisor.console.remote.certificates import (
     key_path,
     make_authority,
     make_server_certificate,
+    write_private,
 )
 from nasadvisor.documents import from_json
+from nasadvisor.domain.joining import digest_of
 
 CONSOLE_USER: Final = "console"
 MEMORY: Final = "512mb"
@@ -74,10 +75,10 @@ def listen(where: Listening, now: datetime) -> None:
     make_authority(folder(), now)
     make_server_certificate(folder(), where.address, now)
     if not _password_path().exists():
-        _write(_password_path(), secrets.token_urlsafe(32))
-    _write(folder() / "listening.json", json.dumps(asdict(where)))
+        write_private(_password_path(), secrets.token_urlsafe(32).encode())
+    write_private(folder() / "listening.json", json.dumps(asdict(where)).encode())
     # Last, for it starts the services (nasadvisor-remote.path).
-    _write(folder() / "redis.conf", _redis_configuration(where))
+    write_private(folder() / "redis.conf", _redis_configuration(where).encode())
 
 
 def renew_if_due(now: datetime) -> None:
@@ -163,7 +164,7 @@ def _password_path() -> Path:
 
 def _redis_configuration(where: Listening) -> str:
     """See redis.conf(5); users come from the console's database (`access`), so a restart asks for them again."""
-    digest = hashlib.sha256(_password().encode()).hexdigest()
+    digest = digest_of(_password())
     lines = (
         "# Written by `manage listen`, which also changes it: NAS Advisor's messages with hosts on other machines.",
         "port 0",
@@ -190,10 +191,3 @@ def _redis_configuration(where: Listening) -> str:
         "tcp-keepalive 60",
     )
     return "\n".join(lines) + "\n"
-
-
-def _write(path: Path, text: str) -> None:
-    fresh = path.with_name(f"{path.name}.new")
-    fresh.touch(mode=0o600)
-    fresh.write_text(text, encoding="utf-8")
-    fresh.rename(path)
