@@ -17,6 +17,7 @@ from nasadvisor.documents import to_document
 from nasadvisor.domain.actions import Naming
 from nasadvisor.domain.inventory import Inventory, Pool
 from nasadvisor.domain.lifecycle import Goal
+from nasadvisor.domain.log_legs import BrokenLeg, broken_log_legs
 from nasadvisor.domain.plan import Plan, PlanIds, PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.platforms import vetoes_of
 from nasadvisor.domain.warnings import warnings_for
@@ -35,6 +36,7 @@ class Wish:
     naming: str
     use_free_space: bool
     mirror_existing_log: str | None
+    replace_log_leg: str | None
 
     def check(self) -> None:
         """See whether the options go together.
@@ -46,11 +48,15 @@ class Wish:
             raise click.UsageError("Say which SSDs to use, with --log, --cache or both.")
         if self.log_size and not self.log:
             raise click.UsageError("--log-size needs --log.")
-        if self.mirror_existing_log is not None:
+        options = {"--mirror-existing-log": self.mirror_existing_log, "--replace-log-leg": self.replace_log_leg}
+        given = [option for option, text in options.items() if text is not None]
+        if len(given) > 1:
+            raise click.UsageError(f"{given[0]} and {given[1]} do not go together.")
+        if given:
             if len(self.log) != 1:
-                raise click.UsageError("--mirror-existing-log needs exactly one SSD, given with --log.")
+                raise click.UsageError(f"{given[0]} needs exactly one SSD, given with --log.")
             if self.log_size:
-                raise click.UsageError("--log-size does not go with --mirror-existing-log: both sides have one size.")
+                raise click.UsageError(f"--log-size does not go with {given[0]}: both sides have one size.")
         elif self.log and not self.log_size:
             raise click.UsageError("Say how large each log slice shall be, for example --log-size 4G.")
 
@@ -61,6 +67,8 @@ class Wish:
             UsageError: a pool, disk or log that is not there or not clear.
         """
         pool = find_pool(inventory, self.pool)
+        broken = _broken_leg(pool, self.replace_log_leg) if self.replace_log_leg else None
+        attach_to = _existing_leg(pool, self.mirror_existing_log) if self.mirror_existing_log else ""
         return PlanRequest(
             pool_guid=pool.guid,
             log_disks=tuple(dict.fromkeys(find_disk(inventory, text).key for text in self.log)),
@@ -70,7 +78,8 @@ class Wish:
             reserve_percent=self.reserve,
             naming=Naming(self.naming),
             use_free_extents=self.use_free_space,
-            attach_to=_existing_leg(pool, self.mirror_existing_log) if self.mirror_existing_log else "",
+            attach_to=broken.partner.guid if broken else attach_to,
+            replaces=broken.leg.guid if broken else "",
         )
 
 
@@ -92,6 +101,7 @@ class Wish:
 @click.option(
     "--mirror-existing-log", metavar="GUID|auto", help="Make an existing log a mirror with the one --log SSD."
 )
+@click.option("--replace-log-leg", metavar="GUID|auto", help="Replace a log mirror's broken side with the --log SSD.")
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the plan here.")
 @json_option
 @click.pass_context
@@ -146,6 +156,18 @@ def _existing_leg(pool: Pool, text: str) -> str:
     if text not in [leaf.guid for leaf in legs]:
         raise click.UsageError(f"Pool {pool.name} has no log with the guid {text}. It has: {listed}.")
     return text
+
+
+def _broken_leg(pool: Pool, text: str) -> BrokenLeg:
+    """The broken side of a mirrored log, by guid; with "auto", the first there is."""
+    found = broken_log_legs(pool)
+    if not found:
+        raise click.UsageError(f"Pool {pool.name} has no mirrored log of which one side is broken and another works.")
+    legs = found if text == "auto" else [each for each in found if each.leg.guid == text]
+    if not legs:
+        listed = ", ".join(f"{each.leg.guid} ({each.leg.path or each.leg.name})" for each in found)
+        raise click.UsageError(f"Pool {pool.name} has no broken log leg with the guid {text}. It has: {listed}.")
+    return legs[0]
 
 
 def _write(path: Path, made: Plan) -> None:

@@ -14,9 +14,10 @@ _WORDS: Final[dict[NextStep, str | Promise]] = {
     NextStep.LOOK_AT_DISK: _("Look at the disk"),
     NextStep.ADD_LOG_OR_CACHE: _("Add log or cache"),
     NextStep.MIRROR_LOG: _("Give the log a second side"),
+    NextStep.REPLACE_LOG_LEG: _("Replace this side of the log"),
 }
 
-_OPERATORS_ONLY: Final = frozenset({NextStep.ADD_LOG_OR_CACHE, NextStep.MIRROR_LOG})
+_OPERATORS_ONLY: Final = frozenset({NextStep.ADD_LOG_OR_CACHE, NextStep.MIRROR_LOG, NextStep.REPLACE_LOG_LEG})
 
 
 @dataclass(frozen=True)
@@ -44,5 +45,7 @@ def _url(step: NextStep, place: str) -> str:
             return reverse("wizard-start", args=[place])
         case NextStep.MIRROR_LOG:
             return f"{reverse('wizard-start', args=[place])}?goal=mirror"
+        case NextStep.REPLACE_LOG_LEG:
+            return f"{reverse('wizard-start', args=[place])}?goal=replace"
         case NextStep.LOOK_AT_POOL:
             return reverse("pool", args=[place])

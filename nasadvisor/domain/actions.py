@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Literal
 
 from nasadvisor.domain.inventory import Disk, Hold, HoldKind, Inventory, Partition, Place, TableKind, Vdev
+from nasadvisor.domain.log_legs import without_log_leg
 from nasadvisor.domain.partition_types import SOLARIS_ZFS_TYPE
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -259,7 +260,33 @@ class AttachLog:
         return top
 
 
-Action = CreateTable | SaveTable | CreateSlice | AddLog | AddCache | AttachLog
+@dataclass(frozen=True)
+class DropLogLeg:
+    """Take a broken side out of a mirrored log, by guid, so that another can take its place. Nothing takes it back."""
+
+    pool_name: str
+    pool_guid: str
+    vdev_guid: str
+    vdev_path: str
+    action: Literal["drop-log-leg"] = "drop-log-leg"
+
+    category = Category.REMOVAL
+
+    def describe(self) -> Statement:
+        return Statement(
+            self.action,
+            _("Take the broken side {path} out of the log of pool {pool}"),
+            {"path": self.vdev_path or self.vdev_guid, "pool": self.pool_name},
+        )
+
+    def forwards(self, inventory: Inventory) -> Inventory:
+        pools = tuple(
+            without_log_leg(pool, self.vdev_guid) if pool.guid == self.pool_guid else pool for pool in inventory.pools
+        )
+        return replace(inventory, pools=pools)
+
+
+Action = CreateTable | SaveTable | CreateSlice | AddLog | AddCache | AttachLog | DropLogLeg
 
 
 @dataclass(frozen=True)
@@ -346,7 +373,7 @@ UndoAction = RemoveVdev | DetachLog | DeleteSlice | RestoreTable
 def slices_of(action: Action) -> tuple[Slice, ...]:
     """The slices an action makes or uses."""
     match action:
-        case CreateTable() | SaveTable():
+        case CreateTable() | SaveTable() | DropLogLeg():
             return ()
         case CreateSlice(slice=piece):
             return (piece,)

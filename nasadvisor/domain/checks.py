@@ -14,12 +14,14 @@ from nasadvisor.domain.actions import (
     AttachLog,
     CreateSlice,
     CreateTable,
+    DropLogLeg,
     Role,
     SaveTable,
     Slice,
 )
 from nasadvisor.domain.gaps import free_extents, is_out_of_bounds, overlaps
 from nasadvisor.domain.inventory import Disk, Hold, HoldKind, Host, Inventory, Partition, Pool, TableKind, Vdev
+from nasadvisor.domain.log_legs import log_mirror_of, without_log_leg
 from nasadvisor.domain.statements import Allowed, Answer, Refused
 from nasadvisor.domain.units import MIB, align_up
 from nasadvisor.domain.zfs_bugs import MULTIHOST_HOLE_WHY, has_multihost_hole_bug
@@ -59,6 +61,8 @@ def can(action: Action, inventory: Inventory) -> Answer:
             return _first(_against_cache(action, inventory))
         case AttachLog():
             return _first(_against_attach(action, inventory))
+        case DropLogLeg():
+            return _first(_against_drop(action, inventory))
 
 
 def can_use_disk(disk: Disk) -> Answer:
@@ -69,11 +73,6 @@ def can_use_disk(disk: Disk) -> Answer:
 def can_use_pool(pool: Pool, host: Host, adds_log: bool) -> Answer:
     """Whether a pool may be given a log (`adds_log`) or a cache."""
     return _first(_against_log_pool(pool, host) if adds_log else _against_pool(pool))
-
-
-def find_log_leg(pool: Pool, guid: str) -> Vdev | None:
-    """The leaf of a pool's logs with this guid."""
-    return next((leaf for top in pool.logs for leaf in top.leaves() if leaf.guid == guid), None)
 
 
 def _first(refusals: Iterator[Refused]) -> Answer:
@@ -281,6 +280,27 @@ def _against_partners(action: AttachLog, pool: Pool, top: Vdev, inventory: Inven
         if align_up(found[1].size_bytes) != action.leg.size_bytes:
             yield no.SizesDiffer(pool.name)
     yield from against_shared_disk(disks)
+
+
+def _against_drop(action: DropLogLeg, inventory: Inventory) -> Iterator[Refused]:
+    """A side is taken out only if it is broken, another one works, and nothing else ails the pool."""
+    pool = inventory.pool(action.pool_guid)
+    if pool is None:
+        yield no.NoPool(action.pool_guid)
+        return
+    if pool.name != action.pool_name:
+        yield no.PoolRenamed(pool, action.pool_name)
+    top = log_mirror_of(pool, action.vdev_guid)
+    if top is None:
+        yield no.LogLegGone(pool, action.vdev_guid)
+        return
+    leg = next(leg for leg in top.children if leg.guid == action.vdev_guid)
+    others = [other for other in top.children if other.guid != action.vdev_guid]
+    if leg.state == "ONLINE":
+        yield no.LogLegWorks(pool, leg)
+    if all(other.state != "ONLINE" for other in others):
+        yield from (no.LastGoodLeg(pool, other) for other in others)
+    yield from _against_log_pool(without_log_leg(pool, action.vdev_guid), inventory.host)
 
 
 def against_shared_disk(disks: list[Disk | None]) -> Iterator[Refused]:

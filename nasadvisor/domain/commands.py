@@ -13,6 +13,7 @@ from nasadvisor.domain.actions import (
     CreateTable,
     DeleteSlice,
     DetachLog,
+    DropLogLeg,
     RemoveVdev,
     RestoreTable,
     SaveTable,
@@ -39,7 +40,7 @@ def commands(action: Action | UndoAction) -> tuple[Argv, ...]:
             return (("zpool", "attach", "-o", ashift, action.pool_name, action.existing_guid, action.leg.path),)
         case RemoveVdev():
             return (("zpool", "remove", action.pool_name, action.vdev_guid),)
-        case DetachLog():
+        case DetachLog() | DropLogLeg():
             return (("zpool", "detach", action.pool_name, action.vdev_guid),)
         case DeleteSlice(slice=piece):
             return (

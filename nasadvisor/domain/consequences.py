@@ -106,7 +106,8 @@ def _losses_of_partners(plan: Plan, inventory: Inventory, pool: Pool) -> Iterato
     for top in pool.logs:
         leaves = tuple(top.leaves())
         if any(leaf.guid == plan.request.attach_to for leaf in leaves):
-            yield from (_loss_of_partner(leaf, inventory, pool) for leaf in leaves)
+            stay = (leaf for leaf in leaves if leaf.guid != plan.request.replaces)
+            yield from (_loss_of_partner(leaf, inventory, pool) for leaf in stay)
 
 
 def _loss_of_partner(leaf: Vdev, inventory: Inventory, pool: Pool) -> DeviceLoss:

@@ -12,6 +12,7 @@ from nasadvisor.domain.actions import (
     CreateTable,
     DeleteSlice,
     DetachLog,
+    DropLogLeg,
     RemoveVdev,
     RestoreTable,
     Role,
@@ -44,6 +45,9 @@ def landed(action: Action, inventory: Inventory) -> Outcome | None:
         case AttachLog():
             pool = inventory.pool(action.pool_guid)
             return _landed_leg(action, pool, inventory) if pool else None
+        case DropLogLeg():
+            pool = inventory.pool(action.pool_guid)
+            return Outcome() if pool and all(vdev.guid != action.vdev_guid for vdev in pool.vdevs()) else None
 
 
 def gone(action: UndoAction, inventory: Inventory) -> bool:

@@ -58,8 +58,8 @@ def _log_one_leg(pool: Pool, log: Vdev, good: list[Vdev], bad: list[Vdev]) -> Fi
     return Finding(
         "log-one-leg",
         _(
-            "The mirrored log of pool {pool} runs on {good} alone: {devices}. Take the broken side out with `zpool "
-            "detach {pool} {guid}`, then give the log a new side."
+            "The mirrored log of pool {pool} runs on {good} alone: {devices}. Replace the broken side with a slice on "
+            "another SSD; if it is to go without a replacement, `zpool detach {pool} {guid}` takes it out."
         ),
         {"pool": pool.name, "good": ", ".join(map(leaf_name, good)), "devices": named(bad), "guid": bad[0].guid},
         Level.WARNING,
@@ -69,7 +69,7 @@ def _log_one_leg(pool: Pool, log: Vdev, good: list[Vdev], bad: list[Vdev]) -> Fi
         ),
         subject=log.guid,
         measure=len(bad),
-        step=NextStep.MIRROR_LOG,
+        step=NextStep.REPLACE_LOG_LEG,
         place=pool.guid,
     )
 

@@ -17,15 +17,17 @@ from nasadvisor.domain.actions import (
     AttachLog,
     CreateSlice,
     CreateTable,
+    DropLogLeg,
     Naming,
     Role,
     SaveTable,
     Slice,
     slices_of,
 )
-from nasadvisor.domain.checks import can, can_use_disk, can_use_pool, find_log_leg
+from nasadvisor.domain.checks import can, can_use_disk, can_use_pool
 from nasadvisor.domain.gaps import Extent, free_extents, free_number
 from nasadvisor.domain.inventory import Disk, HoldKind, Host, Inventory, Pool, TableKind, fingerprint_of
+from nasadvisor.domain.log_legs import find_log_leg, log_mirror_of, without_log_leg
 from nasadvisor.domain.refusals import (
     CacheHasNoRoom,
     DiskGone,
@@ -60,7 +62,8 @@ class PlanRequest:
     """What somebody wants. Disks are named by key; sizes are bytes per slice.
 
     `log_disks`: none, one (single log) or more (mirror). `attach_to` is the guid of an existing log leg: then the one
-    log disk becomes its mirror, and `log_size_bytes` is ignored because the legs must match.
+    log disk becomes its mirror, and `log_size_bytes` is ignored because the legs must match. `replaces` is the guid of
+    a broken leg of that same mirror, which is taken out first.
     `cache_size_bytes` None means as much as fits. `reserve_percent` of each SSD stays unpartitioned at its end, and
     at least what the host's platform demands. `use_free_extents` allows disks that already have partitions.
     """
@@ -74,6 +77,7 @@ class PlanRequest:
     naming: Naming = Naming.PARTUUID
     use_free_extents: bool = False
     attach_to: str = ""
+    replaces: str = ""
 
     @property
     def disks(self) -> tuple[str, ...]:
@@ -184,7 +188,7 @@ def _refusals_of_request(request: PlanRequest, ids: PlanIds) -> Iterator[Refused
         yield from (DiskTwice(key, role) for key in dict.fromkeys(keys) if keys.count(key) > 1)
     if not 0 <= request.reserve_percent <= MAX_RESERVE_PERCENT:
         yield ImpossibleReserve(request.reserve_percent, MAX_RESERVE_PERCENT)
-    if request.attach_to and len(request.log_disks) != 1:
+    if (request.attach_to or request.replaces) and len(request.log_disks) != 1:
         yield OneLegForAttach()
     if len(ids.uuids) < PlanIds.uuids_needed(request):
         yield PlanForeign()
@@ -194,7 +198,8 @@ def _refusals_of_targets(request: PlanRequest, inventory: Inventory, pool: Pool)
     """What can be said of the pool and the disks before anything is laid out."""
     if not request.disks:
         yield NothingToDo(pool.name)
-    answers = [can_use_pool(pool, inventory.host, bool(request.log_disks))]
+    left = without_log_leg(pool, request.replaces) if request.replaces else pool
+    answers = [can_use_pool(left, inventory.host, bool(request.log_disks))]
     for key in request.disks:
         disk = inventory.disk(key)
         if disk is None:
@@ -210,6 +215,10 @@ def _refusals_of_targets(request: PlanRequest, inventory: Inventory, pool: Pool)
             yield LogLegGone(pool, request.attach_to)
         elif inventory.partition_at(leg.path) is None:
             yield LogLegUnknown(pool, leg)
+    if request.replaces:
+        top = log_mirror_of(pool, request.replaces)
+        if top is None or request.attach_to not in [leg.guid for leg in top.children]:
+            yield LogLegGone(pool, request.replaces)
 
 
 def _why_not_whole(disk: Disk) -> Iterator[Refused]:
@@ -297,8 +306,14 @@ def _pool_actions(request: PlanRequest, pool: Pool, layout: tuple[Preparation, .
     logs = tuple(piece for piece in pieces if piece.role is Role.LOG)
     caches = tuple(piece for piece in pieces if piece.role is Role.CACHE)
     leg = find_log_leg(pool, request.attach_to) if request.attach_to else None
+    broken = find_log_leg(pool, request.replaces) if request.replaces else None
+    if broken:
+        yield DropLogLeg(pool.name, pool.guid, broken.guid, broken.path)
     if leg:
-        yield AttachLog(pool.name, pool.guid, pool.ashift, leg.guid, leg.path, logs[0])
+        # By its path, for the guid of the one that stays alone changes.
+        left = [each for top in without_log_leg(pool, request.replaces).logs for each in top.leaves()]
+        guid = next(each.guid for each in left if each.path == leg.path)
+        yield AttachLog(pool.name, pool.guid, pool.ashift, guid, leg.path, logs[0])
     elif logs:
         yield AddLog(pool.name, pool.guid, pool.ashift, logs)
     if caches:

@@ -16,6 +16,7 @@ from nasadvisor.domain.actions import (
     CreateTable,
     DeleteSlice,
     DetachLog,
+    DropLogLeg,
     RemoveVdev,
     RestoreTable,
     Role,
@@ -60,6 +61,8 @@ def undo_of(action: Action, outcome: Outcome) -> tuple[UndoAction, ...]:
             )
         case AttachLog():
             return tuple(DetachLog(action.pool_name, action.pool_guid, guid, action.leg) for guid in outcome.vdev_guids)
+        case DropLogLeg():
+            return ()
 
 
 def planned_outcome(action: Action) -> Outcome:
@@ -71,7 +74,7 @@ def planned_outcome(action: Action) -> Outcome:
             return Outcome(tuple(f"<guid of cache {number}>" for number in range(1, len(action.slices) + 1)))
         case AttachLog():
             return Outcome(("<guid of the new log leg>",))
-        case CreateTable() | SaveTable() | CreateSlice():
+        case CreateTable() | SaveTable() | CreateSlice() | DropLogLeg():
             return Outcome()
 
 
@@ -96,6 +99,7 @@ def cannot_be_undone(plan: Plan) -> tuple[Finding, ...]:
                 Level.INFO,
             )
         )
+    findings.extend(_legs_that_stay_out(plan))
     findings.append(
         Finding(
             "history-stays",
@@ -116,6 +120,23 @@ def cannot_be_undone(plan: Plan) -> tuple[Finding, ...]:
         )
     )
     return tuple(findings)
+
+
+def _legs_that_stay_out(plan: Plan) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(
+            "broken-leg-stays-out",
+            _(
+                "The broken side {path} stays out of the log of pool {pool}, which then stands on {existing} alone, as "
+                "it does now."
+            ),
+            {"pool": plan.pool_name, "path": drop.vdev_path or drop.vdev_guid, "existing": attach.existing_path},
+            Level.INFO,
+        )
+        for drop in plan.actions
+        for attach in plan.actions
+        if isinstance(drop, DropLogLeg) and isinstance(attach, AttachLog)
+    )
 
 
 def stays_after_undo(plan: Plan, left_tables: tuple[str, ...] = ()) -> tuple[Finding, ...]:
@@ -147,4 +168,5 @@ def stays_after_undo(plan: Plan, left_tables: tuple[str, ...] = ()) -> tuple[Fin
                 {"pool": plan.pool_name},
             )
         )
+    findings.extend(_legs_that_stay_out(plan))
     return tuple(findings)

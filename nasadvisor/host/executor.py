@@ -18,6 +18,7 @@ from nasadvisor.domain.actions import (
     CreateTable,
     DeleteSlice,
     DetachLog,
+    DropLogLeg,
     RemoveVdev,
     RestoreTable,
     SaveTable,
@@ -143,6 +144,9 @@ class MachineExecutor:
             case AttachLog():
                 self._check_slices(action)
                 ran = self._run(commands(action))
+            case DropLogLeg():
+                ran = self._run(commands(action))
+                self._settle()
         return ran
 
     def undo(self, action: UndoAction, inventory: Inventory, image: DiskImage | None) -> Ran:

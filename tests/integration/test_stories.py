@@ -9,9 +9,10 @@ import pytest
 from nasadvisor.domain.actions import Naming
 from nasadvisor.domain.inventory import Pool, Vdev
 from nasadvisor.domain.lifecycle import RunState
+from nasadvisor.domain.log_legs import broken_log_legs
 from nasadvisor.domain.plan import PlanRequest
 from tests.integration.agent import Agent
-from tests.integration.wishes import SSDS, keys_of, mirror_and_caches, pool_of, single_log
+from tests.integration.wishes import SSDS, keys_of, mirror_and_caches, pool_of, single_log, without_cache
 from tests.lab.guest import Guest
 
 pytestmark = pytest.mark.lab
@@ -30,6 +31,8 @@ nohup sh -c 'n=0; while [ ! -e /root/stop-writing ]; do n=$((n+1));
 dd if=/dev/urandom of=/tank/busy/$((n % 20)) bs=16k count=4 oflag=sync status=none || echo failed >> /root/writer.log;
 done; echo $n > /root/written' >/dev/null 2>&1 </dev/null &
 """
+
+REPLACED = ("nvme0", "nvme1", "sata0")
 
 
 @contextmanager
@@ -107,6 +110,38 @@ def test_a_single_log_becomes_a_mirror_when_the_second_ssd_arrives(agent: Agent,
     assert [top.kind for top in pool_of(agent).logs] == ["disk"]
     assert agent.undo(first.id).state is RunState.UNDONE
     assert agent.guest.digests(*SSDS) == blank
+
+
+@pytest.mark.long
+def test_the_broken_side_of_a_log_is_replaced_in_one_run(agent: Agent) -> None:
+    """Proves: an SSD of a mirrored log is pulled; one run takes it out of the pool and mirrors the log on another SSD,
+    under writers; the pool is well without a command by hand, and after both undos every SSD is blank."""
+    guest = agent.guest
+    guest.run(PHOTOS)
+    blank = guest.digests(*REPLACED)
+    first = agent.apply(agent.plan(without_cache(mirror_and_caches(agent, "nvme0", "nvme1"))))
+    assert first.state is RunState.APPLIED, [step.note for step in first.steps]
+    guest.vanish("nvme1")
+    with writing(guest):
+        guest.run("until zpool list -H -o health tank | grep -q DEGRADED; do sleep 1; done", timeout=300)
+        (broken,) = broken_log_legs(pool_of(agent))
+        key = keys_of(agent, "sata0")
+        wish = PlanRequest(pool_of(agent).guid, key, attach_to=broken.partner.guid, replaces=broken.leg.guid)
+        assert "pool-not-online" in agent.refusals(replace(wish, replaces=""))
+        second = agent.apply(agent.plan(wish))
+        assert second.state is RunState.APPLIED, [step.note for step in second.steps]
+    pool = pool_of(agent)
+    assert [(top.kind, len(top.children)) for top in pool.logs] == [("mirror", 2)]
+    assert states(pool) == {"ONLINE"}
+    guest.run(CHECK)
+    guest.bring_back("nvme1")
+    assert states(pool_of(agent)) == {"ONLINE"}
+    assert agent.undo(second.id).state is RunState.UNDONE
+    assert [top.kind for top in pool_of(agent).logs] == ["disk"]
+    undone = agent.undo(first.id)
+    assert undone.state is RunState.UNDONE, [step.note for step in undone.undo_steps]
+    guest.run(CHECK)
+    assert guest.digests(*REPLACED) == blank
 
 
 @pytest.mark.long

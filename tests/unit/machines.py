@@ -172,6 +172,17 @@ def with_single_log() -> Inventory:
     return with_pool(replace(inventory, disks=disks), logs=(leaf_on(disk, "31"),))
 
 
+def with_broken_log() -> Inventory:
+    """The home server whose mirrored log stands on the first NVMe SSD alone, for the disk of the other side died."""
+    inventory = with_single_log()
+    pool = inventory.pool(TANK)
+    assert pool is not None
+    path = "/dev/disk/by-partuuid/00000000-0000-4000-8000-00000000dead"
+    broken = Vdev("32", "disk", path, "UNAVAIL", path=path, ashift=12)
+    mirror = Vdev("30", "mirror", "mirror-2", "DEGRADED", ashift=12, children=(*pool.logs, broken))
+    return with_pool(inventory, logs=(mirror,), state="DEGRADED")
+
+
 MIRROR_AND_CACHES = PlanRequest(TANK, (NVME1, NVME2), 4 * GIB, (NVME1, NVME2))
 
 

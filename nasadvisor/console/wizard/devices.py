@@ -6,9 +6,10 @@ from enum import StrEnum
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk, identity_key
 from nasadvisor.console.wizard.draft import Draft
 from nasadvisor.domain.actions import Role
-from nasadvisor.domain.checks import can_use_disk, find_log_leg
+from nasadvisor.domain.checks import can_use_disk
 from nasadvisor.domain.gaps import largest_extent
 from nasadvisor.domain.inventory import Disk, Inventory, Pool
+from nasadvisor.domain.log_legs import find_log_leg
 from nasadvisor.domain.plan import MIN_SLICE_BYTES
 from nasadvisor.domain.platforms import Veto, vetoes_on
 from nasadvisor.domain.refusals import DiskHasPartitions, DiskHeld, SameDisk, SectorTooLarge, TooSmall

@@ -30,7 +30,7 @@ class Draft:
     """The choices for one pool. Sizes are as typed, and were checked; `cache_size` "" means as much as fits.
 
     `log_on` is `MIRROR` or the key of the one SSD that carries a single log. `attach_to` is the guid of a single log
-    that is to become a mirror, else "".
+    that is to become a mirror, else ""; or of the side that works, while `replaces` is that of the broken one.
     """
 
     pool_guid: str
@@ -43,6 +43,7 @@ class Draft:
     reserve_percent: int = DEFAULT_RESERVE_PERCENT
     naming: Naming = Naming.PARTUUID
     attach_to: str = ""
+    replaces: str = ""
 
     @property
     def disks(self) -> tuple[str, ...]:
@@ -68,18 +69,21 @@ class Draft:
             naming=self.naming,
             use_free_extents=self.use_free_space,
             attach_to=self.attach_to,
+            replaces=self.replaces,
         )
 
 
-def recommended_draft(
-    pool_guid: str, inventory: Inventory, attach_to: str = "", log_size: str = DEFAULT_LOG_SIZE
-) -> Draft:
-    """What we would choose: a log on two free SSDs and a cache on all, or one new side for an existing log."""
-    free = [disk.key for disk in inventory.disks if is_free_ssd(disk)]
-    legs = 1 if attach_to else LEGS_OF_A_MIRROR
-    return Draft(
-        pool_guid, log_disks=tuple(free[:legs]), cache_disks=tuple(free), attach_to=attach_to, log_size=log_size
-    )
+def recommended_draft(pool_guid: str, inventory: Inventory, log_size: str = DEFAULT_LOG_SIZE) -> Draft:
+    """What we would choose: a log on two free SSDs and a cache on all."""
+    free = tuple(disk.key for disk in inventory.disks if is_free_ssd(disk))
+    return Draft(pool_guid, log_disks=free[:LEGS_OF_A_MIRROR], cache_disks=free, log_size=log_size)
+
+
+def draft_for_log(pool_guid: str, inventory: Inventory, attach_to: str, replaces: str) -> Draft:
+    """What we would choose to give a log one new side: a free SSD, and a cache on all if nothing is to be replaced."""
+    free = tuple(disk.key for disk in inventory.disks if is_free_ssd(disk))
+    caches = () if replaces else free
+    return Draft(pool_guid, log_disks=free[:1], cache_disks=caches, attach_to=attach_to, replaces=replaces)
 
 
 def is_free_ssd(disk: Disk) -> bool:

@@ -42,6 +42,8 @@ def _log_words(plan: Plan, sizes: list[int]) -> str:
     if not sizes:
         return ""
     size = zfs_size(sizes[0])
+    if plan.request.replaces:
+        return _("new side of %(size)s for the log, instead of the broken one") % {"size": size}
     if plan.request.attach_to:
         return _("second side of %(size)s for the log") % {"size": size}
     if len(sizes) == 1:

@@ -18,13 +18,21 @@ from nasadvisor.console.plans import store_plan
 from nasadvisor.console.pools import pool_or_404
 from nasadvisor.console.roles import operator_required, user_of
 from nasadvisor.console.wizard.devices import Standing, disk_choices
-from nasadvisor.console.wizard.draft import Draft, default_log_size, load_draft, recommended_draft, save_draft
+from nasadvisor.console.wizard.draft import (
+    Draft,
+    default_log_size,
+    draft_for_log,
+    load_draft,
+    recommended_draft,
+    save_draft,
+)
 from nasadvisor.console.wizard.forms import DevicesForm, LayoutForm
 from nasadvisor.console.wizard.layout import LARGEST_USEFUL_LOG_BYTES, Layout, layout_of, slider_for
-from nasadvisor.console.wizard.pools import pool_choice, pool_choices
+from nasadvisor.console.wizard.pools import Way, pool_choice, pool_choices
 from nasadvisor.console.wizard.progress import WizardStep, progress
 from nasadvisor.console.wizard.summary import Summary, summary_of
 from nasadvisor.domain.inventory import Inventory, Pool
+from nasadvisor.domain.log_legs import without_log_leg
 from nasadvisor.domain.units import GIB
 
 UNUSABLE_SHOWN = 50
@@ -55,12 +63,12 @@ def pools(request: HttpRequest) -> HttpResponse:
 def start(request: HttpRequest, pool_guid: str) -> HttpResponse:
     """The first step with a pool chosen; a POST begins, keeping earlier choices for the same goal.
 
-    So does the address that a finding leads to, where its goal can be reached: `?goal=mirror`.
+    So does the address that a finding leads to, where its goal can be reached: `?goal=mirror` or `?goal=replace`.
     """
     place = _place(request, pool_guid)
     choice = pool_choice(place.pool, place.inventory, place.node.platform.vetoes)
-    is_led_here = request.GET.get("goal") == "mirror" and choice.single_log is not None
-    if request.method != "POST" and not is_led_here:
+    way = choice.way(request.POST.get("goal", request.GET.get("goal", "")))
+    if request.method != "POST" and not way.attach_to:
         context = {
             "choices": pool_choices(place.inventory, place.node.platform.vetoes),
             "node": place.node,
@@ -68,15 +76,9 @@ def start(request: HttpRequest, pool_guid: str) -> HttpResponse:
             "progress": progress(WizardStep.POOL),
         }
         return render(request, "wizard/pools.html", context)
-    mirrors = is_led_here or (request.POST.get("goal") == "mirror" and choice.single_log is not None)
-    refusal = choice.refusal or (choice.attach_refusal if mirrors else None)
-    if refusal:
+    if way.refusal:
         return redirect("wizard-start", pool_guid)
-    attach_to = choice.single_log.guid if mirrors and choice.single_log else ""
-    draft = place.draft
-    if draft.attach_to != attach_to:
-        draft = recommended_draft(pool_guid, place.inventory, attach_to, measured_log_size(place.node, pool_guid))
-    save_draft(request.session, draft)
+    save_draft(request.session, _draft_for(way, place))
     return redirect("wizard-devices", pool_guid)
 
 
@@ -106,7 +108,7 @@ def devices(request: HttpRequest, pool_guid: str) -> HttpResponse:
         "offered": [choice for choice in choices if choice.standing is not Standing.UNUSABLE],
         "unusable": unusable if "all" in request.GET else unusable[:UNUSABLE_SHOWN],
         "unusable_count": len(unusable),
-        "pool_choice": pool_choice(place.pool, place.inventory, place.node.platform.vetoes),
+        "pool_choice": pool_choice(_pool_to_add_to(place), place.inventory, place.node.platform.vetoes),
     }
     return render(request, "wizard/devices.html", context)
 
@@ -148,6 +150,20 @@ def layout_drawing(request: HttpRequest, pool_guid: str) -> HttpResponse:
         save_draft(request.session, draft)
     context = {**_layout_context(form, layout_of(draft, place.inventory)), "place": place}
     return render(request, "wizard/_layout_answer.html", context)
+
+
+def _draft_for(way: Way, place: Place) -> Draft:
+    """The earlier choices if they were for the same goal, else what we would choose."""
+    if (place.draft.attach_to, place.draft.replaces) == (way.attach_to, way.replaces):
+        return place.draft
+    if way.attach_to:
+        return draft_for_log(place.pool.guid, place.inventory, way.attach_to, way.replaces)
+    return recommended_draft(place.pool.guid, place.inventory, measured_log_size(place.node, place.pool.guid))
+
+
+def _pool_to_add_to(place: Place) -> Pool:
+    """The pool, without the side of its log that is to be replaced."""
+    return without_log_leg(place.pool, place.draft.replaces) if place.draft.replaces else place.pool
 
 
 def _place(request: HttpRequest, pool_guid: str) -> Place:

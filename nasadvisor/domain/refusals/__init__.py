@@ -64,6 +64,7 @@ from nasadvisor.domain.refusals.vdevs import (
     LogLegGone,
     LogLegNotOnline,
     LogLegUnknown,
+    LogLegWorks,
     VdevChanged,
     VdevGone,
 )
@@ -92,6 +93,7 @@ __all__ = [
     "LogLegGone",
     "LogLegNotOnline",
     "LogLegUnknown",
+    "LogLegWorks",
     "NoPersistentName",
     "NoPool",
     "NotAligned",

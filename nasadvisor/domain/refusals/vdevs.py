@@ -23,6 +23,16 @@ def LogLegNotOnline(pool: Pool, leg: Vdev) -> Refused:
     )
 
 
+def LogLegWorks(pool: Pool, leg: Vdev) -> Refused:
+    return Refused(
+        "log-leg-works",
+        _(
+            "The side {path} of the log of pool {pool} is ONLINE, so it is not taken out. Only a side that is broken is replaced."
+        ),
+        {"pool": pool.name, "path": leg.path or leg.name},
+    )
+
+
 def LogLegUnknown(pool: Pool, leg: Vdev) -> Refused:
     return Refused(
         "log-leg-unknown",

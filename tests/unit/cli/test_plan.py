@@ -13,7 +13,7 @@ from nasadvisor.domain.statements import Finding, Level, Refused
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.simulated import SimulatedExecutor
 from tests.unit.cli.conftest import Shell
-from tests.unit.machines import NVME1, NVME2, TANK, home_server, with_disk, with_single_log
+from tests.unit.machines import NVME1, NVME2, TANK, home_server, with_broken_log, with_disk, with_single_log
 
 MIRROR = ("--pool", "tank", "--log", "N1", "N2", "--log-size", "4G")
 CACHES = ("--cache", "N1", "N2", "--cache-size", "100G")
@@ -184,6 +184,28 @@ class TestMirroringAnExistingLog:
         result = shell.run("plan", "--pool", "tank", "--log", "N2", "--mirror-existing-log", "32")
         assert result.exit_code == 2
         assert "31 (/dev/disk/by-partuuid/" in result.stderr
+
+
+class TestReplacingABrokenSide:
+    @pytest.fixture
+    def shell(self, shell: Shell) -> Shell:
+        shell.executor = SimulatedExecutor(with_broken_log())
+        return shell
+
+    @pytest.mark.parametrize("which", ["auto", "32"])
+    def test_it_takes_the_broken_side_out_and_attaches_to_the_other(self, shell: Shell, which: str) -> None:
+        plan = planned(shell, "--pool", "tank", "--log", "N2", "--replace-log-leg", which)
+        assert (plan.request.attach_to, plan.request.replaces) == ("31", "32")
+        assert [action.action for action in plan.actions][-2:] == ["drop-log-leg", "attach-log"]
+
+    def test_a_side_that_works_is_a_usage_error_that_lists_the_broken_ones(self, shell: Shell) -> None:
+        result = shell.run("plan", "--pool", "tank", "--log", "N2", "--replace-log-leg", "31")
+        assert result.exit_code == 2
+        assert "32 (/dev/disk/by-partuuid/" in result.stderr
+
+    def test_it_does_not_go_with_mirroring(self, shell: Shell) -> None:
+        options = ("--pool", "tank", "--log", "N2", "--replace-log-leg", "auto", "--mirror-existing-log", "auto")
+        assert "do not go together" in shell.run("plan", *options).stderr
 
 
 def test_what_a_platform_wants_read_comes_first(shell: Shell) -> None:

@@ -5,7 +5,7 @@ from django.test import Client
 from nasadvisor.console.steps import lead_from
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from tests.unit.console.test_pages import load, page
-from tests.unit.machines import TANK, home_server, with_single_log
+from tests.unit.machines import TANK, home_server, with_broken_log, with_single_log
 
 
 def finding(step: NextStep | None) -> Finding:
@@ -34,6 +34,15 @@ def test_the_link_opens_the_wizard_at_the_devices_with_the_log_to_mirror(operato
     response = operator.get(f"/wizard/{TANK}/?goal=mirror")
     assert response.headers["Location"] == f"/wizard/{TANK}/devices/"
     assert operator.session["wizard"][TANK]["attach_to"] == "31"
+
+
+def test_a_broken_side_leads_to_its_replacement(operator: Client) -> None:
+    load(with_broken_log())
+    assert f'href="/wizard/{TANK}/?goal=replace"' in page(operator, f"/pools/{TANK}/")
+    response = operator.get(f"/wizard/{TANK}/?goal=replace")
+    assert response.headers["Location"] == f"/wizard/{TANK}/devices/"
+    draft = operator.session["wizard"][TANK]
+    assert (draft["attach_to"], draft["replaces"], draft["cache_disks"]) == ("31", "32", [])
 
 
 def test_the_link_shows_the_choice_where_there_is_no_log_to_mirror(operator: Client) -> None:

@@ -22,6 +22,7 @@ from tests.unit.machines import (
     SHARED_SSD,
     TANK,
     home_server,
+    with_broken_log,
     with_pool,
     with_single_log,
 )
@@ -79,6 +80,25 @@ class TestPool:
         page = text(operator.get(f"/wizard/{TANK}/"))
         assert "Make its single log a mirror" not in page
         assert "Repair it before a second side is attached." in page
+
+    def test_a_broken_side_of_the_log_can_be_replaced_although_the_pool_is_degraded(
+        self, operator: Client, host: SimulatedHost
+    ) -> None:
+        show(host, with_broken_log())
+        page = text(operator.get("/wizard/"))
+        assert "Replace the broken side of its log" in page
+        assert "Add to tank" not in page
+
+    def test_nothing_is_replaced_while_something_else_ails_the_pool(
+        self, operator: Client, host: SimulatedHost
+    ) -> None:
+        inventory = with_broken_log()
+        pool = inventory.pool(TANK)
+        assert pool
+        show(host, with_pool(inventory, data=tuple(replace(top, state="DEGRADED") for top in pool.data)))
+        assert "Replace the broken side of its log" not in text(operator.get("/wizard/"))
+        response = operator.post(f"/wizard/{TANK}/", {"goal": "replace"})
+        assert response.headers["Location"] == f"/wizard/{TANK}/"
 
     def test_an_unusable_pool_cannot_be_begun_with(self, operator: Client) -> None:
         response = operator.post(f"/wizard/{ARCHIVE}/", {"goal": "add"})
@@ -233,6 +253,17 @@ class TestLayout:
         choose(operator, [NVME2], [NVME2])
         operator.post(f"/wizard/{TANK}/layout/", {"cache_size": "", "reserve_percent": "10", "naming": "by-partuuid"})
         assert any(isinstance(action, AttachLog) for action in StoredPlan.objects.get().plan.actions)
+
+    def test_a_replacement_takes_the_broken_side_out_first(self, operator: Client, host: SimulatedHost) -> None:
+        show(host, with_broken_log())
+        operator.post(f"/wizard/{TANK}/", {"goal": "replace"})
+        choose(operator, [NVME2], [])
+        operator.post(f"/wizard/{TANK}/layout/", {"reserve_percent": "10", "naming": "by-partuuid"})
+        stored = StoredPlan.objects.get()
+        assert [action.action for action in stored.plan.actions][-2:] == ["drop-log-leg", "attach-log"]
+        preview = text(operator.get(f"/plans/{stored.pk}/"))
+        assert "zpool detach tank 32" in preview
+        assert "The broken side" in preview
 
 
 class TestPreview:

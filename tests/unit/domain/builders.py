@@ -20,6 +20,7 @@ from nasadvisor.domain.inventory import (
     TableKind,
     Vdev,
 )
+from nasadvisor.domain.log_legs import broken_log_legs
 from nasadvisor.domain.plan import Plan, PlanIds, PlanRequest
 from nasadvisor.domain.statements import Answer, Refused
 from nasadvisor.domain.units import GIB, MIB, TIB
@@ -204,6 +205,13 @@ def disks(draw: st.DrawFn, number: int) -> Disk:
     return replace(disk, table=TableKind.GPT, table_uuid=TABLE_UUID, partitions=draw(partitions(disk)))
 
 
+def with_broken_side(leg: Vdev) -> Vdev:
+    """A mirrored log of which only this leg works."""
+    path = "/dev/disk/by-partuuid/00000000-0000-4000-8000-00000000dead"
+    broken = Vdev(f"{leg.guid}8", "disk", path, "UNAVAIL", path=path, ashift=12)
+    return Vdev(f"{leg.guid}9", "mirror", "mirror-2", "DEGRADED", ashift=12, children=(leg, broken))
+
+
 @st.composite
 def pools(draw: st.DrawFn, name: str, guid: str, on: tuple[Disk, ...]) -> Pool:
     """A pool, mostly ONLINE; its logs stand on some partitions of these disks."""
@@ -214,10 +222,11 @@ def pools(draw: st.DrawFn, name: str, guid: str, on: tuple[Disk, ...]) -> Pool:
         for index, part in enumerate(dict.fromkeys(chosen))
         for flaw in (draw(rarely(*LOG_FLAWS)) or {},)
     )
+    is_broken = bool(tops) and draw(st.sampled_from((False,) * 5 + (True,)))
     healthy = Pool(
         name=name,
         guid=guid,
-        state="ONLINE",
+        state="DEGRADED" if is_broken else "ONLINE",
         ashift=12,
         size_bytes=8 * TIB,
         allocated_bytes=TIB,
@@ -226,7 +235,7 @@ def pools(draw: st.DrawFn, name: str, guid: str, on: tuple[Disk, ...]) -> Pool:
         checkpoint="",
         multihost=False,
         features=("allocation_classes",),
-        logs=tops,
+        logs=(with_broken_side(tops[0]), *tops[1:]) if is_broken else tops,
     )
     return replace(healthy, **(draw(rarely(*POOL_FLAWS)) or {}))
 
@@ -261,6 +270,8 @@ def requests(draw: st.DrawFn, inventory: Inventory, numbers: st.SearchStrategy[i
     attach = bool(pool.logs) and draw(st.booleans())
     logs = dict.fromkeys(draw(st.lists(keys, min_size=1 if attach else 0, max_size=1 if attach else 3)))
     caches = dict.fromkeys(draw(st.lists(keys, min_size=0 if logs else 1, max_size=3)))
+    leg = draw(st.sampled_from([leaf.guid for top in pool.logs for leaf in top.leaves()])) if attach else ""
+    broken = [each.leg.guid for each in broken_log_legs(pool) if each.partner.guid == leg]
     return PlanRequest(
         pool_guid=pool.guid,
         log_disks=tuple(logs),
@@ -270,7 +281,8 @@ def requests(draw: st.DrawFn, inventory: Inventory, numbers: st.SearchStrategy[i
         reserve_percent=draw(st.integers(0, 40)),
         naming=draw(st.sampled_from(Naming)),
         use_free_extents=draw(st.sampled_from((True,) * 5 + (False,))),
-        attach_to=draw(st.sampled_from([top.guid for top in pool.logs])) if attach else "",
+        attach_to=leg,
+        replaces=broken[0] if broken else "",
     )
 
 
@@ -289,6 +301,7 @@ def wild_requests(draw: st.DrawFn, inventory: Inventory) -> PlanRequest:
         naming=draw(st.sampled_from(Naming)),
         use_free_extents=draw(st.booleans()),
         attach_to=draw(st.one_of(st.just(""), st.sampled_from(guids), st.text())),
+        replaces=draw(st.one_of(st.just(""), st.sampled_from(guids), st.text())),
     )
 
 

@@ -104,7 +104,7 @@ def test_a_single_log_is_pointed_out_and_leads_to_the_wizard() -> None:
 
 def test_a_mirrored_log_with_one_side_left_names_the_command_that_takes_the_other_out() -> None:
     (finding,) = with_logs(Vdev("30", "mirror", "mirror-2", "DEGRADED", children=(leg("31"), leg("32", "UNAVAIL"))))
-    assert (finding.code, finding.level, finding.step) == ("log-one-leg", Level.WARNING, NextStep.MIRROR_LOG)
+    assert (finding.code, finding.level, finding.step) == ("log-one-leg", Level.WARNING, NextStep.REPLACE_LOG_LEG)
     assert "`zpool detach tank 32`" in str(finding)
 
 

@@ -49,6 +49,7 @@ from tests.unit.machines import (
     home_server,
     partition,
     plan_ids,
+    with_broken_log,
     with_disk,
     with_partitions,
     with_pool,
@@ -59,6 +60,7 @@ DISK = "Samsung SSD 960 EVO 500GB (N1)"
 SINGLE = PlanRequest(TANK, (NVME1,), 4 * GIB)
 CACHE = PlanRequest(TANK, cache_disks=(NVME1,))
 SECOND = PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID)
+REPLACE = PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID, replaces="32")
 ON_FREE_SPACE = replace(SINGLE, use_free_extents=True)
 
 
@@ -306,6 +308,11 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
         lambda: wish(SECOND, with_disk(with_single_log(), NVME1, partitions=())),
         "log-leg-unknown",
         ("tank", "by-partuuid", "Check that it is plugged in"),
+    ),
+    (
+        lambda: wish(REPLACE, change_vdev(with_broken_log(), "32", state="ONLINE")),
+        "log-leg-works",
+        ("tank", "is ONLINE", "Only a side that is broken is replaced"),
     ),
     (
         lambda: wish(replace(SECOND, log_disks=()), with_single_log()),

@@ -15,7 +15,7 @@ from nasadvisor.host.journal import RunExists, RunUnknown
 from nasadvisor.host.lock import HostBusy, host_lock, is_held
 from nasadvisor.host.runs import WrongMoment, apply_plan, finish_run, list_runs, show_run, undo_run
 from nasadvisor.host.simulated import SimulatedExecutor
-from tests.unit.machines import NVME1, NVME2, SATA_SSD, TANK, with_pool
+from tests.unit.machines import NVME1, NVME2, SATA_SSD, TANK, with_broken_log, with_pool
 from tests.unit.runs.conftest import WISH, Bench, Killed, killer, shape
 
 RECORDS_OF_AN_APPLY = 18  # started, eight steps with intent and result, ended
@@ -57,6 +57,23 @@ def test_a_log_that_was_a_mirror_for_a_time_is_found_again_although_its_guid_cha
     assert undo_run(bench.host, "run-2", "root", bench.watch).state is RunState.UNDONE
     assert undo_run(bench.host, "run-1", "root", bench.watch).state is RunState.UNDONE
     assert shape(bench.executor.inventory()) == before
+
+
+def test_a_broken_side_is_replaced_and_the_new_one_can_be_taken_back(bench: Bench) -> None:
+    bench.executor.state = with_broken_log()
+    run = apply_plan(
+        bench.host, bench.plan(PlanRequest(TANK, (NVME2,), attach_to="31", replaces="32")), "root", bench.watch
+    )
+    assert run.state is RunState.APPLIED, [step.note for step in run.steps]
+    pool = bench.executor.inventory().pool(TANK)
+    assert pool is not None
+    assert (pool.state, [len(top.children) for top in pool.logs]) == ("ONLINE", [2])
+    undone = undo_run(bench.host, run.id, "root", bench.watch)
+    assert undone.state is RunState.UNDONE
+    assert "broken-leg-stays-out" in {finding.code for finding in undone.findings}
+    pool = bench.executor.inventory().pool(TANK)
+    assert pool is not None
+    assert [top.kind for top in pool.logs] == ["disk"]
 
 
 def test_a_run_survives_the_codec(bench: Bench) -> None:

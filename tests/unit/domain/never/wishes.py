@@ -26,11 +26,13 @@ from tests.unit.machines import (
     TANK,
     home_server,
     plan_for,
+    with_broken_log,
     with_single_log,
 )
 
 SINGLE = PlanRequest(TANK, (NVME1,), 4 * GIB)
 CACHE = PlanRequest(TANK, cache_disks=(NVME1,))
+REPLACE = PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID, replaces="32")
 SECOND = PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID)
 
 
@@ -45,6 +47,7 @@ def every_action() -> Iterator[Action]:
         yield from plan_for(replace(MIRROR_AND_CACHES, naming=naming), home_server()).actions
         yield from plan_for(replace(SINGLE, naming=naming), home_server()).actions
         yield from plan_for(replace(SECOND, naming=naming), with_single_log()).actions
+        yield from plan_for(replace(REPLACE, naming=naming), with_broken_log()).actions
 
 
 def every_undo() -> Iterator[UndoAction]:
