@@ -11,7 +11,7 @@ from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from nasadvisor.console.models import StoredPlan, StoredRun
 from tests.browser.conftest import AXE, PASSWORD, SCREENSHOTS, Desk
 from tests.unit.console.test_evidence import fill
-from tests.unit.machines import NVME2, TANK, with_single_log
+from tests.unit.machines import NVME2, TANK, with_broken_log, with_single_log
 
 WIDTHS = {1440: 900, 768: 1024, 390: 844}
 AXE_RUN = "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'best-practice']}).then(r => r.violations)"
@@ -46,6 +46,23 @@ def attach(desk: Desk) -> None:
 
 def attach_preview(desk: Desk) -> None:
     attach(desk)
+    preview(desk)
+
+
+def broken_pool(desk: Desk) -> None:
+    """A side of the pool's mirrored log is broken."""
+    desk.host.executor.state = with_broken_log()
+    desk.host.publish_inventory()
+    pools(desk)
+
+
+def replace_devices(desk: Desk) -> None:
+    broken_pool(desk)
+    desk.page.locator("button[value=replace]").click()
+
+
+def replace_preview(desk: Desk) -> None:
+    replace_devices(desk)
     preview(desk)
 
 
@@ -158,6 +175,9 @@ PAGES: dict[str, Callable[[Desk], None]] = {
     "4-preview": preview,
     "2-devices-attach": attach,
     "4-preview-attach": attach_preview,
+    "1-pool-broken": broken_pool,
+    "2-devices-replace": replace_devices,
+    "4-preview-replace": replace_preview,
     "5-apply": apply,
     "5-run-requested": requested,
     "5-run-applied": applied,

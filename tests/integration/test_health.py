@@ -165,17 +165,23 @@ def test_a_disk_that_errs_is_told_once(product: Product, post: Post) -> None:
     product.guest.fail("nvme0", on=False)
 
 
-def test_a_disk_that_vanishes_and_comes_back_is_told_once_and_keeps_its_history(product: Product, post: Post) -> None:
+def test_disks_that_come_back_under_other_names_are_told_once_and_keep_their_history(
+    product: Product, post: Post
+) -> None:
+    """Two SSDs vanish and come back in the other order, so that each has the name that the other had."""
     until(lambda: any(disk["readings"] for disk in disks(product).values()))
-    product.guest.vanish("nvme1")
-    until(lambda: "disk-gone" in codes(product, "new"))
+    names = {name: product.guest.disk(name).device for name in ("nvme0", "nvme1")}
+    for name in names:
+        product.guest.vanish(name)
+    until(lambda: codes(product, "new").count("disk-gone") == 2)
     known = disks(product)
-    product.guest.bring_back("nvme1")
-    until(lambda: "disk-gone" in codes(product, "recovered"))
+    swapped = [product.guest.bring_back(name).device for name in reversed(names)]
+    assert swapped == list(names.values())
+    until(lambda: codes(product, "recovered").count("disk-gone") == 2)
     after = disks(product)
     assert after.keys() == known.keys()
     assert all(disk["present"] for disk in after.values())
-    until(lambda: sum("is gone" in subject for subject in post.subjects()) == 2)
+    until(lambda: sum("is gone" in subject for subject in post.subjects()) == 4)
 
 
 @pytest.mark.parametrize("service", ["mail", "redis"])
