@@ -71,6 +71,10 @@ class Machine:
     def is_running(self) -> bool:
         return _alive(self.directory / "qemu.pid", self.directory) is not None
 
+    def panics(self) -> int:
+        """How often the guest's kernel panicked since the machine was switched on."""
+        return self.serial_log.read_bytes().count(b"---[ end Kernel panic") if self.serial_log.exists() else 0
+
     def power_cut(self) -> None:
         """End QEMU without warning, as when the mains fail. The disk servers stay."""
         _kill(self.directory / "qemu.pid", self.directory)
