@@ -50,6 +50,15 @@ def landed(action: Action, inventory: Inventory) -> Outcome | None:
             return Outcome() if pool and all(vdev.guid != action.vdev_guid for vdev in pool.vdevs()) else None
 
 
+def left(action: Action, inventory: Inventory) -> Outcome | None:
+    """What is left of a log of which sides were taken out since: the vdev that stands on its other slices alone."""
+    pool = inventory.pool(action.pool_guid) if isinstance(action, AddLog) else None
+    if not isinstance(action, AddLog) or pool is None:
+        return None
+    tops = (top for top in pool.logs if all(_on_any(leaf, action.legs, inventory) for leaf in top.leaves()))
+    return next((Outcome((top.guid,)) for top in tops), None)
+
+
 def gone(action: UndoAction, inventory: Inventory) -> bool:
     """Whether the host shows that an undo step has nothing left to do. A table's sectors it cannot show."""
     match action:

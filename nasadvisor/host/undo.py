@@ -14,7 +14,7 @@ from nasadvisor.domain.actions import (
     UndoAction,
 )
 from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.landed import gone, landed
+from nasadvisor.domain.landed import gone, landed, left
 from nasadvisor.domain.lifecycle import (
     Continued,
     DiskImage,
@@ -78,8 +78,9 @@ def put_back(plan: Plan, book: Logbook, executor: Executor) -> Run:
 def undo_actions(plan: Plan, book: Logbook, inventory: Inventory) -> tuple[UndoAction, ...]:
     """What takes back every step that was begun, last step first.
 
-    What the host shows of a step comes before what was recorded of it: a log that was a mirror for a time has another
-    guid afterwards (vdev_remove_parent() in module/zfs/vdev.c). Of a step without a record only the host can tell.
+    What the host shows of a step comes before what was recorded of it: a log that was a mirror for a time, or of which
+    a side was replaced, has another guid afterwards (vdev_remove_parent() in module/zfs/vdev.c). Of a step without a
+    record only the host can tell.
     A table or slice that was begun is always taken back: half of it may be there.
     """
     outcomes = {
@@ -89,7 +90,8 @@ def undo_actions(plan: Plan, book: Logbook, inventory: Inventory) -> tuple[UndoA
     for step, action in reversed(list(zip(book.run.steps, plan.actions, strict=True))):
         if step.state is StepState.PENDING:
             continue
-        outcome = landed(action, inventory) or outcomes.get(step.number) or Outcome()
+        shown = landed(action, inventory) or left(action, inventory)
+        outcome = shown or outcomes.get(step.number) or Outcome()
         actions.extend(undo_of(action, outcome) if _can_derive(outcome, action) else ())
     return tuple(actions)
 

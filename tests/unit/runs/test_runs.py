@@ -15,7 +15,7 @@ from nasadvisor.host.journal import RunExists, RunUnknown
 from nasadvisor.host.lock import HostBusy, host_lock, is_held
 from nasadvisor.host.runs import WrongMoment, apply_plan, finish_run, list_runs, show_run, undo_run
 from nasadvisor.host.simulated import SimulatedExecutor
-from tests.unit.machines import NVME1, NVME2, SATA_SSD, TANK, with_broken_log, with_pool
+from tests.unit.machines import NVME1, NVME2, SATA_SSD, SHARED_SSD, TANK, with_broken_log, with_pool
 from tests.unit.runs.conftest import WISH, Bench, Killed, killer, shape
 
 RECORDS_OF_AN_APPLY = 18  # started, eight steps with intent and result, ended
@@ -74,6 +74,27 @@ def test_a_broken_side_is_replaced_and_the_new_one_can_be_taken_back(bench: Benc
     pool = bench.executor.inventory().pool(TANK)
     assert pool is not None
     assert [top.kind for top in pool.logs] == ["disk"]
+
+
+def test_a_log_of_which_a_side_was_replaced_is_taken_back_once_the_new_side_is(bench: Bench) -> None:
+    before = shape(bench.executor.inventory())
+    log = PlanRequest(TANK, (NVME1, NVME2), 4 * GIB)
+    apply_plan(bench.host, bench.plan(log), "root", bench.watch)
+    pool = bench.executor.inventory().pool(TANK)
+    assert pool is not None
+    works, broken = pool.logs[0].children
+    sick = replace(pool.logs[0], state="DEGRADED", children=(works, replace(broken, state="FAULTED")))
+    bench.executor.state = with_pool(bench.executor.state, logs=(sick,), state="DEGRADED")
+    wish = PlanRequest(TANK, (SHARED_SSD,), use_free_extents=True, attach_to=works.guid, replaces=broken.guid)
+    fresh = tuple(f"20000000-0000-4000-8000-{number:012d}" for number in range(20))
+    plan = make_plan(wish, bench.executor.inventory(), PlanIds("run-2", "2026-08-25T20:00:00+00:00", fresh))
+    assert isinstance(plan, Plan), plan
+    assert apply_plan(bench.host, plan, "root", bench.watch).state is RunState.APPLIED
+    early = undo_run(bench.host, "run-1", "root", bench.watch)
+    assert [refusal.code for refusal in early.refusals] == ["vdev-changed"]
+    assert undo_run(bench.host, "run-2", "root", bench.watch).state is RunState.UNDONE
+    assert undo_run(bench.host, "run-1", "root", bench.watch).state is RunState.UNDONE
+    assert shape(bench.executor.inventory()) == before
 
 
 def test_a_run_survives_the_codec(bench: Bench) -> None:
