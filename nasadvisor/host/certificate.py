@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 GROUP: Final = "nasadvisor"
 FOLDER: Final = Path("/run/nasadvisor-tls")
+CHAIN: Final = "certificate.pem"
+KEY: Final = "key.pem"
 
 
 def bring(folder: Path, certificate: Certificate | None, group_id: int) -> None:
@@ -34,11 +36,24 @@ def bring(folder: Path, certificate: Certificate | None, group_id: int) -> None:
         return
     folder.mkdir(mode=0o750, exist_ok=True)
     os.chown(folder, -1, group_id, follow_symlinks=False)
-    chain, key = folder / "certificate.pem", folder / "key.pem"
+    chain, key = folder / CHAIN, folder / KEY
     _copy(certificate.chain, chain, group_id)
     _copy(certificate.key, key, group_id)
     settings = f"UVICORN_SSL_CERTFILE={chain}\nUVICORN_SSL_KEYFILE={key}\nNASADVISOR_HTTPS=yes\n"
     (folder / "environment").write_text(settings, encoding="ascii")
+
+
+def is_renewed(folder: Path, certificate: Certificate | None) -> bool:
+    """Whether the platform's certificate or key is another than the copy; not while the platform has none to read."""
+    if certificate is None:
+        return False
+    pairs = ((certificate.chain, folder / CHAIN), (certificate.key, folder / KEY))
+    try:
+        current = [source.read_bytes() for source, _ in pairs]
+    except OSError as error:
+        log.warning("the platform's certificate cannot be read: %s", error)
+        return False
+    return any(not copy.exists() or copy.read_bytes() != now for now, (_, copy) in zip(current, pairs, strict=True))
 
 
 def _copy(source: Path, target: Path, group_id: int) -> None:

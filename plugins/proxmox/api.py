@@ -168,7 +168,7 @@ def _silent(why: str) -> Statement:
         "proxmox-silent",
         _(
             "Proxmox VE could not be asked who you are ({why}), so nobody is let in by it, and nothing was changed. "
-            "Look at it with `systemctl status pveproxy`. If its certificate was renewed, run "
+            "Look at it with `systemctl status pveproxy`. If its certificate was renewed in the last hour, run "
             "`systemctl restart nasadvisor-web`."
         ),
         {"why": why},

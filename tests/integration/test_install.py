@@ -95,3 +95,11 @@ def test_a_run_of_the_command_line_shows_in_the_console(product: Product, probe_
     looking = f'import sqlite3; print(sqlite3.connect("{database}", uri=True).execute("{question}").fetchone()[0])'
     waiting = f"for _ in $(seq 120); do [ $(python3 -c {shlex.quote(looking)}) = 1 ] && exit 0; sleep 1; done; exit 1"
     assert product.guest.run(waiting, check=False, timeout=600).code == 0
+
+
+def test_looking_for_a_renewed_certificate_leaves_the_pages_alone_where_there_is_none(product: Product) -> None:
+    before = product.state("nasadvisor-web", "MainPID")
+    product.guest.run(["systemctl", "start", "nasadvisor-certificate.service"])
+    assert product.state("nasadvisor-certificate", "ActiveState") == "inactive"
+    assert product.state("nasadvisor-web", "MainPID") == before
+    assert product.state("nasadvisor-certificate.timer", "ActiveState") == "active"

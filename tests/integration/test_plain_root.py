@@ -88,6 +88,8 @@ def test_every_service_is_enabled_and_none_is_open_to_others(root: Root) -> None
         *(f"nasadvisor-{name}.service" for name in ("beat", "console", "host", "redis", "web")),
         "nasadvisor-remote.path",
     }
+    timers = root.run("ls /etc/systemd/system/timers.target.wants").split()
+    assert [name for name in timers if name.startswith("nasadvisor")] == ["nasadvisor-certificate.timer"]
     assert root.run("stat -c '%U %a' /etc/nasadvisor/environment").split() == ["root", "640"]
 
 

@@ -12,6 +12,8 @@ PACKAGING = ROOT / "packaging"
 RECIPES = sorted(path.parent for path in (PACKAGING / "deb").glob("*/control"))
 RECIPE = PACKAGING / "deb" / "nasadvisor"
 UNITS = sorted((PACKAGING / "systemd").glob("*.service"))
+AS_ROOT = frozenset({"nasadvisor-host", "nasadvisor-certificate"})
+"""The worker of the host, and what looks at the platform's certificate, which only root can read."""
 SCRIPTS = sorted(path for recipe in RECIPES for path in recipe.glob("p*[mt]") if path.name.startswith(("post", "prer")))
 # Programs without which the product still does its work, and those of OpenZFS, which is there or is not.
 OPTIONAL = {Tool.FIO, Tool.NVME, Tool.ZDB, Tool.ZFS, Tool.ZPOOL}
@@ -68,21 +70,22 @@ def test_a_purge_stays_out_of_file_systems_mounted_below() -> None:
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
 def test_every_service_of_the_console_waits_for_its_database(unit: Path) -> None:
     text = unit.read_text()
-    is_console = "venv/bin/python" in text and unit.stem not in {"nasadvisor-host", "nasadvisor-prepare"}
+    is_console = "venv/bin/python" in text and unit.stem not in {*AS_ROOT, "nasadvisor-prepare"}
     assert ("Requires=nasadvisor-prepare.service" in text) == is_console
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
-def test_every_service_but_the_hosts_runs_as_the_consoles_user_without_any_privilege(unit: Path) -> None:
+def test_every_service_that_need_not_be_root_runs_as_the_consoles_user_without_any_privilege(unit: Path) -> None:
     lines = set(unit.read_text().splitlines())
     unprivileged = {"User=nasadvisor", "NoNewPrivileges=yes", "CapabilityBoundingSet=", "ProtectSystem=strict"}
-    assert (unprivileged <= lines) == (unit.stem != "nasadvisor-host")
+    assert (unprivileged <= lines) == (unit.stem not in AS_ROOT)
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
 def test_every_service_starts_what_the_package_installs(unit: Path) -> None:
     for command in re.findall(r"^ExecStart=(\S+)", unit.read_text(), re.MULTILINE):
         assert command in {
+            "/usr/bin/systemctl",
             "/usr/bin/touch",
             "/usr/lib/nasadvisor/venv/bin/python",
             "/usr/lib/nasadvisor/redis-server",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nasadvisor.domain.lifecycle import Goal
-from nasadvisor.host.certificate import bring
+from nasadvisor.host.certificate import bring, is_renewed
 from nasadvisor.host.runs import RunHost, apply_plan, undo_run
 from nasadvisor.host.task_log import KEPT, TaskLog
 from plugins.contract.host import Certificate, Task
@@ -87,6 +87,22 @@ def test_the_certificate_is_copied_for_the_services_group_only(tmp_path: Path) -
     assert f"UVICORN_SSL_KEYFILE={folder}/key.pem" in (folder / "environment").read_text()
     assert "NASADVISOR_HTTPS=yes" in (folder / "environment").read_text()
     assert len(list(folder.iterdir())) == 3
+
+
+def test_another_certificate_or_key_than_the_copy_is_noticed(tmp_path: Path) -> None:
+    chain, key, folder = tmp_path / "a.pem", tmp_path / "a.key", tmp_path / "tls"
+    chain.write_text("chain")
+    key.write_text("key")
+    certificate = Certificate(chain, key)
+    assert is_renewed(folder, certificate)
+    bring(folder, certificate, os.getgid())
+    assert not is_renewed(folder, certificate)
+    key.write_text("new key")
+    assert is_renewed(folder, certificate)
+    bring(folder, certificate, os.getgid())
+    chain.unlink()
+    assert not is_renewed(folder, certificate)
+    assert not is_renewed(folder, None)
 
 
 def test_without_a_certificate_none_is_left(tmp_path: Path) -> None:
