@@ -90,11 +90,21 @@ def zfs_mounts(text: str) -> dict[str, str]:
     return {each[1]: each[0] for each in fields if len(each) > 2 and each[2] == "zfs"}
 
 
-def _disks_in(text: str, word: str, number: str, name_key: str) -> Iterator[GuestDisk]:
-    current = re.split(r"^\[", text, maxsplit=1, flags=re.MULTILINE)[0]  # what follows are snapshots
-    entries = [(key.strip(), value.strip()) for key, _, value in (line.partition(":") for line in current.splitlines())]
+def entries_of(text: str) -> list[tuple[str, str]]:
+    """The keys and values of a guest's configuration as it is now; snapshots and pending changes follow it."""
+    current = re.split(r"^\[", text, maxsplit=1, flags=re.MULTILINE)[0]
+    return [(key.strip(), value.strip()) for key, _, value in (line.partition(":") for line in current.splitlines())]
+
+
+def guest_name(entries: list[tuple[str, str]], word: str, number: str, name_key: str) -> str:
+    """How people call it: "VM 100 (mail)"."""
     name = next((value for key, value in entries if key == name_key), "")
-    guest = f"{word} {number} ({name})" if name else f"{word} {number}"
+    return f"{word} {number} ({name})" if name else f"{word} {number}"
+
+
+def _disks_in(text: str, word: str, number: str, name_key: str) -> Iterator[GuestDisk]:
+    entries = entries_of(text)
+    guest = guest_name(entries, word, number, name_key)
     for key, value in entries:
         if _DISK_KEY.fullmatch(key):
             volume = value.split(",")[0]

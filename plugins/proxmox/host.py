@@ -15,6 +15,7 @@ from nasadvisor.host.errors import HostError
 from plugins.contract import VersionRange
 from plugins.contract.host import Certificate, HostPlatform, Task
 from plugins.proxmox.guests import GuestDisk, guest_disks, guests_of, read_file, zfs_mounts
+from plugins.proxmox.pci import GuestPciDevice, guest_pci_devices
 
 SCRIPTS: Final = Path(__file__).parent / "perl"
 
@@ -62,10 +63,14 @@ class ProxmoxHost(HostPlatform):
 
     def vetoes(self, runner: Runner, inventory: Inventory) -> tuple[Veto, ...]:
         """SSDs that were handed to a guest as a whole: they look blank while that guest has not written to them."""
-        given = [disk for disk in guest_disks(self.root / "etc/pve") if disk.volume.startswith("/dev/")]
-        return tuple(
-            Veto(_given_away(ssd, disk), ssd.key) for disk in given for ssd in inventory.disks if _leads_to(disk, ssd)
-        )
+        pve, block = self.root / "etc/pve", self.root / "sys/block"
+        given = [disk for disk in guest_disks(pve) if disk.volume.startswith("/dev/")]
+        devices = guest_pci_devices(pve)
+        taken: list[tuple[Disk, GuestDisk | GuestPciDevice]] = [
+            *((ssd, disk) for ssd in inventory.disks for disk in given if _leads_to(disk, ssd)),
+            *((ssd, each) for ssd in inventory.disks for each in devices if each.carries(block / ssd.kernel_name)),
+        ]
+        return tuple(Veto(_given_away(ssd, by), ssd.key) for ssd, by in taken)
 
     def findings(self, runner: Runner, inventory: Inventory) -> tuple[Finding, ...]:
         """The limit of the ARC that the installer sets."""
@@ -101,7 +106,7 @@ def _leads_to(disk: GuestDisk, ssd: Disk) -> bool:
     return ssd.is_at(disk.volume) or any(part.is_at(disk.volume) for part in ssd.partitions)
 
 
-def _given_away(ssd: Disk, disk: GuestDisk) -> Refused:
+def _given_away(ssd: Disk, disk: GuestDisk | GuestPciDevice) -> Refused:
     return Refused(
         "proxmox-disk-of-guest",
         _(

@@ -174,6 +174,59 @@ def test_an_ssd_that_was_handed_to_a_guest_is_vetoed(node: ProxmoxHost, suffix: 
     assert [word for word in ("VM 100 (mail)", "virtio1", "Detach it") if word not in str(veto.reason)] == []
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "hostpci0: 01:00,pcie=1",
+        "hostpci1: host=0000:01:00.0,rombar=0",
+        "hostpci0: 0000:05:00.0;0000:01:00.0",
+        "hostpci0: mapping=fast,pcie=1",
+        "hostpci0: 00:1d.0",
+    ],
+)
+def test_an_ssd_that_was_handed_to_a_guest_with_its_pci_device_is_vetoed(node: ProxmoxHost, line: str) -> None:
+    plug(node, "pci0000:00/0000:00:1d.0/0000:01:00.0/nvme/nvme0")
+    give(node, line)
+    (veto,) = node.vetoes(FakeRunner(), home_server())
+    assert veto.scope == NVME1
+    assert [
+        word for word in ("VM 100 (mail)", line.split(":", maxsplit=1)[0], "Detach it") if word not in str(veto.reason)
+    ] == []
+
+
+@pytest.mark.parametrize("line", ["hostpci0: 01:00.1", "hostpci0: 11:00", "hostpci0: mapping=other", "hostpci0: 01:01"])
+def test_another_pci_device_of_a_guest_vetoes_nothing(node: ProxmoxHost, line: str) -> None:
+    plug(node, "pci0000:00/0000:00:1d.0/0000:01:00.0/nvme/nvme0")
+    give(node, line)
+    assert node.vetoes(FakeRunner(), home_server()) == ()
+
+
+def test_an_nvme_ssd_with_several_paths_is_found_by_its_controllers(node: ProxmoxHost) -> None:
+    plug(node, "virtual/nvme-subsystem/nvme-subsys0")
+    devices = node.root / "sys/devices"
+    controller = devices / "pci0000:00/0000:01:00.0/nvme/nvme0"
+    controller.mkdir(parents=True)
+    (devices / "virtual/nvme-subsystem/nvme-subsys0/nvme0").symlink_to(controller)
+    give(node, "hostpci0: 01:00.0")
+    assert [veto.scope for veto in node.vetoes(FakeRunner(), home_server())] == [NVME1]
+
+
+def plug(node: ProxmoxHost, place: str) -> None:
+    """The first NVMe SSD hangs there in /sys/devices; a mapping names its address on this node, another on others."""
+    ssd = home_server().disk(NVME1)
+    assert ssd is not None
+    device = node.root / "sys/devices" / place / ssd.kernel_name
+    device.mkdir(parents=True)
+    (node.root / "sys/block").mkdir()
+    (node.root / "sys/block" / ssd.kernel_name).symlink_to(device)
+    pve = node.root / "etc/pve"
+    (pve / "nodes/pve1").mkdir(parents=True)
+    (pve / "local").symlink_to("nodes/pve1")
+    (pve / "mapping").mkdir()
+    fast = "fast\n\tmap node=pve1,path=0000:01:00.0,id=144d:a808,iommugroup=1\n"
+    (pve / "mapping/pci.cfg").write_text(f"{fast}\nother\n\tmap node=pve2,path=0000:01:00.0,id=144d:a808\n")
+
+
 def with_partition_at(inventory: Inventory, path: str) -> Inventory:
     part = Partition(1, "p", SOLARIS_ZFS_TYPE, "", 1 << 20, 1 << 30, "nvme0n1p1", path)
     disks = tuple(replace(disk, partitions=(part,)) if disk.key == NVME1 else disk for disk in inventory.disks)
