@@ -37,6 +37,7 @@ def status(product: Product) -> str:
 
 
 def test_the_same_package_again_changes_nothing_that_can_be_seen(product: Product) -> None:
+    product.guest.reset()
     before = disks_and_pools(product)
     product.guest.run(f"{APT} install --reinstall {PACKAGE}", timeout=INSTALL_SECONDS)
     product.wait_until_it_answers()
