@@ -220,9 +220,11 @@ def terabytes(count: int | None) -> str:
 
 @register.filter
 def gigabytes(count: int | None) -> str:
-    """Bytes a day, in decimal gigabytes, or terabytes where they are thousands."""
+    """Bytes a day, in decimal gigabytes; terabytes where they are thousands, megabytes where less than a tenth."""
     if count is None:
         return "–"
+    if 0 < count < 10**8:
+        return f"{number_format(count / 10**6, 1)} MB"
     return terabytes(count) if count >= 10**12 else f"{number_format(count / 10**9, 1)} GB"
 
 

@@ -15,7 +15,7 @@ from nasadvisor.console.frame import SILENT_AFTER, Contact, contact_of
 from nasadvisor.console.management.commands.prepare import make_key
 from nasadvisor.console.models import Node
 from nasadvisor.console.schedules import EVERY_S, create_schedules
-from nasadvisor.console.templatetags.nasadvisor import ago, sentence
+from nasadvisor.console.templatetags.nasadvisor import ago, gigabytes, sentence
 from nasadvisor.documents import to_document
 from nasadvisor.domain.statements import Statement
 
@@ -73,3 +73,11 @@ def test_a_host_that_could_not_read_itself_and_then_fell_silent_is_silent() -> N
     node = Node(name="nas", last_contact=timezone.now(), inventory_error_document=to_document(Statement("x", "X.")))
     assert contact_of(node, timezone.now()) is Contact.FAILED
     assert contact_of(node, timezone.now() + SILENT_AFTER * 2) is Contact.SILENT
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [(None, "–"), (0, "0.0 GB"), (4_200_000, "4.2 MB"), (14_000_000_000, "14.0 GB"), (1_200_000_000_000, "1.2 TB")],
+)
+def test_bytes_a_day_never_round_to_nothing(count: int | None, words: str) -> None:
+    assert gigabytes(count) == words
