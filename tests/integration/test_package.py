@@ -89,7 +89,7 @@ def test_it_is_not_removed_while_disks_are_being_changed(product: Product) -> No
     """Proves: the command line's lock stops a removal, and everything runs again afterwards."""
     guest = product.guest
     impatient = "sed -i 's/^WAIT_S=.*/WAIT_S=2/' /var/lib/dpkg/info/nasadvisor.prerm"
-    held = f"flock /run/nasadvisor/host.lock {APT} remove nasadvisor"
+    held = f"flock /run/nasadvisor/host.lock env {APT} remove nasadvisor"
     removal = guest.run(f"{impatient}; {held}", check=False, timeout=INSTALL_SECONDS)
     assert removal.code != 0
     assert "A run is still changing disks" in removal.stdout + removal.stderr
