@@ -18,6 +18,7 @@ last = MigrationRecorder.Migration.objects.filter(app="console").order_by("name"
 call_command("migrate", "console", list(last)[-2], verbosity=0)
 """
 PENDING = "from django.core.management import call_command; call_command('migrate', check_unapplied=True, verbosity=0)"
+ENDS = "for disk in nvme0n1 nvme1n1; do for end in head tail; do $end -c 1M /dev/$disk | sha256sum; done; done"
 LEFT = (
     "find / -xdev -path /proc -prune -o -path /root -prune -o -path /opt -prune -o -path /var/log -prune -o"
     " -path '/var/lib/dpkg/*' -prune -o -path '/var/cache/*' -prune -o -iname '*nasadvisor*' -print;"
@@ -26,8 +27,8 @@ LEFT = (
 
 
 def disks_and_pools(product: Product) -> str:
-    """What must stay the same to the byte, whatever is done to the package."""
-    return product.guest.run("zpool status -P tank; sgdisk --print /dev/nvme0n1; sgdisk --print /dev/nvme1n1").stdout
+    """What must stay the same to the byte, whatever is done to the package: the pool, and both ends of the SSDs."""
+    return product.guest.run(f"zpool status -P tank; {ENDS}").stdout
 
 
 def status(product: Product) -> str:
