@@ -1,5 +1,6 @@
 """Storing what hosts tell: the newest document wins, whatever the order of arrival."""
 
+import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import uuid4
@@ -99,13 +100,17 @@ def test_it_decodes_an_inventory_once_for_all_requests_until_a_newer_one_is_stor
     assert Node.objects.get().inventory == changed
 
 
+WHOLE_DOCUMENT = re.compile(r'"inventory_document"(?!, \'\$)')
+"""In a query; not a part of it by its path, which the database takes out itself."""
+
+
 def test_pages_never_load_the_document_of_an_inventory_they_know(operator: Client) -> None:
     records.store_inventory(NODE, to_document(home_server()))
     for path in PAGES:
         operator.get(path)
         with CaptureQueriesContext(connection) as queries:
             assert operator.get(path).status_code == 200
-        assert [query["sql"] for query in queries if "inventory_document" in query["sql"]] == [], path
+        assert [query["sql"] for query in queries if WHOLE_DOCUMENT.search(query["sql"])] == [], path
 
 
 def test_it_takes_an_inventory_of_another_version_for_none() -> None:
