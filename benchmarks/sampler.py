@@ -115,21 +115,25 @@ def size(samples: list[Sample]) -> float:
     return total / len(samples) + ROW_OVERHEAD_BYTES
 
 
-def stored_a_day(samples: list[Sample]) -> Figure:
-    """What a pool needs in the database a day, from the samples of an hour and what they are rolled up to."""
-    minutes = [merge(samples[start : start + 6]) for start in range(0, len(samples), 6)]
-    day = size(samples) * 86400 / EVERY_S + size(minutes) * 1440 + size([merge(samples)]) * 24
+def stored_a_day(raw: float, minute: float, hour: float) -> Figure:
+    """What a pool needs in the database a day, from the mean bytes of a sample, a minute and an hour."""
+    day = raw * 86400 / EVERY_S + minute * 1440 + hour * 24
     budget = f"<= {BUDGET_BYTES_A_DAY / MIB:g} MiB"
     return Figure("stored a day and pool", budget, f"{day / MIB:.2f} MiB", met=day <= BUDGET_BYTES_A_DAY)
+
+
+def sizes(samples: list[Sample]) -> tuple[float, float, float]:
+    """The mean bytes of a sample, of a minute and of an hour that the samples are rolled up to."""
+    minutes = [merge(samples[start : start + 6]) for start in range(0, len(samples), 6)]
+    return size(samples), size(minutes), size([merge(samples)])
 
 
 def figures() -> Iterator[Figure]:
     """Processor time and storage."""
     samples, spent = record()
     core = spent / READINGS / EVERY_S
-    minutes = [merge(samples[start : start + 6]) for start in range(0, len(samples), 6)]
-    raw, minute, hour = size(samples), size(minutes), size([merge(samples)])
+    raw, minute, hour = sizes(samples)
     yield Figure("one reading", "-", f"{spent / READINGS * 1000:.1f} ms")
     yield Figure(f"sampler at {EVERY_S} s", f"<= {BUDGET_CORE:.0%} of a core", f"{core:.2%}", met=core <= BUDGET_CORE)
     yield Figure("a sample, a minute, an hour", "-", f"{raw:.0f}, {minute:.0f}, {hour:.0f} bytes")
-    yield stored_a_day(samples)
+    yield stored_a_day(raw, minute, hour)

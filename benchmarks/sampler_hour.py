@@ -12,7 +12,7 @@ from statistics import median
 from typing import Final
 
 from benchmarks.figure import Figure
-from benchmarks.sampler import BUDGET_CORE, EVERY_S, stored_a_day
+from benchmarks.sampler import BUDGET_CORE, EVERY_S, sizes, stored_a_day
 from nasadvisor.documents import from_document
 from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.samples import Sample
@@ -44,7 +44,7 @@ def figures() -> Iterator[Figure]:
     yield Figure("the guest's processor", "-", f"{slower:.0f} times slower", "a loop in Python here")
     yield Figure("share of a core in the guest", "-", f"{emulated:.2%}")
     yield Figure("the same on a processor as here", f"<= {BUDGET_CORE:.0%}", f"{real:.2%}", met=real <= BUDGET_CORE)
-    yield stored_a_day(samples)
+    yield stored_a_day(*sizes(samples))
 
 
 def _record(guest: Guest) -> tuple[list[Sample], list[float]]:

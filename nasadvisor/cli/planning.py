@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +16,7 @@ from nasadvisor.cli.preview import preview_document, print_preview
 from nasadvisor.cli.services import services_for
 from nasadvisor.documents import to_document
 from nasadvisor.domain.actions import Naming
-from nasadvisor.domain.inventory import Inventory, Pool
+from nasadvisor.domain.inventory import Inventory, Pool, Vdev
 from nasadvisor.domain.lifecycle import Goal
 from nasadvisor.domain.log_legs import BrokenLeg, broken_log_legs
 from nasadvisor.domain.plan import Plan, PlanIds, PlanRefused, PlanRequest, make_plan
@@ -146,15 +147,14 @@ def make_plan_for(request: PlanRequest, inventory: Inventory) -> Plan:
 def _existing_leg(pool: Pool, text: str) -> str:
     """The guid of the log leg to mirror; with "auto", the only log's first leg."""
     legs = [leaf for top in pool.logs for leaf in top.leaves()]
-    listed = ", ".join(f"{leaf.guid} ({leaf.path or leaf.name})" for leaf in legs)
     if not legs:
         raise click.UsageError(f"Pool {pool.name} has no log that could become a mirror.")
     if text == "auto":
         if len(pool.logs) > 1:
-            raise click.UsageError(f"Pool {pool.name} has several logs. Say which one: {listed}.")
+            raise click.UsageError(f"Pool {pool.name} has several logs. Say which one: {_listed(legs)}.")
         return legs[0].guid
     if text not in [leaf.guid for leaf in legs]:
-        raise click.UsageError(f"Pool {pool.name} has no log with the guid {text}. It has: {listed}.")
+        raise click.UsageError(f"Pool {pool.name} has no log with the guid {text}. It has: {_listed(legs)}.")
     return text
 
 
@@ -165,9 +165,13 @@ def _broken_leg(pool: Pool, text: str) -> BrokenLeg:
         raise click.UsageError(f"Pool {pool.name} has no mirrored log of which one side is broken and another works.")
     legs = found if text == "auto" else [each for each in found if each.leg.guid == text]
     if not legs:
-        listed = ", ".join(f"{each.leg.guid} ({each.leg.path or each.leg.name})" for each in found)
+        listed = _listed([each.leg for each in found])
         raise click.UsageError(f"Pool {pool.name} has no broken log leg with the guid {text}. It has: {listed}.")
     return legs[0]
+
+
+def _listed(legs: Iterable[Vdev]) -> str:
+    return ", ".join(f"{leg.guid} ({leg.path or leg.name})" for leg in legs)
 
 
 def _write(path: Path, made: Plan) -> None:

@@ -14,7 +14,7 @@ from .stages import say
 # Generous: under software emulation on a machine that has other work, a boot can take minutes.
 BOOT_SECONDS = 600
 # Emulated processors can run an instruction that another one is just rewriting, as Linux does to its own code while it
-# boots; about one boot in fifty ends so, in its first seconds, with an invalid opcode.
+# boots; now and then a boot ends so, in its first seconds, with an invalid opcode.
 PANICS_FORGIVEN = 2
 SETTLE_SECONDS = 60
 # Ports that have a disk are left alone: looking at each of them again takes two seconds.
