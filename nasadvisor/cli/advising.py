@@ -12,13 +12,14 @@ from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.documents import to_document
 from nasadvisor.domain.advice import Answer, Device, Verdict, judge_log
 from nasadvisor.domain.advice_cache import judge_cache
-from nasadvisor.domain.figures import duration, percent, rate
+from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.inventory import Pool
 from nasadvisor.domain.pool_facts import PoolFacts
 from nasadvisor.domain.recommendation import Recommendation, recommend_cache, recommend_log
 from nasadvisor.domain.samples import Sample, merge
 from nasadvisor.domain.thresholds import SPOT
 from nasadvisor.domain.units import zfs_size
+from nasadvisor.domain.waiting import WaitingProgram, WaitingPrograms
 from nasadvisor.domain.wear.ingest import Ingest, ingest_of
 from nasadvisor.domain.workload import Workload, workload_of
 
@@ -30,6 +31,7 @@ WORDS = {
 }
 NAMES = {Device.LOG: "Log (SLOG)", Device.CACHE: "Cache (L2ARC)"}
 DATASETS_SHOWN = 12
+PROGRAMS_SHOWN = 12
 
 
 @click.command()
@@ -38,9 +40,10 @@ DATASETS_SHOWN = 12
 @click.option(
     "--every", type=click.IntRange(1, 600), default=5, show_default=True, help="Seconds between two readings."
 )
+@click.option("--programs", is_flag=True, help="Then trace which programs of this host wait. Needs bpftrace.")
 @json_option
 @click.pass_context
-def advise(ctx: click.Context, pool: str, seconds: int, every: int, as_json: bool) -> None:
+def advise(ctx: click.Context, pool: str, seconds: int, every: int, programs: bool, as_json: bool) -> None:
     """Watch POOL and say whether a log or a cache would help. Run it while the pool does its work."""
     services = services_for(ctx)
     chosen = find_pool(services.inventory(), pool)
@@ -49,12 +52,17 @@ def advise(ctx: click.Context, pool: str, seconds: int, every: int, as_json: boo
     sample, facts = watch(services, chosen, seconds, every)
     workload = workload_of(sample, facts)
     verdicts = (judge_log(workload, facts, SPOT), judge_cache(workload, facts, SPOT))
+    if programs and not as_json:
+        click.echo("Tracing which programs wait …", err=True)
+    waiting = services.watch_waiting() if programs else None
     if as_json:
-        click.echo(json.dumps(_document(workload, facts, verdicts), ensure_ascii=False))
+        click.echo(json.dumps(_document(workload, facts, verdicts, waiting), ensure_ascii=False))
         return
     for verdict in verdicts:
         _print_verdict(verdict)
     _print_datasets(workload)
+    if waiting:
+        _print_programs(waiting)
     _print_sizes(workload, facts)
     _print_ingest(ingest_of(workload, facts, 1))
     click.echo()
@@ -83,7 +91,9 @@ def watch(services: Services, pool: Pool, seconds: int, every: int) -> tuple[Sam
     return merge(samples), facts[-1]
 
 
-def _document(workload: Workload, facts: PoolFacts, verdicts: tuple[Verdict, ...]) -> dict[str, Any]:
+def _document(
+    workload: Workload, facts: PoolFacts, verdicts: tuple[Verdict, ...], waiting: WaitingPrograms | None
+) -> dict[str, Any]:
     cache = recommend_cache(workload)
     return {
         "pool": facts.name,
@@ -93,6 +103,7 @@ def _document(workload: Workload, facts: PoolFacts, verdicts: tuple[Verdict, ...
         "commit_time": to_document(workload.commit_time) if workload.commit_time else None,
         "busy_commits_per_s": workload.busy_commits_per_s,
         "written_per_day": to_document(ingest_of(workload, facts, 1)),
+        "waiting": to_document(waiting) if waiting else None,
         "recommended": {"log": _size(recommend_log(workload, facts)), "cache": _size(cache) if cache else None},
     }
 
@@ -134,6 +145,31 @@ def _print_datasets(workload: Workload) -> None:
     )
     heads = ("DATASET", "COMMITS/S", "SYNC/S", "WRITTEN/S", "SYNC", "LOGBIAS", "BLOCK", "ON LOG")
     table(heads, rows, "<>>><<>>")
+
+
+def _print_programs(waiting: WaitingPrograms) -> None:
+    heading(f"Which programs wait (whole host, {duration(waiting.seconds)})")
+    if not waiting.programs:
+        paragraph("None: no program asked for a synchronous write.")
+        return
+    rows = (
+        (
+            each.program,
+            str(each.processes),
+            str(each.pid),
+            rate(each.fsyncs / waiting.seconds),
+            rate(each.commits / waiting.seconds),
+            _wait_of(each),
+        )
+        for each in waiting.programs[:PROGRAMS_SHOWN]
+    )
+    table(("PROGRAM", "PROCESSES", "PID", "FSYNC/S", "COMMITS/S", "EACH WAITS"), rows, "<>>>>>")
+
+
+def _wait_of(program: WaitingProgram) -> str:
+    if program.is_not_obeyed:
+        return "never"
+    return "?" if program.mean_wait_ns is None else milliseconds(program.mean_wait_ns)
 
 
 def _print_sizes(workload: Workload, facts: PoolFacts) -> None:

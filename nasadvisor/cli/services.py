@@ -13,6 +13,7 @@ from nasadvisor.cli.errors import Refusal
 from nasadvisor.cli.reporting import report_run
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.platforms import PlatformReport
+from nasadvisor.domain.waiting import WaitingPrograms
 from nasadvisor.host.build import health_of, machine_of, measure_host_of, run_host_of, this_platform
 from nasadvisor.host.config import HostConfig, load_config
 from nasadvisor.host.inventory import read_inventory
@@ -21,6 +22,7 @@ from nasadvisor.host.measure import MeasureHost
 from nasadvisor.host.runs import RunHost
 from nasadvisor.host.sample import Sampler
 from nasadvisor.host.smart import HealthServices
+from nasadvisor.host.waiting import watch_waiting
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Services:
     """The host services that the commands call.
 
     `report` tells the web console of a run, by its id; `wait` lets seconds pass; `platforms` is what the platforms of
-    the host say.
+    the host say; `watch_waiting` traces which programs wait.
     """
 
     inventory: Callable[[], Inventory]
@@ -42,6 +44,7 @@ class Services:
     measure_host: Callable[[], MeasureHost]
     health: Callable[[], HealthServices]
     platforms: Callable[[Inventory], PlatformReport]
+    watch_waiting: Callable[[], WaitingPrograms]
 
 
 THIS_HOST: Final = Services(
@@ -56,6 +59,7 @@ THIS_HOST: Final = Services(
     measure_host=lambda: measure_host_of(load_config()),
     health=lambda: health_of(load_config()),
     platforms=lambda inventory: this_platform().report(inventory),
+    watch_waiting=lambda: watch_waiting(machine_of(load_config())),
 )
 
 

@@ -92,6 +92,15 @@ def request_sample(node: Node) -> None:
     _send_look(node, "host.sample", [], SAMPLE_EXPIRES)
 
 
+def request_waiting(node: Node) -> None:
+    """Ask a host to trace which programs wait.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    _send_look(node, "host.watch_waiting", [])
+
+
 def request_sweep(node: Node) -> None:
     """Ask a host to ask its disks for their health.
 

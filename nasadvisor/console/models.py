@@ -333,5 +333,6 @@ class PlatformAccount(models.Model):
 
 
 # Django looks for models in this module; others live with what uses them.
+from nasadvisor.console.evidence import models as evidence_models  # noqa: E402, F401
 from nasadvisor.console.health import access_models, alert_models  # noqa: E402, F401
 from nasadvisor.console.remote import models as remote_models  # noqa: E402, F401

@@ -4,6 +4,7 @@ from django.utils import timezone
 
 from nasadvisor.console import hosts, records, series
 from nasadvisor.console.celery_app import app
+from nasadvisor.console.evidence import waiting
 from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from nasadvisor.console.evidence.watch import keep_answers
 from nasadvisor.console.health import answers, deliver, hours, monthly, reports, sweeps, watch
@@ -71,6 +72,18 @@ def store_measure_progress(node: str, document: Json) -> None:
 def store_measurement_error(node: str, order_id: str, document: Json) -> None:
     """A host has not measured what it was asked for."""
     records.store_measurement_error(node, order_id, document)
+
+
+@app.task(name="console.store_waiting")
+def store_waiting(node: str, document: Json) -> None:
+    """A host has traced which programs wait."""
+    waiting.store_waiting(node, document)
+
+
+@app.task(name="console.store_waiting_error")
+def store_waiting_error(node: str, document: Json) -> None:
+    """A host could not trace which programs wait."""
+    waiting.store_waiting_error(node, document)
 
 
 @app.task(name="console.take_samples")

@@ -9,6 +9,7 @@ from nasadvisor.console import about, accounts, disks, nodes, overview, pools, u
 from nasadvisor.console.evidence import views as evidence
 from nasadvisor.console.evidence.measuring import measure, measured
 from nasadvisor.console.evidence.report import report
+from nasadvisor.console.evidence.waiting import trace, waiting
 from nasadvisor.console.remote import pages as remote
 
 urlpatterns = [
@@ -20,6 +21,8 @@ urlpatterns = [
     path("evidence/<str:guid>/heat/", evidence.heat, name="evidence-heat"),
     path("evidence/<str:guid>/measure/", measure, name="evidence-measure"),
     path("evidence/<str:guid>/measured/", measured, name="evidence-measured"),
+    path("evidence/<str:guid>/trace/", trace, name="evidence-trace"),
+    path("evidence/<str:guid>/waiting/", waiting, name="evidence-waiting"),
     path("evidence/<str:guid>/report/<uuid:run_id>/", report, name="evidence-report"),
     path("disks/", disks.disks, name="disks"),
     path("disks/<path:key>/", disks.disk, name="disk"),

@@ -21,6 +21,7 @@ from nasadvisor.domain.samples import (
     VdevActivity,
 )
 from nasadvisor.domain.units import GIB, KIB, MIB
+from nasadvisor.domain.waiting import ProcessCalls, WaitingPrograms, by_program
 
 DAY_S: Final = 86400
 SLOW_BUCKET, FAST_BUCKET = 23, 15
@@ -88,6 +89,18 @@ def simulated_sample(pool: Pool, at: int, seconds: float = 10.0, *, log_since: i
         levels=Levels(arc_bytes=15 * GIB, arc_target_bytes=15 * GIB, arc_most_bytes=16 * GIB),
         txgs=_spread(32, max(int(seconds / 5), 1)),
     ).with_busy()
+
+
+def simulated_waiting(at: str) -> WaitingPrograms:
+    """A database, virtual machines, an NFS server, and a program whose dataset has sync=disabled."""
+    calls = (300, 260, 220, 180)
+    postgres = (ProcessCalls(2000 + n, "postgres", n, n, n, n * 12_000_000) for n in calls)
+    others = (
+        ProcessCalls(61, "z_zvol", 0, 410, 409, 4_900_000_000),
+        ProcessCalls(988, "nfsd", 120, 120, 120, 1_600_000_000),
+        ProcessCalls(4821, "rsync", 45),
+    )
+    return WaitingPrograms(at, 20, by_program((*postgres, *others)))
 
 
 def _load(at: int) -> float:

@@ -17,11 +17,12 @@ from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import CommandRan
 from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.reading import Reading
+from nasadvisor.domain.waiting import WaitingPrograms
 from nasadvisor.host.config import load_config
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.runs import RunHost
 from nasadvisor.host.simulated import SimulatedExecutor
-from nasadvisor.host.simulated_samples import simulated_facts, simulated_sample
+from nasadvisor.host.simulated_samples import simulated_facts, simulated_sample, simulated_waiting
 from nasadvisor.host.simulated_smart import simulated_health
 from nasadvisor.host.smart import HealthServices
 from nasadvisor.host.tasks import HostTasks, celery_app, queue_to_console
@@ -66,6 +67,12 @@ def measure(order: MeasureOrder, observe: Callable[[MeasureProgress], None]) -> 
     raise NotSimulated(order.pool_guid)
 
 
+def watch_waiting() -> WaitingPrograms:
+    """What tracing might tell, after a moment."""
+    time.sleep(STEP_S)
+    return simulated_waiting(now().isoformat(timespec="seconds"))
+
+
 class NotSimulated(HostError):  # noqa: N818 - named for what happened
     """Measurements by writing need a real machine."""
 
@@ -88,6 +95,7 @@ tasks = HostTasks(
         lambda hand_over: simulated_health(look(), now()).sweep(hand_over),
         lambda key, test: simulated_health(look(), now()).start_test(key, test),
     ),
+    watch_waiting,
     queue_to_console(config),
 )
 tasks.register()

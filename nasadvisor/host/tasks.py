@@ -23,6 +23,7 @@ from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.platforms import Notice, PlatformReport, no_messages, no_platform
 from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.sweep import Answers, DiskAnswer, SelfTest
+from nasadvisor.domain.waiting import WaitingPrograms
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import RunUnknown
@@ -87,8 +88,8 @@ def queue_to_console(config: HostConfig) -> str:
 class HostTasks:
     """What the tasks do. `look` reads the host, `sample` its counters, `measure` writes to find out.
 
-    `runs` is where runs happen; `app` is how the console is reached, `queue` where it listens to this node.
-    `platform` asks the host's platform, `notifier` makes it send a message.
+    `watch_waiting` traces which programs wait; `runs` is where runs happen. `app` is how the console is reached,
+    `queue` where it listens to this node. `platform` asks the host's platform, `notifier` makes it send a message.
     """
 
     app: Celery
@@ -98,10 +99,12 @@ class HostTasks:
     sample: Callable[[], Reading]
     measure: Callable[[MeasureOrder, Callable[[MeasureProgress], None]], Measurement]
     health: HealthServices
+    watch_waiting: Callable[[], WaitingPrograms]
     queue: str = "console"
     platform: Callable[[Inventory], PlatformReport] = no_platform
     notifier: Callable[[Notice], None] = no_messages
     _sampling: Lock = field(default_factory=Lock)
+    _tracing: Lock = field(default_factory=Lock)
     _said: list[str] = field(default_factory=list)
     _trials: TrialWatch = field(init=False)
 
@@ -134,6 +137,20 @@ class HostTasks:
             self._sampling.release()
         if reading.samples or reading.facts:
             self._publish("console.store_reading", to_document(reading))
+
+    def take_waiting(self) -> None:
+        """Trace which programs wait and publish them, or why not; nothing, while that is being done."""
+        if not self._tracing.acquire(blocking=False):
+            return
+        try:
+            found = self.watch_waiting()
+        except HostError as error:
+            log.warning("tracing: %s", error)
+            self._publish("console.store_waiting_error", to_document(error.statement))
+        else:
+            self._publish("console.store_waiting", to_document(found))
+        finally:
+            self._tracing.release()
 
     def smart_sweep(self) -> None:
         """Ask every disk for its health and publish the answers as they come, then what the sweep was like."""
@@ -250,6 +267,7 @@ class HostTasks:
             "host.read_inventory": self.read_inventory,
             "host.sample": self.take_sample,
             "host.measure": self.take_measurement,
+            "host.watch_waiting": self.take_waiting,
             "host.smart_sweep": self.smart_sweep,
             "host.start_self_test": self.start_self_test,
             "host.notify": self.notify,

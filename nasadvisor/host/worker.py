@@ -13,6 +13,7 @@ from nasadvisor.host.measure import clean_up, measure
 from nasadvisor.host.sample import Sampler
 from nasadvisor.host.tasks import HostTasks, celery_app, queue_to_console
 from nasadvisor.host.timer import repeat_in_worker
+from nasadvisor.host.waiting import watch_waiting
 
 log = logging.getLogger(__name__)
 config = load_config()
@@ -26,6 +27,7 @@ tasks = HostTasks(
     sample=sampler.sample,
     measure=lambda order, observe: measure(measure_host_of(config), order, observe),
     health=health_of(config),
+    watch_waiting=lambda: watch_waiting(machine_of(config)),
     queue=queue_to_console(config),
     platform=this_platform().report,
     notifier=this_platform().notify,

@@ -14,11 +14,14 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from nasadvisor.console import records, series
+from nasadvisor.console.evidence.models import StoredWaiting
+from nasadvisor.console.evidence.waiting import store_waiting
 from nasadvisor.console.models import Node, SampledPool, StoredMeasurement, StoredRun
 from nasadvisor.console.tasks import roll_up_samples
 from nasadvisor.documents import to_document
 from nasadvisor.domain.measurement import MeasureProgress, Stage
 from nasadvisor.domain.smart.power_loss import Evidence, Protection
+from nasadvisor.host.simulated_samples import simulated_waiting
 from tests.browser.conftest import PASSWORD, Desk
 from tests.browser.test_looks import WIDTHS, overflow, picture, violations
 from tests.evidence.picture import RECORDED
@@ -29,6 +32,10 @@ from tests.unit.machines import TANK
 IMAGES = Path(__file__).parents[2] / "docs/images"
 
 
+def traced() -> Any:
+    return to_document(simulated_waiting(timezone.now().isoformat(timespec="seconds")))
+
+
 def drawn(desk: Desk) -> None:
     """Wait until the map has data."""
     desk.page.locator(".heat-canvas[data-drawn]").wait_for()
@@ -37,6 +44,8 @@ def drawn(desk: Desk) -> None:
 def watched(desk: Desk) -> None:
     fill(30, log_hours_ago=7)
     applied_run(7)
+    StoredWaiting.objects.create(node=Node.objects.get(), asked_at=timezone.now())
+    store_waiting("nas", traced())
     desk.open(f"/evidence/{TANK}/")
     drawn(desk)
     for summary in desk.page.locator("details summary").all():
@@ -133,6 +142,15 @@ def test_a_page_fits_in_german(operator: Desk, name: str) -> None:
         operator.page.wait_for_timeout(150)
         picture(operator.page, f"evidence-{name}-{width}-de")
         assert not overflow(operator.page), f"{name} is wider than {width} px"
+
+
+def test_a_trace_is_asked_for_and_shows_by_itself(operator: Desk) -> None:
+    fresh(operator)
+    operator.page.get_by_role("button", name="Trace for 20 seconds").click()
+    expect(operator.page.locator("#waiting")).to_contain_text("Tracing.")
+    store_waiting("nas", traced())
+    expect(operator.page.locator("#waiting")).to_contain_text("4 processes, the busiest is 2300")
+    picture(operator.page, "evidence-traced-1440")
 
 
 def test_the_map_tells_its_values_and_zooms(operator: Desk) -> None:

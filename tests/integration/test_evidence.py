@@ -50,6 +50,33 @@ def test_samples_of_a_real_pool_count_what_was_done_on_it(agent: Agent) -> None:
     print(f"a reading costs {sum(costs) / len(costs):.3f} s of processor time under emulation, children included")
 
 
+def test_tracing_tells_who_waits_how_long_and_who_is_not_obeyed(agent: Agent) -> None:
+    """Proves: what bpftrace tells of this kernel and this OpenZFS is what the programs themselves count and time."""
+    guest = agent.guest
+    guest.run("zfs create tank/db && zfs create -o sync=disabled tank/scratch && cp /usr/bin/fio /root/disobeyed")
+    load = "--name=x --ioengine=psync --rw=randwrite --bs=4k --filesize=4m --fsync=1 --rate_iops=10 --time_based"
+    start = f"{load} --runtime=900 --output-format=json"
+    for program, place in (("fio", "/tank/db"), ("/root/disobeyed", "/tank/scratch")):
+        guest.run(f"nohup {program} {start} --directory={place} > {place}/told.json 2>&1 < /dev/null &")
+    one = "dd if=/dev/zero of=/tank/db/dd bs=4k count=1 oflag=dsync conv=notrunc"
+    guest.run(f"nohup sh -c 'while {one}; do sleep 1; done' > /dev/null 2>&1 < /dev/null & echo $! > /root/loop.pid")
+    args = ("advise", "tank", "--programs", "--seconds", "20", "--every", "10", "--json")
+    waiting = json.loads(guest.run(cli(*args), timeout=600).stdout)["waiting"]
+    guest.run("kill $(cat /root/loop.pid); pkill -TERM -x fio; pkill -TERM -x disobeyed; sleep 5", check=False)
+    by_name = {each["program"]: each for each in waiting["programs"]}
+    fio, disobeyed, dd = by_name["fio"], by_name["disobeyed"], by_name["dd"]
+    print(waiting)
+    assert fio["fsyncs"] == pytest.approx(10 * waiting["seconds"], rel=0.3)
+    assert fio["commits"] == pytest.approx(fio["fsyncs"], abs=5)
+    told = guest.run("cat /tank/db/told.json").stdout
+    by_itself_ns = json.loads(told[told.index("{") :])["jobs"][0]["sync"]["lat_ns"]["mean"]
+    assert 0.4 < fio["waited_ns"] / fio["ended"] / by_itself_ns < 1.2
+    assert disobeyed["fsyncs"] == pytest.approx(10 * waiting["seconds"], rel=0.3)
+    assert disobeyed["commits"] == 0
+    assert (dd["fsyncs"], dd["processes"]) == (0, dd["commits"])
+    assert dd["commits"] >= 5
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seconds", [6, 11, 17, 25])
 def test_a_probe_killed_at_any_moment_leaves_no_dataset_and_no_process(agent: Agent, seconds: int) -> None:

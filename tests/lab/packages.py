@@ -20,6 +20,7 @@ GUEST_SUITE = "trixie"
 GUEST_PACKAGES: tuple[str, ...] = (
     "attr",
     "bcache-tools",
+    "bpftrace",
     "ca-certificates",
     "cryptsetup-bin",
     "curl",

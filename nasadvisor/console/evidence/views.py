@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from nasadvisor.console.diagrams import TITLES
 from nasadvisor.console.evidence.heat import Range, heat_map, marks_of, targets_of, with_disk_names
+from nasadvisor.console.evidence.waiting import waiting_of
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.frame import current_node
 from nasadvisor.console.models import Node, StoredRun
@@ -63,6 +64,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "datasets": seen.workload.datasets[:DATASETS_SHOWN] if seen else (),
         "nfs_commits_per_s": _per_second(seen, seen.workload.sample.pool.nfs_commits) if seen else 0,
         "nfs_writes_per_s": _per_second(seen, seen.workload.sample.pool.nfs_writes) if seen else 0,
+        "waiting": waiting_of(node, now),
         "guests": node.platform.guests,
         "targets": targets,
         "ranges": RANGES,

@@ -42,6 +42,8 @@ FROM_HOSTS: Final = frozenset(
         tasks.store_measurement,
         tasks.store_measurement_error,
         tasks.store_measure_progress,
+        tasks.store_waiting,
+        tasks.store_waiting_error,
         tasks.store_answers,
         tasks.store_sweep,
         tasks.store_sweep_error,

@@ -32,6 +32,7 @@ class Tool(StrEnum):
 
     BLKDISCARD = "blkdiscard"
     BLKID = "blkid"
+    BPFTRACE = "bpftrace"
     DPKG_QUERY = "dpkg-query"
     FIO = "fio"
     LSBLK = "lsblk"
@@ -51,6 +52,7 @@ class Tool(StrEnum):
 PACKAGES: Final = {
     Tool.BLKDISCARD: "util-linux",
     Tool.BLKID: "util-linux",
+    Tool.BPFTRACE: "bpftrace",
     Tool.DPKG_QUERY: "dpkg",
     Tool.FIO: "fio",
     Tool.LSBLK: "util-linux",
@@ -72,6 +74,9 @@ _FORCE: Final = re.compile(r"-[A-Za-z]*f[A-Za-z]*|--allow-.*|--force")
 _KERNEL_NAME: Final = re.compile(r"(/dev/)?(sd[a-z]+\d*|vd[a-z]+\d*|hd[a-z]+\d*|nvme\d+n\d+(p\d+)?|mmcblk\d+(p\d+)?)")
 
 _SCRIPT: Final = re.compile(rf"{re.escape(str(Path(__file__).parents[3] / 'plugins'))}/[a-z]+/perl/[a-z]+\.pl")
+
+# What bpftrace runs is part of the kernel while it runs: one script of ours, which only counts.
+_TRACE: Final = re.compile(rf"-q -f json {re.escape(str(Path(__file__).parent / 'waiting.bt'))} \d+")
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,8 @@ class Command:
             raise ValueError(f"{self}: OpenZFS is never forced.")
         if self.tool is Tool.PERL and not _SCRIPT.fullmatch(self.args[0]):
             raise ValueError(f"{self}: Perl runs the scripts of platform integrations and nothing else.")
+        if self.tool is Tool.BPFTRACE and not _TRACE.fullmatch(" ".join(self.args)):
+            raise ValueError(f"{self}: bpftrace runs one script and nothing else.")
         if self.mutates and any(_KERNEL_NAME.fullmatch(arg) for arg in self.args):
             raise ValueError(f"{self}: a command that writes must name disks by a persistent path.")
 

@@ -31,6 +31,7 @@ class Shell:
     reported: list[str] = field(default_factory=list)
     sampler: Any = None
     measure_host: Any = None
+    watch_waiting: Any = None
     platforms: PlatformReport | None = None
     waited: list[float] = field(default_factory=list)
 
@@ -60,6 +61,7 @@ class Shell:
             wait=self.waited.append,
             measure_host=lambda: self.measure_host,
             platforms=lambda inventory: self.platforms or PlatformReport(inventory.host.node, inventory.read_at),
+            watch_waiting=self.watch_waiting,
             health=lambda: simulated_health(self.inventory, datetime.now(UTC)),
         )
         return CliRunner().invoke(main, [str(arg) for arg in args], input=stdin, obj=services, catch_exceptions=False)

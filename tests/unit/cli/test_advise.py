@@ -7,6 +7,8 @@ import pytest
 from nasadvisor.domain.pool_facts import PoolFacts
 from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.samples import Sample
+from nasadvisor.domain.waiting import ProcessCalls, WaitingPrograms, by_program
+from nasadvisor.host.errors import ToolMissing
 from tests.unit.cli.conftest import Shell
 from tests.unit.evidence.pools import async_writers, facts, readers, sync_writers
 from tests.unit.machines import TANK
@@ -93,3 +95,38 @@ def test_a_pool_that_was_exported_meanwhile_is_said_so(shell: Shell) -> None:
     result = shell.run("advise", "archive")
     assert result.exit_code == 3
     assert "not imported all the time" in result.output
+
+
+def traced() -> WaitingPrograms:
+    calls = (ProcessCalls(812, "fio", 40, 40, 40, 400_000_000), ProcessCalls(990, "rsync", 5))
+    return WaitingPrograms("2026-08-25T20:00:00+00:00", 20, by_program(calls))
+
+
+def test_unasked_it_traces_nothing(busy: Shell) -> None:
+    assert busy.json("advise", "tank")["waiting"] is None
+
+
+def test_it_traces_which_programs_wait(busy: Shell) -> None:
+    busy.watch_waiting = traced
+    output = busy.run("advise", "tank", "--programs").output
+    assert "Which programs wait (whole host, 20 s)" in output
+    assert [line.split() for line in output.splitlines() if "812" in line or "990" in line] == [
+        ["fio", "1", "812", "2.0", "2.0", "10", "ms"],
+        ["rsync", "1", "990", "0.2", "0.0", "never"],
+    ]
+
+
+def test_in_json_it_says_which_programs_wait(busy: Shell) -> None:
+    busy.watch_waiting = traced
+    programs = busy.json("advise", "tank", "--programs")["waiting"]["programs"]
+    assert [each["program"] for each in programs] == ["fio", "rsync"]
+
+
+def test_without_a_tracer_it_says_what_to_install(busy: Shell) -> None:
+    def untraced() -> WaitingPrograms:
+        raise ToolMissing("bpftrace", "bpftrace", ("/usr/bin",))
+
+    busy.watch_waiting = untraced
+    result = busy.run("advise", "tank", "--programs")
+    assert result.exit_code != 0
+    assert "Install the package bpftrace" in " ".join(result.output.split())

@@ -16,7 +16,7 @@ AS_ROOT = frozenset({"nasadvisor-host", "nasadvisor-certificate"})
 """The worker of the host, and what looks at the platform's certificate, which only root can read."""
 SCRIPTS = sorted(path for recipe in RECIPES for path in recipe.glob("p*[mt]") if path.name.startswith(("post", "prer")))
 # Programs without which the product still does its work, and those of OpenZFS, which is there or is not.
-OPTIONAL = {Tool.FIO, Tool.NVME, Tool.ZDB, Tool.ZFS, Tool.ZPOOL}
+OPTIONAL = {Tool.BPFTRACE, Tool.FIO, Tool.NVME, Tool.ZDB, Tool.ZFS, Tool.ZPOOL}
 # Always there: no package depends on these.
 ESSENTIAL = {"dpkg", "perl-base", "util-linux"}
 
@@ -30,6 +30,7 @@ def test_it_depends_on_the_packages_of_every_program_that_it_must_be_able_to_sta
     needed = {package for tool, package in PACKAGES.items() if tool not in OPTIONAL} - ESSENTIAL
     assert needed - set(field(RECIPE, "Depends")) == set()
     assert {PACKAGES[Tool.FIO], PACKAGES[Tool.NVME]} <= set(field(RECIPE, "Recommends"))
+    assert PACKAGES[Tool.BPFTRACE] in field(RECIPE, "Suggests")
 
 
 def test_it_does_not_depend_on_a_package_that_opens_a_port() -> None:

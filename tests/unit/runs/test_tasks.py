@@ -21,6 +21,7 @@ from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.samples import Sample
 from nasadvisor.domain.statements import Level, Statement
 from nasadvisor.domain.sweep import Answers, SelfTest, SweepReport
+from nasadvisor.domain.waiting import WaitingPrograms
 from nasadvisor.host.config import config_from
 from nasadvisor.host.errors import DiskUnknown, MachineUnreadable, ToolMissing
 from nasadvisor.host.lock import host_lock
@@ -49,6 +50,10 @@ def refuse(order: MeasureOrder, observe: Callable[[MeasureProgress], None]) -> M
     raise MachineUnreadable("fio", f"no {order.id}")
 
 
+def untraced() -> WaitingPrograms:
+    raise ToolMissing("bpftrace", "bpftrace", ("/usr/bin",))
+
+
 def health(bench: Bench) -> HealthServices:
     return simulated_health(bench.executor.inventory(), NOW)
 
@@ -62,14 +67,14 @@ def sent() -> Sent:
 def tasks(bench: Bench, sent: Sent, monkeypatch: pytest.MonkeyPatch) -> HostTasks:
     app = celery_app(config_from({"NASADVISOR_NODE": "nas"}))
     monkeypatch.setattr(app, "send_task", sent.send_task)
-    return HostTasks(app, "nas", bench.executor.inventory, bench.host, Reading, refuse, health(bench))
+    return HostTasks(app, "nas", bench.executor.inventory, bench.host, Reading, refuse, health(bench), untraced)
 
 
 def test_it_registers_exactly_its_verbs(tasks: HostTasks) -> None:
     tasks.register()
     own = {name for name in tasks.app.tasks if name.startswith("host.")}
     runs = ("apply", "undo", "finish", "keep", "report_run", "report_runs")
-    verbs = ("read_inventory", "sample", "measure", "smart_sweep", "start_self_test", "notify", *runs)
+    verbs = ("read_inventory", "sample", "measure", "watch_waiting", "smart_sweep", "start_self_test", "notify", *runs)
     assert own == {f"host.{verb}" for verb in verbs}
 
 
@@ -84,7 +89,9 @@ def test_a_redis_that_is_down_does_not_hold_up_a_run(
     waits: list[float] = []
     monkeypatch.setattr("kombu.utils.functional.sleep", waits.append)
     app = celery_app(config_from({"NASADVISOR_RUN_DIR": str(tmp_path)}))
-    HostTasks(app, "nas", bench.executor.inventory, bench.host, Reading, refuse, health(bench)).read_inventory()
+    HostTasks(
+        app, "nas", bench.executor.inventory, bench.host, Reading, refuse, health(bench), untraced
+    ).read_inventory()
     assert sum(waits) == 0
 
 
@@ -116,7 +123,7 @@ def test_it_publishes_why_it_sees_nothing(bench: Bench, tasks: HostTasks, sent: 
     def blind() -> Inventory:
         raise MachineUnreadable("udev", "gone")
 
-    HostTasks(tasks.app, "nas", blind, bench.host, Reading, refuse, health(bench)).read_inventory()
+    HostTasks(tasks.app, "nas", blind, bench.host, Reading, refuse, health(bench), untraced).read_inventory()
     [(task, (_, document))] = sent
     assert task == "console.store_inventory_error"
     assert "udev could not be read" in str(from_document(Statement, document))
@@ -249,6 +256,27 @@ def test_it_publishes_what_was_measured_or_why_not(tasks: HostTasks, sent: Sent)
     assert "fio" in str(from_document(Statement, sentence))
     assert stored == "console.store_measurement"
     assert from_document(Measurement, document) == found
+
+
+def test_it_publishes_which_programs_wait_or_why_it_cannot_tell(tasks: HostTasks, sent: Sent) -> None:
+    found = WaitingPrograms("2026-08-25T20:00:00+00:00", 20, ())
+    tasks.take_waiting()
+    replace(tasks, watch_waiting=lambda: found).take_waiting()
+    (failed, (_, sentence)), (stored, (_, document)) = sent
+    assert failed == "console.store_waiting_error"
+    assert "Install the package bpftrace" in str(from_document(Statement, sentence))
+    assert stored == "console.store_waiting"
+    assert from_document(WaitingPrograms, document) == found
+
+
+def test_one_trace_at_a_time(tasks: HostTasks, sent: Sent) -> None:
+    def impatient() -> WaitingPrograms:
+        tasking.take_waiting()
+        return WaitingPrograms("2026-08-25T20:00:00+00:00", 20, ())
+
+    tasking = replace(tasks, watch_waiting=impatient)
+    tasking.take_waiting()
+    assert [task for task, _ in sent] == ["console.store_waiting"]
 
 
 def later(tasks: HostTasks, days: float) -> HostTasks:

@@ -1,0 +1,51 @@
+"""bpftrace: which processes call fsync and wait for a ZIL. Where it is installed; nothing else needs it."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from nasadvisor.domain.waiting import ProcessCalls
+from nasadvisor.host.adapters.process import Command, Runner, Tool
+from nasadvisor.host.errors import OutputUnreadable
+
+SCRIPT: Final = Path(__file__).with_name("waiting.bt")
+START_S: Final = 120.0
+"""It compiles the script and attaches to the kernel first, which takes seconds, on a busy or emulated machine many."""
+
+MAPS: Final = ("fsyncs", "commits", "ended", "waited_ns")
+
+
+def trace_waiting(runner: Runner, seconds: int) -> tuple[ProcessCalls, ...]:
+    """Every process that called fsync on ZFS or waited for a ZIL in the next `seconds`.
+
+    Raises:
+        ToolMissing: bpftrace is not installed.
+        HostError: it failed (OpenZFS is not loaded, or the kernel does not let anybody trace it), or took too long.
+    """
+    args = ("-q", "-f", "json", str(SCRIPT), str(seconds))
+    return parse_waiting(runner.run(Command(Tool.BPFTRACE, args, mutates=False, timeout_s=seconds + START_S)).stdout)
+
+
+def parse_waiting(text: str) -> tuple[ProcessCalls, ...]:
+    """One JSON object a line; a map that is empty is not printed. The keys are "PID,NAME".
+
+    Raises:
+        OutputUnreadable: a line is in another form.
+    """
+    found: dict[tuple[int, str], dict[str, int]] = {}
+    for line in filter(None, text.splitlines()):
+        try:
+            for name, values in _maps(json.loads(line)):
+                for key, value in values.items():
+                    pid, _, program = key.partition(",")
+                    found.setdefault((int(pid), program), {})[name] = int(value)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise OutputUnreadable(str(Tool.BPFTRACE), f"a line reads {line[:80]!r} ({error!r:.80})") from None
+    return tuple(ProcessCalls(pid, program, **counts) for (pid, program), counts in found.items())
+
+
+def _maps(document: Any) -> list[tuple[str, dict[str, Any]]]:
+    """The maps of ours in one line; other lines (lost events, messages) have none."""
+    if document["type"] != "map":
+        return []
+    return [(name.removeprefix("@"), each) for name, each in document["data"].items() if name.removeprefix("@") in MAPS]

@@ -1,0 +1,77 @@
+"""Which programs wait: what bpftrace prints, and what is made of it."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nasadvisor.domain.waiting import ProcessCalls, by_program
+from nasadvisor.host.adapters.bpftrace import SCRIPT, parse_waiting, trace_waiting
+from nasadvisor.host.adapters.process import Command, Tool
+from nasadvisor.host.errors import OutputUnreadable, ToolMissing
+from tests.unit.fakes import FakeRunner
+
+PRINTED = """
+{"type": "map", "data": {"@commits": {"812,fio": 40, "61,z_zvol": 7, "813,fio": 44}}}
+{"type": "map", "data": {"@ended": {"812,fio": 40, "61,z_zvol": 6, "813,fio": 43}}}
+{"type": "map", "data": {"@fsyncs": {"812,fio": 40, "990,a, \\"b\\"": 5, "813,fio": 44}}}
+{"type": "map", "data": {"@waited_ns": {"812,fio": 400000000, "61,z_zvol": 60000000, "813,fio": 430000000}}}
+"""
+
+
+def test_it_reads_what_bpftrace_prints() -> None:
+    runner = FakeRunner({f"bpftrace -q -f json {SCRIPT} 20": PRINTED})
+    found = {(each.pid, each.program): each for each in trace_waiting(runner, 20)}
+    assert found[812, "fio"] == ProcessCalls(812, "fio", 40, 40, 40, 400_000_000)
+    assert found[61, "z_zvol"] == ProcessCalls(61, "z_zvol", 0, 7, 6, 60_000_000)
+    assert found[990, 'a, "b"'] == ProcessCalls(990, 'a, "b"', 5)
+    assert not runner.ran[0].mutates
+
+
+def test_processes_of_one_name_are_one_program_and_the_busiest_comes_first() -> None:
+    fio, zvol, disabled = by_program(parse_waiting(PRINTED))
+    assert (fio.program, fio.processes, fio.pid, fio.fsyncs, fio.commits) == ("fio", 2, 813, 84, 84)
+    assert fio.mean_wait_ns == 10_000_000
+    assert zvol.mean_wait_ns == 10_000_000
+    assert (fio.is_not_obeyed, zvol.is_not_obeyed, disabled.is_not_obeyed) == (False, False, True)
+    assert disabled.mean_wait_ns is None
+
+
+def test_nobody_waited() -> None:
+    assert by_program(parse_waiting("")) == ()
+    assert parse_waiting('{"type": "lost_events", "data": {"events": 3}}\n') == ()
+    assert parse_waiting('{"type": "map", "data": {"@other": {"1,x": 3}}}\n') == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Attaching 4 probes...",
+        "[]",
+        "{}",
+        '{"type": "map", "data": {"@commits": 3}}',
+        '{"type": "map", "data": {"@commits": {"x,y": 3}}}',
+        '{"type": "map", "data": {"@commits": {"1,y": null}}}',
+    ],
+)
+def test_another_form_is_told(line: str) -> None:
+    with pytest.raises(OutputUnreadable, match="bpftrace"):
+        parse_waiting(f"{line}\n")
+
+
+@given(st.text())
+def test_nothing_but_that_error_comes_of_any_text(text: str) -> None:
+    with suppress(OutputUnreadable):
+        parse_waiting(text)
+
+
+def test_without_bpftrace_it_says_what_to_install() -> None:
+    with pytest.raises(ToolMissing, match="bpftrace"):
+        trace_waiting(FakeRunner(missing=frozenset({Tool.BPFTRACE})), 20)
+
+
+@pytest.mark.parametrize("args", [("-e", "kprobe:f { }"), ("-q", "-f", "json", "/tmp/x.bt", "20"), (str(SCRIPT),)])
+def test_bpftrace_runs_nothing_else(args: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match="one script"):
+        Command(Tool.BPFTRACE, args, mutates=False, timeout_s=1)
