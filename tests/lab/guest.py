@@ -30,7 +30,8 @@ class Guest(Shell):
     def __init__(self, instance: Instance) -> None:
         self.machine = Machine(instance)
         image = self.machine.image
-        super().__init__(instance.directory, instance.ssh_port, image.key, image.known_hosts)
+        console = self.machine.serial_log
+        super().__init__(instance.directory, console, instance.ssh_port, image.key, image.known_hosts)
         self._panics = 0
 
     @property

@@ -19,6 +19,7 @@ SCRIPTS = HERE / "in_guest"
 NEVER_PUSHED = (".git", ".venv", "__pycache__", ".*_cache", "node_modules")
 # How ssh ends when it, and not the command, failed.
 SSH_FAILED = 255
+LAST_WORDS = 30
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,11 @@ class CommandError(LabError):
 
 
 class Shell:
-    """root's shell in one guest."""
+    """root's shell in one guest. `console` is the file with what its kernel says."""
 
-    def __init__(self, directory: Path, port: int, key: Path, known_hosts: Path) -> None:
+    def __init__(self, directory: Path, console: Path, port: int, key: Path, known_hosts: Path) -> None:
         self.port = port
+        self.console = console
         self.ssh_config = directory / "ssh_config"
         self._config_text = (
             "# `ssh -F <this file> guest` logs in as root.\n"
@@ -132,5 +134,11 @@ class Shell:
         except subprocess.TimeoutExpired as error:
             raise LabError(f"In the guest, `{command}` did not end within {timeout:.0f} s.") from error
         if done.returncode == SSH_FAILED and not self.answers():
-            raise LabError(f"The guest does not answer: {done.stderr.decode(errors='replace').strip()}")
+            said = done.stderr.decode(errors="replace").strip()
+            raise LabError(f"The guest does not answer: {said}\nIts console ends with:\n{self._last_words()}")
         return done
+
+    def _last_words(self) -> str:
+        """The end of what the guest's kernel said."""
+        said = self.console.read_text(errors="replace") if self.console.exists() else ""
+        return "\n".join(said.splitlines()[-LAST_WORDS:])

@@ -1,4 +1,4 @@
-"""Which programs wait: what bpftrace prints, and what is made of it."""
+"""Which programs wait: what bpftrace 0.23 prints, and what is made of it."""
 
 from contextlib import suppress
 
