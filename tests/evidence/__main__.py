@@ -49,7 +49,7 @@ def main() -> int:
     try:
         measure(outcomes, predicted)
     finally:  # what an hour has measured is not lost to its last minute
-        text = tables(outcomes, predicted)
+        text = tables(sorted(outcomes, key=lambda each: each.device, reverse=True), predicted)
         print(text)
         print(f"\n{(time.monotonic() - started) / 60:.0f} minutes")
     PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
@@ -62,12 +62,12 @@ def measure(outcomes: list[Outcome], predicted: list[Predicted]) -> None:
         push_source(guest)
         with Agent(guest) as agent:
             outcomes += log_outcomes(agent, LOG_WORKLOADS)
-            with flash_pool(guest):
-                outcomes += log_outcomes(agent, (FLASH_WORKLOAD,))
             picture.record(agent, LOG_WORKLOADS[1])
             outcomes += cache_outcomes(agent)
             for name in CANDIDATES:
                 predicted += predictions(agent, name)
+            with flash_pool(guest):
+                outcomes += log_outcomes(agent, (FLASH_WORKLOAD,))
 
 
 def log_outcomes(agent: Agent, workloads: tuple[Workload, ...]) -> list[Outcome]:
