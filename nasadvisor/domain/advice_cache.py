@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from nasadvisor.domain.advice import Answer, Device, Evidence, Verdict, not_yet
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.inventory import VdevClass
-from nasadvisor.domain.pool_facts import PoolFacts
+from nasadvisor.domain.pool_facts import PoolFacts, Tunables
 from nasadvisor.domain.samples import ArcActivity, Levels
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -22,11 +22,13 @@ from nasadvisor.domain.thresholds import (
     L2_USEFUL,
     POOL_SHARE,
     READ_WAITING_SHARE,
+    READS_STREAMS_FROM_CACHE,
     STREAM_SHARE,
     Span,
 )
 from nasadvisor.domain.units import zfs_size
 from nasadvisor.domain.workload import Workload
+from nasadvisor.domain.zfs_bugs import parse_version
 
 CACHES = (VdevClass.CACHE,)
 
@@ -55,6 +57,12 @@ def ghost_share(arc: ArcActivity) -> float:
     """The share of misses that an ARC larger by about its own size would have served."""
     misses = misses_of(arc)
     return min(arc.ghost_hits / misses, 1.0) if misses else 0.0
+
+
+def stream_share(arc: ArcActivity) -> float:
+    """The share of misses that were read ahead."""
+    misses = misses_of(arc)
+    return arc.prefetch_misses / misses if misses else 0.0
 
 
 def read_waiting_share(workload: Workload) -> float:
@@ -122,14 +130,19 @@ def _others_miss(workload: Workload) -> tuple[Answer, Statement] | None:
 
 
 def _streams(arc: ArcActivity, facts: PoolFacts) -> tuple[Answer, Statement] | None:
-    share = arc.prefetch_misses / misses_of(arc) if misses_of(arc) else 0.0
-    if share < STREAM_SHARE or not facts.tunables.l2arc_noprefetch:
+    if stream_share(arc) < STREAM_SHARE or _reads_streams_from_cache(facts.tunables):
         return None
-    return Answer.NO, Statement(
-        "streams",
-        _("{share} of the misses are read ahead of long streams, which a cache does not take in (l2arc_noprefetch=1)."),
-        {"share": percent(share)},
+    template = _(
+        "{share} of the misses are read ahead of long streams, which this release of OpenZFS never reads from a cache "
+        "(l2arc_noprefetch=1)."
     )
+    return Answer.NO, Statement("streams", template, {"share": percent(stream_share(arc))})
+
+
+def _reads_streams_from_cache(tunables: Tunables) -> bool:
+    """Whether a cache serves what is read ahead; a release that cannot be read may be a new one."""
+    version = parse_version(tunables.zfs_version)
+    return not tunables.l2arc_noprefetch or version is None or version >= READS_STREAMS_FROM_CACHE
 
 
 def _filling(levels: Levels) -> tuple[Answer, Statement] | None:
@@ -161,6 +174,12 @@ def _ghosts(arc: ArcActivity, levels: Levels) -> tuple[Answer, Statement]:
             _("At least {share} of the misses were of blocks that the ARC just dropped; {arc} more would hold them."),
             values,
         )
+    if share < GHOSTS_LITTLE and stream_share(arc) >= STREAM_SHARE:
+        template = _(
+            "{share} of the misses are read ahead of long streams. What is read once gains nothing from a cache. Files "
+            "that are read again, and fit into it, come from it; whether they are, OpenZFS cannot tell."
+        )
+        return Answer.CANNOT_TELL, Statement("streams-again", template, {"share": percent(stream_share(arc))})
     if share < GHOSTS_LITTLE:
         return Answer.CANNOT_TELL, Statement(
             "no-ghosts",
@@ -215,8 +234,7 @@ def _evidence(workload: Workload) -> Iterator[Evidence]:
     yield row(_("Reads that it missed (whole host)"), f"{rate(arc.demand_misses / seconds)}/s", "demand_*_misses")
     yield row(_("A read from the data disks, median"), milliseconds(workload.reads.quantile_ns(0.5)), "zpool iostat -w")
     yield row(_("Misses of blocks just dropped (at least)"), percent(ghost_share(arc)), "m?u_ghost_hits")
-    prefetched = arc.prefetch_misses / misses_of(arc) if misses_of(arc) else 0.0
-    yield row(_("Misses that were read ahead of a stream"), percent(prefetched), "prefetch_*_misses")
+    yield row(_("Misses that were read ahead of a stream"), percent(stream_share(arc)), "prefetch_*_misses")
     size = f"{zfs_size(levels.arc_bytes)} / {zfs_size(levels.arc_target_bytes)} / {zfs_size(levels.arc_most_bytes)}"
     yield row(_("Size of the ARC, its target and its limit"), size, "size, c, c_max")
     yield row(

@@ -25,7 +25,10 @@ class DatasetFacts:
 
 @dataclass(frozen=True)
 class Tunables:
-    """Module parameters (zfs(4)), as the host has them now. Bytes and seconds; 0 where the release has none."""
+    """Module parameters (zfs(4)), as the host has them now. Bytes and seconds; 0 where the release has none.
+
+    `zfs_version` is the module's release, in its own words ("2.3.9-1").
+    """
 
     dirty_data_max_bytes: int = 0
     wrlog_data_max_bytes: int = 0
@@ -34,6 +37,7 @@ class Tunables:
     l2arc_noprefetch: int = 1
     arc_max_bytes: int = 0
     memory_bytes: int = 0
+    zfs_version: str = ""
 
     @property
     def most_in_log_bytes(self) -> int:

@@ -180,7 +180,15 @@ def read_tunables(sys: Path, proc: Path) -> Tunables:
         l2arc_noprefetch=parameter("l2arc_noprefetch"),
         arc_max_bytes=parameter("zfs_arc_max"),
         memory_bytes=_memory_bytes(proc),
+        zfs_version=_zfs_version(sys),
     )
+
+
+def _zfs_version(sys: Path) -> str:
+    try:
+        return (sys / "module/zfs/version").read_text().strip()
+    except OSError:
+        return ""
 
 
 def _memory_bytes(proc: Path) -> int:

@@ -39,6 +39,11 @@ class Workload:
         return f"{FIO.format(name=self.name, seconds=seconds)} --directory={self.place} {self.options}"
 
     @property
+    def rereading(self) -> str:
+        """The shell command that brings its files into the ARC of the host of the pool."""
+        return f"cat /{self.pool}/{self.name}/* > /dev/null"
+
+    @property
     def preparation(self) -> str:
         """The shell commands that make its place."""
         return self.prepare or f"zfs create {self.pool}/{self.name}"
@@ -131,8 +136,8 @@ CACHE_WORKLOADS = (
     _readers("far", "random reads of a set six times the ARC", "cannot tell, or at least so much", ARC_BYTES * 6),
     _readers(
         "streamed",
-        "one reader of a file six times the ARC, from end to end",
-        "no",
+        "one reader of a file six times the ARC, from end to end and again",
+        "no before OpenZFS 2.3, then cannot tell",
         ARC_BYTES * 6,
         "--rw=read --bs=1m --direct=0 --numjobs=1",
     ),

@@ -26,11 +26,13 @@ LOG_LEAF = LeafFacts("3", VdevClass.LOG, "nvme0n1p1", "nvme0n1", False)
 CACHE_LEAF = LeafFacts("4", VdevClass.CACHE, "nvme0n1p2", "nvme0n1", False)
 
 
-def facts(*leaves: LeafFacts, sync: str = "standard", logbias: str = "latency", **tunables: int) -> PoolFacts:
+def facts(
+    *leaves: LeafFacts, sync: str = "standard", logbias: str = "latency", zfs: str = "2.3.9-1", **tunables: int
+) -> PoolFacts:
     """A pool with one dataset, tank/db; two hard disks unless leaves are given."""
     values = {"memory_bytes": 32 * GIB, "wrlog_data_max_bytes": 8 * GIB, "dirty_data_max_bytes": 4 * GIB, **tunables}
     dataset = DatasetFacts("tank/db", False, sync, logbias, 128 * KIB)
-    return PoolFacts("9", "tank", "", (dataset,), leaves or LEAVES, Tunables(**values))
+    return PoolFacts("9", "tank", "", (dataset,), leaves or LEAVES, Tunables(**values, zfs_version=zfs))
 
 
 def sync_writers(
