@@ -8,12 +8,14 @@ import pytest
 
 from nasadvisor.domain.histogram import Histogram
 from nasadvisor.domain.inventory import Pool, Vdev
+from nasadvisor.domain.pool_facts import Tunables
+from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters.blockstat import device_at, disk_below, read_disk, read_nfs, read_written
 from nasadvisor.host.adapters.iostat import parse_iostat
 from nasadvisor.host.adapters.kstat import read_arc, read_datasets, read_totals, read_txgs
 from nasadvisor.host.errors import CommandTimedOut, OutputUnreadable
 from nasadvisor.host.machine import Machine
-from nasadvisor.host.sample import Sampler
+from nasadvisor.host.sample import Sampler, read_tunables
 from tests.unit.evidence.kstats import FakeSystem, iostat_block, named, txgs
 from tests.unit.fakes import FakeRunner
 
@@ -54,6 +56,25 @@ def test_it_counts_only_transaction_groups_that_are_committed(system: FakeSystem
     system.put(system.kstats / "tank/txgs", txgs((4, "C", 250), (5, "S", 9), (6, "O", 9)))
     [txg] = read_txgs(system.kstats / "tank")
     assert (txg.number, txg.duration_ns) == (4, 1000)
+
+
+def test_it_reads_the_parameters_and_the_release_of_the_module(system: FakeSystem) -> None:
+    module = system.roots.sys / "module/zfs"
+    for name, text in {"zfs_txg_timeout": "7\n", "l2arc_noprefetch": "0\n", "l2arc_write_max": "33554432\n"}.items():
+        system.put(module / "parameters" / name, text)
+    system.put(module / "version", "2.3.9-1\n")
+    system.put(system.roots.proc / "meminfo", "MemTotal:        2048 kB\nMemFree: 1 kB\n")
+    assert read_tunables(system.roots.sys, system.roots.proc) == Tunables(
+        txg_timeout_s=7,
+        l2arc_write_max_bytes=32 * MIB,
+        l2arc_noprefetch=0,
+        memory_bytes=2 * MIB,
+        zfs_version="2.3.9-1",
+    )
+
+
+def test_without_openzfs_there_are_no_parameters(tmp_path: Path) -> None:
+    assert read_tunables(tmp_path, tmp_path) == Tunables(l2arc_noprefetch=0)
 
 
 def test_it_reads_the_arc(system: FakeSystem) -> None:
