@@ -77,6 +77,8 @@ def plan_on_both_nvme(page: Page, url: str, product: Product) -> None:
     page.goto(f"{url}/wizard/")
     picture(page, "1-pool")
     page.get_by_role("button", name="Add to tank").click()
+    # A page that is still arriving has fewer boxes, and a click does not wait for the end of it.
+    page.wait_for_url("**/devices/")
     for box in page.locator("input[type=checkbox][name=log], input[type=checkbox][name=cache]").all():
         wanted = "nvme" in (box.get_attribute("value") or "")
         if box.is_checked() != wanted:
@@ -127,7 +129,7 @@ def test_the_whole_wizard_adds_a_mirrored_log_and_caches_and_one_click_takes_the
     headline(page, "has what was planned")
     picture(page, "7-applied")
     status = guest.run("zpool status -P tank").stdout
-    assert "mirror-2" in status
+    assert "mirror-2" in status, status
     assert status.count("/dev/disk/by-partuuid/") == 4
     page.get_by_role("link", name="See it in the pool").click()
     picture(page, "8-proof")
