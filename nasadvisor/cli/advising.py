@@ -157,8 +157,8 @@ def _print_programs(waiting: WaitingPrograms) -> None:
             each.program,
             str(each.processes),
             str(each.pid),
-            rate(each.fsyncs / waiting.seconds),
-            rate(each.commits / waiting.seconds),
+            rate(waiting.per_second(each.fsyncs)),
+            rate(waiting.per_second(each.commits)),
             _wait_of(each),
         )
         for each in waiting.programs[:PROGRAMS_SHOWN]

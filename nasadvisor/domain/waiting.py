@@ -6,6 +6,7 @@ The counters of OpenZFS know datasets and no programs, and they do not know how 
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,27 @@ class WaitingProgram:
 
 @dataclass(frozen=True)
 class WaitingPrograms:
-    """The programs of a whole host, all pools together, those that asked most often first. `at` is the end, in UTC."""
+    """The programs of a whole host, all pools together, those that asked most often first.
+
+    `at` is the end, in ISO 8601 with its offset from UTC.
+
+    Raises:
+        ValueError: `at` is not such a time, or `seconds` is not above zero.
+    """
 
     at: str
     seconds: int
     programs: tuple[WaitingProgram, ...]
+
+    def __post_init__(self) -> None:
+        if datetime.fromisoformat(self.at).tzinfo is None:
+            raise ValueError("the time of a trace must say its offset from UTC")
+        if self.seconds <= 0:
+            raise ValueError("a trace must take longer than no time")
+
+    def per_second(self, count: int) -> float:
+        """How many of what was counted came in a second."""
+        return count / self.seconds
 
 
 def by_program(calls: Iterable[ProcessCalls]) -> tuple[WaitingProgram, ...]:

@@ -19,6 +19,7 @@ from nasadvisor.host.adapters.blockstat import device_at, disk_below, disk_fact,
 from nasadvisor.host.adapters.iostat import read_iostat
 from nasadvisor.host.adapters.kstat import read_arc, read_datasets, read_totals, read_txgs
 from nasadvisor.host.adapters.process import Command, Runner, Tool
+from nasadvisor.host.adapters.procfs import text_or_nothing
 from nasadvisor.host.errors import CommandTimedOut
 from nasadvisor.host.machine import Machine
 
@@ -180,15 +181,8 @@ def read_tunables(sys: Path, proc: Path) -> Tunables:
         l2arc_noprefetch=parameter("l2arc_noprefetch"),
         arc_max_bytes=parameter("zfs_arc_max"),
         memory_bytes=_memory_bytes(proc),
-        zfs_version=_zfs_version(sys),
+        zfs_version=text_or_nothing(sys / "module/zfs/version"),
     )
-
-
-def _zfs_version(sys: Path) -> str:
-    try:
-        return (sys / "module/zfs/version").read_text().strip()
-    except OSError:
-        return ""
 
 
 def _memory_bytes(proc: Path) -> int:

@@ -49,7 +49,7 @@ def main() -> int:
     try:
         measure(outcomes, predicted)
     finally:  # what an hour has measured is not lost to its last minute
-        text = tables(sorted(outcomes, key=lambda each: each.device, reverse=True), predicted)
+        text = tables(sorted(outcomes, key=lambda each: each.device != "log"), predicted)
         print(text)
         print(f"\n{(time.monotonic() - started) / 60:.0f} minutes")
     PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")

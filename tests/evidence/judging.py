@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from nasadvisor.domain.prediction import Range
 
 HELPED = 1.5
-"""From this factor on a device clearly helped; emulation wavers by about a fifth."""
+"""From this factor on a device clearly helped. Between runs under emulation the gain of one workload differs by up to a
+factor of two."""
 
 DID_NOTHING = 1.3
 CLEARLY_MORE_THAN_LITTLE = 2.5

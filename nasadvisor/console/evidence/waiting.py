@@ -24,23 +24,22 @@ SHOWN: Final = 30
 
 @dataclass(frozen=True)
 class ProgramRow:
-    """A program as the page shows it. `mean_wait_ns` is None where no commit was seen to its end."""
+    """A program as the page shows it."""
 
     program: WaitingProgram
     fsyncs_per_s: float
     commits_per_s: float
-    mean_wait_ns: float | None
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """What is known of the programs that wait on a host; `rows` is None before the first trace."""
+    """What is known of the programs that wait on a host; `found` is None before the first trace."""
 
     is_under_way: bool = False
     is_unanswered: bool = False
     error: Statement | None = None
     found: WaitingPrograms | None = None
-    rows: tuple[ProgramRow, ...] | None = None
+    rows: tuple[ProgramRow, ...] = ()
 
 
 def waiting_of(node: Node, now: datetime) -> Waiting:
@@ -49,7 +48,7 @@ def waiting_of(node: Node, now: datetime) -> Waiting:
     if stored is None:
         return Waiting()
     found = stored.found
-    rows = tuple(_row(each, found.seconds) for each in found.programs[:SHOWN]) if found else None
+    rows = _rows(found) if found else ()
     return Waiting(stored.is_under_way(now), stored.is_unanswered(now), stored.error, found, rows)
 
 
@@ -99,5 +98,6 @@ def _told(node_name: str, **fields: Json | None) -> None:
     StoredWaiting.objects.filter(node__name=node_name).update(told_at=timezone.now(), **fields)
 
 
-def _row(program: WaitingProgram, seconds: int) -> ProgramRow:
-    return ProgramRow(program, program.fsyncs / seconds, program.commits / seconds, program.mean_wait_ns)
+def _rows(found: WaitingPrograms) -> tuple[ProgramRow, ...]:
+    shown = found.programs[:SHOWN]
+    return tuple(ProgramRow(each, found.per_second(each.fsyncs), found.per_second(each.commits)) for each in shown)

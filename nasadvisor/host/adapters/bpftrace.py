@@ -12,7 +12,8 @@ SCRIPT: Final = Path(__file__).with_name("waiting.bt")
 START_S: Final = 120.0
 """It compiles the script and attaches to the kernel first, which takes seconds, on a busy or emulated machine many."""
 
-MAPS: Final = ("fsyncs", "commits", "ended", "waited_ns")
+MAPS: Final = {"@fsyncs": "fsyncs", "@commits": "commits", "@ended": "ended", "@waited_ns": "waited_ns"}
+"""The maps of the script, and which count of a process each one holds."""
 
 
 def trace_waiting(runner: Runner, seconds: int) -> tuple[ProcessCalls, ...]:
@@ -48,4 +49,4 @@ def _maps(document: Any) -> list[tuple[str, dict[str, Any]]]:
     """The maps of ours in one line; other lines (lost events, messages) have none."""
     if document["type"] != "map":
         return []
-    return [(name.removeprefix("@"), each) for name, each in document["data"].items() if name.removeprefix("@") in MAPS]
+    return [(MAPS[name], each) for name, each in document["data"].items() if name in MAPS]

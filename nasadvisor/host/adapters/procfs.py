@@ -81,10 +81,10 @@ class HostFacts:
         """See `HostReader.read`."""
         return Host(
             node=self._node or socket.gethostname(),
-            os_name=parse_os_name(_text_or_nothing(self._etc / "os-release")),
-            kernel=_text_or_nothing(self._proc / "sys/kernel/osrelease"),
+            os_name=parse_os_name(text_or_nothing(self._etc / "os-release")),
+            kernel=text_or_nothing(self._proc / "sys/kernel/osrelease"),
             zfs_userland=self._zfs_userland,
-            zfs_kernel=_text_or_nothing(self._sys / "module/zfs/version"),
+            zfs_kernel=text_or_nothing(self._sys / "module/zfs/version"),
             memory_bytes=parse_memory(_read(self._proc / "meminfo")),
         )
 
@@ -137,7 +137,8 @@ def _read(path: Path) -> str:
         raise MachineUnreadable(str(path), error.strerror or str(error)) from error
 
 
-def _text_or_nothing(path: Path) -> str:
+def text_or_nothing(path: Path) -> str:
+    """A file of one line, stripped; "" where there is none."""
     try:
         return _text(path).strip()
     except OSError:

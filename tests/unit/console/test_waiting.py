@@ -89,7 +89,8 @@ def test_what_nobody_asked_for_and_what_is_none_is_not_kept(operator: Client) ->
     tasks.store_waiting("nas", told())
     assert not StoredWaiting.objects.exists()
     StoredWaiting.objects.create(node=Node.objects.get(), asked_at=timezone.now())
-    with pytest.raises(DocumentError):
-        tasks.store_waiting("nas", {"programs": 3})
+    for wrong in ({"programs": 3}, {**told(), "seconds": 0}, {**told(), "at": "soon"}, {**told(), "at": "2026-08-25"}):
+        with pytest.raises(DocumentError):
+            tasks.store_waiting("nas", wrong)
     tasks.store_waiting("other", told())
     assert StoredWaiting.objects.get().document is None

@@ -119,11 +119,11 @@ def test_a_message_for_the_platform_is_sent_or_it_says_why_not(tasks: HostTasks,
     assert (task, node) == ("console.store_notice_error", "nas")
 
 
-def test_it_publishes_why_it_sees_nothing(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
+def test_it_publishes_why_it_sees_nothing(tasks: HostTasks, sent: Sent) -> None:
     def blind() -> Inventory:
         raise MachineUnreadable("udev", "gone")
 
-    HostTasks(tasks.app, "nas", blind, bench.host, Reading, refuse, health(bench), untraced).read_inventory()
+    replace(tasks, look=blind).read_inventory()
     [(task, (_, document))] = sent
     assert task == "console.store_inventory_error"
     assert "udev could not be read" in str(from_document(Statement, document))
