@@ -26,14 +26,17 @@ def repeat_in_worker(work: Callable[[], None], first_after_s: float) -> None:
 def start_timer(work: Callable[[], None], stopping: threading.Event, first_after_s: float) -> threading.Thread:
     """Call `work` after a while and then every `EVERY_S` seconds, until `stopping` is set or the main thread ends.
 
-    The thread is not a daemon: a worker that stops waits for what has been begun.
+    Each call has a thread of its own: an error that nobody foresaw ends that one and stands in the log, and the next
+    call comes in its time. No thread is a daemon: a worker that stops waits for what has been begun.
     """
     began = time.monotonic()
 
     def loop() -> None:
         while threading.main_thread().is_alive() and not stopping.wait(EVERY_S):
             if time.monotonic() - began >= first_after_s:
-                work()
+                call = threading.Thread(target=work, name="timer-call")
+                call.start()
+                call.join()
 
     thread = threading.Thread(target=loop, name="timer")
     thread.start()

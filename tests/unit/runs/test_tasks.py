@@ -365,6 +365,21 @@ def test_the_timer_works_after_a_while_and_ends_when_it_is_told_to(monkeypatch: 
     assert not thread.daemon
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_an_error_that_nobody_foresaw_does_not_end_the_timer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nasadvisor.host.timer.EVERY_S", 0.01)
+    calls, stopping = list[int](), Event()
+
+    def work() -> None:
+        calls.append(len(calls))
+        if len(calls) == 1:
+            raise KeyError("unforeseen")
+        stopping.set()
+
+    start_timer(work, stopping, 0).join(30)
+    assert calls == [0, 1]
+
+
 def test_it_publishes_how_far_a_measurement_is(tasks: HostTasks, sent: Sent) -> None:
     order = MeasureOrder("0a1b2c3d", "1")
     found = Measurement(order, ProbeResult("0a1b2c3d", "1", "tank", "", False, ()))
