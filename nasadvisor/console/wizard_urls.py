@@ -11,6 +11,7 @@ urlpatterns = [
     path("wizard/", wizard.pools, name="wizard"),
     path("wizard/<str:pool_guid>/", wizard.start, name="wizard-start"),
     path("wizard/<str:pool_guid>/devices/", wizard.devices, name="wizard-devices"),
+    path("wizard/<str:pool_guid>/devices/summary/", wizard.devices_summary, name="wizard-devices-summary"),
     path("wizard/<str:pool_guid>/layout/", wizard.layout, name="wizard-layout"),
     path("wizard/<str:pool_guid>/layout/drawing/", wizard.layout_drawing, name="wizard-layout-drawing"),
     path("plans/<uuid:plan_id>/", apply.preview, name="wizard-preview"),

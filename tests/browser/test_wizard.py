@@ -93,6 +93,23 @@ def test_the_drawing_follows_typing_and_the_slider(operator: Desk) -> None:
     expect(page.locator("#layout-refusals")).to_contain_text("there is room for")
 
 
+def test_the_summary_follows_the_choice_of_ssds(operator: Desk) -> None:
+    page = operator.page
+    page.goto(f"{operator.url}/wizard/")
+    page.get_by_role("button", name="Add to tank").click()
+    summary = page.locator("#summary")
+    expect(summary).to_contain_text("log mirrored over 2 slices")
+    page.locator("label[for=log-nvme1n1]").click()
+    expect(summary).not_to_contain_text("mirrored")
+    page.locator("label[for=log-nvme0n1]").click()
+    page.locator("label[for=cache-nvme0n1]").click()
+    page.locator("label[for=cache-nvme1n1]").click()
+    expect(summary).to_contain_text("These choices do not make a plan yet.")
+    page.locator("label[for=log-nvme1n1]").click()
+    page.get_by_role("button", name="Continue to layout").click()
+    expect(page.get_by_role("radio", name="Single log")).to_be_checked()
+
+
 def test_choices_survive_going_back_and_a_reload(operator: Desk) -> None:
     page = operator.page
     begin(operator)

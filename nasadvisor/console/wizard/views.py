@@ -89,17 +89,14 @@ def devices(request: HttpRequest, pool_guid: str) -> HttpResponse:
     choices = disk_choices(place.inventory, place.pool, place.draft, place.node.platform.vetoes)
     form = DevicesForm(request.POST if request.method == "POST" else None, choices, place.draft)
     if request.method == "POST":
-        chosen = replace(
-            place.draft,
-            log_disks=form.offered("log", request.POST.getlist("log")),
-            cache_disks=form.offered("cache", request.POST.getlist("cache")),
-        )
+        chosen = _chosen(request, form)
         if "free_space" in request.POST:
             save_draft(request.session, replace(chosen, use_free_space=request.POST["free_space"] == "offer"))
             return redirect("wizard-devices", pool_guid)
         if form.is_valid():
             save_draft(request.session, chosen)
             return redirect("wizard-layout", pool_guid)
+        place = replace(place, draft=chosen)
         choices = disk_choices(place.inventory, place.pool, chosen, place.node.platform.vetoes)
     unusable = [choice for choice in choices if choice.standing is Standing.UNUSABLE]
     context = {
@@ -111,6 +108,20 @@ def devices(request: HttpRequest, pool_guid: str) -> HttpResponse:
         "pool_choice": pool_choice(_pool_to_add_to(place), place.inventory, place.node.platform.vetoes),
     }
     return render(request, "wizard/devices.html", context)
+
+
+@require_POST
+@operator_required
+def devices_summary(request: HttpRequest, pool_guid: str) -> HttpResponse:
+    """The summary beside the second step, which follows the choices while they are made.
+
+    It keeps nothing: an answer that comes late must not overwrite what was gone on with.
+    """
+    place = _place(request, pool_guid)
+    choices = disk_choices(place.inventory, place.pool, place.draft, place.node.platform.vetoes)
+    chosen = _chosen(request, DevicesForm(request.POST, choices, place.draft))
+    context = {"place": place, "summary": _summary(replace(place, draft=chosen))}
+    return render(request, "wizard/_summary.html", context)
 
 
 @operator_required
@@ -150,6 +161,15 @@ def layout_drawing(request: HttpRequest, pool_guid: str) -> HttpResponse:
         save_draft(request.session, draft)
     context = {**_layout_context(form, layout_of(draft, place.inventory)), "place": place}
     return render(request, "wizard/_layout_answer.html", context)
+
+
+def _chosen(request: HttpRequest, form: DevicesForm) -> Draft:
+    """The draft with the ticked disks; those that are not offered are left out."""
+    return replace(
+        form.draft,
+        log_disks=form.offered("log", request.POST.getlist("log")),
+        cache_disks=form.offered("cache", request.POST.getlist("cache")),
+    )
 
 
 def _draft_for(way: Way, place: Place) -> Draft:

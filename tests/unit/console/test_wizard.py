@@ -155,6 +155,18 @@ class TestDevices:
     def test_nothing_chosen_is_a_sentence(self, operator: Client) -> None:
         assert "Choose at least one SSD for the log or the cache." in text(choose(operator, [], []))
 
+    def test_the_summary_follows_the_choices_and_keeps_nothing(self, operator: Client) -> None:
+        summary = f"/wizard/{TANK}/devices/summary/"
+        page = text(operator.post(summary, {"log": [NVME1, SATA_SSD], "cache": [NVME1]}))
+        assert "single log of 4G" in page
+        assert "cache" in page
+        assert "These choices do not make a plan yet." in text(operator.post(summary, {}))
+        assert load_draft(operator.session, TANK, home_server()).log_disks == (NVME1, NVME2)
+        assert operator.get(summary).status_code == 405
+
+    def test_the_summary_stays_with_choices_that_were_not_accepted(self, operator: Client) -> None:
+        assert "These choices do not make a plan yet." in text(choose(operator, [], []))
+
     def test_free_space_beside_partitions_is_offered_only_when_asked_for(self, operator: Client) -> None:
         assert choose(operator, [], [SHARED_SSD]).status_code == 200
         operator.post(f"/wizard/{TANK}/devices/", {"log": [NVME1], "free_space": "offer"})
@@ -370,6 +382,7 @@ class TestApply:
         "/wizard/",
         f"/wizard/{TANK}/",
         f"/wizard/{TANK}/devices/",
+        f"/wizard/{TANK}/devices/summary/",
         f"/wizard/{TANK}/layout/",
         "/plans/7f0c2a4e-0000-4000-8000-000000000001/",
         "/plans/7f0c2a4e-0000-4000-8000-000000000001/apply/",
