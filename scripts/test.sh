@@ -1,15 +1,15 @@
 #!/bin/bash
-# All tests but the longest. Three processes, because Playwright's event loop and Django's live server stay for the
-# whole of one; the lab's tests run beside the others, and their output follows when those are done.
+# All tests but the longest. Apart from each other, because Playwright's event loop and Django's live server stay for the
+# whole of a process; the lab's tests run beside the others, in two guests, and their output follows when those are done.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PYTEST=.venv/bin/pytest
 LOG=build/lab-tests.log
 
 set -m # else a process in the background would not listen to the signal that ends it orderly
-"$PYTEST" -m "lab and not long" --color=no > "$LOG" 2>&1 &
+"$PYTEST" -m "lab and not long" --numprocesses 2 --dist loadfile --color=no > "$LOG" 2>&1 &
 lab=$!
-trap 'kill -INT $lab 2> /dev/null || true' EXIT
+trap 'kill -INT -- -$lab 2> /dev/null || true' EXIT
 "$PYTEST" -m "not lab and not browser"
 "$PYTEST" -m "browser and not lab"
 tail --lines=+1 --follow --pid=$lab "$LOG"

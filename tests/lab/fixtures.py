@@ -13,10 +13,10 @@ INSTANCE_VARIABLE = "NASADVISOR_LAB_INSTANCE"
 
 
 @pytest.fixture(scope="session")
-def guest() -> Iterator[Guest]:
-    """One guest of the default scenario for the whole test run."""
+def guest(worker_id: str) -> Iterator[Guest]:
+    """One guest of the default scenario for the whole test run, or for each process of it (`pytest -n`)."""
     name = os.environ.get(INSTANCE_VARIABLE)
-    with Lab.borrow(name) if name else Lab.start("default") as started:
+    with Lab.borrow(name) if name else Lab.start("default", name=f"test-{worker_id}") as started:
         yield started
 
 
