@@ -20,7 +20,7 @@
   const DAY_S = 86400;
 
   let data = null;
-  let range = asked() || { start: now() - DAY_S, end: now(), live: true };
+  let range = asked() || { start: now() - Number(words.shown), end: now(), live: true };
   let past = [];
   let cursor = null; // number of the column that is pointed at
   let row = null;

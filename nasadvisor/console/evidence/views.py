@@ -19,10 +19,11 @@ from nasadvisor.console.models import Node, StoredRun
 from nasadvisor.console.pools import pool_or_404
 from nasadvisor.domain.inventory import Pool
 
-LONGEST_RANGE_S = 366 * 86400
 SHORTEST_RANGE_S = 120
 DATASETS_SHOWN = 50
-RANGES = ((3600, "1 h"), (6 * 3600, "6 h"), (86400, "24 h"), (7 * 86400, "7 d"), (30 * 86400, "30 d"))
+DAY_S = 86400
+LONGEST_RANGE_S = 366 * DAY_S
+RANGES = ((3600, "1 h"), (6 * 3600, "6 h"), (DAY_S, "24 h"), (7 * DAY_S, "7 d"), (30 * DAY_S, "30 d"))
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "guests": node.platform.guests,
         "targets": targets,
         "ranges": RANGES,
+        "shown_s": _shown_at_first(seen) if seen else DAY_S,
         "runs": runs,
         "heat_url": reverse("evidence-heat", args=[guid]),
         "section": "evidence",
@@ -97,7 +99,7 @@ def _range(request: HttpRequest) -> Range:
     try:
         start, end = int(request.GET["start"]), int(request.GET["end"])
     except (KeyError, ValueError):
-        start, end = now - 86400, now
+        start, end = now - DAY_S, now
     end = min(end, now + 60)
     start = max(min(start, end - SHORTEST_RANGE_S), end - LONGEST_RANGE_S)
     return Range(start, end)
@@ -105,6 +107,12 @@ def _range(request: HttpRequest) -> Range:
 
 def _runs(node: Node, guid: str) -> list[StoredRun]:
     return list(StoredRun.objects.filter(node=node, pool_guid=guid)[:50])
+
+
+def _shown_at_first(seen: Watched) -> int:
+    """The shortest range, in seconds, that shows all that was watched; a day at the most."""
+    watched_s = timezone.now().timestamp() - seen.first_at
+    return next(seconds for seconds, _name in RANGES if seconds >= min(watched_s, DAY_S))
 
 
 def _per_second(seen: Watched, count: int) -> float:

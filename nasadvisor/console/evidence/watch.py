@@ -24,7 +24,11 @@ TESTS_LOOKED_AT = 5
 
 @dataclass(frozen=True)
 class Watched:
-    """A pool with what its samples say. `last_at` is the end of the newest sample, in seconds since 1970."""
+    """A pool with what its samples say.
+
+    `first_at` is the beginning of the oldest sample that counts, `last_at` the end of the newest, in seconds since
+    1970.
+    """
 
     facts: PoolFacts
     workload: Workload
@@ -32,6 +36,7 @@ class Watched:
     cache: Verdict
     log_size: Recommendation
     cache_size: Recommendation | None
+    first_at: int
     last_at: int
 
     @property
@@ -62,6 +67,7 @@ def watched(series: SampledPool | None, now: datetime) -> Watched | None:
         cache=judge_cache(workload, facts, HISTORY),
         log_size=recommend_log(workload, facts),
         cache_size=recommend_cache(workload),
+        first_at=samples[0].at - int(samples[0].seconds),
         last_at=sample.at,
     )
 

@@ -123,6 +123,16 @@ def test_the_heat_map_has_the_histograms_of_what_was_asked_for(viewer: Client) -
     assert len(devices) == len(found.facts.leaves) == 5
 
 
+@pytest.mark.parametrize(("hours", "shown_s"), [(0.2, 3600), (3, 6 * 3600), (8, 86400), (30, 86400)])
+def test_the_heat_map_opens_with_all_of_the_last_day_that_was_watched(
+    viewer: Client, hours: float, shown_s: int
+) -> None:
+    fill(hours)
+    text = page(viewer, f"/evidence/{TANK}/")
+    assert f'data-shown="{shown_s}"' in text
+    assert f'data-range="{shown_s}" aria-pressed="true"' in text
+
+
 def test_a_device_that_left_the_pool_stays_in_the_map(viewer: Client) -> None:
     found = fill(1, log_hours_ago=0.5)
     gone = replace(found.facts, leaves=tuple(leaf for leaf in found.facts.leaves if leaf.vdev_class != "logs"))
