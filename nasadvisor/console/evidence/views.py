@@ -18,10 +18,10 @@ from nasadvisor.console.frame import current_node
 from nasadvisor.console.models import Node, StoredRun
 from nasadvisor.console.pools import pool_or_404
 from nasadvisor.domain.inventory import Pool
+from nasadvisor.domain.trial import DAY_S
 
 SHORTEST_RANGE_S = 120
 DATASETS_SHOWN = 50
-DAY_S = 86400
 LONGEST_RANGE_S = 366 * DAY_S
 RANGES = ((3600, "1 h"), (6 * 3600, "6 h"), (DAY_S, "24 h"), (7 * DAY_S, "7 d"), (30 * DAY_S, "30 d"))
 
@@ -69,7 +69,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "guests": node.platform.guests,
         "targets": targets,
         "ranges": RANGES,
-        "shown_s": _shown_at_first(seen) if seen else DAY_S,
+        "shown_s": _shown_at_first(seen, now) if seen else DAY_S,
         "runs": runs,
         "heat_url": reverse("evidence-heat", args=[guid]),
         "section": "evidence",
@@ -109,9 +109,9 @@ def _runs(node: Node, guid: str) -> list[StoredRun]:
     return list(StoredRun.objects.filter(node=node, pool_guid=guid)[:50])
 
 
-def _shown_at_first(seen: Watched) -> int:
+def _shown_at_first(seen: Watched, now: datetime) -> int:
     """The shortest range, in seconds, that shows all that was watched; a day at the most."""
-    watched_s = timezone.now().timestamp() - seen.first_at
+    watched_s = now.timestamp() - seen.first_at
     return next(seconds for seconds, _name in RANGES if seconds >= min(watched_s, DAY_S))
 
 

@@ -138,7 +138,7 @@ def _read(path: Path) -> str:
 
 
 def text_or_nothing(path: Path) -> str:
-    """A file of one line, stripped; "" where there is none."""
+    """The text of a file, stripped; "" where it cannot be read."""
     try:
         return _text(path).strip()
     except OSError:
