@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Goal
 from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.refusals import said_with_undo
 from nasadvisor.domain.statements import Finding, Level, Refused
 
 FORWARDS = (Goal.APPLY, Goal.FINISH)
 EVERYTHING = (*FORWARDS, Goal.UNDO)
-"""What can be forbidden. To put back what has just failed is never."""
+"""What can be forbidden. To put back what has just failed, and to clean up after a measurement, is never; an undo is not
+because of a version: what was added before a platform was updated would be locked in."""
 
 
 @dataclass(frozen=True)
@@ -100,3 +102,8 @@ def vetoes_of(vetoes: Iterable[Veto], goal: Goal, plan: Plan) -> tuple[Refused, 
 def vetoes_on(vetoes: Iterable[Veto], *scopes: str) -> tuple[Refused, ...]:
     """Why a platform forbids to begin anything on these pools (guids), disks (keys) or, with "", on the host."""
     return tuple(veto.reason for veto in vetoes if veto.scope in scopes and Goal.APPLY in veto.forbids)
+
+
+def warnings_with_undo(vetoes: Iterable[Veto]) -> tuple[Finding, ...]:
+    """What is said with an undo on a host where only forward steps are forbidden because of the platform's version."""
+    return tuple(filter(None, (said_with_undo(veto.reason) for veto in vetoes if Goal.UNDO not in veto.forbids)))

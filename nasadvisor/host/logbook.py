@@ -14,13 +14,17 @@ Observer = Callable[[Run], None]
 
 @dataclass
 class Logbook:
-    """Writes records and keeps the run up to date. `clock` tells UTC."""
+    """Writes records and keeps the run up to date. `clock` tells UTC.
+
+    `remarks` are said with the end of the stretch, whichever end it is.
+    """
 
     journal: Journal
     node: str
     clock: Callable[[], datetime]
     observe: Observer
     records: list[Record] = field(default_factory=list)
+    remarks: tuple[Finding, ...] = ()
 
     @property
     def run(self) -> Run:
@@ -45,7 +49,7 @@ class Logbook:
 
     def end(self, state: RunState, refusals: Iterable[Refused] = (), findings: Iterable[Finding] = ()) -> Run:
         """Write the end of a stretch."""
-        run = self.write(Ended(self.now(), state, tuple(refusals), tuple(findings)))
+        run = self.write(Ended(self.now(), state, tuple(refusals), (*findings, *self.remarks)))
         self.journal.release_reserve()
         return run
 

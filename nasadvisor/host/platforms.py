@@ -96,9 +96,9 @@ class HostPlatforms:
         for each in seen:
             name, supports = each.part.name, each.part.supports
             if not each.version:
-                yield Veto(PlatformVersionUnknown(name), forbids=EVERYTHING)
+                yield Veto(PlatformVersionUnknown(name))
             elif not each.is_tested:
-                yield Veto(PlatformUntested(name, each.version, supports.first, supports.before), forbids=EVERYTHING)
+                yield Veto(PlatformUntested(name, each.version, supports.first, supports.before))
             else:
                 yield from self._asked(each.part, inventory)
 

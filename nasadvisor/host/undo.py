@@ -28,7 +28,7 @@ from nasadvisor.domain.lifecycle import (
     StepState,
 )
 from nasadvisor.domain.plan import Plan
-from nasadvisor.domain.platforms import Vetoes, nothing_forbidden, vetoes_of
+from nasadvisor.domain.platforms import Vetoes, nothing_forbidden, vetoes_of, warnings_with_undo
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.undo import Outcome, stays_after_undo, undo_of
@@ -57,9 +57,11 @@ def undo_checked(plan: Plan, book: Logbook, executor: Executor, by: str, vetoes:
     except HostError as error:
         return book.end(_resting(before), (no.HostUnreadable(error.statement),))
     actions = undo_actions(plan, book, inventory)
-    refusals = vetoes_of(vetoes(inventory), Goal.UNDO, plan) or tuple(_against_pool_steps(actions, inventory))
+    forbidden = vetoes(inventory)
+    refusals = vetoes_of(forbidden, Goal.UNDO, plan) or tuple(_against_pool_steps(actions, inventory))
     if refusals:
         return book.end(_resting(before), refusals)
+    book.remarks = warnings_with_undo(forbidden)
     book.write(Continued(book.now(), Goal.UNDO, by, actions))
     return _run(plan, book, executor, inventory, actions, Goal.UNDO)
 

@@ -30,7 +30,12 @@ from nasadvisor.domain.refusals.plans import (
     PlanForeign,
     PlanOutdated,
 )
-from nasadvisor.domain.refusals.platforms import PlatformBroken, PlatformUntested, PlatformVersionUnknown
+from nasadvisor.domain.refusals.platforms import (
+    PlatformBroken,
+    PlatformUntested,
+    PlatformVersionUnknown,
+    said_with_undo,
+)
 from nasadvisor.domain.refusals.pools import (
     AshiftUnknown,
     FeatureMissing,
@@ -126,4 +131,5 @@ __all__ = [
     "VdevChanged",
     "VdevGone",
     "WrongAshift",
+    "said_with_undo",
 ]

@@ -1,15 +1,20 @@
-"""Refusals about the platform that a host is of."""
+"""Refusals about the platform that a host is of, and what is said instead with an undo."""
 # ruff: noqa: N802
 
-from nasadvisor.domain.statements import Refused
+from typing import Final
+
+from nasadvisor.domain.statements import Finding, Level, Refused
 from nasadvisor.domain.statements import gettext_noop as _
+
+UNTESTED: Final = "platform-untested"
+VERSION_UNKNOWN: Final = "platform-version-unknown"
 
 
 def PlatformUntested(name: str, version: str, first: str, before: str) -> Refused:
     return Refused(
-        "platform-untested",
+        UNTESTED,
         _(
-            "This host runs {name} {version}. This release of NAS Advisor was made for {name} from {first} up to, but not including, {before}, so it only reads here: nothing was changed and nothing can be. Update NAS Advisor. What a run has done can be taken back by hand with the commands on its page."
+            "This host runs {name} {version}. This release of NAS Advisor was made for {name} from {first} up to, but not including, {before}, so it adds nothing here, and nothing was changed. Update NAS Advisor. What earlier runs added stays in use and can still be taken back."
         ),
         {"name": name, "version": version, "first": first, "before": before},
     )
@@ -17,9 +22,9 @@ def PlatformUntested(name: str, version: str, first: str, before: str) -> Refuse
 
 def PlatformVersionUnknown(name: str) -> Refused:
     return Refused(
-        "platform-version-unknown",
+        VERSION_UNKNOWN,
         _(
-            "This host runs {name}, but its version cannot be told, so NAS Advisor only reads here: nothing was changed and nothing can be. Repair the installation of {name} first; the journal of nasadvisor-host says what could not be read."
+            "This host runs {name}, but its version cannot be told, so NAS Advisor adds nothing here, and nothing was changed. Repair the installation of {name} first; the journal of nasadvisor-host says what could not be read. What earlier runs added stays in use and can still be taken back."
         ),
         {"name": name},
     )
@@ -32,4 +37,28 @@ def PlatformBroken(package: str, problem: str) -> Refused:
             "The platform integration {package} cannot be loaded: {problem}. It may know of dangers on this host, so NAS Advisor only reads here: nothing was changed and nothing can be. Update or remove that package."
         ),
         {"package": package, "problem": problem},
+    )
+
+
+def said_with_undo(reason: Refused) -> Finding | None:
+    """The warning that an undo gets where a platform's version forbids to add anything; None for other reasons.
+
+    Whoever updates a platform must not find what was added before locked in.
+    """
+    sentences = {
+        UNTESTED: _(
+            "This undo ran on {name} {version}, for which this release of NAS Advisor was not made. It was made for {name} from {first} up to, but not including, {before}."
+        ),
+        VERSION_UNKNOWN: _("This undo ran on {name} although its version cannot be told."),
+    }
+    if reason.code not in sentences:
+        return None
+    return Finding(
+        "undo-on-untested-platform",
+        sentences[reason.code],
+        reason.values,
+        Level.WARNING,
+        _(
+            "Only what the run itself had added was touched, by guid and PARTUUID, and each step was read off the host. Look once at the pool and the SSDs in the pages of {name} too."
+        ),
     )

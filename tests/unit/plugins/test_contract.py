@@ -118,9 +118,10 @@ def test_a_platform_that_cannot_be_asked_stops_a_run(
     ("version", "code"),
     [("1.4.9", "platform-untested"), ("3.0", "platform-untested"), ("", "platform-version-unknown")],
 )
-def test_on_an_untested_version_only_reading_stays_possible(
+def test_on_an_untested_version_nothing_is_added_and_an_undo_stays_possible_with_a_warning(
     bench: Bench, dummy_host: ModuleType, version: str, code: str
 ) -> None:
+    first = bench.executor.inventory()
     second = bench.plan(plan_id="run-2")
     with pytest.raises(Killed):
         apply_plan(on(bench), bench.plan(), "root", killer(after_records=8))
@@ -129,14 +130,39 @@ def test_on_an_untested_version_only_reading_stays_possible(
     refused = [
         apply_plan(on(bench), second, "root", bench.watch),
         finish_run(on(bench), "run-1", "root", bench.watch),
-        undo_run(on(bench), "run-1", "root", bench.watch),
     ]
-    assert [run.refusals[0].code for run in refused] == [code] * 3
-    assert [run.state for run in refused] == [RunState.REFUSED, RunState.INTERRUPTED, RunState.INTERRUPTED]
+    assert [run.refusals[0].code for run in refused] == [code] * 2
+    assert [run.state for run in refused] == [RunState.REFUSED, RunState.INTERRUPTED]
     assert bench.executor.inventory() == before
     report = platforms().report(before)
     assert [veto.reason.code for veto in report.vetoes] == [code]
     assert (report.guests, report.findings) == ((), ())
+    undone = undo_run(on(bench), "run-1", "root", bench.watch)
+    assert (undone.state, undone.refusals) == (RunState.UNDONE, ())
+    (said,) = [finding for finding in undone.findings if finding.code == "undo-on-untested-platform"]
+    assert (said.level, said.values["name"]) == (Level.WARNING, "Dummy NAS")
+    assert bench.executor.inventory().disks == first.disks
+
+
+def test_the_warning_of_an_undo_on_an_untested_version_stays_when_the_undo_fails(
+    bench: Bench, dummy_host: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apply_plan(on(bench), bench.plan(), "root", bench.watch)
+    dummy_host.PLATFORM.installed = "3.0"
+
+    def fail(*_args: object) -> None:
+        raise HostError("The SSD does not answer.")
+
+    monkeypatch.setattr(bench.executor, "undo", fail)
+    run = undo_run(on(bench), "run-1", "root", bench.watch)
+    assert run.state is RunState.ATTENTION
+    assert [finding.code for finding in run.findings] == ["undo-on-untested-platform"]
+
+
+def test_an_undo_on_a_version_that_we_know_warns_of_none(bench: Bench, dummy_host: ModuleType) -> None:
+    apply_plan(on(bench), bench.plan(), "root", bench.watch)
+    run = undo_run(on(bench), "run-1", "root", bench.watch)
+    assert "undo-on-untested-platform" not in {finding.code for finding in run.findings}
 
 
 def test_the_same_run_goes_on_once_the_version_is_known(bench: Bench, dummy_host: ModuleType) -> None:
