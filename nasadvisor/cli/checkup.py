@@ -12,7 +12,9 @@ from typing import Final
 import redis.exceptions
 
 import nasadvisor
+from nasadvisor.domain.inventory import Pool
 from nasadvisor.domain.joining import ConsoleAccess
+from nasadvisor.domain.refusals import PoolSuspended
 from nasadvisor.domain.units import MIB, zfs_size
 from nasadvisor.host.adapters.process import PACKAGES, Tool
 from nasadvisor.host.config import HostConfig
@@ -99,8 +101,20 @@ def _openzfs(machine: Machine) -> Iterator[Finding]:
     except HostError as error:
         yield Finding("Pools", False, str(error))
     else:
-        names = ", ".join(pool.name for pool in pools) or "none imported"
-        yield Finding("Pools", True, f"{names}.")
+        yield from _pools(pools)
+
+
+def _pools(pools: tuple[Pool, ...]) -> Iterator[Finding]:
+    """One for each pool that is not as it should be; the others together."""
+    well = [pool.name for pool in pools if pool.state == "ONLINE" and not pool.suspended]
+    for pool in pools:
+        if pool.suspended:
+            yield Finding("Pools", False, str(PoolSuspended(pool)))
+        elif pool.state != "ONLINE":
+            sentence = f"{pool.name} is {pool.state}. `zpool status {pool.name}` shows what is wrong and what to do."
+            yield Finding("Pools", False, sentence)
+    if well or not pools:
+        yield Finding("Pools", True, f"{', '.join(well)}: ONLINE." if well else "none imported.")
 
 
 def _state(directory: Path) -> Iterator[Finding]:

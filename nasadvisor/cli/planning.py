@@ -72,9 +72,9 @@ class Wish:
         attach_to = _existing_leg(pool, self.mirror_existing_log) if self.mirror_existing_log else ""
         return PlanRequest(
             pool_guid=pool.guid,
-            log_disks=tuple(dict.fromkeys(find_disk(inventory, text).key for text in self.log)),
+            log_disks=tuple(find_disk(inventory, text).key for text in self.log),
             log_size_bytes=self.log_size or 0,
-            cache_disks=tuple(dict.fromkeys(find_disk(inventory, text).key for text in self.cache)),
+            cache_disks=tuple(find_disk(inventory, text).key for text in self.cache),
             cache_size_bytes=self.cache_size,
             reserve_percent=self.reserve,
             naming=Naming(self.naming),

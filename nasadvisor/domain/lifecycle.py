@@ -242,6 +242,13 @@ class Run:
         return self.can_keep and self.trial is not None and not self.trial.ended_at
 
     @property
+    def begun(self) -> Plan:
+        """The plan as far as it was begun: what an undo has to take back at the most."""
+        steps = zip(self.steps, self.plan.actions, strict=True)
+        begun = tuple(action for step, action in steps if step.state is not StepState.PENDING)
+        return replace(self.plan, actions=begun)
+
+    @property
     def is_active(self) -> bool:
         """Whether a worker should be at it now."""
         return self.state in ACTIVE

@@ -139,10 +139,13 @@ def _legs_that_stay_out(plan: Plan) -> tuple[Finding, ...]:
     )
 
 
-def stays_after_undo(plan: Plan, left_tables: tuple[str, ...] = ()) -> tuple[Finding, ...]:
+def stays_after_undo(
+    plan: Plan, undone: tuple[UndoAction, ...], left_tables: tuple[str, ...] = ()
+) -> tuple[Finding, ...]:
     """What to tell when an undo has succeeded: how the SSDs are, and what the pool keeps.
 
-    `left_tables` are the paths of SSDs whose old table was not written back.
+    `undone` is what was taken back: a run that ended before its log was added left no hole. `left_tables` are the paths
+    of SSDs whose old table was not written back.
     """
     findings = [
         Finding(
@@ -157,7 +160,7 @@ def stays_after_undo(plan: Plan, left_tables: tuple[str, ...] = ()) -> tuple[Fin
             _("No slice is left. The partition table sectors of the SSDs are byte for byte as before the run."),
         )
     ]
-    if any(isinstance(action, AddLog) for action in plan.actions):
+    if any(isinstance(action, RemoveVdev) and action.role is Role.LOG for action in undone):
         findings.append(
             Finding(
                 "hole-stays",

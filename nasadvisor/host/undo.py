@@ -146,7 +146,7 @@ def _run(
             return book.end(RunState.ATTENTION)
         book.write(Done(book.now(), goal, number, Outcome(), ran))
     state = RunState.UNDONE if goal is Goal.UNDO else RunState.PUT_BACK
-    return book.end(state, findings=stays_after_undo(plan, tuple(left_tables)))
+    return book.end(state, findings=stays_after_undo(book.run.begun, actions, tuple(left_tables)))
 
 
 def _image(action: UndoAction, book: Logbook) -> DiskImage | None:

@@ -88,7 +88,7 @@ def _ask(request: HttpRequest, status: RunStatus, ask: Ask, template: str) -> Ht
             messages.error(request, str(error))
         else:
             return redirect("run-detail", status.stored.id)
-    context = {"status": status, "form": form, "section": "history", "stays": cannot_be_undone(status.run.plan)}
+    context = {"status": status, "form": form, "section": "history", "stays": cannot_be_undone(status.run.begun)}
     return render(request, template, context)
 
 

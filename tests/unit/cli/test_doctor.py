@@ -19,7 +19,7 @@ from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.machine import Machine
 from tests.unit.fakes import FakeRunner
-from tests.unit.machines import home_server
+from tests.unit.machines import TANK, home_server
 
 
 class KnownHost:
@@ -31,8 +31,14 @@ class KnownHost:
 
 
 class KnownPools:
+    """The pool tank of the home server, in order unless it is said to be otherwise."""
+
+    def __init__(self, *others: Pool, **changes: object) -> None:
+        (tank,) = (pool for pool in home_server().pools if pool.guid == TANK)
+        self.pools = (replace(tank, **changes), *others)  # type: ignore[arg-type]
+
     def read(self) -> tuple[Pool, ...]:
-        return home_server().pools
+        return self.pools
 
 
 class UnreadablePools:
@@ -142,6 +148,26 @@ def test_openzfs_that_does_not_fit_together_is_a_problem(
 def test_pools_that_cannot_be_read_say_what_to_install(config: HostConfig) -> None:
     (finding,) = problems(config, replace(HEALTHY, pools=UnreadablePools()))
     assert "Install python3-libzfs" in finding.sentence
+
+
+def pool_findings(config: HostConfig, pools: KnownPools) -> list[tuple[bool, str]]:
+    findings = checkup(config, replace(HEALTHY, pools=pools), is_root=True, root=config.run_dir)
+    return [(finding.ok, finding.sentence) for finding in findings if finding.what == "Pools"]
+
+
+def test_a_suspended_pool_is_a_problem_and_the_others_are_told_apart_from_it(config: HostConfig) -> None:
+    well = replace(KnownPools().pools[0], name="well", guid="1")
+    problem, rest = pool_findings(config, KnownPools(well, state="SUSPENDED", suspended=True))
+    assert not problem[0]
+    assert "Pool tank is suspended" in problem[1]
+    assert rest == (True, "well: ONLINE.")
+
+
+@pytest.mark.parametrize("state", ["DEGRADED", "FAULTED", "UNAVAIL"])
+def test_a_pool_that_is_not_online_is_a_problem(config: HostConfig, state: str) -> None:
+    ((ok, sentence),) = pool_findings(config, KnownPools(state=state))
+    assert not ok
+    assert f"tank is {state}" in sentence
 
 
 def test_a_clock_that_went_back_is_a_problem(config: HostConfig) -> None:

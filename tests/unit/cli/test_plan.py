@@ -116,6 +116,14 @@ def test_a_refusal_is_a_sentence_and_exit_code_3(shell: Shell) -> None:
     assert result.stdout == ""
 
 
+@pytest.mark.parametrize("role", ["log", "cache"])
+def test_one_ssd_by_two_of_its_names_is_no_mirror_and_no_stripe(shell: Shell, role: str) -> None:
+    size = ("--log-size", "4G") if role == "log" else ()
+    result = shell.run("plan", "--pool", "tank", f"--{role}", "N1", f"/dev/disk/by-id/nvme-{NVME1}", *size)
+    assert result.exit_code == 3
+    assert f"is named more than once for the {role}" in result.stderr
+
+
 def test_with_json_a_refusal_is_on_standard_output_too(shell: Shell) -> None:
     result = shell.run("plan", "--pool", "tank", "--cache", "S1", "--json")
     assert result.exit_code == 3

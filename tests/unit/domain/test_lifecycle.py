@@ -37,7 +37,7 @@ UNDO: tuple[UndoAction, ...] = tuple(
 )
 RAN = (CommandRan(("zpool", "status"), 0, "out", "err", 0.5),)
 REFUSAL = refusals.NothingToDo("tank")
-FINDINGS: tuple[Finding, ...] = stays_after_undo(PLAN)
+FINDINGS: tuple[Finding, ...] = stays_after_undo(PLAN, UNDO)
 BROKE = Statement("broke", "It broke.")
 CHANGED = Statement("changed", "Somebody changed it.")
 AT = "2026-08-25T20:00:00+00:00"

@@ -1,8 +1,15 @@
 """What the preview says about taking a plan back, and what an undo says when it is done."""
 
-from nasadvisor.domain.actions import CreateTable, SaveTable
-from nasadvisor.domain.plan import PlanRequest
-from nasadvisor.domain.undo import Outcome, cannot_be_undone, planned_outcome, stays_after_undo, undo_preview
+from nasadvisor.domain.actions import CreateTable, SaveTable, UndoAction
+from nasadvisor.domain.plan import Plan, PlanRequest
+from nasadvisor.domain.undo import (
+    Outcome,
+    cannot_be_undone,
+    planned_outcome,
+    stays_after_undo,
+    undo_of,
+    undo_preview,
+)
 from nasadvisor.domain.units import GIB
 from tests.unit.domain.builders import LOG_GUID
 from tests.unit.machines import (
@@ -17,6 +24,10 @@ from tests.unit.machines import (
 
 SINGLE = PlanRequest(TANK, (NVME1,), 4 * GIB)
 ATTACH = PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID)
+
+
+def whole_undo_of(plan: Plan) -> tuple[UndoAction, ...]:
+    return tuple(step for action in reversed(plan.actions) for step in undo_of(action, planned_outcome(action)))
 
 
 def test_the_preview_names_the_guids_that_are_not_known_yet() -> None:
@@ -57,14 +68,16 @@ def test_what_cannot_be_undone_depends_on_what_is_planned() -> None:
 
 def test_what_stays_is_said_after() -> None:
     plan = plan_for(MIRROR_AND_CACHES, home_server())
-    assert [finding.code for finding in stays_after_undo(plan)] == ["ssds-as-before", "hole-stays"]
+    assert [finding.code for finding in stays_after_undo(plan, whole_undo_of(plan))] == ["ssds-as-before", "hole-stays"]
     caches_only = plan_for(PlanRequest(TANK, cache_disks=(NVME1,)), home_server())
-    assert [finding.code for finding in stays_after_undo(caches_only)] == ["ssds-as-before"]
+    assert [finding.code for finding in stays_after_undo(caches_only, whole_undo_of(caches_only))] == ["ssds-as-before"]
 
 
 def test_a_table_that_was_not_written_back_is_named() -> None:
     plan = plan_for(MIRROR_AND_CACHES, home_server())
-    findings = stays_after_undo(plan, ("/dev/disk/by-id/nvme-1",))
+    undone = whole_undo_of(plan)
+    findings = stays_after_undo(plan, undone, ("/dev/disk/by-id/nvme-1",))
     assert [finding.code for finding in findings] == ["no-slice-left", "hole-stays"]
     assert "/dev/disk/by-id/nvme-1" in str(findings[0])
-    assert all("{" not in str(finding) for finding in (*findings, *cannot_be_undone(plan), *stays_after_undo(plan)))
+    said = (*findings, *cannot_be_undone(plan), *stays_after_undo(plan, undone))
+    assert all("{" not in str(finding) for finding in said)

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from nasadvisor.documents import from_document, to_document
-from nasadvisor.domain.actions import Action
+from nasadvisor.domain.actions import Action, AddLog
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import CommandRan, Run, RunState
 from nasadvisor.domain.plan import Plan, PlanIds, PlanRequest, make_plan
+from nasadvisor.domain.undo import cannot_be_undone
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.errors import CommandFailed
 from nasadvisor.host.journal import RunExists, RunUnknown
@@ -38,6 +39,17 @@ def test_undo_leaves_the_host_as_it_was(bench: Bench) -> None:
     assert run.state is RunState.UNDONE
     assert shape(bench.executor.inventory()) == before
     assert {finding.code for finding in run.findings} == {"ssds-as-before", "hole-stays"}
+
+
+def test_an_undo_of_a_run_that_never_added_its_log_speaks_of_no_hole(bench: Bench) -> None:
+    with pytest.raises(Killed):
+        apply_plan(bench.host, bench.plan(), "root", killer(4))
+    begun = show_run(bench.host, "run-1").begun
+    assert not [action for action in begun.actions if isinstance(action, AddLog)]
+    assert "log-leaves-hole" not in {finding.code for finding in cannot_be_undone(begun)}
+    run = undo_run(bench.host, "run-1", "root", bench.watch)
+    assert run.state is RunState.UNDONE
+    assert {finding.code for finding in run.findings} == {"ssds-as-before"}
 
 
 def test_a_log_that_was_a_mirror_for_a_time_is_found_again_although_its_guid_changed(bench: Bench) -> None:
