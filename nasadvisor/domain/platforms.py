@@ -11,8 +11,8 @@ from nasadvisor.domain.statements import Finding, Level, Refused
 
 FORWARDS = (Goal.APPLY, Goal.FINISH)
 EVERYTHING = (*FORWARDS, Goal.UNDO)
-"""What can be forbidden. To put back what has just failed, and to clean up after a measurement, is never; an undo is not
-because of a version: what was added before a platform was updated would be locked in."""
+"""What can be forbidden. To put back what has just failed, and to clean up after a measurement, is never; an undo is
+not because of a version: what was added before a platform was updated would be locked in."""
 
 
 @dataclass(frozen=True)
