@@ -63,7 +63,7 @@ def undo_checked(plan: Plan, book: Logbook, executor: Executor, by: str, vetoes:
         return book.end(_resting(before), refusals)
     book.remarks = warnings_with_undo(forbidden)
     book.write(Continued(book.now(), Goal.UNDO, by, actions))
-    return _run(plan, book, executor, inventory, actions, Goal.UNDO)
+    return _run(book, executor, inventory, actions, Goal.UNDO)
 
 
 def put_back(plan: Plan, book: Logbook, executor: Executor) -> Run:
@@ -74,7 +74,7 @@ def put_back(plan: Plan, book: Logbook, executor: Executor) -> Run:
         return book.end(RunState.ATTENTION, (no.HostUnreadable(error.statement),))
     actions = undo_actions(plan, book, inventory)
     book.write(Continued(book.now(), Goal.PUT_BACK, "", actions))
-    return _run(plan, book, executor, inventory, actions, Goal.PUT_BACK)
+    return _run(book, executor, inventory, actions, Goal.PUT_BACK)
 
 
 def undo_actions(plan: Plan, book: Logbook, inventory: Inventory) -> tuple[UndoAction, ...]:
@@ -118,9 +118,7 @@ def _against_pool_steps(actions: tuple[UndoAction, ...], inventory: Inventory) -
     return [answer for answer in answers if isinstance(answer, Refused)]
 
 
-def _run(
-    plan: Plan, book: Logbook, executor: Executor, inventory: Inventory, actions: tuple[UndoAction, ...], goal: Goal
-) -> Run:
+def _run(book: Logbook, executor: Executor, inventory: Inventory, actions: tuple[UndoAction, ...], goal: Goal) -> Run:
     left_tables: list[str] = []
     for number, action in enumerate(actions):
         if gone(action, inventory):
