@@ -189,7 +189,7 @@ def _redis(url: str) -> Finding:
 def _time(config: HostConfig, now: datetime) -> Finding:
     """The clock is not before what is known to lie in the past."""
     journals = [config.journals / run_id / FILE_NAME for run_id in run_ids(config.journals)]
-    past = max(path.stat().st_mtime for path in (Path(nasadvisor.__file__), *journals))
+    past = max(path.stat().st_mtime for path in (Path(nasadvisor.__file__), *journals) if path.is_file())
     if now.timestamp() + 1 < past:
         known = datetime.fromtimestamp(past, UTC).isoformat(timespec="seconds")
         return Finding("Time", False, f"the clock says {now.isoformat()}, but it was {known} before. Set the clock.")

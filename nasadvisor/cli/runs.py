@@ -4,12 +4,13 @@ import json
 
 import click
 
-from nasadvisor.cli.errors import json_option
+from nasadvisor.cli.errors import ExitCode, json_option
 from nasadvisor.cli.services import services_for
 from nasadvisor.cli.tables import command_line, heading, paragraph, table
 from nasadvisor.documents import to_document
 from nasadvisor.domain.lifecycle import CommandRan, Run, RunState, Step
 from nasadvisor.domain.trial import AFTER_START_S, MINUTE_S
+from nasadvisor.domain.unreadable_runs import UnreadableRun
 from nasadvisor.host.runs import list_runs, show_run
 
 
@@ -17,16 +18,19 @@ from nasadvisor.host.runs import list_runs, show_run
 @json_option
 @click.pass_context
 def runs(ctx: click.Context, as_json: bool) -> None:
-    """List the runs on this host, newest first."""
+    """List the runs on this host, newest first. Exit code 5 if the journal of one cannot be read."""
     found = list_runs(services_for(ctx).run_host())
     if as_json:
-        click.echo(json.dumps([to_document(run) for run in found.runs], ensure_ascii=False))
-    elif found.runs:
-        table(("RUN", "STARTED (UTC)", "POOL", "STATE", "BY"), map(_row, found.runs))
-    elif not found.unreadable:
+        click.echo(json.dumps([to_document(run) for run in (*found.runs, *found.unreadable)], ensure_ascii=False))
+    elif found.runs or found.unreadable:
+        rows = (*map(_row, found.runs), *map(_unreadable_row, found.unreadable))
+        table(("RUN", "STARTED (UTC)", "POOL", "STATE", "BY"), rows)
+    else:
         click.echo("No plan was applied on this host yet.")
-    for error in found.unreadable:
-        click.echo(str(error), err=True)
+    for run in found.unreadable:
+        click.echo(f"{run.id}: {run.problem}", err=True)
+    if found.unreadable:
+        ctx.exit(ExitCode.ATTENTION)
 
 
 @click.command()
@@ -83,6 +87,10 @@ def _minute(at: str) -> str:
 def _row(run: Run) -> tuple[str, ...]:
     state = f"{run.state}, on trial until {_minute(run.trial.until)}" if run.trial and run.is_on_trial else run.state
     return (run.id, run.started_at[:19].replace("T", " "), run.plan.pool_name, state, run.by)
+
+
+def _unreadable_row(run: UnreadableRun) -> tuple[str, ...]:
+    return (run.id, _minute(run.started_at) or "?", run.pool_name or "?", run.state, run.by or "?")
 
 
 def _print_steps(steps: tuple[Step, ...]) -> None:

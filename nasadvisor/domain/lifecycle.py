@@ -273,8 +273,16 @@ def fold(records: Iterable[Record], node: str) -> Run:
     """The run that a journal tells of.
 
     Raises:
-        ValueError: if the journal does not begin with `Started`, or has another one.
+        ValueError: if the journal does not begin with `Started`, has another one, or tells of what cannot be; nothing
+            else is raised, whatever stands in the records.
     """
+    try:
+        return _folded(records, node)
+    except ArithmeticError as error:  # a sector of no bytes, a trial that lasts beyond the calendar
+        raise ValueError("A record of the journal holds a number that cannot be.") from error
+
+
+def _folded(records: Iterable[Record], node: str) -> Run:
     run: Run | None = None
     for record in records:
         if isinstance(record, Started):
@@ -346,7 +354,10 @@ def _trial_at_end(run: Run, record: Ended) -> Trial | None:
     """The trial begins when what was planned is there; a refused undo does not make it longer."""
     if run.trial is None or run.state is not RunState.APPLYING or record.state is not RunState.APPLIED:
         return run.trial
-    until = datetime.fromisoformat(record.at) + timedelta(seconds=run.trial.seconds)
+    ended_at = datetime.fromisoformat(record.at)
+    if ended_at.tzinfo is None:
+        raise ValueError("The journal tells of an end without saying in which time zone.")
+    until = ended_at + timedelta(seconds=run.trial.seconds)
     return replace(run.trial, until=until.isoformat(timespec="milliseconds"))
 
 

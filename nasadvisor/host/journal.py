@@ -1,7 +1,9 @@
-"""The write-ahead record of a run: one directory a run, one JSON line a record, durable before anything happens.
+"""The write-ahead record of a run: one directory a run, one line a record, durable before anything happens.
 
-A line counts once it ends with a newline. A torn last line is what a crash leaves; it is dropped on reading and cut
-off before the next record is written. Anything else that does not parse is damage, and said so.
+Each line carries a digest chained to the one before (`nasadvisor.host.chain`). A line counts once it ends with a
+newline. A torn last line is what a crash leaves; it is dropped on reading and cut off before the next record is
+written. The first record is written beside and then given its name, so a journal without a whole record is no trace of
+a crash either. Anything else that does not verify or parse is damage, and said so.
 """
 
 import errno
@@ -12,13 +14,18 @@ from pathlib import Path
 from typing import Final
 
 from nasadvisor.documents import DocumentError, OtherVersion, from_json, to_json
-from nasadvisor.domain.lifecycle import Record
+from nasadvisor.domain.lifecycle import Record, Run, fold
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.units import MIB
+from nasadvisor.domain.unreadable_runs import Unreadable, UnreadableRun, unreadable_run, what_is_known
+from nasadvisor.host.chain import NOT_VERIFIED, BrokenChain, chained_line, payload_of, verified, whole_lines
 from nasadvisor.host.errors import HostError
 
 FILE_NAME: Final = "journal.jsonl"
+DRAFT_NAME: Final = "journal.draft"
+"""A journal before its first record is durable."""
+
 RESERVE_NAME: Final = "reserve"
 RESERVE_BYTES: Final = MIB
 """Kept allocated while a run goes on, so that a disk that fills up in the middle can still take its last records. A
@@ -54,26 +61,47 @@ class JournalUnwritable(HostError):  # noqa: N818
         super().__init__(template, path=str(path), reason=DISK_FULL if is_full else (error.strerror or str(error)))
 
 
-class JournalDamaged(HostError):  # noqa: N818
-    """The journal holds something that is not a record."""
+class JournalUnreadable(HostError):  # noqa: N818
+    """A journal that cannot be read. `readable` are the records in it that parse, verified or not: for people only."""
 
-    def __init__(self, path: Path, line: int, problem: str) -> None:
+    state: Unreadable
+
+    def __init__(self, path: Path, template: str, readable: tuple[Record, ...], **values: str | Statement) -> None:
+        self.path = path
+        self.readable = readable
+        super().__init__(template, path=str(path), known=what_is_known(readable), **values)
+
+    def told_of(self, node: str) -> UnreadableRun:
+        """What is still known of the run."""
+        return unreadable_run(self.path.parent.name, node, self.state, self.statement, self.readable)
+
+
+class JournalDamaged(JournalUnreadable):
+    """The journal holds something that is not a record, or not what was written."""
+
+    state = Unreadable.DAMAGED
+
+    def __init__(self, path: Path, place: Statement, problem: str | Statement, readable: tuple[Record, ...]) -> None:
         template = _(
-            "The journal {path} is damaged in line {line}: {problem}. The run cannot be finished or undone by itself; "
-            "`zpool status` and the plan in the journal's first line show what it made."
+            "The journal {path} is damaged {place}: {problem}. So nobody can tell for certain what this run did: it is "
+            "neither finished nor undone, and nothing was changed now. {known} Put the journal back from a backup, or "
+            "take out by hand what the run left: `zpool remove` takes out a log or a cache and keeps the pool's data. "
+            "If the machine died in the very moment in which the run began, it left nothing."
         )
-        super().__init__(template, path=str(path), line=str(line), problem=problem)
+        super().__init__(path, template, readable, place=place, problem=problem)
 
 
-class JournalOfOtherVersion(HostError):  # noqa: N818
+class JournalOfOtherVersion(JournalUnreadable):
     """The journal was kept by another release of NAS Advisor."""
 
-    def __init__(self, path: Path) -> None:
+    state = Unreadable.NEWER
+
+    def __init__(self, path: Path, readable: tuple[Record, ...]) -> None:
         template = _(
             "The journal {path} was written by another release of NAS Advisor, and this one cannot read it. The run "
-            "was left as it is. Finish or undo it with the release that began it; `zpool status` shows what is there."
+            "was left as it is. {known} Finish or undo it with the release that began it."
         )
-        super().__init__(template, path=str(path))
+        super().__init__(path, template, readable)
 
 
 @dataclass(frozen=True)
@@ -93,9 +121,8 @@ class Journal:
         Raises:
             JournalUnwritable: it could not be written; it is not there then, or only in part at the end.
         """
-        line = (to_json(record) + "\n").encode()
         try:
-            self._write(line)
+            self._write(to_json(record))
         except OSError as error:
             reserve = self.directory / RESERVE_NAME
             if error.errno != errno.ENOSPC or not reserve.exists():
@@ -104,19 +131,39 @@ class Journal:
             self.append(record)
 
     def read(self) -> tuple[Record, ...]:
-        """Every durable record, in order.
+        """Every durable record, in order; at least one.
 
         Raises:
             RunUnknown: there is no such journal.
             JournalOfOtherVersion: another release kept it.
-            JournalDamaged: a line in it is not a record.
+            JournalDamaged: a line in it is not what was written, or there is none.
         """
+        data = self._bytes()
+        records: list[Record] = []
         try:
-            text = self.path.read_bytes()
-        except FileNotFoundError:
-            raise RunUnknown(self.directory.name) from None
-        lines = text.split(b"\n")[:-1]
-        return tuple(self._parse(number, line) for number, line in enumerate(lines, 1))
+            for number, payload in verified(data):
+                records.append(self._parse(number, payload, data))
+        except BrokenChain as error:
+            raise self._damaged(in_line(error.line), NOT_VERIFIED, data) from error
+        if not records:
+            raise self._damaged(AS_A_WHOLE, HOLDS_NOTHING, data)
+        return tuple(records)
+
+    def read_run(self, node: str) -> tuple[tuple[Record, ...], Run]:
+        """Every durable record, and the run that they tell of.
+
+        Raises:
+            RunUnknown, JournalOfOtherVersion
+            JournalDamaged: also if its records do not tell of this one run.
+        """
+        records = self.read()
+        try:
+            run = fold(records, node)
+        except ValueError as error:
+            raise JournalDamaged(self.path, AS_A_WHOLE, str(error).rstrip("."), records) from error
+        if run.id != self.directory.name:
+            raise JournalDamaged(self.path, AS_A_WHOLE, OF_ANOTHER_RUN, records)
+        return records, run
 
     def release_reserve(self) -> None:
         """Give back the space that was kept for the run."""
@@ -146,27 +193,43 @@ class Journal:
             path.unlink()
         self.directory.rmdir()
 
-    def _write(self, line: bytes) -> None:
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    def _write(self, text: str) -> None:
+        is_first = not os.path.lexists(self.path)
+        path = self.directory / DRAFT_NAME if is_first else self.path
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            end = _end_of_last_line(descriptor)
-            os.ftruncate(descriptor, end)
-            written = os.pwrite(descriptor, line, end)
+            before = b"" if is_first else _whole_part(descriptor)
+            line = chained_line(before, text)
+            os.ftruncate(descriptor, len(before))
+            written = os.pwrite(descriptor, line, len(before))
             if written != len(line):
-                os.ftruncate(descriptor, end)
+                os.ftruncate(descriptor, len(before))
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+        if is_first:
+            path.rename(self.path)
         sync_directory(self.directory)
 
-    def _parse(self, number: int, line: bytes) -> Record:
+    def _bytes(self) -> bytes:
+        if not os.path.lexists(self.path):
+            raise RunUnknown(self.directory.name)
         try:
-            return from_json(Record, line.decode())  # type: ignore[arg-type]
+            return self.path.read_bytes()
+        except OSError as error:
+            raise JournalDamaged(self.path, AS_A_WHOLE, error.strerror or str(error), ()) from error
+
+    def _parse(self, number: int, payload: bytes, data: bytes) -> Record:
+        try:
+            return _record(payload)
         except OtherVersion as error:
-            raise JournalOfOtherVersion(self.path) from error
+            raise JournalOfOtherVersion(self.path, _readable(data)) from error
         except (DocumentError, UnicodeDecodeError) as error:
-            raise JournalDamaged(self.path, number, str(error)) from error
+            raise self._damaged(in_line(number), str(error), data) from error
+
+    def _damaged(self, place: Statement, problem: str | Statement, data: bytes) -> JournalDamaged:
+        return JournalDamaged(self.path, place, problem, _readable(data))
 
 
 def create_journal(root: Path, run_id: str) -> Journal:
@@ -200,16 +263,16 @@ def open_journal(root: Path, run_id: str) -> Journal:
         RunUnknown: there is none.
     """
     journal = Journal(root / run_id)
-    if "/" in run_id or run_id in ("", ".", "..") or not journal.path.is_file():
+    if "/" in run_id or run_id in ("", ".", "..") or not os.path.lexists(journal.path):
         raise RunUnknown(run_id)
     return journal
 
 
 def run_ids(root: Path) -> tuple[str, ...]:
-    """The ids of all runs that have a journal, in no particular order."""
+    """The ids of all runs that have a journal, whatever it is by now, in no particular order."""
     if not root.is_dir():
         return ()
-    return tuple(entry.name for entry in root.iterdir() if (entry / FILE_NAME).is_file())
+    return tuple(entry.name for entry in root.iterdir() if os.path.lexists(entry / FILE_NAME))
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -241,14 +304,30 @@ def sync_directory(path: Path) -> None:
         os.close(descriptor)
 
 
-def _end_of_last_line(descriptor: int) -> int:
-    """Where the next record begins: behind the last newline."""
-    size = os.fstat(descriptor).st_size
-    position = size
-    while position > 0:
-        start = max(0, position - 65536)
-        newline = os.pread(descriptor, position - start, start).rfind(b"\n")
-        if newline >= 0:
-            return start + newline + 1
-        position = start
-    return 0
+def _whole_part(descriptor: int) -> bytes:
+    """What a journal holds up to its last newline."""
+    data = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+    return data[: data.rfind(b"\n") + 1]
+
+
+def _record(payload: bytes) -> Record:
+    return from_json(Record, payload.decode())  # type: ignore[arg-type]
+
+
+def _readable(data: bytes) -> tuple[Record, ...]:
+    """The records in a damaged journal that parse, whether their lines verify or not."""
+    records = []
+    for line in whole_lines(data):
+        with suppress(DocumentError, UnicodeDecodeError):
+            records.append(_record(payload_of(line)))
+    return tuple(records)
+
+
+def in_line(number: int) -> Statement:
+    """Where a journal is damaged."""
+    return Statement("in-line", _("in line {line}"), {"line": str(number)})
+
+
+AS_A_WHOLE: Final = Statement("as-a-whole", _("as a whole"))
+HOLDS_NOTHING: Final = Statement("holds-nothing", _("it holds no whole record"))
+OF_ANOTHER_RUN: Final = Statement("of-another-run", _("it is the journal of another run"))

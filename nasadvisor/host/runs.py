@@ -6,15 +6,24 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.lifecycle import Continued, Goal, Record, Run, Started, as_interrupted, fold
+from nasadvisor.domain.lifecycle import Continued, Goal, Record, Run, Started, as_interrupted
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.platforms import Vetoes, nothing_forbidden
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.trial import DAY_S, LONGEST_S, is_length
+from nasadvisor.domain.unreadable_runs import UnreadableRun
 from nasadvisor.host.apply import apply_checked, finish_checked
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.executor import Executor
-from nasadvisor.host.journal import Journal, JournalUnwritable, RunUnknown, create_journal, open_journal, run_ids
+from nasadvisor.host.journal import (
+    Journal,
+    JournalUnreadable,
+    JournalUnwritable,
+    RunUnknown,
+    create_journal,
+    open_journal,
+    run_ids,
+)
 from nasadvisor.host.lock import host_lock, is_held
 from nasadvisor.host.logbook import Logbook, Observer
 from nasadvisor.host.undo import undo_checked
@@ -114,32 +123,32 @@ def show_run(host: RunHost, run_id: str) -> Run:
     """One run as its journal tells it; interrupted, if nobody is at it although it has no end.
 
     Raises:
-        RunUnknown, JournalDamaged
+        RunUnknown, JournalDamaged, JournalOfOtherVersion
     """
     at_work = is_held(host.locks[0])
-    run = fold(_records(open_journal(host.journals, run_id)), host.node)
+    _, run = open_journal(host.journals, run_id).read_run(host.node)
     return run if at_work else as_interrupted(run)
 
 
 @dataclass(frozen=True)
 class RunList:
-    """Every run, newest first, and why each of the others cannot be read."""
+    """Every run, newest first, and what is known of those whose journals cannot be read."""
 
     runs: tuple[Run, ...]
-    unreadable: tuple[HostError, ...]
+    unreadable: tuple[UnreadableRun, ...]
 
 
 def list_runs(host: RunHost) -> RunList:
     """The runs of this host. One whose journal cannot be read hides none of the others."""
     runs: list[Run] = []
-    unreadable: list[HostError] = []
-    for run_id in run_ids(host.journals):
+    unreadable: list[UnreadableRun] = []
+    for run_id in sorted(run_ids(host.journals)):
         try:
             runs.append(show_run(host, run_id))
         except RunUnknown:
             continue
-        except HostError as error:
-            unreadable.append(error)
+        except JournalUnreadable as error:
+            unreadable.append(error.told_of(host.node))
     return RunList(tuple(sorted(runs, key=lambda run: run.started_at, reverse=True)), tuple(unreadable))
 
 
@@ -161,21 +170,8 @@ def open_book(host: RunHost, run_id: str, observe: Observer) -> tuple[Logbook, R
         RunUnknown, JournalDamaged, JournalOfOtherVersion
     """
     journal = open_journal(host.journals, run_id)
-    book = _book(host, journal, _records(journal), observe)
-    return book, as_interrupted(book.run)  # the lock is ours, so nobody else is at it
-
-
-def _records(journal: Journal) -> tuple[Record, ...]:
-    """What a journal holds.
-
-    Raises:
-        RunUnknown: it holds nothing. The machine died while the run's first record was written, and so before any step.
-        JournalDamaged, JournalOfOtherVersion
-    """
-    records = journal.read()
-    if not records:
-        raise RunUnknown(journal.directory.name)
-    return records
+    records, run = journal.read_run(host.node)
+    return _book(host, journal, records, observe), as_interrupted(run)  # the lock is ours, so nobody else is at it
 
 
 def _book(host: RunHost, journal: Journal, records: tuple[Record, ...], observe: Observer) -> Logbook:

@@ -256,8 +256,8 @@ class HostTasks:
     def report_runs(self) -> None:
         """Publish every run of this host, those of the command line included."""
         found = list_runs(self.runs)
-        for error in found.unreadable:
-            log.warning("runs: %s", error)
+        for unread in found.unreadable:
+            log.warning("run %s: %s", unread.id, unread.problem)
         for run in found.runs:
             self._observe(run)
 

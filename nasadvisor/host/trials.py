@@ -8,7 +8,7 @@ import logging
 from dataclasses import dataclass, field
 from typing import Final
 
-from nasadvisor.domain.lifecycle import Goal, Kept, Run, TrialEnded, fold
+from nasadvisor.domain.lifecycle import Goal, Kept, Run, TrialEnded
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.trial import trials_due
 from nasadvisor.host.errors import HostError
@@ -72,7 +72,7 @@ class TrialWatch:
         for run_id in ids:
             try:
                 self._look_at(run_id)
-            except (HostError, FileNotFoundError) as error:
+            except (HostError, OSError) as error:
                 log.warning("trials: %s", error)
         runs = [run for _, run in self._known.values() if run]
         return tuple(run.id for run in trials_due(runs, self.host.clock()))
@@ -84,9 +84,8 @@ class TrialWatch:
         if run_id in self._known and self._known[run_id][0] == stamp:
             return
         self._known[run_id] = (stamp, None)  # so that one that cannot be read is said once
-        records = journal.read()
-        run = fold(records, self.host.node) if records else None
-        self._known[run_id] = (stamp, run if run and run.is_on_trial else None)
+        _, run = journal.read_run(self.host.node)
+        self._known[run_id] = (stamp, run if run.is_on_trial else None)
 
 
 def _nobody(run: Run) -> None:

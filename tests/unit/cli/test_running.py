@@ -2,6 +2,7 @@
 
 import errno
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -242,15 +243,38 @@ def test_only_root_may_do_anything(shell: Shell, plan_file: Path) -> None:
         assert "sudo" in result.stderr
 
 
-def test_runs_says_which_it_cannot_read(shell: Shell, plan_file: Path) -> None:
+def test_runs_lists_those_it_cannot_read_beside_the_others_and_says_so(shell: Shell, plan_file: Path) -> None:
     shell.run("apply", plan_file, "--yes")
     other = shell.root / "runs" / "other"
     other.mkdir()
     (other / "journal.jsonl").write_text('{"version": 2}\n')
     result = shell.run("runs")
+    assert result.exit_code == 5
     assert "applied" in result.stdout
+    assert re.search("^other .* newer", result.stdout, re.MULTILINE)
     assert "another release of NAS Advisor" in result.stderr
-    assert len(shell.json("runs")) == 1
+    states = [run["state"] for run in json.loads(shell.run("runs", "--json").stdout)]
+    assert states == ["applied", "newer"]
+
+
+def test_a_run_with_a_damaged_journal_is_neither_shown_undone_nor_finished_and_says_what_can_be_done(
+    shell: Shell, plan_file: Path
+) -> None:
+    run = applied(shell, plan_file)
+    journal = shell.root / "runs" / run / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join([lines[1], lines[0], *lines[2:]]))
+    before = shell.inventory
+    listed = shell.run("runs")
+    assert listed.exit_code == 5
+    assert re.search(f"^{run} .* tank .* damaged .*command line", listed.stdout, re.MULTILINE)
+    for command in (("show", run), ("undo", run, "--yes"), ("finish", run, "--yes")):
+        result = shell.run(*command)
+        assert result.exit_code == 3
+        assert "neither finished nor undone, and nothing was changed now" in result.stderr
+        assert "it was for pool tank, with slices of the PARTUUIDs" in result.stderr
+        assert "`zpool remove`" in result.stderr
+    assert shell.inventory == before
 
 
 def test_a_trial_says_until_when_and_how_to_keep_it(shell: Shell, plan_file: Path) -> None:

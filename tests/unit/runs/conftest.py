@@ -12,6 +12,7 @@ from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.plan import Plan, PlanIds, PlanRequest, make_plan
 from nasadvisor.domain.units import GIB
+from nasadvisor.host.chain import chained_line, payload_of
 from nasadvisor.host.runs import RunHost
 from nasadvisor.host.simulated import SimulatedExecutor
 from tests.unit.machines import NVME1, NVME2, TANK, home_server
@@ -66,6 +67,14 @@ def killer(after_records: int) -> Callable[[Run], None]:
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path, SimulatedExecutor(home_server()))
+
+
+def rechained(text: str) -> bytes:
+    """A journal of the same JSON, with digests that fit: as if it had been written so."""
+    journal = b""
+    for line in text.encode().splitlines():
+        journal += chained_line(journal, payload_of(line).decode())
+    return journal
 
 
 def shape(inventory: Inventory) -> str:

@@ -14,12 +14,13 @@ from nasadvisor.host.journal import (
     JournalOfOtherVersion,
     JournalUnwritable,
     RunExists,
+    RunUnknown,
     create_journal,
     open_journal,
     run_ids,
 )
 from nasadvisor.host.runs import apply_plan
-from tests.unit.runs.conftest import WISH, Bench
+from tests.unit.runs.conftest import WISH, Bench, rechained
 
 FIRST = Intent("2026-08-25T20:00:00.000+00:00", Goal.APPLY, 0)
 LAST = Ended("2026-08-25T20:00:01.000+00:00", RunState.APPLIED)
@@ -46,9 +47,14 @@ def test_a_torn_last_line_is_dropped_and_cut_off(journal: Journal, kept: int) ->
     assert journal.read() == (FIRST, LAST)
 
 
-def test_a_journal_whose_only_line_is_torn_holds_nothing(journal: Journal) -> None:
-    journal.path.write_bytes(b'{"record":')
-    assert journal.read() == ()
+def test_a_journal_has_its_name_only_with_its_first_record(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", no_space)
+    with pytest.raises(JournalUnwritable):
+        journal.append(FIRST)
+    monkeypatch.undo()
+    with pytest.raises(RunUnknown):
+        journal.read()
+    assert run_ids(journal.directory.parent) == ()
 
 
 @pytest.mark.parametrize("line", [b"{}\n", b"\xff\xfe\n", b"null\n", b'{"record": "dance"}\n', b"[" * 5000 + b"\n"])
@@ -153,6 +159,6 @@ def test_the_first_step_on_a_disk_records_what_its_table_was(bench: Bench) -> No
 
 def test_a_journal_of_a_newer_release_is_not_called_damaged(journal: Journal) -> None:
     journal.append(FIRST)
-    journal.path.write_text(journal.path.read_text().replace('"version": 1', '"version": 2'))
+    journal.path.write_bytes(rechained(journal.path.read_text().replace('"version": 1', '"version": 2')))
     with pytest.raises(JournalOfOtherVersion, match="another release of NAS Advisor"):
         journal.read()
