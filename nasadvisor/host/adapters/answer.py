@@ -34,6 +34,16 @@ class Answer:
         where = f"{self.where}/{key}"
         return Answer(self.source, where, _object(self.source, where, self.fields.get(key, {})))
 
+    def need(self, key: str) -> "Answer":
+        """The object under a key that is in every answer.
+
+        Raises:
+            OutputUnreadable: it is missing. To read on would be to take what was not told for what is not there.
+        """
+        if key not in self.fields:
+            raise OutputUnreadable(self.source, f"{self.where}/{key} is missing")
+        return self.child(key)
+
     def children(self, key: str) -> Iterator[tuple[str, "Answer"]]:
         """The objects under a key, by name and in order."""
         child = self.child(key)

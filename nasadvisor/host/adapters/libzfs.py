@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from nasadvisor.domain.inventory import Pool, Scan, Vdev
 from nasadvisor.domain.units import zfs_size
-from nasadvisor.host.adapters.zpool import DROPPED_KINDS, ended_scan, leaf_name, with_ashifts
+from nasadvisor.host.adapters.zpool import CHECKPOINT_FEATURE, DROPPED_KINDS, ended_scan, leaf_name, with_ashifts
 from nasadvisor.host.errors import OutputUnreadable
 
 # Positions in the arrays of numbers that the kernel hands out; members are only ever added at their ends.
@@ -90,15 +90,29 @@ def read_pool(pool: Any) -> Pool:
 
 def _with_properties(found: Pool, pool: Any) -> Pool:
     properties = pool.properties
-    features = [feature.name for feature in pool.features if feature.state.name != "DISABLED"]
+    features = {feature.name: feature.state.name for feature in pool.features}
+    # The binding lists every feature that the library knows, whatever version the pool is of.
+    holds_checkpoint = features[CHECKPOINT_FEATURE] == "ACTIVE"
     return replace(
         found,
         size_bytes=_number(properties["size"].rawvalue),
         allocated_bytes=_number(properties["allocated"].rawvalue),
-        read_only=properties["readonly"].rawvalue == "on",
-        multihost=properties["multihost"].rawvalue == "on",
-        features=tuple(sorted(features)),
+        read_only=_is_on(properties["readonly"].rawvalue),
+        multihost=_is_on(properties["multihost"].rawvalue),
+        checkpoint=found.checkpoint or (zfs_size(0) if holds_checkpoint else ""),
+        features=tuple(sorted(name for name, state in features.items() if state != "DISABLED")),
     )
+
+
+def _is_on(text: str) -> bool:
+    """A property that is either.
+
+    Raises:
+        ValueError: it is something else, as where it could not be read.
+    """
+    if text not in ("on", "off"):
+        raise ValueError(f"{text!r} instead of on or off")
+    return text == "on"
 
 
 def _number(text: str) -> int:
@@ -126,13 +140,16 @@ def _vdev(vdev: Any, slow: Mapping[str, int]) -> Vdev:
     # The binding adds the parity ("raidz2"); OpenZFS's own vdev_type has it only in the name.
     kind = "raidz" if vdev.type.startswith("raidz") else vdev.type
     stats = vdev.stats
+    below = tuple(vdev.children)
+    if not path and not below:
+        raise ValueError(f"the {kind} {vdev.guid} has neither a path nor anything below it")
     return Vdev(
         guid=str(vdev.guid),
         kind=kind,
         name=leaf_name(path) or vdev.name,
         state=vdev.status,
         path=path,
-        children=_vdevs(vdev.children, slow),
+        children=_vdevs(below, slow),
         read_errors=stats.read_errors,
         write_errors=stats.write_errors,
         checksum_errors=stats.checksum_errors,

@@ -13,7 +13,7 @@ from nasadvisor.domain.inventory import Pool
 from nasadvisor.host.adapters.libzfs import LibzfsPools
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.adapters.zpool import TIMEOUT_S, ZpoolJson
-from nasadvisor.host.errors import NoPoolReader, SettingInvalid
+from nasadvisor.host.errors import NoPoolReader, OutputUnreadable, SettingInvalid
 
 _USAGE_ERROR: Final = 2  # zpool(8): "Invalid command line options were specified"
 
@@ -90,8 +90,12 @@ def with_locked_datasets(pools: tuple[Pool, ...], runner: Runner) -> tuple[Pool,
     if not asked:
         return pools
     command = ("get", "-H", "-o", "name,value", "feature@encryption", *asked)
-    states = _rows(runner, Command(Tool.ZPOOL, command, mutates=False, timeout_s=TIMEOUT_S))
-    encrypted = [name for name in asked if [name, "active"] in states]
+    question = Command(Tool.ZPOOL, command, mutates=False, timeout_s=TIMEOUT_S)
+    states = {name: state for name, *state in _rows(runner, question)}
+    for name in asked:
+        if name not in states:
+            raise OutputUnreadable(str(question), f"it says nothing of {name}")
+    encrypted = [name for name in asked if states[name] == ["active"]]
     if not encrypted:
         return pools  # and a pool with thousands of datasets need not list them
     columns = "name,encryptionroot,keystatus"

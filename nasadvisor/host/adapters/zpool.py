@@ -1,6 +1,8 @@
 """Reading pools from `zpool status|get -j` (OpenZFS 2.3 and later; zpool-status(8), zpool-get(8)).
 
-Source of names and states: cmd/zpool/zpool_main.c, `status_callback_json()` and `fill_vdev_info()`.
+Source of names and states: cmd/zpool/zpool_main.c, `status_callback_json()`, `vdev_stats_nvlist()` and
+`fill_vdev_info()`. What they print of every pool and every vdev is asked for here and its absence is an error; only
+what they leave out where there is nothing to tell may be missing.
 """
 
 from collections.abc import Iterable
@@ -12,12 +14,20 @@ from nasadvisor.domain.inventory import Pool, Scan, Vdev
 from nasadvisor.domain.units import zfs_size
 from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.process import Command, Runner, Tool
+from nasadvisor.host.errors import OutputUnreadable
 
 TIMEOUT_S: Final = 60.0
 
 # -P: full paths, so that two leaves never share a key; -p: exact numbers. -g names every vdev by its guid.
 _STATUS: Final = ("status", "-j", "-P", "-p")
 _STATUS_BY_GUID: Final = ("status", "-j", "-g", "-P", "-p")
+
+CHECKPOINT_FEATURE: Final = "zpool_checkpoint"
+"""Active for as long as there is a checkpoint, and until one that is discarded is gone: spa_checkpoint_get_stats() in
+module/zfs/spa_checkpoint.c asks for nothing else. So it is a second witness where the statistics are absent."""
+
+FEATURE_FLAGS: Final = "-"
+"""The property `version` of a pool that has features; older pools have a number there, and none (zpoolprops(7))."""
 
 DROPPED_KINDS: Final = frozenset({"hole", "indirect", "missing"})
 """Places without a device: left by removed vdevs, or not yet told by the pool (lib/libzfs, zpool status)."""
@@ -33,15 +43,18 @@ class ZpoolJson:
         """See `PoolReader.read`."""
         pools = parse_status(self._ask(_STATUS))
         if any(is_ambiguous(pool) for pool in pools):
-            exact = {pool.guid: pool for pool in parse_status(self._ask(_STATUS_BY_GUID))}
-            pools = tuple(with_names(exact.get(pool.guid, pool), pool) for pool in pools)
+            answer = self._ask(_STATUS_BY_GUID)
+            exact = {pool.guid: pool for pool in parse_status(answer)}
+            if any(pool.guid not in exact for pool in pools):
+                raise OutputUnreadable(answer.source, "it does not show every pool that was there a moment ago")
+            pools = tuple(with_names(exact[pool.guid], pool) for pool in pools)
         # Properties of a suspended pool may have to be read from its disks, which would wait for ever.
         asked = [pool.name for pool in pools if not pool.suspended]
         if not asked:
             return pools
-        properties = self._ask(("get", "-j", "-p", "all", *asked)).child("pools")
+        properties = self._ask(("get", "-j", "-p", "all", *asked)).need("pools")
         return tuple(
-            pool if pool.suspended else self._complete(pool, properties.child(pool.name).child("properties"))
+            pool if pool.suspended else self._complete(pool, properties.need(pool.name).need("properties"))
             for pool in pools
         )
 
@@ -57,38 +70,61 @@ class ZpoolJson:
 
 def parse_status(answer: Answer) -> tuple[Pool, ...]:
     """The pools in an answer of `zpool status -j -P -p`, without what only properties tell."""
-    return tuple(_pool(pool) for _, pool in answer.children("pools"))
+    pools = answer.need("pools")
+    return tuple(_pool(pools.need(name)) for name in pools.fields)
 
 
 def with_properties(pool: Pool, properties: Answer) -> Pool:
     """The pool with what `zpool get -j -p all` says of it."""
 
-    def value(name: str) -> str:
-        return properties.child(name).text("value", "")
-
-    features = [name for name in properties.fields if name.startswith("feature@") and value(name) != "disabled"]
+    features = {
+        name.removeprefix("feature@"): properties.child(name).text("value")
+        for name in properties.fields
+        if name.startswith("feature@")
+    }
     return replace(
         pool,
-        size_bytes=properties.child("size").number("value", 0),
-        allocated_bytes=properties.child("allocated").number("value", 0),
-        read_only=value("readonly") == "on",
-        multihost=value("multihost") == "on",
-        features=tuple(sorted(name.removeprefix("feature@") for name in features)),
+        size_bytes=properties.need("size").number("value"),
+        allocated_bytes=properties.need("allocated").number("value"),
+        read_only=_is_on(properties, "readonly"),
+        multihost=_is_on(properties, "multihost"),
+        checkpoint=pool.checkpoint or _checkpoint_by_feature(properties, features),
+        features=tuple(sorted(name for name, state in features.items() if state != "disabled")),
     )
+
+
+def _is_on(properties: Answer, name: str) -> bool:
+    value = properties.need(name).text("value")
+    if value not in ("on", "off"):
+        raise OutputUnreadable(properties.source, f"{properties.where}/{name} is {value!r} instead of on or off")
+    return value == "on"
+
+
+def _checkpoint_by_feature(properties: Answer, features: dict[str, str]) -> str:
+    """The checkpoint that the feature tells of although there are no statistics; "" where there is none."""
+    if properties.need("version").text("value") != FEATURE_FLAGS:
+        return ""
+    if CHECKPOINT_FEATURE not in features:
+        raise OutputUnreadable(properties.source, f"{properties.where}/feature@{CHECKPOINT_FEATURE} is missing")
+    if features[CHECKPOINT_FEATURE] != "active":
+        return ""
+    return zfs_size(properties.need("checkpoint").number("value"))
 
 
 def parse_ashifts(answer: Answer) -> dict[str, int]:
     """The ashift by guid in an answer of `zpool get -j -p ashift POOL GUID…`."""
+    vdevs = answer.need("vdevs")
     return {
-        vdev.text("guid"): vdev.child("properties").child("ashift").number("value", 0)
-        for _, vdev in answer.children("vdevs")
+        vdev.text("guid"): vdev.need("properties").need("ashift").number("value")
+        for vdev in map(vdevs.need, vdevs.fields)
     }
 
 
 def with_ashifts(pool: Pool, ashifts: dict[str, int]) -> Pool:
     """The pool with the ashift of its top-level vdevs, and as its own the largest of its data vdevs.
 
-    The pool's property of that name is only a default for new vdevs, and 0 unless somebody set it.
+    It is 0, which is unknown, if that of any of them is. The pool's property of that name is only a default for new
+    vdevs, and 0 unless somebody set it.
     """
 
     def known(tops: tuple[Vdev, ...]) -> tuple[Vdev, ...]:
@@ -97,7 +133,7 @@ def with_ashifts(pool: Pool, ashifts: dict[str, int]) -> Pool:
     data = known(pool.data)
     return replace(
         pool,
-        ashift=max((top.ashift for top in data), default=0),
+        ashift=max((top.ashift for top in data), default=0) if all(top.ashift for top in data) else 0,
         data=data,
         specials=known(pool.specials),
         dedups=known(pool.dedups),
@@ -146,9 +182,9 @@ def state_name(state: str, aux: str) -> str:
 def _pool(pool: Answer) -> Pool:
     name = pool.text("name")
     state = pool.text("state")
-    root = pool.child("vdevs").child(name)
-    if not root.fields:  # named by guid
-        root = next((vdev for _, vdev in pool.children("vdevs")), root)
+    vdevs = pool.need("vdevs")
+    # Named by guid, the pool's own place in the tree is too, and it is the only one there.
+    root = vdevs.need(name if name in vdevs.fields else next(iter(vdevs.fields), name))
     return Pool(
         name=name,
         guid=pool.text("pool_guid"),
@@ -163,36 +199,40 @@ def _pool(pool: Answer) -> Pool:
         features=(),
         scan=_scan(pool),
         last_scan=_last_scan(pool.child("scan_stats")),
-        data_errors=pool.number("error_count", 0),
-        data=_vdevs(root.children("vdevs")),
+        data_errors=pool.number("error_count"),
+        data=_vdevs(_below(root)),
         logs=_vdevs(pool.children("logs")),
         caches=_vdevs(pool.children("l2cache")),
         specials=_vdevs(pool.children("special")),
         dedups=_vdevs(pool.children("dedup")),
-        spares=_vdevs(pool.children("spares")),
+        spares=tuple(_vdev(name, spare, counted=False) for name, spare in pool.children("spares")),
     )
 
 
+def _below(vdev: Answer) -> Iterable[tuple[str, Answer]]:
+    """The vdevs below one that has no path, and so must have some."""
+    vdev.need("vdevs")
+    return vdev.children("vdevs")
+
+
 def _vdevs(children: Iterable[tuple[str, Answer]]) -> tuple[Vdev, ...]:
-    vdevs = (_vdev(name, vdev) for name, vdev in children)
-    return tuple(vdev for vdev in vdevs if vdev.kind not in DROPPED_KINDS)
+    return tuple(_vdev(key, vdev) for key, vdev in children if vdev.text("vdev_type") not in DROPPED_KINDS)
 
 
-def _vdev(key: str, vdev: Answer) -> Vdev:
-    kind = vdev.text("vdev_type", "unknown")
-    path = vdev.text("path", "")
-    guid = vdev.text("guid", "")
+def _vdev(key: str, vdev: Answer, *, counted: bool = True) -> Vdev:
+    """One vdev. Of spares no errors are counted, and of inner vdevs no slow requests."""
+    kind, guid, path = vdev.text("vdev_type"), vdev.text("guid"), vdev.text("path", "")
     return Vdev(
         guid=guid,
         kind=kind,
         name=leaf_name(path) or (kind if key == guid else key),
-        state=state_name(vdev.text("state", "UNKNOWN"), vdev.text("aux", "")),
+        state=state_name(vdev.text("state"), vdev.text("aux", "")),
         path=path,
-        children=_vdevs(vdev.children("vdevs")),
-        read_errors=vdev.number("read_errors", 0),
-        write_errors=vdev.number("write_errors", 0),
-        checksum_errors=vdev.number("checksum_errors", 0),
-        slow_ios=vdev.number("slow_ios", 0),
+        children=_vdevs(vdev.children("vdevs") if path else _below(vdev)),
+        read_errors=vdev.number("read_errors") if counted else 0,
+        write_errors=vdev.number("write_errors") if counted else 0,
+        checksum_errors=vdev.number("checksum_errors") if counted else 0,
+        slow_ios=vdev.number("slow_ios") if counted and path else 0,
     )
 
 
@@ -202,31 +242,43 @@ def leaf_name(path: str) -> str:
 
 
 def _checkpoint(pool: Answer) -> str:
-    """From the statistics, for the property reads "-" until a new checkpoint holds any space."""
-    stats = pool.child("checkpoint_stats")
-    if stats.text("state", "NONE") == "NONE":
+    """From the statistics, for the property reads "-" until a new checkpoint holds any space.
+
+    A pool without a checkpoint has no statistics of one (`checkpoint_status_nvlist()`).
+    """
+    if "checkpoint_stats" not in pool.fields:
         return ""
-    return zfs_size(stats.number("space", 0))
+    stats = pool.child("checkpoint_stats")
+    return "" if stats.text("state") == "NONE" else zfs_size(stats.number("space"))
 
 
 def _scan(pool: Answer) -> str:
-    stats = pool.child("scan_stats")
-    if stats.text("state", "NONE") == "SCANNING":
-        return stats.text("function").lower()
-    rebuilds = (rebuild.text("state", "") for _, rebuild in stats.children("rebuild_stats"))
+    if _runs(pool, "scan_stats"):
+        return pool.child("scan_stats").text("function").lower()
+    rebuilds = (rebuild.text("state") for _, rebuild in pool.child("scan_stats").children("rebuild_stats"))
     if "ACTIVE" in rebuilds:
         return "resilver"
-    if pool.child("removal_stats").text("state", "NONE") == "SCANNING":
+    if _runs(pool, "removal_stats"):
         return "removal"
-    if pool.child("raidz_expand_stats").text("state", "NONE") == "SCANNING":
+    if _runs(pool, "raidz_expand_stats"):
         return "expansion"
     return ""
 
 
+def _runs(pool: Answer, stats: str) -> bool:
+    """Whether something goes on. Where nothing of the kind ever did, there are no statistics of it.
+
+    Those of a rebuild stand among those of a scan, also where there never was a scan (`scan_status_nvlist()`).
+    """
+    told = pool.child(stats)
+    return bool(told.fields.keys() - {"rebuild_stats"}) and told.text("state") == "SCANNING"
+
+
 def _last_scan(stats: Answer) -> Scan | None:
+    """Of one that went on, `_scan` has asked for the state already."""
     if stats.text("state", "NONE") != "FINISHED":
         return None
-    return ended_scan(stats.text("function").lower(), stats.number("end_time"), stats.number("errors", 0))
+    return ended_scan(stats.text("function").lower(), stats.number("end_time"), stats.number("errors"))
 
 
 def ended_scan(kind: str, ended_s: int, errors: int) -> Scan | None:
