@@ -13,7 +13,18 @@ from typing import Final
 from nasadvisor.domain.platforms import Guest
 from nasadvisor.host.errors import MachineUnreadable
 
-_DISK_KEY: Final = re.compile(r"(?:ide|sata|scsi|virtio|efidisk|tpmstate|mp|unused)\d+|rootfs")
+_DISK_KEY: Final = re.compile(r"(?:ide|sata|scsi|virtio|efidisk|tpmstate|mp|unused|dev)\d+|rootfs")
+_NAMED: Final = ("file=", "volume=", "path=")
+"""The keys of the word that is meant: in qemu-server, in pve-container, of its devN. It may go without, then first."""
+
+_SECTION: Final = re.compile(r"^\[(?P<name>[^]]*)\][^\n]*\n?", re.MULTILINE)
+_PENDING: Final = frozenset({"pending", "pve:pending"})
+_ENTRY: Final = re.compile(r"(?P<key>lxc\.[a-z0-9_.-]+)(?::|\s*=)\s*(?P<value>.*)")
+"""How parse_pct_config() in pve-container, LXC/Config.pm, takes a line for LXC itself; others are "key: value"."""
+
+_ZVOLS: Final = "/dev/zvol/"
+_DEVICE: Final = re.compile(r"/dev/[^\s,;\"']+")
+_BLOCK_ALLOWED: Final = re.compile(r"b\s+(\d+:\d+)\b.*")
 _STORAGE: Final = re.compile(r"(?P<kind>\w+):\s*(?P<name>\S+)\s*")
 
 KINDS: Final = {"qemu-server": ("VM", "name"), "lxc": ("CT", "hostname")}
@@ -22,7 +33,10 @@ KINDS: Final = {"qemu-server": ("VM", "name"), "lxc": ("CT", "hostname")}
 
 @dataclass(frozen=True)
 class GuestDisk:
-    """A disk of a guest: `key` is "scsi0" or "rootfs", `volume` "local-zfs:vm-100-disk-0" or "/dev/disk/by-id/…"."""
+    """A disk of a guest: `volume` is "local-zfs:vm-100-disk-0", a directory, or a device: "/dev/disk/by-id/…".
+
+    `key` is "scsi0", "rootfs", "dev0", "args" or "lxc.mount.entry".
+    """
 
     guest: str
     key: str
@@ -37,8 +51,11 @@ class Storage:
     path: str = ""
 
 
+LOCAL: Final = Storage(path="/var/lib/vz")
+
+
 def guest_disks(pve: Path) -> tuple[GuestDisk, ...]:
-    """The disks of all guests of this node; `pve` is /etc/pve. Snapshots and pending changes are left out.
+    """The disks of all guests of this node, those of pending changes too; `pve` is /etc/pve. Snapshots are left out.
 
     Raises:
         MachineUnreadable: the cluster file system does not answer.
@@ -59,9 +76,11 @@ def guests_of(pve: Path, mounts: dict[str, str]) -> tuple[Guest, ...]:
     Raises:
         MachineUnreadable: the cluster file system does not answer.
     """
-    storages = parse_storages(read_file(pve / "storage.cfg"))
+    disks = guest_disks(pve)
+    file = pve / "storage.cfg"
+    storages = parse_storages(read_file(file) if file.exists() else "")
     owners: dict[str, list[str]] = defaultdict(list)
-    for disk in guest_disks(pve):
+    for disk in disks:
         dataset = _dataset_of(disk.volume, storages, mounts)
         if dataset and disk.guest not in owners[dataset]:
             owners[dataset].append(disk.guest)
@@ -69,7 +88,11 @@ def guests_of(pve: Path, mounts: dict[str, str]) -> tuple[Guest, ...]:
 
 
 def parse_storages(text: str) -> dict[str, Storage]:
-    """The storages of storage.cfg by name: sections "kind: name" with indented keys."""
+    """The storages of storage.cfg by name: sections "kind: name" with indented keys.
+
+    "local" is always there and always the same directory, also without any storage.cfg (parse_config() in pve-storage,
+    Storage/Plugin.pm).
+    """
     found: dict[str, Storage] = {}
     name, kind = "", ""
     for line in text.splitlines():
@@ -81,7 +104,7 @@ def parse_storages(text: str) -> dict[str, Storage]:
             found[name] = Storage(dataset=value.strip())
         if line[:1].isspace() and kind == "dir" and key == "path":
             found[name] = Storage(path=value.strip())
-    return found
+    return {**found, "local": LOCAL}
 
 
 def zfs_mounts(text: str) -> dict[str, str]:
@@ -91,9 +114,19 @@ def zfs_mounts(text: str) -> dict[str, str]:
 
 
 def entries_of(text: str) -> list[tuple[str, str]]:
-    """The keys and values of a guest's configuration as it is now; snapshots and pending changes follow it."""
-    current = re.split(r"^\[", text, maxsplit=1, flags=re.MULTILINE)[0]
-    return [(key.strip(), value.strip()) for key, _, value in (line.partition(":") for line in current.splitlines())]
+    """The keys and values of a guest's configuration as it is now, then those that it gets when it starts next.
+
+    Sections follow the current values: pending changes, and one a snapshot, which are left out.
+    """
+    current, *sections = _SECTION.split(text)
+    pending = [body for name, body in zip(sections[::2], sections[1::2], strict=True) if name.lower() in _PENDING]
+    return [_entry(line) for part in (current, *pending) for line in part.splitlines()]
+
+
+def _entry(line: str) -> tuple[str, str]:
+    lxc = _ENTRY.fullmatch(line.strip())
+    key, _, value = (lxc["key"], "", lxc["value"]) if lxc else line.partition(":")
+    return key.strip(), value.strip()
 
 
 def guest_name(entries: list[tuple[str, str]], word: str, number: str, name_key: str) -> str:
@@ -106,13 +139,28 @@ def _disks_in(text: str, word: str, number: str, name_key: str) -> Iterator[Gues
     entries = entries_of(text)
     guest = guest_name(entries, word, number, name_key)
     for key, value in entries:
-        if _DISK_KEY.fullmatch(key):
-            volume = value.split(",")[0]
-            yield GuestDisk(guest, key, volume.removeprefix("file=").removeprefix("volume="))
+        for volume in _volumes(key, value):
+            yield GuestDisk(guest, key, volume)
+
+
+def _volumes(key: str, value: str) -> tuple[str, ...]:
+    """What an entry gives to the guest: volumes, directories, devices."""
+    if _DISK_KEY.fullmatch(key):
+        words = [word.strip() for word in value.split(",")]
+        named = (word.partition("=")[2] for word in words if word.startswith(_NAMED))
+        return (next(named, words[0]),)
+    if key == "lxc.mount.entry":  # like a line of fstab(5): what is mounted comes first
+        return tuple(value.split()[:1])
+    if key in ("lxc.cgroup2.devices.allow", "lxc.cgroup.devices.allow"):
+        allowed = _BLOCK_ALLOWED.fullmatch(value)
+        return (f"/dev/block/{allowed[1]}",) if allowed else ()
+    return tuple(_DEVICE.findall(value)) if key == "args" else ()
 
 
 def _dataset_of(volume: str, storages: dict[str, Storage], mounts: dict[str, str]) -> str:
     """The dataset that holds a volume; "" where it is not on ZFS."""
+    if volume.startswith("/dev/"):
+        return volume.removeprefix(_ZVOLS) if volume.startswith(_ZVOLS) else ""
     if volume.startswith("/"):
         return _mounted(volume, mounts)
     name, _, rest = volume.partition(":")

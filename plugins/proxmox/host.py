@@ -14,8 +14,9 @@ from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import HostError
 from plugins.contract import VersionRange
 from plugins.contract.host import Certificate, HostPlatform, Task
-from plugins.proxmox.guests import GuestDisk, guest_disks, guests_of, read_file, zfs_mounts
+from plugins.proxmox.guests import guest_disks, guests_of, read_file, zfs_mounts
 from plugins.proxmox.pci import GuestPciDevice, guest_pci_devices
+from plugins.proxmox.usb import GuestUsbDevice, guest_usb_devices
 
 SCRIPTS: Final = Path(__file__).parent / "perl"
 
@@ -65,12 +66,13 @@ class ProxmoxHost(HostPlatform):
         """SSDs that were handed to a guest as a whole: they look blank while that guest has not written to them."""
         pve, block = self.root / "etc/pve", self.root / "sys/block"
         given = [disk for disk in guest_disks(pve) if disk.volume.startswith("/dev/")]
-        devices = guest_pci_devices(pve)
-        taken: list[tuple[Disk, GuestDisk | GuestPciDevice]] = [
-            *((ssd, disk) for ssd in inventory.disks for disk in given if _leads_to(disk, ssd)),
-            *((ssd, each) for ssd in inventory.disks for each in devices if each.carries(block / ssd.kernel_name)),
-        ]
-        return tuple(Veto(_given_away(ssd, by), ssd.key) for ssd, by in taken)
+        devices: list[GuestPciDevice | GuestUsbDevice] = [*guest_pci_devices(pve), *guest_usb_devices(pve)]
+        vetoes: list[Veto] = []
+        for ssd in inventory.disks:
+            as_disk = [disk for disk in given if self._leads_to(disk.volume, ssd)]
+            as_device = [device for device in devices if device.carries(block / ssd.kernel_name)]
+            vetoes.extend(Veto(_given_away(ssd, by.guest, by.key), ssd.key) for by in (*as_disk, *as_device))
+        return tuple(vetoes)
 
     def findings(self, runner: Runner, inventory: Inventory) -> tuple[Finding, ...]:
         """The limit of the ARC that the installer sets."""
@@ -94,6 +96,13 @@ class ProxmoxHost(HostPlatform):
         arguments = (str(SCRIPTS / "notify.pl"), SEVERITIES[notice.level], notice.subject[:200], text)
         runner.run(Command(Tool.PERL, arguments, mutates=False, timeout_s=ANSWER_S))
 
+    def _leads_to(self, device: str, ssd: Disk) -> bool:
+        """By a name that udev knows, or by a link of anybody's making to it."""
+        real = (self.root / device.lstrip("/")).resolve()
+        names = (device, f"/dev/{real.name}") if real.parent == (self.root / "dev").resolve() else (device,)
+        parts = any(part.is_at(name) for part in ssd.partitions for name in names)
+        return parts or any(ssd.is_at(name) for name in names)
+
     def _arc_limit(self) -> int:
         """zfs_arc_max in bytes; 0 where it is not set."""
         try:
@@ -102,18 +111,14 @@ class ProxmoxHost(HostPlatform):
             return 0
 
 
-def _leads_to(disk: GuestDisk, ssd: Disk) -> bool:
-    return ssd.is_at(disk.volume) or any(part.is_at(disk.volume) for part in ssd.partitions)
-
-
-def _given_away(ssd: Disk, disk: GuestDisk | GuestPciDevice) -> Refused:
+def _given_away(ssd: Disk, guest: str, key: str) -> Refused:
     return Refused(
         "proxmox-disk-of-guest",
         _(
             "{disk} belongs to {guest}: it is its {key}. It may look blank here and be in use there. Detach it from "
             "the guest first, or choose another SSD."
         ),
-        {"disk": ssd.label, "guest": disk.guest, "key": disk.key},
+        {"disk": ssd.label, "guest": guest, "key": key},
     )
 
 

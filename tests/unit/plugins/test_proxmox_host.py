@@ -151,9 +151,24 @@ def test_a_cluster_file_system_that_is_away_is_said(node: ProxmoxHost, tmp_path:
     empty = ProxmoxHost(tmp_path / "empty")
     with pytest.raises(MachineUnreadable):
         empty.vetoes(FakeRunner(), home_server())
-    (node.root / "etc/pve/storage.cfg").unlink()
+    (empty.root / "proc/self").mkdir(parents=True)
+    (empty.root / "proc/self/mounts").write_text(MOUNTS)
     with pytest.raises(MachineUnreadable):
-        node.guests(FakeRunner(), home_server())
+        empty.guests(FakeRunner(), home_server())
+
+
+def test_without_any_storage_configuration_guests_on_its_one_storage_are_named(node: ProxmoxHost) -> None:
+    (node.root / "etc/pve/storage.cfg").unlink()
+    (node.root / "proc/self/mounts").write_text("rpool/ROOT/pve-1 / zfs rw 0 0\nrpool/vz /var/lib/vz zfs rw 0 0\n")
+    (node.root / "etc/pve/qemu-server/100.conf").write_text("name: mail\nscsi0: local:100/vm-100-disk-0.qcow2\n")
+    assert node.guests(FakeRunner(), home_server()) == (Guest("rpool/vz", "VM 100 (mail)"),)
+
+
+def test_a_device_of_a_guest_is_not_taken_for_a_file_of_the_dataset_at_the_root(node: ProxmoxHost) -> None:
+    (node.root / "proc/self/mounts").write_text("rpool/ROOT/pve-1 / zfs rw 0 0\n")
+    (node.root / "etc/pve/qemu-server/100.conf").write_text("scsi1: /dev/sdq\nscsi2: /dev/zvol/tank/old/disk\n")
+    assert Guest("tank/old/disk", "VM 100") in node.guests(FakeRunner(), home_server())
+    assert "rpool/ROOT/pve-1" not in {guest.dataset for guest in node.guests(FakeRunner(), home_server())}
 
 
 def test_storages_that_are_not_on_zfs_are_left_out() -> None:
@@ -174,9 +189,141 @@ def test_an_ssd_that_was_handed_to_a_guest_is_vetoed(node: ProxmoxHost, suffix: 
     assert [word for word in ("VM 100 (mail)", "virtio1", "Detach it") if word not in str(veto.reason)] == []
 
 
+def ssd_path() -> str:
+    ssd = home_server().disk(NVME1)
+    assert ssd is not None
+    return ssd.path
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ("dev0: {ssd},uid=100,mode=0660", "dev0"),
+        ("dev3: mode=0660,path={ssd}", "dev3"),
+        ("mp1: {ssd},mp=/srv", "mp1"),
+        ("mp2: volume={ssd},mp=/srv,backup=0", "mp2"),
+        ("rootfs: {ssd},size=8G", "rootfs"),
+        ("lxc.mount.entry: {ssd} dev/cache none bind,optional,create=file", "lxc.mount.entry"),
+        ("lxc.mount.entry = {ssd} dev/cache none bind,optional,create=file", "lxc.mount.entry"),
+        ("lxc.cgroup2.devices.allow: b 259:0 rwm", "lxc.cgroup2.devices.allow"),
+        ("dev0: /dev/nvme0n1", "dev0"),
+        ("dev0: /dev/cache-ssd", "dev0"),
+        ("[pve:pending]\ndev1: {ssd}", "dev1"),
+    ],
+)
+def test_an_ssd_that_was_handed_to_a_container_is_vetoed(node: ProxmoxHost, line: str, key: str) -> None:
+    link(node)
+    path = node.root / "etc/pve/lxc/101.conf"
+    path.write_text(f"{path.read_text()}{line.format(ssd=ssd_path())}\n\n[snap]\nhostname: web\n")
+    (veto,) = node.vetoes(FakeRunner(), home_server())
+    assert veto.scope == NVME1
+    assert [word for word in ("CT 101 (web)", f"its {key}.", "Detach it") if word not in str(veto.reason)] == []
+
+
 @pytest.mark.parametrize(
     "line",
     [
+        "args: -drive file={ssd},if=none,id=fast -device virtio-blk-pci,drive=fast",
+        "args: -blockdev driver=host_device,node-name=fast,filename=/dev/nvme0n1",
+        "args: -cpu host -drive 'file=/dev/cache-ssd,if=virtio'",
+        "[PENDING]\nscsi3: {ssd},size=500G",
+    ],
+)
+def test_an_ssd_that_was_handed_to_a_virtual_machine_by_other_means_is_vetoed(node: ProxmoxHost, line: str) -> None:
+    link(node)
+    path = node.root / "etc/pve/qemu-server/102.conf"
+    path.write_text(f"{path.read_text()}{line.format(ssd=ssd_path())}\n")
+    (veto,) = node.vetoes(FakeRunner(), home_server())
+    assert veto.scope == NVME1
+    assert "VM 102" in str(veto.reason)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "dev0: /dev/dri/renderD128,gid=104",
+        "lxc.mount.entry: /tank/files srv none bind",
+        "lxc.cgroup2.devices.allow: b 259:1 rwm",
+        "lxc.cgroup2.devices.allow: c 226:0 rwm",
+        "[snap]\ndev0: {ssd}",
+        "# dev0: {ssd}",
+        "dev0: /dev/gone/nvme0n1",
+    ],
+)
+def test_other_devices_of_a_container_veto_nothing(node: ProxmoxHost, line: str) -> None:
+    link(node)
+    path = node.root / "etc/pve/lxc/101.conf"
+    path.write_text(f"{path.read_text()}{line.format(ssd=ssd_path())}\n")
+    assert node.vetoes(FakeRunner(), home_server()) == ()
+
+
+def link(node: ProxmoxHost) -> None:
+    """The first NVMe SSD in /dev, with links to it that udev's database does not know."""
+    dev = node.root / "dev"
+    (dev / "block").mkdir(parents=True)
+    (dev / "nvme0n1").touch()
+    (dev / "block/259:0").symlink_to("../nvme0n1")
+    (dev / "cache-ssd").symlink_to("block/259:0")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "usb0: host=2-1.4",
+        "usb1: 2-1.4,usb3=1",
+        "usb0: host=0BDA:9210",
+        "usb2: 0x0bda:0x9210,usb3=yes",
+        "usb0: mapping=case-port",
+        "usb0: usb3=1,mapping=case-ids",
+        "[PENDING]\nusb0: host=2-1.4",
+    ],
+)
+def test_an_ssd_in_a_usb_case_that_was_handed_to_a_guest_is_vetoed(node: ProxmoxHost, line: str) -> None:
+    plug_usb(node)
+    path = node.root / "etc/pve/qemu-server/102.conf"
+    path.write_text(f"{path.read_text()}{line}\n")
+    (veto,) = node.vetoes(FakeRunner(), home_server())
+    assert veto.scope == NVME1
+    assert "VM 102" in str(veto.reason)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "usb0: host=2-1",
+        "usb0: host=1-1.4",
+        "usb0: host=0bda:9211",
+        "usb0: spice",
+        "usb0: mapping=other",
+        "usb0: host=2-1.4.1",
+    ],
+)
+def test_another_usb_device_of_a_guest_vetoes_nothing(node: ProxmoxHost, line: str) -> None:
+    plug_usb(node)
+    give(node, line)
+    assert node.vetoes(FakeRunner(), home_server()) == ()
+
+
+def plug_usb(node: ProxmoxHost) -> None:
+    """The first SSD is in a case behind a hub at a USB port, as the kernel shows it in /sys; and mappings of it."""
+    plug(node, "pci0000:00/0000:00:14.0/usb2/2-1/2-1.4/2-1.4:1.0/host6/target6:0:0/6:0:0:0/block")
+    case = node.root / "sys/devices/pci0000:00/0000:00:14.0/usb2/2-1/2-1.4"
+    (case / "idVendor").write_text("0bda\n")
+    (case / "idProduct").write_text("9210\n")
+    mappings = (
+        "case-port\n\tmap id=0bda:9210,node=pve1,path=2-1.4\n\n"
+        "case-ids\n\tdescription the fast one\n\tmap id=0BDA:9210,node=pve1\n\n"
+        "other\n\tmap id=0bda:9210,node=pve2,path=2-1.4\n\tmap id=0bda:9210,node=pve1,path=2-3\n"
+    )
+    (node.root / "etc/pve/mapping/usb.cfg").write_text(mappings)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "args: -device vfio-pci,host=01:00.0,id=ssd",
+        "args: -device vfio-pci,id=ssd,host=0000:01:00.0",
+        "[PENDING]\nhostpci0: 0000:01:00.0",
         "hostpci0: 01:00,pcie=1",
         "hostpci1: host=0000:01:00.0,rombar=0",
         "hostpci0: 0000:05:00.0;0000:01:00.0",
@@ -186,12 +333,12 @@ def test_an_ssd_that_was_handed_to_a_guest_is_vetoed(node: ProxmoxHost, suffix: 
 )
 def test_an_ssd_that_was_handed_to_a_guest_with_its_pci_device_is_vetoed(node: ProxmoxHost, line: str) -> None:
     plug(node, "pci0000:00/0000:00:1d.0/0000:01:00.0/nvme/nvme0")
-    give(node, line)
+    path = node.root / "etc/pve/qemu-server/102.conf"
+    path.write_text(f"{path.read_text()}{line}\n")
     (veto,) = node.vetoes(FakeRunner(), home_server())
     assert veto.scope == NVME1
-    assert [
-        word for word in ("VM 100 (mail)", line.split(":", maxsplit=1)[0], "Detach it") if word not in str(veto.reason)
-    ] == []
+    key = line.rpartition("\n")[2].split(":", maxsplit=1)[0]
+    assert [word for word in ("VM 102", key, "Detach it") if word not in str(veto.reason)] == []
 
 
 @pytest.mark.parametrize("line", ["hostpci0: 01:00.1", "hostpci0: 11:00", "hostpci0: mapping=other", "hostpci0: 01:01"])
