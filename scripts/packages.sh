@@ -48,7 +48,10 @@ case "${1:-}" in
         listed=$(/usr/bin/python3 -m tests.lab packages)
         mapfile -t wanted <<< "$listed"
         ;;
-    test) wanted=(chromium fonts-dejavu-core libharfbuzz-subset0 libpangoft2-1.0-0 redis-server shellcheck) ;;
+    test)
+        wanted=(chromium fonts-dejavu-core libharfbuzz-subset0 libpangoft2-1.0-0 redis-server shellcheck)
+        wanted+=(btrfs-progs e2fsprogs gdisk strace util-linux xfsprogs) # tests/devices
+        ;;
     *)
         echo "packages.sh: say build, lab or test." >&2
         exit 2

@@ -1,0 +1,60 @@
+"""The labels that ZFS writes on its devices, as far as libblkid and people look at them.
+
+Four of 256 KiB: two in front, two at the end of the device, the latter aligned to 256 KiB. In each an XDR name-value
+list at 16 KiB and an array of uberblocks at 128 KiB (vdev_impl.h, nvpair.c and uberblock_impl.h of OpenZFS;
+libblkid/src/superblocks/zfs.c of util-linux wants four uberblocks).
+"""
+
+import struct
+from typing import Final
+
+from nasadvisor.domain.units import KIB
+
+LABEL_BYTES: Final = 256 * KIB
+_LIST_OFFSET: Final = 16 * KIB
+_UBERBLOCKS_OFFSET: Final = 128 * KIB
+_UBERBLOCK_BYTES: Final = KIB
+_UBERBLOCK_MAGIC: Final = 0x00BAB10C
+_VERSION: Final = 5000
+_TYPE_UINT64: Final = 8
+_TYPE_STRING: Final = 9
+
+
+def label(pool_name: str, pool_guid: int, vdev_guid: int) -> bytes:
+    """One label; a cache's has no pool, so an empty name and the guid 0."""
+    pairs = _uint64("version", _VERSION) + _uint64("guid", vdev_guid)
+    if pool_name:
+        pairs += _string("name", pool_name) + _uint64("pool_guid", pool_guid) + _uint64("top_guid", vdev_guid)
+    listed = bytes((1, 1, 0, 0)) + struct.pack(">ii", 0, 1) + pairs + struct.pack(">ii", 0, 0)
+    uberblock = struct.pack("<5Q", _UBERBLOCK_MAGIC, _VERSION, 4, vdev_guid, 0).ljust(_UBERBLOCK_BYTES, b"\0")
+    head = (bytes(_LIST_OFFSET) + listed).ljust(_UBERBLOCKS_OFFSET, b"\0")
+    return (head + uberblock * 8).ljust(LABEL_BYTES, b"\0")
+
+
+def label_offsets(size_bytes: int) -> tuple[int, ...]:
+    """Where the four labels of a device of this size are."""
+    end = size_bytes // LABEL_BYTES * LABEL_BYTES
+    return 0, LABEL_BYTES, end - 2 * LABEL_BYTES, end - LABEL_BYTES
+
+
+def has_label(front: bytes) -> bool:
+    """Whether the first bytes of a device are those of a label that was not cleared."""
+    return front[_UBERBLOCKS_OFFSET : _UBERBLOCKS_OFFSET + 8] == struct.pack("<Q", _UBERBLOCK_MAGIC)
+
+
+def _pair(name: str, kind: int, value: bytes) -> bytes:
+    body = _text(name) + struct.pack(">ii", kind, 1) + value
+    return struct.pack(">ii", len(body) + 8, len(body) + 8) + body
+
+
+def _uint64(name: str, value: int) -> bytes:
+    return _pair(name, _TYPE_UINT64, struct.pack(">Q", value))
+
+
+def _string(name: str, value: str) -> bytes:
+    return _pair(name, _TYPE_STRING, _text(value))
+
+
+def _text(text: str) -> bytes:
+    data = text.encode()
+    return struct.pack(">i", len(data)) + data + bytes(-len(data) % 4)
