@@ -42,6 +42,10 @@ test-long: test-tools ## Run the lab tests that take more than an hour under emu
 test-unit: venv ## Run the tests that need neither a browser nor the lab
 	@$(BIN)/pytest -m "not lab and not browser"
 
+.PHONY: mutants
+mutants: venv ## Change what guards the disks, one thing at a time, and see a test fail (MODULE=domain/gaps)
+	@nice -n 19 $(BIN)/python -m tests.mutants $(MODULE)
+
 .PHONY: evidence
 evidence: test-tools ## Check the verdicts in the lab against what is measured (40 min); writes docs/evidence.md
 	@$(BIN)/python -m tests.evidence

@@ -4,11 +4,15 @@ import os
 import subprocess
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 # How long an example takes says nothing on a machine that runs guests beside the tests.
 settings.register_profile("patient", deadline=None)
-settings.load_profile("patient")
+# Each mutant is run with the same few examples: what survives, survives again. A failure is enough, nobody reads it.
+settings.register_profile(
+    "mutants", deadline=None, derandomize=True, database=None, max_examples=20, phases=(Phase.explicit, Phase.generate)
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "patient"))
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from nasadvisor.domain.gaps import Extent, free_extents, free_number, largest_extent
+from nasadvisor.domain.gaps import Extent, free_extents, free_number, is_out_of_bounds, largest_extent, overlaps
 from nasadvisor.domain.inventory import Disk
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import disk_of
@@ -44,12 +44,32 @@ def test_less_than_one_aligned_mib_is_no_space() -> None:
 
 def test_an_extent_is_cut_but_never_turned_around() -> None:
     extent = Extent(MIB, 10 * MIB)
+    assert extent.size_bytes == 9 * MIB
     assert extent.head(3 * MIB) == Extent(MIB, 4 * MIB)
     assert extent.without_head(3 * MIB) == Extent(4 * MIB, 10 * MIB)
     assert extent.without_head(3 * MIB + 1) == Extent(5 * MIB, 10 * MIB)
     assert extent.until(4 * MIB) == Extent(MIB, 4 * MIB)
     assert extent.until(20 * MIB) == extent
     assert extent.until(0) == Extent(MIB, MIB)
+
+
+def test_partitions_that_touch_do_not_overlap_and_one_byte_more_does() -> None:
+    assert not overlaps(gib_disk((200 * MIB, 100 * MIB), (100 * MIB, 100 * MIB)))
+    assert overlaps(gib_disk((200 * MIB, 100 * MIB), (100 * MIB, 100 * MIB + 1)))
+
+
+def test_a_partition_lies_on_its_disk_from_the_second_byte_to_the_last() -> None:
+    assert not is_out_of_bounds(gib_disk())
+    assert not is_out_of_bounds(gib_disk((1, 1), (MIB, GIB - MIB)))
+    for place in ((0, MIB), (-1, MIB), (MIB, 0), (MIB, -1), (MIB, GIB - MIB + 1)):
+        assert is_out_of_bounds(gib_disk(place)), place
+        assert is_out_of_bounds(gib_disk((2 * MIB, MIB), place)), place
+
+
+def test_the_usable_area_lies_on_its_disk() -> None:
+    assert not is_out_of_bounds(replace(gib_disk(), usable_start_bytes=1, usable_end_bytes=GIB))
+    for start, end in ((0, GIB), (-1, GIB), (1, GIB + 1)):
+        assert is_out_of_bounds(replace(gib_disk(), usable_start_bytes=start, usable_end_bytes=end)), (start, end)
 
 
 def test_the_lowest_number_that_is_free_is_taken() -> None:

@@ -41,6 +41,7 @@ def test_what_was_written_is_read(guid: uuid.UUID, low: int, high: int, sector_b
     assert header.table_uuid == str(guid)
     assert (header.usable_start_bytes, header.usable_end_bytes) == (first * sector_bytes, (last + 1) * sector_bytes)
     assert header.entries_start_bytes == 2 * sector_bytes
+    assert header.this_header_bytes == sector_bytes
     assert header.other_header_bytes == (last + 34) * sector_bytes
     assert header.entries_match(entries)
     assert not header.entries_match(b"\1" + entries[1:])
@@ -61,12 +62,29 @@ def test_garbage_is_refused_with_a_reason(sector: bytes, sector_bytes: int) -> N
             parse_header(candidate, sector_bytes)
 
 
+def test_a_header_may_fill_its_sector_and_no_more() -> None:
+    longest = write_header(uuid.UUID(int=7), 34, 1000, size=512)
+    assert parse_header(longest, 512).usable_start_bytes == 34 * 512
+    for sector in (longest[:511], write_header(uuid.UUID(int=7), 34, 1000, size=513)):
+        with pytest.raises(GptUnreadable, match="bytes long"):
+            parse_header(sector, 512)
+    assert parse_header(write_header(uuid.UUID(int=7), 34, 1000), 512).usable_end_bytes == 1001 * 512
+
+
+def test_a_wrong_checksum_is_said_to_be_one() -> None:
+    sector = write_header(uuid.UUID(int=7), 34, 1000)
+    with pytest.raises(GptUnreadable, match="checksum"):
+        parse_header(sector[:-1] + b"\1", 512)
+
+
 @pytest.mark.parametrize(
     "sector",
     [
         write_header(uuid.UUID(int=7), 1000, 34),
         write_header(uuid.UUID(int=7), 34, 1000, entry_bytes=64),
+        write_header(uuid.UUID(int=7), 34, 1000, entry_bytes=127),
         write_header(uuid.UUID(int=7), 34, 1000, count=0),
+        write_header(uuid.UUID(int=7), 34, 1000, count=65537),
         write_header(uuid.UUID(int=7), 34, 1000, count=10**6),
     ],
 )
@@ -75,9 +93,21 @@ def test_sound_checksum_does_not_make_nonsense_true(sector: bytes) -> None:
         parse_header(sector.ljust(512, b"\0"), 512)
 
 
+@pytest.mark.parametrize(
+    ("first", "count", "entry_bytes"),
+    [(1000, 128, 128), (34, 1, 128), (34, 65536, 128), (34, 128, 4096)],
+)
+def test_the_smallest_and_the_largest_that_make_sense_are_read(first: int, count: int, entry_bytes: int) -> None:
+    sector = write_header(uuid.UUID(int=7), first, 1000, count=count, entry_bytes=entry_bytes)
+    header = parse_header(sector, 512)
+    assert header.usable_end_bytes - header.usable_start_bytes == (1001 - first) * 512
+    assert header.entries_size_bytes == count * entry_bytes
+
+
 def test_standard_area_is_where_sgdisk_puts_it() -> None:
     assert standard_area(GIB, 512) == (34 * 512, GIB - 33 * 512)
     assert standard_area(GIB, 4096) == (6 * 4096, GIB - 5 * 4096)
     assert standard_area(GIB + 100, 512) == (34 * 512, GIB - 33 * 512)
+    assert standard_area(520 * 1000, 520) == (34 * 520, (1000 - 33) * 520)  # 16 KiB are no whole number of these
     assert standard_area(4096, 512) == (34 * 512, 34 * 512)
     assert standard_area(8 * MIB, 512)[1] % 512 == 0

@@ -1,0 +1,120 @@
+"""`make mutants`: change one thing at a time in the code that must never be wrong, and see whether a test fails.
+
+`python -m tests.mutants [MODULE …]`. Each module is copied with its tests into build/mutants/, mutated there by mutmut
+and run with the tests that concern it (modules.py), on as many cores as the process may use. Prints a table. The exit
+code is 1 if a mutant survived that docs/mutants.md does not explain, or if the page explains one that did not survive.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+from tests.mutants.modules import TESTS
+from tests.mutants.normal_form import normal_form
+from tests.mutants.page import PAGE, listed_changes
+from tests.mutants.results import Change, Outcome, read_outcome
+
+ROOT: Final = Path(__file__).parents[2]
+BUILD: Final = ROOT / "build/mutants"
+BESIDE: Final = ("tests", "plugins", "templates", "locale", "docs", "packaging", "manage.py")
+"""What tests and code look for beside the package."""
+
+MUTMUT: Final = Path(sys.executable).with_name("mutmut")
+
+CONFIGURATION: Final = """
+[tool.mutmut]
+source_paths = ["nasadvisor"]
+only_mutate = {only}
+also_copy = {beside}
+pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "no:xdist"]
+pytest_add_cli_args_test_selection = {tests}
+use_git_change_detection = false
+"""
+
+
+def main(wanted: list[str]) -> int:
+    """Run the named modules, or all."""
+    if unknown := set(wanted) - set(TESTS):
+        print(f"Not a module that is mutated: {', '.join(sorted(unknown))}. There are: {', '.join(TESTS)}")
+        return 2
+    modules = wanted or list(TESTS)
+    listed = listed_changes(PAGE.read_text(encoding="utf-8"))
+    outcomes = []
+    for module in modules:
+        print(f"{module} …", flush=True)
+        outcomes.append(run(module))
+    print_table(outcomes, listed)
+    return 0 if print_differences(outcomes, listed) else 1
+
+
+def run(module: str) -> Outcome:
+    """Mutate one module. Raises CalledProcessError if its tests do not even pass without a mutant."""
+    work = BUILD / module.replace("/", ".")
+    prepare(module, work)
+    log = work / "log"
+    with log.open("w", encoding="utf-8") as output:
+        environment = {**os.environ, "HYPOTHESIS_PROFILE": "mutants"}
+        command = (MUTMUT, "run", "--max-children", str(len(os.sched_getaffinity(0))))
+        done = subprocess.run(command, cwd=work, env=environment, stdout=output, stderr=output, check=False)
+    if done.returncode:
+        print(f"mutmut ended with {done.returncode}; the end of {log}:")
+        print(log.read_text(encoding="utf-8", errors="replace")[-4000:])
+        raise subprocess.CalledProcessError(done.returncode, "mutmut")
+    return read_outcome(module, work)
+
+
+def prepare(module: str, work: Path) -> None:
+    """A copy of the package with the module in normal form, and what its tests need, under `work`."""
+    shutil.rmtree(work, ignore_errors=True)
+    shutil.copytree(ROOT / "nasadvisor", work / "nasadvisor", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in BESIDE:
+        (work / name).symlink_to(ROOT / name)
+    target = work / "nasadvisor" / module
+    files = sorted(target.rglob("*.py")) if target.is_dir() else [target.with_suffix(".py")]
+    for file in files:
+        file.write_text(normal_form(file.read_text(encoding="utf-8")), encoding="utf-8")
+    configuration = CONFIGURATION.format(
+        only=[str(file.relative_to(work)) for file in files], beside=list(BESIDE), tests=list(TESTS[module])
+    )
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    (work / "pyproject.toml").write_text(project + configuration, encoding="utf-8")
+
+
+def print_table(outcomes: list[Outcome], listed: Counter[Change]) -> None:
+    """Module, mutants, killed, survived, of these listed as equivalent, and the score without those."""
+    print(f"\n{'module':24}{'mutants':>9}{'killed':>9}{'survived':>10}{'equivalent':>12}{'score':>9}")
+    total = Outcome("all", sum(each.mutants for each in outcomes), sum((each.survivors for each in outcomes), ()))
+    for each in (*outcomes, total) if len(outcomes) > 1 else outcomes:
+        survived, explained = len(each.survivors), equivalent(each, listed)
+        killed = each.mutants - survived
+        share = 100 * killed / max(each.mutants - explained, 1)
+        print(f"{each.module:24}{each.mutants:9}{killed:9}{survived:10}{explained:12}{share:8.1f}%")
+
+
+def equivalent(outcome: Outcome, listed: Counter[Change]) -> int:
+    """How many survivors the page explains."""
+    return (Counter(outcome.survivors) & listed).total()
+
+
+def print_differences(outcomes: list[Outcome], listed: Counter[Change]) -> bool:
+    """Print what the page and the runs do not agree about; true if there is nothing."""
+    found = Counter(change for outcome in outcomes for change in outcome.survivors)
+    modules = {outcome.module for outcome in outcomes}
+    stale = Counter({change: count for change, count in listed.items() if change.module in modules}) - found
+    for title, changes in (
+        ("Survived, and no reason is listed:", found - listed),
+        ("Listed, and not a survivor:", stale),
+    ):
+        if changes:
+            print(f"\n{title}")
+        for change in sorted(changes.elements(), key=str):
+            print(f"{change.module} {change}")
+    return not (found - listed or stale)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,38 @@
+"""What is mutated, and which tests concern it. A mutant that only other tests would notice counts as a survivor."""
+
+from typing import Final
+
+DOMAIN: Final = (
+    "tests/unit/domain/never",
+    "tests/unit/domain/test_any_plan.py",
+    "tests/unit/domain/test_any_undo.py",
+    "tests/unit/domain/test_plan.py",
+    "tests/unit/domain/test_refusals.py",
+    "tests/unit/domain/test_replace_log_leg.py",
+    "tests/unit/domain/test_undo.py",
+)
+RUNS: Final = ("tests/unit/runs",)
+
+TESTS: Final[dict[str, tuple[str, ...]]] = {
+    "domain/checks": DOMAIN,
+    "domain/undo_checks": DOMAIN,
+    "domain/undo": (*DOMAIN, "tests/unit/domain/test_lifecycle.py"),
+    "domain/plan": (*DOMAIN, "tests/unit/domain/test_sizing.py"),
+    "domain/gaps": ("tests/unit/domain/test_gaps.py", "tests/unit/domain/test_any_plan.py"),
+    "domain/gpt": ("tests/unit/host/test_gpt.py",),
+    "domain/landed": ("tests/unit/domain",),
+    "domain/lifecycle": ("tests/unit/domain/test_lifecycle.py", "tests/unit/domain/test_trial.py"),
+    "domain/refusals": ("tests/unit/domain",),
+    "host/apply": RUNS,
+    "host/undo": RUNS,
+    "host/executor": RUNS,
+    "host/journal": RUNS,
+    "host/runs": RUNS,
+    "host/leftovers": ("tests/unit/evidence/test_probe.py",),
+    "host/tasks": ("tests/unit/runs/test_tasks.py",),
+    "host/adapters/process": ("tests/unit/host/test_process.py",),
+    "host/adapters/blockdev": ("tests/unit/host", "tests/unit/runs/test_executor.py"),
+    "host/adapters/zpool_add": ("tests/unit/host", "tests/unit/runs/test_executor.py"),
+    "host/adapters/holds": ("tests/unit/host/test_holds.py", "tests/unit/host/test_disks.py"),
+}
+"""By module or package under nasadvisor/: the tests that are run for its mutants."""

@@ -1,0 +1,93 @@
+"""What became of each mutant, read from mutmut's own files."""
+
+import ast
+import difflib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+KILLED_BY: Final = {1: "a test", 3: "a test", -24: "time", 24: "time", 36: "time", 152: "time", 255: "time"}
+"""Exit codes of mutmut 3 (its `stats.py`): a failed test, an error in one, a run that took far too long."""
+
+CONTEXT: Final = 50
+"""How many unchanged characters are shown on either side of a change."""
+
+_MUTANT: Final = re.compile(r"(?P<function>.+)__mutmut_(?P<number>\d+|orig)")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A mutant as it is written in docs/mutants.md: in which function, which line, and what became of it."""
+
+    module: str
+    function: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"- `{self.function}`: `{self.before}` → `{self.after}`"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The mutants of one module."""
+
+    module: str
+    mutants: int
+    survivors: tuple[Change, ...]
+
+
+def read_outcome(module: str, work: Path) -> Outcome:
+    """The result of a finished run in `work`."""
+    survivors: list[Change] = []
+    mutants = 0
+    for meta in sorted((work / "mutants").rglob("*.meta")):
+        codes: dict[str, int | None] = json.loads(meta.read_text(encoding="utf-8"))["exit_code_by_key"]
+        mutants += len(codes)
+        alive = [name.rpartition(".")[2] for name, code in codes.items() if code not in KILLED_BY]
+        if alive:
+            bodies = _functions(ast.parse(meta.with_suffix("").read_text(encoding="utf-8")))
+            survivors += [_change(module, name, bodies) for name in alive]
+    return Outcome(module, mutants, tuple(survivors))
+
+
+def _functions(tree: ast.Module) -> dict[str, list[str]]:
+    """The lines of each copy of a function, without its name."""
+    found: dict[str, list[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and _MUTANT.fullmatch(node.name):
+            name, node.name = node.name, "f"
+            found[name] = [line.strip() for line in ast.unparse(node).splitlines()]
+    return found
+
+
+def _change(module: str, name: str, bodies: dict[str, list[str]]) -> Change:
+    match = _MUTANT.fullmatch(name)
+    assert match, name
+    function = match["function"]
+    lines = list(difflib.ndiff(bodies[f"{function}__mutmut_orig"], bodies[name]))
+    before = " ".join(line[2:] for line in lines if line.startswith("- "))
+    after = " ".join(line[2:] for line in lines if line.startswith("+ "))
+    return Change(module, _readable(function), *_shortened(before, after))
+
+
+def _shortened(before: str, after: str) -> tuple[str, str]:
+    """Both without most of what they have in common at either end."""
+    start = _unshared_from(before, after)
+    end = min(_unshared_from(before[::-1], after[::-1]), min(len(before), len(after)) - start)
+    head, tail = max(start - CONTEXT, 0), max(end - CONTEXT, 0)
+    short = [("…" if head else "") + text[head : len(text) - tail] + ("…" if tail else "") for text in (before, after)]
+    return short[0], short[1]
+
+
+def _unshared_from(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+def _readable(mangled: str) -> str:
+    """`x_free` is a function, `xǁExtentǁend` a method."""
+    return mangled.removeprefix("xǁ").replace("ǁ", ".") if mangled.startswith("xǁ") else mangled.removeprefix("x_")
