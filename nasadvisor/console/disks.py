@@ -35,7 +35,7 @@ HOLD_WORDS: Final[dict[HoldKind, str | Promise]] = {
     HoldKind.SIGNATURE: gettext_lazy("Data of the kind {what}"),
     HoldKind.READ_ONLY: gettext_lazy("Read-only"),
     HoldKind.DUPLICATE: gettext_lazy("Same identity as {what}"),
-    HoldKind.UNREADABLE: gettext_lazy("Could not be examined ({what})"),
+    HoldKind.UNREADABLE: gettext_lazy("Nothing may be assumed: {what}"),
 }
 
 

@@ -1,6 +1,6 @@
-"""The header of a GUID partition table (UEFI specification 2.10, chapter 5.3), read from raw sectors.
+"""A GUID partition table (UEFI specification 2.10, chapter 5.3), read from raw sectors: its header and its entries.
 
-Offsets on the disk are in bytes here; the header itself counts in logical sectors (LBA).
+Offsets on the disk are in bytes here; the table itself counts in logical sectors (LBA).
 """
 
 import struct
@@ -16,12 +16,18 @@ _CRC_OFFSET: Final = 16
 _MIN_ENTRY_BYTES: Final = 128
 _MAX_ENTRIES: Final = 65536  # far above the 128 that everybody writes; bounds what a broken header makes us read
 
+_MAX_ARRAY_BYTES: Final = 4 * 1024 * 1024
+"""The kernel takes no longer array of entries: KMALLOC_MAX_SIZE in is_gpt_valid(), block/partitions/efi.c."""
+
+_ENTRY: Final = struct.Struct("<16s16sQQQ72s")  # table 5.6 of the specification
+_UNUSED_TYPE: Final = bytes(16)
+
 _STANDARD_ENTRIES: Final = 128
 """What sgdisk writes; the specification demands room for 16 KiB of entries."""
 
 
 class GptUnreadable(ValueError):  # noqa: N818 - named for what happened, like the errors of the host
-    """The sector holds no sound GPT header; the message says what is wrong with it."""
+    """What was read is no sound GPT; the message says what is wrong with it."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,19 @@ class GptHeader:
         return len(entries) == self.entries_size_bytes and zlib.crc32(entries) == self.entries_crc
 
 
+@dataclass(frozen=True)
+class GptEntry:
+    """A partition as the table on the disk lists it. `end_bytes` is the first byte after it; UUIDs in lower case."""
+
+    number: int
+    type_uuid: str
+    partuuid: str
+    start_bytes: int
+    end_bytes: int
+    attributes: int
+    name: str
+
+
 def parse_header(sector: bytes, sector_bytes: int) -> GptHeader:
     """Read the header from the logical sector it is in: sector 1, or the disk's last one for its copy.
 
@@ -62,7 +81,8 @@ def parse_header(sector: bytes, sector_bytes: int) -> GptHeader:
         raise GptUnreadable(f"the GPT header says it is {size} bytes long")
     if zlib.crc32(sector[:_CRC_OFFSET] + bytes(4) + sector[_CRC_OFFSET + 4 : size]) != crc:
         raise GptUnreadable("the checksum of the GPT header is wrong")
-    if first > last or entry_bytes < _MIN_ENTRY_BYTES or not 0 < count <= _MAX_ENTRIES:
+    too_long = count * entry_bytes > _MAX_ARRAY_BYTES
+    if first > last or entry_bytes < _MIN_ENTRY_BYTES or not 0 < count <= _MAX_ENTRIES or too_long:
         raise GptUnreadable("the GPT header contradicts itself")
     return GptHeader(
         table_uuid=str(uuid.UUID(bytes_le=guid)),
@@ -74,6 +94,31 @@ def parse_header(sector: bytes, sector_bytes: int) -> GptHeader:
         entry_count=count,
         entry_bytes=entry_bytes,
         entries_crc=entries_crc,
+    )
+
+
+def parse_entries(array: bytes, header: GptHeader, sector_bytes: int) -> tuple[GptEntry, ...]:
+    """The partitions in the array of entries that lies where the header says, by number. Unused entries are left out.
+
+    Raises:
+        GptUnreadable: it is not the array that the header was written for.
+    """
+    if not header.entries_match(array):
+        raise GptUnreadable("the checksum of the GPT's list of partitions is wrong")
+    places = range(0, header.entries_size_bytes, header.entry_bytes)
+    entries = ((number, _ENTRY.unpack_from(array, place)) for number, place in enumerate(places, 1))
+    return tuple(
+        GptEntry(
+            number=number,
+            type_uuid=str(uuid.UUID(bytes_le=kind)),
+            partuuid=str(uuid.UUID(bytes_le=guid)),
+            start_bytes=first * sector_bytes,
+            end_bytes=(last + 1) * sector_bytes,
+            attributes=attributes,
+            name=name.decode("utf-16-le", errors="replace").partition("\0")[0],
+        )
+        for number, (kind, guid, first, last, attributes, name) in entries
+        if kind != _UNUSED_TYPE
     )
 
 

@@ -33,11 +33,9 @@ HOLD_SENTENCES: Final[dict[HoldKind, str]] = {
         "{disk} cannot be used: it is read-only. Look for a write-protect switch, or for a drive that has worn out."
     ),
     HoldKind.DUPLICATE: _(
-        "{disk} cannot be used: another device shows the same identity ({what}). With multipath, give the multipath device; else one of the two serials is wrong."
+        "{disk} cannot be used: another device shows the same identity ({what}). A disk that is reached by two paths (multipath) is not used. If one disk was copied onto another, take the copy out. Else choose another SSD."
     ),
-    HoldKind.UNREADABLE: _(
-        "{disk} cannot be used: it could not be examined ({what}), so nothing about it may be assumed. Check the cable and the kernel log."
-    ),
+    HoldKind.UNREADABLE: _("{disk} cannot be used: nothing about it may be assumed, because {what}."),
 }
 
 

@@ -2,15 +2,24 @@
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.gpt import GptUnreadable, parse_header, standard_area
+from nasadvisor.domain.gpt import GptUnreadable, parse_entries, parse_header, standard_area
 from nasadvisor.domain.inventory import Bus, Disk, DiskIdentity, Hold, HoldKind, Partition, Pool, TableKind
-from nasadvisor.host.adapters.holds import Surroundings, boot_holds_of, decoded, holds_of, surroundings
+from nasadvisor.host.adapters.holds import (
+    EXAMINE_AGAIN,
+    Surroundings,
+    boot_holds_of,
+    decoded,
+    holds_of,
+    surroundings,
+)
 from nasadvisor.host.adapters.procfs import read_mounts, read_swaps
+from nasadvisor.host.adapters.tables import differences
 from nasadvisor.host.adapters.udev import BlockDevice, read_device, read_devices
 
 # Found below /sys/devices/virtual/block: loop, ram, zram, zd (zvols), dm, md, nbd, bcache.
@@ -25,6 +34,9 @@ _BY_PARTUUID: Final = "/dev/disk/by-partuuid/"
 _ID_ORDER: Final = ("wwn-", "nvme-eui.", "ata-", "nvme-", "scsi-")
 # Not names of the device, but of the moment or of what is written on it.
 _PASSING_LINKS: Final = ("/dev/disk/by-diskseq/", "/dev/disk/by-uuid/", "/dev/disk/by-label/")
+
+ReadAt = Callable[[int, int], bytes]
+"""Reads a disk: from this offset, so many bytes."""
 
 
 class HostDisks:
@@ -48,20 +60,20 @@ class HostDisks:
         return tuple(self._with_area(disk) for disk in disks_of(devices, around))
 
     def _with_area(self, disk: Disk) -> Disk:
-        """Look at the header of a partition table beside whose partitions there may be room for slices.
+        """Look at the partition table on a disk that may have room for slices.
 
-        Blank disks need no look, and hard disks in use get none: they might be asleep.
+        Hard disks in use get no look: they might be asleep.
         """
-        if disk.table is not TableKind.GPT or (disk.rotational and disk.all_holds):
+        if disk.table is TableKind.OTHER or (disk.rotational and disk.all_holds):
             return disk
-        sector_bytes = disk.identity.logical_sector_bytes
         try:
-            sector = _read_at(self._dev / disk.kernel_name, sector_bytes, sector_bytes)
+            with _opened(self._dev / disk.kernel_name) as read_at:
+                return with_table(disk, read_at)
         except PermissionError:
             return disk  # not root: the standard area is shown, and nothing can be changed anyway
         except OSError as error:
-            return _unreadable(disk, f"its partition table cannot be read ({error.strerror})")
-        return with_header(disk, sector)
+            why = f"its partition table cannot be read ({error.strerror}); check the cable and the kernel log"
+            return _unreadable(disk, why)
 
 
 @dataclass(frozen=True)
@@ -139,15 +151,26 @@ def bus_of(device: BlockDevice) -> Bus:
     return Bus.SAS if bus == "scsi" and not remote else Bus.OTHER
 
 
-def with_header(disk: Disk, sector: bytes) -> Disk:
-    """The disk with the usable area that its GPT says; held as unreadable where that and udev disagree."""
+def with_table(disk: Disk, read_at: ReadAt) -> Disk:
+    """The disk with the usable area that its GPT says; held as unreadable where that differs from what is known."""
+    sector_bytes = disk.identity.logical_sector_bytes
+    name = disk.path or f"/dev/{disk.kernel_name}"
     try:
-        header = parse_header(sector, disk.identity.logical_sector_bytes)
+        header = parse_header(read_at(sector_bytes, sector_bytes), sector_bytes)
+        array = read_at(header.entries_start_bytes, header.entries_size_bytes)
+        entries = parse_entries(array, header, sector_bytes)
     except GptUnreadable as error:
-        return _unreadable(disk, f"its partition table is damaged: {error}")
+        if disk.table is TableKind.NONE:
+            return disk  # nor do udev and the kernel take half a table for one
+        return _unreadable(disk, f"its partition table is damaged: {error}; `sgdisk --verify {name}` tells more")
+    if disk.table is TableKind.NONE:
+        told = "the kernel and udev do not know the partition table that is on it"
+        return _unreadable(disk, f"{told}; `partx --update {name}` lets the kernel know, and {EXAMINE_AGAIN}")
     if header.table_uuid != disk.table_uuid:
-        return _unreadable(disk, "it has another partition table than udev shows")
-    return replace(disk, usable_start_bytes=header.usable_start_bytes, usable_end_bytes=header.usable_end_bytes)
+        return _unreadable(disk, f"it has another partition table than udev shows; {EXAMINE_AGAIN}")
+    disk = replace(disk, usable_start_bytes=header.usable_start_bytes, usable_end_bytes=header.usable_end_bytes)
+    found = differences(disk, entries)
+    return _unreadable(disk, "; ".join(found)) if found else disk
 
 
 def _disk(device: BlockDevice, parts: list[BlockDevice], around: Surroundings, shared: _Shared) -> Disk:
@@ -156,9 +179,8 @@ def _disk(device: BlockDevice, parts: list[BlockDevice], around: Surroundings, s
     start, end = standard_area(identity.size_bytes, identity.logical_sector_bytes)
     twin = (Hold(HoldKind.DUPLICATE, identity.key),) if identity.key in shared.keys else ()
     table = device.get("ID_PART_TABLE_TYPE")
-    stale = (
-        (Hold(HoldKind.UNREADABLE, "udev does not show the table of its partitions"),) if parts and not table else ()
-    )
+    unshown = Hold(HoldKind.UNREADABLE, f"udev does not show the table of its partitions; {EXAMINE_AGAIN}")
+    stale = (unshown,) if parts and not table else ()
     return Disk(
         identity=identity,
         kernel_name=device.name,
@@ -213,10 +235,11 @@ def _unreadable(disk: Disk, why: str) -> Disk:
     return replace(disk, holds=(*disk.holds, Hold(HoldKind.UNREADABLE, why)))
 
 
-def _read_at(path: Path, length: int, offset: int) -> bytes:
+@contextmanager
+def _opened(path: Path) -> Iterator[ReadAt]:
     """Read-only: closing a descriptor that could write makes udev examine the disk anew, its links gone meanwhile."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        return os.pread(descriptor, length, offset)
+        yield lambda offset, length: os.pread(descriptor, length, offset)
     finally:
         os.close(descriptor)

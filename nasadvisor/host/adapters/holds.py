@@ -34,6 +34,10 @@ CLAIMED_TYPES: Final = {
 }
 """GPT types that claim a partition even while nothing is written in it."""
 
+EXAMINE_AGAIN: Final = "`udevadm trigger --settle --subsystem-match=block` has everything examined again"
+
+STALE: Final = f"udev and the kernel disagree about a partition; {EXAMINE_AGAIN}"
+
 _ORDER: Final = tuple(HoldKind)
 _MULTI_DEVICE: Final = frozenset({"btrfs", "bcachefs"})
 _ENCODED: Final = re.compile(r"\\x([0-9a-fA-F]{2})")
@@ -161,7 +165,7 @@ def _holds(device: BlockDevice, around: Surroundings) -> Iterator[Hold]:
     if device.unread:
         yield Hold(HoldKind.UNREADABLE, device.unread)
     if device.disk and _is_stale(device):
-        yield Hold(HoldKind.UNREADABLE, "udev and the kernel disagree about the partition")
+        yield Hold(HoldKind.UNREADABLE, STALE)
     yield from _uses(device, around)
     if device.name not in around.members and device.name not in around.swaps:
         yield from _content(device)

@@ -15,6 +15,8 @@ from nasadvisor.host.errors import MachineUnreadable
 SECTOR_BYTES: Final = 512
 """The unit of `size` and `start` in sysfs, whatever sectors the disk has (Documentation/ABI/stable/sysfs-block)."""
 
+NOT_EXAMINED: Final = "udev has not examined it yet; `udevadm settle` waits until it has"
+
 PROPERTIES: Final = (
     *("DEVNAME", "DM_NAME", "DM_VG_NAME", "DM_MULTIPATH_DEVICE_PATH"),
     *("ID_ATA", "ID_BUS", "ID_CDROM", "ID_MODEL", "ID_MODEL_ENC", "ID_PATH", "ID_SCSI_SERIAL", "ID_SERIAL"),
@@ -98,8 +100,8 @@ def _read_device(device: Any) -> BlockDevice:
         found = replace(found, properties=dict(_properties(device)), links=tuple(sorted(device.device_links)))
         found = _with_sysfs(found, device.attributes)
     except (OSError, KeyError, ValueError) as error:  # gone meanwhile, or not what the kernel's documentation says
-        return replace(found, unread=f"it could not be read ({error})")
-    return found if device.is_initialized else replace(found, unread="udev has not examined it yet")
+        return replace(found, unread=f"it could not be read ({error}); check the cable and the kernel log")
+    return found if device.is_initialized else replace(found, unread=NOT_EXAMINED)
 
 
 def _properties(device: Any) -> Iterator[tuple[str, str]]:

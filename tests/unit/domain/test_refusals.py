@@ -256,8 +256,8 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (held(HoldKind.EXPORTED_POOL), "disk-exported-pool", (DISK, "something", "Import or destroy")),
     (held(HoldKind.SIGNATURE), "disk-signature", (DISK, "something", "wipefs")),
     (held(HoldKind.READ_ONLY), "disk-read-only", (DISK, "write-protect switch")),
-    (held(HoldKind.DUPLICATE), "disk-duplicate", (DISK, "something", "give the multipath device")),
-    (held(HoldKind.UNREADABLE), "disk-unreadable", (DISK, "something", "Check the cable")),
+    (held(HoldKind.DUPLICATE), "disk-duplicate", (DISK, "something", "choose another SSD")),
+    (held(HoldKind.UNREADABLE), "disk-unreadable", (DISK, "something", "may be assumed")),
     (lambda: on_disk(path="/dev/sdz"), "no-persistent-name", (DISK, "nvme0n1", "Choose another SSD")),
     (
         lambda: on_sectors_of(520),

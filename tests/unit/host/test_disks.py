@@ -1,28 +1,48 @@
 """Identity, names and the usable area of disks."""
 
+import os
 import struct
 import uuid
 import zlib
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.inventory import Bus, Disk, TableKind
+from nasadvisor.domain.checks import can_use_disk
+from nasadvisor.domain.inventory import Bus, Disk, Partition, TableKind
+from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.units import GIB
-from nasadvisor.host.adapters.disks import bus_of, identity_of, is_disk, with_header
+from nasadvisor.host.adapters.disks import HostDisks, bus_of, identity_of, is_disk, with_table
 from nasadvisor.host.adapters.udev import BlockDevice
 from tests.unit.host.devices import disk, gpt, inventory_disks, part, shown, virtual
 
 TABLE = "11111111-0000-4000-8000-000000000001"
 
 
-def header(table_uuid: str = TABLE, first: int = 2048, last: int = 9999) -> bytes:
+def header(table_uuid: str = TABLE, first: int = 2048, last: int = 9999, array: bytes = bytes(16384)) -> bytes:
     guid = uuid.UUID(table_uuid).bytes_le
-    body = struct.pack("<QQQQ16sQIII", 1, last + 33, first, last, guid, 2, 128, 128, 0)
+    body = struct.pack("<QQQQ16sQIII", 1, last + 33, first, last, guid, 2, 128, 128, zlib.crc32(array))
     crc = zlib.crc32(struct.pack("<8sIIII", b"EFI PART", 0x10000, 92, 0, 0) + body)
     return (struct.pack("<8sIIII", b"EFI PART", 0x10000, 92, crc, 0) + body).ljust(512, b"\0")
+
+
+def sectors(*parts: Partition, table_uuid: str = TABLE) -> bytes:
+    """The start of a disk whose table lists these partitions."""
+    array = bytearray(16384)
+    for listed in parts:
+        kind, guid = uuid.UUID(listed.type_uuid).bytes_le, uuid.UUID(listed.partuuid).bytes_le
+        extent = struct.pack("<QQ", listed.start_bytes // 512, listed.end_bytes // 512 - 1)
+        place = (listed.number - 1) * 128
+        array[place : place + 48] = kind + guid + extent
+    return bytes(512) + header(table_uuid, array=bytes(array)) + bytes(array)
+
+
+def looked_at(disk: Disk, raw: bytes) -> Disk:
+    """The disk once these sectors were read off it."""
+    return with_table(disk, lambda offset, length: raw[offset : offset + length])
 
 
 def only(device: BlockDevice) -> Disk:
@@ -147,17 +167,116 @@ class TestTables:
 
     def test_partitions_without_a_table_are_not_to_be_trusted(self) -> None:
         found = inventory_disks(disk("sda"), part("sda", 1))["sda"]
-        assert shown(found.holds) == ["unreadable:udev does not show the table of its partitions"]
+        assert "udev does not show the table of its partitions" in shown(found.holds)[0]
 
     def test_area_is_what_the_table_says(self) -> None:
-        found = with_header(only(gpt(disk("sda"))), header())
+        found = looked_at(only(gpt(disk("sda"))), sectors())
         assert (found.usable_start_bytes, found.usable_end_bytes, found.holds) == (2048 * 512, 10000 * 512, ())
 
     @pytest.mark.parametrize("sector", [b"", bytes(512), header().replace(b"\x5c", b"\x5d", 1)[:91]])
     def test_table_that_is_damaged(self, sector: bytes) -> None:
-        found = with_header(only(gpt(disk("sda"))), sector)
+        found = looked_at(only(gpt(disk("sda"))), bytes(512) + sector)
         assert shown(found.holds)[0].startswith("unreadable:its partition table is damaged: there is no GPT header")
 
+    @pytest.mark.parametrize("bit", [0, 16383 * 8])
+    def test_list_of_partitions_that_is_damaged(self, bit: int) -> None:
+        raw = bytearray(sectors())
+        raw[1024 + bit // 8] ^= 1
+        (found,) = shown(looked_at(only(gpt(disk("sda"))), bytes(raw)).holds)
+        assert "list of partitions is wrong" in found
+
     def test_table_that_was_exchanged(self) -> None:
-        found = with_header(only(gpt(disk("sda"))), header("22222222-0000-4000-8000-000000000001"))
-        assert shown(found.holds) == ["unreadable:it has another partition table than udev shows"]
+        found = looked_at(only(gpt(disk("sda"))), sectors(table_uuid="22222222-0000-4000-8000-000000000001"))
+        assert "it has another partition table than udev shows" in shown(found.holds)[0]
+
+
+class TestWhatTheKernelKnows:
+    """The table on a disk against the partitions that the kernel and udev show."""
+
+    def known(self) -> Disk:
+        return inventory_disks(gpt(disk("sda")), part("sda", 1), part("sda", 3))["sda"]
+
+    def test_the_same_partitions_hold_nothing(self) -> None:
+        disk = self.known()
+        assert looked_at(disk, sectors(*disk.partitions)).all_holds == disk.all_holds == ()
+
+    def test_a_partition_that_the_kernel_misses_is_named_with_what_lets_it_know(self) -> None:
+        disk = self.known()
+        missed = replace(disk, partitions=disk.partitions[:1])
+        (found,) = shown(looked_at(missed, sectors(*disk.partitions)).holds)
+        assert "the table on the disk lists partition 3, which the kernel does not know" in found
+        assert f"`partx --update {disk.path}`" in found
+
+    def test_no_slice_is_planned_over_a_partition_that_the_kernel_misses(self) -> None:
+        disk = looked_at(replace(self.known(), partitions=()), sectors(*self.known().partitions))
+        assert isinstance(can_use_disk(disk), Refused)
+
+    def test_a_partition_that_only_the_kernel_still_has_is_named_with_what_makes_it_forget(self) -> None:
+        disk = self.known()
+        (found,) = shown(looked_at(disk, sectors(disk.partitions[0])).holds)
+        assert "the kernel still has partition 3, which the table on the disk no longer lists" in found
+        assert f"`partx --delete --nr 3 {disk.path}`" in found
+
+    @pytest.mark.parametrize("change", [{"start_bytes": 9 * GIB}, {"size_bytes": GIB // 2}])
+    def test_a_partition_that_lies_elsewhere_is_named(self, change: dict[str, int]) -> None:
+        disk = self.known()
+        other = replace(disk.partitions[1], **change)  # type: ignore[arg-type]
+        (found,) = shown(looked_at(disk, sectors(disk.partitions[0], other)).holds)
+        assert "partition 3 lies elsewhere" in found
+
+    @pytest.mark.parametrize("field", ["partuuid", "type_uuid"])
+    def test_a_partition_that_is_another_by_now_is_named(self, field: str) -> None:
+        disk = self.known()
+        other = replace(disk.partitions[1], **{field: TABLE})  # type: ignore[arg-type]
+        (found,) = shown(looked_at(disk, sectors(disk.partitions[0], other)).holds)
+        assert "udev shows another PARTUUID or type of partition 3" in found
+
+    def test_a_table_that_udev_does_not_know_is_no_blank_disk(self) -> None:
+        found = looked_at(only(disk("sda")), sectors(*self.known().partitions))
+        assert "do not know the partition table that is on it" in shown(found.holds)[0]
+        assert isinstance(can_use_disk(found), Refused)
+
+    @pytest.mark.parametrize(
+        "raw", [b"", bytes(20000), sectors()[:-1], bytes(512) + header(array=b"other").ljust(20000)]
+    )
+    def test_a_blank_disk_is_blank_also_with_half_a_table(self, raw: bytes) -> None:
+        assert looked_at(only(disk("sda")), raw) == only(disk("sda"))
+
+    @given(st.sets(st.integers(1, 6)), st.sets(st.integers(1, 6)))
+    def test_any_difference_holds_the_disk_and_none_does_not(self, listed: set[int], known: set[int]) -> None:
+        numbers = range(1, 7)
+        every = inventory_disks(gpt(disk("sda")), *(part("sda", number) for number in numbers))["sda"].partitions
+        device = only(gpt(disk("sda")))
+        device = replace(device, partitions=tuple(each for each in every if each.number in known))
+        found = looked_at(device, sectors(*(each for each in every if each.number in listed)))
+        assert bool(found.holds) == (listed != known)
+
+
+class TestReading:
+    """Which disks are read, and how often; each is a file here."""
+
+    def reads(self, disk: Disk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+        (tmp_path / disk.kernel_name).write_bytes(sectors(*disk.partitions))
+        count = 0
+        whole = os.pread
+
+        def counted(descriptor: int, length: int, offset: int) -> bytes:
+            nonlocal count
+            count += 1
+            return whole(descriptor, length, offset)
+
+        monkeypatch.setattr(os, "pread", counted)
+        HostDisks(tmp_path, tmp_path)._with_area(disk)
+        return count
+
+    def test_a_disk_with_a_table_costs_two_short_reads(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        device = inventory_disks(gpt(disk("sda")), part("sda", 1))["sda"]
+        assert self.reads(device, tmp_path, monkeypatch) == 2
+
+    def test_a_hard_disk_in_use_is_left_asleep(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        device = inventory_disks(gpt(disk("sda")), part("sda", 1, ID_FS_TYPE="ext4", ID_FS_USAGE="filesystem"))["sda"]
+        assert self.reads(replace(device, rotational=True), tmp_path, monkeypatch) == 0
+
+    def test_a_disk_that_does_not_answer_is_held_and_the_cable_named(self, tmp_path: Path) -> None:
+        (found,) = shown(HostDisks(tmp_path, tmp_path)._with_area(only(gpt(disk("sda")))).holds)
+        assert "check the cable" in found

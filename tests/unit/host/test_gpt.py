@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.gpt import GptUnreadable, parse_header, standard_area
+from nasadvisor.domain.gpt import GptEntry, GptUnreadable, parse_entries, parse_header, standard_area
 from nasadvisor.domain.units import GIB, MIB
 
 SECTORS = st.sampled_from([512, 4096])
@@ -86,6 +86,7 @@ def test_a_wrong_checksum_is_said_to_be_one() -> None:
         write_header(uuid.UUID(int=7), 34, 1000, count=0),
         write_header(uuid.UUID(int=7), 34, 1000, count=65537),
         write_header(uuid.UUID(int=7), 34, 1000, count=10**6),
+        write_header(uuid.UUID(int=7), 34, 1000, count=60_000, entry_bytes=128 << 20),
     ],
 )
 def test_sound_checksum_does_not_make_nonsense_true(sector: bytes) -> None:
@@ -111,3 +112,40 @@ def test_standard_area_is_where_sgdisk_puts_it() -> None:
     assert standard_area(520 * 1000, 520) == (34 * 520, (1000 - 33) * 520)  # 16 KiB are no whole number of these
     assert standard_area(4096, 512) == (34 * 512, 34 * 512)
     assert standard_area(8 * MIB, 512)[1] % 512 == 0
+
+
+ENTRIES = st.dictionaries(
+    st.integers(1, 128),
+    st.tuples(
+        st.uuids(version=4), st.uuids(version=4), LBAS, LBAS, st.integers(0, 2**64 - 1), st.text("aé漢", max_size=36)
+    ),
+    max_size=8,
+)
+
+
+def write_entries(entries: dict[int, tuple[uuid.UUID, uuid.UUID, int, int, int, str]], entry_bytes: int) -> bytes:
+    array = bytearray(128 * entry_bytes)
+    for number, (kind, guid, first, last, attributes, name) in entries.items():
+        entry = kind.bytes_le + guid.bytes_le + struct.pack("<QQQ", first, last, attributes) + name.encode("utf-16-le")
+        array[(number - 1) * entry_bytes : (number - 1) * entry_bytes + len(entry)] = entry
+    return bytes(array)
+
+
+@given(ENTRIES, SECTORS, st.sampled_from([128, 256]))
+def test_the_entries_that_were_written_are_read_and_no_others(
+    entries: dict[int, tuple[uuid.UUID, uuid.UUID, int, int, int, str]], sector_bytes: int, entry_bytes: int
+) -> None:
+    array = write_entries(entries, entry_bytes)
+    sector = write_header(uuid.UUID(int=7), 34, 1000, entry_bytes=entry_bytes, entries=array)
+    header = parse_header(sector.ljust(sector_bytes, b"\0"), sector_bytes)
+    assert parse_entries(array, header, sector_bytes) == tuple(
+        GptEntry(number, str(kind), str(guid), first * sector_bytes, (last + 1) * sector_bytes, attributes, name)
+        for number, (kind, guid, first, last, attributes, name) in sorted(entries.items())
+    )
+
+
+@pytest.mark.parametrize("array", [b"", bytes(16383), bytes(16385), b"\1" + bytes(16383)])
+def test_an_array_of_entries_that_is_not_the_headers_own_is_refused(array: bytes) -> None:
+    header = parse_header(write_header(uuid.UUID(int=7), 34, 1000, entries=bytes(16384)).ljust(512, b"\0"), 512)
+    with pytest.raises(GptUnreadable, match="checksum of the GPT's list of partitions"):
+        parse_entries(array, header, 512)

@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from nasadvisor.domain.units import GIB
+from nasadvisor.host.adapters.holds import STALE
 from nasadvisor.host.adapters.procfs import Mount
+from nasadvisor.host.adapters.udev import NOT_EXAMINED
 from tests.unit.host.devices import disk, gpt, held_by, inventory_disks, part, pool, shown, virtual
 
 ESP = "c12a7328-f81f-11d2-ba4b-00a0c93ec93b"
@@ -213,13 +215,13 @@ class TestBoot:
 
 class TestNotToBeTrusted:
     def test_what_could_not_be_read_is_never_free(self) -> None:
-        device = replace(disk("sda", 0), unread="udev has not examined it yet")
-        assert shown(inventory_disks(device)["sda"].holds) == ["unreadable:udev has not examined it yet"]
+        device = replace(disk("sda", 0), unread=NOT_EXAMINED)
+        assert shown(inventory_disks(device)["sda"].holds) == [f"unreadable:{NOT_EXAMINED}"]
 
     def test_partition_that_udev_remembers_otherwise(self) -> None:
         device = replace(part("sda", 1), size_bytes=2 * GIB)
         holds = shown(inventory_disks(gpt(disk("sda")), device)["sda"].partitions[0].holds)
-        assert holds == ["unreadable:udev and the kernel disagree about the partition"]
+        assert holds == [f"unreadable:{STALE}"]
 
     def test_partition_of_which_udev_knows_nothing(self) -> None:
         device = replace(part("sda", 1), properties={}, links=())

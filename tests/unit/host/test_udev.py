@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nasadvisor.host.adapters.udev import _read_device
+from nasadvisor.host.adapters.udev import NOT_EXAMINED, _read_device
 
 
 class Attributes(dict[str, str]):
@@ -69,4 +69,4 @@ def test_partition_that_cannot_be_read_is_still_one(tmp_path: Path) -> None:
 
 
 def test_device_that_udev_has_not_examined(tmp_path: Path) -> None:
-    assert _read_device(device(tmp_path / "sdb", DISK, is_initialized=False)).unread == "udev has not examined it yet"
+    assert _read_device(device(tmp_path / "sdb", DISK, is_initialized=False)).unread == NOT_EXAMINED
