@@ -2,10 +2,9 @@
 
 from nasadvisor.stored.documents import (
     MAX_PACKED_BYTES,
-    VERSION,
     DocumentError,
     Json,
-    OtherVersion,
+    NewerForm,
     from_document,
     from_json,
     pack,
@@ -16,10 +15,9 @@ from nasadvisor.stored.documents import (
 
 __all__ = [
     "MAX_PACKED_BYTES",
-    "VERSION",
     "DocumentError",
     "Json",
-    "OtherVersion",
+    "NewerForm",
     "from_document",
     "from_json",
     "pack",

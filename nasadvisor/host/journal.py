@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.documents import DocumentError, OtherVersion, from_json, to_json
+from nasadvisor.documents import DocumentError, NewerForm, from_json, to_json
 from nasadvisor.domain.lifecycle import Record, Run, fold
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -91,15 +91,15 @@ class JournalDamaged(JournalUnreadable):
         super().__init__(path, template, readable, place=place, problem=problem)
 
 
-class JournalOfOtherVersion(JournalUnreadable):
-    """The journal was kept by another release of NAS Advisor."""
+class JournalOfNewerRelease(JournalUnreadable):
+    """The journal was kept by a later release of NAS Advisor."""
 
     state = Unreadable.NEWER
 
     def __init__(self, path: Path, readable: tuple[Record, ...]) -> None:
         template = _(
-            "The journal {path} was written by another release of NAS Advisor, and this one cannot read it. The run "
-            "was left as it is. {known} Finish or undo it with the release that began it."
+            "The journal {path} was written by a newer release of NAS Advisor, and this one cannot read it. The run "
+            "was left as it is. {known} Update NAS Advisor on this host; then the run can be finished and undone."
         )
         super().__init__(path, template, readable)
 
@@ -135,7 +135,7 @@ class Journal:
 
         Raises:
             RunUnknown: there is no such journal.
-            JournalOfOtherVersion: another release kept it.
+            JournalOfNewerRelease: a later release kept it.
             JournalDamaged: a line in it is not what was written, or there is none.
         """
         data = self._bytes()
@@ -153,7 +153,7 @@ class Journal:
         """Every durable record, and the run that they tell of.
 
         Raises:
-            RunUnknown, JournalOfOtherVersion
+            RunUnknown, JournalOfNewerRelease
             JournalDamaged: also if its records do not tell of this one run.
         """
         records = self.read()
@@ -223,8 +223,8 @@ class Journal:
     def _parse(self, number: int, payload: bytes, data: bytes) -> Record:
         try:
             return _record(payload)
-        except OtherVersion as error:
-            raise JournalOfOtherVersion(self.path, _readable(data)) from error
+        except NewerForm as error:
+            raise JournalOfNewerRelease(self.path, _readable(data)) from error
         except (DocumentError, UnicodeDecodeError) as error:
             raise self._damaged(in_line(number), str(error), data) from error
 

@@ -123,7 +123,7 @@ def show_run(host: RunHost, run_id: str) -> Run:
     """One run as its journal tells it; interrupted, if nobody is at it although it has no end.
 
     Raises:
-        RunUnknown, JournalDamaged, JournalOfOtherVersion
+        RunUnknown, JournalDamaged, JournalOfNewerRelease
     """
     at_work = is_held(host.locks[0])
     _, run = open_journal(host.journals, run_id).read_run(host.node)
@@ -167,7 +167,7 @@ def open_book(host: RunHost, run_id: str, observe: Observer) -> tuple[Logbook, R
     """The logbook of an earlier run to write on in, and the run. The host lock is held by the caller.
 
     Raises:
-        RunUnknown, JournalDamaged, JournalOfOtherVersion
+        RunUnknown, JournalDamaged, JournalOfNewerRelease
     """
     journal = open_journal(host.journals, run_id)
     records, run = journal.read_run(host.node)

@@ -1,8 +1,9 @@
 """Domain objects as JSON documents and back: the one codec for journals, plan files, tasks and the database.
 
 Reading is strict: a missing field (even one with a default), a field nobody knows, or a value of another type is
-refused. What comes out is a frozen dataclass or an exception, never a half-read object. What is stored says in
-`version` which form it has, so that one of another release is told from one that is damaged.
+refused. What comes out is a frozen dataclass or an exception, never a half-read object. What is stored or sent as a
+whole says in `version` which form of its kind it has (`nasadvisor.stored.kinds`): an earlier one is made into today's
+first, a later one is told from one that is damaged.
 """
 
 import base64
@@ -22,23 +23,19 @@ from cattrs.cols import homogenous_tuple_structure_factory, mapping_structure_fa
 from cattrs.gen import make_dict_structure_fn
 
 from nasadvisor.domain.actions import Action, UndoAction
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import Record, Run
-from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.lifecycle import Record
 from nasadvisor.domain.statements import Statement
+from nasadvisor.stored.kinds import FIRST, Kind, kind_of
 
 T = TypeVar("T")
 Json = dict[str, Any]
 
-VERSION: Final = 1
-"""The form of stored documents; goes up with every change of a field. An older or newer one is not read."""
-
-_STORED: Final[tuple[object, ...]] = (Inventory, Plan, Run, Record, *get_args(Record))
 Hook = Callable[[Any, Any], Any]
 
 MAX_PACKED_BYTES: Final = 16 * 2**20
 """No tool's answer is larger; what unpacks to more is an attack or a mistake."""
 
+_NUMBER: Final = "version"
 _MAX_FAULTS: Final = 10
 _MAX_FAULT_CHARS: Final = 200
 _INT_BITS: Final = 64
@@ -50,26 +47,28 @@ class DocumentError(ValueError):
     """A document that is not what it should be; the message says where and why."""
 
 
-class OtherVersion(DocumentError):  # noqa: N818 - named for what it is
-    """A document of another release of NAS Advisor."""
+class NewerForm(DocumentError):  # noqa: N818 - named for what it is
+    """A document of a later release of NAS Advisor."""
 
 
 def to_document(thing: object) -> Json:
-    """A dataclass as a dictionary of JSON types; what is stored as a whole gets its version."""
+    """A dataclass as a dictionary of JSON types; what is stored as a whole gets the number of its form."""
     document: Json = _converter().unstructure(thing)
-    return {**document, "version": VERSION} if type(thing) in _STORED else document
+    kind = kind_of(type(thing))
+    return {**document, "version": kind.number} if kind and kind.number >= kind.numbered_from else document
 
 
 def from_document(kind: type[T], document: object) -> T:
-    """Read a dictionary of JSON types as a dataclass.
+    """Read a dictionary of JSON types as a dataclass, in whichever form up to today's it is.
 
     Raises:
-        OtherVersion: it was written by another release.
+        NewerForm: it was written by a later release.
         DocumentError: with the faults found in it.
     """
     name = getattr(kind, "__name__", "record").lower()
-    if kind in _STORED:
-        document = _without_version(name, document)
+    stored = kind_of(kind)
+    if stored:
+        document = _upgraded(stored, name, document)
     try:
         return _converter().structure(document, kind)
     except (cattrs.BaseValidationError, TypeError, ValueError) as error:
@@ -121,21 +120,35 @@ def unpack(packed: str) -> str:
         raise DocumentError(f"A packed text is damaged: {error}") from error
 
 
-def _without_version(name: str, document: object) -> Json:
+def _upgraded(kind: Kind, name: str, document: object) -> Json:
+    """A document in today's form of its kind, without its number."""
     if not isinstance(document, dict):
         raise DocumentError(f"This is not a valid {name} document: expected dict, found {type(document).__name__}")
-    if "version" not in document:
-        raise DocumentError(f"This is not a valid {name} document: missing: version")
-    version = document["version"]
-    if type(version) is not int:
-        raise DocumentError(f"This is not a valid {name} document: its version is not a whole number")
-    if version != VERSION:
-        age = "a newer" if version > VERSION else "an older"
-        raise OtherVersion(
-            f"This is not a valid {name} document here: it was written by {age} release of NAS Advisor, which has "
-            f"another form for it. Read it with that release, or make a new one with this."
+    number = _number(kind, name, document)
+    body = {key: value for key, value in document.items() if key != _NUMBER}
+    try:
+        for upgrade in kind.upgrades[number - FIRST :]:
+            body = upgrade(body)
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
+        fault = str(error)[:_MAX_FAULT_CHARS]
+        raise DocumentError(f"This is not a valid {name} document of form {number}: {fault}") from error
+    return body
+
+
+def _number(kind: Kind, name: str, document: Json) -> int:
+    if _NUMBER not in document and kind.numbered_from > FIRST:
+        return kind.numbered_from - 1
+    if _NUMBER not in document:
+        raise DocumentError(f"This is not a valid {name} document: missing: {_NUMBER}")
+    number = document[_NUMBER]
+    if type(number) is not int or number < FIRST:
+        raise DocumentError(f"This is not a valid {name} document: its version is not a whole number from {FIRST} on")
+    if number > kind.number:
+        raise NewerForm(
+            f"This is not a valid {name} document here: it was written by a newer release of NAS Advisor, which has "
+            f"another form for it. Update NAS Advisor here to read it."
         )
-    return {key: value for key, value in document.items() if key != "version"}
+    return number
 
 
 @cache

@@ -15,6 +15,7 @@ from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.wear.forecast import LONGEST_DAYS, MILESTONES, Exhaustion, Forecast, Spread, forecast
 from nasadvisor.domain.wear.history import History, RoleChange, Snapshot, history_of
+from nasadvisor.stored.kinds import Kind, register
 
 SPACING: Final = timedelta(days=14)
 """Between the readings that a forecast is made from: percentages move by whole points, in weeks."""
@@ -46,6 +47,9 @@ class StoredForecast:
     def milestone(self, percent: int) -> Exhaustion | None:
         """When a percentage is reached, if that is known."""
         return next((each for each in self.forecast.exhaustion if each.percent == percent), None)
+
+
+register(Kind("forecast", StoredForecast))
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from nasadvisor.console.remote.certificates import (
 )
 from nasadvisor.documents import from_json
 from nasadvisor.domain.joining import digest_of
+from nasadvisor.stored.kinds import Kind, register
 
 CONSOLE_USER: Final = "console"
 MEMORY: Final = "512mb"
@@ -49,6 +50,9 @@ class Listening:
 
     address: str
     port: int
+
+
+register(Kind("listening", Listening))
 
 
 def folder() -> Path:

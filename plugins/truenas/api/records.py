@@ -10,6 +10,7 @@ from nasadvisor.domain.actions import Role
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import write_whole
+from nasadvisor.stored.kinds import Kind, register
 
 SUFFIX: Final = ".whole-disks.json"
 
@@ -52,6 +53,9 @@ class Record:
     def disks(self) -> tuple[str, ...]:
         """Every disk of it."""
         return (*self.log_disks, *self.cache_disks)
+
+
+register(Kind("truenas-record", Record))
 
 
 class RecordUnknown(HostError):  # noqa: N818 - named for what happened

@@ -252,7 +252,7 @@ def test_runs_lists_those_it_cannot_read_beside_the_others_and_says_so(shell: Sh
     assert result.exit_code == 5
     assert "applied" in result.stdout
     assert re.search("^other .* newer", result.stdout, re.MULTILINE)
-    assert "another release of NAS Advisor" in result.stderr
+    assert "newer release of NAS Advisor" in result.stderr
     states = [run["state"] for run in json.loads(shell.run("runs", "--json").stdout)]
     assert states == ["applied", "newer"]
 

@@ -11,7 +11,7 @@ from nasadvisor.host.journal import (
     RESERVE_NAME,
     Journal,
     JournalDamaged,
-    JournalOfOtherVersion,
+    JournalOfNewerRelease,
     JournalUnwritable,
     RunExists,
     RunUnknown,
@@ -160,5 +160,5 @@ def test_the_first_step_on_a_disk_records_what_its_table_was(bench: Bench) -> No
 def test_a_journal_of_a_newer_release_is_not_called_damaged(journal: Journal) -> None:
     journal.append(FIRST)
     journal.path.write_bytes(rechained(journal.path.read_text().replace('"version": 1', '"version": 2')))
-    with pytest.raises(JournalOfOtherVersion, match="another release of NAS Advisor"):
+    with pytest.raises(JournalOfNewerRelease, match="newer release of NAS Advisor"):
         journal.read()

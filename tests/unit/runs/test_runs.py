@@ -359,4 +359,4 @@ def test_a_run_that_cannot_be_read_hides_none_of_the_others(bench: Bench) -> Non
     found = list_runs(bench.host)
     assert [run.id for run in found.runs] == ["run-2"]
     assert [(run.id, run.state) for run in found.unreadable] == [("run-1", Unreadable.NEWER)]
-    assert "another release of NAS Advisor" in str(found.unreadable[0].problem)
+    assert "newer release of NAS Advisor" in str(found.unreadable[0].problem)

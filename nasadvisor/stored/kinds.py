@@ -1,0 +1,99 @@
+"""The kinds of stored forms, each with its number.
+
+A release reads every form of a kind up to its own, and refuses one that is newer. The number is one more than the
+number of steps that lead from the first form to today's, so there is none without its step.
+"""
+
+from dataclasses import dataclass
+from typing import Final, get_args
+
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.joining import ConsoleAccess, JoinAnswer, JoinRequest
+from nasadvisor.domain.lifecycle import Record, Run
+from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress
+from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.platforms import Notice, PlatformReport
+from nasadvisor.domain.pool_facts import PoolFacts
+from nasadvisor.domain.probing import CandidateRecord, ProbeRecord
+from nasadvisor.domain.reading import Reading
+from nasadvisor.domain.smart.reading import Reading as SmartReading
+from nasadvisor.domain.smart.wear import WearIndicator
+from nasadvisor.domain.smart.written import ByteCounter
+from nasadvisor.domain.statements import Finding, Statement
+from nasadvisor.domain.sweep import Answers, SweepReport
+from nasadvisor.domain.traffic_findings import PoolTraffic
+from nasadvisor.domain.unreadable_runs import UnreadableRun
+from nasadvisor.domain.waiting import WaitingPrograms
+from nasadvisor.stored.upgrades import Upgrade, record
+
+FIRST: Final = 1
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A stored form. `of` is the dataclass, or the union of them; `upgrades` lead from number 1 to today's.
+
+    `numbered_from` is the first number that documents of this kind carry: one without a number has the form before.
+    """
+
+    name: str
+    of: object
+    upgrades: tuple[Upgrade, ...] = ()
+    numbered_from: int = FIRST + 1
+
+    @property
+    def number(self) -> int:
+        """The number of today's form."""
+        return FIRST + len(self.upgrades)
+
+
+_KINDS: Final = (
+    Kind("record", Record, record.UPGRADES, numbered_from=FIRST),
+    Kind("plan", Plan, numbered_from=FIRST),
+    Kind("run", Run, numbered_from=FIRST),
+    Kind("inventory", Inventory, numbered_from=FIRST),
+    Kind("unreadable-run", UnreadableRun),
+    Kind("probe-record", ProbeRecord),
+    Kind("candidate-record", CandidateRecord),
+    Kind("measurement", Measurement),
+    Kind("measure-order", MeasureOrder),
+    Kind("measure-progress", MeasureProgress),
+    Kind("reading", Reading),
+    Kind("pool-facts", PoolFacts),
+    Kind("pool-traffic", PoolTraffic),
+    Kind("waiting-programs", WaitingPrograms),
+    Kind("answers", Answers),
+    Kind("sweep-report", SweepReport),
+    Kind("smart-reading", SmartReading),
+    Kind("wear-indicator", WearIndicator),
+    Kind("byte-counter", ByteCounter),
+    Kind("platform-report", PlatformReport),
+    Kind("notice", Notice),
+    Kind("statement", Statement),
+    Kind("finding", Finding),
+    Kind("console-access", ConsoleAccess),
+    Kind("join-request", JoinRequest),
+    Kind("join-answer", JoinAnswer),
+)
+
+_registry: dict[object, Kind] = {}
+
+
+def register(kind: Kind) -> None:
+    """Make a kind known to the codec; where its dataclass is defined, if that is above the domain."""
+    for each in (kind.of, *get_args(kind.of)):
+        _registry[each] = kind
+
+
+def kind_of(thing: object) -> Kind | None:
+    """The kind that a dataclass or union is; None for one that is only ever a part of another."""
+    return _registry.get(thing)
+
+
+def all_kinds() -> tuple[Kind, ...]:
+    """Every kind that is registered, each once."""
+    return tuple(dict.fromkeys(_registry.values()))
+
+
+for _kind in _KINDS:
+    register(_kind)
