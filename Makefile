@@ -46,6 +46,10 @@ test-unit: venv ## Run the tests that need neither a browser nor the lab
 mutants: venv ## Change what guards the disks, one thing at a time, and see a test fail (MODULE=domain/gaps)
 	@nice -n 19 $(BIN)/python -m tests.mutants $(MODULE)
 
+.PHONY: freeze
+freeze: venv ## Keep today's stored forms in tests/golden, so that every later release reads them
+	@DJANGO_SETTINGS_MODULE=nasadvisor.settings $(BIN)/python -m tests.unit.stored.freeze
+
 .PHONY: evidence
 evidence: test-tools ## Check the verdicts in the lab against what is measured (40 min); writes docs/evidence.md
 	@$(BIN)/python -m tests.evidence

@@ -1,0 +1,97 @@
+"""Examples of every kind of stored form, as this release writes them: what `make freeze` keeps."""
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import StrEnum
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+from nasadvisor.domain.histogram import Histogram
+from nasadvisor.domain.lifecycle import Goal, Record, Started, fold
+from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.statements import Finding, Level, NextStep, Refused, Statement
+from nasadvisor.domain.waiting import WaitingPrograms
+from nasadvisor.stored.kinds import Kind, all_kinds
+from tests.unit.domain.builders import attach_to_log
+from tests.unit.machines import MIRROR_AND_CACHES, NVME2, TANK, home_server, plan_for, with_single_log
+
+DEFINING: Final = (
+    "nasadvisor.console.health.forecasts",
+    "nasadvisor.console.remote.listening",
+    "plugins.truenas.api.records",
+)
+"""Modules above the stored forms that define kinds of their own."""
+
+VALUES: Final[Mapping[str, str | Statement]] = {
+    "pool": "tank",
+    "why": Statement("because", "It is {how}.", {"how": "so"}),
+}
+SENTENCES: Final[dict[type, Any]] = {
+    Statement: Statement("code", "Pool {pool}: {why}", VALUES),
+    Refused: Refused("code", "Pool {pool}: {why}", VALUES),
+    Finding: Finding(
+        "code", "Pool {pool}: {why}", VALUES, Level.WARNING, "{why}", "12", 3, NextStep.LOOK_AT_POOL, "12"
+    ),
+    Histogram: Histogram((0, 0, 3, 1)),
+}
+PLANS: Final = (
+    plan_for(MIRROR_AND_CACHES, home_server()),
+    plan_for(PlanRequest(TANK, (NVME2,), attach_to="31"), with_single_log()),
+)
+AT: Final = "2026-08-25T20:00:00.000+00:00"
+
+
+def kinds() -> tuple[Kind, ...]:
+    """Every kind there is."""
+    for module in DEFINING:
+        importlib.import_module(module)
+    return tuple(sorted(all_kinds(), key=lambda kind: kind.name))
+
+
+def examples_of(kind: Kind) -> list[object]:
+    """Two of each dataclass: one with something in every field, and one with as little as may be."""
+    made = MADE.get(kind.name)
+    return list(made) if made else [filled(kind.of, full=True), filled(kind.of, full=False)]
+
+
+def filled(kind: Any, *, full: bool, name: str = "text") -> Any:
+    """A value of a type; `full` with something in every list and choice."""
+    if kind in SENTENCES:
+        return SENTENCES[kind]
+    if is_dataclass(kind) and isinstance(kind, type):
+        hints = get_type_hints(kind)
+        return kind(**{each.name: filled(hints[each.name], full=full, name=each.name) for each in fields(kind)})
+    origin, args = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return args[0]
+    if origin is tuple:
+        return (filled(args[0], full=full, name=name),) if full else ()
+    if origin is Mapping:
+        return {"key": filled(args[1], full=full, name=name)} if full else {}
+    if origin in (Union, UnionType):
+        return None if NoneType in args and not full else filled(args[0], full=full, name=name)
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return list(kind)[-1 if full else 0]
+    if kind is str and (name == "at" or name.endswith("_at")):
+        return AT
+    return {str: name if full else "", int: 7 if full else 0, float: 1.5 if full else 0.0, bool: full}[kind]
+
+
+def _records() -> list[Record]:
+    started = [Started(AT, Goal.APPLY, plan, "root", 3600) for plan in PLANS]
+    others = [kind for kind in get_args(Record) if kind is not Started]
+    return [*started, *(filled(kind, full=full) for kind in others for full in (True, False))]
+
+
+def _runs() -> list[object]:
+    return [fold(_records()[:1], "nas"), fold([_records()[1], *_records()[2:]], "nas")]
+
+
+MADE: Final[Mapping[str, list[Any]]] = {
+    "record": _records(),
+    "plan": list(PLANS),
+    "run": _runs(),
+    "waiting-programs": [filled(WaitingPrograms, full=True)],
+    "inventory": [home_server(), attach_to_log()[0]],
+}
