@@ -28,10 +28,8 @@ NEEDED: Final = (
     Tool.ZFS,
     Tool.SGDISK,
     Tool.BLKID,
-    Tool.LSBLK,
     Tool.PARTX,
     Tool.UDEVADM,
-    Tool.WIPEFS,
     Tool.BLKDISCARD,
     Tool.SMARTCTL,
 )

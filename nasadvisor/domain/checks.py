@@ -22,6 +22,7 @@ from nasadvisor.domain.actions import (
 from nasadvisor.domain.gaps import free_extents, is_out_of_bounds, overlaps
 from nasadvisor.domain.inventory import Disk, Hold, HoldKind, Host, Inventory, Partition, Pool, TableKind, Vdev
 from nasadvisor.domain.log_legs import log_mirror_of, without_log_leg
+from nasadvisor.domain.names import is_disk_name
 from nasadvisor.domain.statements import Allowed, Answer, Refused
 from nasadvisor.domain.units import MIB, align_up
 from nasadvisor.domain.zfs_bugs import MULTIHOST_HOLE_WHY, has_multihost_hole_bug
@@ -31,8 +32,6 @@ LOG_FEATURE = "allocation_classes"
 
 NEVER_ON_A_USED_DISK = frozenset({HoldKind.BOOT, HoldKind.UNREADABLE, HoldKind.DUPLICATE, HoldKind.READ_ONLY})
 """Holds of a partition that forbid even the free space beside it."""
-
-PERSISTENT_NAMES = "/dev/disk/by-id/"
 
 SECTOR_BYTES = tuple(512 << power for power in range(8))
 """512 to 64 KiB: what sector sizes Linux knows."""
@@ -86,7 +85,7 @@ def _against_disk(disk: Disk) -> Iterator[Refused]:
         for hold in part.holds:
             if hold.kind in NEVER_ON_A_USED_DISK:
                 yield no.DiskHeld(disk, hold)
-    if not disk.path.startswith(PERSISTENT_NAMES):
+    if not is_disk_name(disk.path):
         yield no.NoPersistentName(disk)
     if disk.identity.logical_sector_bytes not in SECTOR_BYTES:
         yield no.StrangeSectors(disk)
@@ -136,7 +135,7 @@ def against_place(key: str, path: str, inventory: Inventory) -> Iterator[Refused
         yield no.DiskGone(key)
     elif path != disk.path and path not in disk.links:
         yield no.DiskChanged(disk, path)
-    elif not path.startswith(PERSISTENT_NAMES):
+    elif not is_disk_name(path):
         yield no.NoPersistentName(disk)
 
 

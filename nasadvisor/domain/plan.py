@@ -28,6 +28,7 @@ from nasadvisor.domain.checks import can, can_use_disk, can_use_pool
 from nasadvisor.domain.gaps import Extent, free_extents, free_number
 from nasadvisor.domain.inventory import Disk, HoldKind, Host, Inventory, Pool, TableKind, fingerprint_of
 from nasadvisor.domain.log_legs import find_log_leg, log_mirror_of, without_log_leg
+from nasadvisor.domain.names import PLAN_ID, UUID
 from nasadvisor.domain.refusals import (
     CacheHasNoRoom,
     DiskGone,
@@ -53,8 +54,8 @@ MIN_SLICE_BYTES = 64 * MIB
 
 MAX_RESERVE_PERCENT = 90
 
-_PLAN_ID = re.compile(r"[0-9a-z][0-9a-z-]{0,63}")
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_PLAN_ID = re.compile(PLAN_ID)
+_UUID = re.compile(UUID)
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,18 @@ class ToolMissing(HostError):
         super().__init__(template, tool=tool, directories=", ".join(directories), package=package)
 
 
+class CommandForbidden(HostError, ValueError):
+    """A command that is not in the table of `adapters.allowed`: a mistake in this program, or a record of a run, a
+    measurement or a plan that was changed."""
+
+    def __init__(self, command: str) -> None:
+        template = _(
+            "`{command}` is not one of the commands that NAS Advisor may run, so it was not run and this step changed "
+            "nothing. What asked for it is damaged or was changed; make a new plan, and please report it."
+        )
+        super().__init__(template, command=command)
+
+
 class CommandFailed(HostError):
     """A command ended with an exit code that says it failed; `stderr` is what it printed."""
 

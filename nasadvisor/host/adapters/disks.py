@@ -10,6 +10,7 @@ from typing import Final
 
 from nasadvisor.domain.gpt import GptUnreadable, parse_entries, parse_header, standard_area
 from nasadvisor.domain.inventory import Bus, Disk, DiskIdentity, Hold, HoldKind, Partition, Pool, TableKind
+from nasadvisor.domain.names import is_disk_name
 from nasadvisor.host.adapters.holds import (
     EXAMINE_AGAIN,
     Surroundings,
@@ -184,7 +185,7 @@ def _disk(device: BlockDevice, parts: list[BlockDevice], around: Surroundings, s
     return Disk(
         identity=identity,
         kernel_name=device.name,
-        path=min((link for link in links if link.startswith(_BY_ID)), key=_rank, default=""),
+        path=min(filter(is_disk_name, links), key=_rank, default=""),
         links=links,
         bus=bus_of(device),
         rotational=device.rotational,

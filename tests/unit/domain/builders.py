@@ -146,7 +146,16 @@ def rarely(*flaws: Any) -> st.SearchStrategy[Any]:
 
 
 HOLDS = tuple(Hold(kind, "x") for kind in HoldKind)
-DISK_FLAWS = (*HOLDS, "sectors of 520", "shared serial", "no serial", "no name", "kernel name", "foreign table")
+DISK_FLAWS = (
+    *HOLDS,
+    "sectors of 520",
+    "shared serial",
+    "no serial",
+    "no name",
+    "kernel name",
+    "shell",
+    "foreign table",
+)
 POOL_FLAWS = (
     *({"state": state} for state in ("DEGRADED", "FAULTED")),
     *({"ashift": ashift} for ashift in (0, -1, 9, 10**9)),
@@ -183,8 +192,8 @@ def disks(draw: st.DrawFn, number: int) -> Disk:
     sector = 520 if flaw == "sectors of 520" else draw(st.sampled_from((512, 512, 4096)))
     size = draw(st.sampled_from((8 * MIB, 2 * TIB)) | st.integers(16 * GIB, 600 * GIB)) // 4096 * 4096
     key = "" if flaw == "no name" else f"0x500{number:013d}"
-    names = {"no name": "", "kernel name": "/dev/sda"}
-    path = names.get(str(flaw), f"/dev/disk/by-id/wwn-{key}\\x20$(x)")
+    names = {"no name": "", "kernel name": "/dev/sda", "shell": f"/dev/disk/by-id/wwn-{key}$(x)"}
+    path = names.get(str(flaw), f"/dev/disk/by-id/wwn-{key}\\x20#+.:=@é")  # whatever udev lets into a name
     serials = {"shared serial": " s0", "no serial": ""}
     disk = Disk(
         identity=DiskIdentity("SSD 9;rm -rf /", serials.get(str(flaw), f"S{number}"), key, size, sector, sector),

@@ -103,7 +103,7 @@ def probe_host(root: Path, zfs: FakeZfs) -> ProbeHost:
 def probe(host: ProbeHost) -> ProbeResult:
     pool = home_server().pool(TANK)
     assert pool
-    return probe_pool(host, pool, "0a1b2c", 5)
+    return probe_pool(host, pool, "0a1b2c3d", 5)
 
 
 class TestProbe:
@@ -127,7 +127,7 @@ class TestProbe:
         with pytest.raises(Killed):
             probe(host)
         [record] = host.leftovers.probes()
-        assert record.dataset == "tank/nasadvisor-probe-0a1b2c"
+        assert record.dataset == "tank/nasadvisor-probe-0a1b2c3d"
 
     @pytest.mark.parametrize("number", range(1, 9))
     @pytest.mark.parametrize("moment", ["die_before", "die_after"])
@@ -147,16 +147,16 @@ class TestProbe:
         probe(probe_host(tmp_path, zfs))
         create = zfs.ran[0]
         assert f"quota={2 * GIB}" in create
-        assert f"{PROBE_PROPERTY}=0a1b2c" in create
+        assert f"{PROBE_PROPERTY}=0a1b2c3d" in create
         assert "sync=standard" in create
         assert all("--runtime=5" in command for command in zfs.ran if command.startswith("fio"))
-        assert zfs.ran[-1] == "zfs destroy tank/nasadvisor-probe-0a1b2c"
+        assert zfs.ran[-1] == "zfs destroy tank/nasadvisor-probe-0a1b2c3d"
 
     def test_a_dataset_without_our_mark_is_never_destroyed(self, tmp_path: Path) -> None:
         zfs = FakeZfs(die_before=2)
         with pytest.raises(Killed):
             probe(probe_host(tmp_path, zfs))
-        foreign = FakeZfs(datasets={"tank/nasadvisor-probe-0a1b2c": "-"})
+        foreign = FakeZfs(datasets={"tank/nasadvisor-probe-0a1b2c3d": "-"})
         host = probe_host(tmp_path, foreign)
         with pytest.raises(NotOurs, match="left alone"):
             clean_up_probes(host)
@@ -361,8 +361,10 @@ class TestFio:
             parse_fio("fio", json.dumps(document), self.JOB)
 
     def test_every_job_ends_by_itself(self) -> None:
-        assert "--runtime=2" in self.JOB.command().args
-        assert "--time_based" in self.JOB.command().args
+        uuid = "aaaaaaaa-0000-4000-8000-000000000001"
+        target = (f"--filename=/dev/disk/by-partuuid/{uuid}", "--direct=1", "--size=1", "--offset_increment=1")
+        args = replace(self.JOB, target=target).command().args
+        assert {"--runtime=2", "--time_based"} <= set(args)
 
 
 def fio(block_kib: int, writers: int, per_s: float, write_ms: float, sync_ms: float) -> FioFigures:

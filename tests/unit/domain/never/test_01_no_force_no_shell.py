@@ -1,18 +1,17 @@
 """Rule 1: never emit `-f`, `--allow-*`, a shell string, or an `sdX` path in a command."""
 
+from itertools import chain
+
 import pytest
 
-from nasadvisor.domain.actions import (
-    CreateTable,
-)
+from nasadvisor.domain.actions import AddCache, AddLog, CreateTable, slices_of
 from nasadvisor.domain.checks import can, can_use_disk
+from nasadvisor.domain.commands import commands, dry_run_argv
 from nasadvisor.domain.plan import PlanIds
+from nasadvisor.domain.undo import Outcome, undo_of
 from nasadvisor.domain.units import GIB, MIB
-from tests.unit.domain.builders import (
-    TABLE_UUID,
-    code_of,
-    disk_of,
-)
+from nasadvisor.host.adapters.allowed import shape_of
+from tests.unit.domain.builders import TABLE_UUID, Example, code_of, disk_of
 from tests.unit.domain.never.wishes import SINGLE, every_argv, refused
 from tests.unit.machines import (
     NVME1,
@@ -48,6 +47,30 @@ def test_a_plan_cannot_smuggle_in_a_kernel_name_that_udev_lists_as_a_link() -> N
     inventory = with_disk(home_server(), NVME1, links=(*disk.links, "/dev/nvme0n1"))
     table = CreateTable(NVME1, "/dev/nvme0n1", TABLE_UUID, MIB, GIB)
     assert code_of(can(table, inventory)) == "no-persistent-name"
+
+
+@pytest.mark.parametrize(
+    "name", ["../../sdb", "..", ".", "", "a/b", "-f", "dm-name-x", "wwn-1$(x)", "wwn-1 x", "wwn-1-part1"]
+)
+def test_a_name_is_persistent_only_if_it_is_one_name_as_udev_makes_them_for_disks(name: str) -> None:
+    inventory = with_disk(home_server(), NVME1, path=f"/dev/disk/by-id/{name}")
+    assert refused(SINGLE, inventory) == {"no-persistent-name"}
+
+
+def test_every_command_of_every_plan_and_of_its_undo_may_run(examples: tuple[Example, ...]) -> None:
+    tried = 0
+    for _, plan in examples:
+        for action in plan.actions:
+            dry = [dry_run_argv(action)] if isinstance(action, AddLog | AddCache) else []
+            assert all(shape and not shape.mutates for shape in map(shape_of, dry))
+            guids = tuple(map(str, range(2**64 - 9, 2**64 - 9 + len(slices_of(action)))))
+            undo = chain.from_iterable(map(commands, undo_of(action, Outcome(guids))))
+            for argv in (*commands(action), *undo):
+                shape = shape_of(argv)
+                assert shape, argv
+                assert shape.mutates
+                tried += 1
+    assert tried > 300
 
 
 @pytest.mark.parametrize("text", ["-f", "x; reboot", "AAAAAAAA-0000-4000-8000-000000000001", "a" * 36, "", "\n"])
