@@ -120,7 +120,7 @@ class MachineExecutor:
         """See `Executor.hidden_content`. blkid(8) exits with 2 where it recognises nothing."""
         place = ("--offset", str(piece.start_bytes), "--size", str(piece.size_bytes))
         args = ("--probe", *place, "--output", "value", "--match-tag", "TYPE", piece.disk_path)
-        found = self.machine.runner.run(Command(Tool.BLKID, args, False, 60, frozenset({0, 2})))
+        found = self.machine.runner.run(Command(Tool.BLKID, args, 60, frozenset({0, 2})))
         return found.stdout.strip() if found.code == 0 else ""
 
     def do(self, action: Action, inventory: Inventory) -> Ran:
@@ -219,17 +219,17 @@ class MachineExecutor:
             raise DeviceChanged(piece.path, _("it does not lead to the slice that was made"))
 
     def _dry_run(self, action: AddLog | AddCache) -> CommandRan:
-        ran = self._command(dry_run_argv(action), mutates=False)
+        ran = self._command(dry_run_argv(action))
         check_dry_run(ran.stdout, action)
         return ran
 
     def _run(self, argvs: tuple[Argv, ...]) -> Ran:
-        return tuple(self._command(argv, mutates=True) for argv in argvs)
+        return tuple(map(self._command, argvs))
 
-    def _command(self, argv: Argv, *, mutates: bool) -> CommandRan:
+    def _command(self, argv: Argv) -> CommandRan:
         tool = Tool(argv[0])
         expected = next((codes for head, codes in TOLERATED.items() if argv[: len(head)] == head), frozenset({0}))
-        output = self.machine.runner.run(Command(tool, argv[1:], mutates, TIMEOUTS_S[tool], expected))
+        output = self.machine.runner.run(Command(tool, argv[1:], TIMEOUTS_S[tool], expected))
         return CommandRan(argv, output.code, output.stdout, output.stderr, round(output.seconds, 3))
 
     def _show_partition(self, piece: Slice, change: str) -> None:
@@ -242,12 +242,12 @@ class MachineExecutor:
         if known == (change == "--add"):
             return
         args = (change, "--nr", str(piece.number), piece.disk_path)
-        self.machine.runner.run(Command(Tool.PARTX, args, True, SETTLE_S, frozenset({0, 1})))
+        self.machine.runner.run(Command(Tool.PARTX, args, SETTLE_S, frozenset({0, 1})))
         self._settle()
 
     def _settle(self) -> None:
         args = ("settle", f"--timeout={SETTLE_S}")
-        self.machine.runner.run(Command(Tool.UDEVADM, args, False, SETTLE_S + 10, frozenset({0, 1})))
+        self.machine.runner.run(Command(Tool.UDEVADM, args, SETTLE_S + 10, frozenset({0, 1})))
 
 
 def _known(key: str, inventory: Inventory) -> Disk:

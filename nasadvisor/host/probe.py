@@ -138,7 +138,7 @@ def _create(runner: Runner, record: ProbeRecord) -> None:
         PROBE_PROPERTY: record.id,
     }
     settings = [arg for name, value in options.items() for arg in ("-o", f"{name}={value}")]
-    runner.run(Command(Tool.ZFS, ("create", *settings, record.dataset), True, ZFS_TIMEOUT_S))
+    runner.run(Command(Tool.ZFS, ("create", *settings, record.dataset), ZFS_TIMEOUT_S))
 
 
 def _measure(runner: Runner, record: ProbeRecord, job: tuple[int, int], seconds: int) -> FioFigures:
@@ -155,11 +155,11 @@ def _measure(runner: Runner, record: ProbeRecord, job: tuple[int, int], seconds:
 
 def _take_back(host: ProbeHost, record: ProbeRecord) -> None:
     args = ("get", "-H", "-p", "-o", "value", PROBE_PROPERTY, record.dataset)
-    found = host.runner.run(Command(Tool.ZFS, args, False, ZFS_TIMEOUT_S, frozenset({0, NOT_THERE})))
+    found = host.runner.run(Command(Tool.ZFS, args, ZFS_TIMEOUT_S, frozenset({0, NOT_THERE})))
     if found.code == 0:
         if found.stdout.strip() != record.id:
             raise NotOurs(record.dataset)
-        host.runner.run(Command(Tool.ZFS, ("destroy", record.dataset), True, ZFS_TIMEOUT_S))
+        host.runner.run(Command(Tool.ZFS, ("destroy", record.dataset), ZFS_TIMEOUT_S))
     elif not _is_imported(host.runner, record):
         raise PoolAway(record.dataset)
     with suppress(OSError):  # not empty, or never made
@@ -170,5 +170,5 @@ def _take_back(host: ProbeHost, record: ProbeRecord) -> None:
 def _is_imported(runner: Runner, record: ProbeRecord) -> bool:
     """Whether the very pool of the record is there; another of the same name is not."""
     args = ("get", "-H", "-o", "value", "guid", record.dataset.partition("/")[0])
-    found = runner.run(Command(Tool.ZPOOL, args, False, ZFS_TIMEOUT_S, frozenset({0, NOT_THERE})))
+    found = runner.run(Command(Tool.ZPOOL, args, ZFS_TIMEOUT_S, frozenset({0, NOT_THERE})))
     return found.stdout.strip() == record.pool_guid

@@ -136,7 +136,7 @@ def read_dataset_facts(runner: Runner, pool: str) -> tuple[DatasetFacts, ...]:
         HostError: `zfs list` failed.
     """
     args = ("list", "-H", "-p", "-r", "-t", "filesystem,volume", "-o", COLUMNS, pool)
-    lines = runner.run(Command(Tool.ZFS, args, mutates=False, timeout_s=ZFS_TIMEOUT_S)).stdout.split("\n")
+    lines = runner.run(Command(Tool.ZFS, args, timeout_s=ZFS_TIMEOUT_S)).stdout.split("\n")
     return tuple(_dataset(line.split("\t")) for line in lines if line.count("\t") == COLUMNS.count(","))
 
 

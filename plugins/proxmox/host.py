@@ -48,7 +48,7 @@ class ProxmoxHost(HostPlatform):
         """That of the package that the release is named after."""
         args = ("--showformat=${Version}", "--show", "pve-manager")
         try:
-            return runner.run(Command(Tool.DPKG_QUERY, args, mutates=False, timeout_s=20)).stdout.strip()
+            return runner.run(Command(Tool.DPKG_QUERY, args, timeout_s=20)).stdout.strip()
         except HostError:
             return ""
 
@@ -88,13 +88,13 @@ class ProxmoxHost(HostPlatform):
         """A task of type "nasadvisor", which follows the log until the run ends."""
         user = task.by if _USER.fullmatch(task.by) else "root@pam"
         arguments = (str(SCRIPTS / "task.pl"), task.pool, user, str(task.log), str(task.pid))
-        runner.run(Command(Tool.PERL, arguments, mutates=False, timeout_s=ANSWER_S))
+        runner.run(Command(Tool.PERL, arguments, timeout_s=ANSWER_S))
 
     def notify(self, runner: Runner, notice: Notice) -> None:
         """By PVE's notification system, and by mail to root where that does not take it."""
         text = notice.text[:LONGEST_TEXT]
         arguments = (str(SCRIPTS / "notify.pl"), SEVERITIES[notice.level], notice.subject[:200], text)
-        runner.run(Command(Tool.PERL, arguments, mutates=False, timeout_s=ANSWER_S))
+        runner.run(Command(Tool.PERL, arguments, timeout_s=ANSWER_S))
 
     def _leads_to(self, device: str, ssd: Disk) -> bool:
         """By a name that udev knows, or by a link of anybody's making to it."""

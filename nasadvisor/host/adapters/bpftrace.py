@@ -24,7 +24,7 @@ def trace_waiting(runner: Runner, seconds: int) -> tuple[ProcessCalls, ...]:
         HostError: it failed (OpenZFS is not loaded, or the kernel does not let anybody trace it), or took too long.
     """
     args = ("-q", "-f", "json", str(SCRIPT), str(seconds))
-    return parse_waiting(runner.run(Command(Tool.BPFTRACE, args, mutates=False, timeout_s=seconds + START_S)).stdout)
+    return parse_waiting(runner.run(Command(Tool.BPFTRACE, args, timeout_s=seconds + START_S)).stdout)
 
 
 def parse_waiting(text: str) -> tuple[ProcessCalls, ...]:

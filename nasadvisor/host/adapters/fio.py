@@ -41,7 +41,7 @@ class FioJob:
             f"--runtime={self.seconds}",
             "--output-format=json",
         )
-        return Command(Tool.FIO, args, mutates=True, timeout_s=self.seconds + MARGIN_S)
+        return Command(Tool.FIO, args, timeout_s=self.seconds + MARGIN_S)
 
 
 def run_fio(runner: Runner, job: FioJob) -> FioFigures:

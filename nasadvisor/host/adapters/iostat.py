@@ -15,7 +15,7 @@ from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import OutputUnreadable
 
 TIMEOUT_S: Final = 30.0
-COMMAND: Final = Command(Tool.ZPOOL, ("iostat", "-vgwHp"), mutates=False, timeout_s=TIMEOUT_S)
+COMMAND: Final = Command(Tool.ZPOOL, ("iostat", "-vgwHp"), timeout_s=TIMEOUT_S)
 DISK_READ, DISK_WRITE, SYNC_READ, SYNC_WRITE = 3, 4, 5, 6
 """Columns, after the bucket and total_wait: disk_wait and syncq_wait, each read and write."""
 

@@ -80,7 +80,7 @@ class HostPools:
         """Asked once: it does not change within a run, and each start of a program costs."""
         if not self._runner.has(Tool.ZPOOL):
             return False
-        command = Command(Tool.ZPOOL, ("version", "-j"), False, TIMEOUT_S, frozenset({0, _USAGE_ERROR}))
+        command = Command(Tool.ZPOOL, ("version", "-j"), TIMEOUT_S, frozenset({0, _USAGE_ERROR}))
         return self._runner.run(command).code == 0
 
 
@@ -90,7 +90,7 @@ def with_locked_datasets(pools: tuple[Pool, ...], runner: Runner) -> tuple[Pool,
     if not asked:
         return pools
     command = ("get", "-H", "-o", "name,value", "feature@encryption", *asked)
-    question = Command(Tool.ZPOOL, command, mutates=False, timeout_s=TIMEOUT_S)
+    question = Command(Tool.ZPOOL, command, timeout_s=TIMEOUT_S)
     states = {name: state for name, *state in _rows(runner, question)}
     for name in asked:
         if name not in states:
@@ -100,7 +100,7 @@ def with_locked_datasets(pools: tuple[Pool, ...], runner: Runner) -> tuple[Pool,
         return pools  # and a pool with thousands of datasets need not list them
     columns = "name,encryptionroot,keystatus"
     command = ("list", "-H", "-r", "-t", "filesystem,volume", "-o", columns, *encrypted)
-    rows = _rows(runner, Command(Tool.ZFS, command, mutates=False, timeout_s=TIMEOUT_S))
+    rows = _rows(runner, Command(Tool.ZFS, command, timeout_s=TIMEOUT_S))
     locked = [name for name, *rest in rows if rest == [name, "unavailable"]]
     return tuple(
         replace(pool, locked_datasets=tuple(name for name in locked if name.split("/")[0] == pool.name))

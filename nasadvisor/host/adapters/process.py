@@ -11,7 +11,7 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, Protocol
@@ -67,9 +67,10 @@ PACKAGES: Final = {
 
 @dataclass(frozen=True)
 class Command:
-    """One call of a program. `mutates` says whether it can change anything on the machine.
+    """One call of a program.
 
-    `expected_codes` are the exit codes that are an answer rather than a failure.
+    `expected_codes` are the exit codes that are an answer rather than a failure. `mutates` is what the table says:
+    whether it can change anything on the machine.
 
     Raises:
         CommandForbidden: it is not in the table of what may be run.
@@ -77,14 +78,15 @@ class Command:
 
     tool: Tool
     args: tuple[str, ...]
-    mutates: bool
     timeout_s: float
     expected_codes: frozenset[int] = frozenset({0})
+    mutates: bool = field(init=False)
 
     def __post_init__(self) -> None:
         shape = shape_of((self.tool, *self.args))
-        if shape is None or shape.mutates != self.mutates:
+        if shape is None:
             raise CommandForbidden(str(self))
+        object.__setattr__(self, "mutates", shape.mutates)
 
     def __str__(self) -> str:
         """The command as it can be pasted into a shell."""

@@ -94,7 +94,7 @@ class HostFacts:
         if not self._runner.has(Tool.ZPOOL):
             return ""
         # Exit code 1 if the kernel's part is missing; the first line is printed before that.
-        command = Command(Tool.ZPOOL, ("version",), False, _TIMEOUT_S, frozenset({0, 1}))
+        command = Command(Tool.ZPOOL, ("version",), _TIMEOUT_S, frozenset({0, 1}))
         return parse_zfs_version(self._runner.run(command).stdout)
 
 

@@ -88,7 +88,7 @@ def ask_ocp(runner: Runner, disk: Disk, timeout_s: float = TIMEOUT_S) -> str:
 def _ask_nvme(runner: Runner, disk: Disk, question: tuple[str, ...], timeout_s: float) -> str:
     if disk.bus is not Bus.NVME or not runner.has(Tool.NVME):
         return ""
-    command = Command(Tool.NVME, (*question, "-o", "json", device_of(disk)), False, timeout_s, ANY_CODE)
+    command = Command(Tool.NVME, (*question, "-o", "json", device_of(disk)), timeout_s, ANY_CODE)
     try:
         output = runner.run(command)
     except CommandTimedOut:
@@ -106,7 +106,7 @@ def start_self_test(runner: Runner, disk: Disk, test: SelfTest, device_type: str
     if not disk.path:
         raise SelfTestRefused(disk.label, NAMELESS)
     args = ("-t", test.value, "-j", *_type_option(device_type), disk.path)
-    command = Command(Tool.SMARTCTL, args, True, TIMEOUT_S, ANY_CODE)
+    command = Command(Tool.SMARTCTL, args, TIMEOUT_S, ANY_CODE)
     try:
         output = runner.run(command)
     except (CommandFailed, CommandTimedOut) as error:
@@ -124,7 +124,7 @@ def _ask_as(runner: Runner, disk: Disk, device_type: str, timeout_s: float) -> R
     sleeping = ("-n", f"standby,{ASLEEP_CODE}")
     args = ("-x", "-j", *sleeping, *_type_option(device_type), device_of(disk))
     try:
-        output = runner.run(Command(Tool.SMARTCTL, args, False, timeout_s, ANY_CODE))
+        output = runner.run(Command(Tool.SMARTCTL, args, timeout_s, ANY_CODE))
     except CommandTimedOut as error:
         return Reply(Outcome.FAILED, device_type=device_type, problem=error.statement)
     if output.code == ASLEEP_CODE:

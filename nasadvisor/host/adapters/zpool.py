@@ -64,7 +64,7 @@ class ZpoolJson:
         return with_ashifts(with_properties(pool, properties), ashifts)
 
     def _ask(self, args: tuple[str, ...]) -> Answer:
-        command = Command(Tool.ZPOOL, args, mutates=False, timeout_s=TIMEOUT_S)
+        command = Command(Tool.ZPOOL, args, timeout_s=TIMEOUT_S)
         return Answer.of(str(command), self._runner.run(command).stdout)
 
 

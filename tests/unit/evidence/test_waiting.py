@@ -74,4 +74,4 @@ def test_without_bpftrace_it_says_what_to_install() -> None:
 @pytest.mark.parametrize("args", [("-e", "kprobe:f { }"), ("-q", "-f", "json", "/tmp/x.bt", "20"), (str(SCRIPT),)])
 def test_bpftrace_runs_nothing_else(args: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match="not one of the commands"):
-        Command(Tool.BPFTRACE, args, mutates=False, timeout_s=1)
+        Command(Tool.BPFTRACE, args, timeout_s=1)

@@ -126,16 +126,15 @@ def named(line: str) -> tuple[Tool, tuple[str, ...]]:
 @pytest.mark.parametrize("line", DESTROYERS)
 def test_what_could_destroy_something_is_refused(line: str) -> None:
     assert shape_of(tuple(shlex.split(line))) is None
-    for mutates in (True, False):
-        with pytest.raises(ValueError, match=r"not one of the commands|not a valid Tool"):
-            Command(*named(line), mutates, 1)
+    with pytest.raises(ValueError, match=r"not one of the commands|not a valid Tool"):
+        Command(*named(line), 1)
 
 
 @pytest.mark.parametrize("line", ALLOWED)
 def test_what_is_needed_is_allowed(line: str) -> None:
-    shape = shape_of(tuple(shlex.split(line)))
-    assert shape
-    Command(*named(line), shape.mutates, 1)
+    assert Command(*named(line), 1).mutates == (
+        line.split(maxsplit=1)[0] not in ("blkid", "zdb") and "list" not in line
+    )
 
 
 @pytest.mark.parametrize("line", ALLOWED)
@@ -150,7 +149,7 @@ def test_one_word_more_or_less_or_a_nul_is_refused(line: str) -> None:
 
 def test_the_refusal_is_said_and_is_an_error_of_the_host() -> None:
     with pytest.raises(HostError, match="`zpool destroy tank` is not one of the commands that NAS Advisor may run"):
-        Command(Tool.ZPOOL, ("destroy", "tank"), True, 1)
+        Command(Tool.ZPOOL, ("destroy", "tank"), 1)
     assert issubclass(CommandForbidden, ValueError)
 
 

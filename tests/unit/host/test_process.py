@@ -34,10 +34,8 @@ def install(programs: Path, tool: Tool, script: str) -> None:
     path.chmod(0o755)
 
 
-def command(
-    *args: str, tool: Tool = Tool.ZPOOL, mutates: bool = False, timeout_s: float = 20.0, codes: tuple[int, ...] = (0,)
-) -> Command:
-    return Command(tool, args or ("version",), mutates, timeout_s, frozenset(codes))
+def command(*args: str, tool: Tool = Tool.ZPOOL, timeout_s: float = 20.0, codes: tuple[int, ...] = (0,)) -> Command:
+    return Command(tool, args or ("version",), timeout_s, frozenset(codes))
 
 
 def test_answer_is_taken_with_code_and_time(programs: Path) -> None:
@@ -66,7 +64,7 @@ def test_bytes_that_are_no_text_do_not_break_anything(programs: Path) -> None:
 def test_missing_program_names_its_package(programs: Path) -> None:
     assert not HostRunner().has(Tool.SGDISK)
     with pytest.raises(ToolMissing, match="Install the package gdisk"):
-        HostRunner().run(command("--delete=1", DISK, tool=Tool.SGDISK, mutates=True))
+        HostRunner().run(command("--delete=1", DISK, tool=Tool.SGDISK))
     install(programs, Tool.SGDISK, "true")
     assert HostRunner().has(Tool.SGDISK)
 
@@ -83,7 +81,7 @@ def test_search_path_is_never_used(programs: Path, monkeypatch: pytest.MonkeyPat
 def test_failure_says_command_code_and_reason(programs: Path) -> None:
     install(programs, Tool.ZPOOL, "echo 'cannot open tank' >&2; exit 1")
     with pytest.raises(CommandFailed) as failure:
-        HostRunner().run(command("remove", "my pool", "5", mutates=True))
+        HostRunner().run(command("remove", "my pool", "5"))
     assert (failure.value.code, failure.value.stderr) == (1, "cannot open tank\n")
     assert str(failure.value).startswith(
         "zpool remove 'my pool' 5 failed with exit code 1. It said “cannot open tank”."
@@ -117,7 +115,7 @@ def test_what_even_sigkill_cannot_end_is_left_and_said(programs: Path, monkeypat
     kill = os.killpg
     monkeypatch.setattr(os, "killpg", lambda _group, _number: None)  # as for a process in uninterruptible sleep
     with pytest.raises(CommandTimedOut, match="waits inside the kernel") as hit:
-        HostRunner().run(command("remove", "tank", "5", mutates=True, timeout_s=0.3))
+        HostRunner().run(command("remove", "tank", "5", timeout_s=0.3))
     assert hit.value.still_running
     kill(started[0].pid, 9)
     assert started[0].wait(10) == -9

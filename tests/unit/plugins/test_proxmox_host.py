@@ -437,7 +437,7 @@ def test_a_run_becomes_a_task_of_who_asked_for_it(node: ProxmoxHost, by: str, us
 @pytest.mark.parametrize("argument", ["-e", "/tmp/evil.pl", f"{SCRIPTS}/../../evil.pl", "notify.pl"])
 def test_perl_runs_nothing_but_the_scripts_of_integrations(argument: str) -> None:
     with pytest.raises(ValueError, match="not one of the commands"):
-        Command(Tool.PERL, (argument, "x"), mutates=False, timeout_s=1)
+        Command(Tool.PERL, (argument, "x"), timeout_s=1)
 
 
 def test_every_script_that_is_called_is_there() -> None:
