@@ -18,13 +18,16 @@ from nasadvisor.host.config import load_config, load_environment
 from nasadvisor.host.errors import HostError, RulesForbid
 from nasadvisor.host.journal import JournalUnwritable
 from plugins.truenas.api.access import access_from
+from plugins.truenas.api.desk import Desk
 from plugins.truenas.api.errors import VersionOutside
 from plugins.truenas.api.jobs import Progress, Wait
 from plugins.truenas.api.mail import send_mail
 from plugins.truenas.api.reading import Picture, read_picture
-from plugins.truenas.api.records import Record, Records
+from plugins.truenas.api.records import Record, Records, RecordState
+from plugins.truenas.api.remains import against_saying_gone, remnants
 from plugins.truenas.api.session import Sessions, session_with
-from plugins.truenas.api.whole_disks import Desk, Wish, add, against, shown, take_back
+from plugins.truenas.api.taking_back import take_back
+from plugins.truenas.api.whole_disks import Wish, add, against, shown
 from plugins.truenas.versions import SUPPORTS
 
 Result = TypeVar("Result", Record, tuple[Record, tuple[Statement, ...]])
@@ -76,8 +79,11 @@ def status(ctx: click.Context) -> None:
         if not disk.holds:
             click.echo(f"  {disk.identity.serial}  {disk.label}  {zfs_size(disk.identity.size_bytes)}")
     heading("Added before")
-    for record in _office(ctx).records().all():
-        click.echo(f"  {record.id}  {record.at}  {record.pool_name}  {record.state}")
+    records = _office(ctx).records()
+    for record in records.all():
+        click.echo(f"  {record.id}  {record.at}  {record.pool_name}  {_presence(record, picture)}")
+    for damaged in records.damaged():
+        paragraph(str(damaged), "  Warning: ")
 
 
 @main.command("add")
@@ -90,7 +96,7 @@ def add_disks(ctx: click.Context, pool: str, log: tuple[str, ...], cache: tuple[
     """Make whole SSDs a log or a cache. Everything on them is erased."""
     office = _office(ctx)
     with office.sessions()() as session:
-        session.must_allow_changes()
+        session.must_allow_adding()
         picture = read_picture(session)
     wish = Wish(pool, tuple(_named(each, picture) for each in log), tuple(_named(each, picture) for each in cache))
     refusals: tuple[Refused, ...] = tuple(against(wish, picture))
@@ -127,6 +133,16 @@ def mail(ctx: click.Context) -> None:
     text = "This is a test message of NAS Advisor. If you can read it, alerts reach you this way."
     send_mail(_office(ctx).sessions(), "NAS Advisor: test message", text)
     click.echo("TrueNAS accepted the message.")
+
+
+def _presence(record: Record, picture: Picture) -> str:
+    """What is there of it now, whatever the record says."""
+    if remnants(record, picture):
+        return "in the pool"
+    doubts = tuple(against_saying_gone(record, picture))
+    if doubts:
+        return f"not known: {doubts[0]}"
+    return "taken back" if record.state is RecordState.TAKEN_BACK else "no longer in the pool; undo closes it"
 
 
 def _attended(record_id: str, work: Callable[[], Result]) -> Result:

@@ -14,13 +14,13 @@ from plugins.truenas import hazards
 from plugins.truenas.api.access import access_from, is_set_up
 from plugins.truenas.api.mail import send_mail
 from plugins.truenas.api.session import session_with
-from plugins.truenas.versions import SUPPORTS
+from plugins.truenas.versions import PLATFORM_NAME, SUPPORTS
 
 
 class TrueNASHost(HostPlatform):
     """TrueNAS SCALE 25.10 and 26."""
 
-    name = "TrueNAS"
+    name = PLATFORM_NAME
     supports = SUPPORTS
 
     def __init__(self, root: Path = Path("/")) -> None:

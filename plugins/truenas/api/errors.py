@@ -35,8 +35,8 @@ class NotReached(HostError):
 
     def __init__(self, host: str, problem: str) -> None:
         template = _(
-            "TrueNAS at {host} cannot be reached: {problem}. Nothing was read or changed. Check the address, and that "
-            "its web interface answers there."
+            "TrueNAS at {host} cannot be reached: {problem}. This attempt read and changed nothing. Check the address, and "
+            "that its web interface answers there."
         )
         super().__init__(template, host=host, problem=problem)
 
@@ -46,8 +46,8 @@ class CertificateUnknown(HostError):
 
     def __init__(self, host: str, problem: str | Statement) -> None:
         template = _(
-            "What answers at {host} may not be your TrueNAS: {problem}. The API key was not sent, and nothing was read "
-            "or changed. If TrueNAS has a new certificate, store it again as docs/truenas.md says."
+            "What answers at {host} may not be your TrueNAS: {problem}. The API key was not sent, and this attempt read "
+            "and changed nothing. If TrueNAS has a new certificate, store it again as docs/truenas.md says."
         )
         super().__init__(template, host=host, problem=problem)
 
@@ -64,12 +64,13 @@ class NoCommonVersion(HostError):
 
 
 class VersionOutside(HostError):
-    """Reading goes on, changes do not: nobody has looked at how this version treats them."""
+    """Nothing is added: nobody has looked at how this version treats it. Reading and taking back go on."""
 
     def __init__(self, version: str) -> None:
         template = _(
-            "This TrueNAS is version {version}. NAS Advisor changes pools of TrueNAS 25.10 and 26 only, because nobody "
-            "has checked what others do with them; it can still read this one. Nothing was changed."
+            "This TrueNAS is version {version}. NAS Advisor adds to pools of TrueNAS 25.10 and 26 only, because nobody "
+            "has checked what others do with them. It can still read this one and take back what it added before. "
+            "Nothing was changed."
         )
         super().__init__(template, version=version)
 
@@ -79,7 +80,7 @@ class LoginRefused(HostError):
 
     def __init__(self, user: str, reason: Statement) -> None:
         self.reason = reason
-        template = _("TrueNAS did not accept the API key of {user}. {reason} Nothing was read or changed.")
+        template = _("TrueNAS did not accept the API key of {user}. {reason} This attempt read and changed nothing.")
         super().__init__(template, user=user, reason=reason)
 
 
@@ -131,12 +132,12 @@ class CallRefused(HostError):
 class JobFailed(HostError):
     """A job of TrueNAS ended without success."""
 
-    def __init__(self, job: int, method: str, ending: str, error: str) -> None:
+    def __init__(self, job: int, method: str, ending: str, error: str | Statement) -> None:
         template = _(
             "TrueNAS's job {job} ({method}) ended as {ending}: {error}. It may have changed something before that: "
             "look at the pool in TrueNAS before you try again."
         )
-        super().__init__(template, job=str(job), method=method, ending=ending, error=error.rstrip("."))
+        super().__init__(template, job=str(job), method=method, ending=ending, error=_without_stop(error))
 
 
 class JobOutOfSight(HostError):
@@ -148,6 +149,43 @@ class JobOutOfSight(HostError):
             "it up under Jobs in TrueNAS, and then at the pool. Do not start it again before it has ended."
         )
         super().__init__(template, job=str(job), method=method, problem=problem.statement)
+
+
+class EndNotSeen(HostError):
+    """A job ended, but what came of it cannot be read off the pool, or not be recorded."""
+
+    def __init__(self, job: int, method: str, problem: Statement) -> None:
+        template = _(
+            "TrueNAS's job {job} ({method}) has ended, but what came of it could not be seen and recorded. {problem} "
+            "Look at the pool in TrueNAS before you go on."
+        )
+        super().__init__(template, job=str(job), method=method, problem=problem)
+
+
+class TakenBackInPart(HostError):
+    """Some devices were taken out before something stood in the way."""
+
+    def __init__(self, count: int, problem: HostError) -> None:
+        template = _(
+            "{count} device(s) were taken out of the pool, but it is not recorded as taken back. Then: {problem}"
+        )
+        super().__init__(template, count=str(count), problem=problem.statement)
+
+
+class MailNotSent(HostError):
+    """The job of a message ended as it should, without a message having gone out."""
+
+    def __init__(self, job: int) -> None:
+        template = _(
+            "TrueNAS ended its job {job} (mail.send) without sending the message, as it does where e-mail is not "
+            "allowed under Network, Global Configuration, Outbound Network. Allow it, or choose another channel for "
+            "alerts."
+        )
+        super().__init__(template, job=str(job))
+
+
+def _without_stop(error: str | Statement) -> str | Statement:
+    return error.rstrip(".") if isinstance(error, str) else error
 
 
 def _state(changes: bool) -> Statement:

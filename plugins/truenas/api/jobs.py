@@ -7,8 +7,9 @@ from typing import Final
 
 from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.errors import HostError, OutputUnreadable
+from plugins.truenas.api.connection import CHANGES
 from plugins.truenas.api.errors import ConnectionLost, JobFailed, JobOutOfSight, NoAnswer, NotReached
-from plugins.truenas.api.session import Sessions
+from plugins.truenas.api.session import Session, Sessions
 
 SUCCESS: Final = "SUCCESS"
 ENDINGS: Final = frozenset({SUCCESS, "FAILED", "ABORTED"})
@@ -25,13 +26,14 @@ Wait = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a job is, as TrueNAS says it."""
+    """How far a job is, as TrueNAS says it. `result` is what it ended with where that is yes or no."""
 
     job: int
     state: str
     percent: int
     description: str
     error: str = ""
+    result: bool | None = None
 
 
 Observer = Callable[[Progress], None]
@@ -48,8 +50,8 @@ def job_number(method: str, result: object) -> int:
     return result
 
 
-def follow(job: int, method: str, sessions: Sessions, observe: Observer, wait: Wait = time.sleep) -> None:
-    """Wait for the end of a job and report every change of its progress.
+def follow(job: int, method: str, sessions: Sessions, observe: Observer, wait: Wait = time.sleep) -> Progress:
+    """Wait for the end of a job and report every change of its progress; returns the last.
 
     Raises:
         JobFailed: it ended without success.
@@ -75,7 +77,7 @@ def follow(job: int, method: str, sessions: Sessions, observe: Observer, wait: W
         except HostError as error:
             raise JobOutOfSight(job, method, error) from error
         if last and last.state == SUCCESS:
-            return
+            return last
         if last and last.state in ENDINGS:
             raise JobFailed(job, method, last.state, last.error)
 
@@ -100,4 +102,19 @@ def progress_of(job: int, answer: object) -> Progress:
         0 if progress.fields.get("percent") is None else progress.number("percent"),
         str(progress.fields.get("description") or ""),
         str(entry.fields.get("error") or ""),
+        result if isinstance(result := entry.fields.get("result"), bool) else None,
     )
+
+
+def first_under_way(session: Session) -> tuple[int, str] | None:
+    """Number and method of a job that changes a pool and has not ended; None where there is none.
+
+    TrueNAS shows the jobs of whoever asks, also those of an earlier connection (middleware, job.py).
+    """
+    changing = [["method", "in", sorted(CHANGES)], ["state", "in", sorted(UNDER_WAY)]]
+    found = session.call("core.get_jobs", changing)
+    source = "TrueNAS (core.get_jobs)"
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise OutputUnreadable(source, "it is not a list of jobs")
+    jobs = [Answer(source, f"/{number}", each) for number, each in enumerate(found)]
+    return next(((job.number("id"), job.text("method")) for job in jobs), None)

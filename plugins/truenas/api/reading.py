@@ -38,13 +38,17 @@ class Picture:
 
     `pool_ids` are TrueNAS's own numbers by guid; `names` are its identifiers by the disk's key ("{serial_lunid}…"),
     which last, unlike the kernel names that its calls want. `dif` are the keys of disks formatted with protection
-    information, which TrueNAS does not take.
+    information, which TrueNAS does not take. `unseen` are the guids of pools whose tree is not shown: TrueNAS has them
+    in its database, but they are not imported under that name. `places` are the disks of the pools' leaves by the
+    leaf's guid, as TrueNAS's identifiers; a leaf whose disk cannot be told, or that two disks may be, has none.
     """
 
     inventory: Inventory
     pool_ids: Mapping[str, int]
     names: Mapping[str, str]
     dif: frozenset[str]
+    unseen: frozenset[str]
+    places: Mapping[str, str]
 
     def disk_named(self, identifier: str) -> Disk | None:
         """The disk with TrueNAS's identifier; None where there is none or more than one."""
@@ -67,12 +71,40 @@ def read_picture(session: Session) -> Picture:
         tuple(map(_pool, pools)),
         datetime.now(UTC).isoformat(timespec="seconds"),
     )
+    names = {_identity(disk).key: disk.text("identifier") for disk in disks}
     return Picture(
         inventory,
         {pool.text("guid"): pool.number("id") for pool in pools},
-        {_identity(disk).key: disk.text("identifier") for disk in disks},
+        names,
         frozenset(_identity(disk).key for disk in disks if disk.fields.get("dif") is True),
+        frozenset(pool.text("guid") for pool in pools if pool.fields.get("topology") is None),
+        {guid: place for pool in pools for guid, place in _places(pool, inventory, names)},
     )
+
+
+def _places(pool: Answer, inventory: Inventory, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Where each leaf is: by its partition, else the disk that TrueNAS names, else the one it remembers for it."""
+    for leaf in _leaves(pool):
+        path = str(leaf.fields.get("path") or "")
+        found = [disk for disk in inventory.disks if path and any(part.is_at(path) for part in disk.partitions)]
+        found = found or [disk for disk in inventory.disks if disk.kernel_name == leaf.fields.get("disk")]
+        if len(found) == 1:
+            yield leaf.text("guid"), names[found[0].key]
+        elif not found and leaf.fields.get("unavail_disk"):
+            yield leaf.text("guid"), leaf.child("unavail_disk").text("identifier")
+
+
+def _leaves(pool: Answer) -> Iterator[Answer]:
+    if pool.fields.get("topology") is None:
+        return
+    topology = pool.child("topology")
+    waiting = [vdev for key in topology.fields for vdev in _objects(topology, key)]
+    while waiting:
+        vdev = waiting.pop()
+        below = _objects(vdev, "children")
+        waiting.extend(below)
+        if not below:
+            yield vdev
 
 
 def _pool(entry: Answer) -> Pool:

@@ -1,11 +1,14 @@
 """What was asked of TrueNAS, one durable file each: written before it is asked, and again when the end is known."""
 
+import hashlib
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from nasadvisor.documents import DocumentError, from_json, to_json
+from nasadvisor.documents import DocumentError, from_document, to_document
 from nasadvisor.domain.actions import Role
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.errors import HostError
@@ -13,6 +16,11 @@ from nasadvisor.host.journal import write_whole
 from nasadvisor.stored.kinds import Kind, register
 
 SUFFIX: Final = ".whole-disks.json"
+
+FORM: Final = 2
+"""The form of a record's file. 1 had neither a number nor a digest, no guids of leaves and none of the pool's data."""
+
+Json = dict[str, Any]
 
 
 class RecordState(StrEnum):
@@ -25,17 +33,25 @@ class RecordState(StrEnum):
 
 @dataclass(frozen=True)
 class AddedVdev:
-    """A top-level vdev that came of it."""
+    """A top-level vdev that came of it. `leaves` are the guids of its disks, one of them its own where it is one disk.
+
+    A mirror loses its own guid when all but one of its sides are detached; theirs stay. They are empty where a release
+    that did not write them down made the record.
+    """
 
     role: Role
     guid: str
+    leaves: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Record:
-    """Whole disks added to a pool by TrueNAS. `before` are the guids of its logs and caches until then.
+    """Whole disks added to a pool by TrueNAS. `before` are the guids of its logs and caches until then, and
+    those that other records name.
 
-    Disks are named by TrueNAS's identifiers. `at` is UTC in ISO 8601.
+    Disks are named by TrueNAS's identifiers. `at` is UTC in ISO 8601. `pool_vdevs` are the guids of the pool's data
+    vdevs: TrueNAS tells a pool's own guid from its database and the rest by the pool's name (middleware,
+    pool_/pool.py). They are empty in records of an earlier release.
     """
 
     id: str
@@ -46,6 +62,7 @@ class Record:
     log_disks: tuple[str, ...]
     cache_disks: tuple[str, ...]
     before: tuple[str, ...]
+    pool_vdevs: tuple[str, ...]
     state: RecordState = RecordState.ASKED
     added: tuple[AddedVdev, ...] = ()
 
@@ -53,6 +70,16 @@ class Record:
     def disks(self) -> tuple[str, ...]:
         """Every disk of it."""
         return (*self.log_disks, *self.cache_disks)
+
+    @property
+    def guids(self) -> frozenset[str]:
+        """Every guid that is known to have come of it."""
+        return frozenset(guid for vdev in self.added for guid in (vdev.guid, *vdev.leaves))
+
+    @property
+    def knows_all_guids(self) -> bool:
+        """Whether nothing can have come of it but what `guids` names."""
+        return sum(len(vdev.leaves) for vdev in self.added) >= len(self.disks)
 
 
 register(Kind("truenas-record", Record))
@@ -78,7 +105,9 @@ class Records:
         Raises:
             JournalUnwritable: then nothing may be asked.
         """
-        write_whole(self.directory / f"{record.id}{SUFFIX}", to_json(record))
+        document = to_document(record)
+        text = json.dumps({"form": FORM, "record": document, "sha256": _digest(document)}, sort_keys=True)
+        write_whole(self.directory / f"{record.id}{SUFFIX}", text)
         return record
 
     def read(self, record: str) -> Record:
@@ -93,12 +122,19 @@ class Records:
         return _read(path)
 
     def all(self) -> tuple[Record, ...]:
-        """All of them, oldest first.
+        """All that can be read, oldest first."""
+        return tuple(sorted((each for each in self._each() if isinstance(each, Record)), key=lambda record: record.at))
 
-        Raises:
-            RecordUnknown: one of them is damaged.
-        """
-        return tuple(sorted(map(_read, self._paths()), key=lambda record: record.at))
+    def damaged(self) -> tuple[RecordUnknown, ...]:
+        """What is wrong with those that cannot be read."""
+        return tuple(each for each in self._each() if isinstance(each, RecordUnknown))
+
+    def _each(self) -> Iterator[Record | RecordUnknown]:
+        for path in self._paths():
+            try:
+                yield _read(path)
+            except RecordUnknown as error:
+                yield error
 
     def _paths(self) -> list[Path]:
         return sorted(self.directory.glob(f"*{SUFFIX}"))
@@ -110,7 +146,51 @@ def taken_back(record: Record) -> Record:
 
 
 def _read(path: Path) -> Record:
+    name = path.name.removesuffix(SUFFIX)
     try:
-        return from_json(Record, path.read_text(encoding="utf-8"))
+        record = from_document(Record, _upgraded(json.loads(path.read_text(encoding="utf-8"))))
     except (OSError, UnicodeDecodeError, DocumentError) as error:
-        raise RecordUnknown(path.name.removesuffix(SUFFIX), str(error)) from error
+        raise RecordUnknown(name, str(error)) from error
+    except (ValueError, RecursionError) as error:
+        raise RecordUnknown(name, f"it is not JSON: {error}") from error
+    if record.id != name:
+        raise RecordUnknown(name, f"the file holds the record {record.id}")
+    return record
+
+
+def _upgraded(document: object) -> object:
+    """The document of a record in the present form, from that or an earlier one.
+
+    Raises:
+        DocumentError: it was damaged, or a newer release wrote it.
+    """
+    if not isinstance(document, dict):
+        raise DocumentError("it is not an object")
+    if "form" not in document:
+        return _from_form_1(document)
+    if document["form"] != FORM:
+        raise DocumentError(f"another release of NAS Advisor wrote it, in form {document['form']}")
+    record = document.get("record")
+    if not isinstance(record, dict) or document.get("sha256") != _digest(record):
+        raise DocumentError("it was damaged: its digest does not fit")
+    return record
+
+
+def _from_form_1(document: Json) -> Json:
+    """A cache and a single log are one disk, so their own guid is that of their leaf; a mirror's leaves are unknown."""
+    added, logs = document.get("added"), document.get("log_disks")
+    if not isinstance(added, list) or not isinstance(logs, list):
+        return document
+    alone = len(logs) == 1
+    return {**document, "pool_vdevs": [], "added": [_vdev_of_form_1(each, alone) for each in added]}
+
+
+def _vdev_of_form_1(vdev: object, log_is_alone: bool) -> object:
+    if not isinstance(vdev, dict):
+        return vdev
+    is_leaf = log_is_alone or vdev.get("role") == Role.CACHE
+    return {**vdev, "leaves": [vdev.get("guid")] if is_leaf else []}
+
+
+def _digest(document: Json) -> str:
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode("ascii")).hexdigest()

@@ -1,9 +1,10 @@
 # ruff: noqa: N802 - named like the statements they make
-"""What is refused about whole disks, besides the rules that hold everywhere."""
+"""What is refused and what is said about whole disks, besides the rules that hold everywhere."""
 
-from nasadvisor.domain.inventory import Disk, Vdev
-from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.inventory import Disk, Hold, Pool, Vdev
+from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
+from plugins.truenas.api.records import Record
 
 
 def ProtectionInformation(disk: Disk) -> Refused:
@@ -44,7 +45,7 @@ def LeafUnknown(leaf: Vdev) -> Refused:
         "leaf-unknown",
         _(
             "TrueNAS does not show which disk {path} is on, so nobody can tell what its removal would wipe. Nothing "
-            "was changed. Plug the disk in, or take the device out in TrueNAS."
+            "was changed. Plug the disk in, or take the device out in TrueNAS; then undo it here again."
         ),
         {"path": leaf.path or leaf.name},
     )
@@ -56,3 +57,137 @@ def DisksDiffer(pool_name: str) -> Refused:
         _("The SSDs of a mirrored log for pool {pool} must have the same size. Choose two of one size."),
         {"pool": pool_name},
     )
+
+
+def PoolNotSeen(pool: Pool) -> Refused:
+    return Refused(
+        "pool-not-seen",
+        _(
+            "Pool {pool} is {state} in TrueNAS and its devices are not shown, so nobody can see whether the log or "
+            "cache is still in it. Nothing was changed by this step, and nothing is recorded as taken back. Import the "
+            "pool or unlock its disks, then undo it again."
+        ),
+        {"pool": pool.name, "state": pool.state},
+    )
+
+
+def PoolNotListed(record: Record) -> Refused:
+    return Refused(
+        "pool-not-listed",
+        _(
+            "TrueNAS does not list pool {pool} (guid {guid}) any more, and the SSDs {disks} are not all there and "
+            "blank, so the log or cache may be in use again once the pool is imported. Nothing was changed by this "
+            "step, and nothing is recorded as taken back. Import the pool, or wipe the SSDs in TrueNAS if it was "
+            "destroyed; then undo it again."
+        ),
+        {"pool": record.pool_name, "guid": record.pool_guid, "disks": ", ".join(record.disks)},
+    )
+
+
+def OtherPoolOfThatName(record: Record, pool: Pool) -> Refused:
+    return Refused(
+        "other-pool-of-that-name",
+        _(
+            "The pool that TrueNAS shows as {pool} has none of the data devices that it had when {disks} were added: "
+            "it is another pool of that name. Nothing was changed by this step, and nothing is recorded as taken back. "
+            "Import the pool that got them, then undo it again."
+        ),
+        {"pool": pool.name, "disks": ", ".join(record.disks)},
+    )
+
+
+def VdevUnclear(pool: Pool, top: Vdev) -> Refused:
+    return Refused(
+        "vdev-unclear",
+        _(
+            "Pool {pool} has a log or cache, {vdev} (guid {guid}), that was not there before, and the record does not "
+            "say whether it is the one that was added here. Nothing was changed by this step, and nothing is recorded "
+            "as taken back. If it is not wanted, take it out in TrueNAS; if its SSD is missing, plug it in. Then undo "
+            "it again."
+        ),
+        {"pool": pool.name, "vdev": top.name, "guid": top.guid},
+    )
+
+
+def DiskStillHeld(disk: Disk, hold: Hold) -> Refused:
+    return Refused(
+        "disk-still-held",
+        _(
+            "TrueNAS counts {disk} to the pool {pool} without showing as what, so nobody can see whether it is still "
+            "its log or cache. Nothing was changed by this step, and nothing is recorded as taken back. Import that "
+            "pool if it is exported, or wipe the SSD in TrueNAS if the pool is gone; then undo it again."
+        ),
+        {"disk": disk.label, "pool": hold.what},
+    )
+
+
+def StillThere(pool: Pool, top: Vdev) -> Refused:
+    return Refused(
+        "still-there",
+        _(
+            "Pool {pool} still shows {vdev} (guid {guid}), which was to be taken out. Nothing is recorded as taken "
+            "back. Look at the pool and at Jobs in TrueNAS, then undo it again."
+        ),
+        {"pool": pool.name, "vdev": top.name, "guid": top.guid},
+    )
+
+
+def JobUnderWay(job: int, method: str) -> Refused:
+    return Refused(
+        "job-under-way",
+        _(
+            "TrueNAS is still working on job {job} ({method}), so what comes of it cannot be seen yet. Nothing was "
+            "changed. Wait until it has ended (Jobs in TrueNAS), then undo it again."
+        ),
+        {"job": str(job), "method": method},
+    )
+
+
+def DiskNotShown(name: str) -> Statement:
+    return Statement(
+        "disk-not-shown",
+        _(
+            "TrueNAS does not show exactly one disk {disk}. It is in none of its pools any more, but whether it was "
+            "wiped cannot be seen: wipe it before it is used elsewhere."
+        ),
+        {"disk": name},
+    )
+
+
+def DiskUsedAnew(disk: Disk) -> Statement:
+    return Statement(
+        "disk-used-anew",
+        _("{disk} is in use by a pool again, as something that this record did not add. It was left alone."),
+        {"disk": disk.label},
+    )
+
+
+def DiskNotWiped(disk: Disk) -> Statement:
+    return Statement(
+        "disk-not-wiped",
+        _(
+            "TrueNAS still shows partitions on {disk}, so it was not wiped. It is in no pool; wipe it in TrueNAS "
+            "before it is used elsewhere."
+        ),
+        {"disk": disk.label},
+    )
+
+
+def LayoutDiffers(pool: Pool) -> Statement:
+    return Statement(
+        "layout-differs",
+        _("pool {pool} does not show exactly the SSDs that were asked for as an ONLINE log or cache"),
+        {"pool": pool.name},
+    )
+
+
+def StillShown(pool: Pool, top: Vdev) -> Statement:
+    return Statement(
+        "still-shown",
+        _("pool {pool} still shows {vdev} (guid {guid})"),
+        {"pool": pool.name, "vdev": top.name, "guid": top.guid},
+    )
+
+
+def DevicesHidden(name: str) -> Statement:
+    return Statement("devices-hidden", _("TrueNAS does not show the devices of pool {pool} now."), {"pool": name})

@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
+from nasadvisor.domain.refusals import PlatformUntested, said_with_undo
+from nasadvisor.domain.statements import Finding
 from nasadvisor.host.errors import OutputUnreadable
 from plugins.truenas.api.access import Access
 from plugins.truenas.api.connection import CALL_TIMEOUT_S, Connection, connection_to
@@ -20,7 +22,7 @@ from plugins.truenas.api.errors import (
     LoginRefused,
     VersionOutside,
 )
-from plugins.truenas.versions import SUPPORTS
+from plugins.truenas.versions import PLATFORM_NAME, SUPPORTS
 
 REFUSALS: Final = {
     "AUTH_ERR": BAD_KEY,
@@ -46,10 +48,17 @@ class Session:
         """As `Connection.call`."""
         return self.connection.call(method, *params)
 
-    def must_allow_changes(self) -> None:
-        """Raises VersionOutside where only reading is possible."""
+    def must_allow_adding(self) -> None:
+        """Raises VersionOutside where nothing is added. Taking back is possible there, with a warning."""
         if not SUPPORTS.holds(self.version):
             raise VersionOutside(self.version)
+
+    @property
+    def warning_with_undo(self) -> Finding | None:
+        """What is said with an undo on a version that this release was not made for."""
+        if SUPPORTS.holds(self.version):
+            return None
+        return said_with_undo(PlatformUntested(PLATFORM_NAME, self.version, SUPPORTS.first, SUPPORTS.before))
 
 
 Sessions = Callable[[], AbstractContextManager[Session]]

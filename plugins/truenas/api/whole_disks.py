@@ -1,12 +1,9 @@
-"""The supported way: TrueNAS itself makes whole disks a log or a cache (`pool.update`), and takes them out again.
+"""The supported way: TrueNAS itself makes whole disks a log or a cache (`pool.update`).
 
-`pool.remove` wipes the parent disk of every leaf, whatever else is on it (middleware, pool_disk_operations.py). It is
-therefore only ever asked for a vdev that one of our records names, on disks that hold nothing but that vdev's one
-partition, made by TrueNAS over the whole disk. It is never asked for a slice.
+What is recorded as added is what the pool shows after TrueNAS's job, not what the job says.
 """
 
 import json
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,17 +11,17 @@ from datetime import UTC, datetime
 from nasadvisor.domain import refusals as no
 from nasadvisor.domain.actions import Role
 from nasadvisor.domain.checks import against_shared_disk, can_use_pool
-from nasadvisor.domain.inventory import Disk, Pool, Vdev
-from nasadvisor.domain.statements import Refused, Statement
-from nasadvisor.domain.undo_checks import USABLE, against_sick_log
+from nasadvisor.domain.inventory import Disk, Pool
+from nasadvisor.domain.statements import Refused
 from nasadvisor.host.errors import RulesForbid
+from nasadvisor.host.journal import JournalUnwritable
 from plugins.truenas.api import refusals as here
-from plugins.truenas.api.errors import JobFailed
-from plugins.truenas.api.jobs import Observer, Wait, follow, job_number
+from plugins.truenas.api.desk import Desk, picture_after
+from plugins.truenas.api.errors import EndNotSeen, JobFailed
+from plugins.truenas.api.jobs import follow, job_number
 from plugins.truenas.api.reading import Picture, read_picture
-from plugins.truenas.api.records import AddedVdev, Record, Records, RecordState, taken_back
-from plugins.truenas.api.session import Sessions
-from plugins.truenas.hazards import is_whole
+from plugins.truenas.api.records import Record, RecordState
+from plugins.truenas.api.remains import Remnant, learnt, remnants
 
 
 @dataclass(frozen=True)
@@ -34,17 +31,6 @@ class Wish:
     pool_name: str
     log_disks: tuple[str, ...] = ()
     cache_disks: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Desk:
-    """What is needed to ask TrueNAS: the way to it, our records, who is told of progress, who asks."""
-
-    sessions: Sessions
-    records: Records
-    observe: Observer
-    by: str
-    wait: Wait = time.sleep
 
 
 def against(wish: Wish, picture: Picture) -> Iterator[Refused]:
@@ -105,7 +91,7 @@ def add(wish: Wish, record_id: str, desk: Desk) -> Record:
         HostError: TrueNAS could not do it, or it is not known; the record stays and can be taken back.
     """
     with desk.sessions() as session:
-        session.must_allow_changes()
+        session.must_allow_adding()
         picture = read_picture(session)
         refusals = tuple(against(wish, picture))
         if refusals:
@@ -113,77 +99,37 @@ def add(wish: Wish, record_id: str, desk: Desk) -> Record:
         record = desk.records.write(_asked(wish, record_id, desk.by, picture))
         job = job_number("pool.update", session.call("pool.update", *request_for(wish, picture)))
     follow(job, "pool.update", desk.sessions, desk.observe, desk.wait)
-    added = added_by(record, _picture(desk))
-    if len({vdev.role for vdev in added}) < bool(wish.log_disks) + bool(wish.cache_disks):
-        raise JobFailed(job, "pool.update", "SUCCESS", "the pool does not show the new devices")
-    return desk.records.write(replace(record, state=RecordState.ADDED, added=added))
-
-
-def added_by(record: Record, picture: Picture) -> tuple[AddedVdev, ...]:
-    """The logs and caches that are in the pool now, were not before, and lie on the disks of the record."""
-    pool = picture.inventory.pool(record.pool_guid)
-    if pool is None:
-        return ()
-    return tuple(
-        AddedVdev(role, top.guid)
-        for role, tops in ((Role.CACHE, pool.caches), (Role.LOG, pool.logs))
-        for top in tops
-        if top.guid not in record.before and _is_on(record, top, picture)
-    )
-
-
-def take_back(record: Record, desk: Desk) -> tuple[Record, tuple[Statement, ...]]:
-    """Have TrueNAS take the disks out again, caches first; what it said of wiping comes with the record.
-
-    Raises:
-        RulesForbid, VersionOutside: nothing was changed by the step that it is about.
-        HostError: it did not work, or it is not known; it can be asked for again.
-    """
-    notes: list[Statement] = []
-    for vdev in record.added or added_by(record, _picture(desk)):
-        notes.extend(_remove(vdev, record, desk))
-    return desk.records.write(taken_back(record)), tuple(notes)
-
-
-def against_removal(vdev: AddedVdev, record: Record, picture: Picture) -> Iterator[Refused]:
-    """Every reason not to have TrueNAS remove a vdev, and with it wipe its disks."""
-    pool = picture.inventory.pool(record.pool_guid)
-    if pool is None:
-        yield no.NoPool(record.pool_guid)
-        return
-    if pool.state not in USABLE:
-        yield no.PoolNotOnline(pool)
-    top = _top(vdev, pool)
-    if top is None:
-        yield no.VdevGone(vdev.guid, pool.name, vdev.role)
-        return
-    if vdev.role is Role.LOG:
-        yield from against_sick_log(pool, top)
-    for leaf in top.leaves():
-        yield from _against_wipe(leaf, top, vdev.role, record, picture)
-
-
-def _remove(vdev: AddedVdev, record: Record, desk: Desk) -> list[Statement]:
-    with desk.sessions() as session:
-        session.must_allow_changes()
-        picture = read_picture(session)
-        pool = picture.inventory.pool(record.pool_guid)
-        if pool and all(each.guid != vdev.guid for each in pool.vdevs()):
-            return []
-        refusals = tuple(against_removal(vdev, record, picture))
-        if refusals:
-            raise RulesForbid(refusals)
-        number = picture.pool_ids[record.pool_guid]
-        job = job_number("pool.remove", session.call("pool.remove", number, {"label": vdev.guid}))
     try:
-        follow(job, "pool.remove", desk.sessions, desk.observe, desk.wait)
-    except JobFailed as error:
-        # It wipes after it has removed, and fails as a whole if it cannot wipe.
-        pool = _picture(desk).inventory.pool(record.pool_guid)
-        if pool is None or any(each.guid == vdev.guid for each in pool.vdevs()):
-            raise
-        return [error.statement]
-    return []
+        return _seen_added(record, job, desk)
+    except JournalUnwritable as error:
+        raise EndNotSeen(job, "pool.update", error.statement) from error
+
+
+def _seen_added(record: Record, job: int, desk: Desk) -> Record:
+    """The record as added, once the pool shows every disk of it, in its place and ONLINE."""
+    picture = picture_after(job, "pool.update", desk)
+    pool = picture.inventory.pool(record.pool_guid)
+    if pool is None or pool.guid in picture.unseen:
+        raise EndNotSeen(job, "pool.update", here.DevicesHidden(record.pool_name))
+    found = remnants(record, picture)
+    record = desk.records.write(learnt(record, found, picture))
+    if not _is_as_asked(record, found, picture):
+        raise JobFailed(job, "pool.update", "SUCCESS", here.LayoutDiffers(pool))
+    return desk.records.write(replace(record, state=RecordState.ADDED))
+
+
+def _is_as_asked(record: Record, found: tuple[Remnant, ...], picture: Picture) -> bool:
+    """The log is one vdev of exactly its disks, the caches are exactly theirs, and all of it works."""
+    places: dict[Role, list[str | None]] = {Role.LOG: [], Role.CACHE: []}
+    for each in found:
+        if each.role is not None:
+            places[each.role] += [picture.places.get(leaf.guid) for leaf in each.top.leaves()]
+    return (
+        sorted(map(str, places[Role.LOG])) == sorted(record.log_disks)
+        and sorted(map(str, places[Role.CACHE])) == sorted(record.cache_disks)
+        and sum(each.role is Role.LOG for each in found) == bool(record.log_disks)
+        and all(vdev.state == "ONLINE" for each in found for vdev in each.top.walk())
+    )
 
 
 def _against_disk(disk: Disk, pool: Pool, picture: Picture) -> Iterator[Refused]:
@@ -202,25 +148,6 @@ def _against_mirror(disks: list[Disk], pool: Pool) -> Iterator[Refused]:
         yield here.DisksDiffer(pool.name)
 
 
-def _against_wipe(leaf: Vdev, top: Vdev, role: Role, record: Record, picture: Picture) -> Iterator[Refused]:
-    """The disk of a leaf is one of the record's, and nothing is on it but this leaf's partition over all of it."""
-    found = picture.inventory.partition_at(leaf.path)
-    if found is None:
-        yield here.LeafUnknown(leaf)
-        return
-    disk, part = found
-    pool = picture.inventory.pool(record.pool_guid)
-    if pool and picture.names.get(disk.key) not in record.disks:
-        yield no.VdevChanged(pool, top, leaf, role)
-    if not is_whole(disk, part):
-        yield here.RemoveWipesMore(disk)
-
-
-def _is_on(record: Record, top: Vdev, picture: Picture) -> bool:
-    found = [picture.inventory.partition_at(leaf.path) for leaf in top.leaves()]
-    return all(place and picture.names.get(place[0].key) in record.disks for place in found)
-
-
 def _asked(wish: Wish, record_id: str, by: str, picture: Picture) -> Record:
     pool = _pool_named(wish.pool_name, picture)
     if pool is None:
@@ -234,12 +161,8 @@ def _asked(wish: Wish, record_id: str, by: str, picture: Picture) -> Record:
         log_disks=wish.log_disks,
         cache_disks=wish.cache_disks,
         before=tuple(top.guid for top in (*pool.logs, *pool.caches)),
+        pool_vdevs=tuple(top.guid for top in pool.data),
     )
-
-
-def _top(vdev: AddedVdev, pool: Pool) -> Vdev | None:
-    tops = pool.logs if vdev.role is Role.LOG else pool.caches
-    return next((top for top in tops if top.guid == vdev.guid), None)
 
 
 def _kernel_name(name: str, picture: Picture) -> str:
@@ -251,8 +174,3 @@ def _kernel_name(name: str, picture: Picture) -> str:
 
 def _pool_named(name: str, picture: Picture) -> Pool | None:
     return next((pool for pool in picture.inventory.pools if pool.name == name), None)
-
-
-def _picture(desk: Desk) -> Picture:
-    with desk.sessions() as session:
-        return read_picture(session)

@@ -13,10 +13,10 @@ from cryptography.x509.oid import NameOID
 
 from plugins.truenas.api.access import CERTIFICATE, KEY_FILE, URL, Access, access_from
 from plugins.truenas.api.access import USER as USER_SETTING
+from plugins.truenas.api.desk import Desk
 from plugins.truenas.api.jobs import Progress
 from plugins.truenas.api.records import Records
 from plugins.truenas.api.session import session_with
-from plugins.truenas.api.whole_disks import Desk
 from tests.unit.truenas.standin import KEY, USER, StandIn
 
 

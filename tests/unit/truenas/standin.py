@@ -52,6 +52,23 @@ def leaf(guid: str, disk: str, device: str, partuuid: str) -> Json:
     }
 
 
+def missing(guid: str, remembered: Json | None = None) -> Json:
+    """A disk that was pulled, as 26 shows it: its guid for a name, and no path (pool_/topology.py).
+
+    `remembered` is the disk that TrueNAS's database has for the guid. There are no keys `device` and `disk`.
+    """
+    return {
+        "name": guid,
+        "type": "DISK",
+        "guid": guid,
+        "status": "UNAVAIL",
+        "stats": stats(),
+        "children": [],
+        "path": None,
+        "unavail_disk": remembered,
+    }
+
+
 def mirror(guid: str, number: int, *children: Json) -> Json:
     """A mirror in a pool's tree."""
     return {
@@ -125,7 +142,8 @@ class StandIn:
 
     `silent` are calls that are never answered, `garbled` answers that are sent as they are, `refused` JSON-RPC errors.
     The connection is cut at a call in `cut_at`, once for each entry. A job takes `polls_of_a_job` looks; `job_error`
-    makes it fail. `calls` are all that came, `wiped` the disks that pool.remove wiped.
+    makes it fail. A message that may not go out ends its job well, with false. `calls` are all that
+    came, `wiped` the disks that pool.remove wiped.
     """
 
     certificate: Path
@@ -140,6 +158,7 @@ class StandIn:
     cut_at: list[str] = field(default_factory=list)
     polls_of_a_job: int = 3
     job_error: str = ""
+    mail_goes_out: bool = True
     pools: list[Json] = field(default_factory=list)
     disks: list[Json] = field(default_factory=list)
     jobs: dict[int, Json] = field(default_factory=dict)
@@ -182,6 +201,11 @@ class StandIn:
     def called(self, method: str) -> list[list[Any]]:
         """The parameters of every call of a method."""
         return [params for name, params in self.calls if name == method]
+
+    def take_offline(self, name: str = "tank") -> None:
+        """The pool is not imported under its name any more: only TrueNAS's database has it (pool_/pool.py)."""
+        pool = next(each for each in self.pools if each["name"] == name)
+        pool.update(status="OFFLINE", topology=None, healthy=False, size=None, allocated=None)
 
     def disk(self, name: str) -> Json:
         """A disk by its kernel name."""
@@ -258,7 +282,7 @@ class StandIn:
                     ],
                 }
             case "core.get_jobs":
-                return self._look_at_job(params[0][0][2])
+                return self._jobs(params[0])
             case "pool.update" | "pool.remove" | "mail.send":
                 return self._start_job(method, params)
         raise AssertionError(f"The stand-in does not know {method}")
@@ -284,6 +308,13 @@ class StandIn:
         }
         return number
 
+    def _jobs(self, filters: list[Any]) -> list[Json]:
+        """core.get_jobs with the two kinds of filters that we use; only a look by number takes a job further."""
+        if filters[0][:2] == ["id", "="]:
+            return self._look_at_job(filters[0][2])
+        wanted = {name: values for name, operator, values in filters if operator == "in"}
+        return [job for job in self.jobs.values() if all(job[name] in values for name, values in wanted.items())]
+
     def _look_at_job(self, number: int) -> list[Json]:
         job = self.jobs.get(number)
         if job is None:
@@ -307,6 +338,8 @@ class StandIn:
         if job["method"] == "pool.update":
             self._extend(*job["arguments"])
         job["state"] = "SUCCESS"
+        if job["method"] == "mail.send":
+            job["result"] = self.mail_goes_out
         job["progress"] = {"percent": 100, "description": "", "extra": None}
 
     def _extend(self, pool_id: int, changes: Json) -> None:

@@ -1,12 +1,14 @@
 """`nasadvisor-truenas` against a stand-in."""
 
+from dataclasses import replace
+
 import pytest
 from click.testing import CliRunner, Result
 
 from plugins.truenas import cli
 from plugins.truenas.api.records import RecordState
 from tests.unit.truenas.conftest import Office
-from tests.unit.truenas.standin import StandIn
+from tests.unit.truenas.standin import StandIn, stats
 
 
 def run(office: Office, *args: str, answer: str = "") -> Result:
@@ -54,6 +56,55 @@ def test_undo_takes_it_back(truenas: StandIn, office: Office) -> None:
     result = run(office, "undo", record.id, "--yes")
     assert (result.exit_code, result.stdout) == (0, "Taken back.\n")
     assert office.desk.records.all()[0].state is RecordState.TAKEN_BACK
+
+
+def test_status_says_of_every_record_what_is_so_whatever_is_written_there(truenas: StandIn, office: Office) -> None:
+    """Also of one that was closed too early, and of one that is damaged."""
+    run(office, *ADD, "--yes")
+    record = office.desk.records.all()[0]
+    office.desk.records.write(replace(record, state=RecordState.TAKEN_BACK))
+    (office.desk.records.directory / "r0.whole-disks.json").write_text("{")
+    result = run(office, "status")
+    assert f"{record.id}  {record.at}  tank  in the pool" in result.stdout
+    assert "There is no usable record r0" in result.stdout
+    truenas.take_offline()
+    assert "tank  not known: Pool tank is OFFLINE in TrueNAS" in run(office, "status").stdout
+
+
+def test_status_after_somebody_took_it_out_and_after_the_undo(truenas: StandIn, office: Office) -> None:
+    run(office, "add", "--pool", "tank", "--log", "SSD1", "--yes")
+    truenas._remove(3, {"label": "201"})
+    assert "tank  no longer in the pool; undo closes it" in run(office, "status").stdout
+    assert run(office, "undo", office.desk.records.all()[0].id, "--yes").exit_code == 0
+    assert "tank  taken back" in run(office, "status").stdout
+
+
+def test_undo_of_a_pool_that_is_offline_is_refused_and_stays_open(truenas: StandIn, office: Office) -> None:
+    run(office, *ADD, "--yes")
+    truenas.take_offline()
+    result = run(office, "undo", office.desk.records.all()[0].id, "--yes")
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert "Import the pool" in result.stderr
+    assert office.desk.records.all()[0].state is RecordState.ADDED
+
+
+def test_undo_that_stopped_half_way_needs_attention(truenas: StandIn, office: Office) -> None:
+    """Exit code 3 would say that nothing was changed."""
+    run(office, *ADD, "--yes")
+    truenas.pools[0]["topology"]["log"][0]["stats"] = stats(write_errors=1)
+    result = run(office, "undo", office.desk.records.all()[0].id, "--yes")
+    assert (result.exit_code, result.stdout) == (5, "")
+    assert "1 device(s) were taken out of the pool" in result.stderr
+
+
+def test_undo_on_a_version_outside_the_range_warns_and_adding_is_refused(truenas: StandIn, office: Office) -> None:
+    run(office, *ADD, "--yes")
+    truenas.version = "27.0.0"
+    result = run(office, "undo", office.desk.records.all()[0].id, "--yes")
+    assert result.exit_code == 0
+    assert "Warning: This undo ran on TrueNAS 27.0.0" in result.stdout
+    assert "Taken back." in result.stdout
+    assert run(office, *ADD, "--yes").exit_code == 3
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from nasadvisor.domain.platforms import Notice
 from nasadvisor.domain.statements import Level
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.platforms import HostPlatforms
-from plugins.truenas.api.errors import AccessNotSet, JobFailed
+from plugins.truenas.api.errors import AccessNotSet, JobFailed, MailNotSent
 from plugins.truenas.host import TrueNASHost
 from tests.unit.fakes import FakeRunner
 from tests.unit.machines import home_server
@@ -77,6 +77,14 @@ def test_alerts_go_out_as_truenas_own_mail(truenas: StandIn, tmp_path: Path) -> 
     assert truenas.called("mail.send") == [
         [{"subject": "Pool tank is DEGRADED", "text": "Replace what is broken.", "queue": True}]
     ]
+
+
+@pytest.mark.usefixtures("set_up")
+def test_a_message_that_truenas_may_not_send_is_not_taken_for_sent(truenas: StandIn) -> None:
+    """Its job ends as if all were well, with false (middleware, plugins/mail.py, NetworkActivityDisabled)."""
+    truenas.polls_of_a_job, truenas.mail_goes_out = 1, False
+    with pytest.raises(MailNotSent, match="without sending the message"):
+        TrueNASHost().notify(FakeRunner(), NOTICE)
 
 
 @pytest.mark.usefixtures("set_up")

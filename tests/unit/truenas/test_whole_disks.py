@@ -1,5 +1,6 @@
-"""Whole disks as log and cache by TrueNAS itself, and back; against a stand-in. One test for each hazard."""
+"""Whole disks as log and cache by TrueNAS itself; against a stand-in. One test for each hazard."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,14 +11,22 @@ from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host.errors import RulesForbid
 from nasadvisor.host.journal import JournalUnwritable
 from plugins.truenas.api.access import Access
-from plugins.truenas.api.errors import CallRefused, ConnectionLost, JobFailed, JobOutOfSight, NoAnswer, VersionOutside
+from plugins.truenas.api.errors import (
+    CallRefused,
+    ConnectionLost,
+    EndNotSeen,
+    JobFailed,
+    JobOutOfSight,
+    NoAnswer,
+    VersionOutside,
+)
 from plugins.truenas.api.jobs import ATTEMPTS, RETRY_S, Progress
 from plugins.truenas.api.reading import read_picture
-from plugins.truenas.api.records import AddedVdev, Record, RecordState, RecordUnknown
+from plugins.truenas.api.records import AddedVdev, RecordState
 from plugins.truenas.api.session import session_with
-from plugins.truenas.api.whole_disks import Wish, add, added_by, shown, take_back
+from plugins.truenas.api.whole_disks import Wish, add, shown
 from tests.unit.truenas.conftest import Office
-from tests.unit.truenas.standin import SSD_BYTES, StandIn, disk, identifier, leaf, partition, stats
+from tests.unit.truenas.standin import SSD_BYTES, StandIn, disk, identifier, partition
 
 MIRROR_AND_CACHE = Wish("tank", (identifier("SSD1"), identifier("SSD2")), (identifier("SSD3"),))
 SINGLE = Wish("tank", (identifier("SSD1"),))
@@ -35,7 +44,8 @@ def test_truenas_is_asked_once_with_the_kernel_names_of_the_moment(truenas: Stan
     record = add(MIRROR_AND_CACHE, "r1", office.desk)
     topology = {"log": [{"type": "MIRROR", "disks": ["sdb", "sdc"]}], "cache": [{"type": "STRIPE", "disks": ["sdd"]}]}
     assert truenas.called("pool.update") == [[3, {"topology": topology}]]
-    assert record.added == (AddedVdev(Role.CACHE, "203"), AddedVdev(Role.LOG, "9201"))
+    assert record.added == (AddedVdev(Role.CACHE, "203", ("203",)), AddedVdev(Role.LOG, "9201", ("201", "202")))
+    assert record.pool_vdevs == ("101",)
     assert office.desk.records.read("r1") == record
 
 
@@ -166,17 +176,6 @@ def test_a_job_of_another_shape_is_out_of_sight(truenas: StandIn, office: Office
         add(SINGLE, "r1", office.desk)
 
 
-def test_an_update_that_nobody_saw_the_end_of_can_be_taken_back(truenas: StandIn, office: Office) -> None:
-    truenas.cut_at += ["core.get_jobs"] * ATTEMPTS
-    with pytest.raises(JobOutOfSight):
-        add(MIRROR_AND_CACHE, "r1", office.desk)
-    truenas.polls_of_a_job = 0
-    truenas._look_at_job(1234)
-    record, notes = take_back(office.desk.records.read("r1"), office.desk)
-    assert (record.state, notes) == (RecordState.TAKEN_BACK, ())
-    assert truenas.pools[0]["topology"]["log"] == truenas.pools[0]["topology"]["cache"] == []
-
-
 @pytest.mark.parametrize(("trouble", "error"), [("silent", NoAnswer), ("cut_at", ConnectionLost)])
 def test_when_nobody_knows_whether_it_began_that_is_said(
     truenas: StandIn, access: Access, office: Office, trouble: str, error: type[Exception]
@@ -188,141 +187,79 @@ def test_when_nobody_knows_whether_it_began_that_is_said(
     assert office.desk.records.read("r1").state is RecordState.ASKED
 
 
+NOT_AS_ASKED = "ended as SUCCESS: pool tank does not show exactly the SSDs that were asked for"
+
+
 def test_what_is_said_to_be_done_but_is_not_there_is_a_failure(truenas: StandIn, office: Office) -> None:
     truenas._extend = lambda *_: None  # type: ignore[method-assign]
-    with pytest.raises(JobFailed, match="does not show the new devices"):
+    with pytest.raises(JobFailed, match=NOT_AS_ASKED):
         add(SINGLE, "r1", office.desk)
+    assert office.desk.records.read("r1").state is RecordState.ASKED
 
 
-# Taking back: pool.remove wipes the parent disks.
+def _lose_a_cache(truenas: StandIn) -> None:
+    truenas.pools[0]["topology"]["cache"].pop()
 
 
-def added(office: Office, wish: Wish = MIRROR_AND_CACHE) -> Record:
-    return add(wish, "r1", office.desk)
+def _take_the_mirror_apart(truenas: StandIn) -> None:
+    topology = truenas.pools[0]["topology"]
+    topology["log"] = topology["log"][0]["children"]
 
 
-def refusals_of_taking_back(record: Record, office: Office) -> set[str]:
-    with pytest.raises(RulesForbid) as refused:
-        take_back(record, office.desk)
-    return {refusal.code for refusal in refused.value.refusals}
+def _break_a_side(truenas: StandIn) -> None:
+    truenas.pools[0]["topology"]["log"][0]["children"][1]["status"] = "UNAVAIL"
 
 
-def test_whole_disks_come_out_by_guid_the_cache_first(truenas: StandIn, office: Office) -> None:
-    record, notes = take_back(added(office), office.desk)
-    assert truenas.called("pool.remove") == [[3, {"label": "203"}], [3, {"label": "9201"}]]
-    assert sorted(truenas.wiped) == ["sdb", "sdc", "sdd"]
-    assert (record.state, notes) == (RecordState.TAKEN_BACK, ())
-    assert office.desk.records.read("r1").state is RecordState.TAKEN_BACK
+def _put_it_on_another_disk(truenas: StandIn) -> None:
+    truenas.disks.append(disk("sdf", "OTHER", imported_zpool="tank", partitions=truenas.disk("sdd")["partitions"]))
+    truenas.disk("sdd").update(partitions=[], imported_zpool=None)
 
 
-def test_a_vdev_beside_which_something_else_is_on_the_disk_is_never_removed(truenas: StandIn, office: Office) -> None:
-    record = added(office, SINGLE)
-    truenas.disk("sdb")["partitions"].append(partition("sdb", 2, SSD_BYTES - 2 * GIB, SSD_BYTES - GIB, "other"))
-    assert refusals_of_taking_back(record, office) == {"remove-wipes-more"}
-    assert (truenas.called("pool.remove"), truenas.wiped) == ([], [])
-
-
-def test_a_slice_is_never_removed_by_truenas(truenas: StandIn, office: Office) -> None:
-    """Even one that is alone on an SSD that a record names: it ends before where TrueNAS's own partition ends."""
-    truenas.job_error = "[EFAULT] no"
-    with pytest.raises(JobFailed):
-        add(SINGLE, "r1", office.desk)
-    truenas.job_error = ""
-    end = (SSD_BYTES - 2 * GIB - MIB) // MIB * MIB  # the longest slice that Host.tail_bytes allows
-    truenas.disk("sdb").update(imported_zpool="tank", partitions=[partition("sdb", 1, MIB, end, "f00d")])
-    truenas.pools[0]["topology"]["log"] = [leaf("301", "sdb", "sdb1", "f00d")]
-    assert refusals_of_taking_back(office.desk.records.read("r1"), office) == {"remove-wipes-more"}
-    assert (truenas.called("pool.remove"), truenas.wiped) == ([], [])
-
-
-def test_a_vdev_on_another_disk_than_the_recorded_one_is_never_removed(truenas: StandIn, office: Office) -> None:
-    record = added(office, SINGLE)
-    truenas.disks.append(disk("sdf", "NEW", imported_zpool="tank"))
-    moved = truenas.disk("sdb")["partitions"][0]
-    truenas.disk("sdb")["partitions"] = []
-    truenas.disk("sdf")["partitions"] = [{**moved, "name": "sdf1"}]
-    assert refusals_of_taking_back(record, office) == {"vdev-changed"}
-    assert truenas.called("pool.remove") == []
-
-
-def test_a_vdev_whose_disk_is_not_shown_is_never_removed(truenas: StandIn, office: Office) -> None:
-    record = added(office, SINGLE)
-    truenas.pools[0]["topology"]["log"][0]["path"] = None
-    assert refusals_of_taking_back(record, office) == {"leaf-unknown"}
-
-
-def test_a_log_with_errors_is_never_removed(truenas: StandIn, office: Office) -> None:
-    record = added(office, SINGLE)
-    truenas.pools[0]["topology"]["log"][0]["stats"] = stats(write_errors=1)
-    assert refusals_of_taking_back(record, office) == {"log-has-errors"}
-
-
-def test_a_guid_that_is_of_another_class_now_is_never_removed(truenas: StandIn, office: Office) -> None:
-    record = added(office, SINGLE)
+def _add_them_as_special(truenas: StandIn) -> None:
     topology = truenas.pools[0]["topology"]
     topology["special"], topology["log"] = topology["log"], []
-    assert refusals_of_taking_back(record, office) == {"vdev-gone"}
-    assert truenas.called("pool.remove") == []
 
 
-def test_a_pool_that_does_not_serve_is_left_alone(truenas: StandIn, office: Office) -> None:
-    record = added(office, SINGLE)
-    truenas.pools[0]["status"] = "SUSPENDED"
-    assert refusals_of_taking_back(record, office) == {"pool-not-online"}
+@pytest.mark.parametrize(
+    "foul", [_lose_a_cache, _take_the_mirror_apart, _break_a_side, _put_it_on_another_disk, _add_them_as_special]
+)
+def test_what_came_of_it_otherwise_than_asked_is_never_called_added(
+    truenas: StandIn, office: Office, foul: Callable[[StandIn], None]
+) -> None:
+    extend = truenas._extend
+    truenas._extend = lambda *args: (extend(*args), foul(truenas))[0]  # type: ignore[method-assign, func-returns-value]
+    with pytest.raises(JobFailed, match=NOT_AS_ASKED):
+        add(MIRROR_AND_CACHE, "r1", office.desk)
+    record = office.desk.records.read("r1")
+    assert record.state is RecordState.ASKED
+    assert record.guids, "the guids that were seen are kept, so that the undo finds them again"
 
 
-def test_taking_back_on_a_version_outside_the_range_is_refused(truenas: StandIn, office: Office) -> None:
-    record = added(office, SINGLE)
-    truenas.version = "27.0.0"
-    with pytest.raises(VersionOutside):
-        take_back(record, office.desk)
-    assert truenas.called("pool.remove") == []
+def test_a_pool_that_goes_offline_before_the_end_was_seen_is_never_called_added(
+    truenas: StandIn, office: Office
+) -> None:
+    extend = truenas._extend
+    truenas._extend = lambda *args: (extend(*args), truenas.take_offline())[0]  # type: ignore[method-assign, func-returns-value]
+    with pytest.raises(EndNotSeen, match=r"job 1234 .* has ended.*does not show the devices of pool tank"):
+        add(SINGLE, "r1", office.desk)
+    assert office.desk.records.read("r1").state is RecordState.ASKED
 
 
-def test_what_somebody_took_out_already_is_passed_over(truenas: StandIn, office: Office) -> None:
-    record = added(office)
-    truenas.pools[0]["topology"]["cache"] = []
-    assert take_back(record, office.desk)[0].state is RecordState.TAKEN_BACK
-    assert truenas.called("pool.remove") == [[3, {"label": "9201"}]]
+def test_a_connection_lost_before_the_end_was_seen_leaves_it_open(truenas: StandIn, office: Office) -> None:
+    def cut(progress: Progress) -> None:
+        truenas.cut_at += ["pool.query"] if progress.state == "SUCCESS" else []
+
+    with pytest.raises(EndNotSeen, match="could not be seen and recorded"):
+        add(SINGLE, "r1", replace(office.desk, observe=cut))
+    assert office.desk.records.read("r1").state is RecordState.ASKED
 
 
-def test_a_removal_that_failed_at_wiping_only_is_done_and_says_so(truenas: StandIn, office: Office) -> None:
-    record = added(office, SINGLE)
-    truenas.job_error = "[EBUSY] sdb: Device or resource busy"
-    taken, notes = take_back(record, office.desk)
-    assert taken.state is RecordState.TAKEN_BACK
-    assert "Device or resource busy" in str(notes[0])
+def test_an_end_that_cannot_be_recorded_is_not_said_to_have_changed_nothing(truenas: StandIn, office: Office) -> None:
+    def fill(progress: Progress) -> None:
+        if progress.state == "SUCCESS":
+            directory = office.desk.records.directory
+            directory.rename(directory.with_name("away"))
+            directory.touch()
 
-
-def test_a_removal_that_failed_is_a_failure_and_can_be_asked_for_again(truenas: StandIn, office: Office) -> None:
-    record = added(office, SINGLE)
-    truenas.job_error, remove = "[EZFS_NOREPLICAS] no valid replicas", truenas._remove
-    truenas._remove = lambda *_: None  # type: ignore[method-assign]
-    with pytest.raises(JobFailed, match="no valid replicas"):
-        take_back(record, office.desk)
-    truenas.job_error, truenas._remove = "", remove  # type: ignore[method-assign]
-    assert take_back(office.desk.records.read("r1"), office.desk)[0].state is RecordState.TAKEN_BACK
-
-
-def test_only_what_came_since_and_lies_on_the_recorded_disks_is_ours(truenas: StandIn, office: Office) -> None:
-    truenas.pools[0]["topology"]["cache"] = [leaf("77", "sda", "sda1", "aaaaaaaa-0000-4000-8000-000000000001")]
-    record = added(office, SINGLE)
-    with office.desk.sessions() as session:
-        picture = read_picture(session)
-    assert added_by(record, picture) == (AddedVdev(Role.LOG, "201"),)
-    truenas.disks.append(disk("sdf", "NEW"))
-    add(Wish("tank", (), (identifier("NEW"),)), "r2", office.desk)
-    with office.desk.sessions() as session:
-        assert added_by(record, read_picture(session)) == (AddedVdev(Role.LOG, "201"),)
-
-
-def test_a_record_that_is_unknown_or_damaged_is_said_so(office: Office) -> None:
-    records = office.desk.records
-    with pytest.raises(RecordUnknown, match="no such file"):
-        records.read("r1")
-    records.directory.mkdir()
-    (records.directory / "r1.whole-disks.json").write_text("{", encoding="ascii")
-    with pytest.raises(RecordUnknown, match="not JSON"):
-        records.read("r1")
-    with pytest.raises(RecordUnknown, match="no such file"):
-        records.read("../r1")
+    with pytest.raises(EndNotSeen, match="Look at the pool in TrueNAS"):
+        add(SINGLE, "r1", replace(office.desk, observe=fill))

@@ -1,0 +1,118 @@
+"""The records of whole disks: durable, one damaged one hides no other, and those of earlier releases are read."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nasadvisor.domain.actions import Role
+from plugins.truenas.api.records import AddedVdev, Record, Records, RecordState, RecordUnknown
+from tests.unit.truenas.standin import POOL_GUID, identifier
+
+KEPT = Path(__file__).parent / "records"
+
+RECORD = Record(
+    id="r1",
+    at="2026-11-20T10:00:00+00:00",
+    by="root (command line)",
+    pool_guid=POOL_GUID,
+    pool_name="tank",
+    log_disks=(identifier("SSD1"), identifier("SSD2")),
+    cache_disks=(identifier("SSD3"),),
+    before=("77",),
+    pool_vdevs=("101",),
+    state=RecordState.ADDED,
+    added=(AddedVdev(Role.CACHE, "203", ("203",)), AddedVdev(Role.LOG, "9201", ("201", "202"))),
+)
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Records:
+    return Records(tmp_path)
+
+
+def file_of(records: Records, name: str = "r1") -> Path:
+    return records.directory / f"{name}.whole-disks.json"
+
+
+def keep(records: Records, form: str) -> None:
+    """Put a record there as a release wrote it."""
+    file_of(records).write_bytes((KEPT / form).read_bytes())
+
+
+def test_what_is_written_is_read(records: Records) -> None:
+    assert records.read(records.write(RECORD).id) == RECORD
+
+
+def test_the_present_form_is_the_kept_one(records: Records) -> None:
+    """It changes with its number only."""
+    records.write(RECORD)
+    assert file_of(records).read_text(encoding="ascii").strip() == (KEPT / "form2.json").read_text().strip()
+    keep(records, "form2.json")
+    assert records.read("r1") == RECORD
+
+
+def test_a_record_of_the_first_form_is_read_without_the_guids_that_it_does_not_hold(records: Records) -> None:
+    keep(records, "form1.json")
+    added = (AddedVdev(Role.CACHE, "203", ("203",)), AddedVdev(Role.LOG, "9201", ()))
+    assert records.read("r1") == replace(RECORD, pool_vdevs=(), added=added)
+    assert not records.read("r1").knows_all_guids
+
+
+def test_a_single_log_of_the_first_form_is_its_own_leaf(records: Records) -> None:
+    document = json.loads((KEPT / "form1.json").read_text())
+    document.update(log_disks=[identifier("SSD1")], added=[{"role": "log", "guid": "201"}], cache_disks=[])
+    file_of(records).write_text(json.dumps(document))
+    assert records.read("r1").added == (AddedVdev(Role.LOG, "201", ("201",)),)
+    assert records.read("r1").knows_all_guids
+
+
+def test_a_record_of_a_newer_release_is_said_so(records: Records) -> None:
+    file_of(records).write_text('{"form": 3, "record": {}}')
+    with pytest.raises(RecordUnknown, match="another release of NAS Advisor wrote it, in form 3"):
+        records.read("r1")
+
+
+def test_no_single_flipped_bit_changes_what_a_record_says(records: Records) -> None:
+    """A guid with a flipped bit would be in no pool, and the record closed with the log still there."""
+    records.write(RECORD)
+    whole = file_of(records).read_bytes()
+    for place in range(len(whole)):
+        flipped = bytes([whole[place] ^ 1 << place % 8])
+        file_of(records).write_bytes(whole[:place] + flipped + whole[place + 1 :])
+        try:
+            assert records.read("r1") == RECORD, "only what lies between the values may change"
+        except RecordUnknown:
+            continue
+
+
+@pytest.mark.parametrize("length", [0, 1, 40, 300])
+def test_a_record_that_was_cut_off_is_unusable(records: Records, length: int) -> None:
+    records.write(RECORD)
+    file_of(records).write_bytes(file_of(records).read_bytes()[:length])
+    with pytest.raises(RecordUnknown, match=r"no usable record r1 .* Nothing was changed"):
+        records.read("r1")
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b"\0" * 4096, b"\xff", b"[" * 100_000, b'{"form": 2}'])
+def test_a_damaged_record_hides_no_other(records: Records, content: bytes) -> None:
+    records.write(RECORD)
+    file_of(records, "r0").write_bytes(content)
+    assert records.all() == (RECORD,)
+    assert [str(each).split(" (")[0] for each in records.damaged()] == [
+        "There is no usable record r0 of disks that TrueNAS added"
+    ]
+
+
+def test_a_file_under_another_name_is_not_that_record(records: Records) -> None:
+    records.write(RECORD)
+    file_of(records).rename(file_of(records, "r2"))
+    with pytest.raises(RecordUnknown, match="the file holds the record r1"):
+        records.read("r2")
+
+
+def test_an_unknown_record_is_said_so_and_no_path_leads_out(records: Records) -> None:
+    for name in ("r1", "../r1"):
+        with pytest.raises(RecordUnknown, match="no such file"):
+            records.read(name)
