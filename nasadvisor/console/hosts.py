@@ -50,8 +50,8 @@ SAMPLE_EXPIRES = timedelta(seconds=8)
 """A sample that comes late says as much as one that comes on time; two at once say no more than one."""
 
 
-NOTICE_EXPIRES = timedelta(days=7)
-"""As long as other channels are tried."""
+NOTICE_EXPIRES = timedelta(minutes=10)
+"""As long as an answer is waited for (`outbox.LEASE`); then the message is handed over again."""
 
 SWEEP_EXPIRES = timedelta(minutes=30)
 """A sweep may wait that long for the end of a run."""
@@ -119,13 +119,13 @@ def request_self_test(node: Node, disk_key: str, test: SelfTest, by: str) -> Non
     _send(node, "host.start_self_test", [disk_key, test.value, by], CHANGE_EXPIRES)
 
 
-def request_notice(node: Node, notice: Notice) -> None:
-    """Ask a host to send a message by the means of its platform; it waits there as long as a request may.
+def request_notice(node: Node, notice: Notice, message_id: str) -> None:
+    """Ask a host to send a message by the means of its platform, and to say what became of it.
 
     Raises:
         HostUnreachable: the request could not be handed over.
     """
-    _send(node, "host.notify", [to_document(notice)], NOTICE_EXPIRES)
+    _send(node, "host.notify", [to_document(notice), message_id], NOTICE_EXPIRES)
 
 
 def measure(node: Node, order: MeasureOrder, by: str) -> StoredMeasurement:

@@ -7,7 +7,6 @@ from django.db.models import Q
 from django.utils import timezone
 
 from nasadvisor.console import hosts
-from nasadvisor.console.health.alert_models import Channel, ChannelKind
 from nasadvisor.console.health.inventory import note_disks
 from nasadvisor.console.models import Node, Pending, StoredMeasurement, StoredRun, StoredRunState
 from nasadvisor.documents import Json, from_document, to_document
@@ -92,16 +91,6 @@ def store_platform(node_name: str, document: Json) -> None:
     if report.node != node_name:
         raise ValueError(f"A report of {report.node} came from {node_name}. It was not stored.")
     Node.objects.filter(pk=_heard_from(node_name).pk).update(platform_document=document)
-
-
-def store_notice_error(node_name: str, document: Json) -> None:
-    """Note with the channels that go by platforms why one did not send a message.
-
-    Raises:
-        DocumentError: if it is not a statement.
-    """
-    problem = from_document(Statement, document)
-    Channel.objects.filter(kind=ChannelKind.PLATFORM).update(last_error=f"{_heard_from(node_name).name}: {problem}")
 
 
 def store_inventory_error(node_name: str, document: Json) -> None:

@@ -32,10 +32,10 @@ def store_platform(node: str, document: Json) -> None:
     records.store_platform(node, document)
 
 
-@app.task(name="console.store_notice_error")
-def store_notice_error(node: str, document: Json) -> None:
-    """The platform of a host did not send a message."""
-    records.store_notice_error(node, document)
+@app.task(name="console.store_notice_answer")
+def store_notice_answer(node: str, document: Json) -> None:
+    """A host has said what became of a message that its platform was to send."""
+    deliver.answered(node, document, timezone.now())
 
 
 @app.task(name="console.store_run")

@@ -7,7 +7,7 @@ from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Goal
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.refusals import said_with_undo
-from nasadvisor.domain.statements import Finding, Level, Refused
+from nasadvisor.domain.statements import Finding, Level, Refused, Statement
 
 FORWARDS = (Goal.APPLY, Goal.FINISH)
 EVERYTHING = (*FORWARDS, Goal.UNDO)
@@ -68,6 +68,18 @@ class Notice:
     text: str
 
 
+@dataclass(frozen=True)
+class NoticeAnswer:
+    """What became of a message on its host: it did not go out, because of `said`; or it did.
+
+    If it did and there is something `said`, the platform did not confirm it, and another way was taken.
+    """
+
+    message_id: str
+    is_sent: bool
+    said: Statement | None = None
+
+
 Vetoes = Callable[[Inventory], tuple[Veto, ...]]
 """Asks the platforms of a host what they forbid in the state it is in."""
 
@@ -82,9 +94,10 @@ def no_platform(inventory: Inventory) -> PlatformReport:
     return PlatformReport(inventory.host.node, inventory.read_at)
 
 
-def no_messages(notice: Notice) -> None:
+def no_messages(notice: Notice) -> Statement | None:
     """The messages of a host without any platform go nowhere; its console does not offer to send any."""
     del notice
+    return None
 
 
 def guest_of(guests: Iterable[Guest], dataset: str) -> str:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.platforms import EVERYTHING, Notice, Platform, PlatformReport, Veto
 from nasadvisor.domain.refusals import HostUnreadable, PlatformBroken, PlatformUntested, PlatformVersionUnknown
-from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters.process import Runner
@@ -77,16 +77,16 @@ class HostPlatforms:
 
         self._told(self._look(), log_in)
 
-    def notify(self, notice: Notice) -> None:
-        """Send a message by the means of the first platform that has some.
+    def notify(self, notice: Notice) -> Statement | None:
+        """Send a message by the means of the first platform that has some; see `HostPlatform.notify`.
 
         Raises:
-            HostError: it was not sent.
+            HostError: nothing took it.
         """
         platform = next((each for each in self.detected if each.notifies), None)
         if platform is None:
             raise NobodyNotifies
-        platform.notify(self.runner, notice)
+        return platform.notify(self.runner, notice)
 
     def _look(self) -> tuple["_Seen", ...]:
         return tuple(_Seen(part, part.version(self.runner)) for part in self.detected)

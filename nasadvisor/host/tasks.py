@@ -7,7 +7,7 @@ id lets a run happen once, and what was left half done by a crash is the user's 
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 
 import kombu.exceptions
@@ -20,8 +20,9 @@ from nasadvisor.domain.joining import ConsoleAccess, bracketed, console_queue, h
 from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.plan import Plan
-from nasadvisor.domain.platforms import Notice, PlatformReport, no_messages, no_platform
+from nasadvisor.domain.platforms import Notice, NoticeAnswer, PlatformReport, no_messages, no_platform
 from nasadvisor.domain.reading import Reading
+from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.sweep import Answers, DiskAnswer, SelfTest
 from nasadvisor.domain.waiting import WaitingPrograms
 from nasadvisor.host.config import HostConfig
@@ -102,7 +103,7 @@ class HostTasks:
     watch_waiting: Callable[[], WaitingPrograms]
     queue: str = "console"
     platform: Callable[[Inventory], PlatformReport] = no_platform
-    notifier: Callable[[Notice], None] = no_messages
+    notifier: Callable[[Notice], Statement | None] = no_messages
     _sampling: Lock = field(default_factory=Lock)
     _tracing: Lock = field(default_factory=Lock)
     _said: list[str] = field(default_factory=list)
@@ -177,18 +178,21 @@ class HostTasks:
         else:
             self._publish("console.store_self_test_start", disk_key, None)
 
-    def notify(self, notice_document: Json) -> None:
-        """Send a message by the means of the host's platform, and say whether it went out."""
+    def notify(self, notice_document: Json, message_id: str) -> None:
+        """Send a message by the means of the host's platform, and say what became of it."""
         try:
             notice = from_document(Notice, notice_document)
+            answer = from_document(NoticeAnswer, {"message_id": message_id, "is_sent": True, "said": None})
         except DocumentError as error:
             log.warning("refused a message that is not one: %s", error)
             return
         try:
-            self.notifier(notice)
+            answer = replace(answer, said=self.notifier(notice))
         except HostError as error:
-            log.warning("message: %s", error)
-            self._publish("console.store_notice_error", to_document(error.statement))
+            answer = replace(answer, is_sent=False, said=error.statement)
+        if answer.said:
+            log.warning("message: %s", answer.said)
+        self._publish("console.store_notice_answer", to_document(answer))
 
     def apply(self, plan_document: Json, by: str, trial_s: int = 0) -> None:
         """Apply a plan, if asked on trial; progress is published after every record."""

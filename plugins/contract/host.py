@@ -7,7 +7,7 @@ from typing import Protocol
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Goal
 from nasadvisor.domain.platforms import Guest, Notice, Veto
-from nasadvisor.domain.statements import Finding
+from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters.process import Runner
 from plugins.contract import VersionRange
@@ -107,10 +107,12 @@ class HostPlatform(Protocol):
         """
         return
 
-    def notify(self, runner: Runner, notice: Notice) -> None:
-        """Send a message by the platform's own means.
+    def notify(self, runner: Runner, notice: Notice) -> Statement | None:
+        """Send a message by the platform's own means; None if the platform confirms that it took it.
+
+        Where it does not, the message is sent by another way, and what is returned says so and why.
 
         Raises:
-            HostError: it was not sent.
+            HostError: nothing took it.
         """
-        return
+        return None

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from plugins.contract import VersionRange
 from plugins.contract.console import ConsolePlatform, Panel, PanelLink, Visitor
 from plugins.proxmox.api import COOKIE, ProxmoxApi
+from plugins.proxmox.versions import SUPPORTS
 
 CERTIFICATE = Path("/run/nasadvisor-tls/certificate.pem")
 """A copy of what pveproxy shows, made when the web service starts; the pages are served with it as well."""
@@ -23,7 +23,7 @@ class ProxmoxConsole(ConsolePlatform):
     """Proxmox VE 8 and 9. Browsers send its cookie to every port of the node, so to us too."""
 
     name = "Proxmox VE"
-    supports = VersionRange("8.2", "10")
+    supports = SUPPORTS
     cookies = (COOKIE,)
     api: ProxmoxApi = field(default_factory=_api)
 

@@ -7,16 +7,17 @@ from typing import Final
 
 from nasadvisor.domain.inventory import Disk, Inventory
 from nasadvisor.domain.platforms import Guest, Notice, Veto
-from nasadvisor.domain.statements import Finding, Level, Refused
+from nasadvisor.domain.statements import Finding, Level, Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.units import GIB, zfs_size
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import HostError
-from plugins.contract import VersionRange
 from plugins.contract.host import Certificate, HostPlatform, Task
+from plugins.proxmox import messages
 from plugins.proxmox.guests import guest_disks, guests_of, read_file, zfs_mounts
 from plugins.proxmox.pci import GuestPciDevice, guest_pci_devices
 from plugins.proxmox.usb import GuestUsbDevice, guest_usb_devices
+from plugins.proxmox.versions import SUPPORTS
 
 SCRIPTS: Final = Path(__file__).parent / "perl"
 
@@ -26,8 +27,6 @@ ARC_CAP_BYTES: Final = 16 * GIB
 
 _USER: Final = re.compile(r"[^\s:/!]{1,64}@[A-Za-z][A-Za-z0-9._-]{1,31}")
 
-SEVERITIES: Final = {Level.INFO: "info", Level.WARNING: "warning", Level.CRITICAL: "error"}
-LONGEST_TEXT: Final = 16000
 ANSWER_S: Final = 30.0
 
 
@@ -36,7 +35,7 @@ class ProxmoxHost(HostPlatform):
     """Proxmox VE 8 and 9. `root` is the root of the file system."""
 
     name = "Proxmox VE"
-    supports = VersionRange("8.2", "10")
+    supports = SUPPORTS
     notifies = True
     root: Path = Path("/")
 
@@ -90,11 +89,9 @@ class ProxmoxHost(HostPlatform):
         arguments = (str(SCRIPTS / "task.pl"), task.pool, user, str(task.log), str(task.pid))
         runner.run(Command(Tool.PERL, arguments, timeout_s=ANSWER_S))
 
-    def notify(self, runner: Runner, notice: Notice) -> None:
-        """By PVE's notification system, and by mail to root where that does not take it."""
-        text = notice.text[:LONGEST_TEXT]
-        arguments = (str(SCRIPTS / "notify.pl"), SEVERITIES[notice.level], notice.subject[:200], text)
-        runner.run(Command(Tool.PERL, arguments, timeout_s=ANSWER_S))
+    def notify(self, runner: Runner, notice: Notice) -> Statement | None:
+        """By PVE's notification system, and by a mail of our own where that gives no proof that it delivered it."""
+        return messages.send(runner, self.root / "etc/pve", notice)
 
     def _leads_to(self, device: str, ssd: Disk) -> bool:
         """By a name that udev knows, or by a link of anybody's making to it."""

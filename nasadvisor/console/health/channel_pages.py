@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 from nasadvisor.console.health.alert_models import Channel, ChannelKind, WatchSettings
 from nasadvisor.console.health.messages import trial_message
 from nasadvisor.console.health.secrets import SecretUnreadable, encrypt
-from nasadvisor.console.health.senders import NotSent, is_apprise_address, recipients_in, send
+from nasadvisor.console.health.senders import NotSent, is_answered_later, is_apprise_address, recipients_in, send
 from nasadvisor.console.models import Node
 from nasadvisor.console.roles import admin_required
 
@@ -167,8 +167,14 @@ def test(request: HttpRequest, pk: int) -> HttpResponse:
     except (NotSent, SecretUnreadable) as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, _("A test was sent by %(name)s.") % {"name": channel.name})
+        messages.success(request, _said_of_test(channel) % {"name": channel.name})
     return redirect("channels")
+
+
+def _said_of_test(channel: Channel) -> str:
+    if is_answered_later(channel):
+        return _("A test by %(name)s was handed to its host. What became of it stands below once the host has said so.")
+    return _("A test was sent by %(name)s.")
 
 
 @admin_required

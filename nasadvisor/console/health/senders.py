@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 from nasadvisor.console import hosts
 from nasadvisor.console.health.alert_models import Channel, ChannelKind, MailSecurity, WatchSettings
 from nasadvisor.console.health.messages import Message
-from nasadvisor.console.health.secrets import decrypt
+from nasadvisor.console.health.secrets import SecretUnreadable, decrypt
 from nasadvisor.console.models import Node
 from nasadvisor.console.platforms import detected
 from nasadvisor.domain.platforms import Notice
-from plugins.contract.console import PlatformSilent
+from plugins.contract.console import ConsolePlatform, PlatformSilent
 
 SMTP_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
 TIMEOUT_S = 20
@@ -32,14 +32,14 @@ def send(channel: Channel, message: Message, message_id: str) -> None:
     """Send one message. `message_id` is the same when it is tried again.
 
     Raises:
-        NotSent: it was not accepted.
+        NotSent: it was not accepted, or, if it is answered later, not handed over.
         SecretUnreadable: where to send it to cannot be decrypted.
     """
     secret = decrypt(channel.secret)
     if channel.kind == ChannelKind.MAIL:
         send_mail(recipients_in(secret), message, message_id)
     elif channel.kind == ChannelKind.PLATFORM:
-        _send_by_platform(secret.strip(), message)
+        _send_by_platform(secret.strip(), message, message_id)
     else:
         _send_by_apprise(secret, message)
 
@@ -80,16 +80,33 @@ def send_mail(
         ) from error
 
 
-def _send_by_platform(host: str, message: Message) -> None:
+def is_answered_later(channel: Channel) -> bool:
+    """Whether `send` only hands a message to a host, which says later what became of it."""
+    return channel.kind == ChannelKind.PLATFORM and _platform_here() is None
+
+
+def leads_to(channel: Channel, node: str) -> bool:
+    """Whether a channel goes by the platform of this host."""
+    try:
+        return channel.kind == ChannelKind.PLATFORM and decrypt(channel.secret).strip() == node
+    except SecretUnreadable:
+        return False
+
+
+def _platform_here() -> ConsolePlatform | None:
+    return next((each for each in detected() if each.notifies), None)
+
+
+def _send_by_platform(host: str, message: Message, message_id: str) -> None:
     """By the platform that the console is on, if it sends messages; else by that of the host with this name."""
     notice = Notice(message.level, message.subject, message.text)
-    platform = next((each for each in detected() if each.notifies), None)
+    platform = _platform_here()
     node = Node.objects.defer("inventory_document").filter(name=host).first()
     try:
         if platform:
             platform.notify(notice)
         elif node:
-            hosts.request_notice(node, notice)
+            hosts.request_notice(node, notice, message_id)
         else:
             raise NotSent(_("There is no host called %(host)s here.") % {"host": host})
     except PlatformSilent as error:

@@ -35,7 +35,7 @@ FROM_HOSTS: Final = frozenset(
         tasks.store_inventory,
         tasks.store_inventory_error,
         tasks.store_platform,
-        tasks.store_notice_error,
+        tasks.store_notice_answer,
         tasks.store_run,
         tasks.store_run_error,
         tasks.store_reading,

@@ -5,4 +5,3 @@ here=$(cd "$(dirname "$0")" && pwd)
 tree=$1
 install -D -m 0755 "$here/pve-link" "$tree/usr/lib/nasadvisor-pve-link/pve-link"
 install -D -m 0644 "$here/nasadvisor.js" "$tree/usr/share/pve-manager/js/nasadvisor.js"
-install -D -m 0644 --target-directory="$tree/usr/share/pve-manager/templates/default" "$here"/templates/*.hbs

@@ -20,6 +20,9 @@ install -m 0644 "$packaging/redis.conf" "$home/redis.conf"
 # Debian's redis-server is this program under another name, in a package that starts a Redis of its own on a TCP port.
 ln -s ../../bin/redis-check-rdb "$home/redis-server"
 install -D -m 0644 --target-directory="$tree/usr/lib/systemd/system" "$packaging"/systemd/nasadvisor-*
+# Where Proxmox VE looks for the templates of messages; on other hosts nobody reads them.
+install -D -m 0644 --target-directory="$tree/usr/share/pve-manager/templates/default" \
+    "$packaging"/deb/nasadvisor/templates/*.hbs
 install -D -m 0644 "$packaging/nasadvisor.sysusers" "$tree/usr/lib/sysusers.d/nasadvisor.conf"
 install -D -m 0644 "$packaging/nasadvisor.tmpfiles" "$tree/usr/lib/tmpfiles.d/nasadvisor.conf"
 install -D -m 0640 "$packaging/environment" "$tree/etc/nasadvisor/environment"

@@ -7,16 +7,12 @@ import pytest
 from django.test import Client
 
 from nasadvisor.console import records
-from nasadvisor.console.health.alert_models import Channel, ChannelKind
-from nasadvisor.console.health.messages import Message
-from nasadvisor.console.health.secrets import encrypt
-from nasadvisor.console.health.senders import NotSent, send
 from nasadvisor.console.models import Node
 from nasadvisor.console.templatetags.nasadvisor import owner_of
-from nasadvisor.documents import DocumentError, from_document, to_document
+from nasadvisor.documents import DocumentError, to_document
 from nasadvisor.domain.lifecycle import Goal
-from nasadvisor.domain.platforms import EVERYTHING, Guest, Notice, Platform, PlatformReport, Veto
-from nasadvisor.domain.statements import Finding, Level, Refused, Statement
+from nasadvisor.domain.platforms import EVERYTHING, Guest, Platform, PlatformReport, Veto
+from nasadvisor.domain.statements import Finding, Level, Refused
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.conftest import PASSWORD, Sent
 from tests.unit.console.test_wizard import plan_of, text
@@ -97,33 +93,6 @@ def test_a_veto_on_undoing_only_does_not_stop_an_apply(operator: Client, sent: l
     tell(vetoes=(Veto(WHY, "", (Goal.UNDO,)),))
     operator.post(f"/plans/{plan_of(operator).id}/apply/", {"password": PASSWORD})
     assert [each for each in sent if each.task == "host.apply"]
-
-
-def channel(address: str = "nas") -> Channel:
-    return Channel.objects.create(name="platform", kind=ChannelKind.PLATFORM, secret=encrypt(address))
-
-
-def test_a_message_by_the_platform_is_handed_to_its_host(sent: list[Sent]) -> None:
-    send(channel(), Message("A log died", "Both sides.", Level.CRITICAL), "<1@nasadvisor>")
-    (message,) = [each for each in sent if each.task == "host.notify"]
-    assert from_document(Notice, message.args[0]) == Notice(Level.CRITICAL, "A log died", "Both sides.")
-
-
-def test_a_message_by_an_unknown_host_is_not_sent() -> None:
-    with pytest.raises(NotSent, match="no host called other"):
-        send(channel("other"), Message("x", "y"), "<1@nasadvisor>")
-
-
-def test_a_message_that_waits_for_redis_is_tried_again(no_redis: None) -> None:
-    with pytest.raises(NotSent):
-        send(channel(), Message("x", "y"), "<1@nasadvisor>")
-
-
-def test_what_a_host_could_not_send_stands_with_the_channel() -> None:
-    made = channel()
-    records.store_notice_error("nas", to_document(Statement("refused", "PVE said no.")))
-    made.refresh_from_db()
-    assert made.last_error == "nas: PVE said no."
 
 
 def test_the_owner_of_a_dataset_is_a_filter() -> None:

@@ -15,7 +15,7 @@ from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState
 from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
-from nasadvisor.domain.platforms import Notice, PlatformReport
+from nasadvisor.domain.platforms import Notice, NoticeAnswer, PlatformReport
 from nasadvisor.domain.probing import ProbeResult
 from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.samples import Sample
@@ -104,19 +104,36 @@ def test_it_publishes_what_it_sees(tasks: HostTasks, sent: Sent) -> None:
     assert from_document(PlatformReport, report).node == "nas"
 
 
-def test_a_message_for_the_platform_is_sent_or_it_says_why_not(tasks: HostTasks, sent: Sent) -> None:
-    notices: list[Notice] = []
-    notice = Notice(Level.WARNING, "A log wears out", "…")
-    replace(tasks, notifier=notices.append).notify(to_document(notice))
-    replace(tasks, notifier=notices.append).notify({"subject": "nothing else"})
-    assert (notices, sent) == ([notice], [])
+def answers(sent: Sent) -> list[NoticeAnswer]:
+    assert {(task, node) for task, (node, _) in sent} <= {("console.store_notice_answer", "nas")}
+    return [from_document(NoticeAnswer, document) for _, (_, document) in sent]
 
-    def refuse_notice(_notice: Notice) -> None:
+
+def test_what_became_of_a_message_for_the_platform_is_said(tasks: HostTasks, sent: Sent) -> None:
+    notice = to_document(Notice(Level.WARNING, "A log wears out", "…"))
+    instead = Statement("by-mail", "The platform did not confirm it, so it went out as a mail.")
+
+    def lose(_notice: Notice) -> None:
         raise MachineUnreadable("perl", "gone")
 
-    replace(tasks, notifier=refuse_notice).notify(to_document(notice))
-    [(task, (node, _))] = sent
-    assert (task, node) == ("console.store_notice_error", "nas")
+    for notifier in (lambda _notice: None, lambda _notice: instead, lose):
+        replace(tasks, notifier=notifier).notify(notice, "<1@nasadvisor>")
+    confirmed, by_mail, lost = answers(sent)
+    assert confirmed == NoticeAnswer("<1@nasadvisor>", is_sent=True)
+    assert by_mail == NoticeAnswer("<1@nasadvisor>", is_sent=True, said=instead)
+    assert (lost.is_sent, "gone" in str(lost.said)) == (False, True)
+
+
+@pytest.mark.parametrize("message_id", [None, 1, {"x": 1}])
+def test_what_is_no_message_is_not_sent(tasks: HostTasks, sent: Sent, message_id: Any) -> None:
+    notices: list[Notice] = []
+
+    def keep(notice: Notice) -> None:
+        notices.append(notice)
+
+    replace(tasks, notifier=keep).notify({"subject": "nothing else"}, "<1@nasadvisor>")
+    replace(tasks, notifier=keep).notify(to_document(Notice(Level.INFO, "x", "y")), message_id)
+    assert (notices, sent) == ([], [])
 
 
 def test_it_publishes_why_it_sees_nothing(tasks: HostTasks, sent: Sent) -> None:

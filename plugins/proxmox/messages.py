@@ -1,0 +1,116 @@
+"""Messages by Proxmox VE's notification system, which does not tell its callers what became of them.
+
+So its log is read (`perl/notify.pl`). Where nothing in it says that a message was delivered, the message goes out as a
+mail of our own: to the address that root@pam has in Proxmox VE, because a mail to root leads back into the very same
+notification system (proxmox-mail-forward in /root/.forward).
+"""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from nasadvisor.domain.platforms import Notice
+from nasadvisor.domain.statements import Level, Statement
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.host.adapters.process import Command, Runner, Tool
+from nasadvisor.host.errors import HostError
+
+SCRIPT: Final = Path(__file__).parent / "perl/notify.pl"
+
+SEVERITIES: Final = {Level.INFO: "info", Level.WARNING: "warning", Level.CRITICAL: "error"}
+LONGEST_TEXT: Final = 16000
+LONGEST_SUBJECT: Final = 200
+LONGEST_REASON: Final = 600
+
+ANSWER_S: Final = 100.0
+"""The script waits 40 s for Proxmox VE's targets, then twice 10 s for the journal, then for the mail system."""
+
+_ADDRESS: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._%+-]*@[A-Za-z0-9][A-Za-z0-9.-]*")
+ROOT: Final = "root"
+
+_EMAIL_FIELD: Final = 6
+"""Of a line "user:root@pam:1:0:first name:last name:e-mail:…" (parse_user_config() in pve-access-control)."""
+
+
+class MessageLost(HostError):  # noqa: N818 - named for what happened
+    """Neither the notification system nor the mail system took a message."""
+
+    def __init__(self, why: Statement) -> None:
+        template = _(
+            "Proxmox VE did not say that it delivered the message ({why}), and this host's mail system did not take it "
+            "either. Look at Datacenter, Notifications in Proxmox VE, or choose another channel for alerts."
+        )
+        super().__init__(template, why=why)
+
+
+def send(runner: Runner, pve: Path, notice: Notice) -> Statement | None:
+    """Send a message; None if Proxmox VE says that it delivered it, else what was done instead. `pve` is /etc/pve.
+
+    Raises:
+        MessageLost: nothing took it.
+        HostError: the script could not run to its end.
+    """
+    address, sender = address_of_root(pve), sender_of(pve)
+    what = (SEVERITIES[notice.level], notice.subject[:LONGEST_SUBJECT], notice.text[:LONGEST_TEXT])
+    arguments = (str(SCRIPT), *what, address or ROOT, sender)
+    codes = frozenset(range(256))
+    output = runner.run(Command(Tool.PERL, arguments, timeout_s=ANSWER_S, expected_codes=codes))
+    told = [line.partition(" ") for line in output.stdout.splitlines()]
+    if any(word == "delivered" for word, _space, _rest in told):
+        return None
+    why = _why([rest for word, _space, rest in told if word == "said"])
+    if not any(word == "mailed" for word, _space, _rest in told):
+        raise MessageLost(why)
+    return _mailed(why, address) if address else _mailed_to_root(why)
+
+
+def address_of_root(pve: Path) -> str:
+    """The e-mail address of root@pam; "" where there is none that can be used."""
+    fields = (line.split(":") for line in _lines(pve / "user.cfg") if line.startswith("user:root@pam:"))
+    found = next((each[_EMAIL_FIELD].strip() for each in fields if len(each) > _EMAIL_FIELD), "")
+    return found if _ADDRESS.fullmatch(found) else ""
+
+
+def sender_of(pve: Path) -> str:
+    """From whom mails of this cluster come, "" where that is not set (`email_from` in datacenter.cfg)."""
+    values = (
+        line.partition(":")[2].strip() for line in _lines(pve / "datacenter.cfg") if line.startswith("email_from:")
+    )
+    found = next(values, "")
+    return found if _ADDRESS.fullmatch(found) else ""
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def _why(said: list[str]) -> Statement:
+    if said:
+        return Statement("said", "{words}", {"words": "; ".join(said)[:LONGEST_REASON]})
+    return Statement("proxmox-no-target", _("no target took it: no matcher fits it, or its targets are disabled"))
+
+
+def _mailed(why: Statement, address: str) -> Statement:
+    return Statement(
+        "proxmox-mailed",
+        _(
+            "Proxmox VE did not say that it delivered the message ({why}). It was handed to this host's mail system "
+            "for {address} instead. Look at Datacenter, Notifications in Proxmox VE."
+        ),
+        {"why": why, "address": address},
+    )
+
+
+def _mailed_to_root(why: Statement) -> Statement:
+    return Statement(
+        "proxmox-mailed-to-root",
+        _(
+            "Proxmox VE did not say that it delivered the message ({why}). It was handed to this host's mail system "
+            "for root instead and may get lost there too: root@pam has no e-mail address in Proxmox VE. Enter one "
+            "under Datacenter, Permissions, Users, or choose another channel for alerts."
+        ),
+        {"why": why},
+    )
