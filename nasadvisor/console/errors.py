@@ -16,18 +16,18 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 
 
 class OtherRelease(Http404):
-    """What was asked for was stored by another release of NAS Advisor and cannot be read."""
+    """What was asked for is stored, but cannot be read: a newer release of NAS Advisor wrote it, or it is damaged."""
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """404; of what another release stored, that."""
+    """404; of what is stored and cannot be read, that."""
     if isinstance(exception, OtherRelease):
         return _page(
             request,
             404,
             _(
-                "This was stored by another release of NAS Advisor, and this one cannot read it. Nothing was changed. "
-                "Runs can be finished and undone with the release that began them; a plan can be made again."
+                "This is stored, but cannot be read: a newer release of NAS Advisor wrote it, or it is damaged. "
+                "Nothing was changed. Update NAS Advisor here; `nasadvisor show` on the host reads its own journal."
             ),
         )
     return _page(request, 404, _("There is no such page. The pool, disk or run may be gone since the link was made."))

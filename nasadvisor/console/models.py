@@ -23,6 +23,7 @@ from nasadvisor.domain.platforms import PlatformReport
 from nasadvisor.domain.pool_facts import PoolFacts
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.traffic_findings import PoolTraffic
+from nasadvisor.domain.unreadable_runs import Unreadable
 
 INVENTORIES_KEPT: Final = 4
 """How many decoded inventories a process keeps; one of 1,000 disks takes about 3 MB."""
@@ -107,7 +108,7 @@ class StoredPlan(models.Model):
         """The plan.
 
         Raises:
-            DocumentError: if an update of NAS Advisor changed the form of plans since.
+            DocumentError: if it is damaged or of a newer release.
         """
         return from_document(Plan, self.document)
 
@@ -123,7 +124,7 @@ class Pending(models.TextChoices):
 
 
 class StoredRunState(models.TextChoices):
-    """`lifecycle.RunState`, and two more for a request that no host has taken up."""
+    """`lifecycle.RunState`, two for a request that no host has taken up, and `unreadable_runs.Unreadable`."""
 
     REQUESTED = "requested", _("requested")
     UNANSWERED = "unanswered", _("not answered")
@@ -136,6 +137,12 @@ class StoredRunState(models.TextChoices):
     PUT_BACK = RunState.PUT_BACK.value, _("put back")
     INTERRUPTED = RunState.INTERRUPTED.value, _("interrupted")
     ATTENTION = RunState.ATTENTION.value, _("needs attention")
+    DAMAGED = Unreadable.DAMAGED.value, _("damaged")
+    NEWER = Unreadable.NEWER.value, _("of a newer release")
+
+
+UNREADABLE: Final = (StoredRunState.DAMAGED, StoredRunState.NEWER)
+"""States in which the host cannot read the journal; the document is what it told before, {} if it never did."""
 
 
 class StoredRun(models.Model):
@@ -176,7 +183,7 @@ class StoredRun(models.Model):
         """The run; before the host's first answer, one whose steps are all pending.
 
         Raises:
-            DocumentError: if an update of NAS Advisor changed the form of runs since.
+            DocumentError: if it is damaged, of a newer release, or was never told.
         """
         return from_document(Run, self.document)
 

@@ -11,7 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.frame import Contact
-from nasadvisor.console.models import Node, StoredRun, StoredRunState
+from nasadvisor.console.models import UNREADABLE, Node, StoredRun, StoredRunState
 from nasadvisor.domain.findings import findings_of
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.platforms import vetoes_on
@@ -83,14 +83,19 @@ def about_platform(node: Node) -> Iterator[Notice]:
 
 def about_runs(node: Node) -> Iterator[Notice]:
     """Runs that wait for somebody."""
-    stuck = StoredRun.objects.filter(node=node, state__in=[StoredRunState.INTERRUPTED, StoredRunState.ATTENTION])
+    waits = (StoredRunState.INTERRUPTED, StoredRunState.ATTENTION, *UNREADABLE)
+    stuck = StoredRun.objects.filter(node=node, state__in=waits)
     for run in stuck.defer("document"):
-        values = {"pool": run.pool_name}
+        values: dict[str, str | Statement] = {"pool": run.pool_name}
         if run.state == StoredRunState.INTERRUPTED:
             template = gettext_noop(
                 "A run on pool {pool} was interrupted. Nothing goes on by itself: finish it or undo it."
             )
             finding = Finding("run-interrupted", template, values, Level.WARNING, subject=str(run.pk))
+        elif run.state in UNREADABLE:
+            template = gettext_noop("{node} cannot read the journal of the run {run}. {problem}")
+            values = {"node": node.name, "run": str(run.pk), "problem": run.error or ""}
+            finding = Finding("run-unreadable", template, values, Level.CRITICAL, subject=str(run.pk))
         else:
             template = gettext_noop("A run on pool {pool} needs attention: it could neither go on nor back.")
             finding = Finding("run-attention", template, values, Level.CRITICAL, subject=str(run.pk))

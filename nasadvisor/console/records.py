@@ -8,13 +8,14 @@ from django.utils import timezone
 
 from nasadvisor.console import hosts
 from nasadvisor.console.health.inventory import note_disks
-from nasadvisor.console.models import Node, Pending, StoredMeasurement, StoredRun, StoredRunState
+from nasadvisor.console.models import UNREADABLE, Node, Pending, StoredMeasurement, StoredRun, StoredRunState
 from nasadvisor.documents import Json, from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.measurement import Measurement, MeasureProgress
 from nasadvisor.domain.platforms import PlatformReport
 from nasadvisor.domain.statements import Statement, gettext_noop
+from nasadvisor.domain.unreadable_runs import UnreadableRun
 
 FOLLOWED = (
     StoredRunState.REQUESTED,
@@ -131,10 +132,43 @@ def store_run(node_name: str, document: Json) -> None:
         return
     _heard_from(node_name)
     same_node = StoredRun.objects.filter(pk=stored.pk, node__name=node_name)
-    if not same_node.filter(seq__lt=run.seq).update(
-        **news, pending=Pending.NOTHING, pending_since=None, error_document=None
-    ):
+    is_news = Q(seq__lt=run.seq) | Q(state__in=UNREADABLE)  # a journal that was put back may be shorter
+    if not same_node.filter(is_news).update(**news, pending=Pending.NOTHING, pending_since=None, error_document=None):
         same_node.filter(seq=run.seq).update(**news)
+
+
+def store_unreadable_run(node_name: str, document: Json) -> None:
+    """Note that a host cannot read the journal of a run; what it told of the run before stays.
+
+    Raises:
+        DocumentError: if it is not one.
+        ValueError: if it is that of another node, or has an id that no plan of ours has.
+    """
+    found = from_document(UnreadableRun, document)
+    if found.node != node_name:
+        raise ValueError(f"A run of {found.node} came from {node_name}. It was not stored.")
+    node = _heard_from(node_name)
+    news = {
+        "state": found.state.value,
+        "error_document": to_document(found.problem),
+        "pending": Pending.NOTHING,
+        "pending_since": None,
+        "trial_until": None,
+    }
+    stored, created = StoredRun.objects.get_or_create(
+        id=UUID(found.id),
+        defaults={
+            **news,
+            "node": node,
+            "document": {},
+            "pool_guid": found.pool_guid,
+            "pool_name": found.pool_name,
+            "requested_by": found.by,
+            "requested_at": _moment(found.started_at),
+        },
+    )
+    if not created:
+        StoredRun.objects.filter(pk=stored.pk, node=node).update(**news)
 
 
 def store_run_error(node_name: str, run_id: str, document: Json) -> None:
@@ -209,6 +243,15 @@ def _trial_of(run: Run) -> dict[str, datetime | None]:
         "trial_until": datetime.fromisoformat(until) if until else None,
         "trial_ended_at": datetime.fromisoformat(ended_at) if ended_at else None,
     }
+
+
+def _moment(said: str) -> datetime:
+    """A time that a damaged journal tells; now, if it tells none."""
+    try:
+        found = datetime.fromisoformat(said)
+    except ValueError:
+        return timezone.now()
+    return found if found.tzinfo else timezone.now()
 
 
 def _heard_from(node_name: str) -> Node:

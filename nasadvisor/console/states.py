@@ -48,6 +48,8 @@ _LOOKS: Final[dict[str, Look]] = {
     "put-back": Look("warning", "arrow-counterclockwise", _("Failed and put back")),
     "interrupted": Look("warning", "pause-circle-fill", _("Interrupted")),
     "attention": Look(*BAD, _("Needs attention")),
+    "damaged": Look(*BAD, _("Damaged")),
+    "newer": Look(*WARN, _("Of a newer release")),
     "pending": Look("secondary", "circle", _("To do")),
     "started": Look(*BUSY, _("Running")),
     "done": Look(*GOOD, _("Done")),

@@ -44,6 +44,12 @@ def store_run(node: str, document: Json) -> None:
     records.store_run(node, document)
 
 
+@app.task(name="console.store_unreadable_run")
+def store_unreadable_run(node: str, document: Json) -> None:
+    """The journal of a run cannot be read."""
+    records.store_unreadable_run(node, document)
+
+
 @app.task(name="console.store_run_error")
 def store_run_error(node: str, run_id: str, document: Json) -> None:
     """A host did not begin what it was asked for."""

@@ -24,10 +24,11 @@ from nasadvisor.domain.platforms import Notice, NoticeAnswer, PlatformReport, no
 from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.sweep import Answers, DiskAnswer, SelfTest
+from nasadvisor.domain.unreadable_runs import UnreadableRun
 from nasadvisor.domain.waiting import WaitingPrograms
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.journal import RunUnknown
+from nasadvisor.host.journal import JournalUnreadable, RunUnknown
 from nasadvisor.host.lock import HostBusy
 from nasadvisor.host.runs import RunHost, apply_plan, finish_run, list_runs, show_run, undo_run
 from nasadvisor.host.smart import HealthServices
@@ -258,10 +259,10 @@ class HostTasks:
             self._publish_stopped(run_id, error)
 
     def report_runs(self) -> None:
-        """Publish every run of this host, those of the command line included."""
+        """Publish every run of this host, those of the command line and those that cannot be read included."""
         found = list_runs(self.runs)
         for unread in found.unreadable:
-            log.warning("run %s: %s", unread.id, unread.problem)
+            self._publish_unreadable(unread)
         for run in found.runs:
             self._observe(run)
 
@@ -293,8 +294,15 @@ class HostTasks:
         self.read_inventory()  # so that the pages show at once what it led to
 
     def _publish_stopped(self, run_id: str, error: HostError) -> None:
+        if isinstance(error, JournalUnreadable):
+            self._publish_unreadable(error.told_of(self.node))
+            return
         log.warning("run %s: %s", run_id, error)
         self._publish("console.store_run_error", run_id, to_document(error.statement))
+
+    def _publish_unreadable(self, run: UnreadableRun) -> None:
+        log.warning("run %s: %s", run.id, run.problem)
+        self._publish("console.store_unreadable_run", to_document(run))
 
     def _publish_progress(self, progress: MeasureProgress) -> None:
         self._publish("console.store_measure_progress", to_document(progress))

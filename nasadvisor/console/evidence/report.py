@@ -11,10 +11,12 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.evidence.measuring import ProbedRow, probed_rows
 from nasadvisor.console.evidence.watch import series_of
 from nasadvisor.console.models import Resolution, StoredRun
 from nasadvisor.console.series import whole_samples_of
+from nasadvisor.documents import DocumentError
 from nasadvisor.domain.comparison import Comparison, compare
 from nasadvisor.domain.figures import milliseconds, rate
 from nasadvisor.domain.lifecycle import Run, RunState
@@ -85,7 +87,10 @@ def report_of(stored: StoredRun, now: datetime) -> Report | None:
 def report(request: HttpRequest, guid: str, run_id: UUID) -> HttpResponse:
     """The page, or with ?format=csv the table as CSV."""
     stored = StoredRun.objects.select_related("node").filter(pk=run_id, pool_guid=guid).first()
-    found = report_of(stored, timezone.now()) if stored else None
+    try:
+        found = report_of(stored, timezone.now()) if stored else None
+    except DocumentError as error:
+        raise OtherRelease from error
     if stored is None or found is None:
         raise Http404
     if request.GET.get("format") == "csv":

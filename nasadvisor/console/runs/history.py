@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from nasadvisor.console.models import StoredRun, StoredRunState
+from nasadvisor.console.models import UNREADABLE, StoredRun, StoredRunState
 from nasadvisor.console.wizard.summary import summary_of
 from nasadvisor.documents import DocumentError
 from nasadvisor.domain.lifecycle import Run
@@ -17,7 +17,7 @@ PER_PAGE = 50
 
 @dataclass(frozen=True)
 class HistoryRow:
-    """A run in the list; `run` is None if an update of NAS Advisor can no longer read it."""
+    """A run in the list; `run` is None if it cannot be read."""
 
     stored: StoredRun
     run: Run | None
@@ -30,7 +30,8 @@ class HistoryRow:
     @property
     def can_undo(self) -> bool:
         """Whether its undo may be asked for now."""
-        return bool(self.run and self.run.can_undo and self.stored.seq and not self.stored.pending)
+        may_ask = self.stored.seq and not self.stored.pending and self.stored.state not in UNREADABLE
+        return bool(self.run and self.run.can_undo and may_ask)
 
 
 def history(request: HttpRequest) -> HttpResponse:

@@ -7,7 +7,7 @@ from typing import Final
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from nasadvisor.console.models import Pending, StoredRun, StoredRunState
+from nasadvisor.console.models import UNREADABLE, Pending, StoredRun, StoredRunState
 from nasadvisor.console.wizard.summary import summary_of
 from nasadvisor.domain.lifecycle import Run, Step, StepState
 from nasadvisor.domain.trial import AFTER_START_S, MINUTE_S
@@ -70,6 +70,14 @@ _WORDS: Final[dict[str, Words]] = {
     StoredRunState.ATTENTION: (
         _("This run needs attention: it got neither forwards nor back."),
         _("The failed step below says what happened and in which state things are. Nothing goes on by itself."),
+    ),
+    StoredRunState.DAMAGED: (
+        _("%(node)s cannot read the journal of this run any more: it is damaged."),
+        _("The run can be neither finished nor undone from here. Below is what the host told before that."),
+    ),
+    StoredRunState.NEWER: (
+        _("The journal of this run was written by a newer release of NAS Advisor than %(node)s has."),
+        _("The run can be neither finished nor undone from here. Below is what the host told before that."),
     ),
 }
 
@@ -134,11 +142,13 @@ def status_of(stored: StoredRun, now: datetime) -> RunStatus:
     """What to say about a run.
 
     Raises:
-        DocumentError: if an update of NAS Advisor can no longer read it.
+        DocumentError: if it cannot be read.
     """
     run = stored.run
     is_asked = bool(stored.pending)
-    is_live = (run.is_active if stored.seq else stored.state == StoredRunState.REQUESTED) or is_asked
+    may_ask = not is_asked and stored.state not in UNREADABLE
+    is_active = run.is_active and stored.state not in UNREADABLE
+    is_live = (is_active if stored.seq else stored.state == StoredRunState.REQUESTED) or is_asked
     silent_s = _silence(stored, now) if is_live and stored.seq else 0
     headline, advice = (str(words) % _values(stored, run) for words in _words(stored, run))
     return RunStatus(
@@ -148,10 +158,10 @@ def status_of(stored: StoredRun, now: datetime) -> RunStatus:
         advice=advice,
         is_live=is_live,
         silent_s=silent_s,
-        can_undo=run.can_undo and not is_asked and stored.seq > 0,
-        can_finish=run.can_finish and not is_asked,
-        can_keep=run.can_keep and not is_asked,
-        look_again_s=LIVE_S if is_live else ON_TRIAL_S if run.is_on_trial else 0,
+        can_undo=run.can_undo and may_ask and stored.seq > 0,
+        can_finish=run.can_finish and may_ask,
+        can_keep=run.can_keep and may_ask,
+        look_again_s=LIVE_S if is_live else ON_TRIAL_S if run.is_on_trial and may_ask else 0,
         version=f"{stored.seq}-{stored.state}-{stored.pending}-{silent_s // 5}-{bool(stored.error_document)}"
         f"-{_minutes_left(stored, now)}",
     )
@@ -160,6 +170,8 @@ def status_of(stored: StoredRun, now: datetime) -> RunStatus:
 def _words(stored: StoredRun, run: Run) -> Words:
     if stored.seq and stored.pending in _ASKED:
         return _ASKED[stored.pending]
+    if stored.state in UNREADABLE:
+        return _WORDS[stored.state]
     if stored.state == StoredRunState.INTERRUPTED and run.undo_steps:
         return _INTERRUPTED_UNDO
     if run.is_on_trial:

@@ -28,9 +28,13 @@ Ask = Callable[[StoredRun, str], None]
 
 
 def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """A run, live."""
-    context = {**_context(_status(run_id)), "section": "history"}
-    return render(request, "runs/detail.html", context)
+    """A run, live; of one that cannot be read, what is known of it."""
+    stored = _stored(run_id)
+    try:
+        status = status_of(stored, timezone.now())
+    except DocumentError:
+        return render(request, "runs/unreadable.html", {"stored": stored, "section": "history"})
+    return render(request, "runs/detail.html", {**_context(status), "section": "history"})
 
 
 def fragment(request: HttpRequest, run_id: UUID) -> HttpResponse:
@@ -92,10 +96,15 @@ def _ask(request: HttpRequest, status: RunStatus, ask: Ask, template: str) -> Ht
     return render(request, template, context)
 
 
-def _status(run_id: UUID) -> RunStatus:
+def _stored(run_id: UUID) -> StoredRun:
     stored = StoredRun.objects.select_related("node").defer("node__inventory_document").filter(pk=run_id).first()
     if stored is None:
         raise Http404
+    return stored
+
+
+def _status(run_id: UUID) -> RunStatus:
+    stored = _stored(run_id)
     try:
         return status_of(stored, timezone.now())
     except DocumentError as error:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -8,12 +9,13 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console.models import Node, Pending, StoredPlan, StoredRun, StoredRunState
-from nasadvisor.console.records import store_run_error
+from nasadvisor.console.records import store_run, store_run_error, store_unreadable_run
 from nasadvisor.console.roles import UserRole
 from nasadvisor.documents import to_document
 from nasadvisor.domain.lifecycle import RunState
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.undo import cannot_be_undone
+from nasadvisor.domain.unreadable_runs import Unreadable, UnreadableRun
 from nasadvisor.host.errors import CommandFailed
 from nasadvisor.host.lock import HostBusy
 from tests.simulated_host import Killed, SimulatedHost, simulated_host
@@ -130,9 +132,9 @@ class TestRunPage:
     def test_an_unknown_run_is_not_found(self, operator: Client) -> None:
         assert operator.get("/runs/7f0c2a4e-0000-4000-8000-000000000001/").status_code == 404
 
-    def test_a_run_that_can_no_longer_be_read_is_not_found(self, client: Client, applied: StoredRun) -> None:
+    def test_a_run_whose_document_is_none_says_that_it_cannot_be_read(self, client: Client, applied: StoredRun) -> None:
         StoredRun.objects.update(document={"from": "another version"})
-        assert client.get(f"/runs/{applied.pk}/").status_code == 404
+        assert "This run cannot be read." in text(client.get(f"/runs/{applied.pk}/"))
 
     def test_every_state_has_its_words(self, client: Client, applied: StoredRun) -> None:
         for state in RunState:
@@ -272,14 +274,79 @@ class TestHistory:
 
     def test_a_record_of_another_version_is_listed_all_the_same(self, client: Client, applied: StoredRun) -> None:
         StoredRun.objects.filter(pk=applied.pk).update(document={"from": "another version"})
-        assert "written by another version" in text(client.get("/runs/"))
+        page = text(client.get("/runs/"))
+        assert "This record cannot be read." in page
+        assert "tank" in page
 
-    @pytest.mark.parametrize("path", ["", "fragment/", "undo/", "finish/", "proof/"])
-    def test_its_pages_say_that_another_release_stored_it(self, client: Client, applied: StoredRun, path: str) -> None:
-        StoredRun.objects.update(document={**applied.document, "version": 2})
+    @pytest.mark.parametrize("path", ["fragment/", "undo/", "finish/", "proof/"])
+    def test_its_pages_say_that_a_newer_release_stored_it(self, client: Client, applied: StoredRun, path: str) -> None:
+        StoredRun.objects.update(document={**applied.document, "version": 99})
         response = client.get(f"/runs/{applied.pk}/{path}")
         assert response.status_code == 404
-        assert "another release of NAS Advisor" in text(response)
+        assert "a newer release of NAS Advisor wrote it" in text(response)
+
+    def test_the_page_of_a_run_that_cannot_be_read_says_what_is_known_of_it(
+        self, client: Client, applied: StoredRun
+    ) -> None:
+        StoredRun.objects.update(document={**applied.document, "version": 99})
+        page = text(client.get(f"/runs/{applied.pk}/"))
+        assert "This run cannot be read." in page
+        assert "Pool tank on nas, asked for by operator" in page
+
+    def test_the_report_of_a_run_that_cannot_be_read_says_so(self, client: Client, applied: StoredRun) -> None:
+        StoredRun.objects.update(document={**applied.document, "version": 99})
+        response = client.get(f"/evidence/{TANK}/report/{applied.pk}/")
+        assert response.status_code == 404
+        assert "a newer release of NAS Advisor wrote it" in text(response)
+
+
+class TestARunWhoseJournalCannotBeRead:
+    PROBLEM = Statement("journal-damaged", "The journal is damaged in line 3.")
+
+    def lost(self, run: StoredRun, **changes: Any) -> UnreadableRun:
+        lost = UnreadableRun(str(run.pk), run.node.name, Unreadable.DAMAGED, self.PROBLEM)
+        return replace(lost, **changes)
+
+    def test_its_page_keeps_what_was_told_says_the_problem_and_offers_nothing(
+        self, client: Client, applied: StoredRun
+    ) -> None:
+        store_unreadable_run(applied.node.name, to_document(self.lost(applied)))
+        page = text(client.get(f"/runs/{applied.pk}/"))
+        assert "cannot read the journal of this run any more" in page
+        assert "damaged in line 3" in page
+        assert "zpool add" in page
+        assert "/undo/" not in page
+        assert "/undo/" not in text(client.get("/runs/"))
+        assert client.get(f"/runs/{applied.pk}/undo/").status_code == 302
+        assert "cannot read the journal of the run" in text(client.get("/"))
+
+    def test_one_that_the_console_never_heard_of_is_in_the_history_with_what_is_known(
+        self, client: Client, applied: StoredRun
+    ) -> None:
+        lost = self.lost(applied, id=str(uuid4()), pool_name="backup", by="root", started_at="yesterday")
+        store_unreadable_run(applied.node.name, to_document(lost))
+        page = text(client.get("/runs/"))
+        assert "backup" in page
+        assert "Damaged" in page
+        assert "damaged in line 3" in text(client.get(f"/runs/{lost.id}/"))
+
+    def test_a_journal_that_was_put_back_is_read_again_however_short(self, client: Client, applied: StoredRun) -> None:
+        store_unreadable_run(applied.node.name, to_document(self.lost(applied)))
+        store_run(applied.node.name, to_document(replace(applied.run, seq=2, state=RunState.INTERRUPTED)))
+        stored = StoredRun.objects.get()
+        assert (stored.state, stored.error) == ("interrupted", None)
+        assert f"/runs/{applied.pk}/undo/" in text(client.get(f"/runs/{applied.pk}/"))
+
+    def test_a_trial_of_it_is_no_longer_announced(self, applied: StoredRun) -> None:
+        StoredRun.objects.update(trial_until=timezone.now())
+        store_unreadable_run(applied.node.name, to_document(self.lost(applied)))
+        assert StoredRun.objects.get().trial_until is None
+
+    def test_another_node_cannot_say_so(self, applied: StoredRun) -> None:
+        store_unreadable_run("other", to_document(self.lost(applied, node="other")))
+        assert StoredRun.objects.get().state == StoredRunState.APPLIED
+        with pytest.raises(ValueError, match="came from other"):
+            store_unreadable_run("other", to_document(self.lost(applied)))
 
 
 class TestAHostThatDidNotBegin:

@@ -21,6 +21,7 @@ from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.samples import Sample
 from nasadvisor.domain.statements import Level, Statement
 from nasadvisor.domain.sweep import Answers, SelfTest, SweepReport
+from nasadvisor.domain.unreadable_runs import Unreadable, UnreadableRun
 from nasadvisor.domain.waiting import WaitingPrograms
 from nasadvisor.host.config import config_from
 from nasadvisor.host.errors import DiskUnknown, MachineUnreadable, ToolMissing
@@ -224,18 +225,34 @@ def test_a_self_test_that_was_not_begun_says_why(bench: Bench, tasks: HostTasks,
     assert "no disk 0x1" in str(from_document(Statement, sent[0][1][2]))
 
 
-def test_a_journal_of_another_release_does_not_keep_the_other_runs_from_being_reported(
+def test_a_journal_that_cannot_be_read_is_reported_beside_the_other_runs(
     bench: Bench, tasks: HostTasks, sent: Sent
 ) -> None:
     tasks.apply(to_document(bench.plan()), "anna")
-    other = bench.host.journals / "other"
-    other.mkdir()
-    (other / "journal.jsonl").write_text('{"version": 2}\n')
+    for name, text in (("newer", '{"version": 99}\n'), ("damaged", "")):
+        other = bench.host.journals / name
+        other.mkdir()
+        (other / "journal.jsonl").write_text(text)
     sent.clear()
     tasks.report_runs()
-    [(task, (_, document))] = sent
-    assert task == "console.store_run"
-    assert from_document(Run, document).state is RunState.APPLIED
+    assert sorted(task for task, _ in sent) == ["console.store_run", *["console.store_unreadable_run"] * 2]
+    told = [from_document(UnreadableRun, args[1]) for task, args in sent if task.endswith("unreadable_run")]
+    assert [(run.id, run.node, run.state) for run in told] == [
+        ("damaged", "nas", Unreadable.DAMAGED),
+        ("newer", "nas", Unreadable.NEWER),
+    ]
+
+
+def test_an_undo_of_a_damaged_run_tells_the_console_that_it_is_damaged(
+    bench: Bench, tasks: HostTasks, sent: Sent
+) -> None:
+    tasks.apply(to_document(bench.plan()), "anna")
+    (bench.host.journals / "run-1" / "journal.jsonl").write_bytes(b"")
+    sent.clear()
+    tasks.undo("run-1", "anna")
+    tasks.report_run("run-1")
+    told = [from_document(UnreadableRun, args[1]) for task, args in sent if task.endswith("unreadable_run")]
+    assert [run.state for run in told] == [Unreadable.DAMAGED] * 2
 
 
 def test_it_publishes_samples_and_nothing_where_there_are_none(tasks: HostTasks, sent: Sent) -> None:
