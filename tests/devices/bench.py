@@ -1,6 +1,5 @@
 """Runs of the product on a machine of loop disks, which can be cut off anywhere."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
@@ -18,7 +17,7 @@ from nasadvisor.host.logbook import Observer
 from nasadvisor.host.runs import RunHost, apply_plan, finish_run, show_run, undo_run
 from tests.devices.loops import LoopDisk
 from tests.devices.machine import TANK, LoopMachine
-from tests.devices.runner import Killed
+from tests.devices.runner import Hook, Killed
 
 LOG_BYTES = 64 * MIB
 CACHE_BYTES = 80 * MIB
@@ -74,6 +73,22 @@ def log_and_cache(*disks: LoopDisk, use_free_extents: bool = False) -> PlanReque
     return PlanRequest(str(TANK), keys, LOG_BYTES, keys, CACHE_BYTES, use_free_extents=use_free_extents)
 
 
+def log_alone(*disks: LoopDisk) -> PlanRequest:
+    """A log and no cache."""
+    return PlanRequest(str(TANK), tuple(disk.wwn for disk in disks), LOG_BYTES)
+
+
+def codes(run: Run) -> set[str]:
+    """The codes of the findings and refusals of a run's last stretch."""
+    return {finding.code for finding in run.findings} | {refusal.code for refusal in run.refusals}
+
+
+def told(run: Run) -> str:
+    """Every sentence of a run, for the message of a test that failed."""
+    notes = [step.note for step in (*run.steps, *run.undo_steps) if step.note]
+    return "; ".join([run.state, *map(str, (*run.refusals, *run.findings, *notes))])
+
+
 def killer(after_records: int) -> Observer:
     """An observer that ends everything once so many records are durable."""
 
@@ -84,7 +99,7 @@ def killer(after_records: int) -> Observer:
     return observe
 
 
-def kill_at(number: int, start: str = "") -> Callable[[Command], None]:
+def kill_at(number: int, start: str = "") -> Hook:
     """A hook that ends everything at the so-manieth changing command, of those that begin so."""
     left = count(1)
 
@@ -93,3 +108,8 @@ def kill_at(number: int, start: str = "") -> Callable[[Command], None]:
             raise Killed
 
     return hook
+
+
+def kill_after(start: str) -> Hook:
+    """A hook that ends everything at the first changing command that begins so."""
+    return kill_at(1, start)

@@ -6,6 +6,7 @@ libblkid/src/superblocks/zfs.c of util-linux wants four uberblocks).
 """
 
 import struct
+from enum import IntEnum
 from typing import Final
 
 from nasadvisor.domain.units import KIB
@@ -20,9 +21,18 @@ _TYPE_UINT64: Final = 8
 _TYPE_STRING: Final = 9
 
 
-def label(pool_name: str, pool_guid: int, vdev_guid: int) -> bytes:
+class PoolState(IntEnum):
+    """pool_state_t in include/sys/fs/zfs.h."""
+
+    ACTIVE = 0
+    EXPORTED = 1
+    DESTROYED = 2
+    L2CACHE = 4
+
+
+def label(pool_name: str, pool_guid: int, vdev_guid: int, state: PoolState) -> bytes:
     """One label; a cache's has no pool, so an empty name and the guid 0."""
-    pairs = _uint64("version", _VERSION) + _uint64("guid", vdev_guid)
+    pairs = _uint64("version", _VERSION) + _uint64("state", state) + _uint64("guid", vdev_guid)
     if pool_name:
         pairs += _string("name", pool_name) + _uint64("pool_guid", pool_guid) + _uint64("top_guid", vdev_guid)
     listed = bytes((1, 1, 0, 0)) + struct.pack(">ii", 0, 1) + pairs + struct.pack(">ii", 0, 0)

@@ -66,7 +66,9 @@ class LoopMachine:
         file = self.directory / f"{number}.img"
         with file.open("wb") as opened:
             opened.truncate(size_bytes)
-        disk = LoopDisk(file, f"L{number}".upper(), f"0x5eed{number}", sector_bytes)
+        serial, wwn = f"L{number}".upper(), f"0x5eed{number}"
+        links = (f"/dev/disk/by-id/ata-LOOP_SSD_{serial}", f"/dev/disk/by-id/wwn-{wwn}")
+        disk = LoopDisk(file, serial, wwn, sector_bytes, links)
         disk.plug_in()
         self.disks.append(disk)
         self.udev.examine()
@@ -83,8 +85,8 @@ class LoopMachine:
         self.udev.examine()
 
     def mkfs(self, node: Path) -> None:
-        """Somebody makes an ext4."""
-        tool("mkfs.ext4", "-q", "-F", str(node))
+        """Somebody makes an ext4, all of it at once: else the kernel goes on writing when it is mounted."""
+        tool("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", str(node))
         self.udev.examine()
 
     def sgdisk(self, disk: LoopDisk, *args: str) -> None:
@@ -94,10 +96,13 @@ class LoopMachine:
 
     @contextmanager
     def mounted(self, node: Path) -> Iterator[Path]:
+        """A file system in use, with a file in it."""
         target = self.directory / f"mnt-{node.name}"
         target.mkdir(exist_ok=True)
         tool("mount", str(node), str(target))
         self.mounts.append(target)
+        (target / "theirs").write_bytes(os.urandom(MIB))
+        tool("sync", "--file-system", str(target))
         try:
             yield target
         finally:

@@ -11,7 +11,7 @@ from typing import Final
 
 from nasadvisor.domain.inventory import Pool, Vdev
 from nasadvisor.domain.units import GIB
-from tests.devices.labels import LABEL_BYTES, has_label, label, label_offsets
+from tests.devices.labels import LABEL_BYTES, PoolState, has_label, label, label_offsets
 
 ASHIFT: Final = 12
 _GUIDS = count(7_000_000_000_000_000_001)
@@ -42,10 +42,12 @@ class Leaf:
             os.close(self.claim)
         self.claim = -1
 
-    def write_labels(self, pool_name: str, pool_guid: int) -> None:
+    def write_labels(self, pool_name: str, pool_guid: int, state: PoolState) -> None:
+        if self.claim < 0:
+            return
         size = os.lseek(self.claim, 0, os.SEEK_END)
         for offset in label_offsets(size):
-            os.pwrite(self.claim, label(pool_name, pool_guid, self.guid), offset)
+            os.pwrite(self.claim, label(pool_name, pool_guid, self.guid, state), offset)
         os.fsync(self.claim)
 
     @property
@@ -140,7 +142,8 @@ class MemoryPools:
                 raise AssertionError(f"this zpool does not know: {' '.join(args)}")
         return ""
 
-    def export(self, pool: MemoryPool) -> None:
+    def export(self, pool: MemoryPool, state: PoolState = PoolState.EXPORTED) -> None:
+        self._write_labels(pool, state)
         pool.imported = False
         for leaf in pool.leaves:
             leaf.release()
@@ -150,12 +153,11 @@ class MemoryPools:
         pool.imported, pool.name = True, name or pool.name
         for leaf in pool.leaves:
             leaf.take()
-            if leaf.claim >= 0:
-                leaf.write_labels(pool.name, pool.guid)
+        self._write_labels(pool, PoolState.ACTIVE)
 
     def destroy(self, pool: MemoryPool) -> None:
-        """The labels stay, as they do."""
-        self.export(pool)
+        """The labels stay, and say so."""
+        self.export(pool, PoolState.DESTROYED)
         self.pools.remove(pool)
 
     def let_go(self, real_paths: set[str]) -> None:
@@ -166,8 +168,13 @@ class MemoryPools:
                     leaf.release()
 
     def close(self) -> None:
-        for pool in self.pools:
-            self.export(pool)
+        for leaf in (leaf for pool in self.pools for leaf in pool.leaves):
+            leaf.release()
+
+    def _write_labels(self, pool: MemoryPool, state: PoolState) -> None:
+        """Those of the logs; a cache's label tells no pool (vdev_label_init() in module/zfs/vdev_label.c)."""
+        for leaf in (leaf for log in pool.logs for leaf in log.leaves):
+            leaf.write_labels(pool.name, pool.guid, state)
 
     def _named(self, name: str) -> MemoryPool:
         found = next((pool for pool in self.pools if pool.imported and pool.name == name), None)
@@ -183,19 +190,20 @@ class MemoryPools:
 
     def _add(self, pool: MemoryPool, wanted: list[str]) -> None:
         leaves = self._claimed([path for path in wanted if path.startswith("/")])
-        for leaf in leaves:
-            leaf.write_labels(*((pool.name, pool.guid) if wanted[0] == "log" else ("", 0)))
         if wanted[0] == "log":
             pool.logs += [Log(leaves)] if "mirror" in wanted else [Log([leaf]) for leaf in leaves]
-        else:
-            pool.caches += leaves
+            self._write_labels(pool, PoolState.ACTIVE)
+            return
+        pool.caches += leaves
+        for leaf in leaves:
+            leaf.write_labels("", 0, PoolState.L2CACHE)
 
     def _attach(self, pool: MemoryPool, existing: int, path: str) -> None:
         log = next((log for log in pool.logs if any(leaf.guid == existing for leaf in log.leaves)), None)
         if log is None:
             raise ZpoolRefused("no such device in pool")
         (leaf,) = self._claimed([path])
-        leaf.write_labels(pool.name, pool.guid)
+        leaf.write_labels(pool.name, pool.guid, PoolState.ACTIVE)
         log.leaves.append(leaf)
 
     def _claimed(self, paths: list[str]) -> list[Leaf]:

@@ -69,6 +69,8 @@ class LoopRunner:
         try:
             output = self._run(command)
         finally:
+            if command.mutates:
+                self.udev.blind.clear()  # whoever wrote has closed the disk, and udev looks at it
             if command.mutates or command.tool is Tool.UDEVADM:
                 self.udev.examine()
         self.hooks.after(command)

@@ -2,11 +2,12 @@
 
 import os
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from nasadvisor.host.adapters.udev import SECTOR_BYTES, BlockDevice
 from nasadvisor.host.errors import MachineUnreadable
-from tests.devices.loops import LoopDisk, tool
+from tests.devices.loops import LoopDisk, front_and_end, tool
 
 
 @dataclass
@@ -81,7 +82,7 @@ def _whole(disk: LoopDisk) -> BlockDevice:
         name=disk.name,
         sys_path=str(directory),
         number=_text(directory / "dev"),
-        properties=told | _blkid(disk.name),
+        properties=told | _blkid(disk.name, front_and_end(disk.node)),
         links=disk.links,
         size_bytes=_number(directory / "size") * SECTOR_BYTES,
         logical_sector_bytes=_number(directory / "queue/logical_block_size"),
@@ -92,7 +93,7 @@ def _whole(disk: LoopDisk) -> BlockDevice:
 
 
 def _part(disk: LoopDisk, number: int, directory: Path) -> BlockDevice:
-    told = _blkid(directory.name)
+    told = _blkid(directory.name, front_and_end(disk.node), front_and_end(Path("/dev", directory.name)))
     uuid = told.get("ID_PART_ENTRY_UUID", "")
     links = [f"{link}-part{number}" for link in disk.links] + ([f"/dev/disk/by-partuuid/{uuid}"] if uuid else [])
     return BlockDevice(
@@ -110,8 +111,12 @@ def _part(disk: LoopDisk, number: int, directory: Path) -> BlockDevice:
     )
 
 
-def _blkid(name: str) -> dict[str, str]:
-    """The properties that udev's own blkid sets. Exit code 2: nothing was recognised; 8: more than one thing was."""
+@lru_cache(maxsize=1024)
+def _blkid(name: str, *_checksums: int) -> dict[str, str]:
+    """The properties that udev's own blkid sets. Exit code 2: nothing was recognised; 8: more than one thing was.
+
+    Each start of it costs milliseconds, so it is not asked again while the checksums are the same.
+    """
     lines = tool("blkid", "--probe", "--output", "udev", f"/dev/{name}", codes=(0, 2, 8)).splitlines()
     return {key: value for key, equals, value in (line.partition("=") for line in lines) if equals}
 
