@@ -20,7 +20,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/plan": (*DOMAIN, "tests/unit/domain/test_sizing.py"),
     "domain/gaps": ("tests/unit/domain/test_gaps.py", "tests/unit/domain/test_any_plan.py"),
     "domain/gpt": ("tests/unit/host/test_gpt.py",),
-    "domain/landed": ("tests/unit/domain",),
+    "domain/landed": ("tests/unit/domain/test_landed.py",),
     "domain/lifecycle": ("tests/unit/domain/test_lifecycle.py", "tests/unit/domain/test_trial.py"),
     "domain/refusals": ("tests/unit/domain",),
     "host/apply": RUNS,
@@ -32,7 +32,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "host/tasks": ("tests/unit/runs/test_tasks.py",),
     "host/adapters/process": ("tests/unit/host/test_process.py",),
     "host/adapters/blockdev": ("tests/unit/host", "tests/unit/runs/test_executor.py"),
-    "host/adapters/zpool_add": ("tests/unit/host", "tests/unit/runs/test_executor.py"),
+    "host/adapters/zpool_add": ("tests/unit/host/test_zpool_add.py", "tests/unit/runs/test_executor.py"),
     "host/adapters/holds": ("tests/unit/host/test_holds.py", "tests/unit/host/test_disks.py"),
 }
 """By module or package under nasadvisor/: the tests that are run for its mutants."""

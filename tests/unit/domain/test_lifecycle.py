@@ -1,6 +1,6 @@
 """What state a run is in, told from its journal alone, wherever the journal ends."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from hypothesis import given
@@ -17,12 +17,14 @@ from nasadvisor.domain.lifecycle import (
     Failed,
     Goal,
     Intent,
+    Kept,
     Record,
     Run,
     RunState,
     Skipped,
     Started,
     StepState,
+    TrialEnded,
     as_interrupted,
     fold,
     steps_of,
@@ -177,6 +179,37 @@ def test_a_step_tells_when_it_began_and_ended_and_what_ran() -> None:
     assert (done.started_at, done.ended_at, done.ran, done.note) == (AT, LATER, RAN, None)
     failed = folded(Intent(AT, Goal.APPLY, 1), Failed(LATER, Goal.APPLY, 1, BROKE, RAN)).steps[1]
     assert (failed.started_at, failed.ended_at, failed.ran, failed.note) == (AT, LATER, RAN, BROKE)
+
+
+def test_what_was_begun_is_every_step_of_which_there_is_an_intent() -> None:
+    assert folded().begun.actions == ()
+    intents = [Intent(AT, Goal.APPLY, number) for number in range(len(PLAN.actions))]
+    assert folded(*intents[:1]).begun == replace(PLAN, actions=PLAN.actions[:1])
+    broken = Failed(LATER, Goal.APPLY, 1, BROKE, RAN)
+    assert (
+        folded(intents[0], Done(LATER, Goal.APPLY, 0, Outcome(), RAN), intents[1], broken).begun.actions
+        == (PLAN.actions[:2])
+    )
+    assert folded(*intents).begun == PLAN
+
+
+def test_a_run_with_other_steps_than_its_plan_has_does_not_say_what_was_begun() -> None:
+    run = folded(Intent(AT, Goal.APPLY, 0))
+    with pytest.raises(ValueError, match="longer than"):
+        _ = replace(run, steps=run.steps[:1]).begun
+
+
+def test_a_run_that_is_not_on_trial_is_not_put_on_trial_by_being_kept() -> None:
+    run = folded(Ended(AT, RunState.APPLIED), Kept(LATER, "anna"), TrialEnded(LATER))
+    assert run.trial is None
+
+
+def test_a_number_that_cannot_be_and_a_time_without_a_zone_are_refused_with_a_sentence() -> None:
+    trial = replace(started(), trial_s=10**30)
+    with pytest.raises(ValueError, match="a number that cannot be"):
+        fold([trial, Ended(AT, RunState.APPLIED)], "nas")
+    with pytest.raises(ValueError, match="which time zone"):
+        fold([replace(trial, trial_s=60), Ended("2026-08-25T20:00:00", RunState.APPLIED)], "nas")
 
 
 def test_a_skipped_step_is_done_and_says_why() -> None:

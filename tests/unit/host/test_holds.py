@@ -41,6 +41,7 @@ def test_blank_slice_of_ours_is_free() -> None:
         ("linux_raid_member", "raid", "raid:linux_raid_member"),
         ("isw_raid_member", "raid", "raid:isw_raid_member"),
         ("ddf_raid_member", "", "raid:ddf_raid_member"),
+        ("drbd", "raid", "raid:drbd"),
         ("ceph_bluestore", "other", "ceph:ceph_bluestore"),
         ("crypto_LUKS", "crypto", "signature:crypto_LUKS"),
         ("swap", "other", "swap:swap that is not in use"),
@@ -161,6 +162,9 @@ class TestMounts:
         holds = shown(inventory_disks(*devices, mounts=(mount,))["sda"].holds)
         assert holds == ["boot:/", "mount:/", "holder:md0", "holder:vg-ro ot", "lvm:vg", "raid:linux_raid_member"]
 
+    def test_only_bcachefs_names_several_devices_at_once(self) -> None:
+        assert inventory_disks(disk("sda"), mounts=(Mount("0:50", "nfs", "nas:/dev/sda", "/mnt"),))["sda"].holds == ()
+
     def test_zfs_mounts_are_no_devices(self) -> None:
         assert inventory_disks(disk("sda"), mounts=(Mount("0:9", "zfs", "sda", "/sda"),))["sda"].all_holds == ()
 
@@ -192,6 +196,16 @@ def test_holders_in_a_circle_end() -> None:
     assert shown(inventory_disks(held_by(disk("sda"), "dm-0"), one, two)["sda"].holds) == ["holder:a", "holder:b"]
 
 
+def test_what_is_above_two_devices_is_found_once_and_what_is_above_that_too() -> None:
+    devices = (
+        held_by(disk("sda"), "dm-0", "dm-1"),
+        held_by(virtual("dm-0", DM_NAME="a"), "dm-1"),
+        held_by(virtual("dm-1", DM_NAME="b"), "dm-2"),
+        virtual("dm-2", DM_NAME="c"),
+    )
+    assert shown(inventory_disks(*devices)["sda"].holds) == ["holder:a", "holder:b", "holder:c"]
+
+
 class TestBoot:
     @pytest.mark.parametrize("target", ["/", "/boot", "/boot/efi", "/efi"])
     def test_by_what_is_mounted_on_a_partition(self, target: str) -> None:
@@ -211,6 +225,11 @@ class TestBoot:
         disks = inventory_disks(*devices, mounts=(mount,), pools=[root])
         assert shown(disks["sda"].holds) == shown(disks["sdb"].holds) == ["boot:rpool"]
         assert disks["sdc"].all_holds == ()
+
+    def test_not_the_disks_of_a_pool_that_is_mounted_elsewhere(self) -> None:
+        mounts = (Mount("0:30", "zfs", "tank/media", "/srv/media"), Mount("0:31", "zfs", "rpool/ROOT/pve-1", "/"))
+        disks = inventory_disks(disk("sda"), mounts=mounts, pools=[pool("tank", ("/dev/sda", "1"))])
+        assert shown(disks["sda"].holds) == ["pool:tank"]
 
 
 class TestNotToBeTrusted:
