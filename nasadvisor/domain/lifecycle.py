@@ -171,7 +171,17 @@ class TrialEnded:
     record: Literal["trial-ended"] = "trial-ended"
 
 
-Record = Started | Continued | Intent | Done | Failed | Skipped | Ended | Kept | TrialEnded
+@dataclass(frozen=True)
+class TrialMoved:
+    """The trial ends at another time by the wall clock than was said; `why` says so to people."""
+
+    at: str
+    until: str
+    why: Finding
+    record: Literal["trial-moved"] = "trial-moved"
+
+
+Record = Started | Continued | Intent | Done | Failed | Skipped | Ended | Kept | TrialEnded | TrialMoved
 
 
 @dataclass(frozen=True)
@@ -318,7 +328,9 @@ def _begin(record: Started, node: str) -> Run:
     )
 
 
-def _next(run: Run, record: Continued | Intent | Done | Failed | Skipped | Ended | Kept | TrialEnded) -> Run:
+def _next(
+    run: Run, record: Continued | Intent | Done | Failed | Skipped | Ended | Kept | TrialEnded | TrialMoved
+) -> Run:
     run = replace(run, seq=run.seq + 1)
     match record:
         case Continued():
@@ -338,6 +350,9 @@ def _next(run: Run, record: Continued | Intent | Done | Failed | Skipped | Ended
             return _change_trial(run, kept_by=record.by, kept_at=record.at)
         case TrialEnded():
             return _change_trial(run, ended_at=record.at)
+        case TrialMoved():
+            others = tuple(finding for finding in run.findings if finding.code != record.why.code)
+            return _change_trial(replace(run, findings=(*others, record.why)), until=record.until)
         case Intent():
             return _change(run, record, state=StepState.STARTED, started_at=record.at)
         case Done():

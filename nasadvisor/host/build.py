@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 
+from nasadvisor.host.adapters.clocks import read_moment
 from nasadvisor.host.adapters.process import HostRunner
 from nasadvisor.host.candidate import CandidateHost
 from nasadvisor.host.config import HostConfig
@@ -46,6 +47,7 @@ def run_host_of(config: HostConfig) -> RunHost:
         executor=executor,
         clock=lambda: datetime.now(UTC),
         vetoes=this_platform().vetoes,
+        clocks=read_moment,
         watcher=lambda goal, by: TaskLog(config.state_dir / "tasks", goal, by, this_platform().log_task),
     )
 

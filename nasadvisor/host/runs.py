@@ -10,7 +10,7 @@ from nasadvisor.domain.lifecycle import Continued, Goal, Record, Run, Started, a
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.platforms import Vetoes, nothing_forbidden
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.trial import DAY_S, LONGEST_S, is_length
+from nasadvisor.domain.trial import DAY_S, LONGEST_S, Moment, is_length
 from nasadvisor.domain.unreadable_runs import UnreadableRun
 from nasadvisor.host.apply import apply_checked, finish_checked
 from nasadvisor.host.errors import HostError
@@ -26,6 +26,7 @@ from nasadvisor.host.journal import (
 )
 from nasadvisor.host.lock import host_lock, is_held
 from nasadvisor.host.logbook import Logbook, Observer
+from nasadvisor.host.trial_clock import Clocks, noted, wall_clock_alone
 from nasadvisor.host.undo import undo_checked
 
 LOCK_WAIT_S: Final = 10.0
@@ -50,6 +51,7 @@ class RunHost:
 
     `locks` are taken in order; the first is our own. `executor` is given the locks' descriptors. `clock` tells UTC.
     `vetoes` tells what the host's platform forbids; `watcher` makes an observer of a stretch for it, by goal and name.
+    `clocks` reads all clocks of the host at once.
     """
 
     node: str
@@ -59,6 +61,11 @@ class RunHost:
     clock: Callable[[], datetime]
     vetoes: Vetoes = nothing_forbidden
     watcher: Callable[[Goal, str], Observer] = nobody_watches
+    clocks: Clocks = wall_clock_alone
+
+    def moment(self) -> Moment:
+        """What the clocks of the host show now."""
+        return self.clocks(self.clock)
 
 
 class NoTrialLength(HostError):  # noqa: N818
@@ -87,7 +94,8 @@ def apply_plan(host: RunHost, plan: Plan, by: str, observe: Observer, trial_s: i
         except JournalUnwritable:
             journal.discard()
             raise
-        return apply_checked(plan, book, host.executor(descriptors), host.vetoes)
+        run = apply_checked(plan, book, host.executor(descriptors), host.vetoes)
+        return noted(run, host.journals, host.moment)
 
 
 def finish_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
@@ -102,7 +110,8 @@ def finish_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
             raise WrongMoment(run, _("The run {run} is {state}, so it cannot be finished. Nothing was changed."))
         book.journal.keep_reserve()
         book.write(Continued(book.now(), Goal.FINISH, by))
-        return finish_checked(run.plan, book, host.executor(descriptors), host.vetoes)
+        run = finish_checked(run.plan, book, host.executor(descriptors), host.vetoes)
+        return noted(run, host.journals, host.moment)
 
 
 def undo_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:

@@ -32,7 +32,7 @@ from nasadvisor.host.journal import JournalUnreadable, RunUnknown
 from nasadvisor.host.lock import HostBusy
 from nasadvisor.host.runs import RunHost, apply_plan, finish_run, list_runs, show_run, undo_run
 from nasadvisor.host.smart import HealthServices
-from nasadvisor.host.trials import TrialWatch, end_trial, keep_run
+from nasadvisor.host.trials import TrialWatch, end_trial, keep_run, move_trial
 
 log = logging.getLogger(__name__)
 
@@ -224,6 +224,11 @@ class HostTasks:
 
     def end_trials(self) -> None:
         """Take back the runs whose trial is over. Not a task: the worker does it by its own clock."""
+        for run_id, until in self._trials.moved().items():
+            try:
+                move_trial(self.runs, run_id, until, self._observe)
+            except HostError as error:
+                log.info("trial %s: its new end is said later: %s", run_id, error)
         for run_id in self._trials.due():
             try:
                 end_trial(self.runs, run_id, self._observe)

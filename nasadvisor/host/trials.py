@@ -8,14 +8,16 @@ import logging
 from dataclasses import dataclass, field
 from typing import Final
 
-from nasadvisor.domain.lifecycle import Goal, Kept, Run, TrialEnded
+from nasadvisor.domain.lifecycle import Goal, Kept, Run, TrialEnded, TrialMoved
+from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.trial import trials_due
+from nasadvisor.domain.trial import MINUTE_S, Moment, TrialClock, begin_clock, count_on, is_over, moved_end
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import open_journal, run_ids
 from nasadvisor.host.lock import host_lock
 from nasadvisor.host.logbook import Observer
 from nasadvisor.host.runs import LOCK_WAIT_S, RunHost, WrongMoment, open_book, watched
+from nasadvisor.host.trial_clock import keep_clock, read_clock
 from nasadvisor.host.undo import undo_checked
 
 log = logging.getLogger(__name__)
@@ -24,6 +26,15 @@ NO_TRIAL: Final = _(
     "The run {run} is {state} and not on trial, so there is nothing to keep. Nothing was changed. "
     "`nasadvisor show {run}` tells what became of it."
 )
+
+MOVED: Final = _(
+    "The clock of this host was set anew, or the host was off while no time source kept its clock right. A trial lasts "
+    "as long as time was really spent on it, so this one now ends at {until} UTC. Keep or undo the run before if you "
+    "like."
+)
+
+KEPT_EVERY_S: Final = 15 * MINUTE_S
+"""[policy] So much of a trial can be lost at a power cut, where no time source proves it afterwards."""
 
 
 def keep_run(host: RunHost, run_id: str, by: str) -> Run:
@@ -42,14 +53,14 @@ def keep_run(host: RunHost, run_id: str, by: str) -> Run:
 
 
 def end_trial(host: RunHost, run_id: str, observe: Observer) -> Run:
-    """Take a run back if its time is over now; one that was kept or taken back meanwhile stays as it is.
+    """Take a run back whose time is over; one that was kept or taken back meanwhile stays as it is.
 
     Raises:
         HostBusy, RunUnknown, JournalDamaged, JournalUnwritable: nothing was changed.
     """
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
         book, run = open_book(host, run_id, watched(host, Goal.UNDO, "trial", observe))
-        if not trials_due((run,), host.clock()):
+        if not run.is_on_trial:
             return run
         book.journal.keep_reserve()
         # First: whatever happens from here on, the undo is not begun by itself a second time.
@@ -57,25 +68,51 @@ def end_trial(host: RunHost, run_id: str, observe: Observer) -> Run:
         return undo_checked(run.plan, book, host.executor(descriptors), run.by, host.vetoes)
 
 
+def move_trial(host: RunHost, run_id: str, until: str, observe: Observer) -> Run:
+    """Say that a trial ends at another time than was said; one that was kept or taken back meanwhile stays as it is.
+
+    Raises:
+        HostBusy, RunUnknown, JournalDamaged, JournalUnwritable: nothing was changed.
+    """
+    with host_lock(host.locks, LOCK_WAIT_S):
+        book, run = open_book(host, run_id, observe)
+        if not run.is_on_trial:
+            return run
+        why = Finding("trial-moved", MOVED, {"until": until[:16].replace("T", " ")}, Level.WARNING)
+        return book.write(TrialMoved(book.now(), until, why))
+
+
 @dataclass
 class TrialWatch:
-    """Knows which runs are on trial. It reads a journal again only if that has changed: most never do."""
+    """Knows which runs are on trial and how much of it was spent. It reads a journal again only if that has changed."""
 
     host: RunHost
     _known: dict[str, tuple[tuple[int, int], Run | None]] = field(default_factory=dict)
+    _clocks: dict[str, TrialClock] = field(default_factory=dict)
+    _kept_s: dict[str, float] = field(default_factory=dict)
 
     def due(self) -> tuple[str, ...]:
-        """The ids of the runs whose time is over."""
+        """The ids of the runs whose time is over; counts on those whose time is not."""
+        now = self.host.moment()
+        return tuple(run.id for run in self._on_trial() if is_over(run, self._count_on(run.id, now)))
+
+    def moved(self) -> dict[str, str]:
+        """The trials that end at another time by the wall clock than is said of them, with that time."""
+        now = self.host.moment()
+        ends = {run.id: moved_end(run, self._count_on(run.id, now), now) for run in self._on_trial()}
+        return {run_id: end for run_id, end in ends.items() if end}
+
+    def _on_trial(self) -> list[Run]:
         ids = run_ids(self.host.journals)
         for gone in self._known.keys() - set(ids):
             del self._known[gone]
+            self._forget(gone)
         for run_id in ids:
             try:
                 self._look_at(run_id)
-            except (HostError, OSError) as error:
+            except (HostError, FileNotFoundError) as error:
                 log.warning("trials: %s", error)
-        runs = [run for _, run in self._known.values() if run]
-        return tuple(run.id for run in trials_due(runs, self.host.clock()))
+        return [run for _, run in self._known.values() if run]
 
     def _look_at(self, run_id: str) -> None:
         journal = open_journal(self.host.journals, run_id)
@@ -86,6 +123,23 @@ class TrialWatch:
         self._known[run_id] = (stamp, None)  # so that one that cannot be read is said once
         _, run = journal.read_run(self.host.node)
         self._known[run_id] = (stamp, run if run.is_on_trial else None)
+        if not run.is_on_trial:
+            self._forget(run_id)
+
+    def _count_on(self, run_id: str, now: Moment) -> TrialClock:
+        """What was spent of a trial by now; kept every so often, and at once after a start of the machine."""
+        before = self._clocks.get(run_id) or read_clock(self.host.journals, run_id)
+        clock = count_on(before, now) if before else begin_clock(now)
+        self._clocks[run_id] = clock
+        is_new = before is None or before.boot != now.boot
+        if is_new or clock.spent_s - self._kept_s.get(run_id, 0.0) >= KEPT_EVERY_S:
+            self._kept_s[run_id] = clock.spent_s
+            keep_clock(self.host.journals, run_id, clock)
+        return clock
+
+    def _forget(self, run_id: str) -> None:
+        self._clocks.pop(run_id, None)
+        self._kept_s.pop(run_id, None)
 
 
 def _nobody(run: Run) -> None:

@@ -22,6 +22,7 @@ from nasadvisor.domain.smart.written import ByteCounter
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.sweep import Answers, SweepReport
 from nasadvisor.domain.traffic_findings import PoolTraffic
+from nasadvisor.domain.trial import TrialClock
 from nasadvisor.domain.unreadable_runs import UnreadableRun
 from nasadvisor.domain.waiting import WaitingPrograms
 from nasadvisor.stored.upgrades import Upgrade, record
@@ -53,6 +54,7 @@ _KINDS: Final = (
     Kind("run", Run, numbered_from=FIRST),
     Kind("inventory", Inventory, numbered_from=FIRST),
     Kind("unreadable-run", UnreadableRun),
+    Kind("trial-clock", TrialClock),
     Kind("probe-record", ProbeRecord),
     Kind("candidate-record", CandidateRecord),
     Kind("measurement", Measurement),

@@ -2,6 +2,12 @@
 
 from typing import Final
 
-from nasadvisor.stored.upgrades import Upgrade
+from nasadvisor.stored.upgrades import Document, Upgrade
 
-UPGRADES: Final[tuple[Upgrade, ...]] = ()
+
+def to_second(document: Document) -> Document:
+    """There are more kinds of records than in the first form; the old ones are as they were."""
+    return document
+
+
+UPGRADES: Final[tuple[Upgrade, ...]] = (to_second,)

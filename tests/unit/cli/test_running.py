@@ -247,7 +247,7 @@ def test_runs_lists_those_it_cannot_read_beside_the_others_and_says_so(shell: Sh
     shell.run("apply", plan_file, "--yes")
     other = shell.root / "runs" / "other"
     other.mkdir()
-    (other / "journal.jsonl").write_text('{"version": 2}\n')
+    (other / "journal.jsonl").write_text('{"version": 99}\n')
     result = shell.run("runs")
     assert result.exit_code == 5
     assert "applied" in result.stdout

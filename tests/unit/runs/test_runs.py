@@ -355,7 +355,7 @@ def test_a_run_that_cannot_be_read_hides_none_of_the_others(bench: Bench) -> Non
     undo_run(bench.host, "run-1", "root", bench.watch)
     apply_plan(bench.host, bench.plan(replace(WISH, cache_disks=()), "run-2"), "root", bench.watch)
     journal = bench.host.journals / "run-1" / "journal.jsonl"
-    journal.write_bytes(rechained(journal.read_text().replace('"version": 1', '"version": 2')))
+    journal.write_bytes(rechained(journal.read_text().replace('"version": 2', '"version": 99')))
     found = list_runs(bench.host)
     assert [run.id for run in found.runs] == ["run-2"]
     assert [(run.id, run.state) for run in found.unreadable] == [("run-1", Unreadable.NEWER)]

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState, TrialEnded
-from nasadvisor.domain.trial import DAY_S, LONGEST_S
+from nasadvisor.domain.trial import DAY_S, LONGEST_S, Moment
 from nasadvisor.host.errors import CommandFailed, MachineUnreadable
-from nasadvisor.host.journal import Journal, open_journal
+from nasadvisor.host.journal import Journal, JournalUnwritable, open_journal
 from nasadvisor.host.lock import HostBusy, host_lock
 from nasadvisor.host.runs import (
     NoTrialLength,
@@ -27,7 +27,9 @@ from nasadvisor.host.runs import (
     undo_run,
 )
 from nasadvisor.host.simulated import SimulatedExecutor
-from nasadvisor.host.trials import TrialWatch, end_trial, keep_run
+from nasadvisor.host.trial_clock import Clocks as ReadClocks
+from nasadvisor.host.trial_clock import wall_clock_alone
+from nasadvisor.host.trials import TrialWatch, end_trial, keep_run, move_trial
 from tests.unit.machines import home_server, with_pool
 from tests.unit.runs.conftest import Bench, Killed, killer, shape
 from tests.unit.runs.test_runs import RECORDS_OF_AN_APPLY, FailsAt
@@ -43,13 +45,14 @@ class Trials:
     bench: Bench
     now: datetime = START
     watch: TrialWatch = field(init=False)
+    clocks: ReadClocks = wall_clock_alone
 
     def __post_init__(self) -> None:
         self.watch = TrialWatch(self.host)
 
     @property
     def host(self) -> RunHost:
-        return replace(self.bench.host, clock=lambda: self.now)
+        return replace(self.bench.host, clock=lambda: self.now, clocks=self.clocks)
 
     @property
     def state(self) -> RunState:
@@ -62,6 +65,8 @@ class Trials:
         self.now += timedelta(**time)
 
     def tick(self, observe: Callable[[Run], None] = lambda _: None) -> None:
+        for run_id, until in self.watch.moved().items():
+            move_trial(self.host, run_id, until, observe)
         for run_id in self.watch.due():
             end_trial(self.host, run_id, observe)
 
@@ -292,12 +297,12 @@ def test_a_journal_that_cannot_be_read_hides_no_trial(trials: Trials, caplog: py
     trials.apply()
     other = trials.host.journals / "other"
     other.mkdir()
-    (other / "journal.jsonl").write_text('{"version": 2}\n')
+    (other / "journal.jsonl").write_text('{"version": 99}\n')
     trials.watch.due()
     trials.wait(days=1)
     trials.tick()
     assert trials.state is RunState.UNDONE
-    assert len([record for record in caplog.records if "another release" in record.message]) == 1
+    assert len([record for record in caplog.records if "newer release" in record.message]) == 1
 
 
 def test_journals_that_did_not_change_are_not_read_again(trials: Trials, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -396,6 +401,135 @@ def assert_at_rest(trials: Trials) -> None:
     if show_run(trials.host, "run-1").state is not RunState.UNDONE:
         assert undo_run(trials.host, "run-1", "ben", lambda _: None).state is RunState.UNDONE
     assert shape(trials.bench.executor.inventory()) == home_server().fingerprint
+
+
+@dataclass
+class Clocks:
+    """The clocks of a machine that can be set and switched off; what passes is told to them."""
+
+    trials: Trials
+    boot: int = 0
+    up_s: float = 1000.0
+    is_synchronised: bool = False
+
+    def __call__(self, clock: Callable[[], datetime]) -> Moment:
+        return Moment(str(self.boot), self.up_s, clock(), self.is_synchronised)
+
+    def run_for(self, **time: float) -> None:
+        self.up_s += timedelta(**time).total_seconds()
+        self.trials.wait(**time)
+
+    def restart(self, **off: float) -> None:
+        """The machine was off for so long, and its clock went on by its battery."""
+        self.boot, self.up_s, self.is_synchronised = self.boot + 1, 0.0, False
+        self.trials.wait(**off)
+        self.trials.restart()
+
+
+@pytest.fixture
+def clocks(trials: Trials) -> Clocks:
+    clocks = Clocks(trials)
+    trials.clocks = clocks
+    trials.restart()
+    return clocks
+
+
+def test_a_trial_begun_with_a_wrong_clock_is_not_taken_back_when_the_right_time_comes(
+    trials: Trials, clocks: Clocks
+) -> None:
+    trials.now = datetime(2010, 1, 1, tzinfo=UTC)
+    trials.apply()
+    clocks.run_for(seconds=30)
+    trials.now, clocks.is_synchronised = START, True
+    trials.tick()
+    run = show_run(trials.host, "run-1")
+    assert run.is_on_trial
+    assert run.trial
+    assert datetime.fromisoformat(run.trial.until) == START + timedelta(days=1, seconds=-30)
+    assert [finding.code for finding in run.findings] == ["trial-moved"]
+    assert "2026-08-26 19:59 UTC" in str(run.findings[0])
+    clocks.run_for(hours=23.99)
+    trials.tick()
+    assert trials.endings == 0
+    clocks.run_for(hours=0.01)
+    trials.tick()
+    assert trials.state is RunState.UNDONE
+
+
+def test_a_clock_that_goes_back_does_not_make_a_trial_longer(trials: Trials, clocks: Clocks) -> None:
+    trials.apply()
+    trials.now = datetime(2010, 1, 1, tzinfo=UTC)
+    trials.tick()
+    clocks.run_for(days=1)
+    trials.tick()
+    assert trials.state is RunState.UNDONE
+
+
+def test_what_was_spent_is_known_after_the_worker_and_the_machine_start_again(trials: Trials, clocks: Clocks) -> None:
+    trials.apply()
+    clocks.run_for(hours=20)
+    trials.tick()
+    trials.restart()
+    clocks.run_for(hours=1)
+    trials.tick()
+    clocks.restart(hours=1)
+    clocks.run_for(hours=2)
+    trials.tick()
+    assert trials.endings == 0
+    clocks.run_for(hours=1)
+    trials.tick()
+    assert trials.state is RunState.UNDONE
+
+
+def test_time_off_counts_only_if_a_time_source_proves_it(trials: Trials, clocks: Clocks) -> None:
+    clocks.is_synchronised = True
+    trials.apply()
+    clocks.restart(days=30)
+    clocks.run_for(minutes=6)
+    trials.tick()
+    assert trials.endings == 0
+    clocks.is_synchronised = True
+    trials.tick()
+    assert trials.state is RunState.UNDONE
+
+
+@pytest.mark.parametrize("text", [None, "", "{", '{"spent_s": 99999999}'])
+def test_a_trial_whose_time_is_not_known_any_more_begins_again_and_says_so(
+    trials: Trials, clocks: Clocks, text: str | None
+) -> None:
+    trials.apply()
+    kept = trials.host.journals / "run-1" / "trial.json"
+    kept.unlink() if text is None else kept.write_text(text)
+    clocks.run_for(hours=10)
+    trials.restart()
+    trials.tick()
+    run = show_run(trials.host, "run-1")
+    assert run.trial
+    assert datetime.fromisoformat(run.trial.until) == trials.now + timedelta(days=1)
+
+
+def test_looking_often_writes_seldom(trials: Trials, clocks: Clocks, monkeypatch: pytest.MonkeyPatch) -> None:
+    trials.apply()
+    written: list[str] = []
+    monkeypatch.setattr("nasadvisor.host.trials.keep_clock", lambda *args: written.append(args[1]))
+    for _ in range(4 * 60):
+        clocks.run_for(seconds=15)
+        trials.tick()
+    assert len(written) == 4
+
+
+def test_that_what_was_spent_cannot_be_kept_stops_neither_the_run_nor_the_trial(
+    trials: Trials, clocks: Clocks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, _text: str) -> None:
+        raise JournalUnwritable(path, OSError(28, "full"))
+
+    monkeypatch.setattr("nasadvisor.host.trial_clock.write_whole", full)
+    assert trials.apply().is_on_trial
+    trials.tick()
+    clocks.run_for(days=1)
+    trials.tick()
+    assert trials.state is RunState.UNDONE
 
 
 def test_the_root_of_the_journals_need_not_exist(tmp_path: Path) -> None:
