@@ -33,7 +33,10 @@ also_copy = {beside}
 pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "no:xdist"]
 pytest_add_cli_args_test_selection = {tests}
 use_git_change_detection = false
+timeout_multiplier = 10.0
+timeout_constant = 6.0
 """
+"""A mutant is ended after ten times what its tests take, and a minute: it may hang, but a busy machine is no proof."""
 
 
 def main(wanted: list[str]) -> int:

@@ -1,5 +1,6 @@
 """Applying, finishing and undoing on a simulated host, cut off at every point."""
 
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -340,6 +341,24 @@ def test_an_undone_run_cannot_be_undone_again(bench: Bench) -> None:
 def test_an_unknown_run_is_a_sentence(bench: Bench, run_id: str) -> None:
     with pytest.raises(RunUnknown):
         show_run(bench.host, run_id)
+
+
+@pytest.mark.parametrize(
+    "run_id", ["../elsewhere/run-1", "{root}/elsewhere/run-1", "../runs/run-1", "./run-1", "run-1/"]
+)
+def test_a_run_id_never_leads_out_of_the_journals(bench: Bench, run_id: str) -> None:
+    """There is a sound journal of a run at each of these places."""
+    apply_plan(bench.host, bench.plan(), "root", bench.watch)
+    shutil.copytree(bench.host.journals, bench.root / "elsewhere")
+    before = bench.executor.state
+    name = run_id.format(root=bench.root)
+    for act in (undo_run, finish_run):
+        with pytest.raises(RunUnknown):
+            act(bench.host, name, "root", bench.watch)
+    with pytest.raises(RunUnknown):
+        show_run(bench.host, name)
+    assert bench.executor.state == before
+    assert show_run(bench.host, "run-1").state is RunState.APPLIED
 
 
 def test_runs_are_listed_newest_first(bench: Bench) -> None:

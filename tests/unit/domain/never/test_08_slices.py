@@ -74,6 +74,42 @@ def test_an_unaligned_start_or_end_is_refused() -> None:
         assert code_of(can(CreateSlice(piece, TANK), inventory)) == "not-aligned"
 
 
+@pytest.mark.parametrize(("start", "end"), [(4, 9), (5, 10), (0, 10), (4, 6), (3, 5), (9, 11), (6, 6), (8, 7)])
+def test_a_slice_one_mib_beyond_its_extent_is_refused(start: int, end: int) -> None:
+    """Between a partition that ends at 5 MiB and one that begins at 9 MiB."""
+    disk = disk_of(home_server(), NVME1)
+    parts = (partition(disk, 1, MIB, 4 * MIB), partition(disk, 2, 9 * MIB, MIB))
+    inventory = with_disk(home_server(), NVME1, table=TableKind.GPT, table_uuid=TABLE_UUID, partitions=parts)
+    whole = slice_on(disk, number=3, start_bytes=5 * MIB, size_bytes=4 * MIB)
+    assert code_of(can(CreateSlice(whole, TANK), inventory)) == ""
+    piece = replace(whole, start_bytes=start * MIB, size_bytes=(end - start) * MIB)
+    assert code_of(can(CreateSlice(piece, TANK), inventory)) == "extent-taken"
+
+
+def test_a_slice_one_mib_beyond_the_end_of_the_usable_area_is_refused() -> None:
+    inventory = with_disk(home_server(), NVME1, table=TableKind.GPT, table_uuid=TABLE_UUID, usable_end_bytes=GIB)
+    disk = disk_of(inventory, NVME1)
+    for size, code in ((GIB - MIB, ""), (GIB, "extent-taken")):
+        piece = slice_on(disk, start_bytes=MIB, size_bytes=size)
+        assert code_of(can(CreateSlice(piece, TANK), inventory)) == code
+
+
+def test_a_plan_fills_its_extent_to_the_last_mib_and_asks_for_no_more() -> None:
+    inventory = with_disk(home_server(), NVME1, usable_end_bytes=GIB)
+    inventory = replace(inventory, host=replace(inventory.host, tail_bytes=0))
+    log = replace(SINGLE, reserve_percent=0)
+    assert refused(replace(log, log_size_bytes=GIB - MIB), inventory) == set()
+    assert refused(replace(log, log_size_bytes=GIB), inventory) == {"too-small"}
+    cache = replace(CACHE, reserve_percent=0)
+    assert refused(replace(cache, cache_size_bytes=GIB - MIB), inventory) == set()
+    assert refused(replace(cache, cache_size_bytes=GIB), inventory) == {"cache-too-large"}
+    plan = plan_for(replace(cache, log_disks=(NVME1,), log_size_bytes=64 * MIB), inventory)
+    assert [(piece.start_bytes, piece.size_bytes) for piece in plan.slices] == [
+        (MIB, 64 * MIB),
+        (65 * MIB, GIB - 65 * MIB),
+    ]
+
+
 def test_the_log_slice_is_first_then_the_cache_then_nothing() -> None:
     plan = plan_for(MIRROR_AND_CACHES, home_server())
     disk = disk_of(home_server(), NVME1)
