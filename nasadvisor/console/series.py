@@ -14,9 +14,9 @@ from django.db.models import QuerySet
 
 from nasadvisor.console.models import Node, Resolution, SampledPool, StoredSample
 from nasadvisor.documents import Json, from_document, to_document
-from nasadvisor.domain.packing import NameTable, pack_activity, pack_latency, unpack_activity, unpack_latency
 from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.samples import Sample, VdevActivity, merge
+from nasadvisor.stored.packing import NameTable, pack_activity, pack_latency, unpack_activity, unpack_latency
 
 GRACE_S = 20
 """How late a sample may arrive and still be part of its minute."""

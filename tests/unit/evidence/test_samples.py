@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nasadvisor.domain.histogram import BUCKETS, Histogram
-from nasadvisor.domain.packing import NameTable, pack_activity, pack_latency, unpack_activity, unpack_latency
 from nasadvisor.domain.samples import (
     ArcActivity,
     Busy,
@@ -19,6 +18,7 @@ from nasadvisor.domain.samples import (
     VdevActivity,
     merge,
 )
+from nasadvisor.stored.packing import NameTable, pack_activity, pack_latency, unpack_activity, unpack_latency
 
 numbers = st.integers(0, 2**50)
 histograms = st.lists(st.integers(0, 10**6), max_size=BUCKETS).map(Histogram.of)
