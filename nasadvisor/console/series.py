@@ -3,10 +3,12 @@
 Every function may be called twice: a sample that is there already is left as it is.
 """
 
-from collections.abc import Iterable, Iterator
+import logging
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
+from typing import TypeVar
 
 from django.conf import settings
 from django.db import transaction
@@ -17,6 +19,11 @@ from nasadvisor.documents import Json, from_document, to_document
 from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.samples import Sample, VdevActivity, merge
 from nasadvisor.stored.packing import NameTable, pack_activity, pack_latency, unpack_activity, unpack_latency
+
+log = logging.getLogger(__name__)
+
+Stored = TypeVar("Stored")
+Unpacked = TypeVar("Unpacked")
 
 GRACE_S = 20
 """How late a sample may arrive and still be part of its minute."""
@@ -68,23 +75,44 @@ def save_samples(series: SampledPool, resolution: Resolution, samples: Iterable[
 
 def samples_of(series: SampledPool, resolution: Resolution, after: int, until: int) -> Iterator[Sample]:
     """The samples that end after one moment and not after another, without the vdevs' latencies."""
-    for row in _rows(series, resolution, after, until).defer("latency"):
-        yield unpack_activity(_empty(series, row), bytes(row.activity), series.names)
+
+    def unpack(row: StoredSample) -> Sample:
+        return unpack_activity(_empty(series, row), bytes(row.activity), series.names)
+
+    return _readable(_rows(series, resolution, after, until).defer("latency"), unpack)
 
 
 def whole_samples_of(series: SampledPool, resolution: Resolution, after: int, until: int) -> Iterator[Sample]:
     """The same with the vdevs' latencies."""
-    for row in _rows(series, resolution, after, until):
+
+    def unpack(row: StoredSample) -> Sample:
         empty = replace(_empty(series, row), vdevs=unpack_latency(bytes(row.latency), series.names))
-        yield unpack_activity(empty, bytes(row.activity), series.names)
+        return unpack_activity(empty, bytes(row.activity), series.names)
+
+    return _readable(_rows(series, resolution, after, until), unpack)
 
 
 def latencies_of(
     series: SampledPool, resolution: Resolution, after: int, until: int
 ) -> Iterator[tuple[int, float, tuple[VdevActivity, ...]]]:
     """Only the latencies: end, length in seconds, and the vdevs."""
-    rows = _rows(series, resolution, after, until).values_list("at", "seconds", "latency")
-    return ((at, seconds, unpack_latency(bytes(latency), series.names)) for at, seconds, latency in rows)
+
+    def unpack(row: tuple[int, float, bytes | memoryview[int]]) -> tuple[int, float, tuple[VdevActivity, ...]]:
+        at, seconds, latency = row
+        return at, seconds, unpack_latency(bytes(latency), series.names)
+
+    return _readable(_rows(series, resolution, after, until).values_list("at", "seconds", "latency"), unpack)
+
+
+def _readable(rows: Iterable[Stored], unpack: Callable[[Stored], Unpacked]) -> Iterator[Unpacked]:
+    """What can be unpacked. A sample that is damaged, or that a newer release packed, is a gap like any other."""
+    for row in rows:
+        try:
+            found = unpack(row)
+        except ValueError as error:
+            log.info("a stored sample is left out: %s", error)
+            continue
+        yield found
 
 
 def roll_up(now: datetime) -> None:

@@ -1,14 +1,15 @@
 """Samples as few bytes as reasonable, for the database: lists instead of objects, short keys, deflate.
 
-The form is our own and only ever read by the release that wrote it or a later one; `FORM` tells which. The latencies
-are packed apart from the rest, so that a page that needs only one of them reads only that. Names of datasets, disks
-and vdevs are kept once for each pool, in a `NameTable`, and stand in samples as numbers.
+What stands where in a list is said by name, for each number that the form ever had (`COLUMNS`), and never follows from
+the order of a dataclass's fields: samples are kept for years. What was packed says its number; latencies without one
+have number 1. The latencies are packed apart from the rest, so that a page that needs only one of them reads only that.
+Names of datasets, disks and vdevs are kept once for each pool, in a `NameTable`, and stand in samples as numbers.
 """
 
 import json
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from nasadvisor.domain.histogram import Histogram
@@ -22,11 +23,21 @@ from nasadvisor.domain.samples import (
     Sample,
     VdevActivity,
 )
+from nasadvisor.stored.kinds import FIRST
+from nasadvisor.stored.upgrades import Document, Upgrade
+from nasadvisor.stored.upgrades import sample as forms
 
-FORM: Final = 1
+Columns = dict[str, tuple[str, ...]]
+
 LEVEL: Final = 9
 
-Packed = DatasetActivity | DiskActivity | PoolActivity | ArcActivity | Levels | Busy
+COLUMNS: Final[tuple[Columns, ...]] = (forms.COLUMNS_1,)
+"""What stands where in the rows of each number; those of a new number are added, and none are ever changed."""
+
+UPGRADES: Final[tuple[Upgrade, ...]] = forms.UPGRADES
+NAMED: Final = {"datasets": "name", "disks": "key", "vdevs": "guid"}
+"""Where a row has the number of a name, and in which column."""
+
 _EXAMPLE: Final = (
     b"]],[0,[],[19,1,2],0,0],[1,[18,1,3,12,40,9],[20,1,4,16,64,32,8,2,1],0,0,0,0,0,0,0,0,0,0],[1,[[0,100,90,100,0,0,"
 )
@@ -46,83 +57,145 @@ class NameTable:
         return self.names.index(name)
 
 
+class NewerSample(ValueError):  # noqa: N818 - named for what it is
+    """A sample that a later release packed."""
+
+
+def form() -> int:
+    """The number of today's form."""
+    return FIRST + len(UPGRADES)
+
+
 def pack_activity(sample: Sample, table: NameTable) -> bytes:
     """Everything but the vdevs' latencies."""
     return _deflate(
         [
-            FORM,
-            [_named_row(each, table) for each in sample.datasets],
-            [_named_row(each, table) for each in sample.disks if any(_row(each)[1:])],
-            _row(sample.pool),
-            _row(sample.arc),
-            _row(sample.levels),
+            form(),
+            [_named_row("datasets", each, table) for each in sample.datasets],
+            [_named_row("disks", each, table) for each in sample.disks if any(_row("disks", each)[1:])],
+            _row("pool", sample.pool),
+            _row("arc", sample.arc),
+            _row("levels", sample.levels),
             _histogram(sample.txgs),
-            _row(sample.busy),
+            _row("busy", sample.busy),
         ]
     )
 
 
 def pack_latency(sample: Sample, table: NameTable) -> bytes:
     """The vdevs' latencies; those that did nothing are left out."""
-    return _deflate(
-        [
-            [
-                table.number(each.guid),
-                _histogram(each.reads),
-                _histogram(each.writes),
-                each.sync_reads,
-                each.sync_writes,
-                *([each.written_bytes] if each.written_bytes else []),
-            ]
-            for each in sample.vdevs
-            if each.reads.counts or each.writes.counts or each.written_bytes
-        ]
-    )
+    rows = [
+        _named_row("vdevs", each, table)
+        for each in sample.vdevs
+        if each.reads.counts or each.writes.counts or each.written_bytes
+    ]
+    return _deflate(rows if form() == FIRST else [form(), rows])
 
 
-def unpack_activity(sample: Sample, activity: bytes, names: Sequence[str]) -> Sample:
+def unpack_activity(empty: Sample, activity: bytes, names: Sequence[str]) -> Sample:
     """The sample with what was packed of it; its pool, time and length are kept beside.
 
     Raises:
+        NewerSample: a later release packed it.
         ValueError: it is not what was packed.
     """
-    _form, datasets, disks, totals, arc, levels, txgs, busy = _inflate(activity)
-    return replace(
-        sample,
-        datasets=tuple(DatasetActivity(names[row[0]], *row[1:]) for row in datasets),
-        disks=tuple(DiskActivity(names[row[0]], *row[1:]) for row in disks),
-        pool=PoolActivity(*totals),
-        arc=ArcActivity(*arc),
-        levels=Levels(*levels),
-        txgs=_counts(txgs),
-        busy=Busy(*busy),
-    )
+    try:
+        number, datasets, disks, pool, arc, levels, txgs, busy = _inflate(activity)
+        columns = _columns(number)
+        document: Document = {
+            "datasets": _named_rows("datasets", columns, datasets, names),
+            "disks": _named_rows("disks", columns, disks, names),
+            "pool": _by_name(columns["pool"], pool),
+            "arc": _by_name(columns["arc"], arc),
+            "levels": _by_name(columns["levels"], levels),
+            "txgs": txgs,
+            "busy": _by_name(columns["busy"], busy),
+        }
+        document = _upgraded(number, document)
+        return replace(
+            empty,
+            datasets=tuple(DatasetActivity(**row) for row in document["datasets"]),
+            disks=tuple(DiskActivity(**row) for row in document["disks"]),
+            pool=PoolActivity(**document["pool"]),
+            arc=ArcActivity(**document["arc"]),
+            levels=Levels(**document["levels"]),
+            txgs=_counts(document["txgs"]),
+            busy=Busy(**document["busy"]),
+        )
+    except _FAULTS as error:
+        raise ValueError(f"This is not a packed sample: {error}") from error
 
 
 def unpack_latency(latency: bytes, names: Sequence[str]) -> tuple[VdevActivity, ...]:
     """The vdevs again.
 
     Raises:
+        NewerSample: a later release packed them.
         ValueError: it is not what was packed.
     """
-    return tuple(
-        VdevActivity(names[number], _counts(reads), _counts(writes), *numbers)
-        for number, reads, writes, *numbers in _inflate(latency)
-    )
+    try:
+        found = _inflate(latency)
+        number, rows = found if found and type(found[0]) is int else (FIRST, found)
+        document = _upgraded(number, {"vdevs": _named_rows("vdevs", _columns(number), rows, names)})
+        return tuple(
+            VdevActivity(**{**row, "reads": _counts(row["reads"]), "writes": _counts(row["writes"])})
+            for row in document["vdevs"]
+        )
+    except _FAULTS as error:
+        raise ValueError(f"This is not a packed sample: {error}") from error
 
 
-def _named_row(thing: DatasetActivity | DiskActivity, table: NameTable) -> list[Any]:
-    row = _row(thing)
+_FAULTS: Final = (TypeError, LookupError, AttributeError)
+"""What taking apart something else than what was packed raises, apart from ValueError."""
+
+
+def _columns(number: object) -> Columns:
+    """What stood where in the form of a number."""
+    if type(number) is not int or number < FIRST:
+        raise ValueError("This is not a packed sample: it does not say its number.")
+    if number > form():
+        raise NewerSample("A newer release of NAS Advisor packed this sample. Update NAS Advisor here to read it.")
+    return COLUMNS[number - FIRST]
+
+
+def _upgraded(number: int, document: Document) -> Document:
+    for upgrade in UPGRADES[number - FIRST :]:
+        document = upgrade(document)
+    return document
+
+
+def _named_rows(part: str, columns: Columns, rows: list[Any], names: Sequence[str]) -> list[Document]:
+    """Rows by the names of their columns, the numbers of names replaced by them."""
+    found = [_by_name(columns[part], row) for row in rows]
+    for row in found:
+        row[NAMED[part]] = names[row[NAMED[part]]]
+    return found
+
+
+def _by_name(columns: tuple[str, ...], row: list[Any]) -> Document:
+    """A row by the names of its columns; zeros at its end were left out."""
+    if len(row) > len(columns):
+        raise ValueError("This is not a packed sample: a row is too long.")
+    return dict(zip(columns, row, strict=False))
+
+
+def _named_row(part: str, thing: DatasetActivity | DiskActivity | VdevActivity, table: NameTable) -> list[Any]:
+    row = _row(part, thing)
     return [table.number(row[0]), *row[1:]]
 
 
-def _row(thing: Packed) -> list[Any]:
-    """The values in the order of the fields, zeros at the end left out."""
-    row = [getattr(thing, each.name) for each in fields(thing)]
-    row = [round(value, 2) if isinstance(value, float) else value for value in row]
+def _row(part: str, thing: object) -> list[Any]:
+    """The values in the order of the columns, zeros at the end left out."""
+    row = [_packed(getattr(thing, column)) for column in COLUMNS[-1][part]]
     while row and row[-1] == 0:
         row.pop()
     return row
+
+
+def _packed(value: Any) -> Any:
+    if isinstance(value, Histogram):
+        return _histogram(value)
+    return round(value, 2) if isinstance(value, float) else value
 
 
 def _histogram(histogram: Histogram) -> list[int]:
@@ -143,5 +216,5 @@ def _deflate(document: list[Any]) -> bytes:
 def _inflate(data: bytes) -> Any:
     try:
         return json.loads(zlib.decompressobj(-zlib.MAX_WBITS, zdict=_EXAMPLE).decompress(data))
-    except zlib.error as error:
+    except (zlib.error, RecursionError) as error:
         raise ValueError(f"This is not a packed sample: {error}") from error

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from nasadvisor.documents import DocumentError, from_document, to_document
 from nasadvisor.domain.actions import Role
@@ -14,13 +14,9 @@ from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import write_whole
 from nasadvisor.stored.kinds import Kind, register
+from nasadvisor.stored.upgrades import Document
 
 SUFFIX: Final = ".whole-disks.json"
-
-FORM: Final = 2
-"""The form of a record's file. 1 had neither a number nor a digest, no guids of leaves and none of the pool's data."""
-
-Json = dict[str, Any]
 
 
 class RecordState(StrEnum):
@@ -82,9 +78,6 @@ class Record:
         return sum(len(vdev.leaves) for vdev in self.added) >= len(self.disks)
 
 
-register(Kind("truenas-record", Record))
-
-
 class RecordUnknown(HostError):  # noqa: N818 - named for what happened
     """There is no such record, or it cannot be read."""
 
@@ -106,7 +99,7 @@ class Records:
             JournalUnwritable: then nothing may be asked.
         """
         document = to_document(record)
-        text = json.dumps({"form": FORM, "record": document, "sha256": _digest(document)}, sort_keys=True)
+        text = json.dumps({"record": document, "sha256": _digest(document)}, sort_keys=True)
         write_whole(self.directory / f"{record.id}{SUFFIX}", text)
         return record
 
@@ -148,7 +141,7 @@ def taken_back(record: Record) -> Record:
 def _read(path: Path) -> Record:
     name = path.name.removesuffix(SUFFIX)
     try:
-        record = from_document(Record, _upgraded(json.loads(path.read_text(encoding="utf-8"))))
+        record = from_document(Record, _unwrapped(json.loads(path.read_text(encoding="utf-8"))))
     except (OSError, UnicodeDecodeError, DocumentError) as error:
         raise RecordUnknown(name, str(error)) from error
     except (ValueError, RecursionError) as error:
@@ -158,39 +151,34 @@ def _read(path: Path) -> Record:
     return record
 
 
-def _upgraded(document: object) -> object:
-    """The document of a record in the present form, from that or an earlier one.
+def _unwrapped(document: object) -> object:
+    """The document of a record, after a look at its digest; the first form had none.
 
     Raises:
-        DocumentError: it was damaged, or a newer release wrote it.
+        DocumentError: it was damaged.
     """
-    if not isinstance(document, dict):
-        raise DocumentError("it is not an object")
-    if "form" not in document:
-        return _from_form_1(document)
-    if document["form"] != FORM:
-        raise DocumentError(f"another release of NAS Advisor wrote it, in form {document['form']}")
-    record = document.get("record")
+    if not isinstance(document, dict) or "record" not in document:
+        return document
+    record = document["record"]
     if not isinstance(record, dict) or document.get("sha256") != _digest(record):
         raise DocumentError("it was damaged: its digest does not fit")
     return record
 
 
-def _from_form_1(document: Json) -> Json:
-    """A cache and a single log are one disk, so their own guid is that of their leaf; a mirror's leaves are unknown."""
-    added, logs = document.get("added"), document.get("log_disks")
-    if not isinstance(added, list) or not isinstance(logs, list):
-        return document
-    alone = len(logs) == 1
-    return {**document, "pool_vdevs": [], "added": [_vdev_of_form_1(each, alone) for each in added]}
+def _add_guids(document: Document) -> Document:
+    """From form 1, which had no guids of leaves and none of the pool's data.
+
+    A cache and a single log are one disk, so their own guid is that of their leaf; a mirror's leaves are unknown.
+    """
+    alone = len(document["log_disks"]) == 1
+    added = [
+        {**vdev, "leaves": [vdev["guid"]] if alone or vdev["role"] == "cache" else []} for vdev in document["added"]
+    ]
+    return {**document, "pool_vdevs": [], "added": added}
 
 
-def _vdev_of_form_1(vdev: object, log_is_alone: bool) -> object:
-    if not isinstance(vdev, dict):
-        return vdev
-    is_leaf = log_is_alone or vdev.get("role") == Role.CACHE
-    return {**vdev, "leaves": [vdev.get("guid")] if is_leaf else []}
+register(Kind("truenas-record", Record, (_add_guids,)))
 
 
-def _digest(document: Json) -> str:
+def _digest(document: Document) -> str:
     return hashlib.sha256(json.dumps(document, sort_keys=True).encode("ascii")).hexdigest()

@@ -1,7 +1,10 @@
 """The history of a pool's counters in the database."""
 
+import zlib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+
+import pytest
 
 from nasadvisor.console import series
 from nasadvisor.console.models import Node, Resolution, SampledPool, StoredSample
@@ -36,6 +39,19 @@ def test_a_sample_comes_back_as_it_came() -> None:
     assert found == replace(sample(1), vdevs=())
     [(at, seconds, vdevs)] = series.latencies_of(pool, Resolution.RAW, 0, START * 2)
     assert (at, seconds, vdevs) == (START + 10, 10.0, sample(1).vdevs)
+
+
+@pytest.mark.parametrize("damage", [b"", b"no", zlib.compress(b"[]"), b"\xff" * 50])
+def test_a_damaged_sample_is_a_gap_and_hides_no_other(damage: bytes) -> None:
+    pool = store(1, 2, 3)
+    StoredSample.objects.filter(at=START + 20).update(activity=damage, latency=damage)
+    assert [found.at for found in stored(pool, Resolution.RAW)] == [START + 10, START + 30]
+    whole = series.whole_samples_of(pool, Resolution.RAW, 0, START * 2)
+    assert [found.at for found in whole] == [START + 10, START + 30]
+    latencies = series.latencies_of(pool, Resolution.RAW, 0, START * 2)
+    assert [at for at, _, _ in latencies] == [START + 10, START + 30]
+    series.roll_up(datetime.fromtimestamp(START + 90, UTC))
+    assert [minute.seconds for minute in stored(pool, Resolution.MINUTE)] == [20.0]
 
 
 def test_a_sample_that_arrives_twice_counts_once() -> None:

@@ -1,8 +1,9 @@
 """Examples of every kind of stored form, as this release writes them: what `make freeze` keeps."""
 
+import base64
 import importlib
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
@@ -10,9 +11,20 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 from nasadvisor.domain.histogram import Histogram
 from nasadvisor.domain.lifecycle import Goal, Record, Started, fold
 from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.samples import (
+    ArcActivity,
+    Busy,
+    DatasetActivity,
+    DiskActivity,
+    Levels,
+    PoolActivity,
+    Sample,
+    VdevActivity,
+)
 from nasadvisor.domain.statements import Finding, Level, NextStep, Refused, Statement
 from nasadvisor.domain.waiting import WaitingPrograms
 from nasadvisor.stored.kinds import Kind, all_kinds
+from nasadvisor.stored.packing import NameTable, pack_activity, pack_latency
 from tests.unit.domain.builders import attach_to_log
 from tests.unit.machines import MIRROR_AND_CACHES, NVME2, TANK, home_server, plan_for, with_single_log
 
@@ -86,6 +98,31 @@ def _records() -> list[Record]:
 
 def _runs() -> list[object]:
     return [fold(_records()[:1], "nas"), fold([_records()[1], *_records()[2:]], "nas")]
+
+
+EMPTY_SAMPLE: Final = Sample("1", "tank", 1000, 10.0)
+SAMPLE: Final = replace(
+    EMPTY_SAMPLE,
+    datasets=(DatasetActivity("tank/vms", *range(10, 24)), DatasetActivity("tank", 1)),
+    vdevs=(
+        VdevActivity("18", Histogram((0, 2, 5)), Histogram((0, 0, 7)), 30, 31, 32),
+        VdevActivity("19", Histogram((1,))),
+    ),
+    disks=(DiskActivity("sda", *range(40, 47)),),
+    pool=PoolActivity(*range(50, 55)),
+    arc=ArcActivity(*range(60, 70)),
+    levels=Levels(*range(70, 75)),
+    txgs=Histogram((0, 0, 0, 4)),
+    busy=Busy(8.5, 80, 81, 82.5, 83.25),
+)
+"""Another number in each field, so that two that were mixed up are told apart."""
+
+
+def packed_example() -> dict[str, Any]:
+    """`SAMPLE` as it is packed today, in base64."""
+    table = NameTable([])
+    packed = {"activity": pack_activity(SAMPLE, table), "latency": pack_latency(SAMPLE, table)}
+    return {**{part: base64.b64encode(data).decode() for part, data in packed.items()}, "names": table.names}
 
 
 MADE: Final[Mapping[str, list[Any]]] = {

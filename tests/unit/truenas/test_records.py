@@ -1,5 +1,6 @@
 """The records of whole disks: durable, one damaged one hides no other, and those of earlier releases are read."""
 
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nasadvisor.domain.actions import Role
+from nasadvisor.stored.documents import to_document
 from plugins.truenas.api.records import AddedVdev, Record, Records, RecordState, RecordUnknown
 from tests.unit.truenas.standin import POOL_GUID, identifier
 
@@ -69,8 +71,10 @@ def test_a_single_log_of_the_first_form_is_its_own_leaf(records: Records) -> Non
 
 
 def test_a_record_of_a_newer_release_is_said_so(records: Records) -> None:
-    file_of(records).write_text('{"form": 3, "record": {}}')
-    with pytest.raises(RecordUnknown, match="another release of NAS Advisor wrote it, in form 3"):
+    record = {**to_document(RECORD), "version": 99}
+    digest = hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
+    file_of(records).write_text(json.dumps({"record": record, "sha256": digest}))
+    with pytest.raises(RecordUnknown, match="written by a newer release of NAS Advisor"):
         records.read("r1")
 
 
@@ -95,7 +99,7 @@ def test_a_record_that_was_cut_off_is_unusable(records: Records, length: int) ->
         records.read("r1")
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b"\0" * 4096, b"\xff", b"[" * 100_000, b'{"form": 2}'])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b"\0" * 4096, b"\xff", b"[" * 100_000, b'{"record": 2}'])
 def test_a_damaged_record_hides_no_other(records: Records, content: bytes) -> None:
     records.write(RECORD)
     file_of(records, "r0").write_bytes(content)
