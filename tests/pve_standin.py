@@ -43,11 +43,16 @@ class StandIn:
     )
     passwords: dict[str, str] = field(default_factory=lambda: {"root@pam": "hunter22", "anna@pve": "s3cret"})
     with_second_factor: set[str] = field(default_factory=set)
+    realms: dict[str, str] = field(default_factory=lambda: {"pam": "pam", "pve": "pve", "sso": "openid"})
     body: bytes | None = None
     status: int = 200
     delay_s: float = 0.0
     hangs_up: bool = False
     asked: list[str] = field(default_factory=list)
+
+    def domains(self) -> tuple[int, object]:
+        """API2/Domains.pm, index: for everybody, whom the login box shows it to."""
+        return 200, [{"realm": realm, "type": kind} for realm, kind in self.realms.items()]
 
     def permissions_of(self, cookie: str) -> tuple[int, object]:
         held = self.permissions.get(unquote(cookie))
@@ -56,6 +61,8 @@ class StandIn:
     def ticket_for(self, name: str, password: str) -> tuple[int, object]:
         if unquote(password) in self.permissions:  # as PVE does: a valid ticket stands for a password
             return 200, {"username": name, "ticket": password, "CSRFPreventionToken": "x"}
+        if self.realms.get(name.rpartition("@")[2]) == "openid":  # authenticate_user() in Auth/OpenId.pm dies
+            return 401, None
         if self.passwords.get(name) != password:
             return 401, None
         if name in self.with_second_factor:
@@ -102,6 +109,9 @@ def make_certificate(path: Path) -> Path:
 def _handler_of(standin: StandIn) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            if self.path == "/api2/json/access/domains":
+                self.answer(*standin.domains())
+                return
             self.answer(*standin.permissions_of(self.headers.get("Cookie", "").removeprefix("PVEAuthCookie=")))
 
         def do_POST(self) -> None:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from nasadvisor.console.roles import may_change, user_of
+from nasadvisor.console.single_sign_on import why_no_password
 from plugins.contract.console import PlatformSilent
 
 POSTED_FIELDS = frozenset({"csrfmiddlewaretoken", "password"})
@@ -31,6 +32,10 @@ def confirm_password(request: HttpRequest, form: forms.Form) -> bool:
     and for what they may do now.
     """
     if not form.is_valid():
+        return False
+    without = why_no_password(request)
+    if without:
+        form.add_error("password", without.said(_))
         return False
     try:
         user = authenticate(request, username=user_of(request).get_username(), password=form.cleaned_data["password"])

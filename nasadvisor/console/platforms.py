@@ -15,6 +15,8 @@ from django.core.cache import cache as memory
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 
+from nasadvisor.domain.platforms import PlatformReport
+from nasadvisor.domain.statements import Statement
 from plugins.contract.console import ConsolePlatform, Visitor
 from plugins.registry import find
 
@@ -40,6 +42,19 @@ def detected() -> tuple[ConsolePlatform, ...]:
         if each.platform is None:
             log.error("the platform integration %s cannot be used: %s", each.package, each.problem)
     return tuple(each.platform for each in found if each.platform is not None and each.platform.detect())
+
+
+@cache
+def _said_during_runs() -> dict[str, Statement]:
+    """By the name of each platform that can be known here, also where the console is not on it."""
+    known = (each.platform for each in find("console") if each.platform is not None)
+    return {platform.name: platform.during_runs for platform in known if platform.during_runs}
+
+
+def said_during_runs(report: PlatformReport) -> tuple[Statement, ...]:
+    """What the platforms of a host want known while a run is on there."""
+    said = (_said_during_runs().get(platform.name) for platform in report.platforms)
+    return tuple(filter(None, said))
 
 
 def named(name: str) -> ConsolePlatform | None:

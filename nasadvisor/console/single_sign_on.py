@@ -88,6 +88,17 @@ def offer(request: HttpRequest) -> Offer:
         return Offer(problem=error.statement)
 
 
+def why_no_password(request: HttpRequest) -> Statement | None:
+    """Why who is signed in by a platform has no password to be asked for; None if they have one, or are ours."""
+    platform = named(request.session.get(IN_SESSION, ""))
+    if platform is None:
+        return None
+    try:
+        return platform.no_password(request.user.get_username())
+    except PlatformSilent:
+        return None  # it is asked again, and its silence said, when the password is there
+
+
 def user_of_visitor(platform: ConsolePlatform, visitor: Visitor) -> User | None:
     """The user who stands for a visitor, with the role that goes with their access; made at the first visit.
 

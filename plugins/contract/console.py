@@ -52,13 +52,15 @@ class PlatformSilent(Exception):  # noqa: N818 - named for what happened
 class ConsolePlatform(Protocol):
     """One platform, as the console sees it. Subclass it to inherit the answers of a platform that wants nothing.
 
-    `cookies` names the cookies by which it knows somebody. `signs_in` says that `check_password` serves our login as
-    well, `notifies` that `notify` sends messages.
+    `cookies` names the cookies by which it knows somebody. `during_runs` is what its users should know while a run is
+    on; it is asked for also where the console is not on that platform, but one of its hosts is. `signs_in` says that
+    `check_password` serves our login as well, `notifies` that `notify` sends messages.
     """
 
     name: str
     supports: VersionRange
     cookies: tuple[str, ...] = ()
+    during_runs: Statement | None = None
     signs_in: bool = False
     notifies: bool = False
 
@@ -79,6 +81,14 @@ class ConsolePlatform(Protocol):
 
         Raises:
             PlatformSilent: it could not be asked, so nobody is let in.
+        """
+        return None
+
+    def no_password(self, name: str) -> Statement | None:
+        """Why somebody whom it knows has no password that it could check, and what they can do; None if they have one.
+
+        Raises:
+            PlatformSilent: it could not be asked.
         """
         return None
 

@@ -83,6 +83,15 @@ class ProxmoxApi:
         answer = self._ask("POST", "/api2/json/access/ticket", {}, {"username": name, "password": password})
         return answer is not None and _understood(_user_of_answer, answer) == name
 
+    def is_by_openid(self, name: str) -> bool:
+        """Whether somebody's realm is one of OpenID, which knows no passwords (pve-access-control, Auth/OpenId.pm).
+
+        Raises:
+            PlatformSilent: it could not be asked.
+        """
+        answer = self._ask("GET", "/api2/json/access/domains", {})
+        return answer is not None and name.rpartition("@")[2] in _understood(_openid_realms, answer)
+
     def _ask(
         self, method: str, path: str, headers: Mapping[str, str], fields: Mapping[str, str] | None = None
     ) -> object | None:
@@ -155,6 +164,13 @@ def _access(data: object) -> Access | None:
     if "Sys.Modify" in held:
         return Access.OPERATOR
     return Access.VIEWER if "Sys.Audit" in held else None
+
+
+def _openid_realms(data: object) -> frozenset[str]:
+    """From [{"realm": "sso", "type": "openid"}, …]."""
+    if not isinstance(data, list) or not all(isinstance(each, dict) for each in data):
+        raise _NotUnderstood("no realms")
+    return frozenset(str(each.get("realm", "")) for each in data if each.get("type") == "openid")
 
 
 def _user_of_answer(data: object) -> str:

@@ -13,6 +13,15 @@ from plugins.proxmox.versions import SUPPORTS
 CERTIFICATE = Path("/run/nasadvisor-tls/certificate.pem")
 """A copy of what pveproxy shows, made when the web service starts; the pages are served with it as well."""
 
+WAITS = Statement(
+    "proxmox-waits",
+    _(
+        "Meanwhile NAS Advisor holds Proxmox VE's lock on disks: what is started there under Disks waits, and gives up "
+        "after 10 seconds without having changed anything. Start it again once this run has ended. Wipe Disk does not "
+        "wait: do not use it now."
+    ),
+)
+
 
 def _api() -> ProxmoxApi:
     return ProxmoxApi(CERTIFICATE)
@@ -25,6 +34,7 @@ class ProxmoxConsole(ConsolePlatform):
     name = "Proxmox VE"
     supports = SUPPORTS
     cookies = (COOKIE,)
+    during_runs = WAITS
     api: ProxmoxApi = field(default_factory=_api)
 
     def detect(self) -> bool:
@@ -46,6 +56,10 @@ class ProxmoxConsole(ConsolePlatform):
             return None
         return visitor if self.api.password_is_right(name, password) else None
 
+    def no_password(self, name: str) -> Statement | None:
+        """Whoever came by OpenID has a password elsewhere; Proxmox VE only refuses when it is asked for theirs."""
+        return _by_openid(name.rpartition("@")[2]) if self.api.is_by_openid(name) else None
+
     def panel(self) -> Panel:
         """The way back, and what signs somebody in."""
         line = Statement(
@@ -56,6 +70,18 @@ class ProxmoxConsole(ConsolePlatform):
             ),
         )
         return Panel((line,), (PanelLink(Statement("proxmox-open", _("Open Proxmox VE")), "https://{host}:8006/"),))
+
+
+def _by_openid(realm: str) -> Statement:
+    return Statement(
+        "proxmox-openid",
+        _(
+            "Users of the realm {realm} sign in to Proxmox VE by OpenID, so there is no password of yours that Proxmox "
+            "VE could check, and without one nothing is changed here. Sign out here and sign in with a user of NAS "
+            "Advisor's own; an administrator makes one under Settings, Users."
+        ),
+        {"realm": realm},
+    )
 
 
 PLATFORM = ProxmoxConsole()

@@ -7,23 +7,19 @@ from typing import Final
 
 from nasadvisor.domain.inventory import Disk, Inventory
 from nasadvisor.domain.platforms import Guest, Notice, Veto
-from nasadvisor.domain.statements import Finding, Level, Refused, Statement
+from nasadvisor.domain.statements import Finding, Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.units import GIB, zfs_size
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import HostError
 from plugins.contract.host import Certificate, HostPlatform, Task
 from plugins.proxmox import messages
+from plugins.proxmox.findings import arc_findings, wipe_findings
 from plugins.proxmox.guests import guest_disks, guests_of, read_file, zfs_mounts
 from plugins.proxmox.pci import GuestPciDevice, guest_pci_devices
 from plugins.proxmox.usb import GuestUsbDevice, guest_usb_devices
 from plugins.proxmox.versions import SUPPORTS
 
 SCRIPTS: Final = Path(__file__).parent / "perl"
-
-ARC_CAP_PERCENT: Final = 11
-ARC_CAP_BYTES: Final = 16 * GIB
-"""The installer of PVE 8.1 and later sets zfs_arc_max to 10 % of the memory, at most 16 GiB (pve-docs, local-zfs)."""
 
 _USER: Final = re.compile(r"[^\s:/!]{1,64}@[A-Za-z][A-Za-z0-9._-]{1,31}")
 
@@ -74,10 +70,8 @@ class ProxmoxHost(HostPlatform):
         return tuple(vetoes)
 
     def findings(self, runner: Runner, inventory: Inventory) -> tuple[Finding, ...]:
-        """The limit of the ARC that the installer sets."""
-        limit, memory = self._arc_limit(), inventory.host.memory_bytes
-        is_capped = 0 < limit <= ARC_CAP_BYTES and limit * 100 <= memory * ARC_CAP_PERCENT
-        return (_arc_capped(limit, memory),) if is_capped and inventory.pools else ()
+        """The limit of the ARC that the installer sets, and what must not be done in PVE's own pages."""
+        return (*arc_findings(self._arc_limit(), inventory), *wipe_findings(inventory))
 
     def guests(self, runner: Runner, inventory: Inventory) -> tuple[Guest, ...]:
         """Virtual machines and containers of this node."""
@@ -116,19 +110,6 @@ def _given_away(ssd: Disk, guest: str, key: str) -> Refused:
             "the guest first, or choose another SSD."
         ),
         {"disk": ssd.label, "guest": guest, "key": key},
-    )
-
-
-def _arc_capped(limit: int, memory: int) -> Finding:
-    return Finding(
-        "proxmox-arc-capped",
-        _("The ARC of this host is limited to {limit} of {memory} of memory, as the installer of Proxmox VE sets it."),
-        {"limit": zfs_size(limit), "memory": zfs_size(memory)},
-        Level.INFO,
-        _(
-            "Memory serves reads faster than any SSD. If the guests do not need it, raise zfs_arc_max in "
-            "/etc/modprobe.d/zfs.conf (then `update-initramfs -u` and a reboot) before you add a cache."
-        ),
     )
 
 

@@ -14,11 +14,13 @@ from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.models import StoredRun
 from nasadvisor.console.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
+from nasadvisor.console.platforms import said_during_runs
 from nasadvisor.console.roles import operator_required, user_of
 from nasadvisor.console.runs.status import RunStatus, status_of
 from nasadvisor.console.wizard.apply import run_progress
 from nasadvisor.console.wizard.progress import WizardStep
 from nasadvisor.documents import DocumentError
+from nasadvisor.domain.platforms import warnings_with_undo
 from nasadvisor.domain.undo import cannot_be_undone
 
 NO_NEWS = 204
@@ -74,10 +76,12 @@ def keep(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 def _context(status: RunStatus) -> dict[str, Any]:
     """For a run on trial, or one that was, also what it changed."""
+    is_on = status.run.is_active and status.stored.seq > 0  # before the first record nobody has taken it up
     is_judged = status.run.trial is not None and not status.is_live
     return {
         "status": status,
         "progress": run_progress(status.stored, WizardStep.APPLY),
+        "meanwhile": said_during_runs(status.stored.node.platform) if is_on else (),
         "report": report_of(status.stored, timezone.now()) if is_judged else None,
     }
 
@@ -92,7 +96,13 @@ def _ask(request: HttpRequest, status: RunStatus, ask: Ask, template: str) -> Ht
             messages.error(request, str(error))
         else:
             return redirect("run-detail", status.stored.id)
-    context = {"status": status, "form": form, "section": "history", "stays": cannot_be_undone(status.run.begun)}
+    context = {
+        "status": status,
+        "form": form,
+        "section": "history",
+        "stays": cannot_be_undone(status.run.begun),
+        "warnings": warnings_with_undo(status.stored.node.platform.vetoes),
+    }
     return render(request, template, context)
 
 

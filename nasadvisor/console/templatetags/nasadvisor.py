@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, npgettext_lazy
 
 from nasadvisor.console.diagrams import TITLES
+from nasadvisor.console.single_sign_on import why_no_password
 from nasadvisor.console.states import Look, look_of_state
 from nasadvisor.console.steps import lead_from
 from nasadvisor.domain.commands import Argv
@@ -288,3 +289,9 @@ def control(field: BoundField) -> SafeString:
     css = "form-select" if isinstance(widget, Select) else "form-control"
     css = "form-check-input" if isinstance(widget, CheckboxInput) else css
     return field.as_widget(attrs={"class": f"{css} is-invalid" if field.errors else css})
+
+
+@register.simple_tag(takes_context=True)
+def without_password(context: Context) -> Statement | None:
+    """Why the reader has no password to be asked for: {% without_password as why %}."""
+    return why_no_password(context["request"])

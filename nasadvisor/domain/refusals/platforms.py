@@ -47,9 +47,9 @@ def said_with_undo(reason: Refused) -> Finding | None:
     """
     sentences = {
         UNTESTED: _(
-            "This undo ran on {name} {version}, for which this release of NAS Advisor was not made. It was made for {name} from {first} up to, but not including, {before}."
+            "This is an undo on {name} {version}, for which this release of NAS Advisor was not made: it was made for {name} from {first} up to, but not including, {before}."
         ),
-        VERSION_UNKNOWN: _("This undo ran on {name} although its version cannot be told."),
+        VERSION_UNKNOWN: _("This is an undo on {name}, whose version cannot be told."),
     }
     if reason.code not in sentences:
         return None
@@ -59,6 +59,6 @@ def said_with_undo(reason: Refused) -> Finding | None:
         reason.values,
         Level.WARNING,
         _(
-            "Only what the run itself had added was touched, by guid and PARTUUID, and each step was read off the host. Look once at the pool and the SSDs in the pages of {name} too."
+            "An undo touches only what the run itself added, by guid and PARTUUID, and reads each step off the host. Look once at the pool and the SSDs in the pages of {name} too."
         ),
     )

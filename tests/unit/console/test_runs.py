@@ -8,11 +8,14 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from nasadvisor.console import platforms
 from nasadvisor.console.models import Node, Pending, StoredPlan, StoredRun, StoredRunState
-from nasadvisor.console.records import store_run, store_run_error, store_unreadable_run
+from nasadvisor.console.records import store_platform, store_run, store_run_error, store_unreadable_run
 from nasadvisor.console.roles import UserRole
 from nasadvisor.documents import to_document
 from nasadvisor.domain.lifecycle import RunState
+from nasadvisor.domain.platforms import Platform, PlatformReport, Veto
+from nasadvisor.domain.refusals import PlatformUntested
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.undo import cannot_be_undone
 from nasadvisor.domain.unreadable_runs import Unreadable, UnreadableRun
@@ -71,6 +74,33 @@ def deliver(host: SimulatedHost, sent: list[Sent]) -> None:
 
 def text(response: Any) -> str:
     return " ".join(response.content.decode().split())
+
+
+@pytest.fixture
+def on_the_dummy(monkeypatch: pytest.MonkeyPatch, host: SimulatedHost) -> None:
+    """The host is of the dummy platform, of a version that nobody has tried; the console is not on it."""
+    report = PlatformReport(
+        "nas",
+        home_server().read_at,
+        platforms=(Platform("Dummy NAS", "3.0"),),
+        vetoes=(Veto(PlatformUntested("Dummy NAS", "3.0", "1.5", "3")),),
+    )
+    store_platform("nas", to_document(report))
+    monkeypatch.setattr(platforms, "_said_during_runs", lambda: {"Dummy NAS": Statement("waits", "The dummy waits.")})
+
+
+class TestPlatform:
+    def test_what_its_users_should_know_is_said_while_a_run_is_on(
+        self, client: Client, requested: StoredRun, on_the_dummy: None
+    ) -> None:
+        assert "The dummy waits." not in text(client.get(f"/runs/{requested.pk}/"))
+        StoredRun.objects.update(document={**requested.document, "seq": 1}, seq=1, state=StoredRunState.APPLYING)
+        assert "The dummy waits." in text(client.get(f"/runs/{requested.pk}/"))
+
+    def test_before_an_undo_it_warns_of_a_version_that_nobody_has_tried(
+        self, client: Client, applied: StoredRun, on_the_dummy: None
+    ) -> None:
+        assert "This is an undo on Dummy NAS 3.0" in text(client.get(f"/runs/{applied.pk}/undo/"))
 
 
 class TestRunPage:

@@ -210,6 +210,25 @@ class TestBeforeAChange:
         assert "The dummy does not answer." in answer.content.decode()
         assert not [each for each in sent if each.task == "host.apply"]
 
+    def test_who_has_no_password_there_is_told_so_before_and_nothing_is_started(
+        self, ann: Client, dummy: Any, host: SimulatedHost, sent: list[Sent]
+    ) -> None:
+        assert is_signed_in(ann)
+        plan = plan_of(ann)
+        dummy.has_passwords = False
+        place = reverse("wizard-apply", args=[plan.id])
+        assert "The dummy knows no password of yours." in ann.get(place).content.decode()
+        assert "The dummy knows no password of yours." in ann.post(place, {"password": "dummy"}).content.decode()
+        assert not [each for each in sent if each.task == "host.apply"]
+
+    def test_our_own_users_are_not_told_of_passwords_elsewhere(
+        self, client: Client, dummy: Any, host: SimulatedHost
+    ) -> None:
+        dummy.has_passwords = False
+        sign_in(client, UserRole.OPERATOR)
+        page = client.get(reverse("wizard-apply", args=[plan_of(client).id])).content.decode()
+        assert "The dummy knows no password" not in page
+
     def test_wrong_passwords_lock_out_as_at_the_login(self, ann: Client, host: SimulatedHost, sent: list[Sent]) -> None:
         assert is_signed_in(ann)
         plan = plan_of(ann)

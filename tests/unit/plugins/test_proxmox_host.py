@@ -401,6 +401,17 @@ def test_an_arc_that_the_installer_limited_is_a_finding(node: ProxmoxHost) -> No
     assert "/etc/modprobe.d/zfs.conf" in finding.why
 
 
+def test_that_pve_offers_to_wipe_an_ssd_with_a_live_log_is_a_finding(node: ProxmoxHost, bench: Bench) -> None:
+    assert "proxmox-never-wipe" not in {each.code for each in node.findings(FakeRunner(), bench.executor.inventory())}
+    apply_plan(bench.host, bench.plan(), "root", bench.watch)
+    inventory = bench.executor.inventory()
+    (finding,) = [each for each in node.findings(FakeRunner(), inventory) if each.code == "proxmox-never-wipe"]
+    ssd = inventory.disk(NVME1)
+    assert ssd is not None
+    assert [word for word in ("Wipe Disk", "pool tank", ssd.label) if word not in str(finding)] == []
+    assert "use the undo here" in finding.why
+
+
 @pytest.mark.parametrize("limit", ["0", str(16 * GIB), "text", str(-1)])
 def test_another_limit_of_the_arc_is_none(node: ProxmoxHost, limit: str) -> None:
     (node.root / "sys/module/zfs/parameters/zfs_arc_max").write_text(limit)

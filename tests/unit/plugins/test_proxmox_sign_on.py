@@ -192,3 +192,23 @@ def test_neither_ticket_nor_password_is_logged_or_said(pve: StandIn, caplog: pyt
     said = caplog.text + str(error.value) + repr(error.value.statement) + repr(error.value.__context__)
     assert SIGNATURE[:12] not in said
     assert "hunter22" not in said
+
+
+def test_who_comes_by_openid_is_told_that_there_is_no_password_and_what_to_do(pve: StandIn) -> None:
+    said = platform(pve).no_password("anna@sso")
+    assert said is not None
+    assert [word for word in ("realm sso", "OpenID", "user of NAS Advisor's own") if word not in str(said)] == []
+    assert pve.asked == ["GET /api2/json/access/domains"]
+    assert platform(pve).check_password("anna@sso", "anything", {COOKIE: ROOT_TICKET}) is None
+
+
+@pytest.mark.parametrize("name", ["root@pam", "anna@pve", "anna@gone", "anna"])
+def test_who_has_a_password_is_told_nothing(pve: StandIn, name: str) -> None:
+    assert platform(pve).no_password(name) is None
+
+
+@pytest.mark.parametrize("body", [b'{"data": {}}', b'{"data": ["sso"]}', b'{"data": "sso"}'])
+def test_realms_of_another_form_are_not_understood(pve: StandIn, body: bytes) -> None:
+    pve.body = body
+    with pytest.raises(PlatformSilent):
+        platform(pve).no_password("anna@sso")
