@@ -35,8 +35,8 @@ class NotReached(HostError):
 
     def __init__(self, host: str, problem: str) -> None:
         template = _(
-            "TrueNAS at {host} cannot be reached: {problem}. This attempt read and changed nothing. Check the address, and "
-            "that its web interface answers there."
+            "TrueNAS at {host} cannot be reached: {problem}. This attempt read and changed nothing. Check the address, "
+            "and that its web interface answers there."
         )
         super().__init__(template, host=host, problem=problem)
 
@@ -46,8 +46,8 @@ class CertificateUnknown(HostError):
 
     def __init__(self, host: str, problem: str | Statement) -> None:
         template = _(
-            "What answers at {host} may not be your TrueNAS: {problem}. The API key was not sent, and this attempt read "
-            "and changed nothing. If TrueNAS has a new certificate, store it again as docs/truenas.md says."
+            "What answers at {host} may not be your TrueNAS: {problem}. The API key was not sent, and this attempt "
+            "read and changed nothing. If TrueNAS has a new certificate, store it again as docs/truenas.md says."
         )
         super().__init__(template, host=host, problem=problem)
 
