@@ -4,7 +4,8 @@ Read in the middleware's code: pool_/expand.py, pool_/pool_disk_operations.py, d
 etc_files/motd.mako. docs/truenas.md says in which versions.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.inventory import Disk, Inventory, Partition, Pool
@@ -14,6 +15,7 @@ from nasadvisor.domain.platforms import Veto
 from nasadvisor.domain.statements import Finding, Level, NextStep, Refused
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.units import GIB
+from plugins.truenas.guests import GuestDevice
 
 WHOLE_DISK_TAIL_BYTES: Final = 2 * GIB
 """TrueNAS's one partition begins at 1 MiB and is as long as the disk less min(2 GiB, 1 %), rounded down to 1 MiB
@@ -54,6 +56,13 @@ def vetoes(inventory: Inventory) -> Iterator[Veto]:
     for disk in inventory.disks:
         if not disk.rotational and any(part.type_uuid == SOLARIS_ZFS_TYPE for part in disk.partitions):
             yield Veto(_one_run_a_disk(disk), disk.key, (Goal.APPLY,))
+
+
+def vetoes_of_guests(devices: Iterable[GuestDevice], inventory: Inventory, root: Path) -> Iterator[Veto]:
+    """SSDs that were given to guests of this host, whose file system begins at `root`."""
+    given = tuple(devices)
+    for disk in inventory.disks:
+        yield from (Veto(_given_away(disk, each), disk.key) for each in given if each.has(disk, root))
 
 
 def _disks_with_slices(pool: Pool, inventory: Inventory) -> Iterator[Disk]:
@@ -111,4 +120,15 @@ def _one_run_a_disk(disk: Disk) -> Refused:
             "runs it could take one pool's SSD for the other's. Choose a blank SSD, or undo the run that made them."
         ),
         {"disk": disk.label},
+    )
+
+
+def _given_away(disk: Disk, device: GuestDevice) -> Refused:
+    return Refused(
+        "truenas-disk-of-guest",
+        _(
+            "{disk} was given to {guest}, as its {kind} device. It may look blank here and be in use there. Take it "
+            "from the guest in TrueNAS first, or choose another SSD."
+        ),
+        {"disk": disk.label, "guest": device.guest, "kind": device.kind},
     )

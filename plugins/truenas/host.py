@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Final
 
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.platforms import Notice, Veto
@@ -9,12 +10,18 @@ from nasadvisor.domain.statements import Finding
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host.adapters.process import Runner
 from nasadvisor.host.config import load_environment
+from nasadvisor.host.errors import HostError
 from plugins.contract.host import HostPlatform
-from plugins.truenas import hazards
+from plugins.truenas import hazards, start
 from plugins.truenas.api.access import access_from, is_set_up
+from plugins.truenas.api.connection import local_connection
 from plugins.truenas.api.mail import send_mail
 from plugins.truenas.api.session import session_with
+from plugins.truenas.guests import guest_devices
 from plugins.truenas.versions import PLATFORM_NAME, SUPPORTS
+
+ANSWER_S: Final = 20.0
+"""For each call to the middleware of this host; a report waits for it."""
 
 
 class TrueNASHost(HostPlatform):
@@ -23,8 +30,9 @@ class TrueNASHost(HostPlatform):
     name = PLATFORM_NAME
     supports = SUPPORTS
 
-    def __init__(self, root: Path = Path("/")) -> None:
+    def __init__(self, root: Path = Path("/"), program: Path = start.PROGRAM) -> None:
         self.root = root
+        self.program = program
 
     @property
     def notifies(self) -> bool:  # type: ignore[override]
@@ -49,16 +57,32 @@ class TrueNASHost(HostPlatform):
         return 2 * GIB + MIB
 
     def vetoes(self, runner: Runner, inventory: Inventory) -> tuple[Veto, ...]:
-        """Slices only on SSDs that are blank."""
-        return tuple(hazards.vetoes(inventory))
+        """Slices only on SSDs that are blank, and that no guest was given.
+
+        Raises:
+            HostError: TrueNAS does not say what its guests were given.
+        """
+        with local_connection(self.root, ANSWER_S) as connection:
+            given = guest_devices(connection)
+        return (*hazards.vetoes(inventory), *hazards.vetoes_of_guests(given, inventory, self.root))
 
     def findings(self, runner: Runner, inventory: Inventory) -> tuple[Finding, ...]:
-        """What must not be done in TrueNAS's own pages while a pool has slices."""
-        return tuple(hazards.findings(inventory))
+        """What not to do in TrueNAS's own pages while a pool has slices, and whether we start at the next boot."""
+        return (*hazards.findings(inventory), *self._of_next_start())
 
     def cautions(self, runner: Runner, inventory: Inventory) -> tuple[Finding, ...]:
         """That the vendor does not support slices."""
         return (hazards.NOT_SUPPORTED,)
+
+    def _of_next_start(self) -> tuple[Finding, ...]:
+        if not start.is_bundle(self.program):
+            return ()
+        try:
+            with local_connection(self.root, ANSWER_S) as connection:
+                scripts = start.init_scripts(connection)
+        except HostError as error:
+            return (start.not_asked(error.statement),)
+        return tuple(start.findings(self.program, self.root, scripts))
 
     def notify(self, runner: Runner, notice: Notice) -> None:
         """By `mail.send`: TrueNAS takes no alerts of others."""

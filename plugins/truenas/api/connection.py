@@ -8,14 +8,15 @@ import json
 import logging
 import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import Path
 from typing import Any, Final
 
 from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatus, InvalidURI, WebSocketException
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import ClientConnection, connect, unix_connect
 
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -36,7 +37,24 @@ API_VERSIONS: Final = ("v26.0.0", "v25.10.0")
 READS: Final = frozenset({"system.version_short", "pool.query", "disk.details", "core.get_jobs", "auth.login_ex"})
 CHANGES: Final = frozenset({"pool.update", "pool.remove"})
 METHODS: Final = READS | CHANGES | {"mail.send"}
-"""All that is ever called. Nothing private, nothing that wipes or expands, nothing that runs commands."""
+"""All that is ever called over the network. Nothing private, nothing that wipes or expands or runs commands."""
+
+LOCAL: Final = frozenset(
+    {
+        "system.version_short",
+        "initshutdownscript.query",
+        "vm.query",
+        "vm.device.query",
+        "container.query",
+        "container.device.query",
+        "virt.instance.query",
+        "virt.instance.device_list",
+    }
+)
+"""All that is ever called over the middleware's own socket, where root may do everything: it only reads."""
+
+SOCKET: Final = "run/middleware/middlewared.sock"
+"""Whoever connects as root needs no key (middleware, plugins/auth.py, check_permission)."""
 
 OPEN_TIMEOUT_S: Final = 30.0
 OPENINGS: Final = 3
@@ -53,11 +71,12 @@ _frames.setLevel(logging.INFO)  # at DEBUG the library writes every message to t
 
 @dataclass(frozen=True)
 class Connection:
-    """An open connection; `version` is the API version in its path."""
+    """An open connection; `version` is the API version in its path, `methods` all that may be called on it."""
 
     socket: ClientConnection
     version: str
     timeout_s: float = CALL_TIMEOUT_S
+    methods: frozenset[str] = METHODS
     _numbers: Iterator[int] = field(default_factory=lambda: count(1), repr=False)
 
     def call(self, method: str, *params: object) -> Any:
@@ -68,7 +87,7 @@ class Connection:
             ConnectionLost, NoAnswer: nobody knows whether it did it.
             OutputUnreadable: the answer is not JSON-RPC.
         """
-        if method not in METHODS:
+        if method not in self.methods:
             raise ValueError(f"{method} is not in the table of calls")
         number = next(self._numbers)
         request = {"jsonrpc": "2.0", "id": number, "method": method, "params": list(params)}
@@ -93,23 +112,48 @@ def connection_to(access: Access, timeout_s: float = CALL_TIMEOUT_S) -> Iterator
         NotReached, CertificateUnknown, NoCommonVersion: there is none.
     """
     with ExitStack() as stack:
-        socket, version = _open(access, stack)
+        socket, version = _open(access.host, lambda version: _connect(access, version), stack)
         _check_certificate(access, socket)
         yield Connection(socket, version, timeout_s)
 
 
-def _open(access: Access, stack: ExitStack) -> tuple[ClientConnection, str]:
+@contextmanager
+def local_connection(root: Path, timeout_s: float = CALL_TIMEOUT_S) -> Iterator[Connection]:
+    """An open connection to the middleware of this host, whose file system begins at `root`; nobody logs in on it.
+
+    Raises:
+        NotReached, NoCommonVersion: there is none.
+    """
+    path = str(root / SOCKET)
+    with ExitStack() as stack:
+        socket, version = _open(path, lambda version: _connect_locally(path, version), stack)
+        yield Connection(socket, version, timeout_s, LOCAL)
+
+
+def _open(name: str, connect_to: Callable[[str], ClientConnection], stack: ExitStack) -> tuple[ClientConnection, str]:
     for version in API_VERSIONS:
         try:
-            return stack.enter_context(_connect(access, version)), version
+            return stack.enter_context(connect_to(version)), version
         except InvalidStatus as error:
             if error.response.status_code != NOT_FOUND:
-                raise NotReached(access.host, f"HTTP {error.response.status_code}") from None
+                raise NotReached(name, f"HTTP {error.response.status_code}") from None
         except ssl.SSLCertVerificationError as error:
-            raise CertificateUnknown(access.host, error.verify_message) from None
+            raise CertificateUnknown(name, error.verify_message) from None
         except (OSError, InvalidURI, WebSocketException) as error:
-            raise NotReached(access.host, str(error) or type(error).__name__) from None
-    raise NoCommonVersion(access.host, API_VERSIONS)
+            raise NotReached(name, str(error) or type(error).__name__) from None
+    raise NoCommonVersion(name, API_VERSIONS)
+
+
+def _connect_locally(path: str, version: str) -> ClientConnection:
+    return unix_connect(
+        path,
+        f"ws://localhost/api/{version}",
+        compression=None,
+        open_timeout=OPEN_TIMEOUT_S,
+        close_timeout=CLOSE_TIMEOUT_S,
+        max_size=MAX_ANSWER_BYTES,
+        logger=_frames,
+    )
 
 
 def _connect(access: Access, version: str) -> ClientConnection:

@@ -9,6 +9,7 @@ from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.errors import HostError, OutputUnreadable
 from plugins.truenas.api.connection import CHANGES
 from plugins.truenas.api.errors import ConnectionLost, JobFailed, JobOutOfSight, NoAnswer, NotReached
+from plugins.truenas.api.reading import objects_of
 from plugins.truenas.api.session import Session, Sessions
 
 SUCCESS: Final = "SUCCESS"
@@ -112,9 +113,5 @@ def first_under_way(session: Session) -> tuple[int, str] | None:
     TrueNAS shows the jobs of whoever asks, also those of an earlier connection (middleware, job.py).
     """
     changing = [["method", "in", sorted(CHANGES)], ["state", "in", sorted(UNDER_WAY)]]
-    found = session.call("core.get_jobs", changing)
-    source = "TrueNAS (core.get_jobs)"
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise OutputUnreadable(source, "it is not a list of jobs")
-    jobs = [Answer(source, f"/{number}", each) for number, each in enumerate(found)]
+    jobs = objects_of("core.get_jobs", session.call("core.get_jobs", changing))
     return next(((job.number("id"), job.text("method")) for job in jobs), None)

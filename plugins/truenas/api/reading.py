@@ -7,7 +7,7 @@ outside a partition. TrueNAS looks at those itself before it changes anything.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from nasadvisor.domain.inventory import (
     Bus,
@@ -62,8 +62,8 @@ def read_picture(session: Session) -> Picture:
     Raises:
         HostError: the connection failed, or an answer has not the shape that is documented.
     """
-    pools = [_listed("pool.query", entry) for entry in _list("pool.query", session.call("pool.query", [], {}))]
-    details = _listed("disk.details", session.call("disk.details", {"join_partitions": True, "type": "BOTH"}))
+    pools = objects_of("pool.query", session.call("pool.query", [], {}))
+    details = listed("disk.details", session.call("disk.details", {"join_partitions": True, "type": "BOTH"}))
     disks = [entry for key in ("used", "unused") for entry in _objects(details, key)]
     inventory = Inventory(
         Host(session.host, f"TrueNAS {session.version}", "", "", "", 0),
@@ -218,16 +218,26 @@ def _number(entry: Answer, key: str) -> int:
     return 0 if entry.fields.get(key) is None else entry.number(key)
 
 
-def _listed(method: str, document: object) -> Answer:
+def objects_of(method: str, document: object) -> list[Answer]:
+    """The objects in the list that a call answers with.
+
+    Raises:
+        OutputUnreadable: it is something else.
+    """
+    if not isinstance(document, list):
+        raise OutputUnreadable(_source(method), "it is not a list")
+    return [listed(method, entry) for entry in document]
+
+
+def listed(method: str, document: object) -> Answer:
+    """One object of an answer.
+
+    Raises:
+        OutputUnreadable: it is something else.
+    """
     if not isinstance(document, dict):
         raise OutputUnreadable(_source(method), "an entry is not an object")
     return Answer(_source(method), "", document)
-
-
-def _list(method: str, document: object) -> list[Any]:
-    if not isinstance(document, list):
-        raise OutputUnreadable(_source(method), "it is not a list")
-    return document
 
 
 def _objects(entry: Answer, key: str) -> list[Answer]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from cryptography import x509
@@ -13,6 +14,7 @@ from cryptography.x509.oid import NameOID
 
 from plugins.truenas.api.access import CERTIFICATE, KEY_FILE, URL, Access, access_from
 from plugins.truenas.api.access import USER as USER_SETTING
+from plugins.truenas.api.connection import SOCKET
 from plugins.truenas.api.desk import Desk
 from plugins.truenas.api.jobs import Progress
 from plugins.truenas.api.records import Records
@@ -72,6 +74,20 @@ def settings(truenas: StandIn, tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def access(settings: dict[str, str]) -> Access:
     return access_from(settings)
+
+
+@pytest.fixture
+def local_root() -> Iterator[Path]:
+    """A root directory for a host; its name is short, as that of a socket must be (unix(7): 108 bytes)."""
+    with TemporaryDirectory(prefix="nas-") as name:
+        yield Path(name)
+
+
+@pytest.fixture
+def middleware(certificate: tuple[Path, Path], local_root: Path) -> Iterator[StandIn]:
+    """The stand-in on the host's own socket."""
+    with StandIn(*certificate).listening_at(local_root / SOCKET) as standin:
+        yield standin
 
 
 @dataclass

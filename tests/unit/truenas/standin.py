@@ -16,7 +16,7 @@ from typing import Any
 
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
-from websockets.sync.server import ServerConnection, serve
+from websockets.sync.server import ServerConnection, serve, unix_serve
 
 from nasadvisor.domain.units import GIB, MIB
 
@@ -143,7 +143,8 @@ class StandIn:
     `silent` are calls that are never answered, `garbled` answers that are sent as they are, `refused` JSON-RPC errors.
     The connection is cut at a call in `cut_at`, once for each entry. A job takes `polls_of_a_job` looks; `job_error`
     makes it fail. A message that may not go out ends its job well, with false. `calls` are all that
-    came, `wiped` the disks that pool.remove wiped.
+    came, `wiped` the disks that pool.remove wiped. `guests` are the answers about guests by the call, `instances` the
+    devices of those of incus by name.
     """
 
     certificate: Path
@@ -162,6 +163,9 @@ class StandIn:
     pools: list[Json] = field(default_factory=list)
     disks: list[Json] = field(default_factory=list)
     jobs: dict[int, Json] = field(default_factory=dict)
+    guests: dict[str, list[Json]] = field(default_factory=dict)
+    instances: dict[str, list[Json]] = field(default_factory=dict)
+    init_scripts: list[Json] = field(default_factory=list)
     calls: list[tuple[str, list[Any]]] = field(default_factory=list)
     wiped: list[str] = field(default_factory=list)
     port: int = 0
@@ -219,6 +223,20 @@ class StandIn:
         options: Any = {"ssl": context, "process_request": self._check_path, "close_timeout": 1}
         with serve(self._converse, "127.0.0.1", 0, **options) as server:
             self.port = server.socket.getsockname()[1]
+            thread = threading.Thread(target=server.serve_forever)
+            thread.start()
+            try:
+                yield self
+            finally:
+                server.shutdown()
+                thread.join()
+
+    @contextmanager
+    def listening_at(self, path: Path) -> Iterator["StandIn"]:
+        """Serve on a socket of this host, where nobody logs in, until the end of the block."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        options: Any = {"process_request": self._check_path, "close_timeout": 1}
+        with unix_serve(self._converse, str(path), **options) as server:
             thread = threading.Thread(target=server.serve_forever)
             thread.start()
             try:
@@ -285,6 +303,18 @@ class StandIn:
                 return self._jobs(params[0])
             case "pool.update" | "pool.remove" | "mail.send":
                 return self._start_job(method, params)
+        return self._result_on_own_socket(method, params)
+
+    def _result_on_own_socket(self, method: str, params: list[Any]) -> Any:
+        match method:
+            case "virt.instance.device_list":
+                return self.instances[params[0]]
+            case "virt.instance.query":
+                return [{"id": name, "name": name, "type": "CONTAINER"} for name in self.instances]
+            case "vm.query" | "vm.device.query" | "container.query" | "container.device.query":
+                return self.guests.get(method, [])
+            case "initshutdownscript.query":
+                return self.init_scripts
         raise AssertionError(f"The stand-in does not know {method}")
 
     def _start_job(self, method: str, params: list[Any]) -> int:

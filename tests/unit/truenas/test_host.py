@@ -54,8 +54,9 @@ def test_slices_are_refused_on_a_version_outside_the_range(tmp_path: Path, versi
 
 
 @pytest.mark.parametrize("version", ["25.10.6", "26.0.0-BETA.3"])
-def test_versions_in_the_range_forbid_nothing_on_the_whole_host(tmp_path: Path, version: str) -> None:
-    platforms = HostPlatforms(FakeRunner(), (installed(tmp_path, version),))
+@pytest.mark.usefixtures("middleware")
+def test_versions_in_the_range_forbid_nothing_on_the_whole_host(local_root: Path, version: str) -> None:
+    platforms = HostPlatforms(FakeRunner(), (installed(local_root, version),))
     assert "" not in {veto.scope for veto in platforms.vetoes(home_server())}
     report = platforms.report(home_server())
     assert [caution.code for caution in report.cautions] == ["slices-not-supported"]
