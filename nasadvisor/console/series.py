@@ -97,7 +97,7 @@ def latencies_of(
 ) -> Iterator[tuple[int, float, tuple[VdevActivity, ...]]]:
     """Only the latencies: end, length in seconds, and the vdevs."""
 
-    def unpack(row: tuple[int, float, bytes | memoryview[int]]) -> tuple[int, float, tuple[VdevActivity, ...]]:
+    def unpack(row: "tuple[int, float, bytes | memoryview[int]]") -> tuple[int, float, tuple[VdevActivity, ...]]:
         at, seconds, latency = row
         return at, seconds, unpack_latency(bytes(latency), series.names)
 
