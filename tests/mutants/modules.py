@@ -9,9 +9,9 @@ DOMAIN: Final = (
     "tests/unit/domain/test_replace_log_leg.py",
     "tests/unit/domain/test_undo.py",
 )
-"""Without the property tests: a rule needs an example that shows it."""
-
-RUNS: Final = ("tests/unit/runs",)
+RUNS: Final = ("tests/unit/runs/test_gate_asks.py", "tests/unit/runs/test_runs.py")
+JOURNAL: Final = ("tests/unit/runs/test_journal.py", "tests/unit/runs/test_damaged.py")
+EXECUTOR: Final = ("tests/unit/runs/test_executor.py",)
 
 TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/checks": DOMAIN,
@@ -25,14 +25,16 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/refusals": ("tests/unit/domain/test_refusals.py",),
     "host/apply": RUNS,
     "host/undo": RUNS,
-    "host/executor": RUNS,
-    "host/journal": RUNS,
+    "host/executor": EXECUTOR,
+    "host/journal": JOURNAL,
+    "host/chain": JOURNAL,
     "host/runs": RUNS,
     "host/leftovers": ("tests/unit/evidence/test_probe.py",),
     "host/tasks": ("tests/unit/runs/test_tasks.py",),
-    "host/adapters/process": ("tests/unit/host/test_process.py",),
-    "host/adapters/blockdev": ("tests/unit/runs/test_executor.py",),
-    "host/adapters/zpool_add": ("tests/unit/host/test_zpool_add.py", "tests/unit/runs/test_executor.py"),
-    "host/adapters/holds": ("tests/unit/host/test_holds.py", "tests/unit/host/test_disks.py"),
+    "host/adapters/process": ("tests/unit/host/test_process.py", "tests/unit/host/test_allowed.py"),
+    "host/adapters/allowed": ("tests/unit/host/test_allowed.py", "tests/unit/host/test_process.py"),
+    "host/adapters/blockdev": EXECUTOR,
+    "host/adapters/zpool_add": ("tests/unit/host/test_zpool_add.py",),
+    "host/adapters/holds": ("tests/unit/host/test_holds.py",),
 }
 """By module or package under nasadvisor/: the tests that are run for its mutants."""

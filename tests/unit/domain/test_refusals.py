@@ -22,7 +22,7 @@ from nasadvisor.domain.actions import (
 from nasadvisor.domain.checks import can
 from nasadvisor.domain.inventory import Disk, Hold, HoldKind, Inventory, Pool, TableKind, Vdev
 from nasadvisor.domain.plan import PlanIds, PlanRefused, PlanRequest, make_plan
-from nasadvisor.domain.statements import Refused, Statement
+from nasadvisor.domain.statements import Level, Refused, Statement
 from nasadvisor.domain.undo_checks import can_undo
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import (
@@ -405,6 +405,38 @@ def test_a_sentence_uses_all_its_values_and_no_others(refusal: Refused) -> None:
     assert fields <= refusal.values.keys() <= fields | allowed
     assert all(isinstance(value, str | Statement) for value in refusal.values.values())
     assert "{" not in str(refusal)
+    assert "None" not in str(refusal)
+
+
+@pytest.mark.parametrize("sentence", [refusals.LastGoodLeg, refusals.LogHasErrors, refusals.LogLegWorks])
+def test_a_device_is_named_by_its_path_and_by_its_name_where_it_has_none(
+    sentence: Callable[[Pool, Vdev], Refused],
+) -> None:
+    pool = tank_of(with_single_log())
+    for path, shown in (("/dev/disk/by-id/x", "/dev/disk/by-id/x"), ("", "mirror-2")):
+        assert sentence(pool, Vdev("30", "disk", "mirror-2", "ONLINE", path=path)).values["path"] == shown
+
+
+def test_errors_of_reads_and_of_writes_are_added_up() -> None:
+    sick = Vdev("30", "disk", "x", "ONLINE", read_errors=3, write_errors=4)
+    assert refusals.LogHasErrors(tank_of(with_single_log()), sick).values["errors"] == "7"
+
+
+@pytest.mark.parametrize(
+    ("reason", "sentence"),
+    [
+        (refusals.PlatformUntested("X", "9", "1", "2"), "was made for X from 1 up to, but not including, 2"),
+        (refusals.PlatformVersionUnknown("X"), "its version cannot be told"),
+    ],
+)
+def test_what_only_forbids_new_runs_is_a_warning_with_an_undo(reason: Refused, sentence: str) -> None:
+    finding = refusals.said_with_undo(reason)
+    assert finding is not None
+    assert (finding.code, finding.level) == ("undo-on-untested-platform", Level.WARNING)
+    assert sentence in str(finding)
+    assert "{" not in str(finding)
+    assert finding.explanation
+    assert refusals.said_with_undo(refusals.PlatformBroken("x", "y")) is None
 
 
 @pytest.mark.parametrize("refusal", EVERY_REFUSAL, ids=lambda refusal: refusal.code)
