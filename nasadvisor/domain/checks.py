@@ -21,10 +21,10 @@ from nasadvisor.domain.actions import (
 )
 from nasadvisor.domain.gaps import free_extents, is_out_of_bounds, overlaps
 from nasadvisor.domain.inventory import Disk, Hold, HoldKind, Host, Inventory, Partition, Pool, TableKind, Vdev
-from nasadvisor.domain.log_legs import log_mirror_of, without_log_leg
+from nasadvisor.domain.log_legs import leg_bounds, log_mirror_of, without_log_leg
 from nasadvisor.domain.names import is_disk_name
 from nasadvisor.domain.statements import Allowed, Answer, Refused
-from nasadvisor.domain.units import MIB, align_up
+from nasadvisor.domain.units import MIB
 from nasadvisor.domain.zfs_bugs import MULTIHOST_HOLE_WHY, has_multihost_hole_bug
 
 LOG_FEATURE = "allocation_classes"
@@ -265,7 +265,7 @@ def _against_attach(action: AttachLog, inventory: Inventory) -> Iterator[Refused
 
 
 def _against_partners(action: AttachLog, pool: Pool, top: Vdev, inventory: Inventory) -> Iterator[Refused]:
-    """Every leg that is already there must be healthy, known, on another SSD and of the same size."""
+    """Every leg that is there must be healthy, known and on another SSD, and the new one as long as they are."""
     disks: list[Disk | None] = [inventory.disk(action.leg.disk_key)]
     for leaf in top.leaves():
         if leaf.state != "ONLINE":
@@ -275,9 +275,9 @@ def _against_partners(action: AttachLog, pool: Pool, top: Vdev, inventory: Inven
             yield no.LogLegUnknown(pool, leaf)
             continue
         disks.append(found[0])
-        # A slice made by somebody else need not end at a multiple of 1 MiB; ours does, and must not be shorter.
-        if align_up(found[1].size_bytes) != action.leg.size_bytes:
-            yield no.SizesDiffer(pool.name)
+    shortest, longest = leg_bounds(top, inventory)
+    if not shortest <= action.leg.size_bytes <= longest:
+        yield no.SizesDiffer(pool.name)
     yield from against_shared_disk(disks)
 
 

@@ -1,8 +1,11 @@
-"""The sides of a pool's logs: finding one, the broken one of a mirror, and the pool once that one is out."""
+"""The sides of a pool's logs: finding one, the broken one of a mirror, how long a new one must be, and the pool once
+one is out.
+"""
 
 from dataclasses import dataclass, replace
 
-from nasadvisor.domain.inventory import Pool, Vdev
+from nasadvisor.domain.inventory import Inventory, Pool, Vdev
+from nasadvisor.domain.units import align_up
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,28 @@ def broken_log_legs(pool: Pool) -> tuple[BrokenLeg, ...]:
 def log_mirror_of(pool: Pool, guid: str) -> Vdev | None:
     """The mirrored log of which this is a side."""
     return next((top for top in pool.logs if any(leg.guid == guid for leg in top.children)), None)
+
+
+def leg_bounds(top: Vdev, inventory: Inventory) -> tuple[int, int]:
+    """How long a further side of a log must and may be, in bytes: as the shortest and as the longest that is there.
+
+    OpenZFS uses no more of any side than the shortest has (vdev_get_min_asize() in module/zfs/vdev.c). A slice made by
+    somebody else need not end at a multiple of 1 MiB; ours does, and must not be shorter. Zeros where no side is known.
+    """
+    found = (inventory.partition_at(leaf.path) for leaf in top.leaves())
+    sizes = [align_up(each[1].size_bytes) for each in found if each]
+    return min(sizes, default=0), max(sizes, default=0)
+
+
+def new_leg_bytes(pool: Pool, attach_to: str, replaces: str, inventory: Inventory) -> int:
+    """How long the slice is that becomes a further side of the log with this side; 0 where that is not known."""
+    leg = find_log_leg(pool, attach_to)
+    if leg is None:
+        return 0
+    left = without_log_leg(pool, replaces) if replaces else pool
+    # By its path, for the guid of one that stays alone changes.
+    top = next((top for top in left.logs for leaf in top.leaves() if leaf.path == leg.path), leg)
+    return leg_bounds(top, inventory)[0]
 
 
 def without_log_leg(pool: Pool, guid: str) -> Pool:

@@ -27,7 +27,7 @@ from nasadvisor.domain.actions import (
 from nasadvisor.domain.checks import can, can_use_disk, can_use_pool
 from nasadvisor.domain.gaps import Extent, free_extents, free_number
 from nasadvisor.domain.inventory import Disk, HoldKind, Host, Inventory, Pool, TableKind, fingerprint_of
-from nasadvisor.domain.log_legs import find_log_leg, log_mirror_of, without_log_leg
+from nasadvisor.domain.log_legs import find_log_leg, log_mirror_of, new_leg_bytes, without_log_leg
 from nasadvisor.domain.names import PLAN_ID, UUID
 from nasadvisor.domain.refusals import (
     CacheHasNoRoom,
@@ -36,6 +36,8 @@ from nasadvisor.domain.refusals import (
     DiskHeld,
     DiskTwice,
     ImpossibleReserve,
+    LegHasNoRoom,
+    LegTooLarge,
     LogLegGone,
     LogLegUnknown,
     NoPool,
@@ -240,7 +242,11 @@ def _lay_out(
     uuids = iter(ids.uuids)
     log_size = _log_size(request, inventory, pool)
     for disk in filter(None, map(inventory.disk, request.disks)):
-        pieces = _slices(request, disk, _room(request, inventory.host, disk), log_size)
+        room = _room(request, inventory.host, disk)
+        if request.attach_to and room.size_bytes < log_size:
+            refusals.append(_leg_has_no_room(request, inventory.host, disk, log_size))
+            continue
+        pieces = _slices(request, disk, room, log_size)
         if isinstance(pieces, Refused):
             refusals.append(pieces)
             continue
@@ -281,10 +287,19 @@ def _room(request: PlanRequest, host: Host, disk: Disk) -> Extent:
 
 
 def _log_size(request: PlanRequest, inventory: Inventory, pool: Pool) -> int:
-    """As asked, or as long as the leg that is to be mirrored; rounded up to 1 MiB."""
-    leg = find_log_leg(pool, request.attach_to) if request.attach_to else None
-    found = inventory.partition_at(leg.path) if leg else None
-    return align_up(found[1].size_bytes if found else request.log_size_bytes)
+    """As asked, rounded up to 1 MiB; or as long as the log needs that is to be mirrored."""
+    if request.attach_to:
+        return new_leg_bytes(pool, request.attach_to, request.replaces, inventory)
+    return align_up(request.log_size_bytes)
+
+
+def _leg_has_no_room(request: PlanRequest, host: Host, disk: Disk, log_size: int) -> Refused:
+    """Its size is not for choosing, so what is said is the largest reserve beside which it has room."""
+    for percent in range(request.reserve_percent, -1, -1):
+        if _room(replace(request, reserve_percent=percent), host, disk).size_bytes >= log_size:
+            room = _room(request, host, disk).size_bytes
+            return LegHasNoRoom(disk, log_size, room, request.reserve_percent, percent)
+    return LegTooLarge(disk, log_size)
 
 
 def _slice(request: PlanRequest, disk: Disk, role: Role, number: int, extent: Extent) -> Slice:

@@ -18,6 +18,33 @@ def TooSmall(disk: Disk, role: Role, wanted_bytes: int, room_bytes: int) -> Refu
     )
 
 
+def LegHasNoRoom(disk: Disk, wanted_bytes: int, room_bytes: int, reserve_percent: int, fitting_percent: int) -> Refused:
+    """`fitting_percent` is the largest reserve beside which the slice has room."""
+    return Refused(
+        "leg-beside-reserve",
+        _(
+            "A further side of this log must be {wanted} long, and beside a reserve of {reserve} % {disk} has room for {room}. The largest reserve that leaves enough room is {fitting} %: choose that, or a larger SSD."
+        ),
+        {
+            "disk": disk.label,
+            "wanted": zfs_size(wanted_bytes),
+            "room": zfs_size(room_bytes),
+            "reserve": str(reserve_percent),
+            "fitting": str(fitting_percent),
+        },
+    )
+
+
+def LegTooLarge(disk: Disk, wanted_bytes: int) -> Refused:
+    return Refused(
+        "leg-too-large",
+        _(
+            "A further side of this log must be {wanted} long, and {disk} has no such room, without any reserve either. Choose a larger SSD."
+        ),
+        {"disk": disk.label, "wanted": zfs_size(wanted_bytes)},
+    )
+
+
 def CacheHasNoRoom(disk: Disk, wanted_bytes: int, room_bytes: int, reserve_percent: int) -> Refused:
     return Refused(
         "cache-too-large",

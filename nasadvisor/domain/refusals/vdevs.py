@@ -37,7 +37,7 @@ def LogLegUnknown(pool: Pool, leg: Vdev) -> Refused:
     return Refused(
         "log-leg-unknown",
         _(
-            "The disk behind the log device {path} of pool {pool} was not found, so nothing shows that the two sides would be on different SSDs. Check that it is plugged in, and read the host again."
+            "The log device {path} of pool {pool} is no partition of a disk that is known here, so nothing shows that the two sides would be on different SSDs. Check that its disk is plugged in, and read the host again. Behind multipath, device-mapper or a file, a second side is not added."
         ),
         {"pool": pool.name, "path": leg.path},
     )

@@ -2,18 +2,26 @@
 
 from dataclasses import replace
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from nasadvisor.domain.actions import AttachLog, Naming, Role
-from nasadvisor.domain.inventory import VdevClass
+from nasadvisor.domain.inventory import Hold, HoldKind, Inventory, Vdev, VdevClass
 from nasadvisor.domain.plan import PlanIds, PlanRefused, PlanRequest, make_plan
-from nasadvisor.domain.units import GIB
+from nasadvisor.domain.units import GIB, MIB, align_down
 from tests.unit.domain.builders import LOG_GUID, ids_for, tank_of
 from tests.unit.machines import (
     MIRROR_AND_CACHES,
     NVME1,
     NVME2,
+    SHARED_SSD,
     TANK,
     home_server,
+    leaf_on,
+    partition,
     plan_for,
+    with_disk,
+    with_partitions,
     with_pool,
     with_single_log,
 )
@@ -100,3 +108,70 @@ def test_a_changed_inventory_finds_its_own_disks_and_none_that_two_devices_claim
     assert replace(inventory, disks=()).disk(NVME1) is None
     assert replace(inventory, disks=(*inventory.disks, disk)).disk(NVME1) is None
     assert inventory == home_server()
+
+
+def with_whole_disk_log() -> Inventory:
+    """The home server with a log that somebody made of a whole SSD: OpenZFS keeps 8 MiB at its end as partition 9
+    (EFI_MIN_RESV_SIZE in lib/libefi/rdwr_efi.c)."""
+    inventory = with_single_log()
+    disk = inventory.disk(NVME1)
+    assert disk
+    end = align_down(disk.usable_end_bytes - 8 * MIB)
+    log = replace(disk.partitions[0], size_bytes=end - MIB + 512)
+    return with_disk(inventory, NVME1, partitions=(log, partition(disk, 9, end + 512, 8 * MIB)))
+
+
+MIRROR_WHOLE = PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID)
+
+
+def test_a_whole_disk_log_and_an_equal_ssd_name_the_reserve_beside_which_they_fit() -> None:
+    refused = make_plan(MIRROR_WHOLE, with_whole_disk_log(), ids_for(MIRROR_WHOLE))
+    assert isinstance(refused, PlanRefused)
+    (refusal,) = refused.refusals
+    assert refusal.code == "leg-beside-reserve"
+    assert (refusal.values["reserve"], refusal.values["fitting"]) == ("10", "0")
+    plan = plan_for(replace(MIRROR_WHOLE, reserve_percent=int(str(refusal.values["fitting"]))), with_whole_disk_log())
+    (piece,) = plan.slices
+    (log,) = tank_of(with_whole_disk_log()).logs
+    found = with_whole_disk_log().partition_at(log.path)
+    assert found
+    assert 0 <= piece.size_bytes - found[1].size_bytes < MIB
+
+
+@given(st.integers(1, 460), st.integers(0, 90))
+def test_the_reserve_that_is_named_is_the_largest_that_fits(log_gib: int, reserve: int) -> None:
+    inventory = with_single_log()
+    disk = inventory.disk(NVME1)
+    assert disk
+    inventory = with_disk(inventory, NVME1, partitions=(replace(disk.partitions[0], size_bytes=log_gib * GIB),))
+    wish = replace(MIRROR_WHOLE, reserve_percent=reserve)
+    made = make_plan(wish, inventory, ids_for(wish))
+    if isinstance(made, PlanRefused):
+        (refusal,) = made.refusals
+        fitting = int(str(refusal.values["fitting"]))
+        assert fitting < reserve
+        assert not isinstance(plan_for(replace(wish, reserve_percent=fitting), inventory), PlanRefused)
+        assert isinstance(make_plan(replace(wish, reserve_percent=fitting + 1), inventory, ids_for(wish)), PlanRefused)
+
+
+def test_where_no_reserve_is_small_enough_a_larger_ssd_is_asked_for() -> None:
+    inventory = with_whole_disk_log()
+    inventory = replace(inventory, host=replace(inventory.host, tail_bytes=2 * GIB + MIB))
+    refused = make_plan(MIRROR_WHOLE, inventory, ids_for(MIRROR_WHOLE))
+    assert isinstance(refused, PlanRefused)
+    assert [refusal.code for refusal in refused.refusals] == ["leg-too-large"]
+
+
+def test_a_third_side_of_a_log_with_unequal_sides_is_as_long_as_the_shorter_one() -> None:
+    inventory = with_single_log()
+    first, second = inventory.disk(NVME1), inventory.disk(SHARED_SSD)
+    assert first
+    assert second
+    longer = with_partitions(second, partition(second, 1, MIB, 6 * GIB, Hold(HoldKind.POOL, "tank")))
+    disks = tuple(longer if disk.key == SHARED_SSD else disk for disk in inventory.disks)
+    legs = (leaf_on(first, "41"), leaf_on(longer, "42"))
+    mirror = Vdev("40", "mirror", "mirror-2", "ONLINE", ashift=12, children=legs)
+    unequal = with_pool(replace(inventory, disks=disks), logs=(mirror,))
+    for side in legs:
+        plan = plan_for(PlanRequest(TANK, (NVME2,), attach_to=side.guid), unequal)
+        assert [piece.size_bytes for piece in plan.slices] == [4 * GIB]

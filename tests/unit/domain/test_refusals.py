@@ -57,6 +57,7 @@ from tests.unit.machines import (
 )
 
 DISK = "Samsung SSD 960 EVO 500GB (N1)"
+OTHER_DISK = "Samsung SSD 960 EVO 500GB (N2)"
 SINGLE = PlanRequest(TANK, (NVME1,), 4 * GIB)
 CACHE = PlanRequest(TANK, cache_disks=(NVME1,))
 SECOND = PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID)
@@ -171,6 +172,12 @@ def wrong_size_leg() -> list[Refused]:
     piece = replace(action.leg, size_bytes=5 * GIB)
     bare = with_disk(inventory, NVME2, partitions=())
     return rule(can(replace(action, leg=piece), made(bare, piece)))
+
+
+def further_side_of(size_bytes: int) -> list[Refused]:
+    inventory = with_single_log()
+    part = replace(disk_of(inventory, NVME1).partitions[0], size_bytes=size_bytes)
+    return wish(SECOND, with_disk(inventory, NVME1, partitions=(part,)))
 
 
 def last_leg() -> list[Refused]:
@@ -289,6 +296,8 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (slice_held, "slice-held", ("by-id/nvme-", "mount: /srv", "take it out first")),
     (lambda: log_rule(same_serial), "same-disk", ("960 EVO", "Choose two different SSDs")),
     (wrong_size_leg, "sizes-differ", ("tank", "Make a new plan")),
+    (lambda: further_side_of(440 * GIB), "leg-beside-reserve", (OTHER_DISK, "440G", "reserve of 10 %", "is 5 %")),
+    (lambda: further_side_of(499 * 10**9 + 999 * MIB), "leg-too-large", (OTHER_DISK, "Choose a larger SSD")),
     (unequal_legs, "sizes-differ", ("tank", "Make a new plan")),
     (
         lambda: wish(replace(SINGLE, log_disks=(NVME1, NVME1)), home_server()),
@@ -307,7 +316,7 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (
         lambda: wish(SECOND, with_disk(with_single_log(), NVME1, partitions=())),
         "log-leg-unknown",
-        ("tank", "by-partuuid", "Check that it is plugged in"),
+        ("tank", "by-partuuid", "Check that its disk is plugged in"),
     ),
     (
         lambda: wish(REPLACE, change_vdev(with_broken_log(), "32", state="ONLINE")),
