@@ -26,6 +26,7 @@ from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.sweep import Answers, DiskAnswer, SelfTest
 from nasadvisor.domain.unreadable_runs import UnreadableRun
 from nasadvisor.domain.waiting import WaitingPrograms
+from nasadvisor.host.broker import CarefulAmqp
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import JournalUnreadable, RunUnknown
@@ -40,8 +41,8 @@ UNREACHABLE = (kombu.exceptions.OperationalError, redis.exceptions.RedisError, O
 
 
 def celery_app(config: HostConfig) -> Celery:
-    """A Celery app that listens to this node's queue only."""
-    app = Celery("host", broker=config.redis_url, set_as_current=False)
+    """A Celery app that listens to this node's queue only, and takes messages with care (`broker`)."""
+    app = Celery("host", broker=config.redis_url, set_as_current=False, amqp=CarefulAmqp)
     app.conf.update(
         task_default_queue=host_queue(config.node),
         task_ignore_result=True,

@@ -23,11 +23,12 @@ from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.models import Node, StoredPlan
 from nasadvisor.console.remote import inbox as inboxes
 from nasadvisor.console.remote.access import bring_up_to_date, let_in
-from nasadvisor.console.remote.inbox import FROM_HOSTS, NotAccepted, message_of
+from nasadvisor.console.remote.inbox import FROM_HOSTS, message_of
 from nasadvisor.console.remote.listening import client
 from nasadvisor.documents import to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.joining import ConsoleAccess, console_queue, host_queue, unacknowledged
+from nasadvisor.domain.messages import NotAccepted
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.sweep import Answers
 from nasadvisor.host.config import HostConfig

@@ -1,13 +1,9 @@
 """What hosts on other machines tell: taken from one queue for each node, checked, and stored.
 
 What lies in a queue was written by whoever holds that node's password. Of a message only the name of its task and its
-arguments are looked at; Celery never sees it. Celery would do what a message says beyond that: send further tasks when
-it is done (`chain`, `callbacks`), or put it into another queue (`delivery_info`), with the console's own rights.
+arguments are looked at; Celery never sees it, and would do what it says beyond that with the console's own rights.
 """
 
-import base64
-import binascii
-import json
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -26,6 +22,7 @@ from nasadvisor.console.remote.access import bring_up_to_date
 from nasadvisor.console.remote.joining import admit_waiting
 from nasadvisor.console.remote.listening import client, renew_if_due
 from nasadvisor.domain.joining import console_queue
+from nasadvisor.domain.messages import Message, NotAccepted, read_message
 
 log = logging.getLogger(__name__)
 
@@ -65,40 +62,18 @@ WAIT_S: Final = 1
 RENEW_AFTER: Final = timedelta(hours=1)
 
 
-class NotAccepted(ValueError):  # noqa: N818 - named for what happened
-    """A message that no host of ours would send."""
-
-
-@dataclass(frozen=True)
-class Message:
-    """A task and its arguments; the first is the node."""
-
-    task: str
-    arguments: tuple[object, ...]
-
-
 def message_of(node: str, raw: bytes) -> Message:
-    """Read what lay in the queue of a node (Celery's message protocol 2, in kombu's envelope).
+    """Read what lay in the queue of a node; its first argument is the node.
 
     Raises:
         NotAccepted: with what is wrong about it.
     """
-    try:
-        envelope = json.loads(raw)
-        headers, kind = envelope["headers"], (envelope["content-type"], envelope["properties"]["body_encoding"])
-        arguments, named, _ = json.loads(base64.b64decode(envelope["body"], validate=True))
-    except (ValueError, KeyError, TypeError, RecursionError, binascii.Error) as error:
-        raise NotAccepted(f"it cannot be read: {error!r:.200}") from None
-    if kind != ("application/json", "base64") or not isinstance(headers, dict) or "compression" in headers:
-        raise NotAccepted("it is packed in another way")
-    task = headers.get("task")
-    if not isinstance(task, str) or task not in FROM_HOSTS:
-        raise NotAccepted(f"hosts do not send {task!r:.100}")
-    if not isinstance(arguments, list) or not arguments or named:
-        raise NotAccepted(f"{task} has other arguments")
-    if arguments[0] != node:
-        raise NotAccepted(f"{task} claims to come from {arguments[0]!r:.100}")
-    return Message(task, tuple(arguments))
+    message = read_message(raw)
+    if message.task not in FROM_HOSTS:
+        raise NotAccepted(f"hosts do not send {message.task!r:.100}")
+    if not message.arguments or message.arguments[0] != node:
+        raise NotAccepted(f"{message.task} claims to come from {message.arguments[:1]!r:.100}")
+    return message
 
 
 def take(node: str, raw: bytes) -> bool:
