@@ -94,12 +94,6 @@ def no_platform(inventory: Inventory) -> PlatformReport:
     return PlatformReport(inventory.host.node, inventory.read_at)
 
 
-def no_messages(notice: Notice) -> Statement | None:
-    """The messages of a host without any platform go nowhere; its console does not offer to send any."""
-    del notice
-    return None
-
-
 def guest_of(guests: Iterable[Guest], dataset: str) -> str:
     """Whose a dataset or volume is: that of the longest path that leads to it; "" where nobody is known."""
     fitting = [guest for guest in guests if dataset == guest.dataset or dataset.startswith(f"{guest.dataset}/")]

@@ -28,6 +28,15 @@ class NobodyNotifies(HostError):  # noqa: N818 - named for what happened
         super().__init__(_("No platform of this host sends messages. Choose another channel for alerts."))
 
 
+def nobody_notifies(_notice: Notice) -> Statement | None:
+    """The messages of a host without any platform.
+
+    Raises:
+        NobodyNotifies: always.
+    """
+    raise NobodyNotifies
+
+
 @dataclass(frozen=True)
 class HostPlatforms:
     """The platforms of this host. `broken` are the refusals for integrations that cannot be loaded."""

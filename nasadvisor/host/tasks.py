@@ -20,7 +20,7 @@ from nasadvisor.domain.joining import ConsoleAccess, bracketed, console_queue, h
 from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.plan import Plan
-from nasadvisor.domain.platforms import Notice, NoticeAnswer, PlatformReport, no_messages, no_platform
+from nasadvisor.domain.platforms import Notice, NoticeAnswer, PlatformReport, no_platform
 from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.sweep import Answers, DiskAnswer, SelfTest
@@ -31,6 +31,7 @@ from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import JournalUnreadable, RunUnknown
 from nasadvisor.host.lock import HostBusy
+from nasadvisor.host.platforms import nobody_notifies
 from nasadvisor.host.runs import RunHost, apply_plan, finish_run, list_runs, show_run, undo_run
 from nasadvisor.host.smart import HealthServices
 from nasadvisor.host.trials import TrialWatch, end_trial, keep_run, move_trial
@@ -105,7 +106,7 @@ class HostTasks:
     watch_waiting: Callable[[], WaitingPrograms]
     queue: str = "console"
     platform: Callable[[Inventory], PlatformReport] = no_platform
-    notifier: Callable[[Notice], Statement | None] = no_messages
+    notifier: Callable[[Notice], Statement | None] = nobody_notifies
     _sampling: Lock = field(default_factory=Lock)
     _tracing: Lock = field(default_factory=Lock)
     _said: list[str] = field(default_factory=list)

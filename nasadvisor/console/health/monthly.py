@@ -17,7 +17,7 @@ from nasadvisor.console.health.access_models import ReportDelivery, ReportState,
 from nasadvisor.console.health.alert_models import Channel, ChannelKind
 from nasadvisor.console.health.reports import make_report, report_message
 from nasadvisor.console.health.secrets import SecretUnreadable, decrypt
-from nasadvisor.console.health.senders import NotSent, recipients_in, send, send_mail
+from nasadvisor.console.health.senders import NotSent, is_answered_later, recipients_in, send, send_mail
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +64,8 @@ def send_waiting(now: datetime) -> None:
             channel.update(last_error=str(error))
         else:
             outbox.done(ReportDelivery.objects.filter(pk=delivery.pk), now)
-            channel.update(last_error="", last_sent_at=now)
+            if not is_answered_later(delivery.channel):
+                channel.update(last_error="", last_sent_at=now)
 
 
 def _send(delivery: ReportDelivery, now: datetime) -> None:

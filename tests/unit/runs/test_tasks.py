@@ -119,10 +119,12 @@ def test_what_became_of_a_message_for_the_platform_is_said(tasks: HostTasks, sen
 
     for notifier in (lambda _notice: None, lambda _notice: instead, lose):
         replace(tasks, notifier=notifier).notify(notice, "<1@nasadvisor>")
-    confirmed, by_mail, lost = answers(sent)
+    tasks.notify(notice, "<1@nasadvisor>")
+    confirmed, by_mail, lost, no_platform = answers(sent)
     assert confirmed == NoticeAnswer("<1@nasadvisor>", is_sent=True)
     assert by_mail == NoticeAnswer("<1@nasadvisor>", is_sent=True, said=instead)
     assert (lost.is_sent, "gone" in str(lost.said)) == (False, True)
+    assert (no_platform.is_sent, "No platform of this host" in str(no_platform.said)) == (False, True)
 
 
 @pytest.mark.parametrize("message_id", [None, 1, {"x": 1}])
