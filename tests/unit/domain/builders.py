@@ -22,7 +22,7 @@ from nasadvisor.domain.inventory import (
 )
 from nasadvisor.domain.log_legs import broken_log_legs
 from nasadvisor.domain.plan import Plan, PlanIds, PlanRequest
-from nasadvisor.domain.statements import Answer, Refused
+from nasadvisor.domain.statements import Allowed, Answer, Refused
 from nasadvisor.domain.units import GIB, MIB, TIB
 from tests.unit.machines import NVME1, NVME2, TANK, home_server, leaf_on, partition, with_disk
 
@@ -132,8 +132,12 @@ def change_vdev(inventory: Inventory, guid: str, **changes: Any) -> Inventory:
 
 
 def code_of(answer: Answer) -> str:
-    """The code of a refusal; "" where there is none."""
-    return answer.code if isinstance(answer, Refused) else ""
+    """The code of a refusal, which has to name everything that it speaks of; "" where there is none."""
+    if isinstance(answer, Refused):
+        assert not any(value in (None, "None") for value in answer.values.values()), answer.values
+        return answer.code
+    assert isinstance(answer, Allowed)
+    return ""
 
 
 # Whole machines for property tests. Most of them are healthy, or few wishes would ever become plans: a disk or a pool
