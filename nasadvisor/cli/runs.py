@@ -1,6 +1,7 @@
 """`nasadvisor runs` and `nasadvisor show`: what was done on this host."""
 
 import json
+from dataclasses import replace
 
 import click
 
@@ -15,18 +16,21 @@ from nasadvisor.host.runs import list_runs, show_run
 
 
 @click.command()
+@click.option("--in-place", is_flag=True, help="Only those that have left something here, by their records.")
 @json_option
 @click.pass_context
-def runs(ctx: click.Context, as_json: bool) -> None:
+def runs(ctx: click.Context, in_place: bool, as_json: bool) -> None:
     """List the runs on this host, newest first. Exit code 5 if the journal of one cannot be read."""
     found = list_runs(services_for(ctx).run_host())
+    if in_place:
+        found = replace(found, runs=tuple(run for run in found.runs if run.is_in_place))
     if as_json:
         click.echo(json.dumps([to_document(run) for run in (*found.runs, *found.unreadable)], ensure_ascii=False))
     elif found.runs or found.unreadable:
         rows = (*map(_row, found.runs), *map(_unreadable_row, found.unreadable))
         table(("RUN", "STARTED (UTC)", "POOL", "STATE", "BY"), rows)
     else:
-        click.echo("No plan was applied on this host yet.")
+        click.echo("No run has left anything on this host." if in_place else "No plan was applied on this host yet.")
     for run in found.unreadable:
         click.echo(f"{run.id}: {run.problem}", err=True)
     if found.unreadable:

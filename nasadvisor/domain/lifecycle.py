@@ -252,6 +252,11 @@ class Run:
         return self.can_keep and self.trial is not None and not self.trial.ended_at
 
     @property
+    def is_in_place(self) -> bool:
+        """Whether it may have left something on the host: it was begun, and nothing says that all is taken back."""
+        return self.state not in (RunState.REFUSED, RunState.PUT_BACK, RunState.UNDONE)
+
+    @property
     def begun(self) -> Plan:
         """The plan as far as it was begun: what an undo has to take back at the most."""
         steps = zip(self.steps, self.plan.actions, strict=True)

@@ -112,8 +112,11 @@ def test_removing_the_product_leaves_pools_alone_and_a_new_installation_can_stil
 ) -> None:
     guest = product.guest
     before = disks_and_pools(product)
-    said = guest.run(f"{APT} remove nasadvisor", timeout=INSTALL_SECONDS).stdout
+    removal = guest.run(f"{APT} remove nasadvisor", timeout=INSTALL_SECONDS)
+    said = removal.stdout + removal.stderr
     assert "No pool, disk or slice was touched" in said
+    assert "These runs have left something on this host, by their records:\nRUN" in said.replace("\r", "")
+    assert probe_run in said
     gone = "ls /usr/bin/nasadvisor /usr/lib/nasadvisor /run/nasadvisor /usr/lib/systemd/system/nasadvisor*"
     assert guest.run(gone, check=False).stdout == ""
     assert disks_and_pools(product) == before

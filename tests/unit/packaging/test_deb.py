@@ -1,11 +1,19 @@
 """The Debian package says what it needs, and its scripts do no harm."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from nasadvisor.cli import main
+from nasadvisor.cli.services import THIS_HOST
 from nasadvisor.host.adapters.process import PACKAGES, Tool
+from nasadvisor.host.runs import apply_plan, undo_run
+from nasadvisor.host.simulated import SimulatedExecutor
+from tests.unit.machines import home_server
+from tests.unit.runs.conftest import Bench, Killed, killer
 
 ROOT = Path(__file__).parents[3]
 PACKAGING = ROOT / "packaging"
@@ -19,6 +27,12 @@ SCRIPTS = sorted(path for recipe in RECIPES for path in recipe.glob("p*[mt]") if
 OPTIONAL = {Tool.BPFTRACE, Tool.FIO, Tool.NVME, Tool.ZDB, Tool.ZFS, Tool.ZPOOL}
 # Always there: no package depends on these.
 ESSENTIAL = {"dpkg", "perl-base", "util-linux"}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """A simulated host with its state in a directory of its own."""
+    return Bench(tmp_path, SimulatedExecutor(home_server()))
 
 
 def field(recipe: Path, name: str) -> list[str]:
@@ -58,6 +72,43 @@ def test_maintainer_scripts_stop_at_the_first_error_and_know_of_no_pool(script: 
     assert "set -e" in lines
     code = "\n".join(line for line in lines if not line.startswith("#"))
     assert re.findall(r"\b(zpool|zfs|sgdisk|wipefs|blkdiscard|labelclear|dd)\b", code) == []
+
+
+NOTHING_LEFT = "No run has left anything"
+
+
+def listed(bench: Bench) -> str:
+    """What the script prints: the runs of which the host's state directory says that they left something."""
+    script = (RECIPE / "prerm").read_text()
+    (command,) = re.findall(r"/usr/bin/nasadvisor (.*) 2>&1\) \|\| code", script)
+    services = replace(THIS_HOST, run_host=lambda: bench.host, is_root=lambda: True)
+    result = CliRunner().invoke(main, command.split(), obj=services, catch_exceptions=False)
+    assert f'"0 {NOTHING_LEFT}"*) return 0' in script
+    assert f'"{result.exit_code} "*' in script
+    return "" if result.output.startswith(NOTHING_LEFT) else result.output
+
+
+def test_a_removal_names_the_runs_in_place_and_the_trials_that_are_still_running(bench: Bench) -> None:
+    assert listed(bench) == ""
+    apply_plan(bench.host, bench.plan(), "anna", bench.watch, trial_s=3600)
+    (row,) = [line for line in listed(bench).splitlines() if "run-1" in line]
+    assert "tank" in row
+    assert "applied, on trial until 2026-08-25 21:" in row
+    undo_run(bench.host, "run-1", "anna", bench.watch)
+    assert listed(bench) == ""
+
+
+def test_a_removal_names_runs_that_were_interrupted_or_whose_journal_is_damaged(bench: Bench) -> None:
+    with pytest.raises(Killed):
+        apply_plan(bench.host, bench.plan(), "anna", killer(4))
+    assert "interrupted" in listed(bench)
+    (bench.host.journals / "run-1" / "journal.jsonl").write_text("")
+    assert "damaged" in listed(bench)
+
+
+def test_what_stays_is_told_before_the_services_stop_and_only_when_the_package_is_removed() -> None:
+    lines = (RECIPE / "prerm").read_text().splitlines()
+    assert lines[-3:] == ['[ "$1" != remove ] || tell_what_stays', "stop_services", "wait_for_runs"]
 
 
 def test_a_purge_stays_out_of_file_systems_mounted_below() -> None:
