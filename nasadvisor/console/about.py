@@ -16,6 +16,7 @@ from nasadvisor.console.nodes import may_be_forgotten
 from nasadvisor.console.platforms import detected
 from nasadvisor.documents import DocumentError, from_document
 from nasadvisor.domain.inventory import Host
+from nasadvisor.stored.kinds import INVENTORY
 from plugins.contract.console import Panel
 
 
@@ -23,8 +24,9 @@ def settings_page(request: HttpRequest) -> HttpResponse:
     """What runs here, and how each node stands."""
     now = timezone.now()
     # Of the inventory, which is large, the database hands out the one part that is shown.
-    found = Node.objects.defer("inventory_document").annotate(host_document=KeyTransform("host", "inventory_document"))
-    nodes = [(node, contact_of(node, now), host_of(node.host_document), may_be_forgotten(node, now)) for node in found]
+    part, number = KeyTransform("host", "inventory_document"), KeyTransform("version", "inventory_document")
+    found = Node.objects.defer("inventory_document").annotate(host_document=part, form=number)
+    nodes = [(node, contact_of(node, now), host_of(node), may_be_forgotten(node, now)) for node in found]
     host = split_domain_port(request.get_host())[0]
     context = {
         "platforms": [(platform, _shown(platform.panel(), host)) for platform in detected()],
@@ -35,10 +37,16 @@ def settings_page(request: HttpRequest) -> HttpResponse:
     return render(request, "console/settings.html", context)
 
 
-def host_of(document: object) -> Host | None:
-    """The host part of a stored inventory; None before the first, and in the form of another release."""
+def host_of(node: Node) -> Host | None:
+    """The host part of a node's stored inventory, `host_document`; None before the first.
+
+    An inventory of an earlier form, its number in `form`, is made into today's as a whole.
+    """
+    document, form = node.host_document, node.form  # type: ignore[attr-defined]  # annotated
+    if form != INVENTORY.number:
+        return node.inventory.host if node.inventory else None
     try:
-        return from_document(Host, document) if document else None
+        return from_document(Host, document)
     except DocumentError:
         return None
 

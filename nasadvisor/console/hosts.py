@@ -25,6 +25,7 @@ from nasadvisor.domain.lifecycle import Run, RunState, Trial, steps_of
 from nasadvisor.domain.measurement import MeasureOrder
 from nasadvisor.domain.platforms import Notice
 from nasadvisor.domain.sweep import SelfTest
+from nasadvisor.stored.spoken import spoken
 
 log = logging.getLogger(__name__)
 
@@ -72,6 +73,15 @@ def unreachable_logged() -> Iterator[None]:
         yield
     except HostUnreachable as error:
         log.warning("%s", error)
+
+
+def tell_forms(node: Node) -> None:
+    """Tell a host that has told which forms it speaks which ones we do.
+
+    Raises:
+        HostUnreachable: it could not be handed over.
+    """
+    _send_look(node, "host.hear_forms", [to_document(spoken())])
 
 
 def request_inventory(node: Node) -> None:

@@ -21,6 +21,7 @@ from nasadvisor.domain.measurement import Measurement, MeasureProgress
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.platforms import PlatformReport
 from nasadvisor.domain.pool_facts import PoolFacts
+from nasadvisor.domain.spoken import Spoken
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.traffic_findings import PoolTraffic
 from nasadvisor.domain.unreadable_runs import Unreadable
@@ -44,6 +45,7 @@ class Node(models.Model):
     inventory_read_at = models.DateTimeField(null=True)
     inventory_error_document = models.JSONField(null=True)
     platform_document = models.JSONField(null=True)
+    spoken_document = models.JSONField(null=True)
     is_simulated = models.BooleanField(default=False)
     access_digest = models.CharField(max_length=64, default="", blank=True)
 
@@ -67,6 +69,14 @@ class Node(models.Model):
     def inventory_error(self) -> Statement | None:
         """Why the last reading failed."""
         return read_statement(self.inventory_error_document)
+
+    @property
+    def spoken(self) -> Spoken | None:
+        """Which forms of documents its host speaks; None of one that has never told."""
+        try:
+            return from_document(Spoken, self.spoken_document) if self.spoken_document else None
+        except DocumentError:
+            return None
 
     @cached_property
     def platform(self) -> PlatformReport:

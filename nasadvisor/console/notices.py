@@ -15,8 +15,10 @@ from nasadvisor.console.models import UNREADABLE, Node, StoredRun, StoredRunStat
 from nasadvisor.domain.findings import findings_of
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.platforms import vetoes_on
+from nasadvisor.domain.spoken import difference
 from nasadvisor.domain.statements import Finding, Level, Statement, gettext_noop
 from nasadvisor.domain.trial import AFTER_START_S, MINUTE_S
+from nasadvisor.stored.spoken import spoken
 
 TRIAL_IS_NEWS_FOR: Final = timedelta(days=3)
 """How long the end of a trial is told, unless the pool has had another run since."""
@@ -41,6 +43,7 @@ def notices_for(node: Node, inventory: Inventory | None, contact: Contact) -> tu
     now = timezone.now()
     notices = [
         *about_contact(node, contact),
+        *about_release(node),
         *about_runs(node),
         *about_trials(node, now),
         *about_platform(node),
@@ -72,6 +75,13 @@ def about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
             Level.WARNING,
         )
         yield Notice(failed)
+
+
+def about_release(node: Node) -> Iterator[Notice]:
+    """Where a host and this console are of releases that speak differently: which one is older, and what to do."""
+    found = difference(node.name, node.spoken, spoken())
+    if found:
+        yield Notice(found)
 
 
 def about_platform(node: Node) -> Iterator[Notice]:

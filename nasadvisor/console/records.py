@@ -9,11 +9,12 @@ from django.utils import timezone
 from nasadvisor.console import hosts
 from nasadvisor.console.health.inventory import note_disks
 from nasadvisor.console.models import UNREADABLE, Node, Pending, StoredMeasurement, StoredRun, StoredRunState
-from nasadvisor.documents import Json, from_document, to_document
+from nasadvisor.documents import Json, NewerForm, from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.measurement import Measurement, MeasureProgress
 from nasadvisor.domain.platforms import PlatformReport
+from nasadvisor.domain.spoken import Spoken
 from nasadvisor.domain.statements import Statement, gettext_noop
 from nasadvisor.domain.unreadable_runs import UnreadableRun
 
@@ -54,6 +55,21 @@ _NOT_MEASURED = Statement(
 )
 
 
+def store_spoken(node_name: str, document: Json) -> Node:
+    """Keep which forms of documents a host speaks.
+
+    Raises:
+        DocumentError: if it does not say so.
+        ValueError: if it is what another node speaks.
+    """
+    told = from_document(Spoken, document)
+    if told.node != node_name:
+        raise ValueError(f"What {told.node} speaks came from {node_name}. It was not stored.")
+    node = _heard_from(node_name)
+    Node.objects.filter(pk=node.pk).update(spoken_document=document)
+    return node
+
+
 def store_inventory(node_name: str, document: Json) -> Node:
     """Keep a host's newest inventory; an older one that arrives late is dropped.
 
@@ -63,7 +79,11 @@ def store_inventory(node_name: str, document: Json) -> Node:
         DocumentError: if it is not an inventory.
         ValueError: if it is that of another node.
     """
-    inventory = from_document(Inventory, document)
+    try:
+        inventory = from_document(Inventory, document)
+    except NewerForm:
+        _heard_from(node_name)  # it is there; that its release is newer than ours is said elsewhere
+        raise
     if inventory.host.node != node_name:
         raise ValueError(f"An inventory of {inventory.host.node} came from {node_name}. It was not stored.")
     read_at = datetime.fromisoformat(inventory.read_at)

@@ -14,6 +14,14 @@ from nasadvisor.documents import Json
 from nasadvisor.domain.sweep import SelfTest
 
 
+@app.task(name="console.store_spoken")
+def store_spoken(node: str, document: Json) -> None:
+    """A host has told which forms of documents it speaks; it is told ours."""
+    told = records.store_spoken(node, document)
+    with hosts.unreachable_logged():
+        hosts.tell_forms(told)
+
+
 @app.task(name="console.store_inventory")
 def store_inventory(node: str, document: Json) -> None:
     """A host has read itself."""

@@ -22,6 +22,7 @@ from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProg
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.platforms import Notice, NoticeAnswer, PlatformReport, no_platform
 from nasadvisor.domain.reading import Reading
+from nasadvisor.domain.spoken import Age, Spoken, age_of
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.sweep import Answers, DiskAnswer, SelfTest
 from nasadvisor.domain.unreadable_runs import UnreadableRun
@@ -35,6 +36,7 @@ from nasadvisor.host.platforms import nobody_notifies
 from nasadvisor.host.runs import RunHost, apply_plan, finish_run, list_runs, show_run, undo_run
 from nasadvisor.host.smart import HealthServices
 from nasadvisor.host.trials import TrialWatch, end_trial, keep_run, move_trial
+from nasadvisor.stored.spoken import spoken
 
 log = logging.getLogger(__name__)
 
@@ -114,6 +116,24 @@ class HostTasks:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_trials", TrialWatch(self.runs))
+
+    def tell_forms(self) -> None:
+        """Tell the console which forms of documents this release speaks; it answers with its own."""
+        self._publish("console.store_spoken", to_document(spoken(self.node)))
+
+    def hear_forms(self, document: Json) -> None:
+        """Which forms the console speaks. That is only said: it refuses by itself what it cannot read."""
+        try:
+            theirs = from_document(Spoken, document)
+        except DocumentError as error:
+            log.warning("refused what the console speaks: %s", error)
+            return
+        if age_of(theirs, spoken(self.node)) is Age.OLDER:
+            log.warning(
+                "The console has an older release of NAS Advisor (%s) than this host, and cannot read all that it is "
+                "told. Update it there; the command nasadvisor on this host shows and undoes everything.",
+                theirs.release,
+            )
 
     def read_inventory(self) -> None:
         """Look at the host and publish what is there, or why it cannot be seen."""
@@ -276,6 +296,7 @@ class HostTasks:
     def register(self) -> None:
         """Make these the tasks of the app."""
         tasks: dict[str, Callable[..., None]] = {
+            "host.hear_forms": self.hear_forms,
             "host.read_inventory": self.read_inventory,
             "host.sample": self.take_sample,
             "host.measure": self.take_measurement,

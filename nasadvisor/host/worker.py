@@ -43,5 +43,6 @@ def report_after_start(**_: object) -> None:
         clean_up(measure_host_of(config))
     except HostError as error:
         log.warning("clean-up after a measurement: %s", error)
+    tasks.tell_forms()
     tasks.read_inventory()
     tasks.report_runs()

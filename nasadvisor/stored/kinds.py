@@ -19,6 +19,7 @@ from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.smart.reading import Reading as SmartReading
 from nasadvisor.domain.smart.wear import WearIndicator
 from nasadvisor.domain.smart.written import ByteCounter
+from nasadvisor.domain.spoken import Spoken
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.sweep import Answers, SweepReport
 from nasadvisor.domain.traffic_findings import PoolTraffic
@@ -48,11 +49,13 @@ class Kind:
         return FIRST + len(self.upgrades)
 
 
+INVENTORY: Final = Kind("inventory", Inventory, numbered_from=FIRST)
+
 _KINDS: Final = (
     Kind("record", Record, record.UPGRADES, numbered_from=FIRST),
     Kind("plan", Plan, numbered_from=FIRST),
     Kind("run", Run, numbered_from=FIRST),
-    Kind("inventory", Inventory, numbered_from=FIRST),
+    INVENTORY,
     Kind("unreadable-run", UnreadableRun),
     Kind("trial-clock", TrialClock),
     Kind("probe-record", ProbeRecord),
@@ -76,6 +79,7 @@ _KINDS: Final = (
     Kind("console-access", ConsoleAccess),
     Kind("join-request", JoinRequest),
     Kind("join-answer", JoinAnswer),
+    Kind("spoken", Spoken),
 )
 
 _registry: dict[object, Kind] = {}
@@ -90,6 +94,11 @@ def register(kind: Kind) -> None:
 def kind_of(thing: object) -> Kind | None:
     """The kind that a dataclass or union is; None for one that is only ever a part of another."""
     return _registry.get(thing)
+
+
+def kinds_between_console_and_host() -> tuple[Kind, ...]:
+    """The kinds that both know, so that one can tell the other its numbers."""
+    return tuple(dict.fromkeys(_registry[kind.of] for kind in _KINDS))
 
 
 def all_kinds() -> tuple[Kind, ...]:

@@ -29,12 +29,14 @@ log = logging.getLogger(__name__)
 FROM_HOSTS: Final = frozenset(
     task.name
     for task in (
+        tasks.store_spoken,
         tasks.store_inventory,
         tasks.store_inventory_error,
         tasks.store_platform,
         tasks.store_notice_answer,
         tasks.store_run,
         tasks.store_run_error,
+        tasks.store_unreadable_run,
         tasks.store_reading,
         tasks.store_measurement,
         tasks.store_measurement_error,

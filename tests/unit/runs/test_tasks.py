@@ -19,6 +19,7 @@ from nasadvisor.domain.platforms import Notice, NoticeAnswer, PlatformReport
 from nasadvisor.domain.probing import ProbeResult
 from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.samples import Sample
+from nasadvisor.domain.spoken import Spoken
 from nasadvisor.domain.statements import Level, Statement
 from nasadvisor.domain.sweep import Answers, SelfTest, SweepReport
 from nasadvisor.domain.unreadable_runs import Unreadable, UnreadableRun
@@ -31,6 +32,7 @@ from nasadvisor.host.simulated_smart import simulated_health
 from nasadvisor.host.smart import HandOver, HealthServices
 from nasadvisor.host.tasks import HostTasks, celery_app
 from nasadvisor.host.timer import start_timer
+from nasadvisor.stored.spoken import spoken
 from tests.unit.runs.conftest import Bench
 
 
@@ -75,7 +77,8 @@ def test_it_registers_exactly_its_verbs(tasks: HostTasks) -> None:
     tasks.register()
     own = {name for name in tasks.app.tasks if name.startswith("host.")}
     runs = ("apply", "undo", "finish", "keep", "report_run", "report_runs")
-    verbs = ("read_inventory", "sample", "measure", "watch_waiting", "smart_sweep", "start_self_test", "notify", *runs)
+    looks = ("hear_forms", "read_inventory", "sample", "watch_waiting", "smart_sweep")
+    verbs = (*looks, "measure", "start_self_test", "notify", *runs)
     assert own == {f"host.{verb}" for verb in verbs}
 
 
@@ -428,3 +431,22 @@ def test_it_publishes_how_far_a_measurement_is(tasks: HostTasks, sent: Sent) -> 
     replace(tasks, measure=measure).take_measurement(to_document(order))
     assert [task for task, _ in sent] == ["console.store_measure_progress", "console.store_measurement"]
     assert from_document(MeasureProgress, sent[0][1][1]) == progress
+
+
+def test_it_tells_the_console_which_forms_it_speaks(tasks: HostTasks, sent: Sent) -> None:
+    tasks.tell_forms()
+    [(task, (node, document))] = sent
+    told = from_document(Spoken, document)
+    assert (task, node, told.node) == ("console.store_spoken", "nas", "nas")
+    assert told.forms["record"] >= 1
+
+
+def test_it_says_of_an_older_console_that_it_is_older(tasks: HostTasks, caplog: pytest.LogCaptureFixture) -> None:
+    ours = spoken()
+    tasks.hear_forms(to_document(ours))
+    tasks.hear_forms(to_document(replace(ours, forms={**ours.forms, "run": ours.forms["run"] + 1})))
+    assert caplog.messages == []
+    tasks.hear_forms(to_document(replace(ours, release="0.0.1", forms={**ours.forms, "run": 0})))
+    assert "older release of NAS Advisor (0.0.1) than this host" in caplog.text
+    tasks.hear_forms({"forms": 5})
+    assert "refused what the console speaks" in caplog.text

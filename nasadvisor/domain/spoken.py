@@ -1,0 +1,72 @@
+"""Which forms of documents a console and a host speak: told each other when they meet, compared for people."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from nasadvisor.domain.statements import Finding, Level
+from nasadvisor.domain.statements import gettext_noop as _
+
+FIRST: Final = 1
+"""The number of a kind of which nothing is said: releases that told nothing of forms had only first ones."""
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """What one side speaks. `forms` is the number of each kind that it writes, by name; it reads all up to that.
+
+    `release` is how people call it. `node` is the host's name, "" for the console.
+    """
+
+    node: str
+    release: str
+    forms: Mapping[str, int]
+
+
+class Age(StrEnum):
+    """How the release of one side stands to ours, as far as documents tell."""
+
+    SAME = "same"
+    OLDER = "older"  # we read all that it writes
+    NEWER = "newer"  # it writes something that we cannot read
+
+
+def age_of(theirs: Spoken | None, ours: Spoken) -> Age:
+    """How the other side stands to us; None is one that has never told."""
+    forms = theirs.forms if theirs else {}
+    names = {*forms, *ours.forms}
+    if any(forms.get(name, FIRST) > ours.forms.get(name, FIRST) for name in names):
+        return Age.NEWER
+    if any(forms.get(name, FIRST) < ours.forms.get(name, FIRST) for name in names):
+        return Age.OLDER
+    return Age.SAME
+
+
+def difference(node: str, theirs: Spoken | None, ours: Spoken) -> Finding | None:
+    """What the console says about the release of a host; None where both speak the same."""
+    age = age_of(theirs, ours)
+    if age is Age.SAME:
+        return None
+    values = {"node": node, "release": theirs.release if theirs and theirs.release else "?", "ours": ours.release}
+    template, explanation = _SENTENCES[age]
+    return Finding(f"host-{age.value}", template, values, Level.WARNING, explanation, subject=node)
+
+
+_SENTENCES: Final = {
+    Age.OLDER: (
+        _(
+            "{node} has an older release of NAS Advisor ({release}) than this console ({ours}). It is read and sampled "
+            "as before, and its runs can be finished and undone. Update the package nasadvisor there before a new plan."
+        ),
+        _("Each release reads what earlier ones wrote, but an older host may refuse what this console asks of it."),
+    ),
+    Age.NEWER: (
+        _(
+            "{node} has a newer release of NAS Advisor ({release}) than this console ({ours}), which cannot read all "
+            "that it tells: what you see here of it may be old or missing. Update NAS Advisor on the console's "
+            "machine. `nasadvisor` on {node} itself shows and undoes everything."
+        ),
+        _("What an older release cannot read it does not guess. Nothing is lost: the host keeps its own records."),
+    ),
+}
