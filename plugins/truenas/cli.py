@@ -4,6 +4,7 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, TypeVar
 
 import click
@@ -18,21 +19,26 @@ from nasadvisor.host.config import load_config, load_environment
 from nasadvisor.host.errors import HostError, RulesForbid
 from nasadvisor.host.journal import JournalUnwritable
 from plugins.truenas.api.access import access_from
-from plugins.truenas.api.desk import Desk
+from plugins.truenas.api.connection import local_connection
+from plugins.truenas.api.desk import Desk, Given, nothing_given
 from plugins.truenas.api.errors import VersionOutside
 from plugins.truenas.api.jobs import Progress, Wait
 from plugins.truenas.api.mail import send_mail
 from plugins.truenas.api.reading import Picture, read_picture
 from plugins.truenas.api.records import Record, Records, RecordState
 from plugins.truenas.api.remains import against_saying_gone, remnants
-from plugins.truenas.api.session import Sessions, session_with
+from plugins.truenas.api.session import Session, Sessions, session_with
 from plugins.truenas.api.taking_back import take_back
 from plugins.truenas.api.whole_disks import Wish, add, against, shown
+from plugins.truenas.guests import guest_devices
+from plugins.truenas.hazards import against_given_away
 from plugins.truenas.versions import SUPPORTS
 
 Result = TypeVar("Result", Record, tuple[Record, tuple[Statement, ...]])
 
 NOTHING_CHANGED: Final = (RulesForbid, VersionOutside, JournalUnwritable)
+
+LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 
@@ -44,6 +50,19 @@ class Office:
     sessions: Callable[[], Sessions]
     records: Callable[[], Records]
     wait: Wait = time.sleep
+    root: Path = Path("/")
+
+    def given(self, session: Session) -> Given:
+        """Which guests have a disk of the TrueNAS that is asked; known only if it is this very host.
+
+        Raises:
+            HostError: it is, but does not say.
+        """
+        if session.host not in LOOPBACK:
+            return nothing_given
+        with local_connection(self.root) as connection:
+            devices = guest_devices(connection)
+        return lambda disk: against_given_away(disk, devices, self.root)
 
 
 def _sessions() -> Sessions:
@@ -98,8 +117,9 @@ def add_disks(ctx: click.Context, pool: str, log: tuple[str, ...], cache: tuple[
     with office.sessions()() as session:
         session.must_allow_adding()
         picture = read_picture(session)
+        given = office.given(session)
     wish = Wish(pool, tuple(_named(each, picture) for each in log), tuple(_named(each, picture) for each in cache))
-    refusals: tuple[Refused, ...] = tuple(against(wish, picture))
+    refusals: tuple[Refused, ...] = tuple(against(wish, picture, given))
     if refusals:
         raise Refusal("\n".join(map(str, refusals)))
     click.echo(f"TrueNAS is asked for this; everything on the SSDs is erased:\n  {shown(wish, picture)}", err=True)
@@ -119,6 +139,10 @@ def undo(ctx: click.Context, record_id: str, yes: bool) -> None:
     office = _office(ctx)
     record = office.records().read(record_id)
     if not yes:
+        with office.sessions()() as session:
+            warning = session.warning_with_undo
+        if warning:
+            click.echo(f"  Warning: {warning}", err=True)
         _ask(f"Take it out of pool {record.pool_name}? TrueNAS wipes the SSDs {', '.join(record.disks)} afterwards.")
     _, notes = _attended(record_id, lambda: take_back(record, _desk(office)))
     for note in notes:
@@ -168,7 +192,7 @@ def _named(text: str, picture: Picture) -> str:
 
 
 def _desk(office: Office) -> Desk:
-    return Desk(office.sessions(), office.records(), _tell, who(), office.wait)
+    return Desk(office.sessions(), office.records(), _tell, who(), office.wait, office.given)
 
 
 def _tell(progress: Progress) -> None:

@@ -3,7 +3,8 @@
 It looks blank here while the guest has not written to it, and it is gone from here while a guest runs that has its USB
 case or its controller. The forms: the middleware's api/v25_10_0/vm_device.py and virt_device.py, and
 api/v26_0_0/vm_device.py and container_device.py. 25.10 and 26 accept no disk for a guest's DISK but a ZFS volume; what
-an earlier release, or incus itself, let in is still listed.
+an earlier release let in is still listed. Where `virt` has one that only incus let in, 25.10 cannot say it (its own
+model of the answer refuses the path), so nothing can be told of that host's guests.
 """
 
 import re

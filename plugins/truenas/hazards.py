@@ -62,7 +62,12 @@ def vetoes_of_guests(devices: Iterable[GuestDevice], inventory: Inventory, root:
     """SSDs that were given to guests of this host, whose file system begins at `root`."""
     given = tuple(devices)
     for disk in inventory.disks:
-        yield from (Veto(_given_away(disk, each), disk.key) for each in given if each.has(disk, root))
+        yield from (Veto(reason, disk.key) for reason in against_given_away(disk, given, root))
+
+
+def against_given_away(disk: Disk, devices: Iterable[GuestDevice], root: Path) -> Iterator[Refused]:
+    """Every guest that has a disk of the host whose file system begins at `root`."""
+    yield from (_given_away(disk, each) for each in devices if each.has(disk, root))
 
 
 def _disks_with_slices(pool: Pool, inventory: Inventory) -> Iterator[Disk]:

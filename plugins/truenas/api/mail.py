@@ -11,7 +11,7 @@ def send_mail(sessions: Sessions, subject: str, text: str) -> None:
     Where that fails TrueNAS tries again by itself for a while, and it is said nevertheless.
 
     Raises:
-        MailNotSent: TrueNAS is not allowed to send any; its job ends as if all were well (middleware, plugins/mail.py).
+        MailNotSent: TrueNAS is not allowed to send any; in 25.10 its job ends as if all were well (plugins/mail.py).
         HostError: it was not accepted.
     """
     with sessions() as session:

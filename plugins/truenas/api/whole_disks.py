@@ -16,7 +16,7 @@ from nasadvisor.domain.statements import Refused
 from nasadvisor.host.errors import RulesForbid
 from nasadvisor.host.journal import JournalUnwritable
 from plugins.truenas.api import refusals as here
-from plugins.truenas.api.desk import Desk, picture_after
+from plugins.truenas.api.desk import Desk, Given, nothing_given, picture_after
 from plugins.truenas.api.errors import EndNotSeen, JobFailed
 from plugins.truenas.api.jobs import follow, job_number
 from plugins.truenas.api.reading import Picture, read_picture
@@ -33,7 +33,7 @@ class Wish:
     cache_disks: tuple[str, ...] = ()
 
 
-def against(wish: Wish, picture: Picture) -> Iterator[Refused]:
+def against(wish: Wish, picture: Picture, given: Given = nothing_given) -> Iterator[Refused]:
     """Every reason not to ask TrueNAS for it."""
     pool = _pool_named(wish.pool_name, picture)
     if pool is None:
@@ -54,6 +54,7 @@ def against(wish: Wish, picture: Picture) -> Iterator[Refused]:
             yield no.DiskGone(name)
             continue
         yield from _against_disk(disk, pool, picture)
+        yield from given(disk)
         if name in wish.log_disks and name in wish.cache_disks:
             yield here.RoleTwice(disk)
     yield from _against_mirror([disk for name in wish.log_disks if (disk := picture.disk_named(name))], pool)
@@ -93,7 +94,7 @@ def add(wish: Wish, record_id: str, desk: Desk) -> Record:
     with desk.sessions() as session:
         session.must_allow_adding()
         picture = read_picture(session)
-        refusals = tuple(against(wish, picture))
+        refusals = tuple(against(wish, picture, desk.given(session)))
         if refusals:
             raise RulesForbid(refusals)
         record = desk.records.write(_asked(wish, record_id, desk.by, picture))

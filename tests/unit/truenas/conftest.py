@@ -97,6 +97,7 @@ class Office:
     desk: Desk
     seen: list[Progress]
     waited: list[float]
+    root: Path = Path("/")
 
 
 @pytest.fixture

@@ -52,15 +52,21 @@ def leaf(guid: str, disk: str, device: str, partuuid: str) -> Json:
     }
 
 
-def missing(guid: str, remembered: Json | None = None) -> Json:
+def lost(present: Json, remembered: Json | None = None) -> Json:
+    """A disk that was pulled, as 25.10 shows it, and 26 until the pool is opened again: its path leads nowhere."""
+    gone = {"status": "UNAVAIL", "device": None, "disk": None, "unavail_disk": remembered}
+    return {**present, **gone}
+
+
+def missing(present: Json, remembered: Json | None = None) -> Json:
     """A disk that was pulled, as 26 shows it: its guid for a name, and no path (pool_/topology.py).
 
     `remembered` is the disk that TrueNAS's database has for the guid. There are no keys `device` and `disk`.
     """
     return {
-        "name": guid,
+        "name": present["guid"],
         "type": "DISK",
-        "guid": guid,
+        "guid": present["guid"],
         "status": "UNAVAIL",
         "stats": stats(),
         "children": [],

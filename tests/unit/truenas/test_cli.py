@@ -1,6 +1,7 @@
 """`nasadvisor-truenas` against a stand-in."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
@@ -11,9 +12,21 @@ from tests.unit.truenas.conftest import Office
 from tests.unit.truenas.standin import StandIn, stats
 
 
+@pytest.fixture(autouse=True)
+def own_socket(middleware: StandIn) -> StandIn:
+    """The stand-in is asked at 127.0.0.1, so it is this host, and what its guests have is asked over its own socket."""
+    return middleware
+
+
+@pytest.fixture
+def office(office: Office, local_root: Path) -> Office:
+    office.root = local_root
+    return office
+
+
 def run(office: Office, *args: str, answer: str = "") -> Result:
     desk = office.desk
-    context = cli.Office(lambda: desk.sessions, lambda: desk.records, desk.wait)
+    context = cli.Office(lambda: desk.sessions, lambda: desk.records, desk.wait, office.root)
     return CliRunner().invoke(cli.main, args, obj=context, input=answer, catch_exceptions=False)
 
 
@@ -43,6 +56,26 @@ def test_add_shows_the_call_asks_and_tells_the_progress(truenas: StandIn, office
     assert "midclt call --job pool.update 3" in result.stderr
     assert "66 %  Formatting disks" in result.stderr
     assert "nasadvisor-truenas undo" in result.stdout
+
+
+def test_an_ssd_that_a_guest_was_given_is_refused(truenas: StandIn, own_socket: StandIn, office: Office) -> None:
+    """TrueNAS itself would take it (disk_/availability.py, check_disks_availability)."""
+    device = {"id": 1, "vm": 4, "order": 1, "attributes": {"dtype": "DISK", "path": "/dev/sdb"}}
+    own_socket.guests = {"vm.query": [{"id": 4, "name": "mail"}], "vm.device.query": [device]}
+    result = run(office, *ADD, "--yes")
+    assert result.exit_code == 3
+    assert "(SSD1) was given to VM mail" in result.stderr
+    assert truenas.called("pool.update") == []
+
+
+def test_where_nobody_says_what_guests_have_nothing_is_added(
+    truenas: StandIn, own_socket: StandIn, office: Office
+) -> None:
+    own_socket.garbled["vm.device.query"] = "{"
+    result = run(office, *ADD, "--yes")
+    assert result.exit_code == 3
+    assert truenas.called("pool.update") == []
+    assert office.desk.records.all() == ()
 
 
 def test_without_a_yes_nothing_is_asked_of_truenas(truenas: StandIn, office: Office) -> None:
@@ -100,9 +133,12 @@ def test_undo_that_stopped_half_way_needs_attention(truenas: StandIn, office: Of
 def test_undo_on_a_version_outside_the_range_warns_and_adding_is_refused(truenas: StandIn, office: Office) -> None:
     run(office, *ADD, "--yes")
     truenas.version = "27.0.0"
+    before = run(office, "undo", office.desk.records.all()[0].id, answer="n\n")
+    assert "Warning: This is an undo on TrueNAS 27.0.0" in before.stderr, "it is said before it is asked"
+    assert (before.exit_code, truenas.called("pool.remove")) == (3, [])
     result = run(office, "undo", office.desk.records.all()[0].id, "--yes")
     assert result.exit_code == 0
-    assert "Warning: This undo ran on TrueNAS 27.0.0" in result.stdout
+    assert "Warning: This is an undo on TrueNAS 27.0.0" in result.stdout
     assert "Taken back." in result.stdout
     assert run(office, *ADD, "--yes").exit_code == 3
 
