@@ -14,7 +14,11 @@ _NO_DISK: Final = r"(?!dm-|lvm-|md-)(?=[A-Za-z0-9])"
 
 UUID: Final = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 PLAN_ID: Final = r"[0-9a-z][0-9a-z-]{0,63}"
+MEASURE_ID: Final = r"[0-9a-f][0-9a-f-]{7,35}"
 GUID: Final = r"[0-9]{1,20}"
+
+LINE: Final = r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]{1,256}"
+"""What can stand in a line of a log, a journal or a page: no control characters, and no half of a character."""
 
 POOL: Final = r"[A-Za-z][A-Za-z0-9_.: -]{0,254}"
 """valid_char() and pool_namecheck() in OpenZFS, module/zcommon/zfs_namecheck.c."""

@@ -61,6 +61,17 @@ class JournalUnwritable(HostError):  # noqa: N818
         super().__init__(template, path=str(path), reason=DISK_FULL if is_full else (error.strerror or str(error)))
 
 
+class RecordUnreadable(JournalUnwritable):
+    """A record that no reader of the journal would take: a mistake in this program."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        template = _(
+            "The record of the run could not be read again once it stood in the journal at {path}: {problem}. So it "
+            "was not written, and nothing more is done. Please report it."
+        )
+        HostError.__init__(self, template, path=str(path), problem=problem)
+
+
 class JournalUnreadable(HostError):  # noqa: N818
     """A journal that cannot be read. `readable` are the records in it that parse, verified or not: for people only."""
 
@@ -120,9 +131,15 @@ class Journal:
 
         Raises:
             JournalUnwritable: it could not be written; it is not there then, or only in part at the end.
+            RecordUnreadable: it could not be read again; nothing was written.
         """
+        text = to_json(record)
         try:
-            self._write(to_json(record))
+            _record(text.encode())
+        except DocumentError as error:
+            raise RecordUnreadable(self.path, str(error)) from error
+        try:
+            self._write(text)
         except OSError as error:
             reserve = self.directory / RESERVE_NAME
             if error.errno != errno.ENOSPC or not reserve.exists():

@@ -10,6 +10,7 @@ from typing import Final
 
 from nasadvisor.domain.inventory import Inventory, Pool
 from nasadvisor.domain.measurement import Begin, Measurement, MeasureOrder, MeasureProgress, Stage
+from nasadvisor.domain.names import MEASURE_ID
 from nasadvisor.domain.plan import PlanIds, PlanRequest
 from nasadvisor.domain.platforms import vetoes_on
 from nasadvisor.domain.probing import CandidateResult, against_probe
@@ -33,7 +34,6 @@ TEST_BYTES: Final = 32 * GIB
 
 SHARE_FOR_TEST: Final = 0.8
 LONGEST_S: Final = 300
-_ID: Final = re.compile(r"[0-9a-f][0-9a-f-]{7,35}")
 
 
 class MeasurementRefused(RulesForbid):
@@ -106,7 +106,7 @@ def measure(host: MeasureHost, order: MeasureOrder, observe: Callable[[MeasurePr
         OrderForeign, MeasurementRefused, MeasuredBefore: nothing was changed.
         HostError: it could not be measured; what was made is gone, or its record stays for the next clean-up.
     """
-    if not _ID.fullmatch(order.id) or not 1 <= order.seconds <= LONGEST_S or order.test_bytes < 0:
+    if not re.fullmatch(MEASURE_ID, order.id) or not 1 <= order.seconds <= LONGEST_S or order.test_bytes < 0:
         raise OrderForeign
     clean_up(host)
     inventory = host.inventory()

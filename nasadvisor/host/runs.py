@@ -1,5 +1,6 @@
 """The runs of this host: apply, finish, undo, list, show. What the worker and the command line call."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.lifecycle import Continued, Goal, Record, Run, Started, as_interrupted
+from nasadvisor.domain.names import LINE
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.platforms import Vetoes, nothing_forbidden
 from nasadvisor.domain.statements import gettext_noop as _
@@ -76,15 +78,37 @@ class NoTrialLength(HostError):  # noqa: N818
         super().__init__(template, days=str(LONGEST_S // DAY_S))
 
 
+class NobodyAsks(HostError):  # noqa: N818
+    """The name of who asks cannot be kept in a journal, so nobody could read that again."""
+
+    def __init__(self) -> None:
+        template = _(
+            "Who asks for it has a name that cannot be kept in a journal: it must be a text of 1 to 256 characters "
+            "without control characters. Nothing was changed. Log in under another name."
+        )
+        super().__init__(template)
+
+
+def check_asker(by: object) -> None:
+    """See to it that the journal can be read with this name in it, before anything is written.
+
+    Raises:
+        NobodyAsks
+    """
+    if type(by) is not str or not re.fullmatch(LINE, by):
+        raise NobodyAsks
+
+
 def apply_plan(host: RunHost, plan: Plan, by: str, observe: Observer, trial_s: int = 0) -> Run:
     """Apply a plan once. Refused, applied, put back or in need of attention: the run tells.
 
     `trial_s` is after how many seconds it shall be taken back unless it is kept, 0 for never.
 
     Raises:
-        HostBusy, RunExists, NoTrialLength, JournalUnwritable: nothing was changed.
+        HostBusy, RunExists, NobodyAsks, NoTrialLength, JournalUnwritable: nothing was changed.
     """
-    if trial_s and not is_length(trial_s):
+    check_asker(by)
+    if type(trial_s) is not int or (trial_s and not is_length(trial_s)):
         raise NoTrialLength
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
         journal = create_journal(host.journals, plan.id)
@@ -102,8 +126,9 @@ def finish_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
     """Do the rest of an interrupted run.
 
     Raises:
-        HostBusy, RunUnknown, JournalDamaged, JournalUnwritable, WrongMoment: nothing was changed.
+        HostBusy, NobodyAsks, RunUnknown, JournalDamaged, JournalUnwritable, WrongMoment: nothing was changed.
     """
+    check_asker(by)
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
         book, run = open_book(host, run_id, watched(host, Goal.FINISH, by, observe))
         if not run.can_finish:
@@ -118,8 +143,9 @@ def undo_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
     """Take a run back, however far it got.
 
     Raises:
-        HostBusy, RunUnknown, JournalDamaged, JournalUnwritable, WrongMoment: nothing was changed.
+        HostBusy, NobodyAsks, RunUnknown, JournalDamaged, JournalUnwritable, WrongMoment: nothing was changed.
     """
+    check_asker(by)
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
         book, run = open_book(host, run_id, watched(host, Goal.UNDO, by, observe))
         if not run.can_undo:

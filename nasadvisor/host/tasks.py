@@ -1,20 +1,21 @@
 """The Celery tasks of a host: thin, over the services, one queue a node.
 
-They take JSON documents, validate them, and answer by sending documents to the console's queue; there is no result
-backend, and the database is never seen. Mutating tasks are acknowledged before they start and never retried: the plan's
-id lets a run happen once, and what was left half done by a crash is the user's to decide.
+They take JSON documents, each read by `arguments` before anything happens, and answer by sending documents to the
+console's queue; there is no result backend, and the database is never seen. Mutating tasks are acknowledged before they
+start and never retried: the plan's id lets a run happen once, and what was left half done by a crash is the user's to
+decide.
 """
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from threading import Lock
 
 import kombu.exceptions
 import redis.exceptions
 from celery import Celery
 
-from nasadvisor.documents import DocumentError, Json, from_document, to_document
+from nasadvisor.documents import to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.joining import ConsoleAccess, bracketed, console_queue, host_queue, unacknowledged, user_of
 from nasadvisor.domain.lifecycle import Run
@@ -27,6 +28,8 @@ from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.sweep import Answers, DiskAnswer, SelfTest
 from nasadvisor.domain.unreadable_runs import UnreadableRun
 from nasadvisor.domain.waiting import WaitingPrograms
+from nasadvisor.host import arguments
+from nasadvisor.host.arguments import reads
 from nasadvisor.host.broker import CarefulAmqp
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
@@ -121,13 +124,9 @@ class HostTasks:
         """Tell the console which forms of documents this release speaks; it answers with its own."""
         self._publish("console.store_spoken", to_document(spoken(self.node)))
 
-    def hear_forms(self, document: Json) -> None:
+    @reads(arguments.document(Spoken))
+    def hear_forms(self, theirs: Spoken) -> None:
         """Which forms the console speaks. That is only said: it refuses by itself what it cannot read."""
-        try:
-            theirs = from_document(Spoken, document)
-        except DocumentError as error:
-            log.warning("refused what the console speaks: %s", error)
-            return
         if age_of(theirs, spoken(self.node)) is Age.OLDER:
             log.warning(
                 "The console has an older release of NAS Advisor (%s) than this host, and cannot read all that it is "
@@ -135,6 +134,7 @@ class HostTasks:
                 theirs.release,
             )
 
+    @reads()
     def read_inventory(self) -> None:
         """Look at the host and publish what is there, or why it cannot be seen."""
         try:
@@ -146,6 +146,7 @@ class HostTasks:
             self._publish("console.store_platform", to_document(self.platform(inventory)))
             self._publish("console.store_inventory", to_document(inventory))
 
+    @reads()
     def take_sample(self) -> None:
         """Read the counters and publish what happened since the last time; nothing, while that is being done."""
         if not self._sampling.acquire(blocking=False):
@@ -162,6 +163,7 @@ class HostTasks:
         if reading.samples or reading.facts:
             self._publish("console.store_reading", to_document(reading))
 
+    @reads()
     def take_waiting(self) -> None:
         """Trace which programs wait and publish them, or why not; nothing, while that is being done."""
         if not self._tracing.acquire(blocking=False):
@@ -176,6 +178,7 @@ class HostTasks:
         finally:
             self._tracing.release()
 
+    @reads()
     def smart_sweep(self) -> None:
         """Ask every disk for its health and publish the answers as they come, then what the sweep was like."""
         try:
@@ -187,56 +190,45 @@ class HostTasks:
             if report:
                 self._publish("console.store_sweep", to_document(report))
 
-    def start_self_test(self, disk_key: str, test: str, by: str) -> None:
+    @reads(arguments.disk_key, arguments.member(SelfTest), arguments.asker)
+    def start_self_test(self, disk_key: str, test: SelfTest, by: str) -> None:
         """Make a disk test itself; the result shows in later sweeps."""
-        if test not in list(SelfTest):
-            log.warning("refused a self-test that is not one: %s", test)
-            return
         log.info("self-test %s of %s, asked for by %s", test, disk_key, by)
         try:
-            self.health.start_test(disk_key, SelfTest(test))
+            self.health.start_test(disk_key, test)
         except HostError as error:
             log.warning("self-test of %s: %s", disk_key, error)
             self._publish("console.store_self_test_start", disk_key, to_document(error.statement))
         else:
             self._publish("console.store_self_test_start", disk_key, None)
 
-    def notify(self, notice_document: Json, message_id: str) -> None:
+    @reads(arguments.document(Notice), arguments.message_id)
+    def notify(self, notice: Notice, message_id: str) -> None:
         """Send a message by the means of the host's platform, and say what became of it."""
         try:
-            notice = from_document(Notice, notice_document)
-            answer = from_document(NoticeAnswer, {"message_id": message_id, "is_sent": True, "said": None})
-        except DocumentError as error:
-            log.warning("refused a message that is not one: %s", error)
-            return
-        try:
-            answer = replace(answer, said=self.notifier(notice))
+            answer = NoticeAnswer(message_id, is_sent=True, said=self.notifier(notice))
         except HostError as error:
-            answer = replace(answer, is_sent=False, said=error.statement)
+            answer = NoticeAnswer(message_id, is_sent=False, said=error.statement)
         if answer.said:
             log.warning("message: %s", answer.said)
         self._publish("console.store_notice_answer", to_document(answer))
 
-    def apply(self, plan_document: Json, by: str, trial_s: int = 0) -> None:
+    @reads(arguments.document(Plan), arguments.asker, arguments.trial_length, defaults=(0,))
+    def apply(self, plan: Plan, by: str, trial_s: int) -> None:
         """Apply a plan, if asked on trial; progress is published after every record."""
-        if type(trial_s) is not int:
-            log.warning("refused a trial whose length is not a number")
-            return
-        try:
-            plan = from_document(Plan, plan_document)
-        except DocumentError as error:
-            log.warning("refused a plan that is not one: %s", error)
-            return
         self._reporting(plan.id, lambda: apply_plan(self.runs, plan, by, self._observe, trial_s))
 
+    @reads(arguments.run_id, arguments.asker)
     def undo(self, run_id: str, by: str) -> None:
         """Take a run back."""
         self._reporting(run_id, lambda: undo_run(self.runs, run_id, by, self._observe))
 
+    @reads(arguments.run_id, arguments.asker)
     def finish(self, run_id: str, by: str) -> None:
         """Do the rest of an interrupted run."""
         self._reporting(run_id, lambda: finish_run(self.runs, run_id, by, self._observe))
 
+    @reads(arguments.run_id, arguments.asker)
     def keep(self, run_id: str, by: str) -> None:
         """Keep a run that is on trial; nothing else changes on the host."""
         try:
@@ -261,13 +253,9 @@ class HostTasks:
                 self._publish_stopped(run_id, error)
             self.read_inventory()
 
-    def take_measurement(self, order_document: Json) -> None:
+    @reads(arguments.measure_order)
+    def take_measurement(self, order: MeasureOrder) -> None:
         """Probe a pool and test an SSD; publish what was measured, or why not."""
-        try:
-            order = from_document(MeasureOrder, order_document)
-        except DocumentError as error:
-            log.warning("refused an order that is not one: %s", error)
-            return
         try:
             found = self.measure(order, self._publish_progress)
         except HostError as error:
@@ -276,6 +264,7 @@ class HostTasks:
         else:
             self._publish("console.store_measurement", to_document(found))
 
+    @reads(arguments.run_id)
     def report_run(self, run_id: str) -> None:
         """Publish where a run stands. One that is unknown is not begun yet: its order may still be on the way."""
         try:
@@ -285,6 +274,7 @@ class HostTasks:
         except HostError as error:
             self._publish_stopped(run_id, error)
 
+    @reads()
     def report_runs(self) -> None:
         """Publish every run of this host, those of the command line and those that cannot be read included."""
         found = list_runs(self.runs)

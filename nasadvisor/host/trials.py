@@ -16,7 +16,7 @@ from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import open_journal, run_ids
 from nasadvisor.host.lock import host_lock
 from nasadvisor.host.logbook import Observer
-from nasadvisor.host.runs import LOCK_WAIT_S, RunHost, WrongMoment, open_book, watched
+from nasadvisor.host.runs import LOCK_WAIT_S, RunHost, WrongMoment, check_asker, open_book, watched
 from nasadvisor.host.trial_clock import keep_clock, read_clock
 from nasadvisor.host.undo import undo_checked
 
@@ -41,8 +41,9 @@ def keep_run(host: RunHost, run_id: str, by: str) -> Run:
     """Keep a run that is on trial: it is not taken back by itself any more. One that was kept before stays so.
 
     Raises:
-        HostBusy, RunUnknown, JournalDamaged, JournalUnwritable, WrongMoment: nothing was changed.
+        HostBusy, NobodyAsks, RunUnknown, JournalDamaged, JournalUnwritable, WrongMoment: nothing was changed.
     """
+    check_asker(by)
     with host_lock(host.locks, LOCK_WAIT_S):
         book, run = open_book(host, run_id, _nobody)
         if run.trial and run.trial.kept_at:

@@ -20,12 +20,14 @@ from typing import Any
 import pytest
 import redis
 
-from nasadvisor.documents import from_json
+from nasadvisor.documents import from_json, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.joining import host_queue
-from nasadvisor.domain.units import MIB
+from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.units import GIB, MIB
 from tests.remote.conftest import REDIS, START_S
 from tests.remote.test_nodes_apart import MACHINE, WORKER
+from tests.unit.machines import NVME1, plan_for
 
 NODE = from_json(Inventory, MACHINE.read_text()).host.node
 QUEUE = host_queue(NODE)
@@ -223,3 +225,12 @@ def test_what_lies_among_the_unacknowledged_is_not_done(worker: Worker) -> None:
     worker.service.zadd("unacked_index", {"evil": 1})
     time.sleep(12)
     assert "console.store_sweep" not in worker.answers() + worker.answers()
+
+
+def test_an_order_of_somebody_who_is_no_text_leaves_no_run_behind(worker: Worker) -> None:
+    inventory = from_json(Inventory, MACHINE.read_text())
+    plan = plan_for(PlanRequest(inventory.pools[0].guid, (NVME1,), GIB), inventory)
+    for by in ({"x": 1}, 5, None, "", "a\nb", "\ud800", "x" * 100_000):
+        worker.send(message("host.apply", [to_document(plan), by, 0]))
+    worker.answers()
+    assert not list((worker.root / "host").glob("runs/*"))

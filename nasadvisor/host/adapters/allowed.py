@@ -68,11 +68,10 @@ zpool remove POOL GUID
 """
 
 _HERE: Final = Path(__file__).parent
-_ID: Final = r"[0-9a-f][0-9a-f-]{7,35}"
 _FOLDER: Final = r"(?:/(?!\.{1,2}/)[A-Za-z0-9 _.-]+)+"
 _SETTINGS: Final = (
     r"sync=standard|logbias=latency|compression=off|atime=off|com\.sun:auto-snapshot=false|recordsize=[0-9]+|"
-    rf"quota=[0-9]+|mountpoint={_FOLDER}/{PROBE_PREFIX}{_ID}|{PROBE_PROPERTY}={_ID}"
+    rf"quota=[0-9]+|mountpoint={_FOLDER}/{PROBE_PREFIX}{names.MEASURE_ID}|{PROBE_PROPERTY}={names.MEASURE_ID}"
 )
 
 WORDS: Final[Mapping[str, str]] = {
@@ -99,9 +98,9 @@ WORDS: Final[Mapping[str, str]] = {
     "PACKAGE": r"[a-z0-9][a-z0-9+.-]*",
     "PARTITION": names.PARTITION,
     "POOL": names.POOL,
-    "PROBE": rf"{names.POOL}/{PROBE_PREFIX}{_ID}",
+    "PROBE": rf"{names.POOL}/{PROBE_PREFIX}{names.MEASURE_ID}",
     "PROBE_MARK": PROBE_PROPERTY,
-    "PROBE_MOUNT": rf"{_FOLDER}/{PROBE_PREFIX}{_ID}",
+    "PROBE_MOUNT": rf"{_FOLDER}/{PROBE_PREFIX}{names.MEASURE_ID}",
     "PROBE_OPTION": rf"-o\0(?:{_SETTINGS})",
     "SCRIPT_OF_A_PLUGIN": rf"{re.escape(str(_HERE.parents[2] / 'plugins'))}/[a-z]+/perl/[a-z]+\.pl",
     "SECONDS": r"[0-9]{1,5}",

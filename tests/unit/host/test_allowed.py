@@ -16,7 +16,6 @@ from nasadvisor.host.adapters import process
 from nasadvisor.host.adapters.allowed import READS, SHAPES, WORDS, WRITES, shape_of
 from nasadvisor.host.adapters.process import Command, Tool
 from nasadvisor.host.errors import CommandForbidden, HostError
-from nasadvisor.host.measure import _ID
 
 ROOT = Path(process.__file__).parents[3]
 DISK = "/dev/disk/by-id/ata-Fast_SSD_S1"
@@ -224,7 +223,6 @@ def test_every_word_of_the_table_is_known_and_used() -> None:
 def test_the_table_knows_what_others_name() -> None:
     assert set(WORDS["SELF_TEST"].split("|")) == set(SelfTest)
     assert re.fullmatch(WORDS["PROBE"], f"tank/nasadvisor-probe-{MeasureOrder('0a1b2c3d', '1').id}")
-    assert _ID.pattern in WORDS["PROBE"]
 
 
 def test_no_program_is_started_but_through_a_command() -> None:

@@ -9,11 +9,13 @@ from time import monotonic
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 from kombu.exceptions import OperationalError
 
-from nasadvisor.documents import from_document, to_document
+from nasadvisor.documents import DocumentError, from_document, to_document
 from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import Run, RunState
+from nasadvisor.domain.lifecycle import Goal, Run, RunState, Started
 from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
 from nasadvisor.domain.platforms import Notice, NoticeAnswer, PlatformReport
 from nasadvisor.domain.probing import ProbeResult
@@ -24,14 +26,17 @@ from nasadvisor.domain.statements import Level, Statement
 from nasadvisor.domain.sweep import Answers, SelfTest, SweepReport
 from nasadvisor.domain.unreadable_runs import Unreadable, UnreadableRun
 from nasadvisor.domain.waiting import WaitingPrograms
+from nasadvisor.host.arguments import asker, trial_length
 from nasadvisor.host.config import config_from
 from nasadvisor.host.errors import DiskUnknown, MachineUnreadable, ToolMissing
+from nasadvisor.host.journal import RecordUnreadable, create_journal
 from nasadvisor.host.lock import host_lock
-from nasadvisor.host.runs import show_run
+from nasadvisor.host.runs import NobodyAsks, apply_plan, finish_run, show_run, undo_run
 from nasadvisor.host.simulated_smart import simulated_health
 from nasadvisor.host.smart import HandOver, HealthServices
 from nasadvisor.host.tasks import HostTasks, celery_app
 from nasadvisor.host.timer import start_timer
+from nasadvisor.host.trials import keep_run
 from nasadvisor.stored.spoken import spoken
 from tests.unit.runs.conftest import Bench
 
@@ -449,4 +454,94 @@ def test_it_says_of_an_older_console_that_it_is_older(tasks: HostTasks, caplog: 
     tasks.hear_forms(to_document(replace(ours, release="0.0.1", forms={**ours.forms, "run": 0})))
     assert "older release of NAS Advisor (0.0.1) than this host" in caplog.text
     tasks.hear_forms({"forms": 5})
-    assert "refused what the console speaks" in caplog.text
+    assert "refused hear_forms" in caplog.text
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(("short", "anna", "\ud800")),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+def right_arguments(bench: Bench) -> dict[str, list[Any]]:
+    """Of every task, arguments that it takes."""
+    run = ["no-such-run", "anna"]
+    return {
+        "apply": [to_document(bench.plan()), "anna", 86400],
+        "measure": [to_document(MeasureOrder("0a1b2c3d", "1"))],
+        "notify": [to_document(Notice(Level.WARNING, "A log wears out", "…")), "<1@nas>"],
+        "start_self_test": ["0x1", "short", "anna"],
+        "report_run": run[:1],
+        "hear_forms": [to_document(spoken())],
+        **dict.fromkeys(("undo", "finish", "keep"), run),
+        **{verb: [] for verb in ("read_inventory", "sample", "watch_waiting", "smart_sweep", "report_runs")},
+    }
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_whatever_a_message_brings_nothing_is_applied_and_no_journal_begun(
+    bench: Bench, tasks: HostTasks, data: st.DataObject
+) -> None:
+    if "host.apply" not in tasks.app.tasks:
+        tasks.register()
+    right = right_arguments(bench)
+    assert {f"host.{verb}" for verb in right} == {name for name in tasks.app.tasks if name.startswith("host.")}
+    verb = data.draw(st.sampled_from(sorted(right)))
+    arguments, named = [*right[verb]], dict[str, Any]()
+    match data.draw(st.sampled_from(("other", "more", "fewer", "named") if arguments else ("more", "named"))):
+        case "other":
+            place = data.draw(st.integers(0, len(arguments) - 1))
+            arguments[place] = data.draw(JSON.filter(lambda value: value != right[verb][place]))
+            # A name or a number of another kind is one: an order with it is in order.
+            assume(not (verb == "apply" and place > 0 and reads_as(place, arguments[place])))
+        case "more":
+            arguments.append(data.draw(JSON))
+        case "fewer":
+            del arguments[data.draw(st.integers(0, 1 if verb == "apply" else len(arguments) - 1)) :]
+        case _:
+            named = {data.draw(st.text(max_size=8) | st.sampled_from(("by", "self", "trial_s"))): data.draw(JSON)}
+    before = bench.executor.state
+    tasks.app.tasks[f"host.{verb}"].run(*arguments, **named)
+    assert bench.executor.state == before
+    assert not bench.host.journals.exists() or list(bench.host.journals.iterdir()) == []
+
+
+def reads_as(place: int, value: object) -> bool:
+    try:
+        (asker, trial_length)[place - 1](value)
+    except DocumentError:
+        return False
+    return True
+
+
+FOREIGN: tuple[Any, ...] = ({"x": 1}, 5, None, "", b"anna", ["anna"], "a\nb", "\ud800", "x" * 257, "a\0")
+
+
+@pytest.mark.parametrize("by", FOREIGN)
+def test_who_asks_must_be_a_name_that_a_journal_can_keep(bench: Bench, by: Any) -> None:
+    """Asked of the services themselves, so that it holds for the command line as well."""
+    before = bench.executor.state
+    with pytest.raises(NobodyAsks):
+        apply_plan(bench.host, bench.plan(), by, lambda _: None)
+    assert (bench.executor.state, bench.host.journals.exists()) == (before, False)
+    run = apply_plan(bench.host, bench.plan(), "anna", lambda _: None, 86400)
+    journal = (bench.host.journals / run.id / "journal.jsonl").read_bytes()
+    services: tuple[Callable[[], Run], ...] = (
+        lambda: undo_run(bench.host, run.id, by, lambda _: None),
+        lambda: finish_run(bench.host, run.id, by, lambda _: None),
+        lambda: keep_run(bench.host, run.id, by),
+    )
+    for service in services:
+        with pytest.raises(NobodyAsks):
+            service()
+    assert (bench.host.journals / run.id / "journal.jsonl").read_bytes() == journal
+
+
+def test_a_record_that_nobody_could_read_again_is_not_written(bench: Bench, tmp_path: Path) -> None:
+    journal = create_journal(tmp_path, "run-1")
+    started = Started("2026-08-25T20:00:00+00:00", Goal.APPLY, bench.plan(), {"x": 1})  # type: ignore[arg-type]
+    with pytest.raises(RecordUnreadable, match="expected str, found dict"):
+        journal.append(started)
+    assert not journal.path.exists()
