@@ -99,14 +99,15 @@ def clean_up_candidates(host: CandidateHost) -> tuple[str, ...]:
     Raises:
         HostBusy: a test or a run is under way, or what it started still runs.
         SliceStays: a rule forbids it, or it failed.
+        RecordDamaged: a record cannot be read; the others were cleaned up.
     """
     records = host.leftovers.candidates()
-    if not records:
-        return ()
-    with host_lock(host.runs.locks, LOCK_WAIT_S) as descriptors:
-        executor = host.runs.executor(descriptors)
-        for record in host.leftovers.candidates():
-            _take_back(record, executor, host.leftovers)
+    if records:
+        with host_lock(host.runs.locks, LOCK_WAIT_S) as descriptors:
+            executor = host.runs.executor(descriptors)
+            for record in host.leftovers.candidates():
+                _take_back(record, executor, host.leftovers)
+    host.leftovers.refuse_damaged(CandidateRecord)
     return tuple(record.id for record in records)
 
 

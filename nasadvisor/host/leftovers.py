@@ -1,8 +1,10 @@
 """Records of what a measurement makes, durable before it is made, so that a crash leaves nothing behind for good.
 
-One file a measurement in `STATE/probes`; it is there exactly as long as something may have to be removed.
+One file a measurement in `STATE/probes`; it is there exactly as long as something may have to be removed. It is a line
+with a digest, as those of a journal are: what it names is deleted, so it must be what was written.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
@@ -10,6 +12,7 @@ from typing import Final, TypeVar
 from nasadvisor.documents import DocumentError, from_json, to_json
 from nasadvisor.domain.probing import CandidateRecord, ProbeRecord
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.host.chain import BrokenChain, chained_line, verified
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import sync_directory, write_whole
 
@@ -44,7 +47,7 @@ class Leftovers:
         Raises:
             JournalUnwritable: it could not be written; then nothing may be made.
         """
-        write_whole(self._path(record), to_json(record))
+        write_whole(self._path(record), chained_line(b"", to_json(record)).decode())
 
     def remove(self, record: ProbeRecord | CandidateRecord) -> None:
         """Forget a record: what it names is gone."""
@@ -52,20 +55,28 @@ class Leftovers:
         sync_directory(self.directory)
 
     def probes(self) -> tuple[ProbeRecord, ...]:
-        """Probes that were not cleaned up.
-
-        Raises:
-            RecordDamaged: one of them cannot be read.
-        """
-        return tuple(_read(ProbeRecord, path) for path in self._paths(ProbeRecord))
+        """Probes that were not cleaned up, without those whose records are damaged."""
+        return self._readable(ProbeRecord)
 
     def candidates(self) -> tuple[CandidateRecord, ...]:
-        """Tests of SSDs that were not cleaned up.
+        """Tests of SSDs that were not cleaned up, without those whose records are damaged."""
+        return self._readable(CandidateRecord)
+
+    def refuse_damaged(self, kind: type[T]) -> None:
+        """What comes after all the others were cleaned up.
 
         Raises:
             RecordDamaged: one of them cannot be read.
         """
-        return tuple(_read(CandidateRecord, path) for path in self._paths(CandidateRecord))
+        for path in self._paths(kind):
+            _read(kind, path)
+
+    def _readable(self, kind: type[T]) -> tuple[T, ...]:
+        found = []
+        for path in self._paths(kind):
+            with suppress(RecordDamaged):
+                found.append(_read(kind, path))
+        return tuple(found)
 
     def _path(self, record: ProbeRecord | CandidateRecord) -> Path:
         return self.directory / f"{record.id}{SUFFIXES[type(record)]}"
@@ -76,6 +87,8 @@ class Leftovers:
 
 def _read(kind: type[T], path: Path) -> T:
     try:
-        return from_json(kind, path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, DocumentError) as error:
+        data = path.read_bytes()
+        lines = [payload for _, payload in verified(data if data.endswith(b"\n") else data + b"\n")]
+        return from_json(kind, b"\n".join(lines).decode())
+    except (OSError, BrokenChain, UnicodeDecodeError, DocumentError) as error:
         raise RecordDamaged(path, str(error)) from error

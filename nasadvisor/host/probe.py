@@ -112,16 +112,17 @@ def clean_up_probes(host: ProbeHost) -> tuple[str, ...]:
     Raises:
         HostBusy: a probe is under way, or what it started still runs.
         NotOurs: a dataset is not the one that the record means.
+        RecordDamaged: a record cannot be read; the others were cleaned up.
     """
-    if not host.leftovers.probes():
-        return ()
-    with host_lock((host.lock,), LOCK_WAIT_S) as descriptors:
-        held = replace(host, runner=host.runner.holding(descriptors))
-        removed = []
-        for record in host.leftovers.probes():
-            with suppress(PoolAway):  # its record stays
-                _take_back(held, record)
-                removed.append(record.dataset)
+    removed = []
+    if host.leftovers.probes():
+        with host_lock((host.lock,), LOCK_WAIT_S) as descriptors:
+            held = replace(host, runner=host.runner.holding(descriptors))
+            for record in host.leftovers.probes():
+                with suppress(PoolAway):  # its record stays
+                    _take_back(held, record)
+                    removed.append(record.dataset)
+    host.leftovers.refuse_damaged(ProbeRecord)
     return tuple(removed)
 
 

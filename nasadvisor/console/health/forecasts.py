@@ -1,10 +1,11 @@
 """The forecast of one disk, worked out when a reading arrives and kept beside it, so that pages only show it."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from nasadvisor.console.health.models import Reading, StoredDisk
 from nasadvisor.documents import DocumentError, from_document, to_document
@@ -16,6 +17,8 @@ from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.wear.forecast import LONGEST_DAYS, MILESTONES, Exhaustion, Forecast, Spread, forecast
 from nasadvisor.domain.wear.history import History, RoleChange, Snapshot, history_of
 from nasadvisor.stored.kinds import Kind, register
+
+T = TypeVar("T", WearIndicator, ByteCounter)
 
 SPACING: Final = timedelta(days=14)
 """Between the readings that a forecast is made from: percentages move by whole points, in weeks."""
@@ -157,11 +160,20 @@ def _role_changes(rows: Sequence[Row]) -> list[RoleChange]:
 
 
 def _indicators(documents: Any) -> tuple[WearIndicator, ...]:
-    return tuple(from_document(WearIndicator, each) for each in documents)
+    return _readable(WearIndicator, documents)
 
 
 def _counters(documents: Any) -> tuple[ByteCounter, ...]:
-    return tuple(from_document(ByteCounter, each) for each in documents)
+    return _readable(ByteCounter, documents)
+
+
+def _readable(kind: type[T], documents: Any) -> tuple[T, ...]:
+    """What can be read: one value that is damaged or foreign takes neither the others nor the forecast away."""
+    found = []
+    for document in documents if isinstance(documents, list) else ():
+        with suppress(DocumentError):
+            found.append(from_document(kind, document))
+    return tuple(found)
 
 
 def _fan_days(made: Forecast) -> float:

@@ -204,6 +204,22 @@ def test_after_a_year_there_is_a_forecast_with_a_range_and_a_fan() -> None:
         assert before.spread.high <= after.spread.high
 
 
+@pytest.mark.parametrize("damaged", [None, {}, [], "x", {"version": 99}, {"of": "another release"}])
+def test_a_stored_value_that_cannot_be_read_hurts_only_itself(damaged: object) -> None:
+    disk = year_of(30)
+    before = rows_of(disk)
+    middle = Reading.objects.filter(disk=disk, taken_at=before[len(before) // 2].taken_at)
+    wear, written = middle.values_list("indicators", "counters").get()
+    middle.update(indicators=[damaged, *wear], counters=[*written, damaged])
+    assert rows_of(disk) == before
+    middle.update(indicators=damaged or 5, counters=damaged or "x")
+    after = rows_of(store(saying(days_ago=-1, percentage_used=50)))
+    assert len(after) >= len(before)
+    disk.refresh_from_db()
+    assert disk.percent_used == 50
+    assert stored_forecast(disk) is not None
+
+
 def test_a_disk_that_is_worn_within_three_months_is_told() -> None:
     disk = year_of(78)
     assert {"worn", "worn-soon"} <= codes(disk)

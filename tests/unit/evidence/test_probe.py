@@ -16,6 +16,7 @@ from nasadvisor.domain.probing import (
     PROBE_PROPERTY,
     CandidateResult,
     FioFigures,
+    ProbeRecord,
     ProbeResult,
     against_probe,
 )
@@ -36,6 +37,7 @@ from nasadvisor.host.lock import HostBusy, host_lock
 from nasadvisor.host.probe import NotOurs, ProbeHost, clean_up_probes, probe_pool
 from nasadvisor.host.runs import RunHost
 from nasadvisor.host.simulated import SimulatedExecutor
+from nasadvisor.stored.documents import to_json
 from tests.unit.evidence.pools import sync_writers
 from tests.unit.machines import NVME1, NVME2, SATA_SSD, SHARED_SSD, TANK, home_server, with_disk
 
@@ -200,6 +202,36 @@ class TestProbe:
         (host.leftovers.directory / "x.probe.json").write_text("{")
         with pytest.raises(RecordDamaged, match="cannot be read"):
             clean_up_probes(host)
+
+    def test_a_damaged_record_does_not_keep_the_others_from_being_cleaned_up(self, tmp_path: Path) -> None:
+        zfs = FakeZfs(die_after=2)
+        host = probe_host(tmp_path, zfs)
+        with pytest.raises(Killed):
+            probe(host)
+        assert zfs.datasets
+        zfs.die_after = 0
+        (host.leftovers.directory / "a.probe.json").write_text("{")
+        with pytest.raises(RecordDamaged, match="cannot be read"):
+            clean_up_probes(host)
+        assert (zfs.datasets, host.leftovers.probes()) == ({}, ())
+
+    def test_a_record_is_what_was_written_or_damaged_and_one_of_an_earlier_release_is_read(
+        self, tmp_path: Path
+    ) -> None:
+        leftovers = Leftovers(tmp_path)
+        record = ProbeRecord("0a1b2c3d", "2026-08-25T20:00:00+00:00", "1", "tank/nasadvisor-probe-0a1b2c3d", "/mnt/x")
+        leftovers.write(record)
+        path = tmp_path / "0a1b2c3d.probe.json"
+        whole = path.read_bytes()
+        for position in range(len(whole)):
+            for bit in range(8):
+                path.write_bytes(whole[:position] + bytes([whole[position] ^ 1 << bit]) + whole[position + 1 :])
+                assert leftovers.probes() in ((), (record,))
+        for length in range(len(whole) - 1):
+            path.write_bytes(whole[:length])
+            assert leftovers.probes() == ()
+        path.write_text(to_json(record))
+        assert leftovers.probes() == (record,)
 
     @pytest.mark.parametrize(
         ("changes", "code"),
