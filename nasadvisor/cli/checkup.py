@@ -35,9 +35,16 @@ NEEDED: Final = (
 )
 """The programs that planning, applying and undoing start, and the one that asks disks for their health."""
 
+DIFFER: Final = (
+    "After an update a reboot brings them together. If it does not, the module comes from another package than the "
+    "programs, such as the kernel's; install both from one source."
+)
+
 SERVICES: Final = ("redis", "web", "console", "beat", "host")
 SERVICES_OF_A_JOINED_HOST: Final = ("host",)
 UNIT_DIRECTORIES: Final = (Path("etc/systemd/system"), Path("usr/lib/systemd/system"))
+START_REDIS: Final = "Try: systemctl restart nasadvisor-redis"
+SET_CLOCK: Final = "Set the clock, for example with: timedatectl set-ntp true"
 ENOUGH_BYTES: Final = 64 * MIB
 """Space for some hundred journals."""
 
@@ -93,7 +100,7 @@ def _openzfs(machine: Machine) -> Iterator[Finding]:
         return
     same = host.zfs_userland == host.zfs_kernel
     versions = f"programs {host.zfs_userland}, kernel module {host.zfs_kernel}"
-    yield Finding("OpenZFS", same, f"{versions}." if same else f"{versions} differ. A reboot brings them together.")
+    yield Finding("OpenZFS", same, f"{versions}." if same else f"{versions} differ. {DIFFER}")
     try:
         pools = machine.pools.read()
     except HostError as error:
@@ -178,10 +185,10 @@ def _redis(url: str) -> Finding:
             client.sendall(b"PING\r\n")
             answer = client.recv(16)
     except OSError as error:
-        return Finding("Redis", False, f"{path} does not answer: {error.strerror or error}. Start nasadvisor-redis.")
+        return Finding("Redis", False, f"{path} does not answer: {error.strerror or error}. {START_REDIS}")
     if answer.startswith(b"+PONG"):
         return Finding("Redis", True, f"answers at {path}.")
-    return Finding("Redis", False, f"{path} answers something else than Redis does.")
+    return Finding("Redis", False, f"{path} answers something else than Redis does. {START_REDIS}")
 
 
 def _time(config: HostConfig, now: datetime) -> Finding:
@@ -190,5 +197,5 @@ def _time(config: HostConfig, now: datetime) -> Finding:
     past = max(path.stat().st_mtime for path in (Path(nasadvisor.__file__), *journals) if path.is_file())
     if now.timestamp() + 1 < past:
         known = datetime.fromtimestamp(past, UTC).isoformat(timespec="seconds")
-        return Finding("Time", False, f"the clock says {now.isoformat()}, but it was {known} before. Set the clock.")
+        return Finding("Time", False, f"the clock says {now.isoformat()}, but it was {known} before. {SET_CLOCK}")
     return Finding("Time", True, f"{now.isoformat(timespec='seconds')}.")

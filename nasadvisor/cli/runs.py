@@ -69,7 +69,8 @@ def said_of_trial(run: Run) -> str:
     if run.is_on_trial:
         return (
             f"On trial until {_minute(run.trial.until)} UTC: then the service nasadvisor-host takes it back; if the "
-            f"host is off then, {AFTER_START_S // MINUTE_S} minutes after its next start. To keep it: "
+            f"host is off then, {AFTER_START_S // MINUTE_S} minutes after its next start, or later where no time "
+            f"source proves how long it was off. To keep it: "
             f"nasadvisor keep {run.id}"
         )
     if run.state is RunState.APPLIED:

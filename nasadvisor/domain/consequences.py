@@ -23,8 +23,8 @@ SINGLE_LOG_DIES: Final = _(
 counts a lost log as degraded, not faulted."""
 
 SINGLE_LOG_DIES_AND_CRASH: Final = _(
-    "If it dies and the machine crashes or loses power before the next transaction group, the import of pool {pool} "
-    "is refused until somebody runs `zpool import -m {pool}`. The pool is then consistent, but the synchronous writes "
+    "If the machine crashes or loses power and it is dead from then on, the import of pool {pool} is refused until "
+    "somebody runs `zpool import -m {pool}`. The pool is then consistent, but the synchronous writes "
     "acknowledged since its last transaction group are gone: normally up to 5 s, longer if the pool was slow. A "
     "database, a virtual machine or an NFS client was told that they were saved. After a clean shutdown nothing is "
     "lost."

@@ -44,9 +44,9 @@ def _about_log(plan: Plan, pool: Pool) -> Iterator[Finding]:
             yield Finding(
                 "single-log",
                 _(
-                    "The log of pool {pool} is a single SSD. If it dies and the machine crashes at the same moment, "
-                    "the last ~5 s of synchronous writes are lost; the pool itself survives. With a mirror, both "
-                    "SSDs would have to die."
+                    "The log of pool {pool} is a single SSD. If it is dead after a crash or a power cut, the last ~5 s "
+                    "of synchronous writes are lost, and the pool comes back only with `zpool import -m`; the pool "
+                    "itself survives. With a mirror, both SSDs would have to die."
                 ),
                 {"pool": pool.name},
                 Level.CRITICAL,
@@ -116,9 +116,9 @@ def _about_cache(plan: Plan, host: Host) -> Iterator[Finding]:
         yield Finding(
             "cache-headers-large",
             _(
-                "A full cache of {cache} needs about {headers} of memory for its headers at 128K blocks and up to "
-                "{worst} at 16K blocks, out of {memory}. The ARC cannot use that memory any more. A smaller cache "
-                "may serve better."
+                "A full cache of {cache} needs about {headers} of memory for its headers at 128K blocks and {worst} "
+                "at 16K blocks, out of {memory}; still smaller blocks need still more. The ARC cannot use that memory "
+                "any more. A smaller cache may serve better."
             ),
             {
                 "cache": zfs_size(cache_bytes),

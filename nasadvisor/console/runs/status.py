@@ -90,7 +90,8 @@ _ON_TRIAL: Final[Words] = (
     _("Pool %(pool)s has what was planned, on trial: %(summary)s."),
     _(
         "Unless somebody keeps it, %(node)s takes it back by itself when the time is over. If it is off then, it does "
-        "so %(minutes)s minutes after its next start. If something forbids the undo, nothing is done and you are told."
+        "so %(minutes)s minutes after its next start, or later where no time source proves how long it was off. If "
+        "something forbids the undo, nothing is done and you are told."
     ),
 )
 

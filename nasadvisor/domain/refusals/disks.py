@@ -11,23 +11,33 @@ HOLD_SENTENCES: Final[dict[HoldKind, str]] = {
     HoldKind.BOOT: _(
         "{disk} cannot be used: this machine boots from it ({what}). A reinstall would wipe the slices. Use another SSD."
     ),
-    HoldKind.MOUNT: _("{disk} cannot be used: it is mounted at {what}. Unmount it first, if nothing on it is needed."),
-    HoldKind.SWAP: _(
-        "{disk} cannot be used: it is swap space ({what}). Turn it off with swapoff and remove its signature first."
+    HoldKind.MOUNT: _(
+        "{disk} cannot be used: it is mounted at {what}. If nothing on it is needed, unmount it and clear it with `wipefs --all` first."
     ),
-    HoldKind.HOLDER: _("{disk} cannot be used: the device {what} is built on it. Take that apart first."),
-    HoldKind.LVM: _("{disk} cannot be used: it belongs to LVM ({what}). Remove it from its volume group first."),
-    HoldKind.RAID: _("{disk} cannot be used: it is a member of a RAID set ({what}). Take that apart first."),
-    HoldKind.CEPH: _("{disk} cannot be used: Ceph keeps data on it ({what}). Remove the OSD first."),
+    HoldKind.SWAP: _(
+        "{disk} cannot be used: it is swap space ({what}). If it is not needed, turn it off with swapoff and clear it with `wipefs --all` first."
+    ),
+    HoldKind.HOLDER: _(
+        "{disk} cannot be used: the device {what} is built on it. Take that apart first, or choose another SSD."
+    ),
+    HoldKind.LVM: _(
+        "{disk} cannot be used: it belongs to LVM ({what}). Remove it from its volume group first, if it is in one; then clear it with `wipefs --all`."
+    ),
+    HoldKind.RAID: _(
+        "{disk} cannot be used: it is a member of a RAID set ({what}). Take that apart first, if there is one; then clear it with `wipefs --all`."
+    ),
+    HoldKind.CEPH: _(
+        "{disk} cannot be used: Ceph keeps data on it ({what}). Remove the OSD first, if there is one; then clear it with `wipefs --all`."
+    ),
     HoldKind.FILESYSTEM: _(
-        "{disk} cannot be used: it holds a filesystem ({what}). If nothing on it is needed, clear it with wipefs first."
+        "{disk} cannot be used: it holds a filesystem ({what}). If nothing on it is needed, clear its partitions, if it has any, and then the disk with `wipefs --all`."
     ),
     HoldKind.POOL: _("{disk} cannot be used: it is part of the pool {what}. Choose a disk that is free."),
     HoldKind.EXPORTED_POOL: _(
-        "{disk} cannot be used: it holds the exported pool {what}. Import or destroy that pool first. If it is only a label that a removed device left behind, `zpool labelclear` takes it off."
+        "{disk} cannot be used: it holds the exported pool {what}. If that pool is needed, choose another SSD; if not, import it, destroy it, and take off its label with `zpool labelclear`. A label that a removed device left behind goes the same way, without an import."
     ),
     HoldKind.SIGNATURE: _(
-        "{disk} cannot be used: it carries data of the kind {what}. If nothing on it is needed, clear it with wipefs first."
+        "{disk} cannot be used: it carries data of the kind {what}. If nothing on it is needed, clear its partitions, if it has any, and then the disk with `wipefs --all`."
     ),
     HoldKind.READ_ONLY: _(
         "{disk} cannot be used: it is read-only. Look for a write-protect switch, or for a drive that has worn out."
@@ -43,7 +53,7 @@ def DiskGone(key: str) -> Refused:
     return Refused(
         "disk-gone",
         _(
-            "The disk {key} is not there, or two devices claim to be it. Check that it is plugged in, read the host again and make a new plan."
+            "The disk {key} is not there, or two devices claim to be it. Check that it is plugged in, and once only, and read the host again."
         ),
         {"key": key},
     )
@@ -53,7 +63,7 @@ def DiskChanged(disk: Disk, path: str) -> Refused:
     return Refused(
         "disk-changed",
         _(
-            "{disk} is no longer reachable as {path}. Another disk may have taken its place. Read the host again and make a new plan."
+            "{disk} is no longer reachable as {path}. Another disk may have taken its place. Read the host again to see which disk is where."
         ),
         {"disk": disk.label, "path": path},
     )
@@ -77,7 +87,7 @@ def ForeignTable(disk: Disk) -> Refused:
     return Refused(
         "foreign-table",
         _(
-            "{disk} has a partition table that is not GPT. Slices need GPT. If nothing on it is needed, clear it with wipefs first."
+            "{disk} has a partition table that is not GPT. Slices need GPT. If nothing on it is needed, clear its partitions, if it has any, and then the disk with `wipefs --all`."
         ),
         {"disk": disk.label},
     )

@@ -74,7 +74,7 @@ def FeatureMissing(pool: Pool) -> Refused:
     return Refused(
         "feature-missing",
         _(
-            "Pool {pool} lacks the feature allocation_classes, which a log device needs on this OpenZFS. `zpool upgrade {pool}` enables it; older OpenZFS may not import the pool after that."
+            "Pool {pool} lacks the feature allocation_classes, which a log device needs on this OpenZFS. `zpool set feature@allocation_classes=enabled {pool}` enables it and no other; older OpenZFS may not import the pool for writing after that."
         ),
         {"pool": pool.name},
     )
@@ -84,7 +84,7 @@ def AshiftUnknown(pool: Pool) -> Refused:
     return Refused(
         "ashift-unknown",
         _(
-            "The sector size (ashift) of pool {pool} could not be read, or its data vdevs differ in it. A device added with the wrong one cannot be put right, so nothing is added. `zpool get ashift {pool} all-vdevs` shows what OpenZFS knows."
+            "The sector size (ashift) of pool {pool} could not be read, at least for one of its data vdevs. A device added with the wrong one cannot be put right, so nothing is added. `zpool get ashift {pool} all-vdevs` shows what OpenZFS knows."
         ),
         {"pool": pool.name},
     )

@@ -134,7 +134,7 @@ def test_a_missing_program_is_named_with_its_package(config: HostConfig) -> None
     [
         ("", "", "it is not installed"),
         ("2.3.9-1", "", "modprobe zfs"),
-        ("2.3.9-1", "2.2.7-1", "A reboot brings them together"),
+        ("2.3.9-1", "2.2.7-1", "a reboot brings them together"),
     ],
 )
 def test_openzfs_that_does_not_fit_together_is_a_problem(
