@@ -26,8 +26,8 @@ from nasadvisor.host.machine import Machine
 NEEDED: Final = (
     Tool.ZPOOL,
     Tool.ZFS,
+    Tool.ZDB,
     Tool.SGDISK,
-    Tool.BLKID,
     Tool.PARTX,
     Tool.UDEVADM,
     Tool.BLKDISCARD,

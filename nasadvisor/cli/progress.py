@@ -48,6 +48,8 @@ class Progress:
             self._once(key, f"{step.number + 1:>3}/{count}  {step.what}")
         if step.state is StepState.DONE:
             self._once(f"{key} end", f"        {step.note or 'done'}{_duration(step)}")
+        if step.state is StepState.SKIPPED:
+            self._once(f"{key} end", f"        skipped: {step.note}")
         if step.state is StepState.FAILED:
             self._once(f"{key} end", f"        failed: {step.note}")
 

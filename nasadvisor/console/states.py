@@ -53,6 +53,7 @@ _LOOKS: Final[dict[str, Look]] = {
     "pending": Look("secondary", "circle", _("To do")),
     "started": Look(*BUSY, _("Running")),
     "done": Look(*GOOD, _("Done")),
+    "skipped": Look(*QUIET, _("Skipped")),
     "failed": Look(*BAD, _("Failed")),
     # Verdicts.
     "helps": Look(*GOOD, _("Helps")),

@@ -370,6 +370,53 @@ class RestoreTable:
 UndoAction = RemoveVdev | DetachLog | DeleteSlice | RestoreTable
 
 
+@dataclass(frozen=True)
+class RewindTable:
+    """Write back what the last finished step left of a partition table, after a step on it was cut off."""
+
+    disk_key: str
+    disk_path: str
+    action: Literal["rewind-table"] = "rewind-table"
+
+    category = Category.ALTERATION
+
+    def describe(self) -> Statement:
+        template = _("Put the partition table of {disk} back to where the step that was cut off began")
+        return Statement(self.action, template, {"disk": self.disk_path})
+
+
+@dataclass(frozen=True)
+class ClearSlice:
+    """Write zeros over what a step that was cut off left at both ends of a slice of ours."""
+
+    slice: Slice
+    pool_guid: str
+    action: Literal["clear-slice"] = "clear-slice"
+
+    category = Category.ALTERATION
+
+    def describe(self) -> Statement:
+        template = _("Clear partition {number} on {disk} of what a step that was cut off left in it")
+        return Statement(self.action, template, _place_of(self.slice))
+
+
+Cleaning = RewindTable | ClearSlice
+"""What makes the host ready for a step that is to run again."""
+
+
+def cleaning_of(action: Action) -> tuple[Cleaning, ...]:
+    """What to clean before a step runs again that began but did not get through."""
+    match action:
+        case CreateTable():
+            return (RewindTable(action.disk_key, action.disk_path),)
+        case CreateSlice(slice=piece):
+            return (RewindTable(piece.disk_key, piece.disk_path),)
+        case AddLog() | AddCache() | AttachLog():
+            return tuple(ClearSlice(piece, action.pool_guid) for piece in slices_of(action))
+        case SaveTable() | DropLogLeg():
+            return ()
+
+
 def slices_of(action: Action) -> tuple[Slice, ...]:
     """The slices an action makes or uses."""
     match action:

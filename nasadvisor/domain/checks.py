@@ -19,7 +19,7 @@ from nasadvisor.domain.actions import (
     SaveTable,
     Slice,
 )
-from nasadvisor.domain.gaps import free_extents, is_out_of_bounds, overlaps
+from nasadvisor.domain.gaps import free_extents, has_odd_area, is_out_of_bounds, overlaps
 from nasadvisor.domain.inventory import Disk, Hold, HoldKind, Host, Inventory, Partition, Pool, TableKind, Vdev
 from nasadvisor.domain.log_legs import leg_bounds, log_mirror_of, without_log_leg
 from nasadvisor.domain.names import is_disk_name
@@ -93,6 +93,8 @@ def _against_disk(disk: Disk) -> Iterator[Refused]:
         yield no.ForeignTable(disk)
     if overlaps(disk) or is_out_of_bounds(disk):
         yield no.BrokenTable(disk)
+    if has_odd_area(disk):
+        yield no.TableAreaOdd(disk)
 
 
 def _against_pool(pool: Pool) -> Iterator[Refused]:

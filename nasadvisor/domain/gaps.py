@@ -2,9 +2,14 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
 from nasadvisor.domain.inventory import Disk, Partition
 from nasadvisor.domain.units import MIB, align_down, align_up
+
+MAX_AREA_BYTES: Final = 4 * MIB
+"""[policy] No table made for the disk that it is on needs more before the first or after the last usable sector: tools
+align to 1 MiB, and 128 entries of 128 bytes need 16 KiB. One that was copied from a disk of another size seems to."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,12 @@ def is_out_of_bounds(disk: Disk) -> bool:
     size = disk.identity.size_bytes
     broken = any(part.start_bytes <= 0 or part.size_bytes <= 0 or part.end_bytes > size for part in disk.partitions)
     return broken or disk.usable_start_bytes <= 0 or disk.usable_end_bytes > size
+
+
+def has_odd_area(disk: Disk) -> bool:
+    """Whether more than any table needs lies outside the usable sectors, as after a copy from a smaller disk."""
+    behind = disk.identity.size_bytes - disk.usable_end_bytes
+    return disk.usable_start_bytes > MAX_AREA_BYTES or behind > MAX_AREA_BYTES
 
 
 def free_number(disk: Disk, *planned: int) -> int:

@@ -324,8 +324,12 @@ class Inventory:
 
     def partition(self, partuuid: str) -> tuple[Disk, Partition] | None:
         """The partition with this PARTUUID, with its disk; None where there is none or more than one."""
-        found = [(d, p) for d in self.disks for p in d.partitions if p.partuuid == partuuid]
+        found = self.partitions(partuuid)
         return found[0] if len(found) == 1 else None
+
+    def partitions(self, partuuid: str) -> tuple[tuple[Disk, Partition], ...]:
+        """Every partition with this PARTUUID, with its disk: more than one where a disk is a copy of another."""
+        return tuple((d, p) for d in self.disks for p in d.partitions if p.partuuid == partuuid)
 
     def partition_at(self, path: str) -> tuple[Disk, Partition] | None:
         """The partition that has this persistent name or kernel path; None for the empty path of an unknown one."""

@@ -69,7 +69,7 @@ def gone(action: UndoAction, inventory: Inventory) -> bool:
         case DetachLog(leg=piece):
             return _is_out(action.pool_guid, action.vdev_guid, (piece,), inventory)
         case DeleteSlice(slice=piece):
-            return inventory.disk(piece.disk_key) is not None and inventory.partition(piece.partuuid) is None
+            return inventory.disk(piece.disk_key) is not None and not inventory.partitions(piece.partuuid)
         case RestoreTable():
             return False
 

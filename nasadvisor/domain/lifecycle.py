@@ -14,7 +14,7 @@ from nasadvisor.domain.actions import Action, UndoAction
 from nasadvisor.domain.commands import Argv, commands
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.statements import Finding, Refused, Statement
-from nasadvisor.domain.undo import Outcome
+from nasadvisor.domain.undo import GONE_WITH_DISK, Outcome
 
 
 class RunState(StrEnum):
@@ -37,6 +37,7 @@ class StepState(StrEnum):
     PENDING = "pending"
     STARTED = "started"
     DONE = "done"
+    SKIPPED = "skipped"  # it need not or must not run; the note says why
     FAILED = "failed"
 
 
@@ -47,6 +48,11 @@ class Goal(StrEnum):
     FINISH = "finish"  # apply what is left after an interruption
     UNDO = "undo"
     PUT_BACK = "put-back"  # undo after a failed step
+
+    @property
+    def is_forwards(self) -> bool:
+        """Whether it does the plan, rather than take it back."""
+        return self in (Goal.APPLY, Goal.FINISH)
 
 
 @dataclass(frozen=True)
@@ -121,6 +127,21 @@ class Done:
 
 
 @dataclass(frozen=True)
+class TableLeft:
+    """The table area of a disk as a step of this run left it, packed by `domain.tables`.
+
+    Written before the step's result, and only if everything in the area was ours before the step.
+    """
+
+    at: str
+    goal: Goal
+    step: int
+    disk_key: str
+    packed: str
+    record: Literal["table-left"] = "table-left"
+
+
+@dataclass(frozen=True)
 class Failed:
     """The step did not do what it should. `sentence` says what happened and in which state things are."""
 
@@ -181,7 +202,7 @@ class TrialMoved:
     record: Literal["trial-moved"] = "trial-moved"
 
 
-Record = Started | Continued | Intent | Done | Failed | Skipped | Ended | Kept | TrialEnded | TrialMoved
+Record = Started | Continued | Intent | TableLeft | Done | Failed | Skipped | Ended | Kept | TrialEnded | TrialMoved
 
 
 @dataclass(frozen=True)
@@ -233,7 +254,9 @@ class Run:
 
     @property
     def can_undo(self) -> bool:
-        """Whether the user may ask for an undo now."""
+        """Whether the user may ask for an undo now: also for the rest of one that could not reach a disk."""
+        if self.state in (RunState.UNDONE, RunState.PUT_BACK):
+            return any(finding.code == GONE_WITH_DISK for finding in self.findings)
         return self.state in (RunState.APPLIED, RunState.INTERRUPTED, RunState.ATTENTION)
 
     @property
@@ -306,6 +329,8 @@ def _folded(records: Iterable[Record], node: str) -> Run:
             run = _begin(record, node)
         elif run is None:
             raise ValueError("The journal does not begin with the start of a run.")
+        elif isinstance(record, TableLeft):
+            run = replace(run, seq=run.seq + 1)
         else:
             run = _next(run, record)
     if run is None:
@@ -367,7 +392,7 @@ def _next(
                 run, record, state=StepState.FAILED, ended_at=record.at, note=record.sentence, ran=record.ran
             )
         case Skipped():
-            return _change(run, record, state=StepState.DONE, ended_at=record.at, note=record.sentence)
+            return _change(run, record, state=StepState.SKIPPED, ended_at=record.at, note=record.sentence)
 
 
 def _trial_at_end(run: Run, record: Ended) -> Trial | None:

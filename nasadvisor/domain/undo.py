@@ -4,8 +4,8 @@ Undo is data derived from the plan and from what each step really did (its outco
 before the log, vdevs before slices, slices before tables.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 from nasadvisor.domain.actions import (
     Action,
@@ -24,9 +24,13 @@ from nasadvisor.domain.actions import (
     UndoAction,
 )
 from nasadvisor.domain.commands import Argv, commands
+from nasadvisor.domain.inventory import Pool
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.statements import gettext_noop as _
+
+GONE_WITH_DISK: Final = "gone-with-disk"
+"""The code of what is said where a slice could not be deleted because its disk is not on the host."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,17 @@ class Outcome:
 
     vdev_guids: tuple[str, ...] = ()
     kind: Literal["outcome"] = "outcome"
+
+
+@dataclass(frozen=True)
+class Left:
+    """What an undo left: the paths of disks that are not on the host, and of those whose old table it did not write."""
+
+    away: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+
+
+NOTHING_LEFT: Final = Left()
 
 
 def undo_of(action: Action, outcome: Outcome) -> tuple[UndoAction, ...]:
@@ -63,6 +78,19 @@ def undo_of(action: Action, outcome: Outcome) -> tuple[UndoAction, ...]:
             return tuple(DetachLog(action.pool_name, action.pool_guid, guid, action.leg) for guid in outcome.vdev_guids)
         case DropLogLeg():
             return ()
+
+
+def at_pool(action: Action, pool: Pool | None) -> Action:
+    """The same action on its pool as that is called now: pools are renamed, and get another guid by `zpool reguid`."""
+    if pool is None:
+        return action
+    match action:
+        case AddLog() | AddCache() | AttachLog() | DropLogLeg():
+            return replace(action, pool_name=pool.name, pool_guid=pool.guid)
+        case CreateSlice():
+            return replace(action, pool_guid=pool.guid)
+        case CreateTable() | SaveTable():
+            return action
 
 
 def planned_outcome(action: Action) -> Outcome:
@@ -112,8 +140,9 @@ def cannot_be_undone(plan: Plan) -> tuple[Finding, ...]:
         Finding(
             "free-space-overwritten",
             _(
-                "What lay in the unpartitioned space of the SSDs is overwritten. They were checked to hold nothing "
-                "that any tool recognises."
+                "What lay in the unpartitioned space of the SSDs is overwritten. Right before, the disk itself is "
+                "searched for anything that libblkid recognises, where each slice begins, at every MiB of its first "
+                "GiB and in 1,024 places of the rest; what begins elsewhere is not seen."
             ),
             {},
             Level.INFO,
@@ -139,22 +168,32 @@ def _legs_that_stay_out(plan: Plan) -> tuple[Finding, ...]:
     )
 
 
-def stays_after_undo(
-    plan: Plan, undone: tuple[UndoAction, ...], left_tables: tuple[str, ...] = ()
-) -> tuple[Finding, ...]:
+def stays_after_undo(plan: Plan, undone: tuple[UndoAction, ...], left: Left = NOTHING_LEFT) -> tuple[Finding, ...]:
     """What to tell when an undo has succeeded: how the SSDs are, and what the pool keeps.
 
-    `undone` is what was taken back: a run that ended before its log was added left no hole. `left_tables` are the paths
-    of SSDs whose old table was not written back.
+    `undone` is what was taken back: a run that ended before its log was added left no hole.
     """
     findings = [
+        Finding(
+            GONE_WITH_DISK,
+            _(
+                "A slice of this run was on {disk}, which is not on this host now, so the slice could not be deleted. "
+                "If that SSD is plugged in again, undo this run once more."
+            ),
+            {"disk": path},
+            Level.WARNING,
+        )
+        for path in left.away
+    ]
+    findings += [
         Finding(
             "no-slice-left",
             _("No slice is left, but the partition table of {disk} is not the old one."),
             {"disk": path},
         )
-        for path in left_tables
-    ] or [
+        for path in left.tables
+    ]
+    findings = findings or [
         Finding(
             "ssds-as-before",
             _("No slice is left. The partition table sectors of the SSDs are byte for byte as before the run."),

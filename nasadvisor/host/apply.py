@@ -1,10 +1,10 @@
 """Applying a plan, and finishing one that was interrupted: check, journal, act, verify, step by step."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from nasadvisor.domain import refusals as no
-from nasadvisor.domain.actions import Action, CreateTable, SaveTable
-from nasadvisor.domain.checks import can
+from nasadvisor.domain.actions import CreateSlice, CreateTable, SaveTable, cleaning_of
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.landed import landed
 from nasadvisor.domain.lifecycle import (
@@ -17,14 +17,16 @@ from nasadvisor.domain.lifecycle import (
     RunState,
     StepState,
 )
+from nasadvisor.domain.looks import against_room as against_room_for
 from nasadvisor.domain.plan import Plan, PlanRefused, make_plan, scope_fingerprint
 from nasadvisor.domain.platforms import Vetoes, nothing_forbidden, vetoes_of
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.undo import Outcome
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.executor import Executor
+from nasadvisor.host.gate import Gate, Permit
 from nasadvisor.host.logbook import Logbook
+from nasadvisor.host.steps import image_before, own_table, run_permit
 from nasadvisor.host.undo import put_back
 
 NOT_SEEN: Final = Statement(
@@ -36,20 +38,20 @@ NOT_SEEN: Final = Statement(
 )
 
 
-def apply_checked(plan: Plan, book: Logbook, executor: Executor, vetoes: Vetoes = nothing_forbidden) -> Run:
+def apply_checked(plan: Plan, book: Logbook, gate: Gate, vetoes: Vetoes = nothing_forbidden) -> Run:
     """Run a fresh plan whose start is in the logbook. The host lock is held by the caller."""
     try:
-        inventory = executor.inventory()
+        inventory = gate.inventory()
         refusals = (
             vetoes_of(vetoes(inventory), Goal.APPLY, plan)
             or against(plan, inventory)
-            or _hidden(plan, inventory, executor)
+            or tuple(against_room(plan, inventory, gate))
         )
     except HostError as error:
         refusals = (no.HostUnreadable(error.statement),)
     if refusals:
         return book.end(RunState.REFUSED, refusals)
-    return run_steps(plan, book, executor, inventory, Goal.APPLY)
+    return run_steps(plan, book, gate, inventory, Goal.APPLY)
 
 
 def against(plan: Plan, inventory: Inventory) -> tuple[Refused, ...]:
@@ -67,75 +69,84 @@ def against(plan: Plan, inventory: Inventory) -> tuple[Refused, ...]:
     return () if again == plan else (no.PlanForeign(),)
 
 
-def run_steps(plan: Plan, book: Logbook, executor: Executor, inventory: Inventory, goal: Goal) -> Run:
+def run_steps(plan: Plan, book: Logbook, gate: Gate, inventory: Inventory, goal: Goal) -> Run:
     """Run every step that is not done yet; what fails is put back."""
     for number, action in enumerate(plan.actions):
         if book.run.steps[number].state is StepState.DONE:
             continue
-        answer = can(action, inventory)
-        if isinstance(answer, Refused):
-            book.write(Failed(book.now(), goal, number, answer.plain))
-            return put_back(plan, book, executor)
         try:
-            book.write(Intent(book.now(), goal, number, _image(action, inventory, book, executor)))
-            ran = executor.do(action, inventory)
-            inventory = executor.inventory()
+            permit = gate.ask(action, inventory, own_table(book, action))
+            if isinstance(permit, Refused):
+                book.write(Failed(book.now(), goal, number, permit.plain))
+                return put_back(plan, book, gate)
+            book.write(Intent(book.now(), goal, number, _image(permit)))
+            ran = run_permit(permit, book, gate, goal, number)
+            inventory = gate.inventory()
         except HostError as error:
             book.write(Failed(book.now(), goal, number, error.statement))
-            return put_back(plan, book, executor)
+            return put_back(plan, book, gate)
         outcome = Outcome() if isinstance(action, SaveTable) else landed(action, inventory)
         if outcome is None:
             book.write(Failed(book.now(), goal, number, NOT_SEEN, ran))
-            return put_back(plan, book, executor)
+            return put_back(plan, book, gate)
         book.write(Done(book.now(), goal, number, outcome, ran))
-    return book.end(RunState.APPLIED)
+    missing = tuple(_not_there(plan, inventory))
+    return book.end(RunState.ATTENTION, missing) if missing else book.end(RunState.APPLIED)
 
 
-def finish_checked(plan: Plan, book: Logbook, executor: Executor, vetoes: Vetoes = nothing_forbidden) -> Run:
+def finish_checked(plan: Plan, book: Logbook, gate: Gate, vetoes: Vetoes = nothing_forbidden) -> Run:
     """Finish an interrupted run whose continuation is in the logbook: classify each step, then run what is left."""
     try:
-        inventory = executor.inventory()
-        refusals = vetoes_of(vetoes(inventory), Goal.FINISH, plan)
+        inventory = gate.inventory()
+        refusals = vetoes_of(vetoes(inventory), Goal.FINISH, plan) or _settle_steps(plan, book, gate, inventory)
         if refusals:
             return book.end(RunState.INTERRUPTED, refusals)
-        inventory = _settle_steps(plan, book, executor, inventory)
+        inventory = gate.inventory()
     except HostError as error:
         return book.end(RunState.INTERRUPTED, (no.HostUnreadable(error.statement),))
-    return run_steps(plan, book, executor, inventory, Goal.FINISH)
+    return run_steps(plan, book, gate, inventory, Goal.FINISH)
 
 
-def _settle_steps(plan: Plan, book: Logbook, executor: Executor, inventory: Inventory) -> Inventory:
-    """Find out about steps of which only the intent is known; clean up those that did not get through."""
+def _settle_steps(plan: Plan, book: Logbook, gate: Gate, inventory: Inventory) -> tuple[Refused, ...]:
+    """Find out about steps of which no result is known; clean up those that did not get through.
+
+    What stands against that is returned, and then nothing more is done.
+    """
     for number, action in enumerate(plan.actions):
-        if book.run.steps[number].state is not StepState.STARTED:
+        state = book.run.steps[number].state
+        if state is StepState.DONE:
             continue
         outcome = landed(action, inventory)
         if outcome is not None:
             book.write(Done(book.now(), Goal.FINISH, number, outcome, found=True))
-        else:
-            executor.clear_traces(action, inventory, _recorded_image(action, book))
-            inventory = executor.inventory()
-    return inventory
+            continue
+        for cleaning in cleaning_of(action) if state is StepState.STARTED else ():
+            permit = gate.ask(cleaning, inventory, own_table(book, cleaning))
+            if isinstance(permit, Refused):
+                return (permit,)
+            gate.do(permit)
+            inventory = gate.inventory()
+    return ()
 
 
-def _hidden(plan: Plan, inventory: Inventory, executor: Executor) -> tuple[Refused, ...]:
-    """Free space that is not as empty as the table says: somebody deleted a partition and may want it back."""
-    refusals = []
-    for piece in plan.slices:
-        what = executor.hidden_content(piece)
-        disk = inventory.disk(piece.disk_key)
-        if what and disk:
-            refusals.append(no.HiddenContent(disk, piece, what))
-    return tuple(refusals)
+def _not_there(plan: Plan, inventory: Inventory) -> Iterator[Refused]:
+    """The steps of a run whose effect the host does not show now that all are done."""
+    for action in plan.actions:
+        if not isinstance(action, SaveTable) and landed(action, inventory) is None:
+            yield no.StepNotThere(action.describe())
 
 
-def _image(action: Action, inventory: Inventory, book: Logbook, executor: Executor) -> DiskImage | None:
-    """What the journal must hold before the first step on a disk; the first image taken stays the valid one."""
-    if not isinstance(action, CreateTable | SaveTable) or book.image_of(action.disk_key):
-        return None
-    disk = inventory.disk(action.disk_key)
-    return executor.table_image(disk) if disk else None
+def against_room(plan: Plan, inventory: Inventory, gate: Gate) -> Iterator[Refused]:
+    """What the disks themselves hold where the plan wants to write, looked up before the first write.
+
+    A table's own rules are asked with its step; those of a slice that follows it need the table.
+    """
+    for action in plan.actions:
+        if isinstance(action, CreateTable | SaveTable):
+            yield from gate.against(action, inventory)
+        elif isinstance(action, CreateSlice):
+            yield from against_room_for(action.slice, gate.look(action, inventory), inventory)
 
 
-def _recorded_image(action: Action, book: Logbook) -> DiskImage | None:
-    return book.image_of(action.disk_key) if isinstance(action, CreateTable | SaveTable) else None
+def _image(permit: Permit) -> DiskImage | None:
+    return image_before(permit) if isinstance(permit.step, CreateTable | SaveTable) else None

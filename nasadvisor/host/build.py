@@ -9,7 +9,8 @@ from nasadvisor.host.adapters.clocks import read_moment
 from nasadvisor.host.adapters.process import HostRunner
 from nasadvisor.host.candidate import CandidateHost
 from nasadvisor.host.config import HostConfig
-from nasadvisor.host.executor import Executor, MachineExecutor
+from nasadvisor.host.executor import MachineExecutor
+from nasadvisor.host.gate import Executor
 from nasadvisor.host.inventory import read_inventory
 from nasadvisor.host.leftovers import Leftovers
 from nasadvisor.host.machine import Machine

@@ -1,29 +1,30 @@
 """Testing a blank SSD: a slice for the time of the test, made and taken back by the executor and its rules.
 
 Nothing decides here what may be written to: the plan is that of a log on this SSD, without its last step, and every
-step asks `can` and `can_undo` as an ordinary run does.
+step passes the gate as those of an ordinary run do.
 """
 
 from dataclasses import dataclass
 from typing import Final
 
-from nasadvisor.domain.actions import Action, CreateSlice, CreateTable, RestoreTable, SaveTable, Slice
-from nasadvisor.domain.checks import can
+from nasadvisor.domain.actions import CreateSlice, CreateTable, RestoreTable, SaveTable, Slice
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.landed import gone, landed
+from nasadvisor.domain.looks import Step
 from nasadvisor.domain.measurement import Begin, Stage
-from nasadvisor.domain.plan import PlanIds, PlanRefused, PlanRequest, make_plan
+from nasadvisor.domain.plan import PlanIds, PlanRefused, PlanRequest, Preparation, make_plan
 from nasadvisor.domain.probing import CandidateRecord, CandidateResult, FioFigures
-from nasadvisor.domain.refusals import HiddenContent
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.table_area import image_of
+from nasadvisor.domain.tables import OwnTable, disk_key_of, table_of_steps
 from nasadvisor.domain.undo import Outcome, undo_of
-from nasadvisor.domain.undo_checks import can_undo
 from nasadvisor.domain.units import KIB, MIB
 from nasadvisor.host.adapters.fio import FioJob, run_fio
 from nasadvisor.host.adapters.process import Runner, Tool
+from nasadvisor.host.apply import against_room
 from nasadvisor.host.errors import HostError, RulesForbid, ToolMissing
-from nasadvisor.host.executor import Executor
+from nasadvisor.host.gate import Gate
 from nasadvisor.host.leftovers import Leftovers
 from nasadvisor.host.lock import host_lock
 from nasadvisor.host.probe import quietly
@@ -75,20 +76,21 @@ def measure_candidate(
     if not host.runner.has(Tool.FIO):
         raise ToolMissing(Tool.FIO, "fio", ("/usr/bin",))
     with host_lock(host.runs.locks, LOCK_WAIT_S) as descriptors:
-        executor = host.runs.executor(descriptors)
-        inventory = executor.inventory()
-        actions = _preparation(request, ids, inventory, executor)
+        gate = Gate(host.runs.executor(descriptors))
+        inventory = gate.inventory()
+        actions = _preparation(request, ids, inventory, gate)
         at = host.runs.clock().isoformat(timespec="seconds")
         disk = inventory.disk(request.log_disks[0])
-        images = (executor.table_image(disk),) if disk else ()
+        table = gate.look(actions[0], inventory).table
+        images = (image_of(disk, table),) if disk and table else ()
         record = CandidateRecord(ids.plan_id, at, actions, images)
         host.leftovers.write(record)
         try:
-            _make(actions, inventory, executor)
+            _make(record, inventory, gate)
             piece = next(action.slice for action in actions if isinstance(action, CreateSlice))
             measured = _measure(host.runner.holding(descriptors), piece, seconds, begin)
         finally:
-            _take_back(record, executor, host.leftovers)
+            _take_back(record, gate, host.leftovers)
     label = disk.label if disk else ""
     return CandidateResult(ids.plan_id, request.log_disks[0], label, at, *measured)
 
@@ -104,34 +106,39 @@ def clean_up_candidates(host: CandidateHost) -> tuple[str, ...]:
     records = host.leftovers.candidates()
     if records:
         with host_lock(host.runs.locks, LOCK_WAIT_S) as descriptors:
-            executor = host.runs.executor(descriptors)
+            gate = Gate(host.runs.executor(descriptors))
             for record in host.leftovers.candidates():
-                _take_back(record, executor, host.leftovers)
+                _take_back(record, gate, host.leftovers)
     host.leftovers.refuse_damaged(CandidateRecord)
     return tuple(record.id for record in records)
 
 
-def _preparation(request: PlanRequest, ids: PlanIds, inventory: Inventory, executor: Executor) -> tuple[Action, ...]:
+def _preparation(request: PlanRequest, ids: PlanIds, inventory: Inventory, gate: Gate) -> tuple[Preparation, ...]:
     """Table and slice of a plan that would be allowed as a whole."""
     plan = make_plan(request, inventory, ids)
     if isinstance(plan, PlanRefused):
         raise CandidateRefused(plan.refusals)
-    for piece in plan.slices:
-        what, disk = executor.hidden_content(piece), inventory.disk(piece.disk_key)
-        if what and disk:
-            raise CandidateRefused((HiddenContent(disk, piece, what),))
+    refusals = tuple(against_room(plan, inventory, gate))
+    if refusals:
+        raise CandidateRefused(refusals)
     return tuple(action for action in plan.actions if isinstance(action, CreateTable | SaveTable | CreateSlice))
 
 
-def _make(actions: tuple[Action, ...], inventory: Inventory, executor: Executor) -> None:
-    for action in actions:
-        answer = can(action, inventory)
-        if isinstance(answer, Refused):
-            raise CandidateRefused((answer,))
-        executor.do(action, inventory)
-        inventory = executor.inventory()
+def _make(record: CandidateRecord, inventory: Inventory, gate: Gate) -> None:
+    for action in record.actions:
+        permit = gate.ask(action, inventory, _own_table(record, action))
+        if isinstance(permit, Refused):
+            raise CandidateRefused((permit,))
+        gate.do(permit)
+        inventory = gate.inventory()
         if not isinstance(action, SaveTable) and landed(action, inventory) is None:
             raise SliceStays(Statement("not-shown", NOT_SHOWN, {"step": action.describe()}))
+
+
+def _own_table(record: CandidateRecord, step: Step) -> OwnTable | None:
+    """What the test's record knows of the SSD's table: what was there, and what its own steps can have left."""
+    image = next((image for image in record.images if image.disk_key == disk_key_of(step)), None)
+    return table_of_steps(image, record.actions) if image else None
 
 
 def _measure(
@@ -161,19 +168,19 @@ def half_of_fill_s(seconds: int) -> int:
     return max(seconds * FILL_SHARE // 2, 1)
 
 
-def _take_back(record: CandidateRecord, executor: Executor, leftovers: Leftovers) -> None:
+def _take_back(record: CandidateRecord, gate: Gate, leftovers: Leftovers) -> None:
     """Undo the recorded actions, the last first; each is looked up before and after."""
-    inventory = executor.inventory()
-    images = {image.disk_key: image for image in record.images}
+    inventory = gate.inventory()
     for undo in (undo for action in reversed(record.actions) for undo in undo_of(action, Outcome())):
         if gone(undo, inventory):
             continue
-        answer = can_undo(undo, inventory)
-        if isinstance(answer, Refused):
-            raise SliceStays(answer)
-        image = images.get(undo.disk_key) if isinstance(undo, RestoreTable) else None
-        executor.undo(undo, inventory, image)
-        inventory = executor.inventory()
+        permit = gate.ask(undo, inventory, _own_table(record, undo))
+        if isinstance(permit, Refused) and isinstance(undo, RestoreTable):
+            continue  # somebody else changed the table, or a tool wrote it another way: it stays, without our slice
+        if isinstance(permit, Refused):
+            raise SliceStays(permit)
+        gate.do(permit)
+        inventory = gate.inventory()
         if not isinstance(undo, RestoreTable) and not gone(undo, inventory):
             raise SliceStays(Statement("still-shown", STILL_SHOWN, {"step": undo.describe()}))
     leftovers.remove(record)

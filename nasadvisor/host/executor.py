@@ -1,19 +1,19 @@
-"""Doing one action on the real machine: the commands of `domain.commands`, and the few bytes we write ourselves.
+"""Doing one step on the real machine: the commands of `domain.commands`, and the few bytes we write ourselves.
 
-An executor decides nothing: rules were asked before, and what happened is read off a fresh inventory afterwards.
+An executor decides nothing: the gate asked the rules and looked at the bytes right before, and what happened is read
+off a fresh inventory afterwards.
 """
 
-import base64
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from nasadvisor.domain.actions import (
-    Action,
     AddCache,
     AddLog,
     AttachLog,
+    ClearSlice,
     CreateSlice,
     CreateTable,
     DeleteSlice,
@@ -21,32 +21,38 @@ from nasadvisor.domain.actions import (
     DropLogLeg,
     RemoveVdev,
     RestoreTable,
+    RewindTable,
     SaveTable,
     Slice,
-    UndoAction,
     slices_of,
 )
 from nasadvisor.domain.commands import Argv, commands, dry_run_argv
 from nasadvisor.domain.inventory import Disk, Inventory
-from nasadvisor.domain.lifecycle import CommandRan, DiskImage
+from nasadvisor.domain.lifecycle import CommandRan
+from nasadvisor.domain.looks import Look, Step
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.table_area import Area
+from nasadvisor.domain.tables import OwnTable
 from nasadvisor.host.adapters.blockdev import (
     NOT_THERE,
     DeviceChanged,
     blank_slice,
+    forget_buffers,
+    has_partition,
+    leads_to,
     open_disk,
     open_slice,
     read_all,
     reread_table,
+    watch_disk,
     write_all,
 )
 from nasadvisor.host.adapters.process import Command, Tool
 from nasadvisor.host.adapters.zpool_add import check_dry_run
-from nasadvisor.host.errors import HostError
+from nasadvisor.host.gate import Permit, PermitMisused, Ran
 from nasadvisor.host.inventory import read_inventory
+from nasadvisor.host.look import look_at
 from nasadvisor.host.machine import Machine
-
-Ran = tuple[CommandRan, ...]
 
 TIMEOUTS_S: Final = {Tool.ZPOOL: 900.0, Tool.SGDISK: 60.0, Tool.BLKDISCARD: 600.0}
 """`zpool remove` of a cache evicts every header of it first and was seen to take 5 minutes (OpenZFS issue 3358)."""
@@ -59,45 +65,6 @@ TOLERATED: Final = {
 SETTLE_S: Final = 60
 
 
-class ImageMissing(HostError):  # noqa: N818 - named for what happened
-    """The journal holds no copy of the sectors that are to be put back."""
-
-    def __init__(self, path: str) -> None:
-        template = _(
-            "The journal holds no copy of the partition table sectors of {path}, so they are left as they are. Our "
-            "slices are gone from it; `sgdisk --print {path}` shows what is there."
-        )
-        super().__init__(template, path=path)
-
-
-class Executor(Protocol):
-    """Acts on one host. Every method may raise HostError."""
-
-    def inventory(self) -> Inventory:
-        """The host as it is now."""
-        ...
-
-    def table_image(self, disk: Disk) -> DiskImage:
-        """The sectors that hold the disk's partition table, or would hold one."""
-        ...
-
-    def hidden_content(self, piece: Slice) -> str:
-        """What is recognised at the place where a slice is to go; "" for nothing."""
-        ...
-
-    def do(self, action: Action, inventory: Inventory) -> Ran:
-        """Run one action of a plan."""
-        ...
-
-    def undo(self, action: UndoAction, inventory: Inventory, image: DiskImage | None) -> Ran:
-        """Run one undo action; `image` is that of the disk whose table is restored."""
-        ...
-
-    def clear_traces(self, action: Action, inventory: Inventory, image: DiskImage | None) -> None:
-        """Clean up what a step left that began but did not get through, so that it can run again."""
-        ...
-
-
 @dataclass(frozen=True)
 class MachineExecutor:
     """The executor of a real machine."""
@@ -108,110 +75,95 @@ class MachineExecutor:
         """See `Executor.inventory`."""
         return read_inventory(self.machine)
 
-    def table_image(self, disk: Disk) -> DiskImage:
-        """See `Executor.table_image`."""
-        with open_disk(disk, self.machine.disks.identify, os.O_RDONLY) as descriptor:
-            size, end = disk.identity.size_bytes, disk.usable_end_bytes
-            head = read_all(descriptor, disk.usable_start_bytes, 0, disk.path)
-            tail = read_all(descriptor, size - end, end, disk.path)
-        return DiskImage(disk.key, disk.table_uuid, base64.b64encode(head).decode(), base64.b64encode(tail).decode())
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+        """See `Executor.look`."""
+        return look_at(self.machine, step, inventory, own)
 
-    def hidden_content(self, piece: Slice) -> str:
-        """See `Executor.hidden_content`. blkid(8) exits with 2 where it recognises nothing."""
-        place = ("--offset", str(piece.start_bytes), "--size", str(piece.size_bytes))
-        args = ("--probe", *place, "--output", "value", "--match-tag", "TYPE", piece.disk_path)
-        found = self.machine.runner.run(Command(Tool.BLKID, args, 60, frozenset({0, 2})))
-        return found.stdout.strip() if found.code == 0 else ""
-
-    def do(self, action: Action, inventory: Inventory) -> Ran:
+    def do(self, permit: Permit) -> Ran:
         """See `Executor.do`."""
-        match action:
-            case CreateTable():
-                self._check_disk(action.disk_key, inventory)
-                ran = self._run(commands(action))
-                self._settle()
+        step = permit.spend()
+        ran: Ran = ()
+        match step:
             case SaveTable():
-                ran = ()
-            case CreateSlice(slice=piece):
-                self._check_disk(piece.disk_key, inventory)
-                ran = self._run(commands(action))
-                self._show_partition(piece, "--add")
-                blank_slice(piece, self.machine.roots.sys)
-                self._settle()
-            case AddLog() | AddCache():
-                self._check_slices(action)
-                ran = (self._dry_run(action), *self._run(commands(action)))
-            case AttachLog():
-                self._check_slices(action)
-                ran = self._run(commands(action))
-            case DropLogLeg():
-                ran = self._run(commands(action))
-                self._settle()
-        return ran
-
-    def undo(self, action: UndoAction, inventory: Inventory, image: DiskImage | None) -> Ran:
-        """See `Executor.undo`."""
-        match action:
-            case RemoveVdev() | DetachLog():
-                ran = self._run(commands(action))
-            case DeleteSlice(slice=piece):
-                ran = self._delete(action, piece, inventory)
-            case RestoreTable():
-                ran = ()
-                if image is None:
-                    raise ImageMissing(action.disk_path)
-                self._restore(action.disk_key, inventory, image)
+                return ran
+            case CreateTable():
+                ran = self._on_disk(step.disk_key, step.disk_path, permit.inventory, commands(step))
+            case CreateSlice():
+                ran = self._create(step, permit.inventory)
+            case AddLog() | AddCache() | AttachLog():
+                ran = self._add(step)
+            case DropLogLeg() | RemoveVdev() | DetachLog():
+                ran = self._run(commands(step))
+            case DeleteSlice():
+                ran = self._delete(step, permit.inventory)
+            case ClearSlice():
+                blank_slice(step.slice, self.machine.roots.sys)
+            case RestoreTable() | RewindTable():
+                self._write_table(step, permit.inventory, permit.area)
         self._settle()
         return ran
 
-    def clear_traces(self, action: Action, inventory: Inventory, image: DiskImage | None) -> None:
-        """See `Executor.clear_traces`."""
-        if isinstance(action, CreateTable) and image is not None:
-            self._restore(action.disk_key, inventory, image)
-        elif isinstance(action, AddLog | AddCache | AttachLog):
-            for piece in slices_of(action):
-                blank_slice(piece, self.machine.roots.sys)
-        self._settle()
+    def _create(self, step: CreateSlice, inventory: Inventory) -> Ran:
+        piece = step.slice
+        ran = self._on_disk(piece.disk_key, piece.disk_path, inventory, commands(step))
+        self._tell_kernel(piece, inventory, "--add")
+        blank_slice(piece, self.machine.roots.sys)
+        return ran
 
-    def _delete(self, action: DeleteSlice, piece: Slice, inventory: Inventory) -> Ran:
-        self._check_disk(piece.disk_key, inventory)
+    def _add(self, step: AddLog | AddCache | AttachLog) -> Ran:
+        for piece in slices_of(step):
+            with open_slice(piece, self.machine.roots.sys):
+                pass  # it is ours, and nobody else has it
+            self._check_path(piece)
+        self._settle()
+        tried = () if isinstance(step, AttachLog) else (self._dry_run(step),)
+        return (*tried, *self._run(commands(step)))
+
+    def _delete(self, step: DeleteSlice, inventory: Inventory) -> Ran:
+        piece = step.slice
+        disk = _known(piece.disk_key, inventory)
+        with open_disk(piece.disk_path, disk, self.machine.disks.identify, os.O_RDONLY):
+            pass  # it is the disk that is meant
         with open_slice(piece, self.machine.roots.sys):
             pass  # it is ours, and nobody else has it
-        *clearing, deleting = commands(action)
+        *clearing, deleting = commands(step)
         ran = self._run(tuple(clearing))
         blank_slice(piece, self.machine.roots.sys)
         self._settle()
-        ran = (*ran, *self._run((deleting,)))
-        self._show_partition(piece, "--delete")
+        ran = (*ran, *self._on_disk(piece.disk_key, piece.disk_path, inventory, (deleting,)))
+        self._tell_kernel(piece, inventory, "--delete")
         return ran
 
-    def _restore(self, key: str, inventory: Inventory, image: DiskImage) -> None:
-        disk = _known(key, inventory)
-        head, tail = base64.b64decode(image.head_base64), base64.b64decode(image.tail_base64)
-        with open_disk(disk, self.machine.disks.identify, os.O_RDWR) as descriptor:
-            write_all(descriptor, head, 0, disk.path)
-            write_all(descriptor, tail, disk.identity.size_bytes - len(tail), disk.path)
+    def _write_table(self, step: RestoreTable | RewindTable, inventory: Inventory, area: Area | None) -> None:
+        if area is None:
+            raise PermitMisused(f"the permit for {step.action} holds no sectors")
+        disk, path = _known(step.disk_key, inventory), step.disk_path
+        parts = ((area.head, 0), (area.tail, disk.identity.size_bytes - len(area.tail)))
+        with open_disk(path, disk, self.machine.disks.identify, os.O_RDWR) as descriptor:
+            for data, offset in parts:
+                write_all(descriptor, data, offset, path)
             os.fsync(descriptor)
+            forget_buffers(descriptor)
+            for data, offset in parts:
+                if read_all(descriptor, len(data), offset, path) != data:
+                    raise DeviceChanged(path, _("the restored sectors read back differently"))
             reread_table(descriptor)
-            for data, offset in ((head, 0), (tail, disk.identity.size_bytes - len(tail))):
-                if read_all(descriptor, len(data), offset, disk.path) != data:
-                    raise DeviceChanged(disk.path, _("the restored sectors read back differently"))
 
-    def _check_disk(self, key: str, inventory: Inventory) -> None:
-        """The last look before a program writes to the disk: it is there, it is the one, nobody else has it.
+    def _on_disk(self, key: str, path: str, inventory: Inventory, argvs: tuple[Argv, ...]) -> Ran:
+        """Run commands that are given this name of a disk, the disk held open meanwhile.
 
-        The claim is given up again before the program starts: it needs its own, and a claim of ours would keep the
-        kernel from reading the new table. The program is given a persistent name, which another disk cannot have.
+        First with a claim: nobody else has it. The claim is given up again, for a program needs its own, and one of
+        ours would keep the kernel from reading the new table. That the name led to the disk all the time is seen on
+        the descriptor.
         """
-        with open_disk(_known(key, inventory), self.machine.disks.identify, os.O_RDONLY):
+        disk, identify = _known(key, inventory), self.machine.disks.identify
+        with open_disk(path, disk, identify, os.O_RDONLY):
             pass
-
-    def _check_slices(self, action: AddLog | AddCache | AttachLog) -> None:
-        for piece in slices_of(action):
-            with open_slice(piece, self.machine.roots.sys):
-                pass
-            self._check_path(piece)
-        self._settle()
+        with watch_disk(path, disk, identify) as descriptor:
+            ran = self._run(argvs)
+            if not leads_to(path, descriptor):
+                raise DeviceChanged(path, _("the name was given to another device while a command used it"))
+        return ran
 
     def _check_path(self, piece: Slice) -> None:
         """The name given to OpenZFS must lead to the same device as the PARTUUID that only this slice has."""
@@ -232,13 +184,16 @@ class MachineExecutor:
         output = self.machine.runner.run(Command(tool, argv[1:], TIMEOUTS_S[tool], expected))
         return CommandRan(argv, output.code, output.stdout, output.stderr, round(output.seconds, 3))
 
-    def _show_partition(self, piece: Slice, change: str) -> None:
+    def _tell_kernel(self, piece: Slice, inventory: Inventory, change: str) -> None:
         """Tell the kernel of one partition where it could not read the whole table, because another is in use.
 
-        partx(8) with `--add` or `--delete`; it fails if the kernel knows already, which is as good.
+        partx(8) with `--add` or `--delete`; it fails if the kernel knows already, which is as good. What the kernel
+        knows is read from sysfs: udev takes away a partition's names before the kernel lets go of the partition.
         """
         self._settle()
-        known = _exists(piece.partuuid_path)
+        disk = _known(piece.disk_key, inventory)
+        with watch_disk(piece.disk_path, disk, self.machine.disks.identify) as descriptor:
+            known = has_partition(descriptor, piece.number, self.machine.roots.sys)
         if known == (change == "--add"):
             return
         args = (change, "--nr", str(piece.number), piece.disk_path)

@@ -16,7 +16,7 @@ from nasadvisor.domain.trial import DAY_S, LONGEST_S, Moment, is_length
 from nasadvisor.domain.unreadable_runs import UnreadableRun
 from nasadvisor.host.apply import apply_checked, finish_checked
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.executor import Executor
+from nasadvisor.host.gate import Executor, Gate
 from nasadvisor.host.journal import (
     Journal,
     JournalUnreadable,
@@ -118,7 +118,7 @@ def apply_plan(host: RunHost, plan: Plan, by: str, observe: Observer, trial_s: i
         except JournalUnwritable:
             journal.discard()
             raise
-        run = apply_checked(plan, book, host.executor(descriptors), host.vetoes)
+        run = apply_checked(plan, book, Gate(host.executor(descriptors)), host.vetoes)
         return noted(run, host.journals, host.moment)
 
 
@@ -135,7 +135,7 @@ def finish_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
             raise WrongMoment(run, _("The run {run} is {state}, so it cannot be finished. Nothing was changed."))
         book.journal.keep_reserve()
         book.write(Continued(book.now(), Goal.FINISH, by))
-        run = finish_checked(run.plan, book, host.executor(descriptors), host.vetoes)
+        run = finish_checked(run.plan, book, Gate(host.executor(descriptors)), host.vetoes)
         return noted(run, host.journals, host.moment)
 
 
@@ -151,7 +151,7 @@ def undo_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
         if not run.can_undo:
             raise WrongMoment(run, _("The run {run} is {state}, so it cannot be undone. Nothing was changed."))
         book.journal.keep_reserve()
-        return undo_checked(run.plan, book, host.executor(descriptors), by, host.vetoes)
+        return undo_checked(run.plan, book, Gate(host.executor(descriptors)), by, host.vetoes)
 
 
 def show_run(host: RunHost, run_id: str) -> Run:

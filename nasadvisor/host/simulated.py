@@ -8,16 +8,22 @@ from dataclasses import dataclass, field, replace
 from nasadvisor.domain.actions import (
     PLANNED_GUID,
     Action,
+    ClearSlice,
     DeleteSlice,
     DetachLog,
     RemoveVdev,
     RestoreTable,
+    RewindTable,
     Slice,
     UndoAction,
 )
 from nasadvisor.domain.commands import commands
 from nasadvisor.domain.inventory import Disk, HoldKind, Inventory, Partition, Pool, TableKind, Vdev
-from nasadvisor.domain.lifecycle import CommandRan, DiskImage
+from nasadvisor.domain.lifecycle import CommandRan
+from nasadvisor.domain.looks import Look, Step
+from nasadvisor.domain.table_area import Area
+from nasadvisor.domain.tables import OwnTable, disk_key_of
+from nasadvisor.host.gate import Permit
 
 FIRST_GUID = 9_000_000_000_000_000_001
 
@@ -34,39 +40,31 @@ class SimulatedExecutor:
         """The simulated host now."""
         return self.state
 
-    def table_image(self, disk: Disk) -> DiskImage:
-        """An empty image; what is needed to restore is remembered here."""
-        self.tables.setdefault(disk.key, (disk.table, disk.table_uuid))
-        return DiskImage(disk.key, disk.table_uuid, "", "")
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+        """Every slice is empty here, and every table as the run left it."""
+        del inventory, own
+        disk = self.state.disk(disk_key_of(step))
+        if disk:
+            self.tables.setdefault(disk.key, (disk.table, disk.table_uuid))
+        return Look(table=Area(b"", b""))
 
-    def hidden_content(self, piece: Slice) -> str:
-        """Free space is always empty here."""
-        del piece
-        return ""
-
-    def do(self, action: Action, inventory: Inventory) -> tuple[CommandRan, ...]:
-        """Take the action's own word for its effect."""
-        del inventory
-        forwards = action.forwards(self.state)
-        self.state = replace(forwards, pools=tuple(self._named(pool) for pool in forwards.pools))
-        return _ran(action)
-
-    def undo(self, action: UndoAction, inventory: Inventory, image: DiskImage | None) -> tuple[CommandRan, ...]:
-        """Take the action's effect out of the inventory."""
-        del inventory, image
-        match action:
+    def do(self, permit: Permit) -> tuple[CommandRan, ...]:
+        """Take an action's own word for its effect, and an undo action's effect out of the inventory."""
+        step = permit.spend()
+        match step:
             case RemoveVdev(vdev_guid=guid) | DetachLog(vdev_guid=guid):
-                self._change_pool(action.pool_guid, guid)
+                self._change_pool(step.pool_guid, guid)
             case DeleteSlice(slice=piece):
                 self._change_disk(piece.disk_key, piece)
             case RestoreTable(disk_key=key):
                 table, table_uuid = self.tables[key]
                 self._replace_disk(key, table=table, table_uuid=table_uuid)
-        return _ran(action)
-
-    def clear_traces(self, action: Action, inventory: Inventory, image: DiskImage | None) -> None:
-        """Nothing is ever half done here."""
-        del action, inventory, image
+            case RewindTable() | ClearSlice():
+                return ()  # nothing is ever half done here
+            case _:
+                forwards = step.forwards(self.state)
+                self.state = replace(forwards, pools=tuple(self._named(pool) for pool in forwards.pools))
+        return _ran(step)
 
     def _named(self, pool: Pool) -> Pool:
         return replace(

@@ -12,14 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from nasadvisor.documents import from_json
-from nasadvisor.domain.actions import Action
 from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import CommandRan
 from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.waiting import WaitingPrograms
 from nasadvisor.host.config import load_config
 from nasadvisor.host.errors import HostError
+from nasadvisor.host.gate import Permit, Ran
 from nasadvisor.host.runs import RunHost
 from nasadvisor.host.simulated import SimulatedExecutor
 from nasadvisor.host.simulated_samples import simulated_facts, simulated_sample, simulated_waiting
@@ -36,10 +35,10 @@ STEP_S = 0.7
 class SlowExecutor(SimulatedExecutor):
     """Takes its time."""
 
-    def do(self, action: Action, inventory: Inventory) -> tuple[CommandRan, ...]:
+    def do(self, permit: Permit) -> Ran:
         """See `SimulatedExecutor.do`."""
         time.sleep(STEP_S)
-        return super().do(action, inventory)
+        return super().do(permit)
 
 
 def now() -> datetime:

@@ -68,7 +68,7 @@ class TaskLog:
 def _lines_of(step: Step, count: int) -> list[str]:
     place = f"{step.number + 1}/{count} {step.what}"
     begun = [] if step.state is StepState.PENDING else [place]
-    if step.state in (StepState.DONE, StepState.FAILED):
+    if step.state in (StepState.DONE, StepState.SKIPPED, StepState.FAILED):
         begun.append(f"{place}: {step.state}{f': {step.note}' if step.note else ''}")
     return begun
 

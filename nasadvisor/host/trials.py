@@ -13,6 +13,7 @@ from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.trial import MINUTE_S, Moment, TrialClock, begin_clock, count_on, is_over, moved_end
 from nasadvisor.host.errors import HostError
+from nasadvisor.host.gate import Gate
 from nasadvisor.host.journal import open_journal, run_ids
 from nasadvisor.host.lock import host_lock
 from nasadvisor.host.logbook import Observer
@@ -66,7 +67,7 @@ def end_trial(host: RunHost, run_id: str, observe: Observer) -> Run:
         book.journal.keep_reserve()
         # First: whatever happens from here on, the undo is not begun by itself a second time.
         book.write(TrialEnded(book.now()))
-        return undo_checked(run.plan, book, host.executor(descriptors), run.by, host.vetoes)
+        return undo_checked(run.plan, book, Gate(host.executor(descriptors)), run.by, host.vetoes)
 
 
 def move_trial(host: RunHost, run_id: str, until: str, observe: Observer) -> Run:

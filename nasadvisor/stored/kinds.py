@@ -26,7 +26,7 @@ from nasadvisor.domain.traffic_findings import PoolTraffic
 from nasadvisor.domain.trial import TrialClock
 from nasadvisor.domain.unreadable_runs import UnreadableRun
 from nasadvisor.domain.waiting import WaitingPrograms
-from nasadvisor.stored.upgrades import Upgrade, record
+from nasadvisor.stored.upgrades import Upgrade, record, run
 
 FIRST: Final = 1
 
@@ -54,7 +54,7 @@ INVENTORY: Final = Kind("inventory", Inventory, numbered_from=FIRST)
 _KINDS: Final = (
     Kind("record", Record, record.UPGRADES, numbered_from=FIRST),
     Kind("plan", Plan, numbered_from=FIRST),
-    Kind("run", Run, numbered_from=FIRST),
+    Kind("run", Run, run.UPGRADES, numbered_from=FIRST),
     INVENTORY,
     Kind("unreadable-run", UnreadableRun),
     Kind("trial-clock", TrialClock),

@@ -34,7 +34,12 @@ def label(pool_name: str, pool_guid: int, vdev_guid: int, state: PoolState) -> b
     """One label; a cache's has no pool, so an empty name and the guid 0."""
     pairs = _uint64("version", _VERSION) + _uint64("state", state) + _uint64("guid", vdev_guid)
     if pool_name:
-        pairs += _string("name", pool_name) + _uint64("pool_guid", pool_guid) + _uint64("top_guid", vdev_guid)
+        pairs += (
+            _uint64("txg", 4)
+            + _string("name", pool_name)
+            + _uint64("pool_guid", pool_guid)
+            + _uint64("top_guid", vdev_guid)
+        )
     listed = bytes((1, 1, 0, 0)) + struct.pack(">ii", 0, 1) + pairs + struct.pack(">ii", 0, 0)
     uberblock = struct.pack("<5Q", _UBERBLOCK_MAGIC, _VERSION, 4, vdev_guid, 0).ljust(_UBERBLOCK_BYTES, b"\0")
     head = (bytes(_LIST_OFFSET) + listed).ljust(_UBERBLOCKS_OFFSET, b"\0")
@@ -50,6 +55,24 @@ def label_offsets(size_bytes: int) -> tuple[int, ...]:
 def has_label(front: bytes) -> bool:
     """Whether the first bytes of a device are those of a label that was not cleared."""
     return front[_UBERBLOCKS_OFFSET : _UBERBLOCKS_OFFSET + 8] == struct.pack("<Q", _UBERBLOCK_MAGIC)
+
+
+def as_zdb_prints(front: bytes) -> str | None:
+    """What `zdb -l` prints of the label in the first bytes of a device; None where there is none."""
+    at, lines = _LIST_OFFSET + 12, []
+    if front[_LIST_OFFSET : _LIST_OFFSET + 4] != bytes((1, 1, 0, 0)):
+        return None
+    while (size := struct.unpack_from(">i", front, at)[0]) > 0:
+        (length,) = struct.unpack_from(">i", front, at + 8)
+        name = front[at + 12 : at + 12 + length].decode()
+        value_at = at + 12 + length + -length % 4 + 8
+        if struct.unpack_from(">i", front, value_at - 8)[0] == _TYPE_UINT64:
+            lines.append(f"    {name}: {struct.unpack_from('>Q', front, value_at)[0]}")
+        else:
+            (length,) = struct.unpack_from(">i", front, value_at)
+            lines.append(f"    {name}: '{front[value_at + 4 : value_at + 4 + length].decode()}'")
+        at += size
+    return "\n".join(["------------------------------------", "LABEL 0", *lines]) + "\n"
 
 
 def _pair(name: str, kind: int, value: bytes) -> bytes:

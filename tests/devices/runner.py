@@ -3,10 +3,12 @@
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Final
 
 from nasadvisor.host.adapters.process import ENVIRONMENT, Command, HostRunner, Output, Tool
 from nasadvisor.host.errors import CommandFailed
+from tests.devices.labels import LABEL_BYTES, as_zdb_prints
 from tests.devices.pools import MemoryPools, ZpoolRefused
 from tests.devices.udev import Udev
 
@@ -81,7 +83,15 @@ class LoopRunner:
             return Output("", "", 0, 0.0)
         if command.tool is Tool.SGDISK and not self.patient:
             return self._sgdisk(command)
+        if command.tool is Tool.ZDB:
+            return self._zdb(command)
         return self._zpool(command) if command.tool is Tool.ZPOOL else self.real.run(command)
+
+    def _zdb(self, command: Command) -> Output:
+        """`zdb -l`; it ends with 2 where it finds no label."""
+        with Path(command.args[-1]).open("rb") as device:
+            printed = as_zdb_prints(device.read(LABEL_BYTES))
+        return Output(printed or "failed to unpack label 0\n", "", 0 if printed else 2, 0.0)
 
     def _sgdisk(self, command: Command) -> Output:
         torn, self.hooks.torn_write = self.hooks.torn_write, 0

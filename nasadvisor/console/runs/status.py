@@ -203,7 +203,7 @@ def _minutes_left(stored: StoredRun, now: datetime) -> int:
 
 
 def _done(steps: tuple[Step, ...]) -> int:
-    return sum(step.state is StepState.DONE for step in steps)
+    return sum(step.state in (StepState.DONE, StepState.SKIPPED) for step in steps)
 
 
 def _silence(stored: StoredRun, now: datetime) -> int:

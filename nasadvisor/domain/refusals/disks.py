@@ -183,3 +183,63 @@ def SameDisk(disk: Disk) -> Refused:
         ),
         {"disk": disk.label},
     )
+
+
+def TableAreaOdd(disk: Disk) -> Refused:
+    return Refused(
+        "table-area-odd",
+        _(
+            "The partition table of {disk} leaves out much of the disk, as after a copy from a disk of another size, so no slice is made on it. Nothing was changed. `sgdisk --move-second-header {path}` makes the table fit, if the data on the disk are yours to keep; a disk that is not needed can be cleared with `wipefs --all`."
+        ),
+        {"disk": disk.label, "path": disk.path},
+    )
+
+
+def DiskNotEmpty(disk: Disk, what: str, offset_bytes: int) -> Refused:
+    return Refused(
+        "disk-not-empty",
+        _(
+            "{disk} is not blank: it carries data of the kind {what} at byte {offset}. That was read off the disk itself; the system does not show it, probably because another machine or a guest wrote it. Nothing was written. `udevadm trigger --settle {path}` makes the system look again; if the data are not needed, clear them with `wipefs --all`."
+        ),
+        {"disk": disk.label, "path": disk.path, "what": what, "offset": str(offset_bytes)},
+    )
+
+
+def TableNotOurs(disk: Disk) -> Refused:
+    return Refused(
+        "table-not-ours",
+        _(
+            "The sectors of the partition table of {disk} are not as the last step of this run left them: somebody else wrote there. They were left alone. `sgdisk --print {path}` shows what is there now."
+        ),
+        {"disk": disk.label, "path": disk.path},
+    )
+
+
+def TableUnsound(disk: Disk, problem: str) -> Refused:
+    return Refused(
+        "table-unsound",
+        _(
+            "The partition table of {disk} is not sound ({problem}), so no slice is added to it. Nothing was changed. `sgdisk --verify {path}` says more; repair it first, or choose another SSD."
+        ),
+        {"disk": disk.label, "path": disk.path, "problem": problem},
+    )
+
+
+def TableImageMissing(disk: Disk) -> Refused:
+    return Refused(
+        "table-image-missing",
+        _(
+            "The journal of this run holds no copy of the partition table of {disk} from before, so its table stays as it is. `sgdisk --print {path}` shows it."
+        ),
+        {"disk": disk.label, "path": disk.path},
+    )
+
+
+def TableImageDamaged(disk: Disk, problem: str) -> Refused:
+    return Refused(
+        "table-image-damaged",
+        _(
+            "The copy of the partition table of {disk} in the journal of this run is damaged ({problem}), so it is not written back. The table stays as it is; `sgdisk --print {path}` shows it."
+        ),
+        {"disk": disk.label, "path": disk.path, "problem": problem},
+    )

@@ -55,3 +55,13 @@ def PlanForeign() -> Refused:
 
 def HostUnreadable(why: Statement) -> Refused:
     return Refused("host-unreadable", _("The host could not be examined, so nothing was changed. {why}"), {"why": why})
+
+
+def StepNotThere(step: Statement) -> Refused:
+    return Refused(
+        "step-not-there",
+        _(
+            "The host does not show any more what a step of this run did (“{step}”): somebody took it back meanwhile. The rest of the run is in place. Undo the run to take back what is left of it, and make a new plan."
+        ),
+        {"step": step},
+    )

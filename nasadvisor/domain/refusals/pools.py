@@ -104,3 +104,23 @@ def KnownBug(pool: Pool, version: str, why: Statement) -> Refused:
         _("OpenZFS {version} has a known bug for this operation on pool {pool}: {why}"),
         {"pool": pool.name, "version": version, "why": why},
     )
+
+
+def LogHoldsLocked(pool: Pool) -> Refused:
+    return Refused(
+        "log-holds-locked",
+        _(
+            "The log of pool {pool} holds writes, and the keys of {count} dataset(s) are not loaded ({dataset}), so OpenZFS could not write out what belongs to them and would refuse to remove the log. Nothing was changed. Load the keys with `zfs load-key {dataset}` and `zfs mount {dataset}`, then try again."
+        ),
+        {"pool": pool.name, "count": str(len(pool.locked_datasets)), "dataset": next(iter(pool.locked_datasets), "")},
+    )
+
+
+def PoolAway(name: str, guid: str) -> Refused:
+    return Refused(
+        "pool-away",
+        _(
+            "Pool {pool} (guid {guid}) is not imported, and its slices may hold writes that are nowhere else. Nothing was changed. Import it with `zpool import {pool}` and try again."
+        ),
+        {"pool": name, "guid": guid},
+    )

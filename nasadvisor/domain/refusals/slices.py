@@ -140,11 +140,47 @@ def SizesDiffer(pool_name: str) -> Refused:
     )
 
 
-def HiddenContent(disk: Disk, piece: Slice, what: str) -> Refused:
+def HiddenContent(disk: Disk, piece: Slice, what: str, offset_bytes: int) -> Refused:
     return Refused(
         "hidden-content",
         _(
-            "The free space on {disk} where the {role} slice would go carries data of the kind {what}: probably a partition that was deleted. If it is not needed, clear it with `blkdiscard` or `wipefs --offset` first."
+            "The free space on {disk} where the {role} slice would go carries data of the kind {what} at byte {offset} of the disk: probably a partition that was deleted. Nothing was written. If it is not needed, clear it with `wipefs --all --offset {offset} {path}`, or the whole of a disk that holds nothing else with `blkdiscard`."
         ),
-        {"disk": disk.label, "role": str(piece.role), "what": what},
+        {
+            "disk": disk.label,
+            "path": disk.path,
+            "role": str(piece.role),
+            "what": what,
+            "offset": str(offset_bytes),
+        },
+    )
+
+
+def SliceNeeded(piece: Slice, pool_name: str) -> Refused:
+    return Refused(
+        "slice-needed",
+        _(
+            "The slice {partuuid} on {path} carries the label of pool {pool}, which is not imported and may need it: a log can hold writes that are nowhere else. It was left alone. Import {pool} and try again; if that pool is gone for good, `zpool labelclear -f {slice}` says so to everybody, and to this product."
+        ),
+        {"partuuid": piece.partuuid, "path": piece.disk_path, "slice": piece.partuuid_path, "pool": pool_name},
+    )
+
+
+def SliceTwice(piece: Slice, disks: str) -> Refused:
+    return Refused(
+        "slice-twice",
+        _(
+            "More than one partition has the PARTUUID {partuuid} of this run: on {disks}. One of the disks is a copy of the other, so nothing tells which slice is meant, and nothing was changed. Take the copy out of the machine and try again."
+        ),
+        {"partuuid": piece.partuuid, "disks": disks},
+    )
+
+
+def RunStillShows(places: str) -> Refused:
+    return Refused(
+        "run-still-shows",
+        _(
+            "The host still shows something of this run: {places}. What could be taken back is; the run is not called undone while any of it is there. Look at the steps for what stood in the way, then undo again."
+        ),
+        {"places": places},
     )

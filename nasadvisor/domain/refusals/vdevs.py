@@ -57,11 +57,12 @@ def LogHasErrors(pool: Pool, leg: Vdev) -> Refused:
     return Refused(
         "log-has-errors",
         _(
-            "The log device {path} of pool {pool} is {state} with {errors} I/O error(s). `zpool remove` of such a log can hang for good and block every other zpool command until a hard reboot (OpenZFS issue 18894). Leave it: the pool is safe without it. In a planned window, stop the writers, export the pool, import it with `zpool import -m {pool}` and remove the log then."
+            "The log device {path} of pool {pool} is {state} with {errors} I/O error(s). `zpool remove` of such a log can hang for good and block every other zpool command until a hard reboot (OpenZFS issue 18894). Nothing was changed. Take it out of use first with `zpool offline -f {pool} {guid}`: synchronous writes then go to the pool's own disks, more slowly, and nothing is lost while the machine runs. Then try again."
         ),
         {
             "pool": pool.name,
             "path": leg.path or leg.name,
+            "guid": leg.guid,
             "state": leg.state,
             "errors": str(leg.read_errors + leg.write_errors),
         },

@@ -15,7 +15,6 @@ from nasadvisor.domain import names
 from nasadvisor.domain.probing import PROBE_PREFIX, PROBE_PROPERTY
 
 READS: Final = r"""
-blkid --probe --offset BYTES --size BYTES --output value --match-tag TYPE DISK
 bpftrace -q -f json WAITING_BT SECONDS
 dpkg-query --showformat=${Version} --show PACKAGE
 nvme id-ctrl -o json ANY_DISK
@@ -36,7 +35,7 @@ zpool get -H -o value guid POOL
 zpool get -j -p all POOL...
 zpool get -j -p ashift POOL GUID...
 zpool iostat -vgwHp
-zpool list -vHPp POOL
+zpool list -vHPpg POOL
 zpool status -j -P -p
 zpool status -j -g -P -p
 zpool version

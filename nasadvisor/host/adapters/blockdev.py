@@ -9,7 +9,7 @@ import fcntl
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +22,10 @@ from nasadvisor.host.errors import HostError
 
 BLKRRPART: Final = 0x125F
 """_IO(0x12, 95), include/uapi/linux/fs.h: read the partition table again."""
+
+BLKFLSBUF: Final = 0x1261
+"""_IO(0x12, 97): write back and forget what the kernel has buffered of a device. OpenZFS writes past those buffers, so
+without this a label that it wrote is not seen."""
 
 SYSFS_SECTOR_BYTES: Final = 512
 """Sizes and starts in sysfs are in units of 512 bytes whatever the disk's sectors are (Linux ABI, sysfs-block)."""
@@ -69,26 +73,52 @@ class DeviceUnusable(HostError):  # noqa: N818
 
 
 @contextmanager
-def open_disk(disk: Disk, identify: Identify, flags: int) -> Iterator[int]:
-    """A descriptor of the disk, its identity checked on it; exclusive unless a partition of it is in use.
+def open_disk(path: str, disk: Disk, identify: Identify, flags: int) -> Iterator[int]:
+    """A descriptor of what this name leads to, if that is the disk; exclusive unless a partition of it is in use.
 
-    `flags` is os.O_RDONLY or os.O_RDWR.
+    `path` is the very name that a command is given; `flags` is os.O_RDONLY or os.O_RDWR. What the kernel has buffered
+    of the disk is forgotten, so that what is read is what is on it.
 
     Raises:
         DeviceChanged, DeviceBusy, DeviceUnusable
     """
     exclusive = 0 if any(part.holds for part in disk.partitions) else os.O_EXCL
-    with _open_block(disk.path, flags | exclusive) as descriptor:
-        found = identify(os.fstat(descriptor).st_rdev)
-        if found != disk.identity:
-            raise DeviceChanged(
-                disk.path,
-                _("it is {model} {serial} of {size} bytes"),
-                model=found.model,
-                serial=found.serial,
-                size=str(found.size_bytes),
-            )
+    with _open_block(path, flags | exclusive) as descriptor:
+        _check_identity(descriptor, path, disk, identify)
+        forget_buffers(descriptor)
         yield descriptor
+
+
+@contextmanager
+def watch_disk(path: str, disk: Disk, identify: Identify) -> Iterator[int]:
+    """A descriptor to see by that this name leads to the disk; without a claim, so that a program can have one.
+
+    Raises:
+        DeviceChanged, DeviceUnusable
+    """
+    with _open_block(path, os.O_RDONLY) as descriptor:
+        _check_identity(descriptor, path, disk, identify)
+        yield descriptor
+
+
+def leads_to(path: str, descriptor: int) -> bool:
+    """Whether a name leads to the open device still."""
+    try:
+        return Path(path).stat().st_rdev == os.fstat(descriptor).st_rdev
+    except OSError:
+        return False
+
+
+def _check_identity(descriptor: int, path: str, disk: Disk, identify: Identify) -> None:
+    found = identify(os.fstat(descriptor).st_rdev)
+    if found != disk.identity:
+        raise DeviceChanged(
+            path,
+            _("it is {model} {serial} of {size} bytes"),
+            model=found.model,
+            serial=found.serial,
+            size=str(found.size_bytes),
+        )
 
 
 @contextmanager
@@ -111,6 +141,7 @@ def open_slice(piece: Slice, sysfs: Path) -> Iterator[int]:
                 found=str(found),
                 planned=str(planned),
             )
+        forget_buffers(descriptor)
         yield descriptor
 
 
@@ -156,6 +187,20 @@ def write_all(descriptor: int, data: bytes, offset: int, path: str) -> None:
             view, offset = view[written:], offset + written
     except OSError as error:
         raise DeviceUnusable(path, error) from error
+
+
+def forget_buffers(descriptor: int) -> None:
+    """Have the next reads come from the device itself."""
+    with suppress(OSError):  # who may not, reads what the kernel has; root may
+        fcntl.ioctl(descriptor, BLKFLSBUF)
+
+
+def has_partition(descriptor: int, number: int, sysfs: Path) -> bool:
+    """Whether the kernel knows a partition of this number on an open disk, whatever udev made of it."""
+    device = os.fstat(descriptor).st_rdev
+    directory = sysfs / "dev" / "block" / f"{os.major(device)}:{os.minor(device)}"
+    found = (path.read_text().strip() for path in directory.glob("*/partition"))
+    return str(number) in found
 
 
 def reread_table(descriptor: int) -> bool:

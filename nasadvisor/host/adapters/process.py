@@ -31,7 +31,6 @@ class Tool(StrEnum):
     """Every program that this product can start."""
 
     BLKDISCARD = "blkdiscard"
-    BLKID = "blkid"
     BPFTRACE = "bpftrace"
     DPKG_QUERY = "dpkg-query"
     FIO = "fio"
@@ -49,7 +48,6 @@ class Tool(StrEnum):
 # Names of the Debian packages; Ubuntu and what is built on Debian have the same ones.
 PACKAGES: Final = {
     Tool.BLKDISCARD: "util-linux",
-    Tool.BLKID: "util-linux",
     Tool.BPFTRACE: "bpftrace",
     Tool.DPKG_QUERY: "dpkg",
     Tool.FIO: "fio",

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from nasadvisor.domain.actions import Action, Slice, UndoAction
-from nasadvisor.domain.inventory import Disk, Inventory
-from nasadvisor.domain.lifecycle import CommandRan, DiskImage, Run
+from nasadvisor.domain.actions import CreateSlice, CreateTable
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.lifecycle import Run
+from nasadvisor.domain.looks import Look, Step
 from nasadvisor.domain.plan import Plan
-from nasadvisor.host.executor import Executor
+from nasadvisor.domain.tables import OwnTable
+from nasadvisor.host.gate import Executor, Permit, Ran
 from nasadvisor.host.runs import RunHost
 
 Stop = Callable[[], None]
@@ -24,22 +26,13 @@ class StopsAfterActing:
     def inventory(self) -> Inventory:
         return self.inner.inventory()
 
-    def table_image(self, disk: Disk) -> DiskImage:
-        return self.inner.table_image(disk)
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+        return self.inner.look(step, inventory, own)
 
-    def hidden_content(self, piece: Slice) -> str:
-        return self.inner.hidden_content(piece)
+    def do(self, permit: Permit) -> Ran:
+        return self._counted(self.inner.do(permit))
 
-    def clear_traces(self, action: Action, inventory: Inventory, image: DiskImage | None) -> None:
-        self.inner.clear_traces(action, inventory, image)
-
-    def do(self, action: Action, inventory: Inventory) -> tuple[CommandRan, ...]:
-        return self._counted(self.inner.do(action, inventory))
-
-    def undo(self, action: UndoAction, inventory: Inventory, image: DiskImage | None) -> tuple[CommandRan, ...]:
-        return self._counted(self.inner.undo(action, inventory, image))
-
-    def _counted(self, ran: tuple[CommandRan, ...]) -> tuple[CommandRan, ...]:
+    def _counted(self, ran: Ran) -> Ran:
         self.countdown -= 1
         if self.countdown == 0:
             self.stop()
@@ -71,8 +64,9 @@ class Point:
 
 
 def apply_points(plan: Plan) -> list[Point]:
-    """Every point of applying a plan: each step has an intent, an action and a result."""
-    records = [Point(f"apply-record-{n}", records=n) for n in range(1, 2 * len(plan.actions) + 2)]
+    """Every point of applying a plan: each step has an intent, an action, a result, and some a table that they left."""
+    tables = sum(isinstance(action, CreateTable | CreateSlice) for action in plan.actions)
+    records = [Point(f"apply-record-{n}", records=n) for n in range(1, 2 * len(plan.actions) + tables + 2)]
     return records + [Point(f"apply-action-{n}", actions=n) for n in range(1, len(plan.actions) + 1)]
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from nasadvisor.domain.actions import AddCache, AddLog
 from nasadvisor.domain.inventory import fingerprint_of
 from nasadvisor.domain.lifecycle import Record
 from nasadvisor.host.errors import CommandFailed
+from nasadvisor.host.gate import Permit, Ran
 from nasadvisor.host.journal import Journal, JournalUnwritable
 from tests.unit.cli.conftest import Shell
 from tests.unit.machines import NVME1, with_disk, with_pool
@@ -98,10 +100,10 @@ def test_a_failed_step_is_put_back_and_ends_with_exit_code_4(
     before = shell.inventory.fingerprint
     do = shell.executor.do
 
-    def fail_on_the_pool(action: object, inventory: object) -> object:
-        if hasattr(action, "pool_guid"):
+    def fail_on_the_pool(permit: Permit) -> Ran:
+        if isinstance(permit.step, AddLog | AddCache):
             raise CommandFailed("zpool add", 1, "cannot add to 'tank': I/O error", mutates=True)
-        return do(action, inventory)  # type: ignore[arg-type]
+        return do(permit)
 
     monkeypatch.setattr(shell.executor, "do", fail_on_the_pool)
     result = shell.run("apply", plan_file, "--yes")

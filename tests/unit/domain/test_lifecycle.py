@@ -212,9 +212,9 @@ def test_a_number_that_cannot_be_and_a_time_without_a_zone_are_refused_with_a_se
         fold([replace(trial, trial_s=60), Ended("2026-08-25T20:00:00", RunState.APPLIED)], "nas")
 
 
-def test_a_skipped_step_is_done_and_says_why() -> None:
+def test_a_skipped_step_is_not_called_done_and_says_why() -> None:
     run = folded(Continued(AT, Goal.UNDO, "anna", UNDO), Skipped(LATER, Goal.UNDO, 0, CHANGED))
-    assert (run.undo_steps[0].state, run.undo_steps[0].note) == (StepState.DONE, CHANGED)
+    assert (run.undo_steps[0].state, run.undo_steps[0].note) == (StepState.SKIPPED, CHANGED)
     assert run.undo_steps[0].ended_at == LATER
     assert run.undo_steps[1].state is StepState.PENDING
     assert run.steps[0].state is StepState.PENDING

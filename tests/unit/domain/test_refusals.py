@@ -204,7 +204,7 @@ def disk_changed() -> list[Refused]:
 
 def hidden_content() -> list[Refused]:
     disk = disk_of(home_server(), NVME1)
-    return [refusals.HiddenContent(disk, slice_on(disk), "ext4")]
+    return [refusals.HiddenContent(disk, slice_on(disk), "ext4", MIB)]
 
 
 def resilvering() -> list[Refused]:
@@ -341,7 +341,7 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (
         lambda: remove_rule(change_vdev(mirrored_log()[0], LOG_GUID, write_errors=3)),
         "log-has-errors",
-        ("tank", "3 I/O error", "zpool import -m tank"),
+        ("tank", "3 I/O error", "Nothing was changed", f"zpool offline -f tank {LOG_GUID}"),
     ),
     (table_changed, "table-changed", (DISK, "not written back")),
     (hidden_content, "hidden-content", (DISK, "ext4", "wipefs")),
@@ -359,6 +359,66 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
         lambda: [refusals.PlatformVersionUnknown("Dummy NAS")],
         "platform-version-unknown",
         ("Dummy NAS", "nothing was changed", "Repair the installation"),
+    ),
+    (
+        lambda: [refusals.StepNotThere(Statement("step", "Add a log"))],
+        "step-not-there",
+        ("Add a log", "Undo the run"),
+    ),
+    (
+        lambda: [refusals.TableAreaOdd(disk_of(home_server(), NVME1))],
+        "table-area-odd",
+        ("another size", "Nothing was changed", "sgdisk --move-second-header /dev/disk/by-id/"),
+    ),
+    (
+        lambda: [refusals.DiskNotEmpty(disk_of(home_server(), NVME1), "ext4", 0)],
+        "disk-not-empty",
+        ("not blank", "ext4", "byte 0", "read off the disk itself", "Nothing was written"),
+    ),
+    (
+        lambda: [refusals.TableNotOurs(disk_of(home_server(), NVME1))],
+        "table-not-ours",
+        ("somebody else wrote there", "left alone", "sgdisk --print"),
+    ),
+    (
+        lambda: [refusals.TableUnsound(disk_of(home_server(), NVME1), "the checksum is wrong")],
+        "table-unsound",
+        ("the checksum is wrong", "Nothing was changed", "sgdisk --verify"),
+    ),
+    (
+        lambda: [refusals.TableImageMissing(disk_of(home_server(), NVME1))],
+        "table-image-missing",
+        ("no copy", "stays as it is"),
+    ),
+    (
+        lambda: [refusals.TableImageDamaged(disk_of(home_server(), NVME1), "it is not base64")],
+        "table-image-damaged",
+        ("it is not base64", "not written back", "stays as it is"),
+    ),
+    (
+        lambda: [refusals.SliceNeeded(slice_on(disk_of(home_server(), NVME1)), "tank")],
+        "slice-needed",
+        ("label of pool tank", "left alone", "Import tank"),
+    ),
+    (
+        lambda: [refusals.SliceTwice(slice_on(disk_of(home_server(), NVME1)), "A and B")],
+        "slice-twice",
+        ("A and B", "nothing was changed", "Take the copy out"),
+    ),
+    (
+        lambda: [refusals.RunStillShows("partition 1 on A")],
+        "run-still-shows",
+        ("partition 1 on A", "not called undone", "undo again"),
+    ),
+    (
+        lambda: [refusals.LogHoldsLocked(replace(tank_of(home_server()), locked_datasets=("tank/secret",)))],
+        "log-holds-locked",
+        ("zfs load-key tank/secret", "Nothing was changed"),
+    ),
+    (
+        lambda: [refusals.PoolAway("tank", "99")],
+        "pool-away",
+        ("zpool import tank", "Nothing was changed"),
     ),
     (
         lambda: [refusals.PlatformBroken("nasadvisor_dummy", "no PLATFORM")],

@@ -3,6 +3,7 @@
 from nasadvisor.domain.actions import CreateTable, SaveTable, UndoAction
 from nasadvisor.domain.plan import Plan, PlanRequest
 from nasadvisor.domain.undo import (
+    Left,
     Outcome,
     cannot_be_undone,
     planned_outcome,
@@ -76,7 +77,7 @@ def test_what_stays_is_said_after() -> None:
 def test_a_table_that_was_not_written_back_is_named() -> None:
     plan = plan_for(MIRROR_AND_CACHES, home_server())
     undone = whole_undo_of(plan)
-    findings = stays_after_undo(plan, undone, ("/dev/disk/by-id/nvme-1",))
+    findings = stays_after_undo(plan, undone, Left(tables=("/dev/disk/by-id/nvme-1",)))
     assert [finding.code for finding in findings] == ["no-slice-left", "hole-stays"]
     assert "/dev/disk/by-id/nvme-1" in str(findings[0])
     said = (*findings, *cannot_be_undone(plan), *stays_after_undo(plan, undone))

@@ -21,7 +21,7 @@ from nasadvisor.domain.probing import (
     against_probe,
 )
 from nasadvisor.domain.suitability import ssd_time, suitability
-from nasadvisor.domain.units import GIB, KIB
+from nasadvisor.domain.units import GIB, KIB, MIB
 from nasadvisor.host.adapters.fio import FioJob, parse_fio
 from nasadvisor.host.adapters.process import Command, Output, Tool
 from nasadvisor.host.candidate import (
@@ -32,6 +32,7 @@ from nasadvisor.host.candidate import (
     measure_candidate,
 )
 from nasadvisor.host.errors import CommandFailed, OutputUnreadable, ToolMissing
+from nasadvisor.host.gate import Permit, Ran
 from nasadvisor.host.leftovers import Leftovers, RecordDamaged
 from nasadvisor.host.lock import HostBusy, host_lock
 from nasadvisor.host.probe import NotOurs, ProbeHost, clean_up_probes, probe_pool
@@ -266,11 +267,11 @@ class DyingExecutor(SimulatedExecutor):
     die_after: int = 0
     done: int = 0
 
-    def do(self, action, inventory):  # type: ignore[no-untyped-def]
+    def do(self, permit: Permit) -> Ran:
         self.done += 1
         if self.done == self.die_before:
             raise Killed
-        ran = super().do(action, inventory)
+        ran = super().do(permit)
         if self.done == self.die_after:
             raise Killed
         return ran
@@ -365,7 +366,11 @@ class TestCandidate:
                 measure_candidate(fast, REQUEST, IDS, 2)
 
     def test_a_smaller_disk_is_refused_with_the_reason(self, tmp_path: Path) -> None:
-        small = with_disk(home_server(), NVME2, usable_end_bytes=GIB)
+        disk = home_server().disk(NVME2)
+        assert disk is not None
+        small = with_disk(
+            home_server(), NVME2, identity=replace(disk.identity, size_bytes=GIB + MIB), usable_end_bytes=GIB
+        )
         request = replace(REQUEST, log_disks=(NVME2,))
         with pytest.raises(CandidateRefused, match=r"32G|room|free"):
             measure_candidate(candidate_host(tmp_path, SimulatedExecutor(small)), request, IDS, 2)

@@ -309,4 +309,4 @@ def test_whatever_a_journal_without_digests_says_it_is_listed_or_damaged(bench: 
 
 def test_a_record_of_every_kind_is_kept(bench: Bench, recorded: Path) -> None:
     records: tuple[Record, ...] = Journal(recorded.parent).read()
-    assert {record.record for record in records} == {"started", "intent", "done", "ended", "continued"}
+    assert {record.record for record in records} == {"started", "intent", "table-left", "done", "ended", "continued"}

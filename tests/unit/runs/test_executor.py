@@ -4,7 +4,7 @@ import os
 import shlex
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ from nasadvisor.host.adapters.zpool_add import DryRunDiffers, check_dry_run
 from nasadvisor.host.executor import MachineExecutor
 from nasadvisor.host.machine import Machine, Roots
 from tests.unit.machines import NVME1, NVME2, TANK, home_server, plan_for
+from tests.unit.permits import permit_for
 
 PLAN = plan_for(PlanRequest(TANK, (NVME1, NVME2), GIB, (NVME1, NVME2), GIB), home_server())
 
@@ -42,6 +43,7 @@ class Stage:
     """Records every event: opening, checking, blanking, running."""
 
     events: list[str] = field(default_factory=list)
+    kernel_knows: bool = True
 
     def run(self, command: Command) -> Output:
         self.events.append(str(command))
@@ -62,9 +64,9 @@ class Stage:
         raise AssertionError(device_number)
 
     @contextmanager
-    def open_disk(self, disk: Disk, identify: object, flags: int) -> Iterator[int]:
-        del identify, flags
-        self.events.append(f"check {disk.path}")
+    def open_disk(self, path: str, disk: Disk, identify: object, flags: int = 0) -> Iterator[int]:
+        del disk, identify, flags
+        self.events.append(f"check {path}")
         yield -1
 
     @contextmanager
@@ -89,6 +91,9 @@ class NoPools:
 def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
     stage = Stage()
     monkeypatch.setattr(executor_module, "open_disk", stage.open_disk)
+    monkeypatch.setattr(executor_module, "watch_disk", stage.open_disk)
+    monkeypatch.setattr(executor_module, "leads_to", lambda path, descriptor: True)
+    monkeypatch.setattr(executor_module, "has_partition", lambda descriptor, number, sysfs: stage.kernel_knows)
     monkeypatch.setattr(executor_module, "open_slice", stage.open_slice)
     monkeypatch.setattr(executor_module, "blank_slice", stage.blank)
     monkeypatch.setattr(executor_module, "_exists", lambda path: True)
@@ -111,8 +116,16 @@ class HostStandIn:
 def done(stage: Stage, action: Action) -> list[str]:
     """The events of one action but for waiting for udev, in the inventory that the steps before leave."""
     stage.events.clear()
-    executor(stage).do(action, state_before(action))
+    executor(stage).do(permit_for(action, state_before(action)))
     return [event for event in stage.events if not event.startswith("udevadm")]
+
+
+def without_pools(inventory: Inventory) -> Inventory:
+    """The same host once its pool has let go of the slices."""
+    disks = tuple(
+        replace(disk, partitions=tuple(replace(part, holds=()) for part in disk.partitions)) for disk in inventory.disks
+    )
+    return replace(inventory, disks=disks, pools=home_server().pools)
 
 
 def state_before(action: Action) -> Inventory:
@@ -141,7 +154,8 @@ def test_never_4_a_slice_is_checked_again_before_it_is_cleared(stage: Stage) -> 
         for step in undo_of(action, planned_outcome(action)):
             stage.events.clear()
             if isinstance(step, DeleteSlice):
-                executor(stage).undo(step, PLAN.after(home_server()), None)
+                stage.kernel_knows = False
+                executor(stage).do(permit_for(step, without_pools(PLAN.after(home_server()))))
                 first = next(i for i, event in enumerate(stage.events) if not event.startswith(("check", "udevadm")))
                 assert f"check {step.slice.partuuid_path}" in stage.events[:first]
                 assert f"check {step.slice.disk_path}" in stage.events[:first]
@@ -183,6 +197,11 @@ def test_a_pool_called_like_a_class_is_no_heading() -> None:
     check_dry_run(dry_run_of(action).replace("\ttank", "\tlogs", 1), action)
 
 
+def opened(disk: Disk, found: DiskIdentity, flags: int = os.O_RDONLY) -> AbstractContextManager[int]:
+    """The disk opened by its own name, where this identity is found."""
+    return open_disk(disk.path, disk, lambda number: found, flags)
+
+
 @pytest.fixture
 def file_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
     """A file that passes for a block device."""
@@ -195,14 +214,17 @@ def file_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
 
 
 def test_a_disk_is_opened_only_if_it_is_the_one(file_disk: Disk) -> None:
-    with open_disk(file_disk, lambda number: file_disk.identity, os.O_RDONLY) as descriptor:
+    with opened(file_disk, file_disk.identity) as descriptor:
         assert descriptor > 0
 
 
 @pytest.mark.parametrize("change", [{"serial": "OTHER"}, {"size_bytes": 1}, {"wwn": "eui.1"}, {"model": "Other"}])
 def test_never_4_another_disk_under_the_same_name_is_not_touched(file_disk: Disk, change: dict[str, str]) -> None:
     other = replace(file_disk.identity, **change)  # type: ignore[arg-type]
-    with pytest.raises(DeviceChanged, match="not written to"), open_disk(file_disk, lambda number: other, os.O_RDWR):
+    with (
+        pytest.raises(DeviceChanged, match="not written to"),
+        opened(file_disk, other, os.O_RDWR),
+    ):
         pass
 
 
@@ -212,7 +234,10 @@ def test_a_name_that_leads_nowhere_or_not_to_a_disk_is_a_sentence(tmp_path: Path
     (tmp_path / "file").write_text("")
     for name, problem in (("gone", "not there"), ("file", "not a block device")):
         missing = replace(disk, path=str(tmp_path / name))
-        with pytest.raises(DeviceChanged, match=problem), open_disk(missing, lambda number: disk.identity, os.O_RDONLY):
+        with (
+            pytest.raises(DeviceChanged, match=problem),
+            opened(missing, disk.identity),
+        ):
             pass
 
 
@@ -222,5 +247,8 @@ def test_never_4_a_free_disk_is_opened_exclusively(file_disk: Disk, monkeypatch:
         raise OSError(16, "busy")
 
     monkeypatch.setattr(os, "open", busy)
-    with pytest.raises(DeviceBusy), open_disk(file_disk, lambda number: file_disk.identity, os.O_RDONLY):
+    with (
+        pytest.raises(DeviceBusy),
+        opened(file_disk, file_disk.identity),
+    ):
         pass

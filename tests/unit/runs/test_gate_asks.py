@@ -20,11 +20,13 @@ from nasadvisor.domain.actions import (
     slices_of,
 )
 from nasadvisor.domain.inventory import Hold, HoldKind, Inventory
-from nasadvisor.domain.lifecycle import CommandRan, DiskImage, RunState
+from nasadvisor.domain.lifecycle import Run, RunState, StepState
+from nasadvisor.domain.looks import Step
+from nasadvisor.host.gate import Permit, Ran
 from nasadvisor.host.runs import apply_plan, finish_run, undo_run
 from nasadvisor.host.simulated import SimulatedExecutor
 from tests.unit.machines import home_server, partition, with_disk, with_pool
-from tests.unit.runs.conftest import Bench, Killed, killer
+from tests.unit.runs.conftest import Bench, Killed
 
 Change = Callable[[Inventory], Inventory]
 
@@ -41,22 +43,14 @@ class Meanwhile(SimulatedExecutor):
 
     after_steps: int = -1
     change: Change = unchanged
-    did: list[Action | UndoAction] = field(default_factory=list)
+    did: list[Step] = field(default_factory=list)
 
-    def do(self, action: Action, inventory: Inventory) -> tuple[CommandRan, ...]:
-        ran = super().do(action, inventory)
-        self._did(action)
-        return ran
-
-    def undo(self, action: UndoAction, inventory: Inventory, image: DiskImage | None) -> tuple[CommandRan, ...]:
-        ran = super().undo(action, inventory, image)
-        self._did(action)
-        return ran
-
-    def _did(self, action: Action | UndoAction) -> None:
-        self.did.append(action)
+    def do(self, permit: Permit) -> Ran:
+        ran = super().do(permit)
+        self.did.append(permit.step)
         if len(self.did) == self.after_steps:
             self.state = self.change(self.state)
+        return ran
 
 
 def held(inventory: Inventory, partuuid: str) -> Inventory:
@@ -128,13 +122,23 @@ def test_the_gate_asks_every_rule_before_each_step_of_a_run(tmp_path: Path, numb
     assert run.steps[number].note is not None
 
 
+def killer_at_intent(number: int) -> Callable[[Run], None]:
+    """An observer that ends everything when a step is about to run."""
+
+    def observe(run: Run) -> None:
+        if run.steps[number].state is StepState.STARTED:
+            raise Killed
+
+    return observe
+
+
 @pytest.mark.parametrize("number", range(1, len(planned_steps())))
 def test_the_gate_asks_every_rule_before_each_step_that_is_finished(tmp_path: Path, number: int) -> None:
     """Killed when the step was only begun; by the time somebody finishes the run, the host has changed."""
     step = planned_steps()[number]
     bench, executor = bench_of(tmp_path)
     with pytest.raises(Killed):
-        apply_plan(bench.host, bench.plan(), "root", killer(2 * number + 1))  # the start, and two records a step
+        apply_plan(bench.host, bench.plan(), "root", killer_at_intent(number))
     assert step not in executor.did
     executor.state = against(step)(executor.state)
     run = finish_run(bench.host, "run-1", "anna", bench.watch)

@@ -159,6 +159,6 @@ def test_the_first_step_on_a_disk_records_what_its_table_was(bench: Bench) -> No
 
 def test_a_journal_of_a_newer_release_is_not_called_damaged(journal: Journal) -> None:
     journal.append(FIRST)
-    journal.path.write_bytes(rechained(journal.path.read_text().replace('"version": 2', '"version": 99')))
+    journal.path.write_bytes(rechained(journal.path.read_text().replace('"version": ', '"version": 99')))
     with pytest.raises(JournalOfNewerRelease, match="newer release of NAS Advisor"):
         journal.read()

@@ -14,6 +14,7 @@ from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState, TrialEnded
 from nasadvisor.domain.trial import DAY_S, LONGEST_S, Moment
 from nasadvisor.host.errors import CommandFailed, MachineUnreadable
+from nasadvisor.host.gate import Permit
 from nasadvisor.host.journal import Journal, JournalUnwritable, open_journal
 from nasadvisor.host.lock import HostBusy, host_lock
 from nasadvisor.host.runs import (
@@ -35,7 +36,8 @@ from tests.unit.runs.conftest import Bench, Killed, killer, shape
 from tests.unit.runs.test_runs import RECORDS_OF_AN_APPLY, FailsAt
 
 START = datetime(2026, 8, 25, 20, tzinfo=UTC)
-RECORDS_OF_THE_END = RECORDS_OF_AN_APPLY + 19  # trial-ended, continued, eight steps back with two records each, ended
+RECORDS_OF_THE_END = RECORDS_OF_AN_APPLY + 23
+"""Trial-ended, continued, eight steps back with two records each, four tables as steps left them, ended."""
 
 
 @dataclass
@@ -268,7 +270,7 @@ def test_an_undo_at_the_deadline_killed_after_any_record_is_not_begun_again_by_i
 class FailsBack(SimulatedExecutor):
     """Cannot take anything back."""
 
-    def undo(self, *_: object) -> tuple[()]:
+    def do(self, permit: Permit) -> tuple[()]:
         raise CommandFailed("zpool remove …", 1, "no", mutates=True)
 
 

@@ -56,7 +56,7 @@ def test_nothing_is_added_to_such_a_pool(changes: dict[str, Any], code: str) -> 
         ({"suspended": True}, "pool-suspended"),
         ({"read_only": True}, "pool-read-only"),
         ({"name": "renamed"}, "pool-renamed"),
-        ({"guid": "99"}, "pool-gone"),
+        ({"guid": "99"}, "pool-away"),
         ({"state": "DEGRADED"}, ""),
     ],
 )

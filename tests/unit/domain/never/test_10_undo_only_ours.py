@@ -18,10 +18,13 @@ from nasadvisor.domain.actions import (
 from nasadvisor.domain.checks import can
 from nasadvisor.domain.commands import commands
 from nasadvisor.domain.inventory import NAMELESS_POOL, Hold, HoldKind, TableKind, Vdev
+from nasadvisor.domain.looks import ACTIVE, DESTROYED, EXPORTED, L2CACHE, Look, Signature, SliceLabel
 from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.undo import Outcome, cannot_be_undone, undo_of
 from nasadvisor.domain.undo_checks import can_undo
 from nasadvisor.domain.units import GIB, MIB
+from nasadvisor.host.gate import Gate, Permit
 from tests.unit.domain.builders import (
     LOG_GUID,
     MIRROR_GUID,
@@ -51,6 +54,7 @@ from tests.unit.machines import (
     with_disk,
     with_pool,
 )
+from tests.unit.permits import AREA, OWN, InOrder
 
 
 def test_vdevs_are_named_by_guid_and_slices_by_partuuid() -> None:
@@ -96,7 +100,7 @@ def test_neither_a_leg_nor_a_data_vdev_is_removed() -> None:
 
 def test_of_several_logs_the_one_with_the_guid_is_looked_at() -> None:
     inventory, legs = mirrored_log()
-    other = Vdev("55", "disk", "x", "FAULTED", write_errors=9)
+    other = Vdev("55", "disk", "x", "ONLINE", write_errors=9)
     removal = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, legs)
     for tops in ((other, *tank_of(inventory).logs), (*tank_of(inventory).logs, other)):
         both = with_pool(inventory, logs=tops)
@@ -152,9 +156,8 @@ def test_caches_are_taken_out_even_if_sick() -> None:
     ("hold", "code"),
     [
         *((Hold(kind, "tank"), "slice-held") for kind in HoldKind if kind is not HoldKind.EXPORTED_POOL),
-        (Hold(HoldKind.EXPORTED_POOL, "tank"), ""),
+        (Hold(HoldKind.EXPORTED_POOL, "tank"), ""),  # what the label says is read off the slice, see below
         (Hold(HoldKind.EXPORTED_POOL, NAMELESS_POOL), ""),
-        (Hold(HoldKind.EXPORTED_POOL, "backup"), "slice-held"),
     ],
 )
 def test_a_slice_that_somebody_uses_is_not_deleted(hold: Hold, code: str) -> None:
@@ -163,15 +166,57 @@ def test_a_slice_that_somebody_uses_is_not_deleted(hold: Hold, code: str) -> Non
     assert code_of(can_undo(DeleteSlice(piece, TANK), inventory)) == code
 
 
-@pytest.mark.parametrize("name", ["tank", NAMELESS_POOL])
-def test_a_slice_with_a_label_is_not_deleted_while_its_pool_is_not_imported(name: str) -> None:
-    """The pool may be away, and the slice hold the last writes that it acknowledged."""
+def asked_with(label: SliceLabel, *, pool_guid: str = TANK, imported: bool = True) -> str:
+    """What the gate says of deleting a slice that carries this label."""
     piece = slice_on(disk_of(home_server(), NVME1))
-    labelled = made(home_server(), piece, holds=(Hold(HoldKind.EXPORTED_POOL, name),))
-    for away in (with_pool(labelled, guid="99"), replace(labelled, pools=())):
-        assert code_of(can_undo(DeleteSlice(piece, TANK), away)) == "slice-held"
-    blank = made(home_server(), piece)
-    assert code_of(can_undo(DeleteSlice(piece, TANK), replace(blank, pools=()))) == ""
+    inventory = made(home_server(), piece, holds=(Hold(HoldKind.EXPORTED_POOL, label.pool_name),))
+    inventory = inventory if imported else replace(inventory, pools=())
+    seen = Look((Signature("zfs_member"),), ((piece.partuuid, label),), AREA)
+    answer = Gate(InOrder(inventory, seen)).ask(DeleteSlice(piece, pool_guid), inventory, OWN)
+    return answer.code if isinstance(answer, Refused) else ""
+
+
+LIVE = SliceLabel(ACTIVE, 15, "tank", TANK, "777")
+
+
+@pytest.mark.parametrize("state", [ACTIVE, EXPORTED])
+def test_the_gate_asks_whether_a_pool_that_is_away_needs_the_slice(state: int) -> None:
+    """The pool may be away, and the slice hold the last writes that it acknowledged."""
+    assert asked_with(replace(LIVE, state=state), imported=False) == "slice-needed"
+    assert asked_with(replace(LIVE, state=state)) == ""
+
+
+def test_the_gate_asks_for_the_guid_of_the_pool_and_not_for_its_name() -> None:
+    """Another pool that is called tank as well, or that was renamed since."""
+    assert asked_with(replace(LIVE, pool_guid="99")) == "slice-needed"
+    assert asked_with(replace(LIVE, pool_name="other")) == ""
+
+
+def test_the_gate_asks_whether_the_pool_does_without_the_slice() -> None:
+    leaf = next(leaf for pool in home_server().pools if pool.guid == TANK for top in pool.data for leaf in top.leaves())
+    assert asked_with(replace(LIVE, vdev_guid=leaf.guid)) == "slice-needed"
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        pytest.param(replace(LIVE, state=DESTROYED), id="its pool was destroyed"),
+        pytest.param(replace(LIVE, txg=0), id="it was removed from its pool"),
+        pytest.param(SliceLabel(L2CACHE, 0, "", "", "777"), id="it was a cache"),
+    ],
+)
+def test_a_slice_that_no_pool_can_need_is_deleted_whether_its_pool_is_there_or_not(label: SliceLabel) -> None:
+    assert asked_with(label) == ""
+    assert asked_with(label, imported=False) == ""
+
+
+def test_a_slice_without_a_label_is_deleted_and_one_with_a_file_system_is_not() -> None:
+    piece = slice_on(disk_of(home_server(), NVME1))
+    inventory = replace(made(home_server(), piece), pools=())
+    step = DeleteSlice(piece, TANK)
+    assert isinstance(Gate(InOrder(inventory)).ask(step, inventory, OWN), Permit)
+    filled = InOrder(inventory, Look((Signature("ext4"),), (), AREA))
+    assert [refused.code for refused in Gate(filled).against(step, inventory, OWN)] == ["slice-held"]
 
 
 def test_a_slice_that_any_pool_names_as_its_device_is_not_deleted() -> None:

@@ -1,0 +1,51 @@
+"""Reading ZFS labels off a device with zdb(8): what they say of the pool, which udev does not tell."""
+
+import re
+from typing import Final
+
+from nasadvisor.domain.looks import SliceLabel
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.host.adapters.process import Command, Runner, Tool
+from nasadvisor.host.errors import HostError
+
+TIMEOUT_S: Final = 60.0
+NO_LABEL: Final = 2
+"""The exit code where no label could be unpacked (dump_label() in cmd/zdb/zdb.c)."""
+
+_FIELD: Final = re.compile(r"^ {4}(\w+): (.*)$", re.MULTILINE)  # of the label itself; what it nests stands deeper
+
+
+class LabelUnreadable(HostError):  # noqa: N818 - named for what happened
+    """There is a label, and what zdb prints of it is not understood."""
+
+    def __init__(self, path: str, missing: str) -> None:
+        template = _(
+            "The ZFS label on {path} could not be read ({missing} is missing), so it is not known whether a pool needs "
+            "it. It was left alone. `zdb -l {path}` shows it."
+        )
+        super().__init__(template, path=path, missing=missing)
+
+
+def read_label(runner: Runner, path: str) -> SliceLabel | None:
+    """The label on a device, None where there is none.
+
+    Raises:
+        ToolMissing, CommandFailed, CommandTimedOut
+        LabelUnreadable: zdb printed something else than it does.
+    """
+    output = runner.run(Command(Tool.ZDB, ("-l", path), TIMEOUT_S, frozenset({0, 1, NO_LABEL})))
+    fields = dict(reversed(_FIELD.findall(output.stdout)))  # the first of each counts: the label before its header
+    if not fields and output.code != 0:
+        return None
+    return _label(fields, path)
+
+
+def _label(fields: dict[str, str], path: str) -> SliceLabel:
+    missing = [name for name in ("state", "guid") if not fields.get(name, "").isdecimal()]
+    if missing:
+        raise LabelUnreadable(path, ", ".join(missing))
+    txg = fields.get("txg", "0")
+    if not txg.isdecimal():
+        raise LabelUnreadable(path, "txg")
+    name = fields.get("name", "").strip("'")
+    return SliceLabel(int(fields["state"]), int(txg), name, fields.get("pool_guid", ""), fields["guid"])

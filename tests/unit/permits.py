@@ -1,0 +1,37 @@
+"""Permits for tests of what comes behind the gate: the gate is asked as always, on a host whose bytes are in order."""
+
+from dataclasses import dataclass, field
+
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.looks import Look, Step
+from nasadvisor.domain.table_area import Area
+from nasadvisor.domain.tables import OwnTable
+from nasadvisor.host.gate import Gate, Permit, Ran
+
+AREA = Area(b"", b"")
+OWN = OwnTable(AREA, AREA, (AREA,))
+
+
+@dataclass(frozen=True)
+class InOrder:
+    """An executor that shows empty slices and our own tables, and does nothing."""
+
+    shown: Inventory
+    seen: Look = field(default_factory=lambda: Look(table=AREA))
+
+    def inventory(self) -> Inventory:
+        return self.shown
+
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+        return self.seen
+
+    def do(self, permit: Permit) -> Ran:
+        permit.spend()
+        return ()
+
+
+def permit_for(step: Step, inventory: Inventory) -> Permit:
+    """The gate's permit for a step on this host."""
+    permit = Gate(InOrder(inventory)).ask(step, inventory, OWN)
+    assert isinstance(permit, Permit), permit
+    return permit
