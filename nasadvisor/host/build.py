@@ -57,11 +57,10 @@ def measure_host_of(config: HostConfig) -> MeasureHost:
     """Where this host's pools are probed and its SSDs tested."""
     machine = machine_of(config)
     leftovers = Leftovers(config.leftovers)
-    lock = config.run_dir / "probe.lock"
     return MeasureHost(
         inventory=lambda: read_inventory(machine_of(config)),
         sampler=lambda: Sampler(machine_of(config)),
-        probes=ProbeHost(machine.runner, leftovers, lock, config.run_dir, machine.clock),
+        probes=ProbeHost(machine.runner, leftovers, config.probe_lock_path, config.run_dir, machine.clock),
         candidates=CandidateHost(run_host_of(config), machine.runner, leftovers),
         wait=time.sleep,
         results=config.measurements,

@@ -21,6 +21,8 @@ ENVIRONMENT_FILE: Final = Path("/etc/nasadvisor/environment")
 class HostConfig:
     """Where the host part keeps its things.
 
+    `run_dir` is a directory of its own, in which only root can write: what is locked or mounted there is followed by
+    root. The message service's socket lies elsewhere, in a directory of the console.
     `node` is this machine's name towards the console; `pool_reader` is "auto", "json" or "libzfs". `access` is how the
     console is reached if it is on another machine, None if it is on this one.
     """
@@ -57,6 +59,11 @@ class HostConfig:
         """The file whose flock means: somebody is changing this host."""
         return self.run_dir / "host.lock"
 
+    @property
+    def probe_lock_path(self) -> Path:
+        """The file whose flock means: a pool is being probed."""
+        return self.run_dir / "probe.lock"
+
 
 def load_config() -> HostConfig:
     """The settings of this machine: the process environment first, then the environment file, then defaults."""
@@ -69,15 +76,15 @@ def load_environment() -> dict[str, str]:
 
 
 def config_from(environment: Mapping[str, str]) -> HostConfig:
-    """Settings from NASADVISOR_* variables: NODE, HOST_STATE, RUN_DIR, REDIS and POOL_READER."""
-    run_dir = Path(environment.get("NASADVISOR_RUN_DIR", "/run/nasadvisor"))
+    """Settings from NASADVISOR_* variables: NODE, HOST_STATE, HOST_RUN_DIR, RUN_DIR, REDIS and POOL_READER."""
+    sockets = Path(environment.get("NASADVISOR_RUN_DIR", "/run/nasadvisor"))
     state_dir = Path(environment.get("NASADVISOR_HOST_STATE", "/var/lib/nasadvisor/host"))
     access = _read_access(access_path_in(state_dir))
     return HostConfig(
         node=access.node if access else environment.get("NASADVISOR_NODE") or platform.node() or "localhost",
         state_dir=state_dir,
-        run_dir=run_dir,
-        redis_url=environment.get("NASADVISOR_REDIS", f"redis+socket://{run_dir}/redis.sock"),
+        run_dir=Path(environment.get("NASADVISOR_HOST_RUN_DIR", "/run/nasadvisor-host")),
+        redis_url=environment.get("NASADVISOR_REDIS", f"redis+socket://{sockets}/redis.sock"),
         pool_reader=environment.get("NASADVISOR_POOL_READER", "auto"),
         access=access,
     )

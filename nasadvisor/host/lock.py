@@ -4,8 +4,10 @@ The lock's descriptors are handed on to the commands that run under it. If the w
 until its last command has ended, so nobody looks at a half-changed host and takes it for settled.
 """
 
+import errno
 import fcntl
 import os
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -29,12 +31,24 @@ class HostBusy(HostError):  # noqa: N818 - named for what happened
         super().__init__(template, path=str(path))
 
 
+class LockUnusable(HostError):  # noqa: N818
+    """What lies where a lock should be cannot be locked."""
+
+    def __init__(self, path: Path, error: OSError) -> None:
+        template = _(
+            "The lock {path} cannot be taken: {problem}. Nothing was changed. It must be an ordinary file, which root "
+            "can write; if it is a link or something else, remove it and try again."
+        )
+        super().__init__(template, path=str(path), problem=error.strerror or str(error))
+
+
 @contextmanager
 def host_lock(paths: tuple[Path, ...], timeout_s: float) -> Iterator[tuple[int, ...]]:
     """Hold all locks, in the order given; yields their descriptors.
 
     Raises:
         HostBusy: one of them was not free in time. None is held then.
+        LockUnusable: one of them is no file that could be locked, or a link.
     """
     deadline = time.monotonic() + timeout_s
     with ExitStack() as stack:
@@ -51,8 +65,7 @@ def is_held(path: Path) -> bool:
 
 
 def _take(path: Path, deadline: float, stack: ExitStack) -> int:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = _open(path)
     stack.callback(os.close, descriptor)
     while True:
         try:
@@ -63,3 +76,21 @@ def _take(path: Path, deadline: float, stack: ExitStack) -> int:
             time.sleep(POLL_S)
         else:
             return descriptor
+
+
+def _open(path: Path) -> int:
+    """A descriptor of the lock's own file; never of what a link there leads to.
+
+    Raises:
+        LockUnusable
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(path, flags, 0o600)
+    except OSError as error:
+        raise LockUnusable(path, error) from error
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise LockUnusable(path, OSError(errno.EINVAL, os.strerror(errno.EINVAL)))

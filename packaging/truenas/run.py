@@ -24,7 +24,10 @@ def settings_in(lines: Iterable[str]) -> dict[str, str]:
 
 
 def environment(dataset: Path) -> dict[str, str]:
-    """The settings of the dataset, and where state and socket are; /etc and /run do not survive an update or a boot."""
+    """The settings of the dataset, and where state and socket are; /etc does not survive an update.
+
+    The socket lies where the containers can bind it; what root locks stays in /run, which is root's alone.
+    """
     places = {"NASADVISOR_HOST_STATE": str(dataset / "host"), "NASADVISOR_RUN_DIR": str(dataset / "run")}
     file = dataset / "environment"
     return {**places, **(settings_in(file.read_text(encoding="utf-8").splitlines()) if file.exists() else {})}

@@ -53,9 +53,11 @@ def test_there_is_no_disk_and_no_openzfs_in_a_service_of_the_console(product: Pr
 
 def test_the_console_user_sees_no_journal_and_cannot_take_the_hosts_lock_away(product: Product) -> None:
     assert product.as_console_user("ls /var/lib/nasadvisor/host").code != 0
-    assert product.as_console_user("rm -f /run/nasadvisor/host.lock").code != 0
-    assert product.as_console_user("mv /run/nasadvisor/host.lock /run/nasadvisor/other").code != 0
-    assert product.guest.run("stat -c %U:%a /run/nasadvisor/host.lock").stdout.strip() == "root:600"
+    assert product.as_console_user("ls /run/nasadvisor-host").code != 0
+    assert product.as_console_user("ln -s /etc/shadow /run/nasadvisor-host/probe.lock").code != 0
+    product.cli("runs")
+    assert product.guest.run("stat -c %U:%a /run/nasadvisor-host").stdout.strip() == "root:700"
+    assert "root" not in product.guest.run("stat -c %U /run/nasadvisor /run/nasadvisor/*").stdout
 
 
 def test_messages_go_over_a_socket_that_only_the_services_can_open(product: Product) -> None:

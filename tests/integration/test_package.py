@@ -22,7 +22,7 @@ ENDS = "for disk in nvme0n1 nvme1n1; do for end in head tail; do $end -c 1M /dev
 LEFT = (
     "find / -xdev -path /proc -prune -o -path /root -prune -o -path /opt -prune -o -path /var/log -prune -o"
     " -path '/var/lib/dpkg/*' -prune -o -path '/var/cache/*' -prune -o -iname '*nasadvisor*' -print;"
-    " ls -A /run/nasadvisor"
+    " ls -A /run/nasadvisor /run/nasadvisor-host"
 )
 
 
@@ -90,7 +90,7 @@ def test_it_is_not_removed_while_disks_are_being_changed(product: Product) -> No
     """Proves: the command line's lock stops a removal, and everything runs again afterwards."""
     guest = product.guest
     impatient = "sed -i 's/^WAIT_S=.*/WAIT_S=2/' /var/lib/dpkg/info/nasadvisor.prerm"
-    held = f"flock /run/nasadvisor/host.lock env {APT} remove nasadvisor"
+    held = f"flock /run/nasadvisor-host/host.lock env {APT} remove nasadvisor"
     removal = guest.run(f"{impatient}; {held}", check=False, timeout=INSTALL_SECONDS)
     assert removal.code != 0
     assert "A run is still changing disks" in removal.stdout + removal.stderr
@@ -117,7 +117,7 @@ def test_removing_the_product_leaves_pools_alone_and_a_new_installation_can_stil
     assert "No pool, disk or slice was touched" in said
     assert "These runs have left something on this host, by their records:\nRUN" in said.replace("\r", "")
     assert probe_run in said
-    gone = "ls /usr/bin/nasadvisor /usr/lib/nasadvisor /run/nasadvisor /usr/lib/systemd/system/nasadvisor*"
+    gone = "ls /usr/bin/nasadvisor /usr/lib/nasadvisor /run/nasadvisor* /usr/lib/systemd/system/nasadvisor*"
     assert guest.run(gone, check=False).stdout == ""
     assert disks_and_pools(product) == before
     product.install()

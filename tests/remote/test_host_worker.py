@@ -80,6 +80,7 @@ def running(root: Path) -> Iterator[Worker]:
         **os.environ,
         "NASADVISOR_HOST_STATE": str(root / "host"),
         "NASADVISOR_RUN_DIR": str(root),
+        "NASADVISOR_HOST_RUN_DIR": str(root / "locks"),
         "NASADVISOR_SIMULATED_MACHINE": str(MACHINE),
     }
     environment.pop("DJANGO_SETTINGS_MODULE", None)

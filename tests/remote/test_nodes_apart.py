@@ -94,6 +94,7 @@ def test_a_real_worker_needs_no_other_rights_and_comes_back_after_a_restart(
         **os.environ,
         "NASADVISOR_HOST_STATE": str(console.root),
         "NASADVISOR_RUN_DIR": str(console.root),
+        "NASADVISOR_HOST_RUN_DIR": str(console.root / "locks"),
         "NASADVISOR_SIMULATED_MACHINE": str(MACHINE),
     }
     del environment["DJANGO_SETTINGS_MODULE"]

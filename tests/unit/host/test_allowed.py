@@ -143,6 +143,14 @@ def test_one_word_more_or_less_or_a_nul_is_refused(line: str) -> None:
     assert [words for words in (*longer, *shorter, *glued) if shape_of(words)] == []
 
 
+@pytest.mark.parametrize("word", ["-f", "-nf", "-fo", "--allow-in-use", "--allow-replication-mismatch", "--force"])
+def test_openzfs_is_never_forced(word: str) -> None:
+    """At whatever place of whatever command it stands."""
+    examples = [tuple(shlex.split(line)) for line in ALLOWED if line.startswith("zpool")]
+    forced = [(*words[:place], word, *words[place:]) for words in examples for place in range(1, len(words) + 1)]
+    assert [words for words in forced if shape_of(words)] == []
+
+
 def test_the_refusal_is_said_and_is_an_error_of_the_host() -> None:
     with pytest.raises(HostError, match="`zpool destroy tank` is not one of the commands that NAS Advisor may run"):
         Command(Tool.ZPOOL, ("destroy", "tank"), 1)
@@ -201,7 +209,7 @@ def test_a_name_after_the_prefix_is_one_name(text: str) -> None:
             assert text.isprintable() or not text.isascii()
 
 
-def test_a_writing_command_names_a_device_only_by_a_persistent_name() -> None:
+def test_writing_commands_never_name_a_disk_by_its_kernel_name() -> None:
     """Each place for a path in the table of what writes is one of these, and none of them can be anything else."""
     places = {part for part in re.findall(r"\b([A-Z][A-Z_]+)\b", WRITES) if part in WORDS}
     matching = {place for place in places if any(re.fullmatch(WORDS[place], path) for path in (DISK, PARTITION))}

@@ -8,7 +8,7 @@ from nasadvisor.host.config import config_from
 def test_without_settings_everything_is_where_the_installer_puts_it() -> None:
     config = config_from({})
     assert config.journals == Path("/var/lib/nasadvisor/host/runs")
-    assert config.lock_path == Path("/run/nasadvisor/host.lock")
+    assert config.lock_path == Path("/run/nasadvisor-host/host.lock")
     assert config.redis_url == "redis+socket:///run/nasadvisor/redis.sock"
 
 

@@ -114,8 +114,8 @@ def test_what_stays_is_told_before_the_services_stop_and_only_when_the_package_i
 def test_a_purge_stays_out_of_file_systems_mounted_below() -> None:
     removals = [line.strip() for line in (RECIPE / "postrm").read_text().splitlines() if "rm -rf" in line]
     assert removals == [
-        "rm -rf /run/nasadvisor",
-        "rm -rf --one-file-system /etc/nasadvisor /var/lib/nasadvisor /run/nasadvisor",
+        "rm -rf --one-file-system /run/nasadvisor /run/nasadvisor-host",
+        "rm -rf --one-file-system /etc/nasadvisor /var/lib/nasadvisor /run/nasadvisor /run/nasadvisor-host",
     ]
 
 
