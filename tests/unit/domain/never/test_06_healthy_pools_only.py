@@ -7,6 +7,7 @@ import pytest
 
 from nasadvisor.domain.actions import (
     DetachLog,
+    DropLogLeg,
     RemoveVdev,
     Role,
 )
@@ -26,6 +27,7 @@ from tests.unit.machines import (
     NVME1,
     TANK,
     home_server,
+    with_broken_log,
     with_pool,
 )
 
@@ -106,3 +108,11 @@ def test_the_pool_must_be_the_one_that_the_plan_names() -> None:
     for inventory, action in (log_on(NVME1), cache_on(NVME1), attach_to_log()):
         assert code_of(can(action, with_pool(inventory, name="renamed"))) == "pool-renamed"
         assert code_of(can(action, with_pool(inventory, guid="99"))) == "pool-gone"
+
+
+def test_no_step_makes_a_log_in_a_multihost_pool_where_it_could_not_be_taken_out() -> None:
+    drop = DropLogLeg("tank", TANK, "32", "/dev/disk/by-id/x")
+    for inventory, action in (log_on(NVME1), attach_to_log(), (with_broken_log(), drop)):
+        inventory = replace(inventory, host=replace(inventory.host, zfs_kernel="2.3.8-1"))
+        assert code_of(can(action, inventory)) == ""
+        assert code_of(can(action, with_pool(inventory, multihost=True))) == "known-bug"
