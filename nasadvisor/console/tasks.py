@@ -7,7 +7,7 @@ from nasadvisor.console.celery_app import app
 from nasadvisor.console.evidence import waiting
 from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from nasadvisor.console.evidence.watch import keep_answers
-from nasadvisor.console.health import answers, deliver, hours, monthly, reports, sweeps, watch
+from nasadvisor.console.health import answers, by_host, deliver, hours, monthly, reports, sweeps, watch
 from nasadvisor.console.health.access_models import StoredReport
 from nasadvisor.console.models import Node
 from nasadvisor.documents import Json
@@ -43,7 +43,7 @@ def store_platform(node: str, document: Json) -> None:
 @app.task(name="console.store_notice_answer")
 def store_notice_answer(node: str, document: Json) -> None:
     """A host has said what became of a message that its platform was to send."""
-    deliver.answered(node, document, timezone.now())
+    by_host.answered(node, document, timezone.now())
 
 
 @app.task(name="console.store_run")

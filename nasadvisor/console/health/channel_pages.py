@@ -32,7 +32,7 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
         required=False,
         help_text=gettext_lazy(
             "E-mail: one or several addresses. Apprise: one address such as ntfys://… or tgram://… Platform: the name "
-            "of the host."
+            "of the host, and behind it e-mail addresses for what its platform does not confirm."
         ),
     )
 
@@ -200,13 +200,19 @@ def _form(request: HttpRequest, form: ChannelForm | DeliveryForm, title: str) ->
 
 def _check_address(form: ChannelForm, kind: str, address: str) -> None:
     if kind == ChannelKind.MAIL:
-        try:
-            for each in recipients_in(address):
-                validate_email(each)
-        except ValidationError:
-            form.add_error("address", _("These are not all e-mail addresses."))
+        _check_mail(form, recipients_in(address))
     elif kind == ChannelKind.PLATFORM:
-        if not Node.objects.filter(name=address).exists():
-            form.add_error("address", _("There is no host called %(host)s here.") % {"host": address})
+        host, *addresses = recipients_in(address) or [""]
+        if not Node.objects.filter(name=host).exists():
+            form.add_error("address", _("There is no host called %(host)s here.") % {"host": host})
+        _check_mail(form, addresses)
     elif not is_apprise_address(address):
         form.add_error("address", _("Apprise does not know this kind of address."))
+
+
+def _check_mail(form: ChannelForm, addresses: list[str]) -> None:
+    try:
+        for each in addresses:
+            validate_email(each)
+    except ValidationError:
+        form.add_error("address", _("These are not all e-mail addresses."))

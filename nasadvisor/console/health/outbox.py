@@ -1,5 +1,7 @@
 """What waits to be sent: claimed by one worker only, tried again later where it was not accepted, given up at last."""
 
+import hashlib
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -15,6 +17,12 @@ LEASE = timedelta(minutes=10)
 FIRST_WAIT = timedelta(minutes=1)
 LONGEST_WAIT = timedelta(minutes=15)
 GIVE_UP_AFTER = timedelta(days=7)
+
+
+def message_id(claimed: Sequence[Outgoing]) -> str:
+    """The same for the same rows, so that a mail system knows a message that reaches it again."""
+    digest = hashlib.sha256(",".join(str(pk) for pk in sorted(each.pk for each in claimed)).encode()).hexdigest()[:32]
+    return f"<{digest}@nasadvisor>"
 
 
 def take_back(rows: QuerySet[Any], now: datetime) -> None:

@@ -39,7 +39,7 @@ def send(channel: Channel, message: Message, message_id: str) -> None:
     if channel.kind == ChannelKind.MAIL:
         send_mail(recipients_in(secret), message, message_id)
     elif channel.kind == ChannelKind.PLATFORM:
-        _send_by_platform(secret.strip(), message, message_id)
+        _send_by_platform(host_in(secret), message, message_id)
     else:
         _send_by_apprise(secret, message)
 
@@ -88,9 +88,22 @@ def is_answered_later(channel: Channel) -> bool:
 def leads_to(channel: Channel, node: str) -> bool:
     """Whether a channel goes by the platform of this host."""
     try:
-        return channel.kind == ChannelKind.PLATFORM and decrypt(channel.secret).strip() == node
+        return channel.kind == ChannelKind.PLATFORM and host_in(decrypt(channel.secret)) == node
     except SecretUnreadable:
         return False
+
+
+def spare_addresses(channel: Channel) -> list[str]:
+    """Where a message goes by e-mail that the platform of a host did not prove to have delivered."""
+    try:
+        return recipients_in(decrypt(channel.secret))[1:]
+    except SecretUnreadable:
+        return []
+
+
+def host_in(secret: str) -> str:
+    """The host of a channel of the platform; e-mail addresses may stand behind it."""
+    return next(iter(recipients_in(secret)), "")
 
 
 def _platform_here() -> ConsolePlatform | None:

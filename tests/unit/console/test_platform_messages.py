@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console import hosts
-from nasadvisor.console.health import deliver, outbox
+from nasadvisor.console.health import by_host, deliver, outbox
 from nasadvisor.console.health.alert_models import AlertEvent, Channel, ChannelKind, Delivery, StoredAlert
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.secrets import encrypt
@@ -82,7 +82,7 @@ def test_what_was_handed_to_a_host_counts_as_sent_once_the_host_says_so(sent: li
     due(made)
     deliver.deliver(now)
     assert (states(made), made.last_sent_at) == (["sending"] * 2, None)
-    deliver.answered("nas", to_document(NoticeAnswer(handed_over(sent), is_sent=True)), now)
+    by_host.answered("nas", to_document(NoticeAnswer(handed_over(sent), is_sent=True)), now)
     assert (states(made), made.last_sent_at, made.last_error) == (["sent"] * 2, now, "")
 
 
@@ -91,7 +91,7 @@ def test_a_message_that_the_platform_did_not_confirm_is_sent_and_that_is_said(se
     due(made)
     deliver.deliver(now)
     instead = Statement("by-mail", "The platform did not confirm it, so it went out as a mail.")
-    deliver.answered("nas", to_document(NoticeAnswer(handed_over(sent), is_sent=True, said=instead)), now)
+    by_host.answered("nas", to_document(NoticeAnswer(handed_over(sent), is_sent=True, said=instead)), now)
     assert (states(made), made.last_error) == (["sent"] * 2, f"nas: {instead}")
 
 
@@ -100,7 +100,7 @@ def test_a_message_that_nothing_took_is_tried_again(sent: list[Sent]) -> None:
     due(made)
     deliver.deliver(now)
     why = Statement("lost", "Nothing took it.")
-    deliver.answered("nas", to_document(NoticeAnswer(handed_over(sent), is_sent=False, said=why)), now)
+    by_host.answered("nas", to_document(NoticeAnswer(handed_over(sent), is_sent=False, said=why)), now)
     assert (states(made), made.last_error) == (["waiting"] * 2, "nas: Nothing took it.")
     assert (made.last_sent_at, {each.error for each in made.deliveries.all()}) == (None, {"nas: Nothing took it."})
     deliver.deliver(now + timedelta(minutes=5))
@@ -115,6 +115,8 @@ def test_a_host_that_says_nothing_is_named_and_asked_again_under_the_same_id(sen
     deliver.deliver(now + timedelta(minutes=9))
     assert len([each for each in sent if each.task == "host.notify"]) == 1
     deliver.deliver(now + timedelta(minutes=11))
+    assert states(made) == ["waiting"] * 2
+    deliver.deliver(now + timedelta(minutes=13))
     assert [each.args[1] for each in sent if each.task == "host.notify"] == [first, first]
     made.refresh_from_db()
     assert "has not said whether" in made.last_error
@@ -126,7 +128,7 @@ def test_another_host_cannot_speak_for_a_channel(sent: list[Sent], node: str) ->
     made, now = channel(), timezone.now()
     due(made)
     deliver.deliver(now)
-    deliver.answered(node, to_document(NoticeAnswer(handed_over(sent), is_sent=True)), now)
+    by_host.answered(node, to_document(NoticeAnswer(handed_over(sent), is_sent=True)), now)
     assert (states(made), made.last_sent_at) == (["sending"] * 2, None)
 
 
@@ -134,19 +136,95 @@ def test_an_answer_about_another_message_ends_nothing(sent: list[Sent]) -> None:
     made, now = channel(), timezone.now()
     due(made)
     deliver.deliver(now)
-    deliver.answered("nas", to_document(NoticeAnswer("<test-1@nasadvisor>", is_sent=True)), now)
+    by_host.answered("nas", to_document(NoticeAnswer("<test-1@nasadvisor>", is_sent=True)), now)
     assert states(made) == ["sending"] * 2
     with pytest.raises(DocumentError):
-        deliver.answered("nas", {"message_id": "x"}, now)
+        by_host.answered("nas", {"message_id": "x"}, now)
 
 
 def test_a_test_by_a_host_says_that_its_answer_comes_later(admin: Client, sent: list[Sent]) -> None:
     made = channel()
     page = text(admin.post(f"/settings/alerts/{made.pk}/test/", follow=True))
     assert "was handed to its host" in page
-    deliver.answered(
+    by_host.answered(
         "nas",
         to_document(NoticeAnswer(handed_over(sent), is_sent=False, said=Statement("lost", "Nothing took it."))),
         timezone.now(),
     )
     assert "nas: Nothing took it." in text(admin.get("/settings/alerts/"))
+
+
+SPARE = "nas, admin@example.org ben@example.org"
+
+
+@pytest.fixture
+def mailed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], str]]:
+    """Mails that the console has sent: to whom, and their ids."""
+    found: list[tuple[list[str], str]] = []
+
+    def send_mail(recipients: list[str], message: Message, message_id: str) -> None:
+        assert "A log has errors" in message.text
+        found.append((recipients, message_id))
+
+    monkeypatch.setattr(by_host, "send_mail", send_mail)
+    return found
+
+
+@pytest.mark.parametrize("is_sent", [True, False])
+def test_without_proof_of_delivery_the_console_sends_it_to_the_addresses_behind_the_host(
+    sent: list[Sent], mailed: list[tuple[list[str], str]], is_sent: bool
+) -> None:
+    made, now = channel(SPARE), timezone.now()
+    due(made)
+    deliver.deliver(now)
+    answer = NoticeAnswer(handed_over(sent), is_sent=is_sent, said=Statement("lost", "There is no proof."))
+    by_host.answered("nas", to_document(answer), now)
+    assert mailed == [(["admin@example.org", "ben@example.org"], handed_over(sent))]
+    assert states(made) == ["sent"] * 2
+    assert made.last_error == "nas: There is no proof. It was sent by e-mail as well."
+
+
+def test_what_the_platform_confirmed_is_not_sent_by_mail_too(
+    sent: list[Sent], mailed: list[tuple[list[str], str]]
+) -> None:
+    made, now = channel(SPARE), timezone.now()
+    due(made)
+    deliver.deliver(now)
+    by_host.answered("nas", to_document(NoticeAnswer(handed_over(sent), is_sent=True)), now)
+    assert (mailed, states(made)) == ([], ["sent"] * 2)
+
+
+def test_a_host_that_says_nothing_is_made_up_for_by_mail(sent: list[Sent], mailed: list[tuple[list[str], str]]) -> None:
+    made, now = channel(SPARE), timezone.now()
+    due(made)
+    deliver.deliver(now)
+    deliver.deliver(now + timedelta(minutes=11))
+    assert (len(mailed), states(made)) == (1, ["sent"] * 2)
+    deliver.deliver(now + timedelta(minutes=30))
+    assert len([each for each in sent if each.task == "host.notify"]) == 1
+
+
+def test_where_the_console_cannot_send_mail_either_it_is_tried_again(sent: list[Sent]) -> None:
+    made, now = channel(SPARE), timezone.now()
+    due(made)
+    deliver.deliver(now)
+    answer = NoticeAnswer(handed_over(sent), is_sent=False, said=Statement("lost", "There is no proof."))
+    by_host.answered("nas", to_document(answer), now)
+    assert states(made) == ["waiting"] * 2
+    assert [word for word in ("There is no proof.", "No mail server is set") if word not in made.last_error] == []
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("nas", ""),
+        (SPARE, ""),
+        ("other, admin@example.org", "no host called other"),
+        ("nas, admin", "not all e-mail addresses"),
+    ],
+)
+def test_behind_the_host_of_a_channel_stand_only_e_mail_addresses(admin: Client, address: str, said: str) -> None:
+    fields = {"name": "p", "kind": "platform", "level": "warning", "timing": "at-once", "language": "en"}
+    page = admin.post("/settings/alerts/add/", {**fields, "address": address})
+    assert Channel.objects.exists() is not bool(said)
+    assert said in text(page)

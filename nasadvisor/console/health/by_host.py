@@ -1,0 +1,85 @@
+"""Messages that go by the platform of a host: they count as sent once that host has said so.
+
+What a host did not send, or could not prove that it did, goes out as an e-mail of the console too, if the channel names
+addresses behind the host. If a host says nothing the message is handed to it again, so it may arrive twice; it is never
+taken for sent.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Collection
+from datetime import datetime
+
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from nasadvisor.console.health import outbox
+from nasadvisor.console.health.alert_models import Channel, ChannelKind, Delivery, DeliveryState, WatchSettings
+from nasadvisor.console.health.messages import message_for
+from nasadvisor.console.health.secrets import SecretUnreadable
+from nasadvisor.console.health.senders import NotSent, leads_to, send_mail, spare_addresses
+from nasadvisor.documents import Json, from_document
+from nasadvisor.domain.platforms import NoticeAnswer
+
+log = logging.getLogger(__name__)
+
+
+def answered(node: str, document: Json, now: datetime) -> None:
+    """Take up what a host says of a message that its platform was to send.
+
+    Raises:
+        DocumentError: if it says nothing of the kind.
+    """
+    answer = from_document(NoticeAnswer, document)
+    for channel in Channel.objects.filter(kind=ChannelKind.PLATFORM):
+        if not leads_to(channel, node):
+            continue
+        with translation.override(channel.language):
+            said = f"{node}: {answer.said.said(_)}" if answer.said else ""
+            rows = next((each for each in _messages(channel) if outbox.message_id(each) == answer.message_id), [])
+            _settle(channel, rows, said, is_sent=answer.is_sent, now=now)
+
+
+def take_up_silence(now: datetime) -> None:
+    """Name hosts that do not say what became of a message with their channel; the outbox takes back what they have."""
+    for channel in Channel.objects.filter(
+        kind=ChannelKind.PLATFORM, deliveries__state=DeliveryState.SENDING
+    ).distinct():
+        for rows in _messages(channel):
+            if rows[0].claimed_at and rows[0].claimed_at < now - outbox.LEASE:
+                with translation.override(channel.language):
+                    said = _("The host has not said whether the message went out, so it is handed to it again.")
+                    _settle(channel, rows, said, is_sent=False, now=now)
+
+
+def _messages(channel: Channel) -> Collection[list[Delivery]]:
+    """What went out together and was not answered yet."""
+    groups: defaultdict[datetime | None, list[Delivery]] = defaultdict(list)
+    for each in channel.deliveries.filter(state=DeliveryState.SENDING).select_related("event__alert__node"):
+        groups[each.claimed_at].append(each)
+    return groups.values()
+
+
+def _settle(channel: Channel, rows: list[Delivery], said: str, *, is_sent: bool, now: datetime) -> None:
+    """`said` is what there is to say of a message that was not proven to be delivered, "" for one that was."""
+    if said and rows and spare_addresses(channel):
+        said, is_mailed = _by_mail(channel, rows, said)
+        is_sent = is_sent or is_mailed
+    if is_sent:
+        outbox.done(Delivery.objects.filter(pk__in=[each.pk for each in rows]), now)
+        Channel.objects.filter(pk=channel.pk).update(last_error=said, last_sent_at=now)
+        return
+    for each in rows:
+        outbox.put_off(each, said, now)
+    Channel.objects.filter(pk=channel.pk).update(last_error=said)
+
+
+def _by_mail(channel: Channel, rows: list[Delivery], said: str) -> tuple[str, bool]:
+    """Send it as an e-mail of the console: what is to be said then, and whether that went out."""
+    message = message_for([each.event for each in rows], channel, WatchSettings.load().console_address)
+    try:
+        send_mail(spare_addresses(channel), message, outbox.message_id(rows))
+    except (NotSent, SecretUnreadable) as error:
+        log.warning("channel %s: %s", channel.name, error)
+        return f"{said} {error}", False
+    return f"{said} {_('It was sent by e-mail as well.')}", True
