@@ -173,6 +173,17 @@ def DiskNotWiped(disk: Disk) -> Statement:
     )
 
 
+def WipeFailed(job: int, problem: Statement) -> Statement:
+    return Statement(
+        "wipe-failed",
+        _(
+            "The device is out of the pool, but TrueNAS could not wipe its SSD: job {job} (pool.remove) says {error}. "
+            "Wipe it in TrueNAS before it is used elsewhere."
+        ),
+        {"job": str(job), "error": problem.values["error"]},
+    )
+
+
 def LayoutDiffers(pool: Pool) -> Statement:
     return Statement(
         "layout-differs",

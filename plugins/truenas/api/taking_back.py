@@ -98,7 +98,7 @@ def _remove(guid: str, record: Record, desk: Desk) -> list[Statement]:
         # It wipes after it has removed, and fails as a whole if it cannot wipe.
         if _is_in(guid, each, picture_after(job, "pool.remove", desk), job):
             raise
-        return [error.statement]
+        return [here.WipeFailed(job, error.statement)]
     if _is_in(guid, each, picture_after(job, "pool.remove", desk), job):
         raise JobFailed(job, "pool.remove", "SUCCESS", here.StillShown(each.pool, each.top))
     return []

@@ -145,6 +145,7 @@ def test_a_removal_that_failed_at_wiping_only_is_done_and_says_so(truenas: Stand
     truenas.job_error = "[EBUSY] sdb: Device or resource busy"
     taken, notes = take_back(record, office.desk)
     assert taken.state is RecordState.TAKEN_BACK
+    assert str(notes[0]).startswith("The device is out of the pool, but TrueNAS could not wipe its SSD: job 1235")
     assert "Device or resource busy" in str(notes[0])
 
 
