@@ -110,7 +110,7 @@ def _mailed_to_root(why: Statement) -> Statement:
         _(
             "Proxmox VE did not say that it delivered the message ({why}). It was handed to this host's mail system "
             "for root instead and may get lost there too: root@pam has no e-mail address in Proxmox VE. Enter one "
-            "under Datacenter, Permissions, Users, or choose another channel for alerts."
+            "under Datacenter, Permissions, Users, or an address behind the host's name in this channel."
         ),
         {"why": why},
     )

@@ -41,10 +41,9 @@ def answered(node: str, document: Json, now: datetime) -> None:
 
 
 def take_up_silence(now: datetime) -> None:
-    """Name hosts that do not say what became of a message with their channel; the outbox takes back what they have."""
-    for channel in Channel.objects.filter(
-        kind=ChannelKind.PLATFORM, deliveries__state=DeliveryState.SENDING
-    ).distinct():
+    """Say with their channels which hosts do not tell what became of a message; it is to be sent again."""
+    waiting = Channel.objects.filter(kind=ChannelKind.PLATFORM, deliveries__state=DeliveryState.SENDING)
+    for channel in waiting.distinct():
         for rows in _messages(channel):
             if rows[0].claimed_at and rows[0].claimed_at < now - outbox.LEASE:
                 with translation.override(channel.language):
