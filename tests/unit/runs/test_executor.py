@@ -1,6 +1,7 @@
 """The executor on a machine made of stand-ins: what it checks, what it runs, and in which order."""
 
 import os
+import re
 import shlex
 import stat
 from collections.abc import Iterator
@@ -190,6 +191,20 @@ def test_never_2_a_dry_run_that_shows_the_slice_as_data_stops_the_step() -> None
 def test_a_dry_run_that_does_not_show_the_slice_stops_the_step(text: str) -> None:
     with pytest.raises(DryRunDiffers):
         check_dry_run(text, log_action(PLAN))
+
+
+def test_an_add_whose_dry_run_differs_is_not_run(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gate asks OpenZFS itself what it would do: here it would make the slices special vdevs."""
+    right = dry_run_of
+    wrong = re.compile(r"\t(logs|cache)\n")
+    monkeypatch.setitem(globals(), "dry_run_of", lambda action: wrong.sub("\tspecial\n", right(action)))
+    for action in PLAN.actions:
+        if isinstance(action, AddLog | AddCache):
+            stage.events.clear()
+            with pytest.raises(DryRunDiffers):
+                executor(stage).do(permit_for(action, state_before(action)))
+            assert typed(dry_run_argv(action)) in stage.events
+            assert typed(commands(action)[0]) not in stage.events
 
 
 def test_a_pool_called_like_a_class_is_no_heading() -> None:

@@ -112,7 +112,7 @@ def test_the_pool_must_be_the_one_that_the_plan_names() -> None:
 
 def test_no_step_makes_a_log_in_a_multihost_pool_where_it_could_not_be_taken_out() -> None:
     drop = DropLogLeg("tank", TANK, "32", "/dev/disk/by-id/x")
-    for inventory, action in (log_on(NVME1), attach_to_log(), (with_broken_log(), drop)):
-        inventory = replace(inventory, host=replace(inventory.host, zfs_kernel="2.3.8-1"))
+    for machine, action in (log_on(NVME1), attach_to_log(), (with_broken_log(), drop)):
+        inventory = replace(machine, host=replace(machine.host, zfs_kernel="2.3.8-1"))
         assert code_of(can(action, inventory)) == ""
         assert code_of(can(action, with_pool(inventory, multihost=True))) == "known-bug"

@@ -12,7 +12,7 @@ from nasadvisor.domain.actions import (
 )
 from nasadvisor.domain.checks import can
 from nasadvisor.domain.commands import commands
-from nasadvisor.domain.inventory import TableKind
+from nasadvisor.domain.inventory import Inventory, TableKind
 from nasadvisor.domain.partition_types import SOLARIS_ZFS_TYPE
 from nasadvisor.domain.plan import PlanIds, PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.units import GIB, MIB
@@ -86,8 +86,14 @@ def test_a_slice_one_mib_beyond_its_extent_is_refused(start: int, end: int) -> N
     assert code_of(can(CreateSlice(piece, TANK), inventory)) == "extent-taken"
 
 
+def small(inventory: Inventory) -> Inventory:
+    """The machine with an SSD of which 1 GiB less 1 MiB can be used."""
+    identity = replace(disk_of(inventory, NVME1).identity, size_bytes=GIB + MIB)
+    return with_disk(inventory, NVME1, identity=identity, usable_end_bytes=GIB)
+
+
 def test_a_slice_one_mib_beyond_the_end_of_the_usable_area_is_refused() -> None:
-    inventory = with_disk(home_server(), NVME1, table=TableKind.GPT, table_uuid=TABLE_UUID, usable_end_bytes=GIB)
+    inventory = with_disk(small(home_server()), NVME1, table=TableKind.GPT, table_uuid=TABLE_UUID)
     disk = disk_of(inventory, NVME1)
     for size, code in ((GIB - MIB, ""), (GIB, "extent-taken")):
         piece = slice_on(disk, start_bytes=MIB, size_bytes=size)
@@ -95,7 +101,7 @@ def test_a_slice_one_mib_beyond_the_end_of_the_usable_area_is_refused() -> None:
 
 
 def test_a_plan_fills_its_extent_to_the_last_mib_and_asks_for_no_more() -> None:
-    inventory = with_disk(home_server(), NVME1, usable_end_bytes=GIB)
+    inventory = small(home_server())
     inventory = replace(inventory, host=replace(inventory.host, tail_bytes=0))
     log = replace(SINGLE, reserve_percent=0)
     assert refused(replace(log, log_size_bytes=GIB - MIB), inventory) == set()
