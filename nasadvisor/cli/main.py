@@ -12,6 +12,7 @@ from nasadvisor.cli.joining import join, leave
 from nasadvisor.cli.look import inventory, pools
 from nasadvisor.cli.planning import plan
 from nasadvisor.cli.probing import probe
+from nasadvisor.cli.releases import may_go_back, note_installed
 from nasadvisor.cli.report import report
 from nasadvisor.cli.running import apply, finish, keep, undo
 from nasadvisor.cli.runs import runs, show
@@ -29,6 +30,7 @@ def main() -> None:
 COMMANDS = (
     *(inventory, pools, advise, probe, plan, apply, runs, show, undo, finish, keep),
     *(health, report, forecast, join, leave, doctor),
+    *(note_installed, may_go_back),
 )
 for command in COMMANDS:
     main.add_command(command)

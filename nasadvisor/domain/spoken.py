@@ -24,6 +24,27 @@ class Spoken:
     forms: Mapping[str, int]
 
 
+@dataclass(frozen=True)
+class Releases:
+    """What each release that was installed on a machine writes, in the order in which they first were.
+
+    `forms` of one also has what only it itself reads again; `release` is the version of its package.
+    """
+
+    known: tuple[Spoken, ...]
+
+    def with_one(self, release: Spoken) -> "Releases":
+        """The same with one more, or with what it writes now."""
+        others = tuple(each for each in self.known if each.release != release.release)
+        return Releases((*others, release))
+
+    def beyond(self, release: str) -> tuple[str, ...]:
+        """The kinds that may be stored here in a form which a release cannot read; one unknown reads first forms."""
+        reads = next((each.forms for each in self.known if each.release == release), {})
+        written = [(name, number) for each in self.known for name, number in each.forms.items()]
+        return tuple(dict.fromkeys(name for name, number in written if number > reads.get(name, FIRST)))
+
+
 class Age(StrEnum):
     """How the release of one side stands to ours, as far as documents tell."""
 

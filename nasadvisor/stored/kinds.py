@@ -19,7 +19,7 @@ from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.smart.reading import Reading as SmartReading
 from nasadvisor.domain.smart.wear import WearIndicator
 from nasadvisor.domain.smart.written import ByteCounter
-from nasadvisor.domain.spoken import Spoken
+from nasadvisor.domain.spoken import Releases, Spoken
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.sweep import Answers, SweepReport
 from nasadvisor.domain.traffic_findings import PoolTraffic
@@ -80,6 +80,7 @@ _KINDS: Final = (
     Kind("join-request", JoinRequest),
     Kind("join-answer", JoinAnswer),
     Kind("spoken", Spoken),
+    Kind("releases", Releases),
 )
 
 _registry: dict[object, Kind] = {}

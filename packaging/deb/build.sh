@@ -50,7 +50,7 @@ add_documents() {
     fi
 }
 
-# In them, @UNITS@ are the services of the package that start at boot.
+# In them, @UNITS@ are the services of the package that start at boot, and @VERSION@ is its own.
 add_maintainer_scripts() {
     local script units=
     if [ -d "$tree/usr/lib/systemd/system" ]; then
@@ -58,7 +58,7 @@ add_maintainer_scripts() {
     fi
     for script in preinst postinst prerm postrm; do
         [ -e "$recipe/$script" ] || continue
-        sed "s/@UNITS@/$units/" "$recipe/$script" > "$tree/DEBIAN/$script"
+        sed -e "s/@UNITS@/$units/" -e "s/@VERSION@/$version/" "$recipe/$script" > "$tree/DEBIAN/$script"
         chmod 0755 "$tree/DEBIAN/$script"
     done
     [ ! -e "$recipe/triggers" ] || install -m 0644 "$recipe/triggers" "$tree/DEBIAN/triggers"

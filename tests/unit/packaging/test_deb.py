@@ -10,8 +10,10 @@ from click.testing import CliRunner
 from nasadvisor.cli import main
 from nasadvisor.cli.services import THIS_HOST
 from nasadvisor.host.adapters.process import PACKAGES, Tool
+from nasadvisor.host.config import HostConfig
 from nasadvisor.host.runs import apply_plan, undo_run
 from nasadvisor.host.simulated import SimulatedExecutor
+from nasadvisor.stored import kinds
 from tests.unit.machines import home_server
 from tests.unit.runs.conftest import Bench, Killed, killer
 
@@ -108,7 +110,63 @@ def test_a_removal_names_runs_that_were_interrupted_or_whose_journal_is_damaged(
 
 def test_what_stays_is_told_before_the_services_stop_and_only_when_the_package_is_removed() -> None:
     lines = (RECIPE / "prerm").read_text().splitlines()
-    assert lines[-3:] == ['[ "$1" != remove ] || tell_what_stays', "stop_services", "wait_for_runs"]
+    assert lines[-4:] == [
+        '[ "$1" != upgrade ] || refuse_to_go_back "$2"',
+        '[ "$1" != remove ] || tell_what_stays',
+        "stop_services",
+        "wait_for_runs",
+    ]
+
+
+class TestGoingBackToAnOlderRelease:
+    """dpkg calls the script of the package that is installed before it touches a file (Debian policy 6.6)."""
+
+    def ask(self, state: Path, script: str, release: str) -> int:
+        """What a script runs, with `release` for the version that it means; its exit code."""
+        (command,) = re.findall(r"/usr/bin/nasadvisor (\S+) \"\$\w+\" \|\|", (RECIPE / script).read_text())
+        config = HostConfig("nas", state, state, "redis+socket:///nowhere", "auto")
+        services = replace(THIS_HOST, config=lambda: config, is_root=lambda: True)
+        result = CliRunner().invoke(main, [command, release], obj=services, catch_exceptions=False)
+        if result.exit_code:
+            assert "Nothing was changed; the release that is installed stays." in result.stderr
+        return int(result.exit_code)
+
+    def test_what_has_stored_a_newer_form_is_not_replaced_by_a_release_that_cannot_read_it(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert self.ask(tmp_path, "postinst", "1.0") == 0
+        record = next(kind for kind in kinds.all_kinds() if kind.name == "record")
+        monkeypatch.setattr(kinds, "_registry", dict(kinds._registry))
+        kinds.register(replace(record, upgrades=(*record.upgrades, dict)))
+        assert self.ask(tmp_path, "postinst", "2.0") == 0
+        assert self.ask(tmp_path, "prerm", "1.0") == 3
+        assert self.ask(tmp_path, "prerm", "2.0") == 0
+        monkeypatch.undo()
+        assert self.ask(tmp_path, "prerm", "1.0") == 3, "what was written stays written, whoever asks"
+
+    def test_a_release_that_writes_the_same_forms_may_come_back(self, tmp_path: Path) -> None:
+        self.ask(tmp_path, "postinst", "1.0")
+        self.ask(tmp_path, "postinst", "1.1")
+        assert self.ask(tmp_path, "prerm", "1.0") == 0
+
+    def test_a_release_that_was_never_here_is_taken_to_read_first_forms_only(self, tmp_path: Path) -> None:
+        self.ask(tmp_path, "postinst", "1.0")
+        assert self.ask(tmp_path, "prerm", "0.1") == 3  # the database has more than one migration
+
+    @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[]", b'{"known": 5}'])
+    def test_a_damaged_note_counts_as_what_this_release_writes(self, tmp_path: Path, content: bytes) -> None:
+        (tmp_path / "releases.json").write_bytes(content)
+        assert self.ask(tmp_path, "prerm", "0.1") == 3
+        assert self.ask(tmp_path, "postinst", "1.0") == 0
+
+    def test_it_is_asked_only_where_the_version_is_lower_and_an_installation_that_is_broken_may_be_replaced(
+        self,
+    ) -> None:
+        script = (RECIPE / "prerm").read_text()
+        assert 'dpkg --compare-versions "$1" lt "$VERSION" || return 0' in script
+        assert '[ "$code" != 3 ] || exit 1' in script
+        assert 'VERSION="@VERSION@"' in script
+        assert "s/@VERSION@/$version/" in (PACKAGING / "deb" / "build.sh").read_text()
 
 
 def test_a_purge_stays_out_of_file_systems_mounted_below() -> None:
