@@ -77,13 +77,13 @@ class SliceLabel:
 class Look:
     """What was read. `labels` go by PARTUUID; `table` is the disk's table area, None for steps that touch none.
 
-    `log_bytes` is what a log that is to be removed holds; asked only where keys are not loaded.
+    `waiting` are datasets whose keys are not loaded and that have writes in a log which is to be removed.
     """
 
     signatures: tuple[Signature, ...] = ()
     labels: tuple[tuple[str, SliceLabel], ...] = ()
     table: Area | None = None
-    log_bytes: int = 0
+    waiting: tuple[str, ...] = ()
 
     def label_of(self, piece: Slice) -> SliceLabel | None:
         """The label on a slice."""
@@ -172,8 +172,8 @@ def _against_members(step: AddLog | AddCache | AttachLog, look: Look) -> Iterato
 def _against_locked(step: RemoveVdev, look: Look, inventory: Inventory) -> Iterator[Refused]:
     """`zpool remove` of a log replays or frees what it holds, and cannot for datasets whose keys are not there."""
     pool = inventory.pool(step.pool_guid)
-    if pool and pool.locked_datasets and look.log_bytes:
-        yield no.LogHoldsLocked(pool)
+    if pool and look.waiting:
+        yield no.LogHoldsLocked(pool, look.waiting)
 
 
 def against_content(piece: Slice, pool_guid: str, look: Look, inventory: Inventory) -> Iterator[Refused]:

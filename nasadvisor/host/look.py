@@ -26,7 +26,7 @@ from nasadvisor.domain.tables import OwnTable
 from nasadvisor.domain.units import KIB
 from nasadvisor.host.adapters.blockdev import open_disk, open_slice, read_all
 from nasadvisor.host.adapters.libblkid import recognise
-from nasadvisor.host.adapters.zdb import read_label
+from nasadvisor.host.adapters.zdb import datasets_with_log_chain, read_label
 from nasadvisor.host.adapters.zpool_list import log_bytes
 from nasadvisor.host.machine import Machine
 
@@ -130,6 +130,11 @@ def _look_at_vdev(machine: Machine, step: RemoveVdev, inventory: Inventory) -> L
     pool = inventory.pool(step.pool_guid)
     if pool is None:
         return _look_at_slices(machine, step.slices, inventory)
-    if step.role is Role.LOG and pool.locked_datasets:
-        return Look(log_bytes=log_bytes(machine.runner, pool.name, step.vdev_guid))
-    return Look()
+    if (
+        step.role is not Role.LOG
+        or not pool.locked_datasets
+        or not log_bytes(machine.runner, pool.name, step.vdev_guid)
+    ):
+        return Look()
+    chained = datasets_with_log_chain(machine.runner, pool.name)
+    return Look(waiting=tuple(name for name in pool.locked_datasets if name in chained))

@@ -106,13 +106,13 @@ def KnownBug(pool: Pool, version: str, why: Statement) -> Refused:
     )
 
 
-def LogHoldsLocked(pool: Pool) -> Refused:
+def LogHoldsLocked(pool: Pool, datasets: tuple[str, ...]) -> Refused:
     return Refused(
         "log-holds-locked",
         _(
-            "The log of pool {pool} holds writes, and the keys of {count} dataset(s) are not loaded ({dataset}), so OpenZFS could not write out what belongs to them and would refuse to remove the log. Nothing was changed. Load the keys with `zfs load-key {dataset}` and `zfs mount {dataset}`, then try again."
+            "The log of pool {pool} may hold writes of {count} dataset(s) whose keys are not loaded ({dataset}), so OpenZFS could not write them out and would refuse to remove the log. Nothing was changed. Load the key with `zfs load-key {dataset}` and mount the dataset with `zfs mount {dataset}`, then try again."
         ),
-        {"pool": pool.name, "count": str(len(pool.locked_datasets)), "dataset": next(iter(pool.locked_datasets), "")},
+        {"pool": pool.name, "count": str(len(datasets)), "dataset": ", ".join(datasets[:1])},
     )
 
 

@@ -23,6 +23,7 @@ perl SCRIPT_OF_A_PLUGIN TEXT...
 smartctl -x -j -n standby,127 ANY_DISK
 smartctl -x -j -n standby,127 -d DISK_TYPE ANY_DISK
 udevadm settle --timeout=SECONDS
+zdb -iv POOL
 zdb -l PARTITION
 zfs get -H -p -o value PROBE_MARK PROBE
 zfs list -H -p -r -t filesystem,volume -o COLUMNS POOL

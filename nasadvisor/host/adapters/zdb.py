@@ -1,4 +1,4 @@
-"""Reading ZFS labels off a device with zdb(8): what they say of the pool, which udev does not tell."""
+"""What only zdb(8) tells: what the label on a device says of its pool, and which datasets have blocks in a log."""
 
 import re
 from typing import Final
@@ -6,11 +6,14 @@ from typing import Final
 from nasadvisor.domain.looks import SliceLabel
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.adapters.process import Command, Runner, Tool
-from nasadvisor.host.errors import HostError
+from nasadvisor.host.errors import CommandFailed, HostError
 
 TIMEOUT_S: Final = 60.0
 NO_LABEL: Final = 2
 """The exit code where no label could be unpacked (dump_label() in cmd/zdb/zdb.c)."""
+
+_DATASET: Final = re.compile(r"^Dataset (\S.*?) \[", re.MULTILINE)
+_CHAIN: Final = re.compile(r"^\s+ZIL header: ", re.MULTILINE)
 
 _FIELD: Final = re.compile(r"^ {4}(\w+): (.*)$", re.MULTILINE)  # of the label itself; what it nests stands deeper
 
@@ -38,6 +41,25 @@ def read_label(runner: Runner, path: str) -> SliceLabel | None:
     if not fields and output.code != 0:
         return None
     return _label(fields, path)
+
+
+def datasets_with_log_chain(runner: Runner, pool_name: str) -> frozenset[str]:
+    """The datasets of a pool that have blocks in its log, or had until they were unmounted; keys need not be loaded.
+
+    None of them where zdb cannot read a pool that is written to: OpenZFS then refuses by itself, and changes nothing.
+
+    Raises:
+        ToolMissing, CommandTimedOut
+    """
+    try:
+        output = runner.run(Command(Tool.ZDB, ("-iv", pool_name), TIMEOUT_S))
+    except CommandFailed:
+        return frozenset()
+    names = list(_DATASET.finditer(output.stdout))
+    ends = [*(found.start() for found in names[1:]), len(output.stdout)]
+    return frozenset(
+        found[1] for found, end in zip(names, ends, strict=True) if _CHAIN.search(output.stdout, found.end(), end)
+    )
 
 
 def _label(fields: dict[str, str], path: str) -> SliceLabel:

@@ -1,0 +1,112 @@
+"""What zdb prints, as recorded on OpenZFS 2.3.9, and what is read from it."""
+
+import pytest
+
+from nasadvisor.domain.looks import ACTIVE, DESTROYED, L2CACHE, SliceLabel
+from nasadvisor.host.adapters.process import Output
+from nasadvisor.host.adapters.zdb import LabelUnreadable, datasets_with_log_chain, read_label
+from nasadvisor.host.adapters.zpool_list import VdevSizeUnknown, log_bytes
+from nasadvisor.host.errors import CommandFailed
+from tests.unit.fakes import FakeRunner
+
+SLICE = "/dev/disk/by-partuuid/aaaaaaaa-0000-4000-8000-000000000005"
+LOG_LEG = """\
+------------------------------------
+LABEL 0
+------------------------------------
+    version: 5000
+    name: 'tank'
+    state: 0
+    txg: 15
+    pool_guid: 10343527583029334201
+    top_guid: 77
+    guid: 78
+    is_log: 1
+    vdev_tree:
+        type: 'mirror'
+        guid: 77
+        children[0]:
+            type: 'disk'
+            guid: 78
+            state: 9
+    labels = 0 1 2 3
+"""
+CACHE = """\
+------------------------------------
+LABEL 0
+------------------------------------
+    version: 5000
+    state: 4
+    guid: 91
+    path: '/dev/disk/by-partuuid/x'
+    labels = 0 1 2 3
+------------------------------------
+L2ARC device header
+------------------------------------
+    magic: 6504978260106102853
+    pool_guid: 10343527583029334201
+"""
+CHAINS = """\
+Dataset mos [META], ID 0, cr_txg 4, 350K, 130 objects
+
+Dataset tank/quiet [ZPL], ID 131, cr_txg 9, 24K, 6 objects
+
+Dataset tank/se cret [ZPL], ID 260, cr_txg 14, 1.2M, 9 objects
+
+    ZIL header: claim_txg 0, claim_blk_seq 0, claim_lr_seq 0 replay_seq 0, flags 0x0
+
+Dataset tank [ZPL], ID 54, cr_txg 1, 24K, 7 objects
+
+    ZIL header: claim_txg 0, claim_blk_seq 0, claim_lr_seq 0 replay_seq 0, flags 0x2
+"""
+
+
+def label_of(answer: str | Output) -> SliceLabel | None:
+    return read_label(FakeRunner({f"zdb -l {SLICE}": answer}), SLICE)
+
+
+def test_the_label_of_a_log_is_read_and_not_what_is_nested_in_it() -> None:
+    assert label_of(LOG_LEG) == SliceLabel(ACTIVE, 15, "tank", "10343527583029334201", "78")
+
+
+def test_a_log_that_was_removed_or_whose_pool_was_destroyed_is_not_needed() -> None:
+    live = label_of(LOG_LEG)
+    removed = label_of(LOG_LEG.replace("txg: 15", "txg: 0"))
+    destroyed = label_of(LOG_LEG.replace("    state: 0", "    state: 2", 1))
+    assert live and removed and destroyed
+    assert destroyed.state == DESTROYED
+    assert [label.may_be_needed for label in (live, removed, destroyed)] == [True, False, False]
+
+
+def test_the_label_of_a_cache_tells_no_pool_and_its_header_is_no_label() -> None:
+    label = label_of(CACHE)
+    assert label == SliceLabel(L2CACHE, 0, "", "", "91")
+    assert not label.may_be_needed
+
+
+def test_a_slice_without_a_label_has_none() -> None:
+    assert label_of(Output("failed to unpack label 0\nfailed to unpack label 1\n", "", 2, 0.1)) is None
+
+
+@pytest.mark.parametrize("gone", ["    state: 0\n", "    guid: 78\n"])
+def test_a_label_that_is_not_understood_is_not_taken_for_none(gone: str) -> None:
+    with pytest.raises(LabelUnreadable, match="left alone"):
+        label_of(LOG_LEG.replace(gone, "", 1))
+
+
+def test_datasets_with_blocks_in_a_log_are_told_from_the_others() -> None:
+    runner = FakeRunner({"zdb -iv tank": CHAINS})
+    assert datasets_with_log_chain(runner, "tank") == {"tank/se cret", "tank"}
+
+
+def test_where_zdb_cannot_read_a_busy_pool_openzfs_decides_itself() -> None:
+    runner = FakeRunner({"zdb -iv tank": CommandFailed("zdb -iv tank", 1, "I/O error", mutates=False)})
+    assert datasets_with_log_chain(runner, "tank") == frozenset()
+
+
+def test_what_a_log_holds_is_read_from_the_row_of_its_guid() -> None:
+    rows = "tank\t100\t50\t50\n\t55\t100\t40\t60\n\t56\t100\t69632\t60\n"
+    runner = FakeRunner({"zpool list -vHPpg tank": rows})
+    assert log_bytes(runner, "tank", "56") == 69632
+    with pytest.raises(VdevSizeUnknown, match="57"):
+        log_bytes(runner, "tank", "57")
