@@ -173,7 +173,7 @@ def _against_locked(step: RemoveVdev, look: Look, inventory: Inventory) -> Itera
     """`zpool remove` of a log replays or frees what it holds, and cannot for datasets whose keys are not there."""
     pool = inventory.pool(step.pool_guid)
     if pool and look.waiting:
-        yield no.LogHoldsLocked(pool, look.waiting)
+        yield no.LogHoldsLocked(pool, len(look.waiting), look.waiting[0])
 
 
 def against_content(piece: Slice, pool_guid: str, look: Look, inventory: Inventory) -> Iterator[Refused]:

@@ -130,11 +130,8 @@ def _look_at_vdev(machine: Machine, step: RemoveVdev, inventory: Inventory) -> L
     pool = inventory.pool(step.pool_guid)
     if pool is None:
         return _look_at_slices(machine, step.slices, inventory)
-    if (
-        step.role is not Role.LOG
-        or not pool.locked_datasets
-        or not log_bytes(machine.runner, pool.name, step.vdev_guid)
-    ):
+    runner = machine.runner
+    if step.role is not Role.LOG or not pool.locked_datasets or not log_bytes(runner, pool.name, step.vdev_guid):
         return Look()
-    chained = datasets_with_log_chain(machine.runner, pool.name)
+    chained = datasets_with_log_chain(runner, pool.name)
     return Look(waiting=tuple(name for name in pool.locked_datasets if name in chained))

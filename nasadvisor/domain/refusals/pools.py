@@ -106,13 +106,13 @@ def KnownBug(pool: Pool, version: str, why: Statement) -> Refused:
     )
 
 
-def LogHoldsLocked(pool: Pool, datasets: tuple[str, ...]) -> Refused:
+def LogHoldsLocked(pool: Pool, count: int, dataset: str) -> Refused:
     return Refused(
         "log-holds-locked",
         _(
             "The log of pool {pool} may hold writes of {count} dataset(s) whose keys are not loaded ({dataset}), so OpenZFS could not write them out and would refuse to remove the log. Nothing was changed. Load the key with `zfs load-key {dataset}` and mount the dataset with `zfs mount {dataset}`, then try again."
         ),
-        {"pool": pool.name, "count": str(len(datasets)), "dataset": ", ".join(datasets[:1])},
+        {"pool": pool.name, "count": str(count), "dataset": dataset},
     )
 
 

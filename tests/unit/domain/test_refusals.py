@@ -411,7 +411,7 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
         ("partition 1 on A", "not called undone", "undo again"),
     ),
     (
-        lambda: [refusals.LogHoldsLocked(tank_of(home_server()), ("tank/secret",))],
+        lambda: [refusals.LogHoldsLocked(tank_of(home_server()), 1, "tank/secret")],
         "log-holds-locked",
         ("zfs load-key tank/secret", "Nothing was changed"),
     ),

@@ -73,7 +73,9 @@ def test_a_log_that_was_removed_or_whose_pool_was_destroyed_is_not_needed() -> N
     live = label_of(LOG_LEG)
     removed = label_of(LOG_LEG.replace("txg: 15", "txg: 0"))
     destroyed = label_of(LOG_LEG.replace("    state: 0", "    state: 2", 1))
-    assert live and removed and destroyed
+    assert live
+    assert removed
+    assert destroyed
     assert destroyed.state == DESTROYED
     assert [label.may_be_needed for label in (live, removed, destroyed)] == [True, False, False]
 
