@@ -12,7 +12,7 @@ DOMAIN: Final = (
 )
 RUNS: Final = ("tests/unit/runs/test_gate_asks.py", "tests/unit/runs/test_runs.py")
 JOURNAL: Final = ("tests/unit/runs/test_journal.py", "tests/unit/runs/test_damaged.py")
-EXECUTOR: Final = ("tests/unit/runs/test_executor.py",)
+EXECUTOR: Final = ("tests/unit/runs/test_executor.py", "tests/unit/runs/test_table_writing.py")
 
 TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/checks": DOMAIN,
@@ -27,6 +27,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "host/apply": RUNS,
     "host/undo": RUNS,
     "host/executor": EXECUTOR,
+    "host/gate": RUNS,
     "host/journal": JOURNAL,
     "host/chain": JOURNAL,
     "host/runs": RUNS,

@@ -11,6 +11,9 @@ from typing import Final
 KILLED_BY: Final = {1: "a test", 3: "a test", -24: "time", 24: "time", 36: "time", 152: "time", 255: "time"}
 """Exit codes of mutmut 3 (its `stats.py`): a failed test, an error in one, a run that took far too long."""
 
+LOGGING: Final = "log."
+"""How a line begins that only tells the log something: what it tells and how is not held by tests."""
+
 CONTEXT: Final = 50
 """How many unchanged characters are shown on either side of a change."""
 
@@ -45,11 +48,11 @@ def read_outcome(module: str, work: Path) -> Outcome:
     mutants = 0
     for meta in sorted((work / "mutants").rglob("*.meta")):
         codes: dict[str, int | None] = json.loads(meta.read_text(encoding="utf-8"))["exit_code_by_key"]
-        mutants += len(codes)
-        alive = [name.rpartition(".")[2] for name, code in codes.items() if code not in KILLED_BY]
-        if alive:
-            bodies = _functions(ast.parse(meta.with_suffix("").read_text(encoding="utf-8")))
-            survivors += [_change(module, name, bodies) for name in alive]
+        bodies = _functions(ast.parse(meta.with_suffix("").read_text(encoding="utf-8")))
+        changes = {name: _change(module, name.rpartition(".")[2], bodies) for name in codes}
+        counted = [name for name, change in changes.items() if not change.before.startswith(LOGGING)]
+        mutants += len(counted)
+        survivors += [changes[name] for name in counted if codes[name] not in KILLED_BY]
     return Outcome(module, mutants, tuple(survivors))
 
 
@@ -70,6 +73,8 @@ def _change(module: str, name: str, bodies: dict[str, list[str]]) -> Change:
     lines = list(difflib.ndiff(bodies[f"{function}__mutmut_orig"], bodies[name]))
     before = " ".join(line[2:] for line in lines if line.startswith("- "))
     after = " ".join(line[2:] for line in lines if line.startswith("+ "))
+    if before.startswith(LOGGING):
+        return Change(module, _readable(function), before, after)
     return Change(module, _readable(function), *_shortened(before, after))
 
 

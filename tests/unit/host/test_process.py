@@ -1,5 +1,6 @@
 """The seam itself: here real programs are started, but only scripts written by these tests."""
 
+import locale
 import os
 import subprocess
 import time
@@ -56,6 +57,73 @@ def test_environment_is_clean_and_stdin_closed(programs: Path, monkeypatch: pyte
     assert printed.endswith("\n/\n")
 
 
+def test_a_program_that_asks_gets_no_answer_even_from_a_terminal(programs: Path) -> None:
+    """What the worker itself is given as standard input never reaches a command."""
+    install(programs, Tool.ZPOOL, "readlink /proc/$$/fd/0")
+    assert HostRunner().run(command()).stdout == "/dev/null\n"
+
+
+def test_a_lock_is_handed_to_every_command_and_nothing_else_is(programs: Path) -> None:
+    """The command has the descriptors, so a lock is held until it ends, whatever becomes of us."""
+    install(programs, Tool.ZPOOL, "for fd in /proc/$$/fd/*; do readlink $fd; done; true")
+    locks = [programs / name for name in ("one", "two", "three")]
+    descriptors = [os.open(path, os.O_CREAT | os.O_RDWR) for path in locks]
+    try:
+        runner = HostRunner((descriptors[0],)).holding((descriptors[1],))
+        held = runner.run(command()).stdout.splitlines()
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+    assert [str(path) in held for path in locks] == [True, True, False]
+
+
+def test_whatever_the_locale_of_this_process_is_answers_are_utf_8(
+    programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locale, "getencoding", lambda: "latin-1")
+    monkeypatch.setattr(subprocess, "_text_encoding", lambda: "latin-1", raising=False)
+    install(programs, Tool.ZPOOL, r"printf 'Gr\303\274n\n'")
+    assert HostRunner().run(command()).stdout == "Grün\n"
+
+
+def test_an_interrupted_wait_ends_the_command_too(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service that is stopped while a command runs."""
+    install(programs, Tool.ZPOOL, "exec sleep 60")
+    ended: list[subprocess.Popen[str]] = []
+    end = process._end
+
+    def end_noted(child: subprocess.Popen[str]) -> bool:
+        ended.append(child)
+        return end(child)
+
+    def interrupted(child: subprocess.Popen[str], *_args: object, **_kwargs: object) -> None:
+        monkeypatch.undo()
+        monkeypatch.setattr(process, "_end", end_noted)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        HostRunner().run(command())
+    assert ended[0].returncode is not None
+
+
+def test_a_command_that_ends_just_when_its_time_is_over_is_no_error_of_ours(
+    programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its group is gone before it could be ended."""
+    install(programs, Tool.ZPOOL, "exec sleep 60")
+    kill = os.killpg
+
+    def gone(group: int, _number: int) -> None:
+        kill(group, 9)
+        raise ProcessLookupError
+
+    monkeypatch.setattr(os, "killpg", gone)
+    with pytest.raises(CommandTimedOut) as hit:
+        HostRunner().run(command(timeout_s=0.3))
+    assert not hit.value.still_running
+
+
 def test_bytes_that_are_no_text_do_not_break_anything(programs: Path) -> None:
     install(programs, Tool.ZPOOL, r"printf 'a\377b\n'")
     assert HostRunner().run(command()).stdout == "a\\xffb\n"
@@ -63,7 +131,7 @@ def test_bytes_that_are_no_text_do_not_break_anything(programs: Path) -> None:
 
 def test_missing_program_names_its_package(programs: Path) -> None:
     assert not HostRunner().has(Tool.SGDISK)
-    with pytest.raises(ToolMissing, match="Install the package gdisk"):
+    with pytest.raises(ToolMissing, match=r"sgdisk.*Install the package gdisk"):
         HostRunner().run(command("--delete=1", DISK, tool=Tool.SGDISK))
     install(programs, Tool.SGDISK, "true")
     assert HostRunner().has(Tool.SGDISK)
@@ -117,6 +185,7 @@ def test_what_even_sigkill_cannot_end_is_left_and_said(programs: Path, monkeypat
     with pytest.raises(CommandTimedOut, match="waits inside the kernel") as hit:
         HostRunner().run(command("remove", "tank", "5", timeout_s=0.3))
     assert hit.value.still_running
+    assert str(hit.value).startswith("zpool remove tank 5 ")
     kill(started[0].pid, 9)
     assert started[0].wait(10) == -9
 
