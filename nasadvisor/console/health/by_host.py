@@ -47,7 +47,7 @@ def take_up_silence(now: datetime) -> None:
         for rows in _messages(channel):
             if rows[0].claimed_at and rows[0].claimed_at < now - outbox.LEASE:
                 with translation.override(channel.language):
-                    said = _("The host has not said whether the message went out, so it is handed to it again.")
+                    said = _("The host has not said whether the message went out.")
                     _settle(channel, rows, said, is_sent=False, now=now)
 
 
