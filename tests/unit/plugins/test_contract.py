@@ -153,7 +153,7 @@ def test_the_warning_of_an_undo_on_an_untested_version_stays_when_the_undo_fails
     def fail(*_args: object) -> None:
         raise HostError("The SSD does not answer.")
 
-    monkeypatch.setattr(bench.executor, "undo", fail)
+    monkeypatch.setattr(bench.executor, "do", fail)
     run = undo_run(on(bench), "run-1", "root", bench.watch)
     assert run.state is RunState.ATTENTION
     assert [finding.code for finding in run.findings] == ["undo-on-untested-platform"]
