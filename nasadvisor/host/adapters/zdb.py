@@ -15,6 +15,9 @@ NO_LABEL: Final = 2
 _DATASET: Final = re.compile(r"^Dataset (\S.*?) \[", re.MULTILINE)
 _CHAIN: Final = re.compile(r"^\s+ZIL header: ", re.MULTILINE)
 
+_CACHE_HEADER: Final = "L2ARC device header"
+"""Behind the label of a cache; tells a pool's guid that may be out of date."""
+
 _FIELD: Final = re.compile(r"^ {4}(\w+): (.*)$", re.MULTILINE)  # of the label itself; what it nests stands deeper
 
 
@@ -37,7 +40,8 @@ def read_label(runner: Runner, path: str) -> SliceLabel | None:
         LabelUnreadable: zdb printed something else than it does.
     """
     output = runner.run(Command(Tool.ZDB, ("-l", path), TIMEOUT_S, frozenset({0, 1, NO_LABEL})))
-    fields = dict(reversed(_FIELD.findall(output.stdout)))  # the first of each counts: the label before its header
+    labels = output.stdout.partition(_CACHE_HEADER)[0]
+    fields = dict(reversed(_FIELD.findall(labels)))  # of several labels the first counts
     if not fields and output.code != 0:
         return None
     return _label(fields, path)
