@@ -17,8 +17,8 @@ WAITS = Statement(
     "proxmox-waits",
     _(
         "Meanwhile NAS Advisor holds Proxmox VE's lock on disks: what is started there under Disks waits, and gives up "
-        "after 10 seconds without having changed anything. Start it again once this run has ended. Wipe Disk does not "
-        "wait: do not use it now."
+        "after 10 seconds without having changed anything. Start it again once this run has ended. Wipe Disk and "
+        "Initialize Disk with GPT do not wait: do not use them now."
     ),
 )
 
