@@ -5,21 +5,24 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.actions import AttachLog, Naming, Role
-from nasadvisor.domain.inventory import Hold, HoldKind, Inventory, Vdev, VdevClass
+from nasadvisor.domain.actions import AttachLog, CreateSlice, DropLogLeg, Naming, Role
+from nasadvisor.domain.inventory import Hold, HoldKind, Inventory, TableKind, Vdev, VdevClass
 from nasadvisor.domain.plan import PlanIds, PlanRefused, PlanRequest, make_plan
-from nasadvisor.domain.units import GIB, MIB, align_down
+from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.units import GIB, MIB, align_down, zfs_size
 from tests.unit.domain.builders import LOG_GUID, ids_for, tank_of
 from tests.unit.machines import (
     MIRROR_AND_CACHES,
     NVME1,
     NVME2,
+    SATA_SSD,
     SHARED_SSD,
     TANK,
     home_server,
     leaf_on,
     partition,
     plan_for,
+    with_broken_log,
     with_disk,
     with_partitions,
     with_pool,
@@ -175,3 +178,107 @@ def test_a_third_side_of_a_log_with_unequal_sides_is_as_long_as_the_shorter_one(
     for side in legs:
         plan = plan_for(PlanRequest(TANK, (NVME2,), attach_to=side.guid), unequal)
         assert [piece.size_bytes for piece in plan.slices] == [4 * GIB]
+
+
+def reasons(wish: PlanRequest, inventory: Inventory) -> list[Refused]:
+    """Why a wish becomes no plan."""
+    refused = make_plan(wish, inventory, ids_for(wish))
+    assert isinstance(refused, PlanRefused)
+    assert str(refused) == "\n".join(map(str, refused.refusals))
+    assert not [value for refusal in refused.refusals for value in refusal.values.values() if value in (None, "None")]
+    return list(refused.refusals)
+
+
+def small(inventory: Inventory, key: str, size_bytes: int) -> Inventory:
+    """The machine with an SSD of this size."""
+    disk = inventory.disk(key)
+    assert disk
+    identity = replace(disk.identity, size_bytes=size_bytes + 2 * MIB)
+    return with_disk(inventory, key, identity=identity, usable_end_bytes=size_bytes + MIB)
+
+
+def test_every_disk_that_is_gone_or_too_small_is_named() -> None:
+    wish = PlanRequest(TANK, ("one", "two"), GIB)
+    assert [refusal.values["key"] for refusal in reasons(wish, home_server()) if refusal.code == "disk-gone"] == [
+        "one",
+        "two",
+    ]
+    both = small(small(home_server(), NVME1, GIB), NVME2, GIB)
+    wish = PlanRequest(TANK, (NVME1, NVME2), 2 * GIB)
+    assert [refusal.code for refusal in reasons(wish, both)] == ["too-small", "too-small"]
+    wish = PlanRequest(TANK, (NVME2,), cache_disks=(SATA_SSD,), cache_size_bytes=900 * GIB, attach_to=LOG_GUID)
+    codes = [
+        refusal.code for refusal in reasons(wish, with_disk(small(with_single_log(), NVME2, GIB), SATA_SSD, holds=()))
+    ]
+    assert codes == ["leg-too-large", "cache-too-large"]
+
+
+def test_a_missing_feature_is_told_together_with_everything_else() -> None:
+    wish = PlanRequest(TANK, ("gone",), GIB)
+    codes = {refusal.code for refusal in reasons(wish, with_pool(home_server(), features=()))}
+    assert codes == {"feature-missing", "disk-gone"}
+
+
+def test_a_side_to_be_replaced_that_is_not_there_is_named() -> None:
+    wish = PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID, replaces="77")
+    assert [refusal.values["guid"] for refusal in reasons(wish, with_single_log())] == ["77"]
+
+
+def test_a_full_disk_has_no_room_at_all() -> None:
+    disk = home_server().disk(NVME1)
+    assert disk
+    full = with_disk(
+        home_server(),
+        NVME1,
+        table=TableKind.GPT,
+        table_uuid="5d0e7c9e-0000-4000-8000-000000000001",
+        partitions=(partition(disk, 1, MIB, disk.usable_end_bytes - MIB),),
+    )
+    (refusal,) = reasons(PlanRequest(TANK, (NVME1,), GIB, use_free_extents=True), full)
+    assert (refusal.code, refusal.values["room"]) == ("too-small", zfs_size(0))
+
+
+def test_a_second_side_that_fits_to_the_last_byte_is_made() -> None:
+    inventory = small(with_single_log(), NVME2, 4 * GIB)
+    inventory = replace(inventory, host=replace(inventory.host, tail_bytes=0))
+    wish = PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID, reserve_percent=0)
+    (piece,) = plan_for(wish, inventory).slices
+    assert (piece.start_bytes, piece.size_bytes) == (MIB, 4 * GIB)
+
+
+def test_the_reserve_that_is_told_is_the_largest_beside_which_the_second_side_fits() -> None:
+    """Half of an SSD of 8,196 MiB are 4,098; less 1 MiB at either end there are the 4 GiB of the log left."""
+    inventory = small(with_single_log(), NVME2, 8194 * MIB)
+    inventory = replace(inventory, host=replace(inventory.host, tail_bytes=0))
+    wish = PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID, reserve_percent=60)
+    (refusal,) = reasons(wish, inventory)
+    assert (refusal.code, refusal.values["fitting"]) == ("leg-beside-reserve", "50")
+    assert plan_for(replace(wish, reserve_percent=50), inventory).slices[0].size_bytes == 4 * GIB
+    assert reasons(replace(wish, reserve_percent=51), inventory)
+
+
+def test_a_plan_names_its_pool_and_the_side_that_it_takes_out() -> None:
+    plan = plan_for(PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID, replaces="32"), with_broken_log())
+    assert plan.pool_name == "tank"
+    assert {action.pool_guid for action in plan.actions if isinstance(action, CreateSlice)} == {TANK}
+    (drop,) = (action for action in plan.actions if isinstance(action, DropLogLeg))
+    assert drop.vdev_path == "/dev/disk/by-partuuid/00000000-0000-4000-8000-00000000dead"
+
+
+def test_sizes_are_whole_bytes() -> None:
+    plan = plan_for(PlanRequest(TANK, cache_disks=(NVME1,)), home_server())
+    assert [type(piece.size_bytes) for piece in plan.slices] == [int]
+
+
+def test_of_all_that_holds_the_partitions_of_a_disk_the_strongest_is_named() -> None:
+    disk = home_server().disk(NVME1)
+    assert disk
+    parts = tuple(
+        partition(disk, number, number * GIB, GIB, hold)
+        for number, hold in enumerate((Hold(HoldKind.FILESYSTEM, "ext4"), Hold(HoldKind.MOUNT, "/srv")), 1)
+    )
+    held = with_disk(home_server(), NVME1, table=TableKind.GPT, table_uuid="x", partitions=parts)
+    found = reasons(PlanRequest(TANK, (NVME1,), GIB), held)
+    assert [refusal.values.get("what") for refusal in found] == ["/srv", None]
+    free = with_disk(held, NVME1, partitions=(replace(parts[0], holds=()),))
+    assert [refusal.code for refusal in reasons(PlanRequest(TANK, (NVME1,), GIB), free)] == ["disk-has-partitions"]
