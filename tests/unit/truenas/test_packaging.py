@@ -6,6 +6,8 @@ from types import ModuleType
 
 import pytest
 
+from plugins.truenas.start import PROGRAM
+
 ROOT = Path(__file__).parents[3]
 SERVICE = ROOT / "packaging/systemd/nasadvisor-host.service"
 
@@ -47,6 +49,13 @@ def test_the_host_part_is_protected_as_everywhere() -> None:
     start = (ROOT / "packaging/truenas/start").read_text(encoding="utf-8").replace('"', "")
     assert len(limits) > 8
     assert [limit for limit in limits if f"--property={limit}" not in start] == []
+
+
+def test_the_host_part_looks_for_its_start_script_where_the_bundle_has_it() -> None:
+    bundle = (ROOT / "packaging/truenas/bundle.sh").read_text(encoding="utf-8")
+    assert 'cp -r "$SOURCE/$part" "$PROGRAM/app/"' in bundle
+    assert 'packaging/truenas/{start,nasadvisor,nasadvisor-truenas} "$PROGRAM/"' in bundle
+    assert ROOT.parent == PROGRAM, "what is `app` in the bundle is the repository here"
 
 
 def test_the_pages_have_no_privilege_and_no_device() -> None:

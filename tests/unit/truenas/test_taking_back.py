@@ -278,6 +278,27 @@ def test_a_pool_that_is_gone_is_closed_once_its_ssds_are_there_and_blank(truenas
     assert take_back(record, office.desk)[0].state is RecordState.TAKEN_BACK
 
 
+def test_a_pool_that_is_gone_is_not_closed_while_an_ssd_of_it_is_not_there(truenas: StandIn, office: Office) -> None:
+    """The pool and that SSD may be imported elsewhere, or here again."""
+    record = added(office)
+    truenas.pools.clear()
+    for name in ("sdb", "sdc"):
+        truenas.disk(name).update(imported_zpool=None, partitions=[])
+    truenas.disks.remove(truenas.disk("sdd"))
+    assert refuses_to_say_it(record, office, truenas) == {"pool-not-listed"}
+
+
+def test_what_somebody_made_of_the_ssd_in_another_pool_is_not_ours(truenas: StandIn, office: Office) -> None:
+    record = without_guids(added(office, SINGLE), office)
+    truenas._remove(3, {"label": "201"})
+    theirs = {**truenas._format("sdb", "fish"), "guid": "888"}
+    topology = {**truenas.pools[0]["topology"], "data": [leaf("102", "sda", "sda2", "y")], "log": [theirs]}
+    truenas.pools.append({**truenas.pools[0], "id": 4, "name": "fish", "guid": "99", "topology": topology})
+    record, notes = take_back(record, office.desk)
+    assert (record.state, [note.code for note in notes]) == (RecordState.TAKEN_BACK, ["disk-used-anew"])
+    assert truenas.called("pool.remove") == []
+
+
 def test_another_pool_of_the_same_name_says_nothing_of_ours(truenas: StandIn, office: Office) -> None:
     """TrueNAS shows the guid from its database, and the devices of whatever pool has that name."""
     record = added(office, Wish("tank", (), (identifier("SSD3"),)))
