@@ -21,7 +21,8 @@ from nasadvisor.host.runs import list_runs, show_run
 @click.pass_context
 def runs(ctx: click.Context, in_place: bool, as_json: bool) -> None:
     """List the runs on this host, newest first. Exit code 5 if the journal of one cannot be read."""
-    found = list_runs(services_for(ctx).run_host())
+    services = services_for(ctx)
+    found = list_runs(services.run_host(), services.inventory)
     if in_place:
         found = replace(found, runs=tuple(run for run in found.runs if run.is_in_place))
     if as_json:
@@ -32,7 +33,7 @@ def runs(ctx: click.Context, in_place: bool, as_json: bool) -> None:
     else:
         click.echo("No run has left anything on this host." if in_place else "No plan was applied on this host yet.")
     for run in found.unreadable:
-        click.echo(f"{run.id}: {run.problem}", err=True)
+        click.echo(f"{run.id}: {run.said}", err=True)
     if found.unreadable:
         ctx.exit(ExitCode.ATTENTION)
 

@@ -170,7 +170,7 @@ def store_unreadable_run(node_name: str, document: Json) -> None:
     node = _heard_from(node_name)
     news = {
         "state": found.state.value,
-        "error_document": to_document(found.problem),
+        "error_document": to_document(found.said),
         "pending": Pending.NOTHING,
         "pending_since": None,
         "trial_until": None,

@@ -4,10 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from nasadvisor.domain.lifecycle import Record, Started
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.lifecycle import Done, Record, Started
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.traces import traces_of
 
 
 class Unreadable(StrEnum):
@@ -21,8 +23,8 @@ class Unreadable(StrEnum):
 class UnreadableRun:
     """A run that can be neither finished nor undone by itself.
 
-    `id` is the name of its journal's directory. `problem` says what is wrong, in which state things are and what to do.
-    What no readable record tells is "" or ().
+    `id` is the name of its journal's directory. `problem` says what is wrong, in which state things are and what to do;
+    `left` what the host shows of the plan, None where that cannot be told. What no readable record tells is "" or ().
     """
 
     id: str
@@ -34,18 +36,39 @@ class UnreadableRun:
     by: str = ""
     started_at: str = ""
     partuuids: tuple[str, ...] = ()
+    left: Statement | None = None
+
+    @property
+    def said(self) -> Statement:
+        """The problem, and what the host shows."""
+        if self.left is None:
+            return self.problem
+        return Statement(self.problem.code, "{problem} {left}", {"problem": self.problem, "left": self.left})
 
 
 def unreadable_run(
-    run_id: str, node: str, state: Unreadable, problem: Statement, records: Iterable[Record]
+    run_id: str,
+    node: str,
+    state: Unreadable,
+    problem: Statement,
+    records: tuple[Record, ...],
+    inventory: Inventory | None,
 ) -> UnreadableRun:
-    """What the records that can still be read tell of a run."""
+    """What the records that can still be read tell of a run; with an inventory, also what the host shows of it."""
     start = start_in(records)
     if start is None:
         return UnreadableRun(run_id, node, state, problem)
     plan = start.plan
     pool = (plan.request.pool_guid, plan.pool_name)
-    return UnreadableRun(run_id, node, state, problem, *pool, start.by, start.at, partuuids_of(plan))
+    left = what_is_left(plan, records, inventory) if inventory else None
+    return UnreadableRun(run_id, node, state, problem, *pool, start.by, start.at, partuuids_of(plan), left)
+
+
+def what_is_left(plan: Plan, records: Iterable[Record], inventory: Inventory) -> Statement:
+    """What a host shows of a plan whose journal cannot be believed."""
+    guids = (guid for record in records if isinstance(record, Done) for guid in record.outcome.vdev_guids)
+    traces = traces_of(plan, inventory, guids)
+    return Statement("run-left", _LEFT, {"traces": str(traces)}) if traces else _NOTHING_LEFT
 
 
 def start_in(records: Iterable[Record]) -> Started | None:
@@ -70,6 +93,10 @@ def what_is_known(records: Iterable[Record]) -> Statement:
     )
 
 
+_LEFT = _("The host still shows of it: {traces}.")
+_NOTHING_LEFT = Statement(
+    "run-left-nothing", _("The host shows nothing of it now: none of the plan's slices, and no log or cache on one.")
+)
 _NOTHING_KNOWN = Statement(
     "nothing-known",
     _(

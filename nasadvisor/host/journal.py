@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from nasadvisor.documents import DocumentError, NewerForm, from_json, to_json
+from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Record, Run, fold
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -82,9 +83,9 @@ class JournalUnreadable(HostError):  # noqa: N818
         self.readable = readable
         super().__init__(template, path=str(path), known=what_is_known(readable), **values)
 
-    def told_of(self, node: str) -> UnreadableRun:
-        """What is still known of the run."""
-        return unreadable_run(self.path.parent.name, node, self.state, self.statement, self.readable)
+    def told_of(self, node: str, inventory: Inventory | None) -> UnreadableRun:
+        """What is still known of the run; with an inventory, also what the host shows of it."""
+        return unreadable_run(self.path.parent.name, node, self.state, self.statement, self.readable, inventory)
 
 
 class JournalDamaged(JournalUnreadable):
@@ -95,9 +96,10 @@ class JournalDamaged(JournalUnreadable):
     def __init__(self, path: Path, place: Statement, problem: str | Statement, readable: tuple[Record, ...]) -> None:
         template = _(
             "The journal {path} is damaged {place}: {problem}. So nobody can tell for certain what this run did: it is "
-            "neither finished nor undone, and nothing was changed now. {known} Put the journal back from a backup, or "
-            "take out by hand what the run left: `zpool remove` takes out a log or a cache and keeps the pool's data. "
-            "If the machine died in the very moment in which the run began, it left nothing."
+            "neither finished nor undone, and nothing was changed now. {known} `nasadvisor runs` says what the host "
+            "still shows of it. Put the journal back from a backup, or take out by hand what the run left: `zpool "
+            "remove` takes out a log or a cache and keeps the pool's data. If the machine died in the very moment in "
+            "which the run began, it left nothing."
         )
         super().__init__(path, template, readable, place=place, problem=problem)
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Continued, Goal, Record, Run, Started, as_interrupted
 from nasadvisor.domain.names import LINE
 from nasadvisor.domain.plan import Plan
@@ -173,18 +174,28 @@ class RunList:
     unreadable: tuple[UnreadableRun, ...]
 
 
-def list_runs(host: RunHost) -> RunList:
-    """The runs of this host. One whose journal cannot be read hides none of the others."""
+def list_runs(host: RunHost, look: Callable[[], Inventory] | None = None) -> RunList:
+    """The runs of this host. One whose journal cannot be read hides none of the others; `look` shows what it left."""
     runs: list[Run] = []
-    unreadable: list[UnreadableRun] = []
+    unreadable: list[JournalUnreadable] = []
     for run_id in sorted(run_ids(host.journals)):
         try:
             runs.append(show_run(host, run_id))
         except RunUnknown:
             continue
         except JournalUnreadable as error:
-            unreadable.append(error.told_of(host.node))
-    return RunList(tuple(sorted(runs, key=lambda run: run.started_at, reverse=True)), tuple(unreadable))
+            unreadable.append(error)
+    shown = seen(look) if look and unreadable else None
+    told = tuple(error.told_of(host.node, shown) for error in unreadable)
+    return RunList(tuple(sorted(runs, key=lambda run: run.started_at, reverse=True)), told)
+
+
+def seen(look: Callable[[], Inventory]) -> Inventory | None:
+    """What the host shows; None where it cannot be read."""
+    try:
+        return look()
+    except HostError:
+        return None
 
 
 def watched(host: RunHost, goal: Goal, by: str, observe: Observer) -> Observer:

@@ -36,7 +36,7 @@ from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import JournalUnreadable, RunUnknown
 from nasadvisor.host.lock import HostBusy
 from nasadvisor.host.platforms import nobody_notifies
-from nasadvisor.host.runs import RunHost, apply_plan, finish_run, list_runs, show_run, undo_run
+from nasadvisor.host.runs import RunHost, apply_plan, finish_run, list_runs, seen, show_run, undo_run
 from nasadvisor.host.smart import HealthServices
 from nasadvisor.host.trials import TrialWatch, end_trial, keep_run, move_trial
 from nasadvisor.stored.spoken import spoken
@@ -277,7 +277,7 @@ class HostTasks:
     @reads()
     def report_runs(self) -> None:
         """Publish every run of this host, those of the command line and those that cannot be read included."""
-        found = list_runs(self.runs)
+        found = list_runs(self.runs, self.look)
         for unread in found.unreadable:
             self._publish_unreadable(unread)
         for run in found.runs:
@@ -313,13 +313,13 @@ class HostTasks:
 
     def _publish_stopped(self, run_id: str, error: HostError) -> None:
         if isinstance(error, JournalUnreadable):
-            self._publish_unreadable(error.told_of(self.node))
+            self._publish_unreadable(error.told_of(self.node, seen(self.look)))
             return
         log.warning("run %s: %s", run_id, error)
         self._publish("console.store_run_error", run_id, to_document(error.statement))
 
     def _publish_unreadable(self, run: UnreadableRun) -> None:
-        log.warning("run %s: %s", run.id, run.problem)
+        log.warning("run %s: %s", run.id, run.said)
         self._publish("console.store_unreadable_run", to_document(run))
 
     def _publish_progress(self, progress: MeasureProgress) -> None:

@@ -83,7 +83,7 @@ def listed(bench: Bench) -> str:
     """What the script prints: the runs of which the host's state directory says that they left something."""
     script = (RECIPE / "prerm").read_text()
     (command,) = re.findall(r"/usr/bin/nasadvisor (.*) 2>&1\) \|\| code", script)
-    services = replace(THIS_HOST, run_host=lambda: bench.host, is_root=lambda: True)
+    services = replace(THIS_HOST, run_host=lambda: bench.host, inventory=bench.executor.inventory, is_root=lambda: True)
     result = CliRunner().invoke(main, command.split(), obj=services, catch_exceptions=False)
     assert f'"0 {NOTHING_LEFT}"*) return 0' in script
     assert f'"{result.exit_code} "*' in script

@@ -11,10 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Kept, Record, Run
 from nasadvisor.domain.plan import PlanRequest
 from nasadvisor.domain.unreadable_runs import Unreadable, partuuids_of
 from nasadvisor.host.chain import BrokenChain, chained_line, payload_of, verified
+from nasadvisor.host.errors import MachineUnreadable
 from nasadvisor.host.journal import FILE_NAME, Journal, JournalDamaged, RunUnknown, create_journal
 from nasadvisor.host.runs import RunList, apply_plan, finish_run, list_runs, show_run, undo_run
 from nasadvisor.host.trials import TrialWatch, keep_run
@@ -208,6 +210,30 @@ def test_what_is_known_is_the_plan(bench: Bench, recorded: Path) -> None:
     [lost] = list_runs(bench.host).unreadable
     assert (lost.pool_guid, lost.by, lost.partuuids) == (plan.request.pool_guid, "anna", partuuids_of(plan))
     assert all(partuuid in str(lost.problem) for partuuid in lost.partuuids)
+
+
+def test_what_the_host_still_shows_of_it_is_said(bench: Bench) -> None:
+    apply_plan(bench.host, bench.plan(), "anna", bench.watch)
+    journal = bench.host.journals / "run-1" / FILE_NAME
+    kept = journal.read_bytes()
+    double_first(journal, kept.splitlines(keepends=True))
+    [lost] = list_runs(bench.host, bench.executor.inventory).unreadable
+    assert "The host still shows of it: partition 1 on" in str(lost.said)
+    assert "in pool tank" in str(lost.said)
+    journal.write_bytes(kept)
+    undo(bench)
+    double_first(journal, journal.read_bytes().splitlines(keepends=True))
+    [lost] = list_runs(bench.host, bench.executor.inventory).unreadable
+    assert "The host shows nothing of it now" in str(lost.said)
+
+
+def test_a_host_that_cannot_be_read_does_not_hide_that_a_journal_is_damaged(bench: Bench, recorded: Path) -> None:
+    def blind() -> Inventory:
+        raise MachineUnreadable("udev", "gone")
+
+    swap_first(recorded, recorded.read_bytes().splitlines(keepends=True))
+    [lost] = list_runs(bench.host, blind).unreadable
+    assert (lost.pool_name, lost.left, lost.said) == ("tank", None, lost.problem)
 
 
 def test_a_journal_that_the_disk_does_not_give_is_damaged(
