@@ -166,7 +166,9 @@ def with_table(disk: Disk, read_at: ReadAt) -> Disk:
         return _unreadable(disk, f"its partition table is damaged: {error}; `sgdisk --verify {name}` tells more")
     if disk.table is TableKind.NONE:
         told = "the kernel and udev do not know the partition table that is on it"
-        return _unreadable(disk, f"{told}; `partx --update {name}` lets the kernel know, and {EXAMINE_AGAIN}")
+        return _unreadable(
+            disk, f"{told}; `partx --update --nr 1:128 {name}` lets the kernel know, and {EXAMINE_AGAIN}"
+        )
     if header.table_uuid != disk.table_uuid:
         return _unreadable(disk, f"it has another partition table than udev shows; {EXAMINE_AGAIN}")
     disk = replace(disk, usable_start_bytes=header.usable_start_bytes, usable_end_bytes=header.usable_end_bytes)

@@ -16,7 +16,10 @@ SHOWN: Final = 3
 
 
 def differences(disk: Disk, entries: Iterable[GptEntry]) -> tuple[str, ...]:
-    """How the table on the disk differs from the partitions that are known, each with what to do about it."""
+    """How the table on the disk differs from the partitions that are known, each with what to do about it.
+
+    partx(8) is always given a number: without, it passes over partitions and says nothing (util-linux 2.38).
+    """
     return tuple(_differences(disk, {entry.number: entry for entry in entries}))[:SHOWN]
 
 
@@ -31,14 +34,14 @@ def _differences(disk: Disk, entries: dict[int, GptEntry]) -> Iterator[str]:
     for number in sorted(entries.keys() - known.keys()):
         yield (
             f"the table on the disk lists partition {number}, which the kernel does not know; "
-            f"`partx --update {name}` or a reboot lets it know"
+            f"`partx --update --nr {number} {name}` or a reboot lets it know"
         )
     for number in sorted(entries.keys() & known.keys()):
         entry, part = entries[number], known[number]
         if (entry.start_bytes, entry.end_bytes) != (part.start_bytes, part.end_bytes):
             yield (
                 f"by the table on the disk, partition {number} lies elsewhere than the kernel has it; "
-                f"`partx --update {name}` or a reboot lets it know"
+                f"`partx --update --nr {number} {name}` or a reboot lets it know"
             )
         elif not _is_same(entry, part):
             yield (

@@ -205,7 +205,7 @@ class TestWhatTheKernelKnows:
         missed = replace(disk, partitions=disk.partitions[:1])
         (found,) = shown(looked_at(missed, sectors(*disk.partitions)).holds)
         assert "the table on the disk lists partition 3, which the kernel does not know" in found
-        assert f"`partx --update {disk.path}`" in found
+        assert f"`partx --update --nr 3 {disk.path}`" in found
 
     def test_no_slice_is_planned_over_a_partition_that_the_kernel_misses(self) -> None:
         disk = looked_at(replace(self.known(), partitions=()), sectors(*self.known().partitions))
