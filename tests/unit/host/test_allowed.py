@@ -209,7 +209,7 @@ def test_a_name_after_the_prefix_is_one_name(text: str) -> None:
             assert text.isprintable() or not text.isascii()
 
 
-def test_writing_commands_never_name_a_disk_by_its_kernel_name() -> None:
+def test_a_writing_command_names_a_device_only_by_a_persistent_name() -> None:
     """Each place for a path in the table of what writes is one of these, and none of them can be anything else."""
     places = {part for part in re.findall(r"\b([A-Z][A-Z_]+)\b", WRITES) if part in WORDS}
     matching = {place for place in places if any(re.fullmatch(WORDS[place], path) for path in (DISK, PARTITION))}
