@@ -9,6 +9,7 @@ DOMAIN: Final = (
     "tests/unit/domain/test_replace_log_leg.py",
     "tests/unit/domain/test_undo.py",
     "tests/unit/domain/test_undo_steps.py",
+    "tests/unit/domain/test_cleaning.py",
 )
 RUNS: Final = ("tests/unit/runs/test_gate_asks.py", "tests/unit/runs/test_runs.py")
 JOURNAL: Final = ("tests/unit/runs/test_journal.py", "tests/unit/runs/test_damaged.py")
