@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from nasadvisor.domain.inventory import HoldKind
-from nasadvisor.domain.plan import PlanRefused, make_plan
+from nasadvisor.domain.plan import Plan, PlanRefused, make_plan
 from tests.devices.bench import Bench, log_and_cache
 from tests.devices.loops import LoopDisk, tool
 from tests.devices.machine import LoopMachine
@@ -82,3 +82,22 @@ def test_a_table_that_udev_has_not_heard_of_is_no_blank_disk(machine: LoopMachin
     do_as_told(machine, sentence)
     assert ssd.shown() == ssd.written() != frozenset()
     assert holds_of(bench, ssd) == []
+
+
+@pytest.mark.parametrize("is_partitioned", [True, False])
+def test_a_disk_with_a_filesystem_that_is_cleared_as_told_is_free(
+    machine: LoopMachine, bench: Bench, is_partitioned: bool
+) -> None:
+    ssd = machine.add_disk()
+    if is_partitioned:
+        machine.sgdisk(ssd, "--new=1:204800:+50M", "--new=2:409600:+50M")
+    nodes = [ssd.part_node(1), ssd.part_node(2)] if is_partitioned else [ssd.node]
+    machine.mkfs(nodes[0])
+    wish = log_and_cache(ssd)
+    refused = make_plan(wish, bench.inventory(), ids_for(wish))
+    assert isinstance(refused, PlanRefused)
+    assert "clear its partitions, if it has any, and then the disk with `wipefs --all`" in str(refused)
+    for node in dict.fromkeys([*nodes, ssd.node]):
+        tool("wipefs", "--all", str(node))
+    machine.udev.examine()
+    assert isinstance(make_plan(wish, bench.inventory(), ids_for(wish)), Plan)

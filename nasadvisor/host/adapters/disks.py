@@ -63,9 +63,11 @@ class HostDisks:
     def _with_area(self, disk: Disk) -> Disk:
         """Look at the partition table on a disk that may have room for slices.
 
-        Hard disks in use get no look: they might be asleep.
+        Hard disks in use or blank get no look: they might be asleep. Whoever plans on a blank one all the same has it
+        looked at before anything is written.
         """
-        if disk.table is TableKind.OTHER or (disk.rotational and disk.all_holds):
+        may_sleep = disk.rotational and (disk.all_holds or disk.table is TableKind.NONE)
+        if may_sleep or disk.table is TableKind.OTHER:
             return disk
         try:
             with _opened(self._dev / disk.kernel_name) as read_at:

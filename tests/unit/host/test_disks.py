@@ -277,6 +277,12 @@ class TestReading:
         device = inventory_disks(gpt(disk("sda")), part("sda", 1, ID_FS_TYPE="ext4", ID_FS_USAGE="filesystem"))["sda"]
         assert self.reads(replace(device, rotational=True), tmp_path, monkeypatch) == 0
 
+    @pytest.mark.parametrize(("rotational", "reads"), [(True, 0), (False, 2)])
+    def test_a_blank_hard_disk_is_left_asleep_and_a_blank_ssd_is_looked_at(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rotational: bool, reads: int
+    ) -> None:
+        assert self.reads(replace(only(disk("sda")), rotational=rotational), tmp_path, monkeypatch) == reads
+
     def test_a_disk_that_does_not_answer_is_held_and_the_cable_named(self, tmp_path: Path) -> None:
         (found,) = shown(HostDisks(tmp_path, tmp_path)._with_area(only(gpt(disk("sda")))).holds)
         assert "check the cable" in found
