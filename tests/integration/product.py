@@ -19,6 +19,7 @@ INSTALL_SECONDS = 900
 SERVICES = tuple(f"nasadvisor-{name}" for name in ("redis", "web", "console", "beat", "host"))
 MANAGE = "/usr/lib/nasadvisor/manage"
 APT = "DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes -o Dpkg::Use-Pty=0"
+INSTALL = f"{APT} install --reinstall --allow-downgrades {PACKAGE}"
 PAGE = "curl --silent --max-time 60 --location http://127.0.0.1:8843/"
 ANSWERS = "for _ in $(seq 300); do (: < /dev/tcp/127.0.0.1/8843) 2> /dev/null && exit 0; sleep 1; done; exit 1"
 
@@ -31,10 +32,14 @@ class Product:
 
     def install(self, version: str = "") -> None:
         """Install the package made from this source tree, as another version if one is given; then everything runs."""
+        self.bring(version)
+        self.guest.run(INSTALL, timeout=INSTALL_SECONDS)
+        self.start()
+
+    def bring(self, version: str = "") -> None:
+        """Put that package into the guest."""
         package = next(deb(version=version).glob("nasadvisor_*.deb"))
         self.guest.run(f"cat > {PACKAGE}", stdin=package.read_bytes(), timeout=INSTALL_SECONDS)
-        self.guest.run(f"{APT} install --reinstall --allow-downgrades {PACKAGE}", timeout=INSTALL_SECONDS)
-        self.start()
 
     def is_installed(self) -> bool:
         """Whether it is just this package that is installed."""

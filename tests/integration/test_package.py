@@ -2,7 +2,17 @@
 
 import pytest
 
-from tests.integration.product import APT, INSTALL_SECONDS, PACKAGE, PAGE, SERVICES, Product, probe_run, product
+from tests.integration.product import (
+    APT,
+    INSTALL,
+    INSTALL_SECONDS,
+    PACKAGE,
+    PAGE,
+    SERVICES,
+    Product,
+    probe_run,
+    product,
+)
 
 pytestmark = [pytest.mark.lab, pytest.mark.long]
 __all__ = ["probe_run", "product"]
@@ -47,10 +57,26 @@ def test_the_same_package_again_changes_nothing_that_can_be_seen(product: Produc
     assert "/usr/lib/nasadvisor" not in product.guest.run("dpkg --verify nasadvisor", check=False).stdout
 
 
+def test_an_older_release_that_could_not_read_what_is_stored_is_refused_and_everything_goes_on(
+    product: Product, probe_run: str
+) -> None:
+    installed, before = status(product), disks_and_pools(product)
+    product.bring(PREVIOUS)
+    refused = product.guest.run(INSTALL, check=False, timeout=INSTALL_SECONDS)
+    assert refused.code != 0
+    assert f"NAS Advisor {PREVIOUS} cannot read what later releases have stored" in refused.stdout + refused.stderr
+    assert status(product) == installed
+    product.wait_until_it_answers()
+    assert {product.state(service, "ActiveState") for service in SERVICES} == {"active"}
+    assert product.json("show", probe_run)["state"] == "applied"
+    assert disks_and_pools(product) == before
+
+
 def test_an_upgrade_brings_the_database_up_to_date_and_keeps_users_settings_and_journals(
     product: Product, probe_run: str
 ) -> None:
     guest = product.guest
+    guest.run(["nasadvisor", "note-installed", PREVIOUS])  # which writes the same: it is made from the same source
     product.install(PREVIOUS)
     assert status(product) == f"install ok installed {PREVIOUS}"
     product.console(ADD_KEEPER)

@@ -110,8 +110,9 @@ def test_a_removal_names_runs_that_were_interrupted_or_whose_journal_is_damaged(
 
 def test_what_stays_is_told_before_the_services_stop_and_only_when_the_package_is_removed() -> None:
     lines = (RECIPE / "prerm").read_text().splitlines()
-    assert lines[-4:] == [
+    assert lines[-5:] == [
         '[ "$1" != upgrade ] || refuse_to_go_back "$2"',
+        '[ "$1" != failed-upgrade ] || stay_refused "$2"',
         '[ "$1" != remove ] || tell_what_stays',
         "stop_services",
         "wait_for_runs",
@@ -165,6 +166,7 @@ class TestGoingBackToAnOlderRelease:
         script = (RECIPE / "prerm").read_text()
         assert 'dpkg --compare-versions "$1" lt "$VERSION" || return 0' in script
         assert '[ "$code" != 3 ] || exit 1' in script
+        assert '! dpkg --compare-versions "$1" gt "$VERSION" || exit 1' in script
         assert 'VERSION="@VERSION@"' in script
         assert "s/@VERSION@/$version/" in (PACKAGING / "deb" / "build.sh").read_text()
 
