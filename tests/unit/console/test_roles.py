@@ -5,6 +5,7 @@ from uuid import uuid4
 import pytest
 from django import forms
 from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
@@ -76,6 +77,7 @@ def test_it_keeps_user_management_to_administrators(request: pytest.FixtureReque
 def request_of(user: User) -> HttpRequest:
     request = RequestFactory().post("/")
     request.user = user
+    request.session = SessionStore()
     return request
 
 
