@@ -36,7 +36,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "host/tasks": ("tests/unit/runs/test_tasks.py",),
     "host/adapters/process": ("tests/unit/host/test_process.py", "tests/unit/host/test_allowed.py"),
     "host/adapters/allowed": ("tests/unit/host/test_allowed.py", "tests/unit/host/test_process.py"),
-    "host/adapters/blockdev": EXECUTOR,
+    "host/adapters/blockdev": ("tests/unit/host/test_blockdev.py",),
     "host/adapters/zpool_add": ("tests/unit/host/test_zpool_add.py",),
     "host/adapters/holds": ("tests/unit/host/test_holds.py",),
 }
