@@ -161,7 +161,7 @@ def test_a_slice_of_which_sysfs_does_not_tell_is_not_opened(
     path = tmp_path / "sys/dev/block/0:0/size"
     path.write_text("many")
     with (
-        pytest.raises(DeviceChanged, match="size could not be read from sysfs .*many"),
+        pytest.raises(DeviceChanged, match=r"size could not be read from sysfs .*many"),
         open_slice(piece, tmp_path / "sys"),
     ):
         pass
@@ -247,7 +247,12 @@ def test_why_a_disk_cannot_be_opened_is_told_with_its_name(
 def test_what_is_no_block_device_is_not_taken_and_closed_again(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
     closed: list[int] = []
     real = os.close
-    monkeypatch.setattr(os, "close", lambda descriptor: (closed.append(descriptor), real(descriptor)))
+
+    def noted(descriptor: int) -> None:
+        closed.append(descriptor)
+        real(descriptor)
+
+    monkeypatch.setattr(os, "close", noted)
     with (
         pytest.raises(DeviceChanged, match="it is not a block device") as error,
         open_disk(disk.path, disk, lambda number: disk.identity, os.O_RDONLY),

@@ -10,7 +10,7 @@ from nasadvisor.domain.actions import (
     Naming,
     Role,
 )
-from nasadvisor.domain.checks import can
+from nasadvisor.domain.checks import can, can_use_disk
 from nasadvisor.domain.commands import commands
 from nasadvisor.domain.inventory import Inventory, TableKind
 from nasadvisor.domain.partition_types import SOLARIS_ZFS_TYPE
@@ -98,6 +98,13 @@ def test_a_slice_one_mib_beyond_the_end_of_the_usable_area_is_refused() -> None:
     for size, code in ((GIB - MIB, ""), (GIB, "extent-taken")):
         piece = slice_on(disk, start_bytes=MIB, size_bytes=size)
         assert code_of(can(CreateSlice(piece, TANK), inventory)) == code
+
+
+def test_a_disk_whose_usable_area_ends_far_from_its_end_is_refused() -> None:
+    """As after a copy of a table from a smaller disk; its sectors would be too many to keep."""
+    inventory = with_disk(home_server(), NVME1, usable_end_bytes=GIB)
+    assert code_of(can_use_disk(disk_of(inventory, NVME1))) == "table-area-odd"
+    assert refused(SINGLE, inventory) == {"table-area-odd"}
 
 
 def test_a_plan_fills_its_extent_to_the_last_mib_and_asks_for_no_more() -> None:
