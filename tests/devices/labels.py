@@ -6,6 +6,7 @@ libblkid/src/superblocks/zfs.c of util-linux wants four uberblocks).
 """
 
 import struct
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
@@ -30,20 +31,64 @@ class PoolState(IntEnum):
     L2CACHE = 4
 
 
-def label(pool_name: str, pool_guid: int, vdev_guid: int, state: PoolState) -> bytes:
-    """One label; a cache's has no pool, so an empty name and the guid 0."""
-    pairs = _uint64("version", _VERSION) + _uint64("state", state) + _uint64("guid", vdev_guid)
-    if pool_name:
-        pairs += (
-            _uint64("txg", 4)
-            + _string("name", pool_name)
-            + _uint64("pool_guid", pool_guid)
-            + _uint64("top_guid", vdev_guid)
-        )
-    listed = bytes((1, 1, 0, 0)) + struct.pack(">ii", 0, 1) + pairs + struct.pack(">ii", 0, 0)
-    uberblock = struct.pack("<5Q", _UBERBLOCK_MAGIC, _VERSION, 4, vdev_guid, 0).ljust(_UBERBLOCK_BYTES, b"\0")
-    head = (bytes(_LIST_OFFSET) + listed).ljust(_UBERBLOCKS_OFFSET, b"\0")
-    return (head + uberblock * 8).ljust(LABEL_BYTES, b"\0")
+@dataclass(frozen=True)
+class Label:
+    """What a label tells. A cache's tells no pool, and has "" and 0 there.
+
+    `txg` is 0 once the device was removed or detached (vdev_label_init() in module/zfs/vdev_label.c).
+    """
+
+    pool_name: str
+    pool_guid: int
+    vdev_guid: int
+    state: PoolState
+    txg: int = 4
+
+    def packed(self) -> bytes:
+        """The label as it is on a device."""
+        pairs = _uint64("version", _VERSION)
+        if self.pool_name:
+            pairs += _string("name", self.pool_name)
+        pairs += _uint64("state", self.state)
+        if self.pool_name:
+            pairs += _uint64("txg", self.txg) + _uint64("pool_guid", self.pool_guid)
+        pairs += _uint64("guid", self.vdev_guid)
+        listed = bytes((1, 1, 0, 0)) + struct.pack(">ii", 0, 1) + pairs + struct.pack(">ii", 0, 0)
+        uberblock = struct.pack("<5Q", _UBERBLOCK_MAGIC, _VERSION, self.txg, self.vdev_guid, 0)
+        head = (bytes(_LIST_OFFSET) + listed).ljust(_UBERBLOCKS_OFFSET, b"\0")
+        return (head + uberblock.ljust(_UBERBLOCK_BYTES, b"\0") * 8).ljust(LABEL_BYTES, b"\0")
+
+    @property
+    def told(self) -> str:
+        """What `zdb -l` prints of it (dump_label() in cmd/zdb/zdb.c)."""
+        line = "-" * 36
+        name = [f"    name: '{self.pool_name}'"] if self.pool_name else []
+        pool = [f"    txg: {self.txg}", f"    pool_guid: {self.pool_guid}"] if self.pool_name else []
+        rest = [f"    state: {int(self.state)}", *pool, f"    guid: {self.vdev_guid}", "    labels = 0 1 2 3 "]
+        return "\n".join([line, "LABEL 0 ", line, f"    version: {_VERSION}", *name, *rest, ""])
+
+
+def read_label(front: bytes) -> Label | None:
+    """The label in the first bytes of a device, None if there is none."""
+    if front[_LIST_OFFSET : _LIST_OFFSET + 4] != bytes((1, 1, 0, 0)):
+        return None
+    found: dict[str, bytes] = {}
+    at = _LIST_OFFSET + 12
+    while size := _int(front, at):
+        pair = front[at + 8 : at + size]
+        name_end = 4 + _int(pair, 0)
+        value_at = name_end + -name_end % 4 + 8
+        found[pair[4:name_end].decode()] = pair[value_at:]
+        at += size
+    numbers = {name: int.from_bytes(value[:8]) for name, value in found.items() if name != "name"}
+    name = found.get("name", bytes(4))
+    return Label(
+        pool_name=name[4 : 4 + _int(name, 0)].decode(),
+        pool_guid=numbers.get("pool_guid", 0),
+        vdev_guid=numbers["guid"],
+        state=PoolState(numbers["state"]),
+        txg=numbers.get("txg", 0),
+    )
 
 
 def label_offsets(size_bytes: int) -> tuple[int, ...]:
@@ -52,27 +97,8 @@ def label_offsets(size_bytes: int) -> tuple[int, ...]:
     return 0, LABEL_BYTES, end - 2 * LABEL_BYTES, end - LABEL_BYTES
 
 
-def has_label(front: bytes) -> bool:
-    """Whether the first bytes of a device are those of a label that was not cleared."""
-    return front[_UBERBLOCKS_OFFSET : _UBERBLOCKS_OFFSET + 8] == struct.pack("<Q", _UBERBLOCK_MAGIC)
-
-
-def as_zdb_prints(front: bytes) -> str | None:
-    """What `zdb -l` prints of the label in the first bytes of a device; None where there is none."""
-    at, lines = _LIST_OFFSET + 12, []
-    if front[_LIST_OFFSET : _LIST_OFFSET + 4] != bytes((1, 1, 0, 0)):
-        return None
-    while (size := struct.unpack_from(">i", front, at)[0]) > 0:
-        (length,) = struct.unpack_from(">i", front, at + 8)
-        name = front[at + 12 : at + 12 + length].decode()
-        value_at = at + 12 + length + -length % 4 + 8
-        if struct.unpack_from(">i", front, value_at - 8)[0] == _TYPE_UINT64:
-            lines.append(f"    {name}: {struct.unpack_from('>Q', front, value_at)[0]}")
-        else:
-            (length,) = struct.unpack_from(">i", front, value_at)
-            lines.append(f"    {name}: '{front[value_at + 4 : value_at + 4 + length].decode()}'")
-        at += size
-    return "\n".join(["------------------------------------", "LABEL 0", *lines]) + "\n"
+def _int(data: bytes, at: int) -> int:
+    return int.from_bytes(data[at : at + 4])
 
 
 def _pair(name: str, kind: int, value: bytes) -> bytes:

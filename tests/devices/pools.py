@@ -11,7 +11,7 @@ from typing import Final
 
 from nasadvisor.domain.inventory import Pool, Vdev
 from nasadvisor.domain.units import GIB
-from tests.devices.labels import LABEL_BYTES, PoolState, has_label, label, label_offsets
+from tests.devices.labels import LABEL_BYTES, Label, PoolState, label_offsets, read_label
 
 ASHIFT: Final = 12
 _GUIDS = count(7_000_000_000_000_000_001)
@@ -42,13 +42,18 @@ class Leaf:
             os.close(self.claim)
         self.claim = -1
 
-    def write_labels(self, pool_name: str, pool_guid: int, state: PoolState) -> None:
-        if self.claim < 0:
-            return
-        size = os.lseek(self.claim, 0, os.SEEK_END)
-        for offset in label_offsets(size):
-            os.pwrite(self.claim, label(pool_name, pool_guid, self.guid, state), offset)
-        os.fsync(self.claim)
+    def write_labels(self, pool_name: str, pool_guid: int, state: PoolState, txg: int = 4) -> None:
+        self.write(Label(pool_name, pool_guid, self.guid, state, txg).packed())
+
+    def write(self, label: bytes) -> None:
+        """Put these bytes where the four labels are, if the device is there."""
+        if self.claim >= 0:
+            for offset in label_offsets(os.lseek(self.claim, 0, os.SEEK_END)):
+                os.pwrite(self.claim, label, offset)
+            os.fsync(self.claim)
+
+    def label(self) -> Label | None:
+        return read_label(os.pread(self.claim, LABEL_BYTES, 0)) if self.claim >= 0 else None
 
     @property
     def vdev(self) -> Vdev:
@@ -210,15 +215,14 @@ class MemoryPools:
         leaves = [Leaf(path) for path in paths]
         for leaf in leaves:
             leaf.take()
-            labelled = leaf.claim >= 0 and has_label(os.pread(leaf.claim, LABEL_BYTES, 0))
-            if leaf.claim < 0 or labelled:
+            if leaf.claim < 0 or leaf.label():
                 for each in leaves:
                     each.release()
                 raise ZpoolRefused(f"{leaf.path} is busy, missing, or labelled for a pool")
         return leaves
 
     def _take_out(self, pool: MemoryPool, guid: int) -> None:
-        """Labels stay on what is taken out; a mirror of which one leg is left becomes that leg."""
+        """Labels stay on what is taken out, with txg 0; a mirror of which one leg is left becomes that leg."""
         logs = [log for log in pool.logs if guid == int(log.vdev.guid)]
         legs = [(log, leaf) for log in pool.logs for leaf in log.leaves if len(log.leaves) > 1 and leaf.guid == guid]
         caches = [leaf for leaf in pool.caches if leaf.guid == guid]
@@ -230,7 +234,10 @@ class MemoryPools:
             log.leaves.remove(leaf)
         for leaf in caches:
             pool.caches.remove(leaf)
-        for leaf in [leaf for log in logs for leaf in log.leaves] + [leaf for _, leaf in legs] + caches:
+        for leaf in [leaf for log in logs for leaf in log.leaves] + [leaf for _, leaf in legs]:
+            leaf.write_labels(pool.name, pool.guid, PoolState.ACTIVE, txg=0)
+            leaf.release()
+        for leaf in caches:
             leaf.release()
 
     def _clear_label(self, path: str) -> None:
@@ -240,10 +247,17 @@ class MemoryPools:
             raise ZpoolRefused(f"{path} is a member of pool '{users[0].name}'")
         leaf = Leaf(path)
         leaf.take()
-        if leaf.claim < 0 or not has_label(os.pread(leaf.claim, LABEL_BYTES, 0)):
-            leaf.release()
-            raise ZpoolRefused(f"failed to clear label for {path}")
-        for offset in label_offsets(os.lseek(leaf.claim, 0, os.SEEK_END)):
-            os.pwrite(leaf.claim, bytes(LABEL_BYTES), offset)
-        os.fsync(leaf.claim)
+        found = leaf.label()
+        if found:
+            leaf.write(bytes(LABEL_BYTES))
         leaf.release()
+        if not found:
+            raise ZpoolRefused(f"failed to clear label for {path}")
+
+
+def zdb(args: tuple[str, ...]) -> str:
+    """What `zdb -l` prints; "" where there is no label."""
+    assert args[0] == "-l", f"this zdb does not know: {' '.join(args)}"
+    with Path(args[1]).open("rb") as device:
+        found = read_label(device.read(LABEL_BYTES))
+    return found.told if found else ""

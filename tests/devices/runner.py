@@ -3,13 +3,11 @@
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Final
 
 from nasadvisor.host.adapters.process import ENVIRONMENT, Command, HostRunner, Output, Tool
 from nasadvisor.host.errors import CommandFailed
-from tests.devices.labels import LABEL_BYTES, as_zdb_prints
-from tests.devices.pools import MemoryPools, ZpoolRefused
+from tests.devices.pools import MemoryPools, ZpoolRefused, zdb
 from tests.devices.udev import Udev
 
 Hook = Callable[[Command], None]
@@ -18,6 +16,10 @@ QUICK: Final = ("strace", "--quiet=all", "--output=/dev/null", "--trace=clock_na
 NO_WAIT: Final = ("--inject=clock_nanosleep:retval=0", "--inject=sync:retval=0")
 """sgdisk sleeps for a second after it wrote, and syncs every file system of the machine (DiskIO::DiskSync() in
 diskio-unix.cc of gptfdisk); with five of them in a run, a test of all kill points would take an hour."""
+
+
+NO_LABEL: Final = 2
+"""What zdb ends with where it finds no label (dump_label() in cmd/zdb/zdb.c)."""
 
 
 class Killed(BaseException):
@@ -58,7 +60,7 @@ class LoopRunner:
 
     def has(self, tool: Tool) -> bool:
         """See `Runner.has`."""
-        return tool in (Tool.ZPOOL, Tool.UDEVADM) or (tool is not Tool.ZFS and self.real.has(tool))
+        return tool in (Tool.ZPOOL, Tool.ZDB, Tool.UDEVADM) or (tool is not Tool.ZFS and self.real.has(tool))
 
     def holding(self, descriptors: tuple[int, ...]) -> "LoopRunner":
         """See `Runner.holding`."""
@@ -84,14 +86,9 @@ class LoopRunner:
         if command.tool is Tool.SGDISK and not self.patient:
             return self._sgdisk(command)
         if command.tool is Tool.ZDB:
-            return self._zdb(command)
+            label = zdb(command.args)
+            return Output(label, "", 0 if label else NO_LABEL, 0.0)
         return self._zpool(command) if command.tool is Tool.ZPOOL else self.real.run(command)
-
-    def _zdb(self, command: Command) -> Output:
-        """`zdb -l`; it ends with 2 where it finds no label."""
-        with Path(command.args[-1]).open("rb") as device:
-            printed = as_zdb_prints(device.read(LABEL_BYTES))
-        return Output(printed or "failed to unpack label 0\n", "", 0 if printed else 2, 0.0)
 
     def _sgdisk(self, command: Command) -> Output:
         torn, self.hooks.torn_write = self.hooks.torn_write, 0

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from nasadvisor.domain.units import KIB, MIB
-from tests.devices.labels import LABEL_BYTES, PoolState, label, label_offsets
+from tests.devices.labels import LABEL_BYTES, Label, PoolState, label_offsets
 from tests.devices.loops import tool
 
 Maker = Callable[[int], dict[int, bytes]]
@@ -58,12 +58,12 @@ def raid_member(size_bytes: int) -> dict[int, bytes]:
 
 def exported_pool(size_bytes: int) -> dict[int, bytes]:
     """The four labels of a device of a pool that is not imported."""
-    return dict.fromkeys(label_offsets(size_bytes), label("backup", 42, 43, PoolState.EXPORTED))
+    return dict.fromkeys(label_offsets(size_bytes), Label("backup", 42, 43, PoolState.EXPORTED).packed())
 
 
 def last_label_only(size_bytes: int) -> dict[int, bytes]:
     """What is left of a pool's device after its front was overwritten; a pool can be imported from it."""
-    return {size_bytes // LABEL_BYTES * LABEL_BYTES - LABEL_BYTES: label("backup", 42, 43, PoolState.EXPORTED)}
+    return {size_bytes // LABEL_BYTES * LABEL_BYTES - LABEL_BYTES: Label("backup", 42, 43, PoolState.EXPORTED).packed()}
 
 
 MAKERS: Final[dict[str, Maker]] = {
