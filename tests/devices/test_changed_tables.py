@@ -41,9 +41,6 @@ def undo_says_that_the_table_stays(bench: Bench, plan: Plan, state: RunState = R
     assert not [piece for piece in plan.slices if inventory.partition(piece.partuuid)]
 
 
-OLD = "an old table is written back over what others changed in it"
-
-
 def boot_code(disk: LoopDisk) -> None:
     disk.write(0, THEIRS[:440])
 
@@ -64,7 +61,6 @@ def disk_uuid(disk: LoopDisk) -> str:
     return tool("blkid", "--probe", "--output", "value", "--match-tag", "PTUUID", str(disk.node))
 
 
-@pytest.mark.xfail(strict=True, reason=OLD)
 @pytest.mark.parametrize(
     ("change", "read"),
     [(boot_code, start_of), (attributes, entry_of_theirs)],
@@ -122,7 +118,7 @@ def taken_out_by_hand(machine: LoopMachine, disk: LoopDisk) -> None:
     machine.udev.examine()
 
 
-@pytest.mark.parametrize("was", [pytest.param("blank", marks=pytest.mark.xfail(strict=True, reason=OLD)), "used"])
+@pytest.mark.parametrize("was", ["blank", "used"])
 def test_an_ssd_that_was_taken_out_and_is_used_raw_keeps_every_byte(
     machine: LoopMachine, bench: Bench, was: str
 ) -> None:
@@ -157,7 +153,6 @@ def test_an_ssd_that_was_taken_out_and_zeroed_is_not_written_to_in_vain(
     assert [ssd.changed(was) for ssd, was in zip(ssds, before, strict=True)] == [[], []]
 
 
-@pytest.mark.xfail(strict=True, reason=OLD)
 def test_a_new_table_of_somebody_else_without_partitions_stays(
     machine: LoopMachine, bench: Bench, ssds: tuple[LoopDisk, LoopDisk]
 ) -> None:

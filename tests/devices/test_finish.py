@@ -33,10 +33,6 @@ def untouched(*disks: LoopDisk) -> Iterator[None]:
     assert [disk.changed(was) for disk, was in zip(disks, before, strict=True)] == [[] for _ in disks]
 
 
-GATE = "Finish restores a table and blanks slices without asking a rule"
-
-
-@pytest.mark.xfail(strict=True, reason=GATE)
 def test_an_ext4_made_on_the_ssd_meanwhile_is_kept(
     machine: LoopMachine, bench: Bench, ssds: tuple[LoopDisk, LoopDisk], begun: Plan
 ) -> None:
@@ -50,7 +46,6 @@ def test_an_ext4_made_on_the_ssd_meanwhile_is_kept(
     assert ssds[0].changed(before)
 
 
-@pytest.mark.xfail(strict=True, reason=GATE)
 def test_a_mounted_ext4_on_an_ssd_that_was_partitioned_meanwhile_is_kept(
     machine: LoopMachine, bench: Bench, ssds: tuple[LoopDisk, LoopDisk], begun: Plan
 ) -> None:
@@ -89,7 +84,6 @@ def added(machine: LoopMachine, bench: Bench, ssds: tuple[LoopDisk, LoopDisk]) -
     return plan
 
 
-@pytest.mark.xfail(strict=True, reason=GATE)
 def test_log_slices_of_an_exported_pool_are_not_blanked(
     machine: LoopMachine, bench: Bench, ssds: tuple[LoopDisk, LoopDisk], added: Plan
 ) -> None:
@@ -121,7 +115,6 @@ def test_an_undo_leaves_the_log_slices_of_an_exported_pool_alone(
     assert not machine.tank.logs
 
 
-@pytest.mark.xfail(strict=True, reason=GATE)
 def test_log_slices_of_a_pool_that_was_destroyed_are_not_blanked_by_finish(
     machine: LoopMachine, bench: Bench, ssds: tuple[LoopDisk, LoopDisk], added: Plan
 ) -> None:

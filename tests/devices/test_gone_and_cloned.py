@@ -9,10 +9,6 @@ from tests.devices.bench import Bench, codes, log_alone, log_and_cache, told
 from tests.devices.loops import LoopDisk
 from tests.devices.machine import LoopMachine
 
-DEAD = "an SSD that is gone stops the undo of the other"
-POOL = "a pool of another name, or none, stops the undo"
-CLONE = "two equal PARTUUIDs are read as none"
-
 
 @pytest.fixture
 def blank(ssds: tuple[LoopDisk, LoopDisk]) -> list[dict[int, str]]:
@@ -30,7 +26,7 @@ def applied(bench: Bench, ssds: tuple[LoopDisk, LoopDisk], blank: list[dict[int,
     return plan
 
 
-@pytest.mark.parametrize("dead", [0, pytest.param(1, marks=pytest.mark.xfail(strict=True, reason=DEAD))])
+@pytest.mark.parametrize("dead", [0, 1])
 def test_the_ssd_that_lives_is_freed_and_the_dead_one_is_said(
     machine: LoopMachine, bench: Bench, ssds: tuple[LoopDisk, LoopDisk], applied: Plan, dead: int
 ) -> None:
@@ -66,7 +62,6 @@ def test_with_both_ssds_gone_nothing_is_said_to_be_as_before(
     assert "ssds-as-before" not in codes(run), told(run)
 
 
-@pytest.mark.xfail(strict=True, reason=POOL)
 def test_a_pool_that_was_imported_under_another_name_is_known_by_its_guid(
     machine: LoopMachine, bench: Bench, ssds: tuple[LoopDisk, LoopDisk], applied: Plan
 ) -> None:
@@ -79,7 +74,6 @@ def test_a_pool_that_was_imported_under_another_name_is_known_by_its_guid(
     assert [ssd.changed({}) for ssd in ssds] == [[], []]
 
 
-@pytest.mark.xfail(strict=True, reason=POOL)
 def test_what_to_do_about_a_destroyed_pool_is_said(
     machine: LoopMachine, bench: Bench, ssds: tuple[LoopDisk, LoopDisk], applied: Plan
 ) -> None:
@@ -121,7 +115,6 @@ def cloned(machine: LoopMachine, source: LoopDisk) -> LoopDisk:
     return clone
 
 
-@pytest.mark.xfail(strict=True, reason=CLONE)
 @pytest.mark.parametrize("released", [False, True], ids=["in-the-pool", "taken-out-by-hand"])
 def test_undone_is_not_said_while_a_clone_has_the_same_slices(
     machine: LoopMachine, bench: Bench, ssds: tuple[LoopDisk, LoopDisk], applied: Plan, released: bool

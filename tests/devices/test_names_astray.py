@@ -62,9 +62,6 @@ def test_no_other_ssd_gets_our_table_or_slice(
     assert other.changed(theirs) == []
 
 
-STALE = "the disk is checked by its present name, and sgdisk is given the planned one"
-
-
 @pytest.fixture
 def applied(bench: Bench, ssd: LoopDisk) -> tuple[Plan, dict[int, str]]:
     """A run on the SSD, and what the SSD was before."""
@@ -100,7 +97,6 @@ def test_no_other_ssd_loses_a_partition_or_its_table(
     assert other.changed(theirs) == []
 
 
-@pytest.mark.xfail(strict=True, reason=STALE)
 def test_a_name_that_went_astray_before_the_undo_leads_nowhere(
     machine: LoopMachine, bench: Bench, ssd: LoopDisk, other: LoopDisk, applied: tuple[Plan, dict[int, str]]
 ) -> None:

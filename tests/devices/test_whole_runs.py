@@ -35,7 +35,6 @@ def test_a_mirrored_log_and_two_caches_come_and_go_and_every_byte_is_as_before(
     assert {finding.code for finding in run.findings} == {"ssds-as-before", "hole-stays"}
 
 
-@pytest.mark.xfail(strict=True, reason="a vanished link is taken for the kernel's word, so a phantom partition stays")
 def test_slices_beside_a_mounted_partition_come_and_go_and_no_phantom_stays(machine: LoopMachine, bench: Bench) -> None:
     ssds = [machine.add_disk() for _ in range(2)]
     for ssd in ssds:
