@@ -12,19 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.actions import Action, AddCache, AddLog, DeleteSlice, Slice
+from nasadvisor.domain.actions import Action, AddCache, AddLog, CreateSlice, DeleteSlice, Naming, SaveTable, Slice
 from nasadvisor.domain.commands import commands, dry_run_argv
 from nasadvisor.domain.inventory import Disk, DiskIdentity, Host, Inventory, Pool
+from nasadvisor.domain.lifecycle import CommandRan
 from nasadvisor.domain.plan import Plan, PlanRequest
 from nasadvisor.domain.undo import planned_outcome, undo_of
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host import executor as executor_module
 from nasadvisor.host.adapters.blockdev import DeviceBusy, DeviceChanged, open_disk
-from nasadvisor.host.adapters.process import Command, Output, Runner
+from nasadvisor.host.adapters.process import Command, Output, Runner, Tool
 from nasadvisor.host.adapters.zpool_add import DryRunDiffers, check_dry_run
 from nasadvisor.host.executor import MachineExecutor
+from nasadvisor.host.gate import Permit
 from nasadvisor.host.machine import Machine, Roots
-from tests.unit.machines import NVME1, NVME2, TANK, home_server, plan_for
+from tests.unit.machines import NVME1, NVME2, SHARED_SSD, TANK, home_server, plan_for
 from tests.unit.permits import permit_for
 
 PLAN = plan_for(PlanRequest(TANK, (NVME1, NVME2), GIB, (NVME1, NVME2), GIB), home_server())
@@ -45,8 +47,10 @@ class Stage:
 
     events: list[str] = field(default_factory=list)
     kernel_knows: bool = True
+    ran: list[Command] = field(default_factory=list)
 
     def run(self, command: Command) -> Output:
+        self.ran.append(command)
         self.events.append(str(command))
         dry = {dry_run_argv(action): action for action in PLAN.actions if isinstance(action, AddLog | AddCache)}
         action = dry.get((str(command.tool), *command.args))
@@ -66,18 +70,20 @@ class Stage:
 
     @contextmanager
     def open_disk(self, path: str, disk: Disk, identify: object, flags: int = 0) -> Iterator[int]:
-        del disk, identify, flags
+        assert disk.is_at(path)
+        assert identify == self.identify
+        assert flags == os.O_RDONLY
         self.events.append(f"check {path}")
         yield -1
 
     @contextmanager
     def open_slice(self, piece: Slice, sysfs: Path) -> Iterator[int]:
-        del sysfs
+        assert sysfs == Path("/sys")
         self.events.append(f"check {piece.partuuid_path}")
         yield -1
 
     def blank(self, piece: Slice, sysfs: Path) -> None:
-        del sysfs
+        assert sysfs == Path("/sys")
         self.events.append(f"blank {piece.partuuid_path}")
 
 
@@ -210,6 +216,130 @@ def test_an_add_whose_dry_run_differs_is_not_run(stage: Stage, monkeypatch: pyte
 def test_a_pool_called_like_a_class_is_no_heading() -> None:
     action = log_action(PLAN)
     check_dry_run(dry_run_of(action).replace("\ttank", "\tlogs", 1), action)
+
+
+SETTLE = "udevadm settle --timeout=60"
+
+
+def deletion() -> tuple[DeleteSlice, Permit]:
+    """The permit to delete the first slice, once its pool has let go of it."""
+    step = DeleteSlice(PLAN.slices[0], TANK)
+    return step, permit_for(step, without_pools(PLAN.after(home_server())))
+
+
+def test_a_slice_is_cleared_while_nobody_has_it_and_before_its_partition_goes(stage: Stage) -> None:
+    stage.kernel_knows = False
+    step, permit = deletion()
+    ran = executor(stage).do(permit)
+    disk, piece = step.slice.disk_path, step.slice.partuuid_path
+    assert stage.events == [
+        f"check {disk}",
+        f"check {piece}",
+        f"zpool labelclear {piece}",
+        f"blkdiscard {piece}",
+        f"blank {piece}",
+        SETTLE,
+        f"check {disk}",
+        f"check {disk}",
+        f"sgdisk --delete=1 {disk}",
+        SETTLE,
+        f"check {disk}",
+        SETTLE,
+    ]
+    assert [each.argv for each in ran] == list(commands(step))
+
+
+@pytest.mark.parametrize("knows", [True, False])
+def test_the_kernel_is_told_of_a_partition_that_it_could_not_find_out_about(stage: Stage, knows: bool) -> None:
+    """A new one that it does not know, and one that is gone and that it still knows."""
+    stage.kernel_knows = knows
+    _, permit = deletion()
+    executor(stage).do(permit)
+    disk = PLAN.slices[0].disk_path
+    told = [f"partx --delete --nr 1 {disk}", SETTLE] if knows else []
+    assert [event for event in stage.events if not event.startswith("check")][-2 - len(told) :] == [
+        SETTLE,
+        *told,
+        SETTLE,
+    ]
+    stage.events.clear()
+    action = next(action for action in PLAN.actions if isinstance(action, CreateSlice))
+    executor(stage).do(permit_for(action, state_before(action)))
+    told = [] if knows else [f"partx --add --nr 1 {disk}", SETTLE]
+    blank = f"blank {action.slice.partuuid_path}"
+    said = [event for event in stage.events if not event.startswith("check")]
+    assert said == [typed(commands(action)[0]), SETTLE, *told, blank, SETTLE]
+
+
+def test_every_command_has_its_time_and_the_codes_that_are_no_failure(stage: Stage) -> None:
+    for action in PLAN.actions:
+        executor(stage).do(permit_for(action, state_before(action)))
+    _, permit = deletion()
+    executor(stage).do(permit)
+    allowed = {
+        ("zpool", "labelclear"): (900.0, {0, 1, 255}),
+        ("zpool", "add"): (900.0, {0}),
+        ("blkdiscard", PLAN.slices[0].partuuid_path): (600.0, {0, 1}),
+        ("udevadm", "settle"): (70.0, {0, 1}),
+        ("partx", "--delete"): (60.0, {0, 1}),
+    }
+    seen = {(command.tool.value, command.args[0]): command for command in stage.ran}
+    for name, command in seen.items():
+        timeout_s, codes = allowed.get(name, (60.0, {0}))
+        assert (command.timeout_s, set(command.expected_codes)) == (timeout_s, codes), name
+    assert set(allowed) < set(seen)
+
+
+def test_what_a_command_answered_is_kept(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stage, "run", lambda command: Output("out", "err", 0, 1.23456))
+    action = PLAN.actions[0]
+    ran = executor(stage).do(permit_for(action, home_server()))
+    assert ran == (CommandRan(commands(action)[0], 0, "out", "err", 1.235),)
+
+
+def test_a_copy_of_a_table_runs_nothing(stage: Stage) -> None:
+    disk = home_server().disk(SHARED_SSD)
+    assert disk
+    step = SaveTable(disk.key, disk.path, disk.table_uuid, disk.places)
+    assert executor(stage).do(permit_for(step, home_server())) == ()
+    assert stage.events == []
+
+
+def test_a_name_that_came_to_lead_elsewhere_while_a_command_used_it_fails_the_step(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executor_module, "leads_to", lambda path, descriptor: descriptor != -1)
+    action = PLAN.actions[0]
+    with pytest.raises(DeviceChanged, match=f"^{PLAN.slices[0].disk_path} .*given to another device"):
+        executor(stage).do(permit_for(action, home_server()))
+
+
+@pytest.mark.parametrize("leads", ["nowhere", "elsewhere"])
+def test_openzfs_is_not_given_a_name_that_does_not_lead_to_the_slice(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, leads: str
+) -> None:
+    by_id = replace(PLAN.request, naming=Naming.DISK_ID)
+    plan = plan_for(by_id, home_server())
+    action = log_action(plan)
+    path = action.legs[1].path
+    monkeypatch.setattr(executor_module, "_exists", lambda name: leads != "nowhere" or name != path)
+    places = {leg.path: leg.partuuid_path for leg in action.legs}
+    monkeypatch.setattr(os.path, "realpath", lambda name: "/dev/other" if name == path else places.get(name, name))
+    if leads == "nowhere":
+        monkeypatch.setattr(os.path, "realpath", lambda name: "/dev/same")
+    inventory = home_server()
+    for earlier in plan.actions[: plan.actions.index(action)]:
+        inventory = earlier.forwards(inventory)
+    with pytest.raises(DeviceChanged, match=f"^{path} .*does not lead to the slice"):
+        executor(stage).do(permit_for(action, inventory))
+    assert not [command for command in stage.ran if command.tool is Tool.ZPOOL]
+
+
+def test_a_disk_that_is_gone_by_now_is_a_sentence(stage: Stage) -> None:
+    permit = permit_for(PLAN.actions[0], home_server())
+    permit.inventory = replace(permit.inventory, disks=())
+    with pytest.raises(DeviceChanged, match=f"^{NVME1} .*it is not there"):
+        executor(stage).do(permit)
 
 
 def opened(disk: Disk, found: DiskIdentity, flags: int = os.O_RDONLY) -> AbstractContextManager[int]:
