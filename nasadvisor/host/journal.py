@@ -32,6 +32,9 @@ RESERVE_BYTES: Final = MIB
 """Kept allocated while a run goes on, so that a disk that fills up in the middle can still take its last records. A
 journal is about 100 KiB: a plan, two table images of 45 KiB, and the answers of a dozen commands."""
 
+MAX_BYTES: Final = 64 * MIB
+"""What is larger is no journal of ours, and is not read into memory."""
+
 DISK_FULL: Final = Statement("disk-full", _("the disk is full"))
 
 
@@ -235,6 +238,8 @@ class Journal:
         if not os.path.lexists(self.path):
             raise RunUnknown(self.directory.name)
         try:
+            if self.path.stat().st_size > MAX_BYTES:
+                raise JournalDamaged(self.path, AS_A_WHOLE, TOO_LARGE, ())
             return self.path.read_bytes()
         except OSError as error:
             raise JournalDamaged(self.path, AS_A_WHOLE, error.strerror or str(error), ()) from error
@@ -348,5 +353,6 @@ def in_line(number: int) -> Statement:
 
 
 AS_A_WHOLE: Final = Statement("as-a-whole", _("as a whole"))
+TOO_LARGE: Final = Statement("too-large", _("it is larger than any that is written"))
 HOLDS_NOTHING: Final = Statement("holds-nothing", _("it holds no whole record"))
 OF_ANOTHER_RUN: Final = Statement("of-another-run", _("it is the journal of another run"))

@@ -156,6 +156,10 @@ def not_utf8(path: Path, lines: list[bytes]) -> None:
     path.write_bytes(b"\xff\xfe\n" + b"".join(lines[1:]))
 
 
+def endless(path: Path, lines: list[bytes]) -> None:
+    os.truncate(path, 2**40)  # sparse: it takes no room
+
+
 def a_directory(path: Path, lines: list[bytes]) -> None:
     path.unlink()
     path.mkdir()
@@ -182,6 +186,7 @@ def of_another_run(path: Path, lines: list[bytes]) -> None:
         (nul_lines, False),
         (cut_in_first, False),
         (not_utf8, False),
+        (endless, False),
         (a_directory, False),
         (a_link_to_nowhere, False),
         (of_another_run, True),
