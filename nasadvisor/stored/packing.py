@@ -215,6 +215,6 @@ def _deflate(document: list[Any]) -> bytes:
 
 def _inflate(data: bytes) -> Any:
     try:
-        return json.loads(zlib.decompressobj(-zlib.MAX_WBITS, zdict=_EXAMPLE).decompress(data))
+        return json.loads(zlib.decompressobj(-zlib.MAX_WBITS, zdict=_EXAMPLE).decompress(data).decode("ascii"))
     except (zlib.error, RecursionError) as error:
         raise ValueError(f"This is not a packed sample: {error}") from error
