@@ -8,13 +8,23 @@ from nasadvisor.domain.actions import AttachLog, DropLogLeg
 from nasadvisor.domain.checks import can
 from nasadvisor.domain.commands import commands
 from nasadvisor.domain.consequences import losses_of
-from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.inventory import Inventory, TableKind
 from nasadvisor.domain.log_legs import broken_log_legs, without_log_leg
 from nasadvisor.domain.plan import PlanRequest
 from nasadvisor.domain.undo import cannot_be_undone, undo_preview
-from tests.unit.domain.builders import change_vdev, code_of, tank_of
+from nasadvisor.domain.units import GIB, MIB
+from tests.unit.domain.builders import change_vdev, code_of, disk_of, tank_of
 from tests.unit.domain.never.wishes import CACHE, REPLACE, SINGLE, refused
-from tests.unit.machines import TANK, plan_for, with_broken_log, with_pool, with_single_log
+from tests.unit.machines import (
+    SATA_SSD,
+    TANK,
+    partition,
+    plan_for,
+    with_broken_log,
+    with_disk,
+    with_pool,
+    with_single_log,
+)
 
 DROP = DropLogLeg("tank", TANK, "32", "/dev/disk/by-partuuid/00000000-0000-4000-8000-00000000dead")
 
@@ -106,3 +116,13 @@ def test_in_a_pool_with_a_broken_side_nothing_else_is_added() -> None:
 )
 def test_a_wish_that_names_the_wrong_sides_is_refused(request_: PlanRequest, code: str) -> None:
     assert code in refused(request_, with_broken_log())
+
+
+def test_the_new_side_is_as_long_as_those_that_stay_and_not_as_the_one_that_goes() -> None:
+    """The broken side is still shown, on an SSD that lost half of its slice."""
+    inventory = with_broken_log()
+    disk = disk_of(inventory, SATA_SSD)
+    dead = replace(partition(disk, 1, MIB, 2 * GIB), path=DROP.vdev_path, links=(DROP.vdev_path,))
+    inventory = with_disk(inventory, SATA_SSD, table=TableKind.GPT, table_uuid="x", partitions=(dead,))
+    (piece,) = plan_for(REPLACE, inventory).slices
+    assert piece.size_bytes == 4 * GIB
