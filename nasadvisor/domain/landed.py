@@ -51,12 +51,19 @@ def landed(action: Action, inventory: Inventory) -> Outcome | None:
 
 
 def left(action: Action, inventory: Inventory) -> Outcome | None:
-    """What is left of a log of which sides were taken out since: the vdev that stands on its other slices alone."""
-    pool = inventory.pool(action.pool_guid) if isinstance(action, AddLog) else None
-    if not isinstance(action, AddLog) or pool is None:
+    """What is left of a log or cache of which parts are gone since: the vdevs that stand on slices of the step alone.
+
+    A slice that is not there any more is known by the name that the pool has for it.
+    """
+    pool = inventory.pool(action.pool_guid) if isinstance(action, AddLog | AddCache) else None
+    if pool is None or not isinstance(action, AddLog | AddCache):
         return None
-    tops = (top for top in pool.logs if all(_on_any(leaf, action.legs, inventory) for leaf in top.leaves()))
-    return next((Outcome((top.guid,)) for top in tops), None)
+    tops, pieces = (pool.logs, action.legs) if isinstance(action, AddLog) else (pool.caches, action.slices)
+    names = {name for piece in pieces for name in (piece.path, piece.partuuid_path)}
+    ours = [
+        top.guid for top in tops if all(leaf.path in names or _on_any(leaf, pieces, inventory) for leaf in top.leaves())
+    ]
+    return Outcome(tuple(ours)) if ours else None
 
 
 def gone(action: UndoAction, inventory: Inventory) -> bool:

@@ -39,6 +39,29 @@ def predict(area: Area, step: object) -> Area | None:
     return None
 
 
+def has_other_headers(expected: Area, found: Area) -> bool:
+    """Whether a table is as expected but for its two headers, which are sound and of the same table.
+
+    sgdisk writes a header of its own over one that another tool made in a different way.
+    """
+    sector = next((size for size in SECTOR_BYTES if found.head[size : size + len(SIGNATURE)] == SIGNATURE), 0)
+    if not sector or not found.is_like(expected):
+        return False
+    try:
+        pairs = [
+            (parse_header(area.head[sector:], sector), parse_header(area.tail[len(area.tail) - sector :], sector))
+            for area in (expected, found)
+        ]
+    except GptUnreadable:
+        return False
+    if pairs[0] != pairs[1]:
+        return False
+    ends = [(area.head[:sector], area.head[2 * sector :], area.tail[:-sector]) for area in (expected, found)]
+    mbr = found.head[:UNIT_BYTES]
+    is_same_mbr = ends[0][0] == ends[1][0] or is_protective_mbr(mbr, (expected.head[:UNIT_BYTES],))
+    return is_same_mbr and ends[0][1:] == ends[1][1:]
+
+
 def is_protective_mbr(unit: bytes, places: tuple[bytes, ...]) -> bool:
     """Whether a first sector is a protective MBR as one of these is, with the boot code of one of them.
 

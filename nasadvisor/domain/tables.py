@@ -20,7 +20,7 @@ from nasadvisor.domain.actions import (
 )
 from nasadvisor.domain.lifecycle import Continued, DiskImage, Done, Intent, Record, Started, TableLeft
 from nasadvisor.domain.table_area import Area, ImageDamaged, area_of, unpack_area
-from nasadvisor.domain.table_steps import is_protective_mbr, predict
+from nasadvisor.domain.table_steps import has_other_headers, is_protective_mbr, predict
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,14 @@ class OwnTable:
     before: Area
     last: Area
     own: tuple[Area, ...]
+
+    def is_left_by(self, step: object, before: Area, now: Area) -> bool:
+        """Whether a table is what this step leaves of the one before, and nobody else wrote in it meanwhile.
+
+        Where that cannot be worked out, as for a table that another tool made in its own way, the step is believed.
+        """
+        new = predict(before, step)
+        return new is None or replace(self, own=(before, new)).is_own(now) or has_other_headers(new, now)
 
     def is_own(self, now: Area) -> bool:
         """Whether every sector of the area is one that this run, or the disk before it, put there."""

@@ -196,7 +196,10 @@ def stays_after_undo(plan: Plan, undone: tuple[UndoAction, ...], left: Left = NO
     findings = findings or [
         Finding(
             "ssds-as-before",
-            _("No slice is left. The partition table sectors of the SSDs are byte for byte as before the run."),
+            _(
+                "No slice is left. The partition tables of the SSDs that this run wrote on are byte for byte as "
+                "before it."
+            ),
         )
     ]
     if any(isinstance(action, RemoveVdev) and action.role is Role.LOG for action in undone):

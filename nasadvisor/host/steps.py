@@ -35,7 +35,7 @@ def run_permit(permit: Permit, book: Logbook, gate: Gate, goal: Goal, number: in
     own = own_table(book, permit.step)
     if isinstance(permit.step, WRITES_TABLE) and own and permit.look.table and own.is_own(permit.look.table):
         now = gate.look(_table_of(permit.step), permit.inventory, own).table
-        if now:
+        if now and own.is_left_by(permit.step, permit.look.table, now):
             book.write(TableLeft(book.now(), goal, number, disk_key_of(permit.step), pack_area(now)))
     return ran
 

@@ -225,7 +225,9 @@ class _Undoing:
     def _end(self, actions: tuple[UndoAction, ...]) -> Run:
         """Read off the host what is left of the run before anything is called undone."""
         try:
-            traces = traces_of(self.plan, self.gate.inventory(), _guids_of(self.book, actions))
+            self.inventory = self.gate.inventory()
+            traces = traces_of(self.plan, self.inventory, _guids_of(self.book, actions))
+            self._look_at_tables(actions)
         except HostError as error:
             return self.book.end(RunState.ATTENTION, (*self.refusals, no.HostUnreadable(error.statement)))
         if traces and not self.refusals:
@@ -234,6 +236,15 @@ class _Undoing:
             return self.book.end(RunState.ATTENTION, self.refusals)
         state = RunState.UNDONE if self.goal is Goal.UNDO else RunState.PUT_BACK
         return self.book.end(state, findings=stays_after_undo(self.book.run.begun, actions, self.left))
+
+    def _look_at_tables(self, actions: tuple[UndoAction, ...]) -> None:
+        """Which tables are not as before the run now that it is said, whatever was written back on the way."""
+        for action in actions:
+            own = own_table(self.book, action)
+            if not isinstance(action, RestoreTable) or action.disk_path in (*self.left.tables, *self.left.away):
+                continue
+            if own is None or self.gate.look(action, self.inventory, own).table != own.before:
+                self.left = replace(self.left, tables=(*self.left.tables, action.disk_path))
 
 
 def _guids_of(book: Logbook, actions: tuple[UndoAction, ...]) -> Iterator[str]:

@@ -1,0 +1,180 @@
+"""Random histories: a plan is applied, cut off, finished and undone while somebody else works on the same machine.
+
+An independent checker holds, after everything that the product did: nothing of anybody else's was changed; no ending
+is untrue; and once what only people can mend is mended, the run can be brought to its end.
+"""
+
+import random
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from nasadvisor.domain.lifecycle import Run, RunState
+from nasadvisor.domain.looks import Step
+from nasadvisor.domain.plan import Plan, PlanIds, PlanRequest, make_plan
+from nasadvisor.domain.table_area import Area
+from nasadvisor.domain.units import MIB
+from nasadvisor.host.errors import HostError
+from nasadvisor.host.journal import RunUnknown
+from nasadvisor.host.runs import RunHost, WrongMoment, apply_plan, finish_run, show_run, undo_run
+from tests.unit.histories.executor import Killed, ModelExecutor
+from tests.unit.histories.foreign import Foreigner
+from tests.unit.histories.world import World, new_world
+from tests.unit.machines import TANK
+
+SHAPES = (
+    PlanRequest(TANK, ("eui.one", "eui.two"), 128 * MIB, ("eui.one", "eui.two"), 512 * MIB),
+    PlanRequest(TANK, ("eui.one",), 128 * MIB),
+    PlanRequest(TANK, (), 0, ("eui.one", "eui.two"), 512 * MIB),
+    PlanRequest(TANK, ("eui.one", "eui.two"), 128 * MIB, ("eui.one",), 512 * MIB, use_free_extents=True),
+)
+ENDED = (RunState.UNDONE, RunState.PUT_BACK, RunState.REFUSED)
+
+
+@dataclass
+class History:
+    """One history; everything in it follows from its number."""
+
+    number: int
+    root: Path
+    world: World = field(default_factory=new_world)
+    told: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.chance = random.Random(self.number)
+        request = self.chance.choice(SHAPES)
+        uuids = tuple(f"30000000-0000-4000-8000-{self.number:08d}{n:04d}" for n in range(12))
+        plan = make_plan(request, self.world.inventory(), PlanIds(f"run-{self.number}", "2026-08-25T20:00:00Z", uuids))
+        assert isinstance(plan, Plan), plan
+        self.plan = plan
+        self.somebody = Foreigner(self.world, plan, self.chance)
+        self.cuts_left = -1
+        self.now = datetime(2026, 8, 25, 20, tzinfo=UTC)
+        self.host = RunHost("nas", self.root / "runs", (self.root / "lock",), lambda _: self._executor(), self._clock)
+
+    def run(self) -> RunState:
+        """Apply, then whatever comes; the state in which it ends once all is mended."""
+        if self.chance.random() < 0.3:
+            self.somebody.act()
+        self._stretch(lambda: apply_plan(self.host, self.plan, "root", self._watch))
+        for _ in range(self.chance.randrange(5)):
+            self._go_on()
+        self.somebody.heal()
+        self.told.append("healed")
+        for _ in range(3):
+            if self._state() in ENDED:
+                break
+            self._stretch(lambda: undo_run(self.host, self.plan.id, "root", self._watch), quiet=True)
+        return self._state()
+
+    def _go_on(self) -> None:
+        for _ in range(self.chance.randrange(3)):
+            self.somebody.act()
+        if self.chance.random() < 0.4:
+            self._stretch(lambda: finish_run(self.host, self.plan.id, "root", self._watch))
+        else:
+            self._stretch(lambda: undo_run(self.host, self.plan.id, "root", self._watch))
+
+    def _stretch(self, work: object, *, quiet: bool = False) -> None:
+        self.cuts_left = -1 if quiet or self.chance.random() < 0.4 else self.chance.randrange(40)
+        self.is_quiet = quiet
+        ended: Run | None = None
+        try:
+            assert callable(work)
+            ended = work()
+        except Killed:
+            self.told.append("killed")
+        except (WrongMoment, RunUnknown) as error:
+            self.told.append(type(error).__name__)
+        except HostError as error:
+            self.told.append(str(error))
+        if ended:
+            self.told.append(f"{ended.state} {[refusal.code for refusal in ended.refusals]}")
+        self._check(ended)
+
+    def _executor(self) -> ModelExecutor:
+        return ModelExecutor(self.world, self._cut, self._after)
+
+    def _clock(self) -> datetime:
+        self.now += timedelta(seconds=self.chance.randrange(-60, 120))
+        return self.now
+
+    def _cut(self) -> bool:
+        self.cuts_left -= 1
+        return self.cuts_left == 0
+
+    def _watch(self, run: Run) -> None:
+        if self._cut():
+            raise Killed
+
+    def _after(self, step: Step) -> None:
+        """Right after a step somebody may do something; it is seen with the next look at the host."""
+        self.told.append(step.action)
+        if not self.is_quiet and self.chance.random() < 0.1:
+            self.somebody.act()
+            self.told.append(f"({self.somebody.did[-1]})")
+
+    def _state(self) -> RunState:
+        try:
+            return show_run(self.host, self.plan.id).state
+        except RunUnknown:
+            return RunState.REFUSED
+
+    def _check(self, ended: Run | None) -> None:
+        for claim in self.somebody.claims:
+            each = next(each for each in self.world.ssds if each.name == claim.ssd)
+            assert claim.is_there(each), f"{claim.ssd} lost {claim.what}: {self.story}"
+        if ended is None:
+            return
+        if ended.state in (RunState.UNDONE, RunState.PUT_BACK):
+            self._check_undone(ended)
+        if ended.state is RunState.APPLIED and not ended.refusals:
+            self._check_applied()
+
+    def _check_undone(self, ended: Run) -> None:
+        left = [part.partuuid for piece in self.plan.slices for _, part in self.world.find(piece.partuuid)]
+        assert left == [], f"slices left: {self.story}"
+        paths = {piece.partuuid_path for piece in self.plan.slices}
+        assert not paths & self.world.used_paths().keys(), f"a pool still uses a slice: {self.story}"
+        if "ssds-as-before" in [finding.code for finding in ended.findings]:
+            now = {each.disk.key: Area(bytes(each.head), bytes(each.tail)) for each in self.world.ssds}
+            changed = [key for key, area in self.world.before.items() if now[key] != area]
+            assert changed == [], f"not as before: {changed} {self.story}"
+
+    def _check_applied(self) -> None:
+        for piece in self.plan.slices:
+            assert len(self.world.find(piece.partuuid)) == 1, f"no slice: {self.story}"
+            assert piece.partuuid_path in self.world.used_paths(), f"not in the pool: {self.story}"
+
+    @property
+    def story(self) -> str:
+        """What happened, for whoever has to understand it."""
+        return f"history {self.number}: {' '.join(self.told)} | {' '.join(self.somebody.did)}"
+
+
+def histories(first: int, count: int) -> Counter[RunState]:
+    """So many histories one after another; in how many the run came to which end."""
+    ends: Counter[RunState] = Counter()
+    for number in range(first, first + count):
+        with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as root:
+            history = History(number, Path(root))
+            end = history.run()
+            ends[end] += 1
+            sits = history.somebody.sits_on({piece.partuuid for piece in history.plan.slices})
+            assert end in ENDED or sits, f"no way out, {end}: {history.story}"
+    return ends
+
+
+def test_whatever_happens_nothing_of_anybody_is_lost_and_no_ending_is_untrue() -> None:
+    ends = histories(1, 300)
+    print(dict(ends))
+    assert ends[RunState.UNDONE] > 100
+
+
+@pytest.mark.long
+def test_ten_thousand_histories() -> None:
+    print(dict(histories(1000, 10_000)))
