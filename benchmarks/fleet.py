@@ -26,9 +26,9 @@ def figures() -> Iterator[Figure]:
     from nasadvisor.console.health import answers, reports, watch  # noqa: PLC0415
     from nasadvisor.console.health.access_models import ApiToken  # noqa: PLC0415
     from nasadvisor.console.health.models import Reading, StoredDisk  # noqa: PLC0415
-    from nasadvisor.documents import to_document  # noqa: PLC0415
     from nasadvisor.domain.sweep import Answers  # noqa: PLC0415
     from nasadvisor.host.simulated_smart import simulated_answer  # noqa: PLC0415
+    from nasadvisor.stored.documents import to_document  # noqa: PLC0415
 
     now = datetime.now(UTC).replace(microsecond=0)
     inventory = _fleet(now)
@@ -82,10 +82,10 @@ def _watch_a_year(inventory: Any, now: datetime) -> None:
     from nasadvisor.console import records  # noqa: PLC0415
     from nasadvisor.console.health import answers  # noqa: PLC0415
     from nasadvisor.console.health.models import Reading, StoredDisk  # noqa: PLC0415
-    from nasadvisor.documents import to_document  # noqa: PLC0415
     from nasadvisor.domain.smart.reading import decode  # noqa: PLC0415
     from nasadvisor.domain.sweep import Answers  # noqa: PLC0415
     from nasadvisor.host.simulated_smart import simulated_answer, simulated_smartctl  # noqa: PLC0415
+    from nasadvisor.stored.documents import to_document  # noqa: PLC0415
 
     records.store_inventory("bench", to_document(inventory))
     ages = [*range(DAYS, FINE_DAYS, -1), *(step / 4 for step in range(FINE_DAYS * 4, 0, -1))]

@@ -89,15 +89,15 @@ def _measured() -> Iterator[Figure]:
 
 
 def _inventories(name: str) -> list[tuple[str, Any]]:
-    from nasadvisor.documents import to_document  # noqa: PLC0415
+    from nasadvisor.stored.documents import to_document  # noqa: PLC0415
 
     return [("console.store_inventory", to_document(_machine(name)))]
 
 
 def _sweeps(name: str) -> list[tuple[str, Any]]:
-    from nasadvisor.documents import to_document  # noqa: PLC0415
     from nasadvisor.domain.sweep import Answers  # noqa: PLC0415
     from nasadvisor.host.simulated_smart import simulated_answer  # noqa: PLC0415
+    from nasadvisor.stored.documents import to_document  # noqa: PLC0415
 
     answers = tuple(simulated_answer(disk, datetime.now(UTC)) for disk in _machine(name).disks)
     return [("console.store_answers", to_document(Answers(name, answers)))]

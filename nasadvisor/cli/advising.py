@@ -9,7 +9,6 @@ from nasadvisor.cli.disks import find_pool
 from nasadvisor.cli.errors import Refusal, json_option
 from nasadvisor.cli.services import Services, services_for
 from nasadvisor.cli.tables import heading, paragraph, table
-from nasadvisor.documents import to_document
 from nasadvisor.domain.advice import Answer, Device, Verdict, judge_log
 from nasadvisor.domain.advice_cache import judge_cache
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
@@ -22,6 +21,7 @@ from nasadvisor.domain.units import zfs_size
 from nasadvisor.domain.waiting import WaitingProgram, WaitingPrograms
 from nasadvisor.domain.wear.ingest import Ingest, ingest_of
 from nasadvisor.domain.workload import Workload, workload_of
+from nasadvisor.stored.documents import to_document
 
 WORDS = {
     Answer.HELPS: "helps",

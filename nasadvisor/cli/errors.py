@@ -6,8 +6,8 @@ from typing import IO, Any
 
 import click
 
-from nasadvisor.documents import DocumentError
 from nasadvisor.host.errors import HostError
+from nasadvisor.stored.documents import DocumentError
 
 JSON_WANTED = "nasadvisor.json"
 """The key in a context's `meta` that tells whether the answer shall be JSON."""

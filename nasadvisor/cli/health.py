@@ -12,13 +12,13 @@ from nasadvisor.cli.errors import ExitCode, Problem, json_option
 from nasadvisor.cli.printed import printed_report
 from nasadvisor.cli.services import Services, services_for
 from nasadvisor.cli.tables import heading, paragraph, table
-from nasadvisor.documents import unpack
 from nasadvisor.domain.disk_findings import Subject, disk_findings
 from nasadvisor.domain.findings import findings_of
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.smart.reading import Reading, decode
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.sweep import DiskAnswer, Outcome
+from nasadvisor.stored.documents import unpack
 
 ORDER: Final = {Level.CRITICAL: 0, Level.WARNING: 1, Level.INFO: 2}
 MARKS: Final = {Level.CRITICAL: "CRITICAL ", Level.WARNING: "WARNING  ", Level.INFO: "NOTE     "}

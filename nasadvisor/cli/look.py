@@ -8,9 +8,9 @@ from nasadvisor.cli.disks import use_of
 from nasadvisor.cli.errors import json_option
 from nasadvisor.cli.services import services_for
 from nasadvisor.cli.tables import heading, table
-from nasadvisor.documents import to_document
 from nasadvisor.domain.inventory import Disk, Inventory, Pool, Vdev
 from nasadvisor.domain.units import zfs_size
+from nasadvisor.stored.documents import to_document
 
 
 @click.command()

@@ -14,7 +14,6 @@ from nasadvisor.cli.errors import Refusal, json_option
 from nasadvisor.cli.options import Percent, Size, SizeOrMax, SpreadCommand
 from nasadvisor.cli.preview import preview_document, print_preview
 from nasadvisor.cli.services import services_for
-from nasadvisor.documents import to_document
 from nasadvisor.domain.actions import Naming
 from nasadvisor.domain.inventory import Inventory, Pool, Vdev
 from nasadvisor.domain.lifecycle import Goal
@@ -22,6 +21,7 @@ from nasadvisor.domain.log_legs import BrokenLeg, broken_log_legs
 from nasadvisor.domain.plan import Plan, PlanIds, PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.platforms import vetoes_of
 from nasadvisor.domain.warnings import warnings_for
+from nasadvisor.stored.documents import to_document
 
 
 @dataclass(frozen=True)

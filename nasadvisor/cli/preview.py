@@ -3,13 +3,13 @@
 import click
 
 from nasadvisor.cli.tables import command_line, heading, paragraph
-from nasadvisor.documents import Json, to_document
 from nasadvisor.domain.commands import Argv, commands
 from nasadvisor.domain.consequences import losses_of
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.plan import Plan
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.undo import cannot_be_undone, undo_preview
+from nasadvisor.stored.documents import Json, to_document
 
 LEADS = {Level.CRITICAL: "  Danger: ", Level.WARNING: "  Warning: ", Level.INFO: "  Note: "}
 

@@ -11,7 +11,6 @@ from nasadvisor.cli.disks import find_disk, find_pool
 from nasadvisor.cli.errors import Misuse, Refusal, json_option
 from nasadvisor.cli.services import services_for
 from nasadvisor.cli.tables import heading, paragraph, table
-from nasadvisor.documents import to_document
 from nasadvisor.domain.figures import duration, milliseconds, rate
 from nasadvisor.domain.inventory import Disk, Pool
 from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
@@ -19,6 +18,7 @@ from nasadvisor.domain.prediction import Prediction
 from nasadvisor.domain.probing import CandidateResult, FioFigures, ProbeResult
 from nasadvisor.domain.units import GIB, zfs_size
 from nasadvisor.host.measure import clean_up, measure
+from nasadvisor.stored.documents import to_document
 
 STAGES: Final = {
     Stage.LOOK: "Looking whether the pool is quiet",

@@ -17,7 +17,6 @@ from nasadvisor.cli.progress import Progress
 from nasadvisor.cli.runs import said_of_trial
 from nasadvisor.cli.services import Services, services_for, who
 from nasadvisor.cli.tables import command_line, paragraph
-from nasadvisor.documents import DocumentError, from_json
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.lifecycle import Run, RunState, Step
 from nasadvisor.domain.plan import Plan
@@ -25,6 +24,7 @@ from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import JournalUnwritable
 from nasadvisor.host.runs import apply_plan, finish_run, show_run, undo_run
 from nasadvisor.host.trials import keep_run
+from nasadvisor.stored.documents import DocumentError, from_json
 
 AFTER_APPLY: Final = {
     RunState.APPLIED: (ExitCode.DONE, "Applied. To take it back: nasadvisor undo {id}"),

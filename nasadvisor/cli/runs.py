@@ -8,11 +8,11 @@ import click
 from nasadvisor.cli.errors import ExitCode, json_option
 from nasadvisor.cli.services import services_for
 from nasadvisor.cli.tables import command_line, heading, paragraph, table
-from nasadvisor.documents import to_document
 from nasadvisor.domain.lifecycle import CommandRan, Run, RunState, Step
 from nasadvisor.domain.trial import AFTER_START_S, MINUTE_S
 from nasadvisor.domain.unreadable_runs import UnreadableRun
 from nasadvisor.host.runs import list_runs, show_run
+from nasadvisor.stored.documents import to_document
 
 
 @click.command()

@@ -14,8 +14,8 @@ from nasadvisor.console.frame import contact_of
 from nasadvisor.console.models import Node
 from nasadvisor.console.nodes import may_be_forgotten
 from nasadvisor.console.platforms import detected
-from nasadvisor.documents import DocumentError, from_document
 from nasadvisor.domain.inventory import Host
+from nasadvisor.stored.documents import DocumentError, from_document
 from nasadvisor.stored.kinds import INVENTORY
 from plugins.contract.console import Panel
 

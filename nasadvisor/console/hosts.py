@@ -19,12 +19,12 @@ from kombu.exceptions import OperationalError
 from nasadvisor.console.celery_app import app
 from nasadvisor.console.models import Node, Pending, StoredMeasurement, StoredPlan, StoredRun
 from nasadvisor.console.remote import access, listening
-from nasadvisor.documents import Json, to_document
 from nasadvisor.domain.joining import host_queue
 from nasadvisor.domain.lifecycle import Run, RunState, Trial, steps_of
 from nasadvisor.domain.measurement import MeasureOrder
 from nasadvisor.domain.platforms import Notice
 from nasadvisor.domain.sweep import SelfTest
+from nasadvisor.stored.documents import Json, to_document
 from nasadvisor.stored.spoken import spoken
 
 log = logging.getLogger(__name__)

@@ -14,7 +14,6 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.statements import read_statement
-from nasadvisor.documents import DocumentError, from_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run, RunState
 from nasadvisor.domain.measurement import Measurement, MeasureProgress
@@ -25,6 +24,7 @@ from nasadvisor.domain.spoken import Spoken
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.traffic_findings import PoolTraffic
 from nasadvisor.domain.unreadable_runs import Unreadable
+from nasadvisor.stored.documents import DocumentError, from_document
 
 INVENTORIES_KEPT: Final = 4
 """How many decoded inventories a process keeps; one of 1,000 disks takes about 3 MB."""

@@ -10,13 +10,13 @@ from django.utils.translation import gettext as _
 
 from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.models import Node, StoredPlan
-from nasadvisor.documents import DocumentError, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Goal
 from nasadvisor.domain.plan import Plan, PlanIds, PlanRefused, PlanRequest, make_plan, scope_fingerprint
 from nasadvisor.domain.platforms import vetoes_of
 from nasadvisor.domain.refusals import PlanOutdated
 from nasadvisor.domain.statements import Refused
+from nasadvisor.stored.documents import DocumentError, to_document
 
 
 def fresh_ids(request: PlanRequest) -> PlanIds:

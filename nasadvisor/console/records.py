@@ -9,7 +9,6 @@ from django.utils import timezone
 from nasadvisor.console import hosts
 from nasadvisor.console.health.inventory import note_disks
 from nasadvisor.console.models import UNREADABLE, Node, Pending, StoredMeasurement, StoredRun, StoredRunState
-from nasadvisor.documents import Json, NewerForm, from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.measurement import Measurement, MeasureProgress
@@ -17,6 +16,7 @@ from nasadvisor.domain.platforms import PlatformReport
 from nasadvisor.domain.spoken import Spoken
 from nasadvisor.domain.statements import Statement, gettext_noop
 from nasadvisor.domain.unreadable_runs import UnreadableRun
+from nasadvisor.stored.documents import Json, NewerForm, from_document, to_document
 
 FOLLOWED = (
     StoredRunState.REQUESTED,

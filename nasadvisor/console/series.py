@@ -15,9 +15,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from nasadvisor.console.models import Node, Resolution, SampledPool, StoredSample
-from nasadvisor.documents import Json, from_document, to_document
 from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.samples import Sample, VdevActivity, merge
+from nasadvisor.stored.documents import Json, from_document, to_document
 from nasadvisor.stored.packing import NameTable, pack_activity, pack_latency, unpack_activity, unpack_latency
 
 log = logging.getLogger(__name__)

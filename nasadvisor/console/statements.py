@@ -1,7 +1,7 @@
 """Statements that are stored as documents."""
 
-from nasadvisor.documents import DocumentError, Json, from_document
 from nasadvisor.domain.statements import Statement, gettext_noop
+from nasadvisor.stored.documents import DocumentError, Json, from_document
 
 _NO_LONGER_READABLE = gettext_noop("A reason was given, but it cannot be read any more. {problem}")
 

@@ -10,8 +10,8 @@ from nasadvisor.console.evidence.watch import keep_answers
 from nasadvisor.console.health import answers, by_host, deliver, hours, monthly, reports, sweeps, watch
 from nasadvisor.console.health.access_models import StoredReport
 from nasadvisor.console.models import Node
-from nasadvisor.documents import Json
 from nasadvisor.domain.sweep import SelfTest
+from nasadvisor.stored.documents import Json
 
 
 @app.task(name="console.store_spoken")

@@ -11,10 +11,10 @@ from enum import StrEnum
 from functools import wraps
 from typing import Any, Final
 
-from nasadvisor.documents import DocumentError, from_document
 from nasadvisor.domain import names
 from nasadvisor.domain.measurement import MeasureOrder
 from nasadvisor.domain.trial import LONGEST_S
+from nasadvisor.stored.documents import DocumentError, from_document
 
 log = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.documents import DocumentError, from_json
 from nasadvisor.domain.joining import ConsoleAccess
+from nasadvisor.stored.documents import DocumentError, from_json
 
 ENVIRONMENT_FILE: Final = Path("/etc/nasadvisor/environment")
 

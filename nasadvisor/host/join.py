@@ -17,7 +17,6 @@ from typing import Final
 import redis
 import redis.exceptions
 
-from nasadvisor.documents import DocumentError, from_json, to_json
 from nasadvisor.domain.joining import (
     ConsoleAccess,
     JoinAnswer,
@@ -34,6 +33,7 @@ from nasadvisor.domain.joining import (
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import write_whole
+from nasadvisor.stored.documents import DocumentError, from_json, to_json
 
 CONNECT_S: Final = 10
 ANSWER_S: Final = 30

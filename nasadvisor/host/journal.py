@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.documents import DocumentError, NewerForm, from_json, to_json
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Record, Run, fold
 from nasadvisor.domain.statements import Statement
@@ -22,6 +21,7 @@ from nasadvisor.domain.units import MIB
 from nasadvisor.domain.unreadable_runs import Unreadable, UnreadableRun, unreadable_run, what_is_known
 from nasadvisor.host.chain import NOT_VERIFIED, BrokenChain, chained_line, payload_of, verified, whole_lines
 from nasadvisor.host.errors import HostError
+from nasadvisor.stored.documents import DocumentError, NewerForm, from_json, to_json
 
 FILE_NAME: Final = "journal.jsonl"
 DRAFT_NAME: Final = "journal.draft"

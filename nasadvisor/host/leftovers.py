@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
-from nasadvisor.documents import DocumentError, from_json, to_json
 from nasadvisor.domain.probing import CandidateRecord, ProbeRecord
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.chain import BrokenChain, chained_line, verified
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import sync_directory, write_whole
+from nasadvisor.stored.documents import DocumentError, from_json, to_json
 
 T = TypeVar("T", ProbeRecord, CandidateRecord)
 

@@ -3,11 +3,11 @@
 import os
 from pathlib import Path
 
-from nasadvisor.documents import DocumentError, from_json, to_json
 from nasadvisor.domain.measurement import Measurement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.journal import JournalUnwritable, write_whole
+from nasadvisor.stored.documents import DocumentError, from_json, to_json
 
 
 class MeasuredBefore(HostError):  # noqa: N818 - named for what happened

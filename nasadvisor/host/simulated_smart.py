@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Any
 from zlib import crc32
 
-from nasadvisor.documents import pack
 from nasadvisor.domain.inventory import Bus, Disk, Inventory
 from nasadvisor.domain.sweep import DiskAnswer, Outcome, SelfTest, SweepReport
 from nasadvisor.host.smart import HandOver, HealthServices, asked_disks
+from nasadvisor.stored.documents import pack
 
 HOURS_A_DAY = 24
 NVME_UNIT_BYTES = 512_000

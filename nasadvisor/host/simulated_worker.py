@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from nasadvisor.documents import from_json
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.reading import Reading
@@ -26,6 +25,7 @@ from nasadvisor.host.simulated_smart import simulated_health
 from nasadvisor.host.smart import HealthServices
 from nasadvisor.host.tasks import HostTasks, celery_app, queue_to_console
 from nasadvisor.host.timer import repeat_in_worker
+from nasadvisor.stored.documents import from_json
 
 STEP_S = 0.7
 """How long a step pretends to take, so that progress can be seen."""

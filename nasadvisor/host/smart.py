@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Final
 
-from nasadvisor.documents import pack
 from nasadvisor.domain.inventory import Disk, Inventory
 from nasadvisor.domain.sweep import DiskAnswer, Outcome, SelfTest, SweepReport
 from nasadvisor.host.adapters.smartctl import ask, ask_id_ctrl, ask_ocp, start_self_test
 from nasadvisor.host.errors import DiskUnknown, ToolMissing
 from nasadvisor.host.inventory import read_inventory
 from nasadvisor.host.machine import Machine
+from nasadvisor.stored.documents import pack
 
 log = logging.getLogger(__name__)
 

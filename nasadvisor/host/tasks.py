@@ -15,7 +15,6 @@ import kombu.exceptions
 import redis.exceptions
 from celery import Celery
 
-from nasadvisor.documents import to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.joining import ConsoleAccess, bracketed, console_queue, host_queue, unacknowledged, user_of
 from nasadvisor.domain.lifecycle import Run
@@ -39,6 +38,7 @@ from nasadvisor.host.platforms import nobody_notifies
 from nasadvisor.host.runs import RunHost, apply_plan, finish_run, list_runs, seen, show_run, undo_run
 from nasadvisor.host.smart import HealthServices
 from nasadvisor.host.trials import TrialWatch, end_trial, keep_run, move_trial
+from nasadvisor.stored.documents import to_document
 from nasadvisor.stored.spoken import spoken
 
 log = logging.getLogger(__name__)

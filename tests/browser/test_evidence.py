@@ -18,10 +18,10 @@ from nasadvisor.console.evidence.models import StoredWaiting
 from nasadvisor.console.evidence.waiting import store_waiting
 from nasadvisor.console.models import Node, SampledPool, StoredMeasurement, StoredRun
 from nasadvisor.console.tasks import roll_up_samples
-from nasadvisor.documents import to_document
 from nasadvisor.domain.measurement import MeasureProgress, Stage
 from nasadvisor.domain.smart.power_loss import Evidence, Protection
 from nasadvisor.host.simulated_samples import simulated_waiting
+from nasadvisor.stored.documents import to_document
 from tests.browser.conftest import PASSWORD, Desk
 from tests.browser.test_looks import WIDTHS, overflow, picture, violations
 from tests.evidence.picture import RECORDED

@@ -9,8 +9,8 @@ from playwright.sync_api import expect
 
 from nasadvisor.console import records
 from nasadvisor.console.models import Node
-from nasadvisor.documents import to_document
 from nasadvisor.domain.inventory import Inventory
+from nasadvisor.stored.documents import to_document
 from tests.browser.conftest import PASSWORD, Desk
 from tests.browser.test_looks import WIDTHS, overflow, picture, violations
 from tests.fixtures.machines.build import large, typical

@@ -8,9 +8,9 @@ import json
 import time
 from pathlib import Path
 
-from nasadvisor.documents import to_document
 from nasadvisor.domain.plan import PlanRequest
 from nasadvisor.domain.units import GIB
+from nasadvisor.stored.documents import to_document
 from tests.evidence.workloads import Workload
 from tests.integration.agent import Agent, python_in_guest
 from tests.integration.wishes import keys_of, pool_of

@@ -7,10 +7,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.plan import Plan, PlanRequest
+from nasadvisor.stored.documents import from_document, to_document
 from tests.lab.guest import Guest
 from tests.lab.paths import GUEST_VENV
 

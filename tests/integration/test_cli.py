@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from nasadvisor.documents import from_document
 from nasadvisor.domain.inventory import Inventory
+from nasadvisor.stored.documents import from_document
 from tests.integration.product import Product, product
 from tests.integration.wrong_tools import zpool_that
 from tests.lab.guest import Guest

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from nasadvisor.documents import to_json
 from nasadvisor.domain.lifecycle import RunState
+from nasadvisor.stored.documents import to_json
 from tests.integration.agent import Agent, python_in_guest
 from tests.integration.test_stories import CHECK, PHOTOS
 from tests.integration.wishes import SSDS, keys_of, pool_of, single_log

@@ -20,11 +20,11 @@ from typing import Any
 import pytest
 import redis
 
-from nasadvisor.documents import from_json, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.joining import host_queue
 from nasadvisor.domain.plan import PlanRequest
 from nasadvisor.domain.units import GIB, MIB
+from nasadvisor.stored.documents import from_json, to_document
 from tests.remote.conftest import REDIS, START_S
 from tests.remote.test_nodes_apart import MACHINE, WORKER
 from tests.unit.machines import NVME1, plan_for

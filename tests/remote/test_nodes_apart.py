@@ -25,7 +25,6 @@ from nasadvisor.console.remote import inbox as inboxes
 from nasadvisor.console.remote.access import bring_up_to_date, let_in
 from nasadvisor.console.remote.inbox import FROM_HOSTS, message_of
 from nasadvisor.console.remote.listening import client
-from nasadvisor.documents import to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.joining import ConsoleAccess, console_queue, host_queue, unacknowledged
 from nasadvisor.domain.messages import NotAccepted
@@ -35,6 +34,7 @@ from nasadvisor.host.config import HostConfig
 from nasadvisor.host.join import sign_in
 from nasadvisor.host.simulated_smart import simulated_answer
 from nasadvisor.host.tasks import celery_app, queue_to_console
+from nasadvisor.stored.documents import to_document
 from tests.remote.conftest import Console, as_node
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for
 

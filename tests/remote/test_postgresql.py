@@ -25,7 +25,7 @@ from nasadvisor.console import records, series
 from nasadvisor.console.health import answers, watch
 from nasadvisor.console.health.models import Reading as DiskReading, StoredDisk
 from nasadvisor.console.models import Node, StoredRun, StoredSample
-from nasadvisor.documents import to_document
+from nasadvisor.stored.documents import to_document
 from nasadvisor.domain.lifecycle import Run, RunState, steps_of
 from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.samples import Sample

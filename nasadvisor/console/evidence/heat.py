@@ -8,13 +8,13 @@ from typing import Any
 from nasadvisor.console.models import Resolution, SampledPool, StoredRun
 from nasadvisor.console.series import latencies_of, samples_of
 from nasadvisor.console.uses import Index
-from nasadvisor.documents import DocumentError
 from nasadvisor.domain.histogram import EMPTY, Histogram
 from nasadvisor.domain.inventory import Inventory, Pool, Vdev, VdevClass
 from nasadvisor.domain.lifecycle import Run, RunState
 from nasadvisor.domain.pool_facts import PoolFacts
 from nasadvisor.domain.samples import VdevActivity
 from nasadvisor.domain.workload import flush_time
+from nasadvisor.stored.documents import DocumentError
 
 COLUMNS_AT_MOST = 720
 RAW_UP_TO_S = 4 * 3600

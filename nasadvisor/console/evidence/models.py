@@ -8,9 +8,9 @@ from django.db import models
 
 from nasadvisor.console.models import Node
 from nasadvisor.console.statements import read_statement
-from nasadvisor.documents import DocumentError, from_document
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.waiting import WaitingPrograms
+from nasadvisor.stored.documents import DocumentError, from_document
 
 ANSWER_WITHIN: Final = timedelta(minutes=5)
 """The trace, the start of the tracer before it, and the 30 s in which the request may wait."""

@@ -16,11 +16,11 @@ from nasadvisor.console.evidence.measuring import ProbedRow, probed_rows
 from nasadvisor.console.evidence.watch import series_of
 from nasadvisor.console.models import Resolution, StoredRun
 from nasadvisor.console.series import whole_samples_of
-from nasadvisor.documents import DocumentError
 from nasadvisor.domain.comparison import Comparison, compare
 from nasadvisor.domain.figures import milliseconds, rate
 from nasadvisor.domain.lifecycle import Run, RunState
 from nasadvisor.domain.units import zfs_size
+from nasadvisor.stored.documents import DocumentError
 
 SHORT_S = 12 * 3600
 """Up to here blocks of ten minutes are compared, from here on whole hours."""

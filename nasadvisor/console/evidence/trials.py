@@ -5,10 +5,10 @@ from typing import Final
 
 from nasadvisor.console.evidence.report import Report, report_of
 from nasadvisor.console.models import StoredRun, StoredRunState
-from nasadvisor.documents import DocumentError, to_document
 from nasadvisor.domain.comparison import Figures, Outcome
 from nasadvisor.domain.figures import milliseconds, rate
 from nasadvisor.domain.statements import Statement, gettext_noop
+from nasadvisor.stored.documents import DocumentError, to_document
 
 _SENTENCES: Final = {
     Outcome.FASTER: gettext_noop("It helped: commits were faster with it, and that is more than chance ({figures})."),

@@ -15,9 +15,9 @@ from nasadvisor.console.evidence.models import StoredWaiting
 from nasadvisor.console.models import Node
 from nasadvisor.console.pools import pool_or_404
 from nasadvisor.console.roles import operator_required
-from nasadvisor.documents import Json, from_document
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.waiting import WaitingProgram, WaitingPrograms
+from nasadvisor.stored.documents import Json, from_document
 
 SHOWN: Final = 30
 

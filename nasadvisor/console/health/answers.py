@@ -14,7 +14,6 @@ from nasadvisor.console.health.models import RawAnswer, Reading, SelfTestResult,
 from nasadvisor.console.health.self_tests import self_tests_in
 from nasadvisor.console.health.written import forget
 from nasadvisor.console.models import Node
-from nasadvisor.documents import Json, from_document, to_document, unpack
 from nasadvisor.domain.alerts import RANK
 from nasadvisor.domain.disk_findings import Subject, disk_findings
 from nasadvisor.domain.smart.ocp import read_ocp_log
@@ -23,6 +22,7 @@ from nasadvisor.domain.smart.reading import Reading as SmartReading
 from nasadvisor.domain.smart.reading import decode
 from nasadvisor.domain.statements import Level
 from nasadvisor.domain.sweep import Answers, DiskAnswer, Outcome
+from nasadvisor.stored.documents import Json, from_document, to_document, unpack
 
 RAW_KEPT = 8
 """Newest answers of each disk that are kept as they came: two days at the usual interval."""

@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any, Final, TypeVar
 
 from nasadvisor.console.health.models import Reading, StoredDisk
-from nasadvisor.documents import DocumentError, from_document, to_document
 from nasadvisor.domain.smart.reading import Reading as SmartReading
 from nasadvisor.domain.smart.wear import WearIndicator
 from nasadvisor.domain.smart.written import ByteCounter
@@ -16,6 +15,7 @@ from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.wear.forecast import LONGEST_DAYS, MILESTONES, Exhaustion, Forecast, Spread, forecast
 from nasadvisor.domain.wear.history import History, RoleChange, Snapshot, history_of
+from nasadvisor.stored.documents import DocumentError, from_document, to_document
 from nasadvisor.stored.kinds import Kind, register
 
 T = TypeVar("T", WearIndicator, ByteCounter)

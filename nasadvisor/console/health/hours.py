@@ -8,8 +8,8 @@ from django.db.models import Max
 from nasadvisor.console.health.written import add_hours
 from nasadvisor.console.models import Resolution, SampledPool
 from nasadvisor.console.series import whole_samples_of
-from nasadvisor.documents import to_document
 from nasadvisor.domain.traffic_findings import pool_traffic
+from nasadvisor.stored.documents import to_document
 
 TRAFFIC_S: Final = 7 * 86_400
 """Logs and caches are judged by a week, as verdicts are."""

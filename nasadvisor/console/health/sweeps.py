@@ -8,9 +8,9 @@ from nasadvisor.console import hosts
 from nasadvisor.console.health.models import NodeHealth, StoredDisk
 from nasadvisor.console.health.timetable import sweep_interval
 from nasadvisor.console.models import Node
-from nasadvisor.documents import Json, from_document
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.sweep import SelfTest, SweepReport
+from nasadvisor.stored.documents import Json, from_document
 
 ASK_AGAIN_AFTER = timedelta(minutes=10)
 """After a sweep that did not come: Redis was down, or the host was. A second answer does no harm."""

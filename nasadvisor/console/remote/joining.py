@@ -17,8 +17,8 @@ from nasadvisor.console.models import Node
 from nasadvisor.console.remote.access import disinvite, invite, let_in, serve
 from nasadvisor.console.remote.listening import authority, client, server_fingerprint
 from nasadvisor.console.remote.models import JoinToken
-from nasadvisor.documents import DocumentError, from_json
 from nasadvisor.domain.joining import JoinAnswer, JoinRequest, Token, digest_of, request_key
+from nasadvisor.stored.documents import DocumentError, from_json
 
 log = logging.getLogger(__name__)
 

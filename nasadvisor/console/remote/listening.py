@@ -27,8 +27,8 @@ from nasadvisor.console.remote.certificates import (
     make_server_certificate,
     write_private,
 )
-from nasadvisor.documents import from_json
 from nasadvisor.domain.joining import digest_of
+from nasadvisor.stored.documents import from_json
 from nasadvisor.stored.kinds import Kind, register
 
 CONSOLE_USER: Final = "console"

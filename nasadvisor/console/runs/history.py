@@ -9,8 +9,8 @@ from django.shortcuts import render
 
 from nasadvisor.console.models import UNREADABLE, StoredRun, StoredRunState
 from nasadvisor.console.wizard.summary import summary_of
-from nasadvisor.documents import DocumentError
 from nasadvisor.domain.lifecycle import Run
+from nasadvisor.stored.documents import DocumentError
 
 PER_PAGE = 50
 

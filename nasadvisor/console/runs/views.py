@@ -19,9 +19,9 @@ from nasadvisor.console.roles import operator_required, user_of
 from nasadvisor.console.runs.status import RunStatus, status_of
 from nasadvisor.console.wizard.apply import run_progress
 from nasadvisor.console.wizard.progress import WizardStep
-from nasadvisor.documents import DocumentError
 from nasadvisor.domain.platforms import warnings_with_undo
 from nasadvisor.domain.undo import cannot_be_undone
+from nasadvisor.stored.documents import DocumentError
 
 NO_NEWS = 204
 """htmx swaps nothing at this status, so open details and the focus stay where they are."""

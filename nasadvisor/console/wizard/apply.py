@@ -24,9 +24,9 @@ from nasadvisor.console.wizard.progress import ProgressItem, WizardStep, progres
 from nasadvisor.console.wizard.proof import parts_in_pool
 from nasadvisor.console.wizard.summary import summary_of
 from nasadvisor.console.wizard.wear import wear_of
-from nasadvisor.documents import DocumentError
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Run
+from nasadvisor.stored.documents import DocumentError
 
 
 @operator_required

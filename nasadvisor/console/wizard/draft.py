@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 
 from django.contrib.sessions.backends.base import SessionBase
 
-from nasadvisor.documents import DocumentError, from_document, to_document
 from nasadvisor.domain.actions import Naming
 from nasadvisor.domain.checks import can_use_disk
 from nasadvisor.domain.inventory import Bus, Disk, Inventory
 from nasadvisor.domain.plan import PlanRequest
 from nasadvisor.domain.statements import Allowed
 from nasadvisor.domain.units import parse_size
+from nasadvisor.stored.documents import DocumentError, from_document, to_document
 
 MIRROR = "mirror"
 """The value of `Draft.log_on` for a log on every SSD chosen for it."""

@@ -1,6 +1,6 @@
 """One reading of one drive: everything that health pages, alerts and forecasts are made from, and nothing else.
 
-A `Reading` is what is kept for years; it goes through `nasadvisor.documents` like every other document.
+A `Reading` is what is kept for years; it goes through `nasadvisor.stored.documents` like every other document.
 """
 
 from collections.abc import Iterator

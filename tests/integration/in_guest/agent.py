@@ -11,7 +11,6 @@ import tempfile
 import uuid
 from typing import Any
 
-from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.plan import Plan, PlanIds, PlanRequest, make_plan
 from nasadvisor.host.build import machine_of, run_host_of
@@ -19,6 +18,7 @@ from nasadvisor.host.config import config_from
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.inventory import read_inventory
 from nasadvisor.host.runs import apply_plan, finish_run, show_run, undo_run
+from nasadvisor.stored.documents import from_document, to_document
 
 STATE = os.environ.get("NASADVISOR_AGENT_STATE") or tempfile.mkdtemp(prefix="agent-", dir="/var/lib")
 CONFIG = config_from({**os.environ, "NASADVISOR_HOST_STATE": STATE})

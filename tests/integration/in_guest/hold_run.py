@@ -7,12 +7,12 @@ import os
 import sys
 import time
 
-from nasadvisor.documents import from_json
 from nasadvisor.domain.lifecycle import Run
 from nasadvisor.domain.plan import Plan
 from nasadvisor.host.build import run_host_of
 from nasadvisor.host.config import config_from
 from nasadvisor.host.runs import apply_plan, undo_run
+from nasadvisor.stored.documents import from_json
 from tests.integration.in_guest.points import Point, apply_points
 
 

@@ -5,10 +5,10 @@ import os
 import sys
 import time
 
-from nasadvisor.documents import to_document
 from nasadvisor.host.build import machine_of
 from nasadvisor.host.config import load_config
 from nasadvisor.host.sample import Sampler
+from nasadvisor.stored.documents import to_document
 
 
 def main(seconds: int, every: int) -> None:

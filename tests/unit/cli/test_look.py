@@ -1,8 +1,8 @@
 """`nasadvisor inventory` and `nasadvisor pools`."""
 
-from nasadvisor.documents import from_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.host.errors import OutputUnreadable
+from nasadvisor.stored.documents import from_document
 from tests.unit.cli.conftest import Shell
 from tests.unit.machines import ARCHIVE, TANK
 

@@ -10,10 +10,10 @@ from nasadvisor.console import records
 from nasadvisor.console.health import answers, sweeps
 from nasadvisor.console.health.models import RatedEndurance, StoredDisk, WrittenDay
 from nasadvisor.console.health.watch import watch
-from nasadvisor.documents import pack, to_document
 from nasadvisor.domain.inventory import Disk, Inventory
 from nasadvisor.domain.sweep import Answers, DiskAnswer, SweepReport
 from nasadvisor.host.simulated_smart import simulated_answer, simulated_smartctl
+from nasadvisor.stored.documents import pack, to_document
 
 WORN_MODEL = "Samsung SSD 990 PRO 1TB"
 

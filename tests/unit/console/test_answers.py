@@ -20,12 +20,12 @@ from nasadvisor.console.health.forecasts import (
 from nasadvisor.console.health.models import NodeHealth, RawAnswer, Reading, SelfTestResult, StoredDisk
 from nasadvisor.console.models import Node
 from nasadvisor.console.schedules import create_schedules
-from nasadvisor.documents import pack, to_document
 from nasadvisor.domain.inventory import Disk
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.sweep import Answers, DiskAnswer, Outcome, SweepReport
 from nasadvisor.domain.wear.forecast import LONGEST_DAYS, forecast
 from nasadvisor.host.simulated_smart import simulated_answer, simulated_smartctl
+from nasadvisor.stored.documents import pack, to_document
 from tests.unit.console.conftest import Sent
 from tests.unit.domain.wear.histories import history
 from tests.unit.machines import NVME1, home_server, with_disk

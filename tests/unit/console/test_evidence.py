@@ -12,10 +12,10 @@ from django.utils import timezone
 from nasadvisor.console import records, series
 from nasadvisor.console.models import Node, Resolution, SampledPool, StoredRun
 from nasadvisor.console.tasks import roll_up_samples
-from nasadvisor.documents import to_document
 from nasadvisor.domain.lifecycle import Run, RunState, StepState, steps_of
 from nasadvisor.domain.reading import Reading
 from nasadvisor.host.simulated_samples import simulated_facts, simulated_sample
+from nasadvisor.stored.documents import to_document
 from tests.unit.machines import ARCHIVE, MIRROR_AND_CACHES, TANK, home_server, plan_for, with_single_log
 
 RUN = "7f0c2a4e-0000-4000-8000-000000000001"

@@ -16,8 +16,8 @@ from nasadvisor.console.management.commands.prepare import make_key
 from nasadvisor.console.models import Node
 from nasadvisor.console.schedules import EVERY_S, create_schedules
 from nasadvisor.console.templatetags.nasadvisor import ago, gigabytes, sentence
-from nasadvisor.documents import to_document
 from nasadvisor.domain.statements import Statement
+from nasadvisor.stored.documents import to_document
 
 
 def test_it_speaks_german_when_asked(client: Client) -> None:

@@ -10,7 +10,7 @@ from kombu import Connection
 
 from nasadvisor.console import hosts, records, tasks
 from nasadvisor.console.models import Node, StoredPlan, StoredRun
-from nasadvisor.documents import to_document
+from nasadvisor.stored.documents import to_document
 from tests.unit.console.conftest import PASSWORD, Sent
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for
 

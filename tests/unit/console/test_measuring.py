@@ -11,13 +11,13 @@ from django.utils import timezone
 from nasadvisor.console import records, tasks
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.models import Node, StoredMeasurement
-from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
 from nasadvisor.domain.probing import ProbeResult
 from nasadvisor.domain.smart.power_loss import Evidence, Protection
 from nasadvisor.domain.smart.reading import decode
 from nasadvisor.domain.statements import Statement
+from nasadvisor.stored.documents import from_document, to_document
 from tests.unit.console.conftest import PASSWORD, Sent
 from tests.unit.console.test_evidence import applied_run, fill, page
 from tests.unit.domain.smart.drives import nvme

@@ -13,9 +13,9 @@ from django.utils import timezone
 from nasadvisor.console import records
 from nasadvisor.console.models import Node
 from nasadvisor.console.roles import UserRole
-from nasadvisor.documents import from_json, to_document, to_json
 from nasadvisor.domain.inventory import DiskIdentity, Inventory
 from nasadvisor.domain.statements import Statement
+from nasadvisor.stored.documents import from_json, to_document, to_json
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.conftest import sign_in
 from tests.unit.machines import ARCHIVE, NVME1, TANK, home_server, with_disk, with_pool, with_single_log

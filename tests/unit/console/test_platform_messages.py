@@ -14,9 +14,9 @@ from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.secrets import encrypt
 from nasadvisor.console.health.senders import NotSent, send
 from nasadvisor.console.models import Node
-from nasadvisor.documents import DocumentError, from_document, to_document
 from nasadvisor.domain.platforms import Notice, NoticeAnswer
 from nasadvisor.domain.statements import Finding, Level, Statement
+from nasadvisor.stored.documents import DocumentError, from_document, to_document
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.conftest import Sent
 from tests.unit.console.test_wizard import text

@@ -9,10 +9,10 @@ from django.test import Client
 from nasadvisor.console import records
 from nasadvisor.console.models import Node
 from nasadvisor.console.templatetags.nasadvisor import owner_of
-from nasadvisor.documents import DocumentError, to_document
 from nasadvisor.domain.lifecycle import Goal
 from nasadvisor.domain.platforms import EVERYTHING, Guest, Platform, PlatformReport, Veto
 from nasadvisor.domain.statements import Finding, Level, Refused
+from nasadvisor.stored.documents import DocumentError, to_document
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.conftest import PASSWORD, Sent
 from tests.unit.console.test_wizard import plan_of, text

@@ -12,7 +12,6 @@ from nasadvisor.console import platforms
 from nasadvisor.console.models import Node, Pending, StoredPlan, StoredRun, StoredRunState
 from nasadvisor.console.records import store_platform, store_run, store_run_error, store_unreadable_run
 from nasadvisor.console.roles import UserRole
-from nasadvisor.documents import to_document
 from nasadvisor.domain.lifecycle import RunState
 from nasadvisor.domain.platforms import Platform, PlatformReport, Veto
 from nasadvisor.domain.refusals import PlatformUntested
@@ -21,6 +20,7 @@ from nasadvisor.domain.undo import cannot_be_undone
 from nasadvisor.domain.unreadable_runs import Unreadable, UnreadableRun
 from nasadvisor.host.errors import CommandFailed
 from nasadvisor.host.lock import HostBusy
+from nasadvisor.stored.documents import to_document
 from tests.simulated_host import Killed, SimulatedHost, simulated_host
 from tests.unit.console.conftest import PASSWORD, Sent, sign_in
 from tests.unit.machines import NVME1, NVME2, TANK, home_server, with_pool

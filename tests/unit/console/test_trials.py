@@ -14,10 +14,10 @@ from nasadvisor.console.health.alert_models import AlertEvent, StoredAlert
 from nasadvisor.console.health.watch import watch
 from nasadvisor.console.models import Node, StoredPlan, StoredRun, StoredRunState
 from nasadvisor.console.roles import UserRole
-from nasadvisor.documents import to_document
 from nasadvisor.domain.comparison import Comparison, Figures, Outcome
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.trial import DAY_S
+from nasadvisor.stored.documents import to_document
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.conftest import PASSWORD, Sent, sign_in
 from tests.unit.console.test_evidence import fill

@@ -19,9 +19,9 @@ from nasadvisor.console.health.models import NodeHealth, StoredDisk
 from nasadvisor.console.health.watch import take_up
 from nasadvisor.console.models import Node
 from nasadvisor.console.schedules import create_schedules
-from nasadvisor.documents import to_document
 from nasadvisor.domain.inventory import Inventory, Scan
 from nasadvisor.domain.statements import Statement
+from nasadvisor.stored.documents import to_document
 from tests.fixtures.machines.build import typical
 from tests.unit.console.watching import Night, Post, mail, night, open_codes, post
 from tests.unit.machines import home_server, with_pool

@@ -16,12 +16,12 @@ from nasadvisor.console.health.observe import observe
 from nasadvisor.console.health.written import Written, written_by_role
 from nasadvisor.console.models import Node, Resolution, SampledPool
 from nasadvisor.console.plans import store_plan
-from nasadvisor.documents import to_document
 from nasadvisor.domain.inventory import Hold, HoldKind, Inventory, VdevClass
 from nasadvisor.domain.pool_facts import LeafFacts, PoolFacts
 from nasadvisor.domain.reading import Reading
 from nasadvisor.domain.samples import ArcActivity, DatasetActivity, DiskActivity, Sample, VdevActivity
 from nasadvisor.domain.units import GIB, MIB
+from nasadvisor.stored.documents import to_document
 from tests.unit.console.health_data import watched as watched_machine
 from tests.unit.console.test_evidence import fill
 from tests.unit.console.test_pages import page

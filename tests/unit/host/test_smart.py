@@ -6,13 +6,13 @@ from threading import Barrier, Lock
 
 import pytest
 
-from nasadvisor.documents import unpack
 from nasadvisor.domain.inventory import Bus, Disk, DiskIdentity, Host, Inventory, Pool
 from nasadvisor.domain.sweep import DiskAnswer, SelfTest
 from nasadvisor.host.adapters.process import Command, Output, Runner, Tool
 from nasadvisor.host.errors import DiskUnknown, ToolMissing
 from nasadvisor.host.machine import Machine
 from nasadvisor.host.smart import AT_A_TIME, PART, start_test, sweep
+from nasadvisor.stored.documents import unpack
 from tests.fixtures.machines.build import large
 from tests.unit.fakes import FakeRunner
 from tests.unit.machines import SATA_SSD, home_server

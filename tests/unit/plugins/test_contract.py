@@ -8,7 +8,6 @@ from types import ModuleType
 
 import pytest
 
-from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Goal, RunState
 from nasadvisor.domain.platforms import Notice, PlatformReport, Veto
@@ -17,6 +16,7 @@ from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.platforms import HostPlatforms, NobodyNotifies, platforms_of
 from nasadvisor.host.runs import RunHost, apply_plan, finish_run, undo_run
+from nasadvisor.stored.documents import from_document, to_document
 from plugins.contract import VersionRange
 from plugins.registry import find
 from tests.unit.fakes import FakeRunner

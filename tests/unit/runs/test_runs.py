@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.actions import Action, AddLog, CreateSlice
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import CommandRan, Run, RunState
@@ -21,6 +20,7 @@ from nasadvisor.host.journal import RunExists, RunUnknown
 from nasadvisor.host.lock import HostBusy, host_lock, is_held
 from nasadvisor.host.runs import WrongMoment, apply_plan, finish_run, list_runs, show_run, undo_run
 from nasadvisor.host.simulated import SimulatedExecutor
+from nasadvisor.stored.documents import from_document, to_document
 from tests.unit.machines import NVME1, NVME2, SATA_SSD, SHARED_SSD, TANK, with_broken_log, with_pool
 from tests.unit.runs.conftest import WISH, Bench, Killed, killer, rechained, shape
 

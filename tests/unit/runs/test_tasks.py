@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from kombu.exceptions import OperationalError
 
-from nasadvisor.documents import DocumentError, from_document, to_document
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.lifecycle import Goal, Run, RunState, Started
 from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
@@ -37,6 +36,7 @@ from nasadvisor.host.smart import HandOver, HealthServices
 from nasadvisor.host.tasks import HostTasks, celery_app
 from nasadvisor.host.timer import start_timer
 from nasadvisor.host.trials import keep_run
+from nasadvisor.stored.documents import DocumentError, from_document, to_document
 from nasadvisor.stored.spoken import spoken
 from tests.unit.runs.conftest import Bench
 

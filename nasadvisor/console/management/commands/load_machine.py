@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from nasadvisor.console.models import Node
 from nasadvisor.console.records import store_inventory
-from nasadvisor.documents import DocumentError, from_json, to_document
 from nasadvisor.domain.inventory import Inventory
+from nasadvisor.stored.documents import DocumentError, from_json, to_document
 
 
 class Command(BaseCommand):

@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.smart.reading import Reading, decode
 from nasadvisor.domain.wear.forecast import forecast
 from nasadvisor.domain.wear.history import Snapshot, history_of
+from nasadvisor.stored.documents import from_document, to_document
 from tests.unit.data import smartctl_documents
 from tests.unit.domain.smart.drives import nvme, sas, sata
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.smart.ocp import read_ocp_log, write_amplification
 from nasadvisor.domain.smart.power_loss import (
     Protection,
@@ -12,6 +11,7 @@ from nasadvisor.domain.smart.power_loss import (
     write_cache_evidence,
 )
 from nasadvisor.domain.smart.reading import Reading, decode
+from nasadvisor.stored.documents import from_document, to_document
 from tests.unit.domain.smart.drives import GB, Row, nvme, sas, sata
 
 

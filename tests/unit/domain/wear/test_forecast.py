@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.documents import from_document, to_document
 from nasadvisor.domain.wear.forecast import Exhaustion, Forecast, forecast
 from nasadvisor.domain.wear.history import History, RoleChange, history_of
+from nasadvisor.stored.documents import from_document, to_document
 from tests.unit.domain.wear.histories import DAY, TB, history, snapshot
 
 STEADY = [(300, 9, 30), (400, 12, 40), (500, 15, 50), (600, 18, 60)]

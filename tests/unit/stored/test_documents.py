@@ -9,18 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nasadvisor.documents import (
-    MAX_PACKED_BYTES,
-    DocumentError,
-    Json,
-    NewerForm,
-    from_document,
-    from_json,
-    pack,
-    to_document,
-    to_json,
-    unpack,
-)
 from nasadvisor.domain import refusals
 from nasadvisor.domain.actions import AddCache, AddLog, UndoAction
 from nasadvisor.domain.inventory import Inventory, Vdev
@@ -43,6 +31,18 @@ from nasadvisor.domain.lifecycle import (
 from nasadvisor.domain.plan import Plan, PlanRequest
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.undo import Outcome, cannot_be_undone, planned_outcome, undo_of
+from nasadvisor.stored.documents import (
+    MAX_PACKED_BYTES,
+    DocumentError,
+    Json,
+    NewerForm,
+    from_document,
+    from_json,
+    pack,
+    to_document,
+    to_json,
+    unpack,
+)
 from nasadvisor.stored.kinds import kind_of
 from tests.unit.domain.builders import attach_to_log
 from tests.unit.machines import MIRROR_AND_CACHES, NVME2, TANK, home_server, plan_for, with_single_log
