@@ -40,7 +40,7 @@ test-long: test-tools ## Run the lab tests that take more than an hour under emu
 
 .PHONY: test-unit
 test-unit: venv ## Run the tests that need neither a browser nor the lab
-	@$(BIN)/pytest -m "not lab and not browser"
+	@$(BIN)/pytest -m "not lab and not browser and not long"
 
 .PHONY: mutants
 mutants: venv ## Change what guards the disks, one thing at a time, and see a test fail (MODULE=domain/gaps)

@@ -10,7 +10,7 @@ set -m # else a process in the background would not listen to the signal that en
 "$PYTEST" -m "lab and not long" --numprocesses 2 --dist loadfile --color=no > "$LOG" 2>&1 &
 lab=$!
 trap 'kill -INT -- -$lab 2> /dev/null || true' EXIT
-"$PYTEST" -m "not lab and not browser"
+"$PYTEST" -m "not lab and not browser and not long"
 "$PYTEST" -m "browser and not lab"
 tail --lines=+1 --follow --pid=$lab "$LOG"
 wait $lab
