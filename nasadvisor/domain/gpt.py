@@ -14,10 +14,9 @@ HEADER_BYTES: Final = 92
 _LAYOUT: Final = struct.Struct("<8sIIIIQQQQ16sQIII")  # table 5.5 of the specification
 _CRC_OFFSET: Final = 16
 _MIN_ENTRY_BYTES: Final = 128
-_MAX_ENTRIES: Final = 65536  # far above the 128 that everybody writes; bounds what a broken header makes us read
-
 _MAX_ARRAY_BYTES: Final = 4 * 1024 * 1024
-"""The kernel takes no longer array of entries: KMALLOC_MAX_SIZE in is_gpt_valid(), block/partitions/efi.c."""
+"""The kernel takes no longer array of entries: KMALLOC_MAX_SIZE in is_gpt_valid(), block/partitions/efi.c. It bounds what
+a broken header makes us read; everybody writes 16 KiB."""
 
 _ENTRY: Final = struct.Struct("<16s16sQQQ72s")  # table 5.6 of the specification
 _UNUSED_TYPE: Final = bytes(16)
@@ -81,8 +80,7 @@ def parse_header(sector: bytes, sector_bytes: int) -> GptHeader:
         raise GptUnreadable(f"the GPT header says it is {size} bytes long")
     if zlib.crc32(sector[:_CRC_OFFSET] + bytes(4) + sector[_CRC_OFFSET + 4 : size]) != crc:
         raise GptUnreadable("the checksum of the GPT header is wrong")
-    too_long = count * entry_bytes > _MAX_ARRAY_BYTES
-    if first > last or entry_bytes < _MIN_ENTRY_BYTES or not 0 < count <= _MAX_ENTRIES or too_long:
+    if first > last or entry_bytes < _MIN_ENTRY_BYTES or not 0 < count * entry_bytes <= _MAX_ARRAY_BYTES:
         raise GptUnreadable("the GPT header contradicts itself")
     return GptHeader(
         table_uuid=str(uuid.UUID(bytes_le=guid)),
