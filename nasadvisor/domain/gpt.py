@@ -15,8 +15,8 @@ _LAYOUT: Final = struct.Struct("<8sIIIIQQQQ16sQIII")  # table 5.5 of the specifi
 _CRC_OFFSET: Final = 16
 _MIN_ENTRY_BYTES: Final = 128
 _MAX_ARRAY_BYTES: Final = 4 * 1024 * 1024
-"""The kernel takes no longer array of entries: KMALLOC_MAX_SIZE in is_gpt_valid(), block/partitions/efi.c. It bounds what
-a broken header makes us read; everybody writes 16 KiB."""
+"""The kernel takes no longer array of entries: KMALLOC_MAX_SIZE in is_gpt_valid(), block/partitions/efi.c. It bounds
+what a broken header makes us read; everybody writes 16 KiB."""
 
 _ENTRY: Final = struct.Struct("<16s16sQQQ72s")  # table 5.6 of the specification
 _UNUSED_TYPE: Final = bytes(16)
