@@ -27,8 +27,7 @@ class Remnant:
 
 def remnants(record: Record, picture: Picture) -> tuple[Remnant, ...]:
     """What is still in a pool, caches first."""
-    found = [each for each in _tops(picture) if _is_ours(each, record, picture)]
-    return tuple(sorted(found, key=lambda each: each.role is not Role.CACHE))
+    return tuple(each for each in _tops(picture) if _is_ours(each, record, picture))
 
 
 def against_saying_gone(record: Record, picture: Picture) -> Iterator[Refused]:
@@ -70,6 +69,7 @@ def notes_on_disks(record: Record, picture: Picture) -> Iterator[Statement]:
 
 
 def _tops(picture: Picture) -> Iterator[Remnant]:
+    """Every top-level vdev, the caches of a pool before its logs."""
     for pool in picture.inventory.pools:
         for role, tops in (
             (Role.CACHE, pool.caches),
