@@ -423,6 +423,20 @@ def test_a_job_that_ended_well_with_the_log_still_there_is_a_failure(truenas: St
     assert office.desk.records.read("r1").state is RecordState.ADDED
 
 
+def test_what_is_back_in_the_pool_by_the_end_is_not_said_to_be_taken_back(truenas: StandIn, office: Office) -> None:
+    """Exported meanwhile, and imported as it was at an earlier checkpoint."""
+    record = added(office)
+    cache = truenas.pools[0]["topology"]["cache"][0]
+
+    def rewind(progress: Progress) -> None:
+        if progress.state == "SUCCESS" and not truenas.pools[0]["topology"]["log"]:
+            truenas.pools[0]["topology"]["cache"] = [cache]
+
+    with pytest.raises(TakenBackInPart, match=r"2 device\(s\) were taken out.*Pool tank still shows .* \(guid 203\)"):
+        take_back(record, replace(office.desk, observe=rewind))
+    assert office.desk.records.read("r1").state is RecordState.ADDED
+
+
 @pytest.mark.parametrize("error", ["", "[EBUSY] sdb: Device or resource busy"])
 def test_a_pool_that_goes_offline_during_the_removal_is_not_said_to_be_rid_of_it(
     truenas: StandIn, office: Office, error: str
