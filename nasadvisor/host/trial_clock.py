@@ -3,6 +3,7 @@
 The file is no part of the journal: whoever loses it loses time that was spent, and the trial ends later.
 """
 
+import hashlib
 import logging
 from collections.abc import Callable
 from datetime import datetime
@@ -39,7 +40,7 @@ def read_clock(journals: Path, run_id: str) -> TrialClock | None:
     """What was kept of a trial; None where nothing was, or nothing that can be read."""
     path = _path(journals, run_id)
     try:
-        return from_json(TrialClock, path.read_text(encoding="utf-8"))
+        return _parse(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError, DocumentError) as error:
@@ -50,9 +51,22 @@ def read_clock(journals: Path, run_id: str) -> TrialClock | None:
 def keep_clock(journals: Path, run_id: str, clock: TrialClock) -> None:
     """Make durable what was spent. That it could not be is said, and is no reason to stop: the trial ends later."""
     try:
-        write_whole(_path(journals, run_id), to_json(clock) + "\n")
+        line = to_json(clock)
+        write_whole(_path(journals, run_id), f"{line}\n{_checksum(line)}")
     except JournalUnwritable as error:
         log.warning("trial %s: %s", run_id, error)
+
+
+def _parse(text: str) -> TrialClock:
+    line, _, checksum = text.partition("\n")
+    if checksum != _checksum(line):
+        raise DocumentError("its checksum is wrong")
+    return from_json(TrialClock, line)
+
+
+def _checksum(line: str) -> str:
+    """A digit that flipped must not end a trial early."""
+    return hashlib.sha256(line.encode()).hexdigest() + "\n"
 
 
 def _path(journals: Path, run_id: str) -> Path:

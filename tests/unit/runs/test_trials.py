@@ -495,13 +495,16 @@ def test_time_off_counts_only_if_a_time_source_proves_it(trials: Trials, clocks:
     assert trials.state is RunState.UNDONE
 
 
-@pytest.mark.parametrize("text", [None, "", "{", '{"spent_s": 99999999}'])
+@pytest.mark.parametrize("damage", ["gone", "empty", "cut", "flipped"])
 def test_a_trial_whose_time_is_not_known_any_more_begins_again_and_says_so(
-    trials: Trials, clocks: Clocks, text: str | None
+    trials: Trials, clocks: Clocks, damage: str
 ) -> None:
     trials.apply()
     kept = trials.host.journals / "run-1" / "trial.json"
-    kept.unlink() if text is None else kept.write_text(text)
+    text = kept.read_text()
+    damaged = {"empty": "", "cut": text[:-1], "flipped": text.replace('"spent_s": 0.0', '"spent_s": 9e9')}
+    assert damaged.get(damage) != text
+    kept.unlink() if damage == "gone" else kept.write_text(damaged[damage])
     clocks.run_for(hours=10)
     trials.restart()
     trials.tick()
