@@ -12,10 +12,26 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.actions import Action, AddCache, AddLog, CreateSlice, DeleteSlice, Naming, SaveTable, Slice
+from nasadvisor.domain.actions import (
+    Action,
+    AddCache,
+    AddLog,
+    ClearSlice,
+    CreateSlice,
+    DeleteSlice,
+    DetachLog,
+    DropLogLeg,
+    Naming,
+    RemoveVdev,
+    RewindTable,
+    Role,
+    SaveTable,
+    Slice,
+)
 from nasadvisor.domain.commands import commands, dry_run_argv
 from nasadvisor.domain.inventory import Disk, DiskIdentity, Host, Inventory, Pool
 from nasadvisor.domain.lifecycle import CommandRan
+from nasadvisor.domain.looks import Look, Step
 from nasadvisor.domain.plan import Plan, PlanRequest
 from nasadvisor.domain.undo import planned_outcome, undo_of
 from nasadvisor.domain.units import GIB, MIB
@@ -26,8 +42,9 @@ from nasadvisor.host.adapters.zpool_add import DryRunDiffers, check_dry_run
 from nasadvisor.host.executor import MachineExecutor
 from nasadvisor.host.gate import Permit
 from nasadvisor.host.machine import Machine, Roots
-from tests.unit.machines import NVME1, NVME2, SHARED_SSD, TANK, home_server, plan_for
-from tests.unit.permits import permit_for
+from tests.unit.domain.builders import MIRROR_GUID, attach_to_log, log_on, mirrored_log
+from tests.unit.machines import NVME1, NVME2, SHARED_SSD, TANK, home_server, plan_for, with_broken_log
+from tests.unit.permits import OWN, permit_for
 
 PLAN = plan_for(PlanRequest(TANK, (NVME1, NVME2), GIB, (NVME1, NVME2), GIB), home_server())
 
@@ -69,7 +86,22 @@ class Stage:
         raise AssertionError(device_number)
 
     @contextmanager
-    def open_disk(self, path: str, disk: Disk, identify: object, flags: int = 0) -> Iterator[int]:
+    def watch_disk(self, path: str, disk: Disk, identify: object) -> Iterator[int]:
+        assert identify == self.identify
+        self.events.append(f"check {path}")
+        yield -1
+
+    def leads_to(self, path: str, descriptor: int) -> bool:
+        assert (path[:16], descriptor) == ("/dev/disk/by-id/", -1)
+        return True
+
+    def has_partition(self, descriptor: int, number: int, sysfs: Path) -> bool:
+        assert (descriptor, sysfs) == (-1, Path("/sys"))
+        assert number in (1, 2)
+        return self.kernel_knows
+
+    @contextmanager
+    def open_disk(self, path: str, disk: Disk, identify: object, flags: int) -> Iterator[int]:
         assert disk.is_at(path)
         assert identify == self.identify
         assert flags == os.O_RDONLY
@@ -98,9 +130,9 @@ class NoPools:
 def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
     stage = Stage()
     monkeypatch.setattr(executor_module, "open_disk", stage.open_disk)
-    monkeypatch.setattr(executor_module, "watch_disk", stage.open_disk)
-    monkeypatch.setattr(executor_module, "leads_to", lambda path, descriptor: True)
-    monkeypatch.setattr(executor_module, "has_partition", lambda descriptor, number, sysfs: stage.kernel_knows)
+    monkeypatch.setattr(executor_module, "watch_disk", stage.watch_disk)
+    monkeypatch.setattr(executor_module, "leads_to", stage.leads_to)
+    monkeypatch.setattr(executor_module, "has_partition", stage.has_partition)
     monkeypatch.setattr(executor_module, "open_slice", stage.open_slice)
     monkeypatch.setattr(executor_module, "blank_slice", stage.blank)
     monkeypatch.setattr(executor_module, "_exists", lambda path: True)
@@ -295,6 +327,59 @@ def test_what_a_command_answered_is_kept(stage: Stage, monkeypatch: pytest.Monke
     action = PLAN.actions[0]
     ran = executor(stage).do(permit_for(action, home_server()))
     assert ran == (CommandRan(commands(action)[0], 0, "out", "err", 1.235),)
+
+
+def test_a_side_is_attached_without_a_dry_run_for_there_is_none(stage: Stage) -> None:
+    inventory, step = attach_to_log()
+    ran = executor(stage).do(permit_for(step, inventory))
+    command = typed(commands(step)[0])
+    assert stage.events == [f"check {step.leg.partuuid_path}", SETTLE, command, SETTLE]
+    assert [each.argv for each in ran] == list(commands(step))
+
+
+def test_vdevs_are_taken_out_by_the_commands_that_are_shown(stage: Stage) -> None:
+    inventory, legs = mirrored_log()
+    steps: list[tuple[Step, Inventory]] = [
+        (RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, legs), inventory),
+        (DetachLog("tank", TANK, "32", legs[1]), inventory),
+        (DropLogLeg("tank", TANK, "32", "x"), with_broken_log()),
+    ]
+    for step, now in steps:
+        stage.events.clear()
+        assert not isinstance(step, RewindTable | ClearSlice)
+        ran = executor(stage).do(permit_for(step, now))
+        assert stage.events == [typed(commands(step)[0]), SETTLE]
+        assert [each.argv for each in ran] == list(commands(step))
+
+
+def test_a_slice_is_cleared_by_zeros_alone(stage: Stage) -> None:
+    inventory, log = log_on(NVME1)
+    assert executor(stage).do(permit_for(ClearSlice(log.legs[0], TANK), inventory)) == ()
+    assert stage.events == [f"blank {log.legs[0].partuuid_path}", SETTLE]
+
+
+def test_it_reads_and_looks_at_its_own_machine(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def read(machine: Machine) -> Inventory:
+        asked.append(machine)
+        return home_server()
+
+    def look(*args: object) -> Look:
+        asked.extend(args)
+        return Look()
+
+    monkeypatch.setattr(executor_module, "read_inventory", read)
+    monkeypatch.setattr(executor_module, "look_at", look)
+    acting, step = executor(stage), PLAN.actions[0]
+    assert acting.inventory() == home_server()
+    assert acting.look(step, home_server(), OWN) == Look()
+    assert asked == [acting.machine, acting.machine, step, home_server(), OWN]
+
+
+def test_a_name_is_there_or_not(tmp_path: Path) -> None:
+    assert executor_module._exists(str(tmp_path))
+    assert not executor_module._exists(str(tmp_path / "gone"))
 
 
 def test_a_copy_of_a_table_runs_nothing(stage: Stage) -> None:

@@ -1,5 +1,6 @@
 """Writing an old partition table back, on a file that passes for a disk: all of it, and read again before it counts."""
 
+import os
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from nasadvisor.domain.tables import OwnTable
 from nasadvisor.domain.units import MIB
 from nasadvisor.host import executor as executor_module
 from nasadvisor.host import gate as gate_module
-from nasadvisor.host.adapters.blockdev import DeviceChanged
+from nasadvisor.host.adapters.blockdev import DeviceChanged, DeviceUnusable
 from nasadvisor.host.adapters.process import Command, Output, Runner
 from nasadvisor.host.executor import MachineExecutor
 from nasadvisor.host.gate import Permit, PermitMisused
@@ -109,7 +110,17 @@ def test_a_table_that_reads_back_differently_is_not_called_restored(
 ) -> None:
     """The SSD acknowledges every write, and loses one byte."""
     monkeypatch.setattr(executor_module, "forget_buffers", lambda descriptor: lose(on_file.path, place))
-    with pytest.raises(DeviceChanged, match="read back differently"):
+    with pytest.raises(DeviceChanged, match=f"^{on_file.path} .*read back differently"):
+        on_file.write(on_file.restore, OWN)
+
+
+@pytest.mark.parametrize("call", ["pread", "pwrite"])
+def test_a_disk_that_fails_meanwhile_is_named(on_file: OnFile, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    def fail(*_args: object) -> int:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, call, fail)
+    with pytest.raises(DeviceUnusable, match=f"^{on_file.path} "):
         on_file.write(on_file.restore, OWN)
 
 
