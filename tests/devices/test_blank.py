@@ -18,9 +18,6 @@ from tests.devices.loops import LoopDisk, tool
 from tests.devices.machine import LoopMachine
 from tests.devices.signatures import MAKERS
 
-UDEV = "blank is udev's word alone"
-INSIDE = "only the start of a planned slice is looked at"
-
 
 def made(kind: str, size_bytes: int) -> dict[int, bytes]:
     program = {"xfs": "mkfs.xfs", "btrfs": "mkfs.btrfs"}.get(kind)
@@ -42,7 +39,6 @@ def refused(bench: Bench, wish: PlanRequest, *disks: LoopDisk) -> Iterator[None]
     assert [disk.changed(was) for disk, was in zip(disks, before, strict=True)] == [[] for _ in disks]
 
 
-@pytest.mark.xfail(strict=True, reason=UDEV)
 @pytest.mark.parametrize("sector_bytes", [512, 4096])
 @pytest.mark.parametrize("kind", MAKERS)
 def test_what_udev_does_not_know_on_a_whole_disk_is_kept(
@@ -55,7 +51,7 @@ def test_what_udev_does_not_know_on_a_whole_disk_is_kept(
             ssd.write(at, data)
 
 
-@pytest.mark.parametrize("label", ["gpt", pytest.param("dos", marks=pytest.mark.xfail(strict=True, reason=UDEV))])
+@pytest.mark.parametrize("label", ["gpt", "dos"])
 def test_a_partition_table_that_udev_does_not_know_is_kept(machine: LoopMachine, bench: Bench, label: str) -> None:
     ssd = machine.add_disk()
     with refused(bench, log_and_cache(ssd), ssd):
@@ -80,7 +76,6 @@ def used(machine: LoopMachine) -> LoopDisk:
     return ssd
 
 
-@pytest.mark.xfail(strict=True, reason=INSIDE)
 @pytest.mark.parametrize(
     ("kind", "start_mib"),
     [*((kind, 37) for kind in MAKERS if kind != "zfs-end"), ("ext4", 2), ("ext4", 64), ("ext4", 66), ("ext4", 143)],
