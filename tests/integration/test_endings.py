@@ -1,0 +1,88 @@
+"""How runs end on real OpenZFS after somebody else did something: SSDs pulled, pools renamed, exported or destroyed,
+keys not loaded, partitions in use. Applied and undone by the command line; every ending is compared with the host."""
+
+import re
+
+import pytest
+
+from tests.integration.command_line import CommandLine, cli
+from tests.lab.guest import Guest
+
+pytestmark = pytest.mark.lab
+__all__ = ["cli"]
+
+LOG = ("--log-size", "512M")
+CACHE = ("--cache-size", "1G")
+TABLE = "blockdev --flushbufs {0}; head -c 17408 {0} | sha256sum; tail -c 16896 {0} | sha256sum"
+"""Of a disk with sectors of 512 bytes: the protective MBR and both tables with their headers."""
+FRIEND = (
+    "sgdisk --new=1:1M:+1G {0} && udevadm settle && mkfs.ext4 -q {0}-part1 && mkdir -p /mnt/friend && "
+    "mount {0}-part1 /mnt/friend && cp /etc/services /mnt/friend/ && sync"
+)
+SECRET = (
+    "echo passpasspass > /root/key; zfs create -o encryption=on -o keyformat=passphrase "
+    "-o keylocation=file:///root/key tank/{0}"
+)
+FILE = "dd if=/dev/urandom of=/tank/{0}/file bs=64k count=10 {1} status=none"
+
+
+def wish(guest: Guest, *log: str, cache: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Options of a plan with a log on some SSDs and a cache on some, by their names in the scenario."""
+    disks = guest.disks()
+    logs = ("--log", *(disks[name].by_id for name in log), *LOG) if log else ()
+    return (*logs, *(("--cache", *(disks[name].by_id for name in cache), *CACHE) if cache else ()))
+
+
+def status(guest: Guest, pool: str = "tank") -> str:
+    return guest.run(["zpool", "status", "-P", pool]).stdout
+
+
+def is_as_before(guest: Guest, pool: str = "tank") -> bool:
+    """Whether the pool is well and has neither a log nor a cache."""
+    said = status(guest, pool)
+    return "state: ONLINE" in said and not re.search(r"\blogs\b|\bcache\b", said)
+
+
+def test_beside_a_mounted_partition_nothing_is_left_and_the_ssd_can_be_planned_on_again(cli: CommandLine) -> None:
+    """Proves: the kernel lets go of the deleted slice although it cannot read the table again, the old table is written
+    back and so called, no hole is spoken of where no log was, and the partition beside it is untouched."""
+    guest = cli.guest
+    disk = guest.disks()["sata0"]
+    guest.run(FRIEND.format(disk.by_id))
+    table = guest.run(TABLE.format(disk.by_id)).stdout
+    options = (*wish(guest, cache=("sata0",)), "--use-free-space")
+    ending = cli.ending("undo", cli.apply(*options))
+    assert (ending.code, ending.state) == (0, "undone"), ending
+    assert "byte for byte as before" in ending.notes
+    assert "hole" not in ending.notes
+    node = disk.device.removeprefix("/dev/")
+    assert guest.run(f"cd /sys/block/{node} && echo {node}*").stdout.split() == [f"{node}1"]
+    assert guest.run(TABLE.format(disk.by_id)).stdout == table
+    again = cli("plan", "--pool", "tank", *options)
+    assert again.code == 0, again.stderr
+    guest.run("cmp /etc/services /mnt/friend/services")
+
+
+def test_a_log_with_blocks_of_a_locked_dataset_waits_for_the_key_and_no_other(cli: CommandLine) -> None:
+    """Proves: undo is refused before anything is changed, with the command that helps and the dataset that needs it;
+    one that is locked and has nothing in the log is no obstacle, though others write."""
+    guest = cli.guest
+    run = cli.apply(*wish(guest, "nvme0"))
+    guest.run("; ".join(("set -e", SECRET.format("backup"), SECRET.format("secret"))))
+    guest.run("zfs create -o sync=always tank/busy")
+    for name, flags in (("backup", ""), ("secret", "oflag=sync"), ("busy", "oflag=sync")):
+        guest.run(FILE.format(name, flags))
+    checksum = guest.run("sha256sum /tank/secret/file").stdout
+    guest.run("zpool sync tank; zfs unmount tank/backup; zfs unmount tank/secret; zfs unload-key -a")
+    before = guest.digests("nvme0")["nvme0"].partitions
+    ending = cli.ending("undo", run)
+    assert (ending.code, ending.state) == (3, "applied"), ending
+    assert "zfs load-key tank/secret" in ending.reasons
+    assert "backup" not in ending.reasons
+    assert "logs" in status(guest)
+    assert guest.digests("nvme0")["nvme0"].partitions == before
+    guest.run("zfs load-key tank/secret && zfs mount tank/secret")
+    ending = cli.ending("undo", run)
+    assert (ending.code, ending.state) == (0, "undone"), ending
+    assert is_as_before(guest)
+    assert guest.run("sha256sum /tank/secret/file").stdout == checksum
