@@ -13,6 +13,7 @@ import pytest
 
 from nasadvisor.domain.actions import Slice
 from nasadvisor.domain.inventory import Disk, DiskIdentity, Hold, HoldKind
+from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters import blockdev
 from nasadvisor.host.adapters.blockdev import (
@@ -56,7 +57,12 @@ def flags(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """What the kernel was asked of an open device."""
     found: list[int] = []
-    monkeypatch.setattr(fcntl, "ioctl", lambda descriptor, request: found.append(request))
+
+    def ioctl(descriptor: int, request: int) -> None:
+        os.fstat(descriptor)  # it has to be open
+        found.append(request)
+
+    monkeypatch.setattr(fcntl, "ioctl", ioctl)
     return found
 
 
@@ -180,6 +186,26 @@ def test_a_slice_is_blanked_where_labels_lie_and_nowhere_else(
     expected = bytes(8 * MIB) + b"x" * (SIZE - 9 * MIB) + bytes(MIB)
     assert Path(piece.partuuid_path).read_bytes() == expected
     assert synced == [expected]
+
+
+def test_a_slice_that_cannot_be_blanked_is_named(
+    tmp_path: Path, piece: Slice, flags: dict[str, int], asked: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for broken in (0, SIZE - MIB):
+
+        def fail(descriptor: int, data: bytes, offset: int, broken: int = broken) -> int:
+            if offset == broken:
+                raise OSError(errno.EIO, "Input/output error")
+            return len(data)
+
+        monkeypatch.setattr(os, "pwrite", fail)
+        with pytest.raises(DeviceUnusable, match=f"^{piece.partuuid_path} "):
+            blank_slice(piece, tmp_path / "sys")
+
+
+def test_what_is_wrong_with_a_device_is_a_statement_of_its_own() -> None:
+    problem = DeviceChanged("a-name", "it is {what}", what="odd").statement.values["problem"]
+    assert problem == Statement("problem", "it is {what}", {"what": "odd"})
 
 
 @contextmanager
