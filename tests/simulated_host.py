@@ -13,6 +13,7 @@ from nasadvisor.host.runs import RunHost, apply_plan, finish_run, undo_run
 from nasadvisor.host.simulated import SimulatedExecutor
 from nasadvisor.host.trials import TrialWatch, end_trial, keep_run
 from nasadvisor.stored.documents import from_document, to_document
+from nasadvisor.stored.spoken import spoken
 
 
 class Killed(BaseException):
@@ -40,7 +41,8 @@ class SimulatedHost:
         return self.executor.state.host.node
 
     def publish_inventory(self) -> None:
-        """Tell the console how the machine is now."""
+        """Tell the console which release this is, and how the machine is now."""
+        records.store_spoken(self.node, to_document(spoken(self.node)))
         inventory = replace(self.executor.state, read_at=datetime.now(UTC).isoformat(timespec="seconds"))
         records.store_inventory(self.node, to_document(inventory))
 

@@ -16,6 +16,7 @@ from nasadvisor.console.roles import UserRole
 from nasadvisor.domain.inventory import DiskIdentity, Inventory
 from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import from_json, to_document, to_json
+from nasadvisor.stored.spoken import spoken
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.conftest import sign_in
 from tests.unit.machines import ARCHIVE, NVME1, TANK, home_server, with_disk, with_pool, with_single_log
@@ -26,6 +27,7 @@ PATHS = ["/", "/pools/", "/disks/", "/settings/"]
 
 def load(inventory: Inventory) -> Node:
     now = timezone.now().isoformat(timespec="seconds")
+    records.store_spoken(inventory.host.node, to_document(spoken(inventory.host.node)))
     return records.store_inventory(inventory.host.node, to_document(replace(inventory, read_at=now)))
 
 
