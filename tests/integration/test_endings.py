@@ -86,3 +86,15 @@ def test_a_log_with_blocks_of_a_locked_dataset_waits_for_the_key_and_no_other(cl
     assert (ending.code, ending.state) == (0, "undone"), ending
     assert is_as_before(guest)
     assert guest.run("sha256sum /tank/secret/file").stdout == checksum
+
+
+def test_a_pool_under_another_name_and_guid_is_still_the_one(cli: CommandLine) -> None:
+    """Proves: after `zpool import tank other` and `zpool reguid` undo finds its log and cache, and frees the SSD."""
+    guest = cli.guest
+    blank = guest.digests("nvme0")
+    run = cli.apply(*wish(guest, "nvme0", cache=("nvme0",)))
+    guest.run("zpool export tank && zpool import tank other && zpool reguid other")
+    ending = cli.ending("undo", run)
+    assert (ending.code, ending.state) == (0, "undone"), ending
+    assert is_as_before(guest, "other")
+    assert guest.digests("nvme0") == blank
