@@ -1,6 +1,15 @@
 from dataclasses import replace
 
-from nasadvisor.domain.gaps import Extent, free_extents, free_number, is_out_of_bounds, largest_extent, overlaps
+from nasadvisor.domain.gaps import (
+    MAX_AREA_BYTES,
+    Extent,
+    free_extents,
+    free_number,
+    has_odd_area,
+    is_out_of_bounds,
+    largest_extent,
+    overlaps,
+)
 from nasadvisor.domain.inventory import Disk
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import disk_of
@@ -70,6 +79,14 @@ def test_the_usable_area_lies_on_its_disk() -> None:
     assert not is_out_of_bounds(replace(gib_disk(), usable_start_bytes=1, usable_end_bytes=GIB))
     for start, end in ((0, GIB), (-1, GIB), (1, GIB + 1)):
         assert is_out_of_bounds(replace(gib_disk(), usable_start_bytes=start, usable_end_bytes=end)), (start, end)
+
+
+def test_the_areas_before_and_behind_the_usable_one_are_small() -> None:
+    """Larger ones are left by tables that were copied from another disk, and would be too much to keep."""
+    disk = replace(gib_disk(), usable_start_bytes=MAX_AREA_BYTES, usable_end_bytes=GIB - MAX_AREA_BYTES)
+    assert not has_odd_area(disk)
+    assert has_odd_area(replace(disk, usable_start_bytes=MAX_AREA_BYTES + 1))
+    assert has_odd_area(replace(disk, usable_end_bytes=GIB - MAX_AREA_BYTES - 1))
 
 
 def test_the_lowest_number_that_is_free_is_taken() -> None:

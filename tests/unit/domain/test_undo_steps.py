@@ -15,8 +15,8 @@ from nasadvisor.domain.actions import (
 )
 from nasadvisor.domain.plan import PlanRequest
 from nasadvisor.domain.statements import Level
-from nasadvisor.domain.undo import Outcome, cannot_be_undone, undo_of
-from tests.unit.domain.builders import attach_to_log, cache_on, disk_of, log_on
+from nasadvisor.domain.undo import GONE_WITH_DISK, Left, Outcome, at_pool, cannot_be_undone, stays_after_undo, undo_of
+from tests.unit.domain.builders import attach_to_log, cache_on, disk_of, log_on, tank_of
 from tests.unit.domain.never.wishes import REPLACE
 from tests.unit.machines import (
     MIRROR_AND_CACHES,
@@ -76,3 +76,24 @@ def test_a_broken_side_is_named_by_its_path_and_by_its_guid_where_it_has_none() 
         actions = tuple(replace(drop, vdev_path=path) if action == drop else action for action in plan.actions)
         said = {finding.code: finding for finding in cannot_be_undone(replace(plan, actions=actions))}
         assert said["broken-leg-stays-out"].values["path"] == shown
+
+
+def test_a_step_is_taken_back_from_its_pool_as_that_is_called_now() -> None:
+    now = replace(tank_of(home_server()), name="renamed", guid="99")
+    leg = log_on(NVME1)[1].legs[0]
+    for action in (log_on(NVME1)[1], cache_on(NVME1)[1], attach_to_log()[1], DropLogLeg("tank", TANK, "32", DISK)):
+        assert at_pool(action, now) == replace(action, pool_name="renamed", pool_guid="99")
+        assert at_pool(action, None) == action
+    assert at_pool(CreateSlice(leg, TANK), now) == CreateSlice(leg, "99")
+    for table in (CreateTable(NVME1, DISK, "a-table", 0, 0), SaveTable(NVME1, DISK, "a-table", ())):
+        assert at_pool(table, now) == table
+
+
+def test_what_an_undo_left_is_told_of_every_disk() -> None:
+    plan = plan_for(MIRROR_AND_CACHES, home_server())
+    findings = stays_after_undo(plan, (), Left(away=("/dev/disk/by-id/a",), tables=("/dev/disk/by-id/b",)))
+    assert [(finding.code, finding.level, finding.values) for finding in findings] == [
+        (GONE_WITH_DISK, Level.WARNING, {"disk": "/dev/disk/by-id/a"}),
+        ("no-slice-left", Level.INFO, {"disk": "/dev/disk/by-id/b"}),
+    ]
+    assert "/dev/disk/by-id/a, which is not on this host" in str(findings[0])

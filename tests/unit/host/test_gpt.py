@@ -149,3 +149,10 @@ def test_an_array_of_entries_that_is_not_the_headers_own_is_refused(array: bytes
     header = parse_header(write_header(uuid.UUID(int=7), 34, 1000, entries=bytes(16384)).ljust(512, b"\0"), 512)
     with pytest.raises(GptUnreadable, match="checksum of the GPT's list of partitions"):
         parse_entries(array, header, 512)
+
+
+def test_a_name_that_is_no_text_does_not_hide_the_partition() -> None:
+    entry = struct.pack("<16s16sQQQ72s", b"\1" * 16, b"\2" * 16, 34, 99, 0, b"a\0" + b"\x00\xd8" + b"b\0")
+    array = entry.ljust(128 * 128, b"\0")
+    header = parse_header(write_header(uuid.UUID(int=7), 34, 1000, entries=array), 512)
+    assert [each.name for each in parse_entries(array, header, 512)] == ["a\ufffdb"]

@@ -60,7 +60,15 @@ def test_environment_is_clean_and_stdin_closed(programs: Path, monkeypatch: pyte
 def test_a_program_that_asks_gets_no_answer_even_from_a_terminal(programs: Path) -> None:
     """What the worker itself is given as standard input never reaches a command."""
     install(programs, Tool.ZPOOL, "readlink /proc/$$/fd/0")
-    assert HostRunner().run(command()).stdout == "/dev/null\n"
+    (programs / "terminal").write_text("y\n")
+    ours, before = os.open(programs / "terminal", os.O_RDONLY), os.dup(0)
+    try:
+        os.dup2(ours, 0)
+        assert HostRunner().run(command()).stdout == "/dev/null\n"
+    finally:
+        os.dup2(before, 0)
+        os.close(ours)
+        os.close(before)
 
 
 def test_a_lock_is_handed_to_every_command_and_nothing_else_is(programs: Path) -> None:
@@ -168,6 +176,14 @@ def test_time_out_ends_the_whole_group(programs: Path) -> None:
     time.sleep(0.2)
     stat = Path(f"/proc/{child}/stat")
     assert not stat.exists() or stat.read_text().split()[2] == "Z"
+
+
+def test_a_command_that_writes_and_takes_too_long_may_have_changed_something(programs: Path) -> None:
+    install(programs, Tool.ZPOOL, "exec sleep 60")
+    with pytest.raises(CommandTimedOut) as hit:
+        HostRunner().run(command("remove", "tank", "5", timeout_s=0.3))
+    assert "nothing was changed" not in str(hit.value)
+    assert "may have changed something" in str(hit.value)
 
 
 def test_what_even_sigkill_cannot_end_is_left_and_said(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
