@@ -114,8 +114,11 @@ def _against(step: Step, look: Look, own: OwnTable | None, inventory: Inventory)
             yield from _against_members(step, look)
         case RemoveVdev():
             yield from _against_locked(step, look, inventory)
-        case DeleteSlice(slice=piece) | ClearSlice(slice=piece):
+        case ClearSlice(slice=piece):
             yield from against_content(piece, step.pool_guid, look, inventory)
+        case DeleteSlice(slice=piece):
+            yield from against_content(piece, step.pool_guid, look, inventory)
+            yield from _against_rewriting(piece, look, own, inventory)
         case RestoreTable():
             yield from _against_writing(step, own.before if own else None, look, own, inventory)
         case RewindTable():
@@ -184,6 +187,20 @@ def against_content(piece: Slice, pool_guid: str, look: Look, inventory: Invento
     label = look.label_of(piece)
     if label and label.may_be_needed and not _is_left_behind(label, pool_guid, inventory):
         yield no.SliceNeeded(piece, label.pool_name or label.pool_guid)
+
+
+def _against_rewriting(piece: Slice, look: Look, own: OwnTable | None, inventory: Inventory) -> Iterator[Refused]:
+    """sgdisk writes both copies of a table anew, and keeps boot code. What stands in the place of a copy that is not
+    whole is somebody's, unless a step of ours was cut off there."""
+    disk = inventory.disk(piece.disk_key)
+    if disk is None or look.table is None:
+        yield no.DiskGone(piece.disk_key)
+        return
+    try:
+        check_area(look.table)
+    except ImageDamaged:
+        if own is None or not own.is_own_behind_mbr(look.table):
+            yield no.TableNotOurs(disk)
 
 
 def _is_left_behind(label: SliceLabel, pool_guid: str, inventory: Inventory) -> bool:

@@ -45,14 +45,23 @@ class OwnTable:
 
     def is_own(self, now: Area) -> bool:
         """Whether every sector of the area is one that this run, or the disk before it, put there."""
+        first = [(unit, known) for unit, known in self._places(now)[:1] if not is_own_mbr(unit, known)]
+        return not first and self.is_own_behind_mbr(now)
+
+    def is_own_behind_mbr(self, now: Area) -> bool:
+        """The same of all but the first sector, which holds boot code as well."""
+        is_known = any(area.is_like(now) for area in self.own)
+        return is_known and all(unit in known for unit, known in self._places(now)[1:])
+
+    def _places(self, now: Area) -> list[tuple[bytes, tuple[bytes, ...]]]:
+        """Each sector, with what this run or the disk before it put in its place."""
         alike = [area.units() for area in self.own if area.is_like(now)]
-        if not alike:
-            return False
-        known = zip(*alike, strict=True)
-        units = zip(now.units(), known, strict=True)
-        return all(
-            unit in places or (at == 0 and is_protective_mbr(unit, places)) for at, (unit, places) in enumerate(units)
-        )
+        return list(zip(now.units(), zip(*alike, strict=True), strict=True)) if alike else []
+
+
+def is_own_mbr(unit: bytes, known: tuple[bytes, ...]) -> bool:
+    """Whether the first sector is a known one, or a protective MBR with boot code that is known."""
+    return unit in known or is_protective_mbr(unit, known)
 
 
 def own_tables(records: Iterable[Record]) -> Mapping[str, OwnTable]:

@@ -130,6 +130,8 @@ def _against_detach(action: DetachLog, inventory: Inventory) -> Iterator[Refused
 
 def _against_delete(action: DeleteSlice, inventory: Inventory) -> Iterator[Refused]:
     yield from _against_slice(action.slice, inventory)
+    disk = inventory.disk(action.slice.disk_key)
+    yield from _against_holders(disk) if disk else ()
 
 
 def _against_slice(piece: Slice, inventory: Inventory) -> Iterator[Refused]:
@@ -157,9 +159,11 @@ def _against_restore(action: RestoreTable, inventory: Inventory) -> Iterator[Ref
     if disk is None:
         return
     yield from _against_holders(disk)
-    # A crash in the middle of writing a table can leave none that is readable; that one may be overwritten.
+    # A crash in the middle of writing a table can leave one that is not readable, or shows as of another kind. Whose it
+    # is tell its sectors alone, which are asked in any case (`domain.looks`).
+    is_readable = disk.table is not TableKind.OTHER and all(hold.kind is not HoldKind.UNREADABLE for hold in disk.holds)
     other_table = disk.table is not TableKind.NONE and disk.table_uuid != action.table_uuid
-    if other_table or set(disk.places) != set(action.places):
+    if is_readable and (other_table or set(disk.places) != set(action.places)):
         yield no.TableChanged(disk)
 
 

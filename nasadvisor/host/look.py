@@ -1,6 +1,7 @@
 """Reading what a write would change, right before it: off the device itself, by the name that is written to."""
 
 import os
+from dataclasses import replace
 from typing import Final
 
 from nasadvisor.domain.actions import (
@@ -53,8 +54,12 @@ def look_at(machine: Machine, step: Step, inventory: Inventory, own: OwnTable | 
             return _look_at_room(machine, piece, disk, own) if disk else Look()
         case AddLog(legs=pieces) | AddCache(slices=pieces):
             return _look_at_slices(machine, pieces, inventory)
-        case AttachLog(leg=piece) | DeleteSlice(slice=piece) | ClearSlice(slice=piece):
+        case AttachLog(leg=piece) | ClearSlice(slice=piece):
             return _look_at_slices(machine, (piece,), inventory)
+        case DeleteSlice(slice=piece):
+            disk = inventory.disk(piece.disk_key)
+            table = _look_at_table(machine, step, piece.disk_path, disk, own).table if disk else None
+            return replace(_look_at_slices(machine, (piece,), inventory), table=table)
         case RemoveVdev():
             return _look_at_vdev(machine, step, inventory)
         case DetachLog(leg=piece):

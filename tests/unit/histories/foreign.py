@@ -60,9 +60,9 @@ class Foreigner:
         for each in self.world.ssds:
             theirs = [claim for claim in self.claims if claim.ssd == each.name]
             places = {part.start_bytes // MIB for part in each.parts() if part.partuuid in partuuids}
-            if any(claim.what in {f"content {place}" for place in places} for claim in theirs):
-                return True
-            if any(claim.what in {f"label {place}" for place in places} for claim in theirs):
+            in_slices = {f"{what} {place}" for what in ("content", "label") for place in places}
+            over_table = {"content 0", f"bytes {2 * SECTOR}"} if places else set()
+            if any(claim.what in in_slices | over_table for claim in theirs):
                 return True
         return False
 
@@ -156,11 +156,11 @@ class Foreigner:
 
     def delete_slice(self) -> None:
         found = self._idle_slice()
-        if found:
+        if found and not found[0].is_broken():
             each, part = found
             _edit_entries(each, part.number, bytes(ENTRY.size))
             place = part.start_bytes // MIB
-            self._unclaim(each, f"content {place}", f"label {place}")
+            self._unclaim(each, f"content {place}", f"label {place}", f"partition {part.partuuid}")
 
     # What is done to SSDs and pools
 
@@ -301,10 +301,12 @@ def _new_table(each: Ssd) -> None:
 
 
 def _edit_entries(each: Ssd, number: int, entry: bytes) -> None:
-    for area, start in ((each.head, 2 * SECTOR), (each.tail, 0)):
-        at = start + (number - 1) * ENTRY.size
-        area[at : at + ENTRY.size] = entry
-    crc = struct.pack("<I", zlib.crc32(bytes(each.head[2 * SECTOR : 2 * SECTOR + 128 * ENTRY.size])))
+    """As a tool does that reads the table which is whole, and writes both."""
+    entries, at = bytearray(each.entries()), (number - 1) * ENTRY.size
+    entries[at : at + ENTRY.size] = entry
+    each.head[2 * SECTOR : 2 * SECTOR + len(entries)] = entries
+    each.tail[: len(entries)] = entries
+    crc = struct.pack("<I", zlib.crc32(bytes(entries)))
     _edit_headers(each, lambda header: header[:88] + crc)
 
 

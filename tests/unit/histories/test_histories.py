@@ -136,7 +136,8 @@ class History:
             self._check_applied()
 
     def _check_undone(self, ended: Run) -> None:
-        left = [part.partuuid for piece in self.plan.slices for _, part in self.world.find(piece.partuuid)]
+        found = [found for piece in self.plan.slices for found in self.world.find(piece.partuuid)]
+        left = [part.partuuid for each, part in found if not each.blind]
         assert left == [], f"slices left: {self.story}"
         paths = {piece.partuuid_path for piece in self.plan.slices}
         assert not paths & self.world.used_paths().keys(), f"a pool still uses a slice: {self.story}"

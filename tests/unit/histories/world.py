@@ -54,15 +54,21 @@ class Ssd:
         return replace(shown, usable_start_bytes=HEAD, usable_end_bytes=TAIL_START)
 
     def parts(self) -> list[Partition]:
-        """The partitions of its first table, as the kernel reads it; none where that is broken."""
+        """Its partitions as the kernel reads them: of the first table that is whole, none where neither is."""
+        return list(self._parts(self.entries()))
+
+    def entries(self) -> bytes:
+        """The entries of the first table that is whole, none where neither is."""
+        return self._entries(self.head, SECTOR, 2 * SECTOR) or self._entries(self.tail, len(self.tail) - SECTOR, 0)
+
+    def _entries(self, area: bytearray, header_at: int, entries_at: int) -> bytes:
+        """The entries of one of its two tables; none where that is broken."""
         try:
-            header = parse_header(bytes(self.head[SECTOR:]), SECTOR)
+            header = parse_header(bytes(area[header_at:]), SECTOR)
         except GptUnreadable:
-            return []
-        entries = bytes(self.head[header.entries_start_bytes :][: header.entries_size_bytes])
-        if zlib.crc32(entries) != header.entries_crc:
-            return []
-        return list(self._parts(entries))
+            return b""
+        entries = bytes(area[entries_at : entries_at + header.entries_size_bytes])
+        return entries if zlib.crc32(entries) == header.entries_crc else b""
 
     def _parts(self, entries: bytes) -> Iterator[Partition]:
         for number, raw in enumerate(ENTRY.iter_unpack(entries), 1):
@@ -75,7 +81,7 @@ class Ssd:
                 number=number,
                 partuuid=partuuid,
                 type_uuid=str(uuid.UUID(bytes_le=kind)),
-                name=name.decode("utf-16-le").rstrip("\0"),
+                name=name.decode("utf-16-le", "replace").rstrip("\0"),
                 start_bytes=first * SECTOR,
                 size_bytes=(last + 1 - first) * SECTOR,
                 kernel_name=f"{self.name}p{number}",
@@ -94,20 +100,7 @@ class Ssd:
 
     def is_broken(self) -> bool:
         """Whether a table is there and its first copy is not whole."""
-        return self.table()[0] is TableKind.GPT and not self._is_sound()
-
-    def _is_sound(self) -> bool:
-        try:
-            header = parse_header(bytes(self.head[SECTOR:]), SECTOR)
-        except GptUnreadable:
-            return False
-        entries = bytes(self.head[header.entries_start_bytes :][: header.entries_size_bytes])
-        return zlib.crc32(entries) == header.entries_crc
-
-    def content_in(self, start_bytes: int, size_bytes: int) -> dict[int, str]:
-        """What lies between these offsets."""
-        first, end = start_bytes // MIB, (start_bytes + size_bytes) // MIB
-        return {place: what for place, what in self.content.items() if first <= place < end}
+        return self.table()[0] is TableKind.GPT and not self._entries(self.head, SECTOR, 2 * SECTOR)
 
     def blank(self, start_bytes: int, size_bytes: int) -> None:
         """What the product writes into a slice: zeros over its first 8 MiB and its last one."""
