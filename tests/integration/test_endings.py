@@ -6,6 +6,7 @@ import re
 import pytest
 
 from tests.integration.command_line import CommandLine, cli
+from tests.integration.test_stories import CHECK, PHOTOS, writing
 from tests.lab.guest import Guest
 
 pytestmark = pytest.mark.lab
@@ -63,6 +64,29 @@ def test_beside_a_mounted_partition_nothing_is_left_and_the_ssd_can_be_planned_o
     guest.run("cmp /etc/services /mnt/friend/services")
 
 
+def test_a_dead_ssd_does_not_keep_the_other_one(cli: CommandLine) -> None:
+    """Proves: an SSD of a mirrored log is pulled; undo, under writers, frees the other one to the last byte
+    and says what it could not reach; the SSD is put back, and the same undo frees it too."""
+    guest = cli.guest
+    guest.run(PHOTOS)
+    blank = guest.digests("nvme0", "nvme1")
+    run = cli.apply(*wish(guest, "nvme0", "nvme1"))
+    (gone,) = {piece.disk_path for piece in cli.shown(run).plan.slices} & set(guest.disks()["nvme0"].links)
+    guest.vanish("nvme0")
+    with writing(guest):
+        ending = cli.ending("undo", run)
+    assert (ending.code, ending.state) == (0, "undone"), ending
+    assert gone in ending.notes
+    assert "undo this run once more" in ending.notes
+    assert is_as_before(guest)
+    assert guest.digests("nvme1") == {"nvme1": blank["nvme1"]}
+    guest.bring_back("nvme0")
+    ending = cli.ending("undo", run)
+    assert (ending.code, ending.state) == (0, "undone"), ending
+    assert guest.digests("nvme0", "nvme1") == blank
+    guest.run(CHECK)
+
+
 def test_a_log_with_blocks_of_a_locked_dataset_waits_for_the_key_and_no_other(cli: CommandLine) -> None:
     """Proves: undo is refused before anything is changed, with the command that helps and the dataset that needs it;
     one that is locked and has nothing in the log is no obstacle, though others write."""
@@ -97,4 +121,23 @@ def test_a_pool_under_another_name_and_guid_is_still_the_one(cli: CommandLine) -
     ending = cli.ending("undo", run)
     assert (ending.code, ending.state) == (0, "undone"), ending
     assert is_as_before(guest, "other")
+    assert guest.digests("nvme0") == blank
+
+
+def test_an_exported_pool_keeps_its_log_and_a_destroyed_one_frees_the_ssds(cli: CommandLine) -> None:
+    """Proves: undo changes nothing on an SSD that an exported pool may need and says to import it; once the pool was
+    destroyed, the same undo ends with blank SSDs and says so."""
+    guest = cli.guest
+    blank = guest.digests("nvme0")
+    run = cli.apply(*wish(guest, "nvme0", cache=("nvme0",)))
+    guest.run("zpool export tank")
+    held = guest.digests("nvme0")
+    ending = cli.ending("undo", run)
+    assert (ending.code, ending.state) == (3, "applied"), ending
+    assert "zpool import tank" in ending.reasons
+    assert guest.digests("nvme0") == held
+    guest.run("zpool import tank && zpool destroy tank")
+    ending = cli.ending("undo", run)
+    assert (ending.code, ending.state) == (0, "undone"), ending
+    assert "destroyed" in ending.reasons
     assert guest.digests("nvme0") == blank
