@@ -38,6 +38,11 @@ def status(guest: Guest, pool: str = "tank") -> str:
     return guest.run(["zpool", "status", "-P", pool]).stdout
 
 
+def wait_for_log(guest: Guest, state: str) -> None:
+    """Until the only log of the pool is in a state."""
+    guest.run(f"until zpool status -P tank | grep -Eq 'by-(partuuid|id)/[^ ]+ +{state}'; do sleep 0.3; done")
+
+
 def is_as_before(guest: Guest, pool: str = "tank") -> bool:
     """Whether the pool is well and has neither a log nor a cache."""
     said = status(guest, pool)
@@ -85,6 +90,25 @@ def test_a_dead_ssd_does_not_keep_the_other_one(cli: CommandLine) -> None:
     assert (ending.code, ending.state) == (0, "undone"), ending
     assert guest.digests("nvme0", "nvme1") == blank
     guest.run(CHECK)
+
+
+def test_the_only_log_is_taken_out_although_its_ssd_answers_with_errors(cli: CommandLine) -> None:
+    """Proves: the pool is freed of the log while its SSD does not work, and the run needs attention for as long as its
+    slice stands there; once the SSD works again, the same undo ends it."""
+    guest = cli.guest
+    blank = guest.digests("nvme0")
+    run = cli.apply(*wish(guest, "nvme0"))
+    guest.run("zfs create -o sync=always tank/busy")
+    guest.fail("nvme0")
+    guest.run(FILE.format("busy", "oflag=sync"))
+    wait_for_log(guest, "FAULTED")
+    ending = cli.ending("undo", run)
+    assert (ending.code, ending.state) == (5, "attention"), ending
+    assert is_as_before(guest)
+    guest.fail("nvme0", on=False)
+    ending = cli.ending("undo", run)
+    assert (ending.code, ending.state) == (0, "undone"), ending
+    assert guest.digests("nvme0") == blank
 
 
 def test_a_log_with_blocks_of_a_locked_dataset_waits_for_the_key_and_no_other(cli: CommandLine) -> None:
