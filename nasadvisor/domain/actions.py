@@ -79,6 +79,15 @@ class Slice:
             and part.size_bytes == self.size_bytes
         )
 
+    def is_phantom(self, disk: Disk, part: Partition) -> bool:
+        """Whether a partition is one that only the kernel still has where this slice was.
+
+        It could not read the table anew while another partition was in use, and nobody told it of the one that went;
+        udev, which reads the table itself, knows no PARTUUID for it.
+        """
+        place = (self.disk_key, self.number, self.start_bytes, self.size_bytes)
+        return not part.partuuid and (disk.key, part.number, part.start_bytes, part.size_bytes) == place
+
     def as_partition(self) -> Partition:
         """The partition as the inventory will show it."""
         return Partition(

@@ -331,6 +331,10 @@ class Inventory:
         """Every partition with this PARTUUID, with its disk: more than one where a disk is a copy of another."""
         return tuple((d, p) for d in self.disks for p in d.partitions if p.partuuid == partuuid)
 
+    def parts(self) -> Iterator[tuple[Disk, Partition]]:
+        """Every partition, with its disk."""
+        return ((disk, part) for disk in self.disks for part in disk.partitions)
+
     def partition_at(self, path: str) -> tuple[Disk, Partition] | None:
         """The partition that has this persistent name or kernel path; None for the empty path of an unknown one."""
         return next(((d, p) for d in self.disks for p in d.partitions if path and p.is_at(path)), None)

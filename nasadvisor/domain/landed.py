@@ -20,7 +20,7 @@ from nasadvisor.domain.actions import (
     Slice,
     UndoAction,
 )
-from nasadvisor.domain.inventory import Inventory, Pool, TableKind, Vdev
+from nasadvisor.domain.inventory import Inventory, Partition, Pool, TableKind, Vdev
 from nasadvisor.domain.undo import Outcome
 
 
@@ -76,9 +76,15 @@ def gone(action: UndoAction, inventory: Inventory) -> bool:
         case DetachLog(leg=piece):
             return _is_out(action.pool_guid, action.vdev_guid, (piece,), inventory)
         case DeleteSlice(slice=piece):
-            return inventory.disk(piece.disk_key) is not None and not inventory.partitions(piece.partuuid)
+            is_there = bool(inventory.partitions(piece.partuuid)) or phantom_of(piece, inventory) is not None
+            return inventory.disk(piece.disk_key) is not None and not is_there
         case RestoreTable():
             return False
+
+
+def phantom_of(piece: Slice, inventory: Inventory) -> Partition | None:
+    """What only the kernel still shows of a slice."""
+    return next((part for disk, part in inventory.parts() if piece.is_phantom(disk, part)), None)
 
 
 def _is_out(pool_guid: str, vdev_guid: str, pieces: tuple[Slice, ...], inventory: Inventory) -> bool:

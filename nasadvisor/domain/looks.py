@@ -27,7 +27,7 @@ from nasadvisor.domain.actions import (
 )
 from nasadvisor.domain.inventory import NAMELESS_POOL, Hold, HoldKind, Inventory
 from nasadvisor.domain.statements import Refused
-from nasadvisor.domain.table_area import Area, ImageDamaged, check_area
+from nasadvisor.domain.table_area import Area, ImageDamaged, check_area, entries_of
 from nasadvisor.domain.tables import OwnTable
 from nasadvisor.domain.units import MIB
 
@@ -196,11 +196,24 @@ def _against_rewriting(piece: Slice, look: Look, own: OwnTable | None, inventory
     if disk is None or look.table is None:
         yield no.DiskGone(piece.disk_key)
         return
+    if not inventory.partitions(piece.partuuid):
+        yield from _against_phantom(piece, look.table)
+        return
     try:
         check_area(look.table)
     except ImageDamaged:
         if own is None or not own.is_own_behind_mbr(look.table):
             yield no.TableNotOurs(disk)
+
+
+def _against_phantom(piece: Slice, table: Area) -> Iterator[Refused]:
+    """The kernel is told of a partition that went only if the table does not list one of that number."""
+    try:
+        listed = [entry.number for entry in entries_of(table)]
+    except ImageDamaged:
+        listed = [piece.number]
+    if piece.number in listed:
+        yield no.SliceGone(piece)
 
 
 def _is_left_behind(label: SliceLabel, pool_guid: str, inventory: Inventory) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from nasadvisor.domain.gaps import MAX_AREA_BYTES
-from nasadvisor.domain.gpt import SIGNATURE, GptUnreadable, parse_header
+from nasadvisor.domain.gpt import SIGNATURE, GptEntry, GptUnreadable, parse_entries, parse_header
 from nasadvisor.domain.inventory import Disk
 from nasadvisor.domain.lifecycle import DiskImage
 
@@ -103,6 +103,23 @@ def check_area(area: Area) -> None:
         raise ImageDamaged("the copy of its partition entries is missing or wrong")
     if copy.table_uuid != header.table_uuid:
         raise ImageDamaged("its two headers are of different tables")
+
+
+def entries_of(area: Area) -> tuple[GptEntry, ...]:
+    """The partitions that the first table of an area lists.
+
+    Raises:
+        ImageDamaged: it cannot be read.
+    """
+    sector = _header_place(area.head)
+    if sector is None:
+        return ()
+    try:
+        header = parse_header(area.head[sector:], sector)
+        start = header.entries_start_bytes
+        return parse_entries(area.head[start : start + header.entries_size_bytes], header, sector)
+    except GptUnreadable as error:
+        raise ImageDamaged(str(error)) from error
 
 
 def _header_place(head: bytes) -> int | None:

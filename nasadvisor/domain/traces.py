@@ -26,7 +26,11 @@ class Traces:
 def traces_of(plan: Plan, inventory: Inventory, guids: Iterable[str] = ()) -> Traces:
     """What a host shows of a plan that was run; `guids` are those of the vdevs that the run made, as recorded."""
     made = {piece.partuuid for piece in plan.slices}
-    slices = tuple((disk, part) for disk in inventory.disks for part in disk.partitions if part.partuuid in made)
+    slices = tuple(
+        (disk, part)
+        for disk, part in inventory.parts()
+        if part.partuuid in made or any(piece.is_phantom(disk, part) for piece in plan.slices)
+    )
     paths = {name for piece in plan.slices for name in (piece.partuuid_path, piece.path)}
     paths |= {name for _, part in slices for name in (part.path, *part.links, f"/dev/{part.kernel_name}")}
     known = set(guids)

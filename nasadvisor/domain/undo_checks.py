@@ -17,6 +17,7 @@ from nasadvisor.domain.actions import (
 )
 from nasadvisor.domain.checks import against_hole, against_place, against_pool_member
 from nasadvisor.domain.inventory import Disk, HoldKind, Inventory, Pool, TableKind, Vdev
+from nasadvisor.domain.landed import phantom_of
 from nasadvisor.domain.statements import Allowed, Answer, Refused
 
 USABLE = frozenset({"ONLINE", "DEGRADED"})
@@ -141,6 +142,10 @@ def _against_slice(piece: Slice, inventory: Inventory) -> Iterator[Refused]:
     removed as that of an exported pool.
     """
     copies = inventory.partitions(piece.partuuid)
+    phantom = phantom_of(piece, inventory)
+    if phantom and not copies:
+        yield from (no.SliceHeld(piece, hold) for hold in phantom.holds if hold.kind is not HoldKind.UNREADABLE)
+        return
     if len(copies) > 1:
         yield no.SliceTwice(piece, ", ".join(disk.label for disk, _ in copies))
         return
@@ -161,10 +166,14 @@ def _against_restore(action: RestoreTable, inventory: Inventory) -> Iterator[Ref
     yield from _against_holders(disk)
     # A crash in the middle of writing a table can leave one that is not readable, or shows as of another kind. Whose it
     # is tell its sectors alone, which are asked in any case (`domain.looks`).
-    is_readable = disk.table is not TableKind.OTHER and all(hold.kind is not HoldKind.UNREADABLE for hold in disk.holds)
     other_table = disk.table is not TableKind.NONE and disk.table_uuid != action.table_uuid
-    if is_readable and (other_table or set(disk.places) != set(action.places)):
+    if is_readable(disk) and (other_table or set(disk.places) != set(action.places)):
         yield no.TableChanged(disk)
+
+
+def is_readable(disk: Disk) -> bool:
+    """Whether the host shows which partition table a disk has, or that it has none."""
+    return disk.table is not TableKind.OTHER and all(hold.kind is not HoldKind.UNREADABLE for hold in disk.holds)
 
 
 def _against_holders(disk: Disk) -> Iterator[Refused]:

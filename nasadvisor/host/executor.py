@@ -121,6 +121,9 @@ class MachineExecutor:
 
     def _delete(self, step: DeleteSlice, inventory: Inventory) -> Ran:
         piece = step.slice
+        if not inventory.partitions(piece.partuuid):  # only the kernel still has it
+            self._tell_kernel(piece, inventory, "--delete")
+            return ()
         disk = _known(piece.disk_key, inventory)
         with open_disk(piece.disk_path, disk, self.machine.disks.identify, os.O_RDONLY):
             pass  # it is the disk that is meant

@@ -5,6 +5,7 @@ that was seen to show nothing of the run.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -20,6 +21,7 @@ from nasadvisor.domain.actions import (
     DetachLog,
     RemoveVdev,
     RestoreTable,
+    RewindTable,
     UndoAction,
 )
 from nasadvisor.domain.inventory import Inventory
@@ -44,9 +46,10 @@ from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.traces import pool_now, traces_of
 from nasadvisor.domain.undo import Left, Outcome, at_pool, stays_after_undo, undo_of
+from nasadvisor.domain.undo_checks import is_readable
 from nasadvisor.domain.undo_skips import away_from, why_skipped
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.gate import Gate, Ran
+from nasadvisor.host.gate import Gate, Permit, Ran
 from nasadvisor.host.logbook import Logbook
 from nasadvisor.host.steps import own_table, run_permit
 
@@ -172,6 +175,8 @@ class _Undoing:
         A pool that does not let go of a vdev ends it: nothing else of the run can be free. An SSD that does not let
         itself be written to keeps nobody from freeing the other one.
         """
+        with suppress(HostError):  # what cannot be read stays as it is, and each step says so
+            self._rewind_torn_tables(actions)
         for number, action in enumerate(actions):
             try:
                 self._step(number, action)
@@ -180,6 +185,21 @@ class _Undoing:
                 if isinstance(action, RemoveVdev | DetachLog):
                     break
         return self._end(actions)
+
+    def _rewind_torn_tables(self, actions: tuple[UndoAction, ...]) -> None:
+        """Where a step was cut off and left a table that nobody can read, bring back the one that it found.
+
+        Else its slices would be hidden, and what they hold would stay in space that looks free.
+        """
+        for action in actions:
+            own = own_table(self.book, action)
+            disk = self.inventory.disk(action.disk_key) if isinstance(action, RestoreTable) else None
+            if not isinstance(action, RestoreTable) or disk is None or own is None or is_readable(disk):
+                continue
+            permit = self.gate.ask(RewindTable(action.disk_key, action.disk_path), self.inventory, own)
+            if isinstance(permit, Permit) and permit.look.table != own.last:
+                self.gate.do(permit)
+                self.inventory = self.gate.inventory()
 
     def _step(self, number: int, action: UndoAction) -> None:
         book, inventory = self.book, self.inventory

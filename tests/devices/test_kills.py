@@ -14,8 +14,6 @@ from tests.devices.loops import LoopDisk
 from tests.devices.machine import LoopMachine
 from tests.devices.runner import Killed
 
-PHANTOM = "an undo that is asked for again does not look for the partition that only the kernel still shows"
-
 
 @contextmanager
 def blank(machine: LoopMachine) -> Iterator[LoopDisk]:
@@ -39,7 +37,7 @@ def in_use(machine: LoopMachine) -> Iterator[LoopDisk]:
 Scene = Callable[[LoopMachine], AbstractContextManager[LoopDisk]]
 BLANK = pytest.param(blank, id="blank")
 IN_USE = pytest.param(in_use, id="in-use")
-IN_USE_UNDO = pytest.param(in_use, id="in-use", marks=pytest.mark.xfail(strict=True, reason=PHANTOM))
+IN_USE_UNDO = pytest.param(in_use, id="in-use")
 
 
 def plan_on(bench: Bench, ssd: LoopDisk, number: int) -> Plan:
