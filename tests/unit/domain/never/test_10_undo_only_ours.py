@@ -21,6 +21,8 @@ from nasadvisor.domain.inventory import NAMELESS_POOL, Hold, HoldKind, TableKind
 from nasadvisor.domain.looks import ACTIVE, DESTROYED, EXPORTED, L2CACHE, Look, Signature, SliceLabel
 from nasadvisor.domain.plan import PlanRequest
 from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.table_area import Area
+from nasadvisor.domain.tables import OwnTable
 from nasadvisor.domain.undo import Outcome, cannot_be_undone, undo_of
 from nasadvisor.domain.undo_checks import can_undo
 from nasadvisor.domain.units import GIB, MIB
@@ -236,15 +238,23 @@ def test_a_slice_is_deleted_by_a_name_of_its_own_disk() -> None:
     assert code_of(can_undo(DeleteSlice(wrong, TANK), inventory)) == "disk-changed"
 
 
+def test_whose_a_table_of_another_kind_is_tell_its_sectors() -> None:
+    """udev calls a table so of which only the protective MBR is whole; and one that somebody else made."""
+    restore = RestoreTable(NVME1, disk_of(home_server(), NVME1).path, TABLE_UUID, ())
+    other = with_disk(home_server(), NVME1, table=TableKind.OTHER, table_uuid="")
+    theirs = Area(b"somebody's table".ljust(1024), b"")
+    own = OwnTable(Area(bytes(1024), b""), Area(bytes(1024), b""), (Area(bytes(1024), b""),))
+    seen = {area: Gate(InOrder(other, Look(table=area))).against(restore, other, own) for area in (theirs, own.before)}
+    assert [refused.code for refused in seen[theirs]] == ["table-changed"]
+    assert seen[own.before] == ()
+
+
 def test_the_old_table_comes_back_if_nothing_else_changed() -> None:
     inventory = with_disk(home_server(), NVME1, table=TableKind.GPT, table_uuid=TABLE_UUID)
     path = disk_of(inventory, NVME1).path
     restore = RestoreTable(NVME1, path, TABLE_UUID, ())
     assert code_of(can_undo(restore, inventory)) == ""
     assert code_of(can_undo(restore, with_disk(inventory, NVME1, table_uuid="other"))) == "table-changed"
-    assert code_of(can_undo(restore, with_disk(inventory, NVME1, table=TableKind.OTHER, table_uuid=""))) == (
-        "table-changed"
-    )
     torn = with_disk(inventory, NVME1, table=TableKind.NONE, table_uuid="")
     assert code_of(can_undo(restore, torn)) == ""
     assert code_of(can_undo(restore, with_disk(torn, NVME1, holds=(Hold(HoldKind.LVM, "vg"),)))) == "disk-lvm"
