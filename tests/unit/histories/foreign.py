@@ -57,6 +57,10 @@ class Foreigner:
 
     def sits_on(self, partuuids: set[str]) -> bool:
         """Whether something of theirs lies in one of these slices, or took its place."""
+        if "reguid" in self.did and any(
+            label.may_be_needed for each in self.world.ssds for label in each.labels.values()
+        ):
+            return True  # a label that its pool could not rewrite names a pool that nobody knows; only people can tell
         for each in self.world.ssds:
             theirs = [claim for claim in self.claims if claim.ssd == each.name]
             places = {part.start_bytes // MIB for part in each.parts() if part.partuuid in partuuids}
@@ -105,12 +109,12 @@ class Foreigner:
 
     def add_partition(self) -> None:
         each = self._some()
-        if each and each.parts():
+        if each and each.parts() and each.is_whole():
             self._add_to(each, 9, 1800)
 
     def change_disk_uuid(self) -> None:
         each = self._some()
-        if each and each.parts():
+        if each and each.parts() and each.is_whole():
             new = uuid.uuid4()
             _edit_headers(each, lambda header: header[:56] + new.bytes_le + header[72:])
             self._claim(each, "disk uuid", lambda now: now.table()[1] == str(new))
@@ -156,7 +160,7 @@ class Foreigner:
 
     def delete_slice(self) -> None:
         found = self._idle_slice()
-        if found and not found[0].is_broken():
+        if found and found[0].is_whole():
             each, part = found
             _edit_entries(each, part.number, bytes(ENTRY.size))
             place = part.start_bytes // MIB

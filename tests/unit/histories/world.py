@@ -98,6 +98,11 @@ class Ssd:
                 continue
         return TableKind.NONE, ""
 
+    def is_whole(self) -> bool:
+        """Whether both copies of its table are whole, and the same."""
+        second = self._entries(self.tail, len(self.tail) - SECTOR, 0)
+        return bool(second) and second == self._entries(self.head, SECTOR, 2 * SECTOR)
+
     def is_broken(self) -> bool:
         """Whether a table is there and its first copy is not whole."""
         return self.table()[0] is TableKind.GPT and not self._entries(self.head, SECTOR, 2 * SECTOR)
