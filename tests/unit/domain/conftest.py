@@ -22,7 +22,7 @@ def examples() -> tuple[Example, ...]:
     """
     found: list[Example] = []
 
-    @settings(max_examples=300, phases=[Phase.generate], database=None, derandomize=True)
+    @settings(max_examples=600, phases=[Phase.generate], database=None, derandomize=True)
     @given(st.data())
     def make_up(data: st.DataObject) -> None:
         inventory = data.draw(inventories())
