@@ -92,6 +92,7 @@ def test_a_dead_ssd_does_not_keep_the_other_one(cli: CommandLine) -> None:
     guest.run(CHECK)
 
 
+@pytest.mark.long
 def test_the_only_log_is_taken_out_although_its_ssd_answers_with_errors(cli: CommandLine) -> None:
     """Proves: the pool is freed of the log while its SSD does not work, and the run needs attention for as long as its
     slice stands there; once the SSD works again, the same undo ends it."""
@@ -148,6 +149,7 @@ def test_a_pool_under_another_name_and_guid_is_still_the_one(cli: CommandLine) -
     assert guest.digests("nvme0") == blank
 
 
+@pytest.mark.long
 def test_an_exported_pool_keeps_its_log_and_a_destroyed_one_frees_the_ssds(cli: CommandLine) -> None:
     """Proves: undo changes nothing on an SSD that an exported pool may need and says to import it; once the pool was
     destroyed, the same undo ends with blank SSDs and says so."""
@@ -165,3 +167,90 @@ def test_an_exported_pool_keeps_its_log_and_a_destroyed_one_frees_the_ssds(cli: 
     assert (ending.code, ending.state) == (0, "undone"), ending
     assert "destroyed" in ending.reasons
     assert guest.digests("nvme0") == blank
+
+
+@pytest.mark.long
+def test_a_copy_of_an_ssd_is_not_taken_for_none(cli: CommandLine) -> None:
+    """Proves: beside a copy of the SSD, the same PARTUUIDs are there twice; undo changes neither and says so."""
+    guest = cli.guest
+    blank = guest.digests("nvme0", "sas0")
+    run = cli.apply(*wish(guest, "nvme0"))
+    disks = guest.disks()
+    guest.run(f"dd if={disks['nvme0'].device} of={disks['sas0'].device} bs=1M count=8 conv=fsync status=none")
+    guest.run(f"sgdisk --move-second-header {disks['sas0'].device} && udevadm settle")
+    held = guest.digests("nvme0", "sas0")
+    ending = cli.ending("undo", run)
+    assert ending.code in (3, 5), ending
+    assert ending.state != "undone"
+    assert "copy" in ending.reasons
+    assert guest.digests("nvme0", "sas0") == held
+    guest.run(f"wipefs --all {disks['sas0'].device} && blkdiscard {disks['sas0'].device} && udevadm settle")
+    ending = cli.ending("undo", run)
+    assert (ending.code, ending.state) == (0, "undone"), ending
+    assert guest.digests("nvme0", "sas0") == blank
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("records", [1, 2, 5])
+def test_a_journal_that_was_rolled_back_does_not_hide_what_is_there(cli: CommandLine, records: int) -> None:
+    """Proves: the journal is as old as a snapshot of the root pool would have it; undo finds log, cache and slices on
+    the host, and ends with blank SSDs or says what is left, never *undone* with something there."""
+    guest = cli.guest
+    blank = guest.digests("nvme0")
+    run = cli.apply(*wish(guest, "nvme0", cache=("nvme0",)))
+    journal = cli.journal(run)
+    guest.run(f"head -n {records} {journal} > {journal}.old && mv {journal}.old {journal}")
+    ending = cli.ending("undo", run)
+    if ending.state == "undone":
+        assert ending.code == 0
+        assert is_as_before(guest)
+    else:
+        assert (ending.code, ending.state) == (5, "attention"), ending
+        assert ending.reasons
+    assert "byte for byte" not in ending.notes or guest.digests("nvme0") == blank
+    left = guest.run("ls /dev/disk/by-partuuid").stdout
+    made = [piece.partuuid for piece in cli.shown(run).plan.slices]
+    assert ending.state != "undone" or not [partuuid for partuuid in made if partuuid in left]
+
+
+@pytest.mark.long
+def test_a_suspended_pool_is_named_and_nothing_hangs(cli: CommandLine) -> None:
+    """Proves: undo on a pool whose disk does not answer is refused at once, `doctor` does not call the pools well, and
+    once the disk answers again the undo ends with a blank SSD."""
+    guest = cli.guest
+    blank = guest.digests("nvme0")
+    guest.run(f"zpool create -o ashift=12 attic {guest.disks()['sata0'].by_id}")
+    run = cli.apply(*wish(guest, "nvme0"), pool="attic")
+    guest.fail("sata0")
+    guest.run("nohup dd if=/dev/urandom of=/attic/file bs=1M count=20 conv=fsync > /dev/null 2>&1 < /dev/null &")
+    guest.run("until zpool list -Ho health attic | grep --quiet SUSPENDED; do sleep 0.5; done")
+    ending = cli.ending("undo", run)
+    assert (ending.code, ending.state) == (3, "applied"), ending
+    assert "zpool clear attic" in ending.reasons
+    assert "attic" in cli("doctor").stdout
+    guest.fail("sata0", on=False)
+    guest.run("until zpool clear attic && zpool list -Ho health attic | grep --quiet ONLINE; do sleep 0.5; done")
+    ending = cli.ending("undo", run)
+    assert (ending.code, ending.state) == (0, "undone"), ending
+    assert guest.digests("nvme0") == blank
+
+
+@pytest.mark.long
+def test_what_somebody_added_to_the_ssd_stays_and_the_table_is_not_written_over_it(cli: CommandLine) -> None:
+    """Proves: a partition made after the run keeps every byte through the undo; the step that would have written the
+    old table back is shown as left out, and the pool and our slices are taken back."""
+    guest = cli.guest
+    disk = guest.disks()["nvme0"].by_id
+    run = cli.apply(*wish(guest, "nvme0", cache=("nvme0",)))
+    guest.run(f"sgdisk --new=9:8G:+1G {disk}; partprobe {disk}; partx --add --nr 9 {disk}; udevadm settle")
+    guest.run(f"mkfs.ext4 -q {disk}-part9 && mkdir -p /mnt/friend && mount {disk}-part9 /mnt/friend")
+    guest.run("cp /etc/services /mnt/friend/ && sync")
+    ending = cli.ending("undo", run)
+    assert (ending.code, ending.state) == (0, "undone"), ending
+    assert "is not the old one" in ending.notes
+    restoring = [step for step in cli.shown(run).undo_steps if step.what.code == "restore-table"]
+    assert [step.state for step in restoring] == ["skipped"]
+    assert is_as_before(guest)
+    guest.run("umount /mnt/friend")
+    guest.run(f"fsck.ext4 -fn {disk}-part9 && mount -o ro {disk}-part9 /mnt/friend")
+    guest.run("cmp /etc/services /mnt/friend/services")
