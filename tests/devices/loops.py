@@ -153,6 +153,10 @@ class LoopDisk:
 
     def digest(self) -> dict[int, str]:
         """A checksum of every piece of the whole file that is not all zeros, by its offset: equal for equal bytes."""
+        return {at: hashlib.sha256(data).hexdigest() for at, data in self.content().items()}
+
+    def content(self) -> dict[int, bytes]:
+        """Every piece of the whole file that is not all zeros, by its offset."""
         if self.name:
             self.flush()
         return dict(_pieces(self.file))
@@ -172,7 +176,7 @@ class LoopDisk:
             os.close(descriptor)
 
 
-def _pieces(file: Path) -> Iterator[tuple[int, str]]:
+def _pieces(file: Path) -> Iterator[tuple[int, bytes]]:
     zeros = bytes(CHUNK_BYTES)
     descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -184,7 +188,7 @@ def _pieces(file: Path) -> Iterator[tuple[int, str]]:
                 return
             data = os.pread(descriptor, CHUNK_BYTES, at)
             if data != zeros[: len(data)]:
-                yield at, hashlib.sha256(data).hexdigest()
+                yield at, data
             at += CHUNK_BYTES
     finally:
         os.close(descriptor)
