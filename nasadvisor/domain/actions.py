@@ -399,6 +399,7 @@ class ClearSlice:
     """Write zeros over what a step that was cut off left at both ends of a slice of ours."""
 
     slice: Slice
+    pool_name: str
     pool_guid: str
     action: Literal["clear-slice"] = "clear-slice"
 
@@ -421,7 +422,7 @@ def cleaning_of(action: Action) -> tuple[Cleaning, ...]:
         case CreateSlice(slice=piece):
             return (RewindTable(piece.disk_key, piece.disk_path),)
         case AddLog() | AddCache() | AttachLog():
-            return tuple(ClearSlice(piece, action.pool_guid) for piece in slices_of(action))
+            return tuple(ClearSlice(piece, action.pool_name, action.pool_guid) for piece in slices_of(action))
         case SaveTable() | DropLogLeg():
             return ()
 

@@ -42,7 +42,7 @@ def _against_cleaning(action: Cleaning, inventory: Inventory) -> Iterator[Refuse
             yield from _against_holders(disk) if disk else ()
         case ClearSlice(slice=piece):
             if inventory.pool(action.pool_guid) is None:
-                yield no.NoPool(action.pool_guid)
+                yield no.PoolAway(action.pool_name, action.pool_guid)
             yield from _against_slice(piece, inventory)
 
 

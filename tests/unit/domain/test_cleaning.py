@@ -19,7 +19,7 @@ def rewind() -> RewindTable:
 
 def clear() -> tuple[Inventory, ClearSlice]:
     inventory, log = log_on(NVME1)
-    return inventory, ClearSlice(log.legs[0], TANK)
+    return inventory, ClearSlice(log.legs[0], "tank", TANK)
 
 
 def holding(inventory: Inventory, *holds: Hold) -> Inventory:
@@ -49,7 +49,9 @@ def test_a_table_is_not_rewound_on_another_disk_than_the_planned_one() -> None:
 def test_a_slice_is_cleared_for_the_pool_that_it_was_made_for() -> None:
     inventory, step = clear()
     assert code_of(can_clean(step, inventory)) == ""
-    assert code_of(can_clean(step, with_pool(inventory, guid="99"))) == "pool-gone"
+    away = can_clean(step, with_pool(inventory, guid="99"))
+    assert code_of(away) == "pool-away"
+    assert "`zpool import tank`" in str(away)
 
 
 def test_a_label_that_was_left_behind_does_not_keep_a_slice_from_being_cleared() -> None:

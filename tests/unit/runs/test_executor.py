@@ -354,7 +354,7 @@ def test_vdevs_are_taken_out_by_the_commands_that_are_shown(stage: Stage) -> Non
 
 def test_a_slice_is_cleared_by_zeros_alone(stage: Stage) -> None:
     inventory, log = log_on(NVME1)
-    assert executor(stage).do(permit_for(ClearSlice(log.legs[0], TANK), inventory)) == ()
+    assert executor(stage).do(permit_for(ClearSlice(log.legs[0], "tank", TANK), inventory)) == ()
     assert stage.events == [f"blank {log.legs[0].partuuid_path}", SETTLE]
 
 
