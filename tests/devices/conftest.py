@@ -45,3 +45,9 @@ def bench(machine: LoopMachine, tmp_path: Path) -> Bench:
 def ssds(machine: LoopMachine) -> tuple[LoopDisk, LoopDisk]:
     """Two blank SSDs."""
     return machine.add_disk(), machine.add_disk()
+
+
+@pytest.fixture(params=[pytest.param(3, id="some"), pytest.param(1, id="all", marks=pytest.mark.long)])
+def every(request: pytest.FixtureRequest) -> int:
+    """Of the points at which a run can be cut off, every so-manieth is tried; each one takes seconds."""
+    return int(request.param)
