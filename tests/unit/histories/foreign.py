@@ -16,6 +16,7 @@ from tests.unit.histories.world import ENTRY, HEAD, SECTOR, SIZE, TAIL_START, Ss
 
 LINUX = uuid.UUID("0fc63daf-8483-4772-8e79-3d69d8477de4")
 BOOT_CODE = 440
+OTHER_POOL = "555"
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,8 @@ class Foreigner:
         for each in self.world.ssds:
             theirs = [claim for claim in self.claims if claim.ssd == each.name]
             places = {part.start_bytes // MIB for part in each.parts() if part.partuuid in partuuids}
+            if any(label.pool_guid == OTHER_POOL for place, label in each.labels.items() if place in places):
+                return True
             in_slices = {f"{what} {place}" for what in ("content", "label") for place in places}
             over_table = {"content 0", f"bytes {2 * SECTOR}"} if places else set()
             if any(claim.what in in_slices | over_table for claim in theirs):
@@ -145,7 +148,7 @@ class Foreigner:
         if found:
             each, part = found
             place = part.start_bytes // MIB
-            label = SliceLabel(EXPORTED, 7, "tank", "555", self.world.guid())
+            label = SliceLabel(EXPORTED, 7, "tank", OTHER_POOL, self.world.guid())
             each.labels[place] = label
             self._claim(each, f"label {place}", lambda now: now.labels.get(place) == label)
 
