@@ -50,6 +50,10 @@ mutants: venv ## Change what guards the disks, one thing at a time, and see a te
 freeze: venv ## Keep today's stored forms in tests/golden, so that every later release reads them
 	@DJANGO_SETTINGS_MODULE=nasadvisor.settings $(BIN)/python -m tests.unit.stored.freeze
 
+.PHONY: codes
+codes: venv ## Write what `nasadvisor explain` and docs/codes.md say of each code, from the code
+	@$(BIN)/python -m tests.unit.explain.gather
+
 .PHONY: evidence
 evidence: test-tools ## Check the verdicts in the lab against what is measured (40 min); writes docs/evidence.md
 	@$(BIN)/python -m tests.evidence

@@ -6,6 +6,7 @@ from nasadvisor import __version__
 from nasadvisor.cli.advising import advise
 from nasadvisor.cli.doctor import doctor
 from nasadvisor.cli.errors import SentenceGroup
+from nasadvisor.cli.explain import explain
 from nasadvisor.cli.forecasting import forecast
 from nasadvisor.cli.health import health
 from nasadvisor.cli.joining import join, leave
@@ -29,7 +30,7 @@ def main() -> None:
 
 COMMANDS = (
     *(inventory, pools, advise, probe, plan, apply, runs, show, undo, finish, keep),
-    *(health, report, forecast, join, leave, doctor),
+    *(health, report, forecast, explain, join, leave, doctor),
     *(note_installed, may_go_back),
 )
 for command in COMMANDS:

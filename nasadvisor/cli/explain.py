@@ -1,0 +1,63 @@
+"""`nasadvisor explain`: what a code means that a refusal, a warning, a finding or an error carries."""
+
+import json
+
+import click
+
+from nasadvisor.cli.errors import Misuse, json_option
+from nasadvisor.cli.tables import heading, paragraph, table
+from nasadvisor.explain.codes import Code, Meaning, codes, nearest
+from nasadvisor.stored.documents import to_document
+
+
+@click.command()
+@click.argument("code", required=False)
+@json_option
+def explain(code: str | None, as_json: bool) -> None:
+    """Say what a code means, such as too-small: what to do, and in which state the pool is. Without one, list all."""
+    if code is None:
+        _list(as_json)
+        return
+    found = codes().get(code.strip().lower())
+    if found is None:
+        raise Misuse(_unknown(code))
+    if as_json:
+        click.echo(json.dumps(to_document(found), ensure_ascii=False))
+    else:
+        _print(found)
+
+
+def _list(as_json: bool) -> None:
+    found = codes().values()
+    if as_json:
+        click.echo(json.dumps([to_document(each) for each in found], ensure_ascii=False))
+    else:
+        rows = [(each.code, ", ".join(_title(meaning) for meaning in each.meanings)) for each in found]
+        table(("CODE", "WHAT"), rows)
+
+
+def _print(found: Code) -> None:
+    for number, meaning in enumerate(found.meanings):
+        if number:
+            click.echo()
+        click.echo(f"{found.code}: {_title(meaning)}")
+        for sentence in meaning.sentences:
+            paragraph(f"“{sentence}”")
+        if meaning.more:
+            heading("What it means")
+            for text in meaning.more:
+                paragraph(text)
+        heading(f"What holds for every {meaning.kind}")
+        paragraph(meaning.frame)
+        paragraph(f"More: {meaning.guide}")
+
+
+def _title(meaning: Meaning) -> str:
+    levels = f" ({', '.join(meaning.levels)})" if meaning.levels else ""
+    return f"{meaning.kind}{levels}"
+
+
+def _unknown(code: str) -> str:
+    near = nearest(code)
+    hint = f"Did you mean {', '.join(near)}?" if near else "`nasadvisor explain` lists them all."
+    return f"There is no code {code!r}. {hint}"

@@ -1,0 +1,101 @@
+"""A code and all that can be said about it, the catalogue as a whole, and the nearest to what somebody typed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from nasadvisor.domain.statements import Level
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.stored.documents import from_json
+
+CATALOGUE: Final = Path(__file__).with_name("catalogue.json")
+
+MOST_NEAREST: Final = 5
+
+
+class Kind(StrEnum):
+    """In what way a code is met."""
+
+    REFUSAL = "refusal"
+    WARNING = "warning"
+    FINDING = "finding"
+    ERROR = "error"
+
+
+FRAMES: Final = {
+    Kind.REFUSAL: _(
+        "A rule forbids it, and no option or button gets around a rule. Before a run nothing was changed. In the "
+        "middle of a run the step was not begun, and what the run had done is taken back. An undo that is refused as a "
+        "whole changed nothing; one that met it on its way left that step as it is, took back what it could, and can "
+        "be asked for again. It is over once what the sentence names is put right."
+    ),
+    Kind.WARNING: _(
+        "It is said before a plan is applied, or of an undo. It changes nothing and forbids nothing. A critical one "
+        "wants a tick of its own before the plan can be applied; the others are there to be read."
+    ),
+    Kind.FINDING: _(
+        "It is read off the host and changes nothing by itself. One with the level warning or critical is an alert: it "
+        "is told once, and again only if it grows. It can be acknowledged, and it is over by itself once the host no "
+        "longer shows it."
+    ),
+    Kind.ERROR: _(
+        "Something could not be done, and the sentence says how far it came. In the middle of a run, what was done "
+        "before is taken back; if that is not possible either, the run needs attention and says what to do."
+    ),
+}
+"""What holds for all codes of a kind: whether it can be accepted, and in which state the pool is."""
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """One way in which a code is met.
+
+    `sentences` are the templates it is said with, their values in braces; `more` is what is said beyond them. `levels`
+    is empty for refusals and errors. `guide` is the page in docs that goes further.
+    """
+
+    kind: Kind
+    sentences: tuple[str, ...]
+    more: tuple[str, ...]
+    levels: tuple[Level, ...]
+    guide: str
+
+    @property
+    def frame(self) -> str:
+        """What holds for all of its kind, as a template."""
+        return FRAMES[self.kind]
+
+
+@dataclass(frozen=True)
+class Code:
+    """A code and what it means; one code can be met in several ways, as a finding and as a refusal."""
+
+    code: str
+    meanings: tuple[Meaning, ...]
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Every code that this program says, in order."""
+
+    codes: tuple[Code, ...]
+
+
+@cache
+def codes() -> Mapping[str, Code]:
+    """The catalogue by code."""
+    found = from_json(Catalogue, CATALOGUE.read_text(encoding="utf-8"))
+    return MappingProxyType({each.code: each for each in found.codes})
+
+
+def nearest(wanted: str) -> tuple[str, ...]:
+    """The codes that look most like what was asked for: those that contain it first, then those spelled alike."""
+    low = wanted.strip().lower().replace("_", "-").replace(" ", "-")
+    inside = [code for code in codes() if low and low in code]
+    alike = get_close_matches(low, codes(), n=MOST_NEAREST, cutoff=0.5)
+    return tuple(dict.fromkeys([*inside, *alike]))[:MOST_NEAREST]

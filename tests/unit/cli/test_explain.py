@@ -1,0 +1,58 @@
+"""`nasadvisor explain`."""
+
+import json
+
+from click.testing import CliRunner, Result
+
+from nasadvisor.cli import main
+from nasadvisor.cli.errors import ExitCode
+from nasadvisor.explain.codes import codes
+
+
+def ran(*args: str) -> Result:
+    return CliRunner().invoke(main, ["explain", *args])
+
+
+def test_it_says_what_a_code_means() -> None:
+    result = ran("too-small")
+    assert result.exit_code == ExitCode.DONE
+    assert result.output.startswith("too-small: refusal\n")
+    assert "Choose a smaller size, less reserve or another SSD." in " ".join(result.output.split())
+    assert "docs/safety.md" in result.output
+
+
+def test_a_code_that_is_a_finding_and_a_refusal_is_explained_as_both() -> None:
+    lines = ran("pool-checkpoint").output.splitlines()
+    assert "pool-checkpoint: refusal" in lines
+    assert "pool-checkpoint: finding (info)" in lines
+
+
+def test_every_code_can_be_asked_for() -> None:
+    for code in codes():
+        assert ran(code).exit_code == ExitCode.DONE
+
+
+def test_without_a_code_it_lists_all() -> None:
+    result = ran()
+    assert result.exit_code == ExitCode.DONE
+    assert len(result.output.splitlines()) == len(codes()) + 1
+
+
+def test_it_answers_in_json() -> None:
+    found = json.loads(ran("same-disk", "--json").output)
+    assert found["code"] == "same-disk"
+    assert found["meanings"][0]["kind"] == "refusal"
+    assert [each["code"] for each in json.loads(ran("--json").output)] == list(codes())
+
+
+def test_an_unknown_code_is_wrong_use_and_answered_with_the_nearest() -> None:
+    result = ran("too-smal")
+    assert result.exit_code == ExitCode.USAGE
+    assert "Did you mean too-small" in result.output
+    assert json.loads(ran("too-smal", "--json").stdout)["error"].startswith("There is no code 'too-smal'")
+
+
+def test_a_code_that_is_like_no_other_is_answered_with_where_all_are() -> None:
+    result = ran("xyzzyxyzzy")
+    assert result.exit_code == ExitCode.USAGE
+    assert "`nasadvisor explain` lists them all." in result.output

@@ -1,0 +1,116 @@
+"""`make codes`: makes nasadvisor/explain/catalogue.json and docs/codes.md from what the source says."""
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+from nasadvisor.domain.statements import Level
+from nasadvisor.explain.codes import CATALOGUE, FRAMES, Catalogue, Code, Kind, Meaning
+from nasadvisor.stored.documents import to_document
+from tests.unit.explain.source import Said, said_in
+
+ROOT: Final = Path(__file__).parents[3]
+PAGE: Final = ROOT / "docs" / "codes.md"
+
+PLANS: Final = frozenset({"warnings.py", "consequences.py", "undo.py", "refusals/platforms.py"})
+"""Modules whose findings are about a plan or an undo, not about a host."""
+
+GUIDES: Final = (
+    ("plugins/truenas/", "docs/truenas.md"),
+    ("plugins/proxmox/", "docs/proxmox.md"),
+    ("/wear/", "docs/wear.md"),
+    ("/smart/", "docs/wear.md"),
+    ("/forecasts.py", "docs/wear.md"),
+    ("_findings.py", "docs/health.md"),
+    ("/findings.py", "docs/health.md"),
+    ("/observe.py", "docs/health.md"),
+    ("/probing.py", "docs/evidence.md"),
+    ("/suitability.py", "docs/evidence.md"),
+    ("/spoken.py", "docs/many-hosts.md"),
+    ("/join.py", "docs/many-hosts.md"),
+    ("/notices.py", "docs/architecture.md"),
+    ("/trials.py", "docs/architecture.md"),
+    ("", "docs/safety.md"),
+)
+"""The page that goes further, by a part of the module's path; the first that fits counts."""
+
+PAGE_HEAD: Final = """# Codes
+
+Every refusal, warning, finding and error has a code. It stands in the answers of `--json`, in the API and in alerts,
+and never changes its meaning. `nasadvisor explain CODE` and the page `/explain/CODE/` of the console say the same as
+this page, which is made from the code by `make codes`. Values stand in braces.
+"""
+
+
+def gathered() -> tuple[Code, ...]:
+    """What the source says today, by code."""
+    found = sorted(_all_said(), key=lambda each: each[1].code)
+    return tuple(Code(code, tuple(_meanings(said))) for code, said in groupby(found, key=lambda each: each[1].code))
+
+
+def page(codes: Iterable[Code]) -> str:
+    """The page of the documentation."""
+    all_codes = tuple(codes)
+    lines = [PAGE_HEAD]
+    for kind in Kind:
+        of_kind = [(each.code, meaning) for each in all_codes for meaning in each.meanings if meaning.kind is kind]
+        lines.append(f"\n## {kind.value.capitalize()}s\n\n{FRAMES[kind]}\n")
+        lines.extend(_entry(code, meaning) for code, meaning in of_kind)
+    return "".join(lines)
+
+
+def _all_said() -> Iterator[tuple[str, Said]]:
+    for folder in ("nasadvisor", "plugins"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            name = path.relative_to(ROOT).as_posix()
+            yield from ((name, said) for said in said_in(path.read_text(encoding="utf-8")))
+
+
+def _meanings(said: Iterable[tuple[str, Said]]) -> Iterator[Meaning]:
+    """One for each kind in which a code is met, with all its sentences."""
+    found = list(said)
+    for kind in Kind:
+        of_kind = [(path, each) for path, each in found if _kind(path, each) is kind]
+        if of_kind:
+            yield Meaning(
+                kind,
+                _once(text for _path, each in of_kind for text in each.sentences),
+                _once(text for _path, each in of_kind for text in each.more),
+                tuple(level for level in Level if any(level in each.levels for _path, each in of_kind)),
+                next(guide for part, guide in GUIDES if part in of_kind[0][0]),
+            )
+
+
+def _kind(path: str, said: Said) -> Kind:
+    if said.maker == "HostError":
+        return Kind.ERROR
+    if said.maker == "Refused":
+        return Kind.REFUSAL
+    return Kind.WARNING if any(path.endswith(f"/{name}") for name in PLANS) else Kind.FINDING
+
+
+def _once(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))
+
+
+def _entry(code: str, meaning: Meaning) -> str:
+    levels = f" ({', '.join(level.value for level in meaning.levels)})" if meaning.levels else ""
+    said = "\n".join(f"> {text}\n" for text in meaning.sentences).replace("\n\n", "\n>\n")
+    more = "".join(f"\n{text}\n" for text in meaning.more)
+    guide = meaning.guide.removeprefix("docs/")
+    return f"\n### `{code}`{levels}\n\n{said}{more}\nSee [{guide}]({guide}).\n"
+
+
+def main() -> None:
+    """Write both."""
+    codes = gathered()
+    text = json.dumps(to_document(Catalogue(codes)), indent=1, ensure_ascii=False)
+    CATALOGUE.write_text(f"{text}\n", encoding="utf-8")
+    PAGE.write_text(page(codes), encoding="utf-8")
+    print(f"{len(codes)} codes")
+
+
+if __name__ == "__main__":
+    main()
