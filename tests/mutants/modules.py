@@ -14,6 +14,12 @@ DOMAIN: Final = (
 RUNS: Final = ("tests/unit/runs/test_gate_asks.py", "tests/unit/runs/test_runs.py")
 JOURNAL: Final = ("tests/unit/runs/test_journal.py", "tests/unit/runs/test_damaged.py")
 EXECUTOR: Final = ("tests/unit/runs/test_executor.py", "tests/unit/runs/test_table_writing.py")
+BYTES: Final = (
+    "tests/unit/domain/never/test_10_undo_only_ours.py",
+    "tests/unit/runs/test_gate_asks.py",
+    "tests/unit/runs/test_table_writing.py",
+)
+"""What is asked of the bytes themselves."""
 
 TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/checks": DOMAIN,
@@ -25,10 +31,18 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/landed": ("tests/unit/domain/test_landed.py",),
     "domain/lifecycle": ("tests/unit/domain/test_lifecycle.py", "tests/unit/domain/test_trial.py"),
     "domain/refusals": ("tests/unit/domain/test_refusals.py",),
+    "domain/looks": BYTES,
+    "domain/tables": ("tests/unit/domain/test_tables.py",),
+    "domain/table_area": ("tests/unit/domain/test_table_area.py",),
+    "domain/table_steps": ("tests/unit/domain/test_table_steps.py",),
+    "domain/traces": RUNS,
+    "domain/undo_skips": RUNS,
     "host/apply": RUNS,
     "host/undo": RUNS,
     "host/executor": EXECUTOR,
     "host/gate": ("tests/unit/runs/test_gate_asks.py",),
+    "host/look": EXECUTOR,
+    "host/steps": RUNS,
     "host/journal": JOURNAL,
     "host/chain": JOURNAL,
     "host/runs": RUNS,
