@@ -35,8 +35,8 @@ FRAMES: Final = {
         "be asked for again. It is over once what the sentence names is put right."
     ),
     Kind.WARNING: _(
-        "It is said before a plan is applied, or of an undo. It changes nothing and forbids nothing. A critical one "
-        "wants a tick of its own before the plan can be applied; the others are there to be read."
+        "It is said before a plan is applied, or of an undo. It changes nothing and forbids nothing: whoever applies "
+        "the plan accepts it."
     ),
     Kind.FINDING: _(
         "It is read off the host and changes nothing by itself. One with the level warning or critical is an alert: it "

@@ -45,6 +45,7 @@ class _Module:
             if alias.name in {"Refused", "Finding"}
         }
         self.constants = {name: value for node in tree.body for name, value in _assigned(node)}
+        self.errors = {"HostError"}
 
     def said(self) -> Iterator[Said]:
         for node in self.tree.body:
@@ -106,15 +107,24 @@ class _Module:
 
     def _error(self, node: ast.ClassDef) -> Iterator[Said]:
         """An error's code is the name of its class; its sentences are what it hands to its base."""
-        if not any(isinstance(base, ast.Name) and base.id == "HostError" for base in node.bases):
+        if not any(isinstance(base, ast.Name) and base.id in self.errors for base in node.bases):
             return
+        self.errors.add(node.name)
         for method in (each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"):
             for call in (each for each in ast.walk(method) if isinstance(each, ast.Call)):
                 if isinstance(call.func, ast.Attribute) and call.func.attr == "__init__" and call.args:
-                    sentences = _Names(method, 0, call.lineno, self.constants).texts(call.args[0])
-                    code = re.sub(r"(?<!^)(?=[A-Z])", "-", node.name).lower()
+                    names = _Names(method, 0, call.lineno, self.constants)
+                    sentences = tuple(text for given in call.args for text in names.texts(given))
+                    if not sentences:  # whoever raises it says them
+                        sentences = tuple(text for made in self._raised(node.name) for text in _marked(made))
                     if sentences:
-                        yield Said(code, "HostError", sentences)
+                        code = re.sub(r"(?<!^)(?=[A-Z])", "-", node.name).lower()
+                        yield Said(code, "HostError", tuple(dict.fromkeys(sentences)))
+
+    def _raised(self, name: str) -> Iterator[ast.Call]:
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
+                yield node
 
 
 @dataclass(frozen=True)
