@@ -12,7 +12,7 @@ from nasadvisor.cli.errors import ExitCode, Problem, json_option
 from nasadvisor.cli.printed import printed_report
 from nasadvisor.cli.services import Services, services_for
 from nasadvisor.cli.tables import heading, paragraph, table
-from nasadvisor.domain.disk_findings import Subject, disk_findings
+from nasadvisor.domain.disk_findings import Subject, disk_findings, unanswered
 from nasadvisor.domain.findings import findings_of
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.smart.reading import Reading, decode
@@ -129,12 +129,11 @@ def _reading(answer: DiskAnswer) -> Reading | None:
 def _about(disk: DiskHealth) -> Iterator[Finding]:
     identity = disk.answer.identity
     label = f"{identity.model or 'Unnamed disk'} ({identity.serial})"
+    subject = Subject(label, disk.answer.disk_key, disk.answer.disk_key, "")
     if disk.answer.outcome is Outcome.FAILED:
-        template = "The disk {disk} does not answer when asked for its health: {problem}"
-        values = {"disk": label, "problem": str(disk.answer.problem)}
-        yield Finding("disk-unanswered", template, values, Level.WARNING, subject=disk.answer.disk_key)
+        yield unanswered(subject, disk.answer.problem)
     if disk.reading:
-        yield from disk_findings(Subject(label, disk.answer.disk_key, disk.answer.disk_key, ""), disk.reading)
+        yield from disk_findings(subject, disk.reading)
 
 
 def _print(found: Health) -> None:

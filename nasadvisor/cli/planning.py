@@ -1,11 +1,11 @@
 """`nasadvisor plan`: from a wish to a plan file and a preview. It changes nothing."""
 
 import json
-import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from uuid import uuid4
 
 import click
 
@@ -135,10 +135,7 @@ def make_plan_for(request: PlanRequest, inventory: Inventory) -> Plan:
     Raises:
         Refusal: it is refused, with every reason.
     """
-    count = PlanIds.uuids_needed(request)
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    ids = PlanIds(str(uuid.uuid4()), now, tuple(str(uuid.uuid4()) for _ in range(count)))
-    made = make_plan(request, inventory, ids)
+    made = make_plan(request, inventory, PlanIds.fresh(request, uuid4, datetime.now(UTC)))
     if isinstance(made, PlanRefused):
         raise Refusal(str(made))
     return made

@@ -19,15 +19,9 @@ from nasadvisor.domain.statements import Refused
 from nasadvisor.stored.documents import DocumentError, to_document
 
 
-def fresh_ids(request: PlanRequest) -> PlanIds:
-    """Identifiers that nothing else has."""
-    uuids = tuple(str(uuid4()) for _number in range(PlanIds.uuids_needed(request)))
-    return PlanIds(str(uuid4()), timezone.now().isoformat(timespec="seconds"), uuids)
-
-
 def plan_for(request: PlanRequest, inventory: Inventory) -> Plan | PlanRefused:
     """The plan for a request, with identifiers of its own; kept nowhere."""
-    return make_plan(request, inventory, fresh_ids(request))
+    return make_plan(request, inventory, PlanIds.fresh(request, uuid4, timezone.now()))
 
 
 def store_plan(plan: Plan, node: Node, user: User) -> StoredPlan:

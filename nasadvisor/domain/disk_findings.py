@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from nasadvisor.domain.smart.reading import Reading
-from nasadvisor.domain.statements import Finding, Level, NextStep
+from nasadvisor.domain.statements import Finding, Level, NextStep, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 
 WORN_PERCENT: Final = 90
@@ -31,6 +31,8 @@ CRITICAL_WARNINGS: Final = {
 }
 """Bits of the NVMe critical warning, by the names that `smart.reading` gives them."""
 
+UNKNOWN: Final = Statement("unknown-reason", _("nobody knows why"))
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -53,6 +55,18 @@ def disk_findings(disk: Subject, reading: Reading) -> tuple[Finding, ...]:
         *(_about(disk, finding) for finding in reading.findings),
     )
     return tuple(_placed(disk, finding) for finding in found)
+
+
+def unanswered(disk: Subject, problem: Statement | None) -> Finding:
+    """That a disk should have answered and did not; `problem` is why, None where nobody knows."""
+    finding = Finding(
+        "disk-unanswered",
+        _("The disk {disk} does not answer when asked for its health: {problem}"),
+        {"disk": disk.label, "problem": problem or UNKNOWN},
+        Level.WARNING,
+        _("A disk that stops answering such questions often fails soon after. Check its cable first."),
+    )
+    return _placed(disk, finding)
 
 
 def _about(disk: Subject, finding: Finding) -> Finding:

@@ -6,8 +6,9 @@ made for another state of the host, cannot run.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import chain
 
 from nasadvisor.domain.actions import (
@@ -107,6 +108,15 @@ class PlanIds:
             raise ValueError("the id of a plan must be of lower-case letters, digits and hyphens")
         if not all(map(_UUID.fullmatch, self.uuids)) or len(set(self.uuids)) < len(self.uuids):
             raise ValueError("the UUIDs of a plan must be different ones in lower case")
+
+    @classmethod
+    def fresh(cls, request: PlanRequest, draw: Callable[[], object], now: datetime, plan_id: str = "") -> "PlanIds":
+        """Identifiers for a request that nothing else has: `draw` makes a new UUID at each call, as uuid4 does.
+
+        `plan_id` is for a plan whose id is known beforehand.
+        """
+        uuids = tuple(str(draw()) for _number in range(cls.uuids_needed(request)))
+        return cls(plan_id or str(draw()), now.isoformat(timespec="seconds"), uuids)
 
     @staticmethod
     def uuids_needed(request: PlanRequest) -> int:

@@ -1,12 +1,12 @@
 """The measuring service: look whether the pool may be disturbed, probe it, and if asked test an SSD."""
 
 import re
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
+from uuid import uuid4
 
 from nasadvisor.domain.inventory import Inventory, Pool
 from nasadvisor.domain.measurement import Begin, Measurement, MeasureOrder, MeasureProgress, Stage
@@ -147,6 +147,5 @@ def _test(host: MeasureHost, inventory: Inventory, pool: Pool, order: MeasureOrd
     room = int(disk.identity.size_bytes * SHARE_FOR_TEST) if disk else 0
     size = order.test_bytes or min(TEST_BYTES, room)
     request = PlanRequest(pool.guid, (order.disk_key,), size, reserve_percent=0)
-    uuids = tuple(str(uuid.uuid4()) for _ in range(PlanIds.uuids_needed(request)))
-    at = host.probes.clock().isoformat(timespec="seconds")
-    return measure_candidate(host.candidates, request, PlanIds(order.id, at, uuids), order.seconds, begin)
+    ids = PlanIds.fresh(request, uuid4, host.probes.clock(), order.id)
+    return measure_candidate(host.candidates, request, ids, order.seconds, begin)

@@ -11,16 +11,12 @@ from nasadvisor.console.health.traffic import traffic_of
 from nasadvisor.console.models import Node
 from nasadvisor.console.notices import about_contact, about_platform, about_runs, about_trials
 from nasadvisor.domain.alerts import AlertKey, Observation
+from nasadvisor.domain.disk_findings import Subject, unanswered
 from nasadvisor.domain.findings import findings_of
-from nasadvisor.domain.statements import Finding, Level, NextStep, Statement, gettext_noop
+from nasadvisor.domain.statements import Finding, Level, gettext_noop
 
 SWEEP_GRACE = timedelta(minutes=30)
 """A sweep may take that long after its time, and beat may be that late."""
-
-GONE_AFTER = timedelta(minutes=3)
-"""A disk that is pulled and put back within this time was only moved."""
-
-UNKNOWN = Statement("unknown-reason", gettext_noop("nobody knows why"))
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,7 @@ def disk_findings(node: Node) -> Iterator[Finding]:
                 yield _gone(disk)
             continue
         if disk.outcome == DiskOutcome.FAILED:
-            yield _unanswered(disk)
+            yield unanswered(Subject(disk.label, disk.key, str(disk.pk), disk.role), disk.problem)
         yield from disk.findings
 
 
@@ -125,17 +121,4 @@ def _gone(disk: StoredDisk) -> Finding:
         Level.WARNING,
         gettext_noop("{disk} was there before and is in the inventory no more."),
         subject=str(disk.pk),
-    )
-
-
-def _unanswered(disk: StoredDisk) -> Finding:
-    return Finding(
-        "disk-unanswered",
-        gettext_noop("The disk {disk} does not answer when asked for its health: {problem}"),
-        {"disk": disk.label, "problem": disk.problem or UNKNOWN},
-        Level.WARNING,
-        gettext_noop("A disk that stops answering such questions often fails soon after. Check its cable first."),
-        subject=str(disk.pk),
-        step=NextStep.LOOK_AT_DISK,
-        place=disk.key,
     )

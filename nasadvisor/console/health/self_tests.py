@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 MOST_HOURS = 2**31 - 1
-NVME_KINDS = {1: "short", 2: "extended"}
 
 
 @dataclass(frozen=True)

@@ -86,13 +86,6 @@ def id_ctrl_evidence(document: object) -> tuple[Evidence, ...]:
     return (Evidence("NVMe controller: no volatile write cache", Protection.LIKELY),)
 
 
-def write_cache_evidence(queue_write_cache: str) -> tuple[Evidence, ...]:
-    """What /sys/block/*/queue/write_cache hints at; it can be set by hand, and bridges and controllers may hide it."""
-    if queue_write_cache.strip() == "write through":
-        return (Evidence("Linux sends this disk no flushes (write through)", Protection.LIKELY),)
-    return ()
-
-
 def weigh(evidence: Iterable[Evidence]) -> PowerLossProtection:
     """The strongest evidence decides; without any, nothing is known."""
     found = tuple(evidence)

@@ -1,3 +1,4 @@
+from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -7,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
 from nasadvisor.console.models import Node, StoredPlan
-from nasadvisor.console.plans import fresh_ids, own_plan, plan_for, refusal_of, store_plan
+from nasadvisor.console.plans import own_plan, plan_for, refusal_of, store_plan
 from nasadvisor.domain.plan import Plan, PlanIds
 from tests.simulated_host import simulated_host
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, with_pool
@@ -22,7 +23,7 @@ def stored(tmp_path: Path) -> StoredPlan:
 
 
 def test_two_plans_never_share_an_identifier() -> None:
-    first, second = fresh_ids(MIRROR_AND_CACHES), fresh_ids(MIRROR_AND_CACHES)
+    first, second = (PlanIds.fresh(MIRROR_AND_CACHES, uuid4, datetime.now(UTC)) for _time in range(2))
     assert len(first.uuids) == PlanIds.uuids_needed(MIRROR_AND_CACHES)
     assert not {first.plan_id, *first.uuids} & {second.plan_id, *second.uuids}
 

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from nasadvisor.domain.disk_findings import Subject, unanswered
 from nasadvisor.domain.findings import findings_of
 from nasadvisor.domain.inventory import Inventory, Scan, Vdev
-from nasadvisor.domain.statements import Finding, Level, NextStep
+from nasadvisor.domain.statements import Finding, Level, NextStep, Statement
 from tests.unit.machines import NVME1, TANK, home_server, leaf_on, with_pool, with_single_log
 
 
@@ -148,3 +149,12 @@ def test_every_finding_can_be_told_from_the_others() -> None:
     )
     assert len({(finding.code, finding.subject) for finding in found}) == len(found) == 3
     assert all(finding.why for finding in found)
+
+
+def test_a_disk_that_did_not_answer_is_told_of_with_the_reason_or_that_nobody_knows_it() -> None:
+    disk = Subject("Samsung 870 (S1)", "ata-S1", "S1", "log")
+    finding = unanswered(disk, Statement("said", "smartctl said “no”."))
+    assert str(finding) == "The disk Samsung 870 (S1) does not answer when asked for its health: smartctl said “no”."
+    assert (finding.subject, finding.place, finding.step) == ("S1", "ata-S1", NextStep.LOOK_AT_DISK)
+    assert finding.why
+    assert str(unanswered(disk, None)).endswith("nobody knows why")

@@ -8,7 +8,6 @@ from nasadvisor.domain.smart.power_loss import (
     id_ctrl_evidence,
     ocp_evidence,
     weigh,
-    write_cache_evidence,
 )
 from nasadvisor.domain.smart.reading import Reading, decode
 from nasadvisor.stored.documents import from_document, to_document
@@ -79,8 +78,6 @@ def test_a_cache_that_is_not_volatile_is_a_hint_and_a_volatile_one_speaks_agains
     assert weigh(id_ctrl_evidence({"vwc": 6})).protection is Protection.LIKELY
     assert weigh(id_ctrl_evidence({"vwc": 7})).protection is Protection.UNLIKELY
     assert weigh(id_ctrl_evidence({"vwc": "7"})).protection is Protection.UNKNOWN
-    assert weigh(write_cache_evidence("write through\n")).protection is Protection.LIKELY
-    assert write_cache_evidence("write back") == ()
 
 
 @pytest.mark.parametrize(
