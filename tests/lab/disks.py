@@ -1,6 +1,7 @@
 """From a scenario's disks to what QEMU and nbdkit are told."""
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ PORT_ADDRESS = 0x10
 # The guest's flushes stop at QEMU: what QEMU has written survives its death in the host's page cache,
 # and waiting for the host's own disk would only make timings depend on the host.
 CACHE = {"direct": False, "no-flush": True}
+FLUSHED = {"direct": False, "no-flush": False}
 
 
 class DiskFiles:
@@ -46,6 +48,20 @@ class DiskFiles:
             with self.image(disk, namespace).open("wb") as image:
                 os.truncate(image.fileno(), disk.size)
 
+    @property
+    def record(self) -> Path:
+        """Every write and flush of the recorded disks, in order."""
+        return self.directory / "record"
+
+    @property
+    def recorder_pid(self) -> Path:
+        return self.directory / "recorder.pid"
+
+    def recorder_argv(self, scenario: Scenario) -> tuple[str, ...]:
+        """The server of all recorded disks; they are numbered in the order of the scenario."""
+        disks = [str(path(disk)) for disk in recorded(scenario) for path in (self.socket, self.image)]
+        return (sys.executable, "-m", "tests.lab.recorder", str(self.record), str(self.recorder_pid), *disks)
+
     def nbdkit_argv(self, disk: Disk) -> tuple[str, ...]:
         """The server that makes a disk slow or able to fail."""
         filters: tuple[str, ...] = ()
@@ -60,6 +76,11 @@ class DiskFiles:
         return ("nbdkit", "--threads=8", *files, *filters, "file", str(self.image(disk)), *settings)
 
 
+def recorded(scenario: Scenario) -> tuple[Disk, ...]:
+    """The disks that the recorder serves; their places are their numbers in the record."""
+    return tuple(disk for disk in scenario.disks if disk.recorded)
+
+
 def block_nodes(scenario: Scenario, files: DiskFiles) -> Iterator[tuple[str, Options]]:
     """Pairs of QEMU option name and value, for the storage behind each disk."""
     for disk in scenario.disks:
@@ -68,7 +89,8 @@ def block_nodes(scenario: Scenario, files: DiskFiles) -> Iterator[tuple[str, Opt
 
 
 def _node(disk: Disk, namespace: int, files: DiskFiles) -> Iterator[tuple[str, Options]]:
-    storage: Options = {"discard": "unmap" if disk.is_ssd else "ignore", "cache": CACHE}
+    cache = FLUSHED if disk.recorded else CACHE
+    storage: Options = {"discard": "unmap" if disk.is_ssd else "ignore", "cache": cache}
     if disk.served:
         storage |= {"driver": "nbd", "server": {"type": "unix", "path": str(files.socket(disk))}}
     else:

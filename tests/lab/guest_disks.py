@@ -81,7 +81,7 @@ def content_digest(image: Path) -> str:
     """A hash of everything on a disk but zeros, empty for a disk that is blank from end to end."""
     digest = hashlib.sha256()
     blank = True
-    for offset, block in _written_blocks(image):
+    for offset, block in written_blocks(image):
         if block.strip(b"\0"):
             blank = False
             digest.update(offset.to_bytes(8))
@@ -89,7 +89,7 @@ def content_digest(image: Path) -> str:
     return "" if blank else digest.hexdigest()
 
 
-def _written_blocks(image: Path) -> Iterator[tuple[int, bytes]]:
+def written_blocks(image: Path) -> Iterator[tuple[int, bytes]]:
     """The blocks of a sparse file that hold data."""
     with image.open("rb", buffering=0) as file:
         end = file.seek(0, os.SEEK_END)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .accel import acceleration
-from .disks import DiskFiles, Options, block_nodes, devices, disk_devices
+from .disks import DiskFiles, Options, block_nodes, devices, disk_devices, recorded
 from .errors import LabError
 from .image import Image
 from .instance import Instance
@@ -63,10 +63,24 @@ class Machine:
             raise LabError(f"The image {self.image.directory} is gone. Start the instance without --keep.")
         for disk in self.scenario.disks:
             self.files.error_file(disk).unlink(missing_ok=True)
-            if disk.served and not _alive(self.files.pid_file(disk), self.directory):
+            if disk.served and not disk.recorded and not _alive(self.files.pid_file(disk), self.directory):
                 self.files.socket(disk).unlink(missing_ok=True)
                 _run(*self.files.nbdkit_argv(disk))
+        self.start_recorder()
         _run(*self._qemu_argv())
+
+    def start_recorder(self) -> None:
+        """Start the server of the recorded disks, if there are any and it does not run."""
+        disks = recorded(self.scenario)
+        if not disks or _alive(self.files.recorder_pid, self.directory):
+            return
+        for disk in disks:
+            self.files.socket(disk).unlink(missing_ok=True)
+        _run(*self.files.recorder_argv(self.scenario))
+
+    def stop_recorder(self) -> None:
+        """End it, with QEMU gone before; what was recorded is on file."""
+        _kill(self.files.recorder_pid, self.directory)
 
     def is_running(self) -> bool:
         return _alive(self.directory / "qemu.pid", self.directory) is not None
@@ -82,6 +96,7 @@ class Machine:
     def stop(self) -> None:
         """End everything that belongs to the instance."""
         self.power_cut()
+        self.stop_recorder()
         for disk in self.scenario.disks:
             if disk.served:
                 _kill(self.files.pid_file(disk), self.directory)

@@ -41,6 +41,8 @@ class Disk:
     iops: int = 0
     # Makes `fault err` possible; costs a process that every request goes through.
     error_switch: bool = False
+    # Every write and flush goes into the machine's record (recorder.py), and flushes reach the disk.
+    recorded: bool = False
 
     @property
     def is_ssd(self) -> bool:
@@ -48,8 +50,8 @@ class Disk:
 
     @property
     def served(self) -> bool:
-        """Whether nbdkit stands between QEMU and the file."""
-        return self.error_switch or self.latency_ms > 0
+        """Whether a server stands between QEMU and the file: nbdkit, or the recorder."""
+        return self.error_switch or self.latency_ms > 0 or self.recorded
 
 
 @dataclass(frozen=True)
