@@ -8,7 +8,6 @@ from nasadvisor.domain.actions import CreateSlice, CreateTable, SaveTable, clean
 from nasadvisor.domain.inventory import Inventory
 from nasadvisor.domain.landed import landed
 from nasadvisor.domain.lifecycle import (
-    DiskImage,
     Done,
     Failed,
     Goal,
@@ -24,7 +23,7 @@ from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.undo import Outcome
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.gate import Gate, Permit
+from nasadvisor.host.gate import Gate
 from nasadvisor.host.logbook import Logbook
 from nasadvisor.host.steps import image_before, own_table, run_permit
 from nasadvisor.host.undo import put_back
@@ -79,7 +78,7 @@ def run_steps(plan: Plan, book: Logbook, gate: Gate, inventory: Inventory, goal:
             if isinstance(permit, Refused):
                 book.write(Failed(book.now(), goal, number, permit.plain))
                 return put_back(plan, book, gate)
-            book.write(Intent(book.now(), goal, number, _image(permit)))
+            book.write(Intent(book.now(), goal, number, image_before(permit)))
             ran = run_permit(permit, book, gate, goal, number)
             inventory = gate.inventory()
         except HostError as error:
@@ -146,7 +145,3 @@ def against_room(plan: Plan, inventory: Inventory, gate: Gate) -> Iterator[Refus
             yield from gate.against(action, inventory)
         elif isinstance(action, CreateSlice):
             yield from against_room_for(action.slice, gate.look(action, inventory), inventory)
-
-
-def _image(permit: Permit) -> DiskImage | None:
-    return image_before(permit) if isinstance(permit.step, CreateTable | SaveTable) else None

@@ -1,0 +1,91 @@
+"""The gate itself: what it hands to the executor, what a permit holds, and how it says no."""
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from nasadvisor.domain.actions import CreateTable, RestoreTable, RewindTable
+from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.looks import Look, Signature, Step
+from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.table_area import Area
+from nasadvisor.domain.tables import OwnTable
+from nasadvisor.host import gate as gate_module
+from nasadvisor.host.gate import Gate, Permit, PermitMisused
+from tests.unit.machines import MIRROR_AND_CACHES, NVME1, home_server, plan_for
+from tests.unit.permits import InOrder
+
+BEFORE, LAST = Area(b"b" * 512, b""), Area(b"l" * 512, b"")
+OWN = OwnTable(BEFORE, LAST, (BEFORE, LAST))
+SEEN = Look(table=LAST)
+MACHINE = home_server()
+STEP = next(action for action in plan_for(MIRROR_AND_CACHES, MACHINE).actions if isinstance(action, CreateTable))
+
+
+@dataclass(frozen=True)
+class Asked(InOrder):
+    """Keeps what it was asked to look at."""
+
+    asked: list[tuple[Step, Inventory, OwnTable | None]] = field(default_factory=list)
+
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+        self.asked.append((step, inventory, own))
+        return self.seen
+
+
+def test_the_executor_looks_at_the_very_step_on_the_very_host_with_what_the_run_knows() -> None:
+    executor = Asked(MACHINE, SEEN)
+    gate = Gate(executor)
+    assert gate.inventory() is MACHINE
+    assert gate.look(STEP, MACHINE, OWN) is SEEN
+    assert gate.look(STEP, MACHINE) is SEEN
+    assert isinstance(gate.ask(STEP, MACHINE, OWN), Permit)
+    assert isinstance(gate.ask(STEP, MACHINE), Permit)
+    assert gate.against(STEP, MACHINE, OWN) == ()
+    assert executor.asked == [(STEP, MACHINE, own) for own in (OWN, None, OWN, None, OWN)]
+
+
+def test_a_permit_holds_what_was_asked_and_what_was_seen() -> None:
+    permit = Gate(InOrder(MACHINE, SEEN)).ask(STEP, MACHINE, OWN)
+    assert isinstance(permit, Permit)
+    assert (permit.step, permit.inventory, permit.look, permit.own) == (STEP, MACHINE, SEEN, OWN)
+
+
+def test_what_the_rules_forbid_is_not_even_looked_at() -> None:
+    executor = Asked(MACHINE, SEEN)
+    gone = replace(MACHINE, disks=())
+    refused = Gate(executor).ask(STEP, gone, OWN)
+    assert isinstance(refused, Refused)
+    assert executor.asked == []
+    assert Gate(executor).against(STEP, gone, OWN) == (refused,)
+
+
+def test_what_the_bytes_forbid_is_refused_with_the_reason() -> None:
+    gate = Gate(InOrder(MACHINE, replace(SEEN, signatures=(Signature("ext4"),))))
+    refused = gate.ask(STEP, MACHINE, OWN)
+    assert isinstance(refused, Refused)
+    assert refused.code == "disk-not-empty"
+    assert gate.against(STEP, MACHINE, OWN) == (refused,)
+
+
+def permit(step: Step, own: OwnTable | None) -> Permit:
+    return Permit(step, MACHINE, SEEN, own, gate_module._SEAL)
+
+
+def test_a_restored_table_is_the_one_from_before_the_run_and_a_rewound_one_that_of_the_last_step() -> None:
+    restore, rewind = RestoreTable(NVME1, "/dev/x", "", ()), RewindTable(NVME1, "/dev/x")
+    assert permit(restore, OWN).area == BEFORE
+    assert permit(rewind, OWN).area == LAST
+    assert permit(restore, None).area is None
+    assert permit(rewind, None).area is None
+    assert permit(STEP, OWN).area is None
+    assert permit(STEP, None).area is None
+
+
+def test_a_permit_that_is_misused_says_which_rule_was_broken() -> None:
+    with pytest.raises(PermitMisused, match="only the gate makes permits"):
+        Permit(STEP, MACHINE, SEEN, OWN, object())
+    once = permit(STEP, OWN)
+    assert once.spend() == STEP
+    with pytest.raises(PermitMisused, match="the permit for create-table was used before"):
+        once.spend()
