@@ -1,7 +1,6 @@
 """What a run writes down while it applies or finishes a plan, and what it says when it cannot."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,90 +9,20 @@ from nasadvisor.domain import refusals as no
 from nasadvisor.domain.actions import AddLog, CreateTable
 from nasadvisor.domain.commands import commands
 from nasadvisor.domain.inventory import Hold, HoldKind, Inventory
-from nasadvisor.domain.lifecycle import CommandRan, Done, Ended, Failed, Goal, Intent, Record, RunState, StepState
-from nasadvisor.domain.looks import Look, Signature, Step
+from nasadvisor.domain.lifecycle import CommandRan, Done, Ended, Goal, Intent, RunState, StepState
+from nasadvisor.domain.looks import Signature
 from nasadvisor.domain.plan import PlanRequest
-from nasadvisor.domain.platforms import Veto
 from nasadvisor.domain.statements import Refused
-from nasadvisor.domain.tables import OwnTable
 from nasadvisor.domain.units import GIB
-from nasadvisor.host.errors import CommandFailed
-from nasadvisor.host.gate import Permit
-from nasadvisor.host.journal import Journal
 from nasadvisor.host.runs import apply_plan, finish_run
-from nasadvisor.host.simulated import SimulatedExecutor
 from tests.unit.machines import NVME1, NVME2, SHARED_SSD, TANK, home_server, with_disk, with_pool
-from tests.unit.runs.conftest import Bench, Killed, killer, rechained
-
-LOG = PlanRequest(TANK, (NVME1,), 4 * GIB)
-"""Three steps: a table, a slice, a log."""
-
-GONE = CommandFailed("zpool status", 1, "no such device", mutates=False)
-
-Change = Callable[[Inventory], Inventory]
-
-
-@dataclass
-class Host(SimulatedExecutor):
-    """A simulated host that keeps what it was asked, and to which things happen.
-
-    `after` changes it once a step of a sort is done; `unreadable` ends its reading from so many readings on.
-    """
-
-    after: dict[type, Change] = field(default_factory=dict)
-    unreadable: int | None = None
-    readings: int = 0
-    looked: list[tuple[Step, Inventory, OwnTable | None]] = field(default_factory=list)
-    found: dict[type, Signature] = field(default_factory=dict)
-    did: list[Step] = field(default_factory=list)
-
-    def inventory(self) -> Inventory:
-        self.readings += 1
-        if self.unreadable is not None and self.readings > self.unreadable:
-            raise GONE
-        return super().inventory()
-
-    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
-        self.looked.append((step, inventory, own))
-        seen = super().look(step, inventory, own)
-        found = self.found.get(type(step))
-        return replace(seen, signatures=(found,)) if found else seen
-
-    def do(self, permit: Permit) -> tuple[CommandRan, ...]:
-        ran = super().do(permit)
-        self.did.append(permit.step)
-        if type(permit.step) in self.after:
-            self.state = self.after[type(permit.step)](self.state)
-        return ran
+from tests.unit.runs.conftest import Bench, Killed, killer
+from tests.unit.runs.eventful import GONE, LOG, Host, cut_to, host_of, records, told, vetoes
 
 
 @pytest.fixture
 def made(tmp_path: Path) -> Bench:
     return Bench(tmp_path, Host(home_server()))
-
-
-def host_of(bench: Bench) -> Host:
-    assert isinstance(bench.executor, Host)
-    return bench.executor
-
-
-def records(bench: Bench) -> tuple[Record, ...]:
-    return Journal(bench.host.journals / "run-1").read()
-
-
-def told(bench: Bench) -> list[tuple[str, Goal, int]]:
-    """Sort, goal and number of each record of a step."""
-    return [
-        (type(record).__name__, record.goal, record.step)
-        for record in records(bench)
-        if isinstance(record, Intent | Done | Failed)
-    ]
-
-
-def cut_to(bench: Bench, count: int) -> None:
-    """The journal lost all records but the first ones, as after a loss of power."""
-    path = bench.host.journals / "run-1" / "journal.jsonl"
-    path.write_bytes(rechained("".join(path.read_text().splitlines(keepends=True)[:count])))
 
 
 def test_each_step_is_written_down_before_and_after_it_with_what_was_answered(made: Bench) -> None:
@@ -196,26 +125,19 @@ def test_every_look_before_the_first_write_is_at_the_host_as_it_was_read(made: B
     assert host_of(made).looked[:2] == [(plan.actions[0], before, None), (plan.actions[1], before, None)]
 
 
-def vetoes(asked: list[Inventory], goal: Goal) -> Callable[[Inventory], tuple[Veto, ...]]:
-    """A platform that forbids one thing."""
-
-    def ask(inventory: Inventory) -> tuple[Veto, ...]:
-        asked.append(inventory)
-        return (Veto(no.NoPool("platform"), "", (goal,)),)
-
-    return ask
+FORBIDDEN = no.NoPool("platform")
 
 
 def test_what_a_platform_forbids_to_begin_is_not_begun(made: Bench) -> None:
     asked: list[Inventory] = []
-    host = replace(made.host, vetoes=vetoes(asked, Goal.APPLY))
+    host = replace(made.host, vetoes=vetoes(FORBIDDEN, Goal.APPLY, asked))
     run = apply_plan(host, made.plan(LOG), "root", made.watch)
-    assert (run.state, run.refusals) == (RunState.REFUSED, (no.NoPool("platform"),))
+    assert (run.state, run.refusals) == (RunState.REFUSED, (FORBIDDEN,))
     assert asked == [host_of(made).state]
 
 
 def test_what_a_platform_forbids_only_to_finish_is_begun(made: Bench) -> None:
-    host = replace(made.host, vetoes=vetoes([], Goal.FINISH))
+    host = replace(made.host, vetoes=vetoes(FORBIDDEN, Goal.FINISH, []))
     assert apply_plan(host, made.plan(LOG), "root", made.watch).state is RunState.APPLIED
 
 
@@ -223,11 +145,11 @@ def test_what_a_platform_forbids_to_finish_stays_interrupted(made: Bench) -> Non
     with pytest.raises(Killed):
         apply_plan(made.host, made.plan(LOG), "root", killer(2))
     asked: list[Inventory] = []
-    host = replace(made.host, vetoes=vetoes(asked, Goal.FINISH))
+    host = replace(made.host, vetoes=vetoes(FORBIDDEN, Goal.FINISH, asked))
     run = finish_run(host, "run-1", "anna", made.watch)
-    assert (run.state, run.refusals) == (RunState.INTERRUPTED, (no.NoPool("platform"),))
+    assert (run.state, run.refusals) == (RunState.INTERRUPTED, (FORBIDDEN,))
     assert asked == [host_of(made).state]
-    host = replace(made.host, vetoes=vetoes([], Goal.APPLY))
+    host = replace(made.host, vetoes=vetoes(FORBIDDEN, Goal.APPLY, []))
     assert finish_run(host, "run-1", "anna", made.watch).state is RunState.APPLIED
 
 
