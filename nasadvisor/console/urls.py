@@ -5,7 +5,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 from django.views.i18n import set_language
 
-from nasadvisor.console import about, accounts, disks, nodes, overview, pools, users
+from nasadvisor.console import about, accounts, disks, explain, nodes, overview, pools, users
 from nasadvisor.console.evidence import views as evidence
 from nasadvisor.console.evidence.measuring import measure, measured
 from nasadvisor.console.evidence.report import report
@@ -26,6 +26,8 @@ urlpatterns = [
     path("evidence/<str:guid>/report/<uuid:run_id>/", report, name="evidence-report"),
     path("disks/", disks.disks, name="disks"),
     path("disks/<path:key>/", disks.disk, name="disk"),
+    path("explain/", explain.explain_all, name="explain"),
+    path("explain/<slug:code>/", explain.explain, name="explain-code"),
     path("settings/", about.settings_page, name="settings"),
     path("settings/users/", users.users, name="users"),
     path("settings/users/<int:user_id>/role/", users.change_role, name="user-role"),

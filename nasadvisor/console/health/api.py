@@ -12,6 +12,7 @@ from ninja.errors import HttpError
 from ninja.security import HttpBearer
 
 from nasadvisor import __version__
+from nasadvisor.console.explain import address_of
 from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
 from nasadvisor.console.health.models import Reading, StoredDisk
@@ -115,7 +116,7 @@ class ReadingOut(Schema):
 
 
 class AlertOut(Schema):
-    """An alert. `sentence` is in English; `code` never changes its meaning."""
+    """An alert. `sentence` is in English; `code` never changes its meaning, which the page at `explain` says."""
 
     id: int
     node: str
@@ -124,6 +125,7 @@ class AlertOut(Schema):
     state: str
     level: str
     sentence: str
+    explain: str
     began_at: datetime
     ended_at: datetime | None
     acknowledged_by: str
@@ -221,7 +223,8 @@ def acknowledge(request: HttpRequest, alert_id: int) -> dict[str, object]:
 def _alert(stored: StoredAlert) -> dict[str, object]:
     fields = ("id", "code", "subject", "state", "level", "began_at", "ended_at", "acknowledged_by")
     sentence = str(stored.finding) if stored.finding else stored.code
-    return {"node": stored.node.name, "sentence": sentence, **{field: getattr(stored, field) for field in fields}}
+    told = {"node": stored.node.name, "sentence": sentence, "explain": address_of(stored.code)}
+    return {**told, **{field: getattr(stored, field) for field in fields}}
 
 
 def patterns() -> Any:

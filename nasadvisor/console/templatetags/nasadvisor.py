@@ -1,5 +1,6 @@
 """Filters and tags that every template has (they are builtins, no {% load %} needed)."""
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -19,6 +20,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, npgettext_lazy
 
 from nasadvisor.console.diagrams import TITLES
+from nasadvisor.console.explain import address_of
 from nasadvisor.console.single_sign_on import why_no_password
 from nasadvisor.console.states import Look, look_of_state
 from nasadvisor.console.steps import lead_from
@@ -54,6 +56,7 @@ ROLE_WORDS: Final[dict[str, str | Promise]] = {
 }
 
 JUST_NOW_S = 60
+BLANK: Final = re.compile(r"\{(\w+)\}")
 LONGEST_YEARS: Final = 10
 
 AGO: Final = {
@@ -86,6 +89,28 @@ def explanation(finding: Finding) -> SafeString:
     return (
         sentence(Statement(finding.code, finding.explanation, finding.values)) if finding.explanation else SafeString()
     )
+
+
+@register.simple_tag
+def why(statement: Statement | None) -> SafeString:
+    """A link to what its code means, where there is such a page: {% why refusal %}."""
+    address = address_of(statement.code) if statement else ""
+    if not statement or not address:
+        return SafeString()
+    return format_html('<a class="why-link" href="{}" title="{}">{}</a>', address, statement.code, _("Why?"))
+
+
+@register.filter
+def with_blanks(template: str) -> SafeString:
+    """A template in the user's language, shown as it is, with a blank that has a name for each value."""
+    parts = map(_blanks, _(template).split("`"))
+    return format_html_join("", "{}", ((_as_code(part) if place % 2 else part,) for place, part in enumerate(parts)))
+
+
+def _blanks(text: str) -> SafeString:
+    parts = BLANK.split(text)
+    shown = ((format_html("<var>{}</var>", part) if place % 2 else part,) for place, part in enumerate(parts))
+    return format_html_join("", "{}", shown)
 
 
 @register.inclusion_tag("console/_next_step.html", takes_context=True)

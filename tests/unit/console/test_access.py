@@ -146,6 +146,13 @@ def test_the_interface_gives_hosts_and_pools(client: Client) -> None:
     assert [pool["name"] for pool in client.get("/api/v1/pools", headers=token()).json()] == ["tank"]
 
 
+def test_an_alert_has_the_address_of_what_its_code_means(client: Client) -> None:
+    watched(typical())
+    found = client.get("/api/v1/alerts", headers=token()).json()
+    assert found
+    assert [alert["explain"] for alert in found] == [f"/explain/{alert['code']}/" for alert in found]
+
+
 def test_a_token_takes_alerts_up_only_if_it_may(client: Client) -> None:
     watched(typical())
     [first, *_] = client.get("/api/v1/alerts", headers=token()).json()
