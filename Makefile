@@ -43,7 +43,7 @@ test-unit: venv ## Run the tests that need neither a browser nor the lab
 	@$(BIN)/pytest -m "not lab and not browser and not long"
 
 .PHONY: mutants
-mutants: venv ## Change what guards the disks, one thing at a time, and see a test fail (MODULE=domain/gaps)
+mutants: venv ## Change what guards the disks, one thing at a time, and see a test fail (MODULE=domain/storage/gaps)
 	@nice -n 19 $(BIN)/python -m tests.mutants $(MODULE)
 
 .PHONY: freeze

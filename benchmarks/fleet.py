@@ -23,11 +23,11 @@ SWEEP_S = 60.0
 def figures() -> Iterator[Figure]:
     """Make the fleet, then look at it."""
     folder = console_folder()
-    from nasadvisor.console.health import answers, reports, watch  # noqa: PLC0415
+    from nasadvisor.console.health import reports, sweep_store, watch  # noqa: PLC0415
     from nasadvisor.console.health.access_models import ApiToken  # noqa: PLC0415
     from nasadvisor.console.health.models import Reading, StoredDisk  # noqa: PLC0415
-    from nasadvisor.domain.sweep import Answers  # noqa: PLC0415
-    from nasadvisor.host.simulated_smart import simulated_answer  # noqa: PLC0415
+    from nasadvisor.domain.health.sweep import Answers  # noqa: PLC0415
+    from nasadvisor.host.simulated.smart import simulated_answer  # noqa: PLC0415
     from nasadvisor.stored.documents import to_document  # noqa: PLC0415
 
     now = datetime.now(UTC).replace(microsecond=0)
@@ -39,7 +39,9 @@ def figures() -> Iterator[Figure]:
     yield Figure("database a disk and year", "", f"{size / DISKS / 1024:.0f} KiB")
 
     part = [simulated_answer(disk, now + timedelta(hours=6)) for disk in inventory.disks[:50]]
-    seconds = _seconds(lambda: answers.store_answers(inventory.host.node, to_document(Answers("bench", tuple(part)))))
+    seconds = _seconds(
+        lambda: sweep_store.store_answers(inventory.host.node, to_document(Answers("bench", tuple(part))))
+    )
     a_sweep = seconds * DISKS / len(part)
     yield Figure(
         "storing a sweep of all, with forecasts", f"{SWEEP_S:.0f} s", f"{a_sweep:.1f} s", met=a_sweep <= SWEEP_S
@@ -64,7 +66,7 @@ def figures() -> Iterator[Figure]:
 
 def _fleet(now: datetime) -> Any:
     """A tenth of the disks are SSDs of pools, the others hard disks, as in a large NAS."""
-    from nasadvisor.domain.inventory import Host  # noqa: PLC0415
+    from nasadvisor.domain.storage.inventory import Host  # noqa: PLC0415
     from tests.fixtures.machines.build import large  # noqa: PLC0415
     from tests.unit.machines import ssd  # noqa: PLC0415
 
@@ -78,13 +80,13 @@ def _fleet(now: datetime) -> Any:
 
 
 def _watch_a_year(inventory: Any, now: datetime) -> None:
-    """What a year of sweeps leaves: all readings of the last 90 days, one a day before (`answers.prune`)."""
+    """What a year of sweeps leaves: all readings of the last 90 days, one a day before (`sweep_store.prune`)."""
     from nasadvisor.console import records  # noqa: PLC0415
-    from nasadvisor.console.health import answers  # noqa: PLC0415
+    from nasadvisor.console.health import sweep_store  # noqa: PLC0415
     from nasadvisor.console.health.models import Reading, StoredDisk  # noqa: PLC0415
-    from nasadvisor.domain.smart.reading import decode  # noqa: PLC0415
-    from nasadvisor.domain.sweep import Answers  # noqa: PLC0415
-    from nasadvisor.host.simulated_smart import simulated_answer, simulated_smartctl  # noqa: PLC0415
+    from nasadvisor.domain.health.smart.reading import decode  # noqa: PLC0415
+    from nasadvisor.domain.health.sweep import Answers  # noqa: PLC0415
+    from nasadvisor.host.simulated.smart import simulated_answer, simulated_smartctl  # noqa: PLC0415
     from nasadvisor.stored.documents import to_document  # noqa: PLC0415
 
     records.store_inventory("bench", to_document(inventory))
@@ -105,7 +107,7 @@ def _watch_a_year(inventory: Any, now: datetime) -> None:
         Reading.objects.bulk_create([Reading(disk=stored, **values) for values in year], batch_size=700)
     for begin in range(0, DISKS, 50):
         part = tuple(simulated_answer(disk, now) for disk in inventory.disks[begin : begin + 50])
-        answers.store_answers("bench", to_document(Answers("bench", part)))
+        sweep_store.store_answers("bench", to_document(Answers("bench", part)))
 
 
 def _written(now: datetime) -> None:

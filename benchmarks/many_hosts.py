@@ -39,7 +39,7 @@ def figures() -> Iterator[Figure]:
     from django.conf import settings  # noqa: PLC0415
 
     settings.RUN_DIR = folder
-    from nasadvisor.console.remote import listening  # noqa: PLC0415
+    from nasadvisor.console.fleet.remote import listening  # noqa: PLC0415
     from tests.lab.instance import free_port  # noqa: PLC0415
 
     listening.listen(listening.Listening("127.0.0.1", free_port()), datetime.now(UTC))
@@ -54,10 +54,11 @@ def figures() -> Iterator[Figure]:
 
 
 def _measured() -> Iterator[Figure]:
-    from nasadvisor.console import hosts, tasks  # noqa: PLC0415
+    from nasadvisor.console import tasks  # noqa: PLC0415
+    from nasadvisor.console.fleet import hosts  # noqa: PLC0415
+    from nasadvisor.console.fleet.remote import inbox as inboxes  # noqa: PLC0415
+    from nasadvisor.console.fleet.remote.listening import client  # noqa: PLC0415
     from nasadvisor.console.models import Node  # noqa: PLC0415
-    from nasadvisor.console.remote import inbox as inboxes  # noqa: PLC0415
-    from nasadvisor.console.remote.listening import client  # noqa: PLC0415
 
     names = [f"nas{number:03d}" for number in range(HOSTS)]
     Node.objects.bulk_create([Node(name=name, access_digest=secrets.token_hex(32)) for name in names])
@@ -95,8 +96,8 @@ def _inventories(name: str) -> list[tuple[str, Any]]:
 
 
 def _sweeps(name: str) -> list[tuple[str, Any]]:
-    from nasadvisor.domain.sweep import Answers  # noqa: PLC0415
-    from nasadvisor.host.simulated_smart import simulated_answer  # noqa: PLC0415
+    from nasadvisor.domain.health.sweep import Answers  # noqa: PLC0415
+    from nasadvisor.host.simulated.smart import simulated_answer  # noqa: PLC0415
     from nasadvisor.stored.documents import to_document  # noqa: PLC0415
 
     answers = tuple(simulated_answer(disk, datetime.now(UTC)) for disk in _machine(name).disks)
@@ -118,7 +119,7 @@ def _machine(name: str) -> Any:
 
 def _put(service: Any, names: list[str], messages: Callable[[str], list[tuple[str, Any]]]) -> int:
     """Lay messages into the queues as the hosts' Celery would; their bytes."""
-    from nasadvisor.domain.joining import console_queue  # noqa: PLC0415
+    from nasadvisor.domain.fleet.joining import console_queue  # noqa: PLC0415
 
     total = 0
     for name in names:

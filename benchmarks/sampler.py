@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.figure import Figure
-from nasadvisor.domain.inventory import Pool, Vdev
-from nasadvisor.domain.samples import Sample, merge
+from nasadvisor.domain.evidence.samples import Sample, merge
+from nasadvisor.domain.storage.inventory import Pool, Vdev
 from nasadvisor.domain.units import MIB
-from nasadvisor.host.machine import Machine
-from nasadvisor.host.sample import COLUMNS, Sampler
+from nasadvisor.host.evidence.sample import COLUMNS, Sampler
+from nasadvisor.host.storage.machine import Machine
 from nasadvisor.stored.documents import to_document
 from nasadvisor.stored.packing import NameTable, pack_activity, pack_latency
 from tests.unit.evidence.kstats import ZIL, FakeSystem, iostat_block, txgs

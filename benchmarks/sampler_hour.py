@@ -13,8 +13,8 @@ from typing import Final
 
 from benchmarks.figure import Figure
 from benchmarks.sampler import BUDGET_CORE, EVERY_S, sizes, stored_a_day
-from nasadvisor.domain.reading import Reading
-from nasadvisor.domain.samples import Sample
+from nasadvisor.domain.evidence.reading import Reading
+from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.stored.documents import from_document
 from tests.integration.agent import PYTHON, push_source, python_in_guest
 from tests.lab.guest import Guest

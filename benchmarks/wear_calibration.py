@@ -1,15 +1,15 @@
-"""The quantiles behind `nasadvisor/domain/wear/calibration.py`, computed again on the half it was fitted on."""
+"""The quantiles behind `nasadvisor/domain/health/wear/calibration.py`, computed again on the half it was fitted on."""
 
 from collections.abc import Iterator
 from typing import Final
 
 from benchmarks.figure import Figure
 from benchmarks.wear_forecast import DATA, fitted_on, scorer
-from nasadvisor.domain.smart.reading import decode
-from nasadvisor.domain.wear.calibration import ENDS, Steadiness
-from nasadvisor.domain.wear.gain import expected_gain
-from nasadvisor.domain.wear.history import HOURS_PER_DAY, Snapshot, history_of
-from nasadvisor.domain.wear.rates import steadiness, write_rate
+from nasadvisor.domain.health.smart.reading import decode
+from nasadvisor.domain.health.wear.calibration import ENDS, Steadiness
+from nasadvisor.domain.health.wear.gain import expected_gain
+from nasadvisor.domain.health.wear.history import HOURS_PER_DAY, Snapshot, history_of
+from nasadvisor.domain.health.wear.rates import steadiness, write_rate
 
 LEAST_GAIN: Final = 2.0
 """Smaller gains are mostly rounding to whole percents."""

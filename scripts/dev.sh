@@ -18,7 +18,7 @@ redis-server --port 0 --unixsocket "$STATE/redis.sock" --save "" --dir "$STATE" 
 "$BIN/python" manage.py prepare
 "$BIN/python" manage.py load_machine "$MACHINE"
 worker=(worker --pool threads --concurrency 2 --loglevel WARNING --without-gossip --without-mingle --without-heartbeat)
-"$BIN/celery" --quiet --app nasadvisor.host.simulated_worker "${worker[@]}" --queues "host.$node" --hostname host@dev &
+"$BIN/celery" --quiet --app nasadvisor.host.simulated.worker "${worker[@]}" --queues "host.$node" --hostname host@dev &
 "$BIN/celery" --quiet --app nasadvisor.console.celery_app "${worker[@]}" --queues console --hostname console@dev &
 "$BIN/celery" --quiet --app nasadvisor.console.celery_app beat --pidfile= --loglevel WARNING &
 echo "The pages of a simulated machine are at http://127.0.0.1:$PORT. Ctrl-C ends them."

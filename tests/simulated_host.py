@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from nasadvisor.console import records
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import Run
-from nasadvisor.domain.plan import Plan
-from nasadvisor.host.runs import RunHost, apply_plan, finish_run, undo_run
-from nasadvisor.host.simulated import SimulatedExecutor
-from nasadvisor.host.trials import TrialWatch, end_trial, keep_run
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.change.runs import Run
+from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.host.change.runs import RunHost, apply_plan, finish_run, undo_run
+from nasadvisor.host.change.trials import TrialWatch, end_trial, keep_run
+from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.stored.documents import from_document, to_document
 from nasadvisor.stored.spoken import spoken
 

@@ -12,16 +12,16 @@ from typing import Final
 import redis.exceptions
 
 import nasadvisor
-from nasadvisor.domain.inventory import Pool
-from nasadvisor.domain.joining import ConsoleAccess
-from nasadvisor.domain.refusals import PoolSuspended
+from nasadvisor.domain.change.refusals import PoolSuspended
+from nasadvisor.domain.fleet.joining import ConsoleAccess
+from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import MIB, zfs_size
 from nasadvisor.host.adapters.process import PACKAGES, Tool
+from nasadvisor.host.change.journal import FILE_NAME, run_ids
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.join import sign_in
-from nasadvisor.host.journal import FILE_NAME, run_ids
-from nasadvisor.host.machine import Machine
+from nasadvisor.host.fleet.joining import sign_in
+from nasadvisor.host.storage.machine import Machine
 
 NEEDED: Final = (
     Tool.ZPOOL,

@@ -3,20 +3,20 @@
 import click
 
 from nasadvisor import __version__
-from nasadvisor.cli.advising import advise
+from nasadvisor.cli.change.planning import plan
+from nasadvisor.cli.change.running import apply, finish, keep, undo
+from nasadvisor.cli.change.runs import runs, show
 from nasadvisor.cli.doctor import doctor
 from nasadvisor.cli.errors import SentenceGroup
+from nasadvisor.cli.evidence.measuring import probe
+from nasadvisor.cli.evidence.report import report
+from nasadvisor.cli.evidence.verdicts import advise
 from nasadvisor.cli.explain import explain
-from nasadvisor.cli.forecasting import forecast
-from nasadvisor.cli.health import health
-from nasadvisor.cli.joining import join, leave
-from nasadvisor.cli.look import inventory, pools
-from nasadvisor.cli.planning import plan
-from nasadvisor.cli.probing import probe
+from nasadvisor.cli.fleet.joining import join, leave
+from nasadvisor.cli.health.forecasts import forecast
+from nasadvisor.cli.health.sweep import health
 from nasadvisor.cli.releases import may_go_back, note_installed
-from nasadvisor.cli.report import report
-from nasadvisor.cli.running import apply, finish, keep, undo
-from nasadvisor.cli.runs import runs, show
+from nasadvisor.cli.storage.look import inventory, pools
 
 
 @click.group(cls=SentenceGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import click
 
-from nasadvisor.domain.trial import parse_length
+from nasadvisor.domain.change.trial import parse_length
 from nasadvisor.domain.units import parse_size
 
 

@@ -3,7 +3,7 @@
 import click
 
 from nasadvisor.cli.services import services_for
-from nasadvisor.host.releases import note_release, refuse_older
+from nasadvisor.host.change.releases import note_release, refuse_older
 
 
 @click.command(hidden=True)

@@ -9,20 +9,20 @@ from typing import Final
 
 import click
 
+from nasadvisor.cli.change.reporting import report_run
 from nasadvisor.cli.errors import Refusal
-from nasadvisor.cli.reporting import report_run
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.platforms import PlatformReport
-from nasadvisor.domain.waiting import WaitingPrograms
+from nasadvisor.domain.evidence.tracing import WaitingPrograms
+from nasadvisor.domain.fleet.platforms import PlatformReport
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host.build import health_of, machine_of, measure_host_of, run_host_of, this_platform
+from nasadvisor.host.change.runs import RunHost
 from nasadvisor.host.config import HostConfig, load_config
-from nasadvisor.host.inventory import read_inventory
-from nasadvisor.host.machine import Machine
-from nasadvisor.host.measure import MeasureHost
-from nasadvisor.host.runs import RunHost
-from nasadvisor.host.sample import Sampler
-from nasadvisor.host.smart import HealthServices
-from nasadvisor.host.waiting import watch_waiting
+from nasadvisor.host.evidence.measuring.measure import MeasureHost
+from nasadvisor.host.evidence.sample import Sampler
+from nasadvisor.host.evidence.tracing import watch_waiting
+from nasadvisor.host.health.sweep import HealthServices
+from nasadvisor.host.storage.inventory import read_inventory
+from nasadvisor.host.storage.machine import Machine
 
 
 @dataclass(frozen=True)

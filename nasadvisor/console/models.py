@@ -14,16 +14,16 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.statements import read_statement
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import Run, RunState
-from nasadvisor.domain.measurement import Measurement, MeasureProgress
-from nasadvisor.domain.plan import Plan
-from nasadvisor.domain.platforms import PlatformReport
-from nasadvisor.domain.pool_facts import PoolFacts
-from nasadvisor.domain.spoken import Spoken
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.change.runs import Run, RunState
+from nasadvisor.domain.change.unreadable_runs import Unreadable
+from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureProgress
+from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.fleet.platforms import PlatformReport
+from nasadvisor.domain.fleet.spoken import Spoken
+from nasadvisor.domain.health.traffic_findings import PoolTraffic
 from nasadvisor.domain.statements import Statement
-from nasadvisor.domain.traffic_findings import PoolTraffic
-from nasadvisor.domain.unreadable_runs import Unreadable
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import DocumentError, from_document
 
 INVENTORIES_KEPT: Final = 4
@@ -351,5 +351,5 @@ class PlatformAccount(models.Model):
 
 # Django looks for models in this module; others live with what uses them.
 from nasadvisor.console.evidence import models as evidence_models  # noqa: E402, F401
+from nasadvisor.console.fleet.remote import models as remote_models  # noqa: E402, F401
 from nasadvisor.console.health import access_models, alert_models  # noqa: E402, F401
-from nasadvisor.console.remote import models as remote_models  # noqa: E402, F401

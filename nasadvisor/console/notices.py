@@ -12,12 +12,12 @@ from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.frame import Contact
 from nasadvisor.console.models import UNREADABLE, Node, StoredRun, StoredRunState
-from nasadvisor.domain.findings import findings_of
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.platforms import vetoes_on
-from nasadvisor.domain.spoken import difference
+from nasadvisor.domain.change.trial import AFTER_START_S, MINUTE_S
+from nasadvisor.domain.fleet.platforms import vetoes_on
+from nasadvisor.domain.fleet.spoken import difference
+from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import Finding, Level, Statement, gettext_noop
-from nasadvisor.domain.trial import AFTER_START_S, MINUTE_S
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.spoken import spoken
 
 TRIAL_IS_NEWS_FOR: Final = timedelta(days=3)

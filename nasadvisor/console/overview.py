@@ -4,12 +4,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from nasadvisor.console.diagrams import draw_pools
-from nasadvisor.console.disks import free_disks
+from nasadvisor.console.change.runs.history import row_of
 from nasadvisor.console.frame import contact_of, current_node
 from nasadvisor.console.models import SampledPool, StoredRun
 from nasadvisor.console.notices import notices_for
-from nasadvisor.console.runs.history import row_of
+from nasadvisor.console.storage.diagrams import draw_pools
+from nasadvisor.console.storage.disks import free_disks
 from nasadvisor.domain.statements import Level
 
 RECENT_RUNS = 5

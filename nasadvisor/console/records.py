@@ -6,16 +6,16 @@ from uuid import UUID, uuid4
 from django.db.models import Q
 from django.utils import timezone
 
-from nasadvisor.console import hosts
+from nasadvisor.console.fleet import hosts
 from nasadvisor.console.health.inventory import note_disks
 from nasadvisor.console.models import UNREADABLE, Node, Pending, StoredMeasurement, StoredRun, StoredRunState
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import Run
-from nasadvisor.domain.measurement import Measurement, MeasureProgress
-from nasadvisor.domain.platforms import PlatformReport
-from nasadvisor.domain.spoken import Spoken
+from nasadvisor.domain.change.runs import Run
+from nasadvisor.domain.change.unreadable_runs import UnreadableRun
+from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureProgress
+from nasadvisor.domain.fleet.platforms import PlatformReport
+from nasadvisor.domain.fleet.spoken import Spoken
 from nasadvisor.domain.statements import Statement, gettext_noop
-from nasadvisor.domain.unreadable_runs import UnreadableRun
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import Json, NewerForm, from_document, to_document
 
 FOLLOWED = (

@@ -2,15 +2,16 @@
 
 from django.utils import timezone
 
-from nasadvisor.console import hosts, records, series
+from nasadvisor.console import records
 from nasadvisor.console.celery_app import app
-from nasadvisor.console.evidence import waiting
+from nasadvisor.console.evidence import series, tracing
 from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from nasadvisor.console.evidence.watch import keep_answers
-from nasadvisor.console.health import answers, by_host, deliver, hours, monthly, reports, sweeps, watch
+from nasadvisor.console.fleet import hosts
+from nasadvisor.console.health import by_host, deliver, hours, monthly, reports, sweep_store, sweeps, watch
 from nasadvisor.console.health.access_models import StoredReport
 from nasadvisor.console.models import Node
-from nasadvisor.domain.sweep import SelfTest
+from nasadvisor.domain.health.sweep import SelfTest
 from nasadvisor.stored.documents import Json
 
 
@@ -91,13 +92,13 @@ def store_measurement_error(node: str, order_id: str, document: Json) -> None:
 @app.task(name="console.store_waiting")
 def store_waiting(node: str, document: Json) -> None:
     """A host has traced which programs wait."""
-    waiting.store_waiting(node, document)
+    tracing.store_waiting(node, document)
 
 
 @app.task(name="console.store_waiting_error")
 def store_waiting_error(node: str, document: Json) -> None:
     """A host could not trace which programs wait."""
-    waiting.store_waiting_error(node, document)
+    tracing.store_waiting_error(node, document)
 
 
 @app.task(name="console.take_samples")
@@ -138,7 +139,7 @@ def follow_runs() -> None:
 @app.task(name="console.store_answers")
 def store_answers(node: str, document: Json) -> None:
     """Some disks of a host have told how they are."""
-    answers.store_answers(node, document)
+    sweep_store.store_answers(node, document)
 
 
 @app.task(name="console.store_sweep")
@@ -218,4 +219,4 @@ def send_reports() -> None:
 @app.task(name="console.prune")
 def prune() -> None:
     """Drop what is kept long enough."""
-    answers.prune(timezone.now())
+    sweep_store.prune(timezone.now())

@@ -5,12 +5,14 @@ from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 from django.views.i18n import set_language
 
-from nasadvisor.console import about, accounts, disks, explain, nodes, overview, pools, users
+from nasadvisor.console import about, explain, overview
 from nasadvisor.console.evidence import views as evidence
 from nasadvisor.console.evidence.measuring import measure, measured
 from nasadvisor.console.evidence.report import report
-from nasadvisor.console.evidence.waiting import trace, waiting
-from nasadvisor.console.remote import pages as remote
+from nasadvisor.console.evidence.tracing import trace, waiting
+from nasadvisor.console.fleet import accounts, nodes, users
+from nasadvisor.console.fleet.remote import pages as remote
+from nasadvisor.console.storage import disks, pools
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
@@ -44,5 +46,5 @@ urlpatterns = [
     path("setup/<str:token>/", accounts.setup, name="setup"),
     path("language/", login_not_required(set_language), name="set_language"),
     path("", include("nasadvisor.console.health.urls")),
-    path("", include("nasadvisor.console.wizard_urls")),
+    path("", include("nasadvisor.console.change.urls")),
 ]

@@ -11,9 +11,9 @@ from enum import StrEnum
 from functools import wraps
 from typing import Any, Final
 
-from nasadvisor.domain import names
-from nasadvisor.domain.measurement import MeasureOrder
-from nasadvisor.domain.trial import LONGEST_S
+from nasadvisor.domain.change.trial import LONGEST_S
+from nasadvisor.domain.evidence.measuring.measurement import MeasureOrder
+from nasadvisor.domain.storage import names
 from nasadvisor.stored.documents import DocumentError, from_document
 
 log = logging.getLogger(__name__)

@@ -1,7 +1,7 @@
 """How the worker, which is root, takes messages: bounded, and made anew of what it may obey in them.
 
 Whoever can write into this node's queue may have taken over the console. Of a message only the name of one of our
-tasks, its arguments, its id and its end are read, before Celery sees it (`nasadvisor.domain.messages` says why).
+tasks, its arguments, its id and its end are read, before Celery sees it (`nasadvisor.domain.fleet.messages` says why).
 """
 
 import base64
@@ -17,7 +17,7 @@ import kombu
 import kombu.transport.redis
 import redis
 
-from nasadvisor.domain.messages import Message, NotAccepted, read_message
+from nasadvisor.domain.fleet.messages import Message, NotAccepted, read_message
 
 log = logging.getLogger(__name__)
 

@@ -7,20 +7,20 @@ from functools import cache
 
 from nasadvisor.host.adapters.clocks import read_moment
 from nasadvisor.host.adapters.process import HostRunner
-from nasadvisor.host.candidate import CandidateHost
+from nasadvisor.host.change.executor import MachineExecutor
+from nasadvisor.host.change.gate import Executor
+from nasadvisor.host.change.runs import RunHost
 from nasadvisor.host.config import HostConfig
-from nasadvisor.host.executor import MachineExecutor
-from nasadvisor.host.gate import Executor
-from nasadvisor.host.inventory import read_inventory
-from nasadvisor.host.leftovers import Leftovers
-from nasadvisor.host.machine import Machine
-from nasadvisor.host.measure import MeasureHost
-from nasadvisor.host.platforms import HostPlatforms, platforms_of
-from nasadvisor.host.probe import ProbeHost
-from nasadvisor.host.runs import RunHost
-from nasadvisor.host.sample import Sampler
-from nasadvisor.host.smart import HealthServices, start_test, sweep
-from nasadvisor.host.task_log import TaskLog
+from nasadvisor.host.evidence.measuring.candidate import CandidateHost
+from nasadvisor.host.evidence.measuring.leftovers import Leftovers
+from nasadvisor.host.evidence.measuring.measure import MeasureHost
+from nasadvisor.host.evidence.measuring.probe import ProbeHost
+from nasadvisor.host.evidence.sample import Sampler
+from nasadvisor.host.fleet.platforms import HostPlatforms, platforms_of
+from nasadvisor.host.fleet.task_log import TaskLog
+from nasadvisor.host.health.sweep import HealthServices, start_test, sweep
+from nasadvisor.host.storage.inventory import read_inventory
+from nasadvisor.host.storage.machine import Machine
 
 
 def machine_of(config: HostConfig) -> Machine:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.joining import ConsoleAccess
+from nasadvisor.domain.fleet.joining import ConsoleAccess
 from nasadvisor.stored.documents import DocumentError, from_json
 
 ENVIRONMENT_FILE: Final = Path("/etc/nasadvisor/environment")

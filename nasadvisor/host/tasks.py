@@ -15,29 +15,29 @@ import kombu.exceptions
 import redis.exceptions
 from celery import Celery
 
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.joining import ConsoleAccess, bracketed, console_queue, host_queue, unacknowledged, user_of
-from nasadvisor.domain.lifecycle import Run
-from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress
-from nasadvisor.domain.plan import Plan
-from nasadvisor.domain.platforms import Notice, NoticeAnswer, PlatformReport, no_platform
-from nasadvisor.domain.reading import Reading
-from nasadvisor.domain.spoken import Age, Spoken, age_of
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.change.runs import Run
+from nasadvisor.domain.change.unreadable_runs import UnreadableRun
+from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress
+from nasadvisor.domain.evidence.reading import Reading
+from nasadvisor.domain.evidence.tracing import WaitingPrograms
+from nasadvisor.domain.fleet.joining import ConsoleAccess, bracketed, console_queue, host_queue, unacknowledged, user_of
+from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer, PlatformReport, no_platform
+from nasadvisor.domain.fleet.spoken import Age, Spoken, age_of
+from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SelfTest
 from nasadvisor.domain.statements import Statement
-from nasadvisor.domain.sweep import Answers, DiskAnswer, SelfTest
-from nasadvisor.domain.unreadable_runs import UnreadableRun
-from nasadvisor.domain.waiting import WaitingPrograms
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host import arguments
 from nasadvisor.host.arguments import reads
 from nasadvisor.host.broker import CarefulAmqp
+from nasadvisor.host.change.journal import JournalUnreadable, RunUnknown
+from nasadvisor.host.change.lock import HostBusy
+from nasadvisor.host.change.runs import RunHost, apply_plan, finish_run, list_runs, seen, show_run, undo_run
+from nasadvisor.host.change.trials import TrialWatch, end_trial, keep_run, move_trial
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.journal import JournalUnreadable, RunUnknown
-from nasadvisor.host.lock import HostBusy
-from nasadvisor.host.platforms import nobody_notifies
-from nasadvisor.host.runs import RunHost, apply_plan, finish_run, list_runs, seen, show_run, undo_run
-from nasadvisor.host.smart import HealthServices
-from nasadvisor.host.trials import TrialWatch, end_trial, keep_run, move_trial
+from nasadvisor.host.fleet.platforms import nobody_notifies
+from nasadvisor.host.health.sweep import HealthServices
 from nasadvisor.stored.documents import to_document
 from nasadvisor.stored.spoken import spoken
 
@@ -78,7 +78,8 @@ def celery_app(config: HostConfig) -> Celery:
 def _reach(app: Celery, access: ConsoleAccess) -> None:
     """Make the app speak to a console on another machine, with TLS and as the user of this node only.
 
-    The rights of that user (`nasadvisor.console.remote.access`) cover the keys that these options name, and no other.
+    The rights of that user (`nasadvisor.console.fleet.remote.access`) cover the keys that these options name, and no
+    other.
     """
     options = {**app.conf.broker_transport_options, **unacknowledged(access.node), "priority_steps": [0]}
     app.conf.update(

@@ -4,16 +4,16 @@ import logging
 
 from celery.signals import worker_ready
 
-from nasadvisor.domain.trial import AFTER_START_S
+from nasadvisor.domain.change.trial import AFTER_START_S
 from nasadvisor.host.build import health_of, machine_of, measure_host_of, run_host_of, this_platform
 from nasadvisor.host.config import load_config
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.inventory import read_inventory
-from nasadvisor.host.measure import clean_up, measure
-from nasadvisor.host.sample import Sampler
+from nasadvisor.host.evidence.measuring.measure import clean_up, measure
+from nasadvisor.host.evidence.sample import Sampler
+from nasadvisor.host.evidence.tracing import watch_waiting
+from nasadvisor.host.storage.inventory import read_inventory
 from nasadvisor.host.tasks import HostTasks, celery_app, queue_to_console
 from nasadvisor.host.timer import repeat_in_worker
-from nasadvisor.host.waiting import watch_waiting
 
 log = logging.getLogger(__name__)
 config = load_config()

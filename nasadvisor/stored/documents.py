@@ -22,8 +22,8 @@ import cattrs
 from cattrs.cols import homogenous_tuple_structure_factory, mapping_structure_factory
 from cattrs.gen import make_dict_structure_fn
 
-from nasadvisor.domain.actions import Action, UndoAction
-from nasadvisor.domain.lifecycle import Record
+from nasadvisor.domain.change.actions import Action, UndoAction
+from nasadvisor.domain.change.runs import Record
 from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.kinds import FIRST, Kind, kind_of
 

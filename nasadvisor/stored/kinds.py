@@ -7,25 +7,25 @@ number of steps that lead from the first form to today's, so there is none witho
 from dataclasses import dataclass
 from typing import Final, get_args
 
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.joining import ConsoleAccess, JoinAnswer, JoinRequest
-from nasadvisor.domain.lifecycle import Record, Run
-from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress
-from nasadvisor.domain.plan import Plan
-from nasadvisor.domain.platforms import Notice, PlatformReport
-from nasadvisor.domain.pool_facts import PoolFacts
-from nasadvisor.domain.probing import CandidateRecord, ProbeRecord
-from nasadvisor.domain.reading import Reading
-from nasadvisor.domain.smart.reading import Reading as SmartReading
-from nasadvisor.domain.smart.wear import WearIndicator
-from nasadvisor.domain.smart.written import ByteCounter
-from nasadvisor.domain.spoken import Releases, Spoken
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.change.runs import Record, Run
+from nasadvisor.domain.change.trial import TrialClock
+from nasadvisor.domain.change.unreadable_runs import UnreadableRun
+from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress
+from nasadvisor.domain.evidence.measuring.probing import CandidateRecord, ProbeRecord
+from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.evidence.reading import Reading
+from nasadvisor.domain.evidence.tracing import WaitingPrograms
+from nasadvisor.domain.fleet.joining import ConsoleAccess, JoinAnswer, JoinRequest
+from nasadvisor.domain.fleet.platforms import Notice, PlatformReport
+from nasadvisor.domain.fleet.spoken import Releases, Spoken
+from nasadvisor.domain.health.smart.reading import Reading as SmartReading
+from nasadvisor.domain.health.smart.wear import WearIndicator
+from nasadvisor.domain.health.smart.written import ByteCounter
+from nasadvisor.domain.health.sweep import Answers, SweepReport
+from nasadvisor.domain.health.traffic_findings import PoolTraffic
 from nasadvisor.domain.statements import Finding, Statement
-from nasadvisor.domain.sweep import Answers, SweepReport
-from nasadvisor.domain.traffic_findings import PoolTraffic
-from nasadvisor.domain.trial import TrialClock
-from nasadvisor.domain.unreadable_runs import UnreadableRun
-from nasadvisor.domain.waiting import WaitingPrograms
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.upgrades import Upgrade, record, run
 
 FIRST: Final = 1

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from nasadvisor.domain.histogram import Histogram
-from nasadvisor.domain.samples import (
+from nasadvisor.domain.evidence.histogram import Histogram
+from nasadvisor.domain.evidence.samples import (
     ArcActivity,
     Busy,
     DatasetActivity,

@@ -1,7 +1,7 @@
 """What this release speaks."""
 
 from nasadvisor import __version__
-from nasadvisor.domain.spoken import Spoken
+from nasadvisor.domain.fleet.spoken import Spoken
 from nasadvisor.stored.kinds import kinds_between_console_and_host
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from nasadvisor.domain.platforms import Notice
+from nasadvisor.domain.fleet.platforms import Notice
 from nasadvisor.domain.statements import Statement
 from plugins.contract import VersionRange
 

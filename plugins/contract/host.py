@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import Goal
-from nasadvisor.domain.platforms import Guest, Notice, Veto
+from nasadvisor.domain.change.runs import Goal
+from nasadvisor.domain.fleet.platforms import Guest, Notice, Veto
 from nasadvisor.domain.statements import Finding, Statement
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters.process import Runner
 from plugins.contract import VersionRange

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from nasadvisor.domain.inventory import Inventory, Pool
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.units import GIB, zfs_size
 
 ARC_CAP_PERCENT: Final = 11

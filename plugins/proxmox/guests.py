@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.platforms import Guest
+from nasadvisor.domain.fleet.platforms import Guest
 from nasadvisor.host.errors import MachineUnreadable
 
 _DISK_KEY: Final = re.compile(r"(?:ide|sata|scsi|virtio|efidisk|tpmstate|mp|unused|dev)\d+|rootfs")

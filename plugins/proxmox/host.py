@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.inventory import Disk, Inventory
-from nasadvisor.domain.platforms import Guest, Notice, Veto
+from nasadvisor.domain.fleet.platforms import Guest, Notice, Veto
 from nasadvisor.domain.statements import Finding, Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Disk, Inventory
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import HostError
 from plugins.contract.host import Certificate, HostPlatform, Task

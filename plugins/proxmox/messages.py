@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.platforms import Notice
+from nasadvisor.domain.fleet.platforms import Notice
 from nasadvisor.domain.statements import Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.adapters.process import Command, Runner, Tool

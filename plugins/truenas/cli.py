@@ -12,12 +12,12 @@ import click
 from nasadvisor.cli.errors import Attention, Misuse, Refusal, SentenceGroup
 from nasadvisor.cli.services import who
 from nasadvisor.cli.tables import heading, paragraph
-from nasadvisor.domain.inventory import Disk
 from nasadvisor.domain.statements import Refused, Statement
+from nasadvisor.domain.storage.inventory import Disk
 from nasadvisor.domain.units import zfs_size
+from nasadvisor.host.change.journal import JournalUnwritable
 from nasadvisor.host.config import load_config, load_environment
 from nasadvisor.host.errors import HostError, RulesForbid
-from nasadvisor.host.journal import JournalUnwritable
 from plugins.truenas.api.access import access_from
 from plugins.truenas.api.connection import local_connection
 from plugins.truenas.api.desk import Desk, Given, nothing_given

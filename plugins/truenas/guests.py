@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.inventory import Disk
+from nasadvisor.domain.storage.inventory import Disk
 from nasadvisor.host.adapters.answer import Answer
 from plugins.truenas.api.connection import Connection
 from plugins.truenas.api.reading import objects_of

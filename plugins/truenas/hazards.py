@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.inventory import Disk, Inventory, Partition, Pool
-from nasadvisor.domain.lifecycle import Goal
-from nasadvisor.domain.partition_types import SOLARIS_ZFS_TYPE
-from nasadvisor.domain.platforms import Veto
+from nasadvisor.domain.change.runs import Goal
+from nasadvisor.domain.fleet.platforms import Veto
 from nasadvisor.domain.statements import Finding, Level, NextStep, Refused
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Disk, Inventory, Partition, Pool
+from nasadvisor.domain.storage.partition_types import SOLARIS_ZFS_TYPE
 from nasadvisor.domain.units import GIB
 from plugins.truenas.guests import GuestDevice
 

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.platforms import Notice, Veto
+from nasadvisor.domain.fleet.platforms import Notice, Veto
 from nasadvisor.domain.statements import Finding
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host.adapters.process import Runner
 from nasadvisor.host.config import load_environment

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from nasadvisor.console.celery_app import app
-from nasadvisor.console.roles import UserRole, set_role
+from nasadvisor.console.fleet.roles import UserRole, set_role
 from tests.browser import journey
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.machines import home_server

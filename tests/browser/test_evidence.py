@@ -13,14 +13,15 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from nasadvisor.console import records, series
+from nasadvisor.console import records
+from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import StoredWaiting
-from nasadvisor.console.evidence.waiting import store_waiting
+from nasadvisor.console.evidence.tracing import store_waiting
 from nasadvisor.console.models import Node, SampledPool, StoredMeasurement, StoredRun
 from nasadvisor.console.tasks import roll_up_samples
-from nasadvisor.domain.measurement import MeasureProgress, Stage
-from nasadvisor.domain.smart.power_loss import Evidence, Protection
-from nasadvisor.host.simulated_samples import simulated_waiting
+from nasadvisor.domain.evidence.measuring.measurement import MeasureProgress, Stage
+from nasadvisor.domain.health.smart.power_loss import Evidence, Protection
+from nasadvisor.host.simulated.samples import simulated_waiting
 from nasadvisor.stored.documents import to_document
 from tests.browser.conftest import PASSWORD, Desk
 from tests.browser.test_looks import WIDTHS, overflow, picture, violations

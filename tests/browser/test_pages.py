@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from nasadvisor.console import records
 from nasadvisor.console.models import Node
-from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import to_document
 from tests.browser.conftest import PASSWORD, Desk
 from tests.browser.test_looks import WIDTHS, overflow, picture, violations

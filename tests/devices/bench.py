@@ -6,15 +6,15 @@ from itertools import count
 from pathlib import Path
 from uuid import uuid4
 
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import Run
-from nasadvisor.domain.plan import Plan, PlanIds, PlanRequest, make_plan
+from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRequest, make_plan
+from nasadvisor.domain.change.runs import Run
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters.process import Command
-from nasadvisor.host.executor import MachineExecutor
-from nasadvisor.host.inventory import read_inventory
-from nasadvisor.host.logbook import Observer
-from nasadvisor.host.runs import RunHost, apply_plan, finish_run, show_run, undo_run
+from nasadvisor.host.change.executor import MachineExecutor
+from nasadvisor.host.change.logbook import Observer
+from nasadvisor.host.change.runs import RunHost, apply_plan, finish_run, show_run, undo_run
+from nasadvisor.host.storage.inventory import read_inventory
 from tests.devices.loops import LoopDisk
 from tests.devices.machine import TANK, LoopMachine
 from tests.devices.runner import Hook, Killed

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from nasadvisor.domain.lifecycle import Run
+from nasadvisor.domain.change.runs import Run
 from nasadvisor.host.adapters.process import Command, Tool
 from tests.devices.loops import LoopDisk
 from tests.devices.machine import LoopMachine

@@ -11,10 +11,10 @@ from typing import Final
 
 import pytest
 
-from nasadvisor.domain.inventory import Host
+from nasadvisor.domain.storage.inventory import Host
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host.adapters import disks
-from nasadvisor.host.machine import Machine
+from nasadvisor.host.storage.machine import Machine
 from tests.devices.loops import LoopDisk, tool
 from tests.devices.pools import MemoryPool, MemoryPools
 from tests.devices.runner import LoopRunner

@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.inventory import Pool, Vdev
+from nasadvisor.domain.storage.inventory import Pool, Vdev
 from nasadvisor.domain.units import GIB
 from tests.devices.labels import LABEL_BYTES, Label, PoolState, label_offsets, read_label
 

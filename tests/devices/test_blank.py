@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from nasadvisor.domain.lifecycle import RunState
-from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.change.runs import RunState
 from nasadvisor.domain.units import MIB
 from tests.devices.bench import Bench, log_and_cache, told
 from tests.devices.loops import LoopDisk, tool

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from nasadvisor.domain.lifecycle import RunState
-from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.change.runs import RunState
 from tests.devices.bench import Bench, codes, kill_after, killer, log_alone, log_and_cache, told
 from tests.devices.loops import LoopDisk
 from tests.devices.machine import LoopMachine

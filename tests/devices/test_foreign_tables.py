@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.lifecycle import RunState
-from nasadvisor.domain.plan import Plan, PlanIds, PlanRefused, PlanRequest, make_plan
+from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRefused, PlanRequest, make_plan
+from nasadvisor.domain.change.runs import RunState
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.errors import HostError

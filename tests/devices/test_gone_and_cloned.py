@@ -2,8 +2,8 @@
 
 import pytest
 
-from nasadvisor.domain.lifecycle import RunState
-from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.change.runs import RunState
 from nasadvisor.domain.units import MIB
 from tests.devices.bench import Bench, codes, log_alone, log_and_cache, told
 from tests.devices.loops import LoopDisk

@@ -5,8 +5,8 @@ import shlex
 
 import pytest
 
-from nasadvisor.domain.inventory import HoldKind
-from nasadvisor.domain.plan import Plan, PlanRefused, make_plan
+from nasadvisor.domain.change.plan import Plan, PlanRefused, make_plan
+from nasadvisor.domain.storage.inventory import HoldKind
 from tests.devices.bench import Bench, log_and_cache
 from tests.devices.loops import LoopDisk, tool
 from tests.devices.machine import LoopMachine

@@ -5,8 +5,8 @@ from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
-from nasadvisor.domain.lifecycle import RunState
-from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.change.runs import RunState
 from nasadvisor.domain.units import MIB
 from tests.devices.bench import Bench, log_and_cache, told
 from tests.devices.cuts import counted

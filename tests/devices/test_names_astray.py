@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from nasadvisor.domain.actions import CreateSlice, CreateTable
-from nasadvisor.domain.lifecycle import Run, RunState, StepState
-from nasadvisor.domain.plan import Plan
-from nasadvisor.host.logbook import Observer
+from nasadvisor.domain.change.actions import CreateSlice, CreateTable
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.change.runs import Run, RunState, StepState
+from nasadvisor.host.change.logbook import Observer
 from tests.devices.bench import Bench, log_and_cache, told
 from tests.devices.loops import LoopDisk
 from tests.devices.machine import LoopMachine

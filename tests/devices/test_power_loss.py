@@ -14,7 +14,7 @@ from itertools import product
 
 import pytest
 
-from nasadvisor.domain.lifecycle import RunState
+from nasadvisor.domain.change.runs import RunState
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters.process import Command, Tool
 from tests.devices.bench import Bench, log_and_cache, told

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from nasadvisor.domain.lifecycle import RunState
-from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.change.runs import RunState
 from nasadvisor.domain.units import MIB
 from tests.devices.bench import Bench, codes, log_and_cache, told
 from tests.devices.cuts import mix_sectors, no_cut, tear_sgdisk

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nasadvisor.domain.lifecycle import RunState
+from nasadvisor.domain.change.runs import RunState
 from nasadvisor.domain.units import KIB
 from tests.devices.bench import Bench, log_and_cache
 from tests.devices.machine import LoopMachine

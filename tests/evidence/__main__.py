@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nasadvisor.domain.lifecycle import RunState
-from nasadvisor.domain.plan import PlanRequest
-from nasadvisor.domain.prediction import Range
+from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.change.runs import RunState
+from nasadvisor.domain.evidence.measuring.prediction import Range
 from nasadvisor.domain.units import GIB
 from tests.evidence import picture
 from tests.evidence.judging import Outcome, Predicted, tables, with_tables

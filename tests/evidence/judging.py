@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from nasadvisor.domain.prediction import Range
+from nasadvisor.domain.evidence.measuring.prediction import Range
 
 HELPED = 1.5
 """From this factor on a device clearly helped. Between runs under emulation the gain of one workload differs by up to a

@@ -8,7 +8,7 @@ import json
 import time
 from pathlib import Path
 
-from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.units import GIB
 from nasadvisor.stored.documents import to_document
 from tests.evidence.workloads import Workload

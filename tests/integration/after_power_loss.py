@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.actions import CreateSlice, DeleteSlice, UndoAction
-from nasadvisor.domain.gpt import GptUnreadable, parse_entries, parse_header
-from nasadvisor.domain.lifecycle import Continued, Done, Intent, Record, Run, RunState, StepState
-from nasadvisor.domain.table_area import Area
-from nasadvisor.domain.tables import own_tables
-from nasadvisor.host.journal import open_journal
-from nasadvisor.host.runs import RunHost, list_runs
+from nasadvisor.domain.change.actions import CreateSlice, DeleteSlice, UndoAction
+from nasadvisor.domain.change.runs import Continued, Done, Intent, Record, Run, RunState, StepState
+from nasadvisor.domain.change.table_area import Area
+from nasadvisor.domain.change.tables import own_tables
+from nasadvisor.domain.storage.gpt import GptUnreadable, parse_entries, parse_header
+from nasadvisor.host.change.journal import open_journal
+from nasadvisor.host.change.runs import RunHost, list_runs
 from tests.lab.replay import PAGE, Content
 
 SECTOR = 512

@@ -7,9 +7,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import Run
-from nasadvisor.domain.plan import Plan, PlanRequest
+from nasadvisor.domain.change.plan import Plan, PlanRequest
+from nasadvisor.domain.change.runs import Run
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import from_document, to_document
 from tests.lab.guest import Guest
 from tests.lab.paths import GUEST_VENV

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nasadvisor.domain.lifecycle import Run
+from nasadvisor.domain.change.runs import Run
 from nasadvisor.stored.documents import from_document
 from tests.integration.agent import PYTHON, SOURCE
 from tests.lab.guest import Guest

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.inventory import Pool
-from nasadvisor.domain.lifecycle import RunState
+from nasadvisor.domain.change.runs import RunState
+from nasadvisor.domain.storage.inventory import Pool
 from tests.integration.agent import Agent, HostSaid
 from tests.integration.wishes import SSDS, mirror_and_caches
 from tests.integration.wrong_tools import zpool_that

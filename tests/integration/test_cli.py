@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import from_document
 from tests.integration.product import Product, product
 from tests.integration.wrong_tools import zpool_that

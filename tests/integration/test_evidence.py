@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from nasadvisor.domain.reading import Reading
-from nasadvisor.domain.samples import merge
+from nasadvisor.domain.evidence.reading import Reading
+from nasadvisor.domain.evidence.samples import merge
 from nasadvisor.stored.documents import from_document
 from tests.integration.agent import PYTHON, SOURCE, Agent, python_in_guest
 from tests.integration.wishes import SSDS, pool_of

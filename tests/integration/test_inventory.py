@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from nasadvisor.domain.inventory import Bus, Disk, HoldKind, TableKind
+from nasadvisor.domain.storage.inventory import Bus, Disk, HoldKind, TableKind
 from nasadvisor.domain.units import GIB
 from tests.integration.agent import Agent
 from tests.integration.wishes import SSDS, disk_named, pool_of

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from nasadvisor.domain.lifecycle import RunState
+from nasadvisor.domain.change.runs import RunState
 from nasadvisor.stored.documents import to_json
 from tests.integration.agent import Agent, python_in_guest
 from tests.integration.test_stories import CHECK, PHOTOS

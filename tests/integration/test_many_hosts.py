@@ -23,7 +23,7 @@ WAIT_S = 600
 TOKEN = f"""
 from django.contrib.auth.models import User
 from django.utils import timezone
-from nasadvisor.console.remote.joining import new_token
+from nasadvisor.console.fleet.remote.joining import new_token
 user, _ = User.objects.get_or_create(username="anna")
 print(new_token("{SECOND}", user, timezone.now()))
 """
@@ -31,7 +31,7 @@ APPLY = f"""
 from django.contrib.auth.models import User
 from nasadvisor.console import hosts, plans
 from nasadvisor.console.models import Node
-from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.change.plan import PlanRequest
 node = Node.objects.get(name="{SECOND}")
 pool = next(pool for pool in node.inventory.pools if pool.name == "tank")
 ssds = tuple(disk.key for disk in node.inventory.disks if disk.kernel_name.startswith("nvme"))

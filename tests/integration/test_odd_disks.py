@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from nasadvisor.domain.inventory import Disk
-from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.storage.inventory import Disk
 from nasadvisor.domain.units import GIB
 from tests.integration.agent import Agent, push_source
 from tests.integration.wishes import keys_of, pool_of

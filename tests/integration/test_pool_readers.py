@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.inventory import Pool
+from nasadvisor.domain.storage.inventory import Pool
 from tests.integration.agent import PYTHON, Agent
 from tests.lab.guest import Guest
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from nasadvisor.domain.lifecycle import RunState
-from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.change.runs import RunState
 from nasadvisor.domain.units import GIB, MIB
 from tests.integration.agent import Agent, HostSaid
 from tests.integration.wishes import SSDS, keys_of, mirror_and_caches, pool_of, without_cache

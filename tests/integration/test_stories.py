@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.actions import Naming
-from nasadvisor.domain.inventory import Pool, Vdev
-from nasadvisor.domain.lifecycle import RunState
-from nasadvisor.domain.log_legs import broken_log_legs
-from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.change.actions import Naming
+from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.change.runs import RunState
+from nasadvisor.domain.storage.inventory import Pool, Vdev
+from nasadvisor.domain.storage.log_legs import broken_log_legs
 from tests.integration.agent import Agent
 from tests.integration.wishes import SSDS, keys_of, mirror_and_caches, pool_of, single_log, without_cache
 from tests.lab.guest import Guest

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from nasadvisor.domain.trial import AFTER_START_S
+from nasadvisor.domain.change.trial import AFTER_START_S
 from tests.integration.product import Product, product
 from tests.integration.test_cli import PLAN, SSDS, plan
 from tests.integration.test_stories import CHECK, PHOTOS

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from nasadvisor.domain.inventory import Disk, Inventory, Pool
-from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.storage.inventory import Disk, Inventory, Pool
 from nasadvisor.domain.units import GIB, MIB
 from tests.integration.agent import Agent
 

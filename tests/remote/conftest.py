@@ -15,11 +15,11 @@ from django.contrib.auth.models import User
 from django.test import override_settings
 from django.utils import timezone
 
-from nasadvisor.console.remote.inbox import Inbox
-from nasadvisor.console.remote.joining import new_token
-from nasadvisor.console.remote.listening import Listening, client, folder, listen, socket_path
-from nasadvisor.domain.joining import ConsoleAccess, Token, user_of
-from nasadvisor.host.join import Place, join
+from nasadvisor.console.fleet.remote.inbox import Inbox
+from nasadvisor.console.fleet.remote.joining import new_token
+from nasadvisor.console.fleet.remote.listening import Listening, client, folder, listen, socket_path
+from nasadvisor.domain.fleet.joining import ConsoleAccess, Token, user_of
+from nasadvisor.host.fleet.joining import Place, join
 from tests.lab.instance import free_port
 
 REDIS = shutil.which("redis-server")

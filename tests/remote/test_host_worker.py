@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 import redis
 
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.joining import host_queue
-from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.fleet.joining import host_queue
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.stored.documents import from_json, to_document
 from tests.remote.conftest import REDIS, START_S

@@ -7,13 +7,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from nasadvisor.console.fleet.remote import joining
+from nasadvisor.console.fleet.remote.listening import Listening, command, listen, renew_if_due, use_certificate
+from nasadvisor.console.fleet.remote.models import JoinToken
 from nasadvisor.console.models import Node
-from nasadvisor.console.remote import joining
-from nasadvisor.console.remote.listening import Listening, command, listen, renew_if_due, use_certificate
-from nasadvisor.console.remote.models import JoinToken
-from nasadvisor.domain.joining import token_of
+from nasadvisor.domain.fleet.joining import token_of
 from nasadvisor.host.config import config_from
-from nasadvisor.host.join import AnotherConsole, ConsoleUnreachable, Place, TokenRefused, leave, sign_in
+from nasadvisor.host.fleet.joining import AnotherConsole, ConsoleUnreachable, Place, TokenRefused, leave, sign_in
 from tests.remote.conftest import Console
 
 

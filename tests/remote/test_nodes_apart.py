@@ -16,23 +16,24 @@ import pytest
 import redis
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
 
-from nasadvisor.console import hosts, records
+from nasadvisor.console import records
 from nasadvisor.console.celery_app import app as celery_app_of_console
-from nasadvisor.console.health import answers
+from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet.remote import inbox as inboxes
+from nasadvisor.console.fleet.remote.access import bring_up_to_date, let_in
+from nasadvisor.console.fleet.remote.inbox import FROM_HOSTS, message_of
+from nasadvisor.console.fleet.remote.listening import client
+from nasadvisor.console.health import sweep_store
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.models import Node, StoredPlan
-from nasadvisor.console.remote import inbox as inboxes
-from nasadvisor.console.remote.access import bring_up_to_date, let_in
-from nasadvisor.console.remote.inbox import FROM_HOSTS, message_of
-from nasadvisor.console.remote.listening import client
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.joining import ConsoleAccess, console_queue, host_queue, unacknowledged
-from nasadvisor.domain.messages import NotAccepted
+from nasadvisor.domain.fleet.joining import ConsoleAccess, console_queue, host_queue, unacknowledged
+from nasadvisor.domain.fleet.messages import NotAccepted
+from nasadvisor.domain.health.sweep import Answers
 from nasadvisor.domain.statements import Statement
-from nasadvisor.domain.sweep import Answers
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host.config import HostConfig
-from nasadvisor.host.join import sign_in
-from nasadvisor.host.simulated_smart import simulated_answer
+from nasadvisor.host.fleet.joining import sign_in
+from nasadvisor.host.simulated.smart import simulated_answer
 from nasadvisor.host.tasks import celery_app, queue_to_console
 from nasadvisor.stored.documents import to_document
 from tests.remote.conftest import Console, as_node
@@ -117,7 +118,7 @@ MACHINE = Path(__file__).parents[1] / "fixtures" / "machines" / "typical.json"
 WORKER = [
     "--quiet",
     "--app",
-    "nasadvisor.host.simulated_worker",
+    "nasadvisor.host.simulated.worker",
     "worker",
     "--pool",
     "threads",
@@ -338,9 +339,9 @@ def test_the_disks_of_another_node_are_not_written_to(nas1: ConsoleAccess, nas2:
     records.store_inventory("nas1", to_document(inventory_of("nas1")))
     disk = home_server().disks[0]
     answer = simulated_answer(disk, now)
-    answers.store_answers("nas1.b", to_document(Answers("nas1.b", (answer,))))
+    sweep_store.store_answers("nas1.b", to_document(Answers("nas1.b", (answer,))))
     assert StoredDisk.objects.get(key=disk.key).asked_at is None
-    answers.store_answers("nas1", to_document(Answers("nas1", (answer,))))
+    sweep_store.store_answers("nas1", to_document(Answers("nas1", (answer,))))
     assert StoredDisk.objects.get(key=disk.key).asked_at is not None
 
 

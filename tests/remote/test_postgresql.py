@@ -26,11 +26,11 @@ from nasadvisor.console.health import answers, watch
 from nasadvisor.console.health.models import Reading as DiskReading, StoredDisk
 from nasadvisor.console.models import Node, StoredRun, StoredSample
 from nasadvisor.stored.documents import to_document
-from nasadvisor.domain.lifecycle import Run, RunState, steps_of
-from nasadvisor.domain.reading import Reading
-from nasadvisor.domain.samples import Sample
-from nasadvisor.domain.sweep import Answers
-from nasadvisor.host.simulated_smart import simulated_answer
+from nasadvisor.domain.change.runs import Run, RunState, steps_of
+from nasadvisor.domain.evidence.reading import Reading
+from nasadvisor.domain.evidence.samples import Sample
+from nasadvisor.domain.health.sweep import Answers
+from nasadvisor.host.simulated.smart import simulated_answer
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for, ssd
 
 def tell(number):

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from zlib import crc32
 
-from nasadvisor.domain.inventory import (
+from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRequest, make_plan
+from nasadvisor.domain.storage.inventory import (
     Bus,
     Disk,
     DiskIdentity,
@@ -17,8 +18,7 @@ from nasadvisor.domain.inventory import (
     TableKind,
     Vdev,
 )
-from nasadvisor.domain.partition_types import SOLARIS_ZFS_TYPE
-from nasadvisor.domain.plan import Plan, PlanIds, PlanRequest, make_plan
+from nasadvisor.domain.storage.partition_types import SOLARIS_ZFS_TYPE
 from nasadvisor.domain.units import GIB, MIB, TIB
 
 TANK = "1234567890123456789"

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.looks import Look, Step
-from nasadvisor.domain.table_area import Area
-from nasadvisor.domain.tables import OwnTable
-from nasadvisor.host.gate import Gate, Permit, Ran
+from nasadvisor.domain.change.looks import Look, Step
+from nasadvisor.domain.change.table_area import Area
+from nasadvisor.domain.change.tables import OwnTable
+from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.host.change.gate import Gate, Permit, Ran
 
 AREA = Area(b"", b"")
 OWN = OwnTable(AREA, AREA, (AREA,))

@@ -2,11 +2,11 @@
 
 import dataclasses
 
-from nasadvisor.domain.smart.conflicts import conflicts
-from nasadvisor.domain.smart.reading import decode
-from nasadvisor.domain.smart.report import read_report
-from nasadvisor.domain.smart.wear import PAGE_7, wear_indicators
-from nasadvisor.domain.smart.written import byte_counters
+from nasadvisor.domain.health.smart.conflicts import conflicts
+from nasadvisor.domain.health.smart.reading import decode
+from nasadvisor.domain.health.smart.report import read_report
+from nasadvisor.domain.health.smart.wear import PAGE_7, wear_indicators
+from nasadvisor.domain.health.smart.written import byte_counters
 from tests.unit.data import document, lines, needs_data, rows
 
 pytestmark = needs_data

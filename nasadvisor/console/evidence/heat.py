@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from nasadvisor.console.evidence.series import latencies_of, samples_of
 from nasadvisor.console.models import Resolution, SampledPool, StoredRun
-from nasadvisor.console.series import latencies_of, samples_of
-from nasadvisor.console.uses import Index
-from nasadvisor.domain.histogram import EMPTY, Histogram
-from nasadvisor.domain.inventory import Inventory, Pool, Vdev, VdevClass
-from nasadvisor.domain.lifecycle import Run, RunState
-from nasadvisor.domain.pool_facts import PoolFacts
-from nasadvisor.domain.samples import VdevActivity
-from nasadvisor.domain.workload import flush_time
+from nasadvisor.console.storage.disk_uses import Index
+from nasadvisor.domain.change.runs import Run, RunState
+from nasadvisor.domain.evidence.histogram import EMPTY, Histogram
+from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.evidence.samples import VdevActivity
+from nasadvisor.domain.evidence.workload import flush_time
+from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev, VdevClass
 from nasadvisor.stored.documents import DocumentError
 
 COLUMNS_AT_MOST = 720

@@ -15,20 +15,20 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from nasadvisor.console import hosts
+from nasadvisor.console.change.wizard.draft import is_free_ssd
+from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
+from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.console.health.forecasts import newest_reading
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.models import StoredMeasurement, StoredRun
-from nasadvisor.console.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
-from nasadvisor.console.pools import pool_or_404
-from nasadvisor.console.roles import operator_required, user_of
-from nasadvisor.console.wizard.draft import is_free_ssd
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import Run
-from nasadvisor.domain.measurement import Measurement, MeasureOrder, Stage
-from nasadvisor.domain.prediction import Range
-from nasadvisor.domain.probing import against_probe
-from nasadvisor.domain.smart.power_loss import PowerLossProtection, weigh
+from nasadvisor.console.storage.pools import pool_or_404
+from nasadvisor.domain.change.runs import Run
+from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, Stage
+from nasadvisor.domain.evidence.measuring.prediction import Range
+from nasadvisor.domain.evidence.measuring.probing import against_probe
+from nasadvisor.domain.health.smart.power_loss import PowerLossProtection, weigh
+from nasadvisor.domain.storage.inventory import Inventory
 
 SHOWN = 20
 

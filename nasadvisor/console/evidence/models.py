@@ -8,8 +8,8 @@ from django.db import models
 
 from nasadvisor.console.models import Node
 from nasadvisor.console.statements import read_statement
+from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.statements import Statement
-from nasadvisor.domain.waiting import WaitingPrograms
 from nasadvisor.stored.documents import DocumentError, from_document
 
 ANSWER_WITHIN: Final = timedelta(minutes=5)

@@ -13,12 +13,12 @@ from django.utils.translation import gettext as _
 
 from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.evidence.measuring import ProbedRow, probed_rows
+from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.evidence.watch import series_of
 from nasadvisor.console.models import Resolution, StoredRun
-from nasadvisor.console.series import whole_samples_of
-from nasadvisor.domain.comparison import Comparison, compare
+from nasadvisor.domain.change.runs import Run, RunState
+from nasadvisor.domain.evidence.comparison import Comparison, compare
 from nasadvisor.domain.figures import milliseconds, rate
-from nasadvisor.domain.lifecycle import Run, RunState
 from nasadvisor.domain.units import zfs_size
 from nasadvisor.stored.documents import DocumentError
 

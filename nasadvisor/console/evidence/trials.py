@@ -5,7 +5,7 @@ from typing import Final
 
 from nasadvisor.console.evidence.report import Report, report_of
 from nasadvisor.console.models import StoredRun, StoredRunState
-from nasadvisor.domain.comparison import Figures, Outcome
+from nasadvisor.domain.evidence.comparison import Figures, Outcome
 from nasadvisor.domain.figures import milliseconds, rate
 from nasadvisor.domain.statements import Statement, gettext_noop
 from nasadvisor.stored.documents import DocumentError, to_document

@@ -10,15 +10,15 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from nasadvisor.console.diagrams import TITLES
 from nasadvisor.console.evidence.heat import Range, heat_map, marks_of, targets_of, with_disk_names
-from nasadvisor.console.evidence.waiting import waiting_of
+from nasadvisor.console.evidence.tracing import waiting_of
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.frame import current_node
 from nasadvisor.console.models import Node, StoredRun
-from nasadvisor.console.pools import pool_or_404
-from nasadvisor.domain.inventory import Pool
-from nasadvisor.domain.trial import DAY_S
+from nasadvisor.console.storage.diagrams import TITLES
+from nasadvisor.console.storage.pools import pool_or_404
+from nasadvisor.domain.change.trial import DAY_S
+from nasadvisor.domain.storage.inventory import Pool
 
 SHORTEST_RANGE_S = 120
 DATASETS_SHOWN = 50

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.models import Node, Resolution, SampledPool, StoredMeasurement
-from nasadvisor.console.series import whole_samples_of
-from nasadvisor.domain.advice import UNKNOWN_SSD, SsdTime, Verdict, judge_log
-from nasadvisor.domain.advice_cache import judge_cache
-from nasadvisor.domain.pool_facts import PoolFacts
-from nasadvisor.domain.recommendation import Recommendation, recommend_cache, recommend_log
-from nasadvisor.domain.samples import Sample, merge
-from nasadvisor.domain.suitability import ssd_time
-from nasadvisor.domain.thresholds import HISTORY
-from nasadvisor.domain.workload import Workload, workload_of
+from nasadvisor.domain.evidence.cache_verdict import judge_cache
+from nasadvisor.domain.evidence.log_verdict import UNKNOWN_SSD, SsdTime, Verdict, judge_log
+from nasadvisor.domain.evidence.measuring.suitability import ssd_time
+from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.evidence.recommendation import Recommendation, recommend_cache, recommend_log
+from nasadvisor.domain.evidence.samples import Sample, merge
+from nasadvisor.domain.evidence.thresholds import HISTORY
+from nasadvisor.domain.evidence.workload import Workload, workload_of
 
 WATCHED_S = 7 * 86400
 """A verdict looks back a week: every day of it, the Sunday's scrub and the Friday's backup, is part of the workload."""

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_POST
 from kombu.exceptions import OperationalError
 
 from nasadvisor.console.celery_app import QUEUE, app
+from nasadvisor.console.fleet.roles import admin_required, user_of
 from nasadvisor.console.health.access_models import ApiToken, ReportState, StoredReport, new_token
-from nasadvisor.console.roles import admin_required, user_of
 
 REPORT_EXPIRES_S = 600
 

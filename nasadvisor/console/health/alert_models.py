@@ -11,8 +11,8 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.health.models import read_finding
-from nasadvisor.domain import alerts
-from nasadvisor.domain.alerts import AlertKey, AlertState, EventKind
+from nasadvisor.domain.health import alerts
+from nasadvisor.domain.health.alerts import AlertKey, AlertState, EventKind
 from nasadvisor.domain.statements import Finding, Level
 
 

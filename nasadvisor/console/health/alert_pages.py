@@ -11,11 +11,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.console.frame import current_node
 from nasadvisor.console.health.alert_models import AlertStates, Channel, Delivery, DeliveryState, StoredAlert
 from nasadvisor.console.health.watch import take_up
-from nasadvisor.console.roles import operator_required, user_of
-from nasadvisor.domain.findings import findings_of
+from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import Level
 
 PER_PAGE: Final = 50

@@ -15,11 +15,11 @@ from nasadvisor import __version__
 from nasadvisor.console.explain import address_of
 from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
+from nasadvisor.console.health.bytes_by_role import ORDER, written_by_role
 from nasadvisor.console.health.models import Reading, StoredDisk
 from nasadvisor.console.health.ratings import with_ratings
 from nasadvisor.console.health.watch import take_up
 from nasadvisor.console.health.wear_pages import LARGE
-from nasadvisor.console.health.written import ORDER, written_by_role
 from nasadvisor.console.models import Node
 
 ROOT = "api/v1/"

@@ -18,7 +18,7 @@ from nasadvisor.console.health.alert_models import Channel, ChannelKind, Deliver
 from nasadvisor.console.health.messages import message_for
 from nasadvisor.console.health.secrets import SecretUnreadable
 from nasadvisor.console.health.senders import NotSent, leads_to, send_mail, spare_addresses
-from nasadvisor.domain.platforms import NoticeAnswer
+from nasadvisor.domain.fleet.platforms import NoticeAnswer
 from nasadvisor.stored.documents import Json, from_document
 
 log = logging.getLogger(__name__)

@@ -8,13 +8,13 @@ from itertools import pairwise
 from typing import Any, Final, TypeVar
 
 from nasadvisor.console.health.models import Reading, StoredDisk
-from nasadvisor.domain.smart.reading import Reading as SmartReading
-from nasadvisor.domain.smart.wear import WearIndicator
-from nasadvisor.domain.smart.written import ByteCounter
+from nasadvisor.domain.health.smart.reading import Reading as SmartReading
+from nasadvisor.domain.health.smart.wear import WearIndicator
+from nasadvisor.domain.health.smart.written import ByteCounter
+from nasadvisor.domain.health.wear.forecast import LONGEST_DAYS, MILESTONES, Exhaustion, Forecast, Spread, forecast
+from nasadvisor.domain.health.wear.history import History, RoleChange, Snapshot, history_of
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.wear.forecast import LONGEST_DAYS, MILESTONES, Exhaustion, Forecast, Spread, forecast
-from nasadvisor.domain.wear.history import History, RoleChange, Snapshot, history_of
 from nasadvisor.stored.documents import DocumentError, from_document, to_document
 from nasadvisor.stored.kinds import Kind, register
 

@@ -5,10 +5,10 @@ from typing import Final
 from django.db import transaction
 from django.db.models import Max
 
-from nasadvisor.console.health.written import add_hours
+from nasadvisor.console.evidence.series import whole_samples_of
+from nasadvisor.console.health.bytes_by_role import add_hours
 from nasadvisor.console.models import Resolution, SampledPool
-from nasadvisor.console.series import whole_samples_of
-from nasadvisor.domain.traffic_findings import pool_traffic
+from nasadvisor.domain.health.traffic_findings import pool_traffic
 from nasadvisor.stored.documents import to_document
 
 TRAFFIC_S: Final = 7 * 86_400

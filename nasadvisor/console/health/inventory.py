@@ -6,8 +6,8 @@ from django.db import transaction
 
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk, identity_key
 from nasadvisor.console.models import Node
-from nasadvisor.console.uses import Index, is_system
-from nasadvisor.domain.inventory import Disk, Inventory, VdevClass
+from nasadvisor.console.storage.disk_uses import Index, is_system
+from nasadvisor.domain.storage.inventory import Disk, Inventory, VdevClass
 
 SYSTEM = "system"
 ROLE_OF_CLASS = {

@@ -12,9 +12,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.statements import read_statement
-from nasadvisor.domain.inventory import DiskIdentity
+from nasadvisor.domain.health.sweep import Outcome
 from nasadvisor.domain.statements import Finding, Statement
-from nasadvisor.domain.sweep import Outcome
+from nasadvisor.domain.storage.inventory import DiskIdentity
 from nasadvisor.stored.documents import DocumentError, Json, from_document
 
 LARGE_FIELDS: Final = ("reading_document", "forecast_document", "finding_documents")

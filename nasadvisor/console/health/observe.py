@@ -10,9 +10,9 @@ from nasadvisor.console.health.timetable import sweep_interval
 from nasadvisor.console.health.traffic import traffic_of
 from nasadvisor.console.models import Node
 from nasadvisor.console.notices import about_contact, about_platform, about_runs, about_trials
-from nasadvisor.domain.alerts import AlertKey, Observation
-from nasadvisor.domain.disk_findings import Subject, unanswered
-from nasadvisor.domain.findings import findings_of
+from nasadvisor.domain.health.alerts import AlertKey, Observation
+from nasadvisor.domain.health.disk_findings import Subject, unanswered
+from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import Finding, Level, gettext_noop
 
 SWEEP_GRACE = timedelta(minutes=30)

@@ -12,14 +12,14 @@ from django.utils.translation import gettext as _
 
 from nasadvisor.console.health.access_models import ReportDelivery, ReportState, StoredReport
 from nasadvisor.console.health.alert_models import AlertStates, DeliveryState, StoredAlert
+from nasadvisor.console.health.bytes_by_role import written_by_role
 from nasadvisor.console.health.charts import NARROW, WearChart, WearPoint, wear_chart
 from nasadvisor.console.health.forecasts import stored_forecast
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk
 from nasadvisor.console.health.ratings import with_ratings
-from nasadvisor.console.health.written import written_by_role
 from nasadvisor.console.models import Node
-from nasadvisor.domain.inventory import Pool
+from nasadvisor.domain.storage.inventory import Pool
 
 log = logging.getLogger(__name__)
 

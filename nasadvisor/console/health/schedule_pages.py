@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
-from nasadvisor.console.roles import admin_required
+from nasadvisor.console.fleet.roles import admin_required
 
 NAMES: Final[dict[str, str | Promise]] = {
     "console.sweep": gettext_lazy("Ask all disks for their health"),

@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from nasadvisor.console.models import Node, SampledPool
-from nasadvisor.domain.inventory import Pool
+from nasadvisor.domain.health.traffic_findings import traffic_findings
 from nasadvisor.domain.statements import Finding
-from nasadvisor.domain.traffic_findings import traffic_findings
+from nasadvisor.domain.storage.inventory import Pool
 
 HELD: Final = timedelta(hours=3)
 """An hour of samples is added up soon after its end; one that is older says nothing about now."""

@@ -15,8 +15,8 @@ from nasadvisor.console.health.alert_models import (
     WatchSettings,
 )
 from nasadvisor.console.health.observe import Seen, View, observe
-from nasadvisor.domain.alerts import RANK, Alert, EventKind, Step, acknowledge, escalate, reconcile
-from nasadvisor.domain.quiet_hours import QuietHours, due_at
+from nasadvisor.domain.health.alerts import RANK, Alert, EventKind, Step, acknowledge, escalate, reconcile
+from nasadvisor.domain.health.quiet_hours import QuietHours, due_at
 from nasadvisor.domain.statements import Level
 from nasadvisor.stored.documents import Json, to_document
 

@@ -14,18 +14,18 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from nasadvisor.console import hosts
+from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.console.frame import current_node
 from nasadvisor.console.health.alert_models import StoredAlert
+from nasadvisor.console.health.bytes_by_role import ORDER, Written, written_by_role
+from nasadvisor.console.health.bytes_by_role_chart import written_chart
 from nasadvisor.console.health.charts import NARROW, WIDE, WearPoint, wear_chart
 from nasadvisor.console.health.forecasts import newest_reading, stored_forecast
 from nasadvisor.console.health.models import LARGE_FIELDS, NodeHealth, StoredDisk
 from nasadvisor.console.health.ratings import RatingForm, clocks_of, rating_of, with_ratings
 from nasadvisor.console.health.sweeps import request_sweep
-from nasadvisor.console.health.written import ORDER, Written, written_by_role
-from nasadvisor.console.health.written_chart import written_chart
-from nasadvisor.console.roles import operator_required, user_of
-from nasadvisor.domain.sweep import SelfTest, exit_words
+from nasadvisor.domain.health.sweep import SelfTest, exit_words
 
 PER_PAGE: Final = 50
 TEMPERATURES_SHOWN: Final = timedelta(days=30)

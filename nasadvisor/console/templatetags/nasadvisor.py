@@ -19,19 +19,19 @@ from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, npgettext_lazy
 
-from nasadvisor.console.diagrams import TITLES
+from nasadvisor.console.change.steps import lead_from
 from nasadvisor.console.explain import address_of
-from nasadvisor.console.single_sign_on import why_no_password
+from nasadvisor.console.fleet.single_sign_on import why_no_password
 from nasadvisor.console.states import Look, look_of_state
-from nasadvisor.console.steps import lead_from
-from nasadvisor.domain.commands import Argv
+from nasadvisor.console.storage.diagrams import TITLES
+from nasadvisor.domain.change.commands import Argv
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
-from nasadvisor.domain.inventory import Bus, VdevClass
-from nasadvisor.domain.platforms import Guest, guest_of
+from nasadvisor.domain.fleet.platforms import Guest, guest_of
+from nasadvisor.domain.health.wear.forecast import Spread
+from nasadvisor.domain.health.wear.warranty import tbw_clock
 from nasadvisor.domain.statements import Finding, Statement
+from nasadvisor.domain.storage.inventory import Bus, VdevClass
 from nasadvisor.domain.units import zfs_size
-from nasadvisor.domain.wear.forecast import Spread
-from nasadvisor.domain.wear.warranty import tbw_clock
 
 register = template.Library()
 

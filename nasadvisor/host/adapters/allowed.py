@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain import names
-from nasadvisor.domain.probing import PROBE_PREFIX, PROBE_PROPERTY
+from nasadvisor.domain.evidence.measuring.probing import PROBE_PREFIX, PROBE_PROPERTY
+from nasadvisor.domain.storage import names
 
 READS: Final = r"""
 bpftrace -q -f json WAITING_BT SECONDS

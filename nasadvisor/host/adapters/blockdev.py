@@ -13,10 +13,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.actions import Slice
-from nasadvisor.domain.inventory import Disk, DiskIdentity
+from nasadvisor.domain.change.actions import Slice
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Disk, DiskIdentity
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.errors import HostError
 

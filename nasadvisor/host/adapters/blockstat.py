@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.samples import DiskActivity
+from nasadvisor.domain.evidence.samples import DiskActivity
 
 SECTOR_BYTES: Final = 512
 """Sectors here are always of 512 bytes (Linux, Documentation/block/stat.rst)."""

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from nasadvisor.domain.waiting import ProcessCalls
+from nasadvisor.domain.evidence.tracing import ProcessCalls
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import OutputUnreadable
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.trial import Moment
+from nasadvisor.domain.change.trial import Moment
 from nasadvisor.host.adapters.procfs import text_or_nothing
 
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")

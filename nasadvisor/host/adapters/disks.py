@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.gpt import GptUnreadable, parse_entries, parse_header, standard_area
-from nasadvisor.domain.inventory import Bus, Disk, DiskIdentity, Hold, HoldKind, Partition, Pool, TableKind
-from nasadvisor.domain.names import is_disk_name
+from nasadvisor.domain.storage.gpt import GptUnreadable, parse_entries, parse_header, standard_area
+from nasadvisor.domain.storage.inventory import Bus, Disk, DiskIdentity, Hold, HoldKind, Partition, Pool, TableKind
+from nasadvisor.domain.storage.names import is_disk_name
 from nasadvisor.host.adapters.holds import (
     EXAMINE_AGAIN,
     Surroundings,

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
-from nasadvisor.domain.probing import FioFigures
+from nasadvisor.domain.evidence.measuring.probing import FioFigures
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import OutputUnreadable
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from nasadvisor.domain.counters import VdevCounters
-from nasadvisor.domain.histogram import Histogram
+from nasadvisor.domain.evidence.counters import VdevCounters
+from nasadvisor.domain.evidence.histogram import Histogram
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import OutputUnreadable
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.counters import Txg
-from nasadvisor.domain.samples import ArcActivity, DatasetActivity, Levels, PoolActivity
+from nasadvisor.domain.evidence.counters import Txg
+from nasadvisor.domain.evidence.samples import ArcActivity, DatasetActivity, Levels, PoolActivity
 
 HEAD_LINES: Final = 2
 COMMITTED: Final = "C"

@@ -9,7 +9,7 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any, Final
 
-from nasadvisor.domain.inventory import Pool, Scan, Vdev
+from nasadvisor.domain.storage.inventory import Pool, Scan, Vdev
 from nasadvisor.domain.units import zfs_size
 from nasadvisor.host.adapters.zpool import CHECKPOINT_FEATURE, DROPPED_KINDS, ended_scan, leaf_name, with_ashifts
 from nasadvisor.host.errors import OutputUnreadable

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from nasadvisor.domain.inventory import Pool
+from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.host.adapters.libzfs import LibzfsPools
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.adapters.zpool import TIMEOUT_S, ZpoolJson

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.inventory import Host
+from nasadvisor.domain.storage.inventory import Host
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import MachineUnreadable
 

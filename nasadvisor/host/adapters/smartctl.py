@@ -1,6 +1,6 @@
 """Asking one disk for its health with smartctl(8) and nvme(1). Nothing is concluded from the answer here.
 
-Every exit code is an answer: smartctl reports what it found bit by bit (`domain.sweep.ExitBit`).
+Every exit code is an answer: smartctl reports what it found bit by bit (`domain.health.sweep.ExitBit`).
 """
 
 import json
@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from nasadvisor.domain.inventory import Bus, Disk
+from nasadvisor.domain.health.sweep import UNUSABLE, ExitBit, Outcome, SelfTest
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.sweep import UNUSABLE, ExitBit, Outcome, SelfTest
+from nasadvisor.domain.storage.inventory import Bus, Disk
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import NO_REASON, CommandFailed, CommandTimedOut, SelfTestRefused
 

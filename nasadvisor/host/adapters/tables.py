@@ -7,8 +7,8 @@ old. Space that only looks free would get a slice planned over somebody's partit
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from nasadvisor.domain.gpt import GptEntry
-from nasadvisor.domain.inventory import Disk, Partition
+from nasadvisor.domain.storage.gpt import GptEntry
+from nasadvisor.domain.storage.inventory import Disk, Partition
 from nasadvisor.host.adapters.holds import EXAMINE_AGAIN
 
 SHOWN: Final = 3

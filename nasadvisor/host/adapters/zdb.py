@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from nasadvisor.domain.looks import SliceLabel
+from nasadvisor.domain.change.looks import SliceLabel
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import CommandFailed, HostError

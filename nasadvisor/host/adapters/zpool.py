@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
-from nasadvisor.domain.inventory import Pool, Scan, Vdev
+from nasadvisor.domain.storage.inventory import Pool, Scan, Vdev
 from nasadvisor.domain.units import zfs_size
 from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.process import Command, Runner, Tool

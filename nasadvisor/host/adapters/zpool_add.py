@@ -4,7 +4,7 @@ It prints text only, in every version: the whole future configuration, with the 
 the heading are compared with ours by their last path component, since OpenZFS shortens what it prints.
 """
 
-from nasadvisor.domain.actions import AddCache, AddLog, Slice
+from nasadvisor.domain.change.actions import AddCache, AddLog, Slice
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.errors import HostError
 

@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from nasadvisor.domain.inventory import Disk
 from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.storage.inventory import Disk
 from nasadvisor.host.errors import HostError
 from plugins.truenas.api.errors import EndNotSeen
 from plugins.truenas.api.jobs import Observer, Wait

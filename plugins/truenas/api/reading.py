@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from nasadvisor.domain.inventory import (
+from nasadvisor.domain.storage.inventory import (
     Bus,
     Disk,
     DiskIdentity,

@@ -8,10 +8,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.actions import Role
+from nasadvisor.domain.change.actions import Role
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.host.change.journal import write_whole
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.journal import write_whole
 from nasadvisor.stored.documents import DocumentError, from_document, to_document
 from nasadvisor.stored.kinds import Kind, register
 from nasadvisor.stored.upgrades import Document

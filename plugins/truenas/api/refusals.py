@@ -1,9 +1,9 @@
 # ruff: noqa: N802 - named like the statements they make
 """What is refused and what is said about whole disks, besides the rules that hold everywhere."""
 
-from nasadvisor.domain.inventory import Disk, Hold, Pool, Vdev
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Disk, Hold, Pool, Vdev
 from plugins.truenas.api.records import Record
 
 

@@ -8,9 +8,9 @@ imported TrueNAS shows none (`topology: null`), and of a leaf that is missing no
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from nasadvisor.domain.actions import Role
-from nasadvisor.domain.inventory import Disk, HoldKind, Pool, Vdev
+from nasadvisor.domain.change.actions import Role
 from nasadvisor.domain.statements import Refused, Statement
+from nasadvisor.domain.storage.inventory import Disk, HoldKind, Pool, Vdev
 from plugins.truenas.api import refusals as here
 from plugins.truenas.api.reading import Picture
 from plugins.truenas.api.records import AddedVdev, Record, RecordState

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from nasadvisor.domain.refusals import PlatformUntested, said_with_undo
+from nasadvisor.domain.change.refusals import PlatformUntested, said_with_undo
 from nasadvisor.domain.statements import Finding
 from nasadvisor.host.errors import OutputUnreadable
 from plugins.truenas.api.access import Access

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from nasadvisor.domain import refusals as no
-from nasadvisor.domain.actions import Role
-from nasadvisor.domain.inventory import Vdev
+from nasadvisor.domain.change import refusals as no
+from nasadvisor.domain.change.actions import Role
+from nasadvisor.domain.change.undo_checks import USABLE, against_sick_log
 from nasadvisor.domain.statements import Refused, Statement
-from nasadvisor.domain.undo_checks import USABLE, against_sick_log
+from nasadvisor.domain.storage.inventory import Vdev
 from nasadvisor.host.errors import HostError, RulesForbid
 from plugins.truenas.api import refusals as here
 from plugins.truenas.api.desk import Desk, picture_after, picture_now

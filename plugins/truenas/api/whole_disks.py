@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from nasadvisor.domain import refusals as no
-from nasadvisor.domain.actions import Role
-from nasadvisor.domain.checks import against_shared_disk, can_use_pool
-from nasadvisor.domain.inventory import Disk, Pool
+from nasadvisor.domain.change import refusals as no
+from nasadvisor.domain.change.actions import Role
+from nasadvisor.domain.change.checks import against_shared_disk, can_use_pool
 from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.storage.inventory import Disk, Pool
+from nasadvisor.host.change.journal import JournalUnwritable
 from nasadvisor.host.errors import RulesForbid
-from nasadvisor.host.journal import JournalUnwritable
 from plugins.truenas.api import refusals as here
 from plugins.truenas.api.desk import Desk, Given, nothing_given, picture_after
 from plugins.truenas.api.errors import EndNotSeen, JobFailed

@@ -11,13 +11,13 @@ import tempfile
 import uuid
 from typing import Any
 
-from nasadvisor.domain.lifecycle import Run
-from nasadvisor.domain.plan import Plan, PlanIds, PlanRequest, make_plan
+from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRequest, make_plan
+from nasadvisor.domain.change.runs import Run
 from nasadvisor.host.build import machine_of, run_host_of
+from nasadvisor.host.change.runs import apply_plan, finish_run, show_run, undo_run
 from nasadvisor.host.config import config_from
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.inventory import read_inventory
-from nasadvisor.host.runs import apply_plan, finish_run, show_run, undo_run
+from nasadvisor.host.storage.inventory import read_inventory
 from nasadvisor.stored.documents import from_document, to_document
 
 STATE = os.environ.get("NASADVISOR_AGENT_STATE") or tempfile.mkdtemp(prefix="agent-", dir="/var/lib")

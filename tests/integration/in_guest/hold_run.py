@@ -7,11 +7,11 @@ import os
 import sys
 import time
 
-from nasadvisor.domain.lifecycle import Run
-from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.change.runs import Run
 from nasadvisor.host.build import run_host_of
+from nasadvisor.host.change.runs import apply_plan, undo_run
 from nasadvisor.host.config import config_from
-from nasadvisor.host.runs import apply_plan, undo_run
 from nasadvisor.stored.documents import from_json
 from tests.integration.in_guest.points import Point, apply_points
 

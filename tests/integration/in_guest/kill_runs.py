@@ -18,13 +18,13 @@ import time
 import uuid
 from collections.abc import Callable
 
-from nasadvisor.domain.lifecycle import Run
-from nasadvisor.domain.plan import Plan, PlanIds, PlanRequest, make_plan
+from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRequest, make_plan
+from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.build import machine_of, run_host_of
+from nasadvisor.host.change.runs import apply_plan, finish_run, show_run, undo_run
 from nasadvisor.host.config import config_from
-from nasadvisor.host.inventory import read_inventory
-from nasadvisor.host.runs import apply_plan, finish_run, show_run, undo_run
+from nasadvisor.host.storage.inventory import read_inventory
 from tests.integration.in_guest.points import Point, apply_points, undo_points
 
 CONFIG = config_from({**os.environ, "NASADVISOR_HOST_STATE": tempfile.mkdtemp(prefix="kill-runs-")})

@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from nasadvisor.domain.actions import CreateSlice, CreateTable
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import Run
-from nasadvisor.domain.looks import Look, Step
-from nasadvisor.domain.plan import Plan
-from nasadvisor.domain.tables import OwnTable
-from nasadvisor.host.gate import Executor, Permit, Ran
-from nasadvisor.host.runs import RunHost
+from nasadvisor.domain.change.actions import CreateSlice, CreateTable
+from nasadvisor.domain.change.looks import Look, Step
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.change.runs import Run
+from nasadvisor.domain.change.tables import OwnTable
+from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.host.change.gate import Executor, Permit, Ran
+from nasadvisor.host.change.runs import RunHost
 
 Stop = Callable[[], None]
 

@@ -7,7 +7,7 @@ import time
 
 from nasadvisor.host.build import machine_of
 from nasadvisor.host.config import load_config
-from nasadvisor.host.sample import Sampler
+from nasadvisor.host.evidence.sample import Sampler
 from nasadvisor.stored.documents import to_document
 
 

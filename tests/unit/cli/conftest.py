@@ -12,12 +12,12 @@ from click.testing import CliRunner, Result
 
 from nasadvisor.cli import main
 from nasadvisor.cli.services import Services
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.platforms import PlatformReport
+from nasadvisor.domain.fleet.platforms import PlatformReport
+from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.host.change.runs import RunHost
 from nasadvisor.host.config import HostConfig
-from nasadvisor.host.runs import RunHost
-from nasadvisor.host.simulated import SimulatedExecutor
-from nasadvisor.host.simulated_smart import simulated_health
+from nasadvisor.host.simulated.executor import SimulatedExecutor
+from nasadvisor.host.simulated.smart import simulated_health
 from tests.unit.machines import home_server
 
 

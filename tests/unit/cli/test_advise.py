@@ -4,10 +4,10 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from nasadvisor.domain.pool_facts import PoolFacts
-from nasadvisor.domain.reading import Reading
-from nasadvisor.domain.samples import Sample
-from nasadvisor.domain.waiting import ProcessCalls, WaitingPrograms, by_program
+from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.evidence.reading import Reading
+from nasadvisor.domain.evidence.samples import Sample
+from nasadvisor.domain.evidence.tracing import ProcessCalls, WaitingPrograms, by_program
 from nasadvisor.host.errors import ToolMissing
 from tests.unit.cli.conftest import Shell
 from tests.unit.evidence.pools import async_writers, facts, readers, sync_writers

@@ -13,11 +13,11 @@ from click.testing import CliRunner
 from nasadvisor.cli import main
 from nasadvisor.cli.checkup import SERVICES, Finding, checkup
 from nasadvisor.cli.services import Services
-from nasadvisor.domain.inventory import Disk, DiskIdentity, Host, Pool
+from nasadvisor.domain.storage.inventory import Disk, DiskIdentity, Host, Pool
 from nasadvisor.host.adapters.process import Tool
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.machine import Machine
+from nasadvisor.host.storage.machine import Machine
 from tests.unit.fakes import FakeRunner
 from tests.unit.machines import TANK, home_server
 

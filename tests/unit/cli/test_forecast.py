@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from nasadvisor.cli import main
-from nasadvisor.cli.forecasting import LONGEST_LINE, answer_line, requests
+from nasadvisor.cli.health.forecasts import LONGEST_LINE, answer_line, requests
 from tests.unit.domain.smart.drives import nvme, sata
 
 UNITS_PER_TB = 10**12 // 512_000

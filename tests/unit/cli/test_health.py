@@ -6,8 +6,8 @@ from pathlib import Path
 
 import weasyprint  # noqa: F401 - when it is loaded it runs ldconfig, and in a test that would fail
 
-from nasadvisor.cli.printed import page
-from nasadvisor.domain.inventory import Inventory
+from nasadvisor.cli.health.printed import page
+from nasadvisor.domain.storage.inventory import Inventory
 from tests.unit.cli.conftest import Shell
 from tests.unit.machines import home_server
 

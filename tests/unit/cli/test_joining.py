@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.cli import joining
-from nasadvisor.domain.joining import ConsoleAccess, Token
-from nasadvisor.host.join import Place, TokenRefused
+from nasadvisor.cli.fleet import joining
+from nasadvisor.domain.fleet.joining import ConsoleAccess, Token
+from nasadvisor.host.fleet.joining import Place, TokenRefused
 from tests.unit.cli.conftest import Shell
 
 TOKEN = f"{'s' * 43}.{'f' * 64}"

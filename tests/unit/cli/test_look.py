@@ -1,6 +1,6 @@
 """`nasadvisor inventory` and `nasadvisor pools`."""
 
-from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host.errors import OutputUnreadable
 from nasadvisor.stored.documents import from_document
 from tests.unit.cli.conftest import Shell

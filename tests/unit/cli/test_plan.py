@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.actions import AddLog, AttachLog, Naming
-from nasadvisor.domain.plan import Plan
-from nasadvisor.domain.platforms import PlatformReport, Veto
+from nasadvisor.domain.change.actions import AddLog, AttachLog, Naming
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.fleet.platforms import PlatformReport, Veto
 from nasadvisor.domain.statements import Finding, Level, Refused
 from nasadvisor.domain.units import GIB
-from nasadvisor.host.simulated import SimulatedExecutor
+from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.stored.documents import from_document
 from tests.unit.cli.conftest import Shell
 from tests.unit.machines import NVME1, NVME2, TANK, home_server, with_broken_log, with_disk, with_single_log

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from nasadvisor.domain.measurement import MeasureOrder, MeasureProgress, Stage
-from nasadvisor.domain.samples import Sample
-from nasadvisor.host.measure import MeasureHost, OrderForeign, measure
-from nasadvisor.host.measurements import MeasuredBefore
-from nasadvisor.host.simulated import SimulatedExecutor
+from nasadvisor.domain.evidence.measuring.measurement import MeasureOrder, MeasureProgress, Stage
+from nasadvisor.domain.evidence.samples import Sample
+from nasadvisor.host.evidence.measuring.measure import MeasureHost, OrderForeign, measure
+from nasadvisor.host.evidence.measuring.measurements import MeasuredBefore
+from nasadvisor.host.simulated.executor import SimulatedExecutor
 from tests.unit.cli.conftest import Shell
 from tests.unit.cli.test_advise import Recorded
 from tests.unit.evidence.pools import facts, sync_writers

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.actions import AddCache, AddLog
-from nasadvisor.domain.inventory import fingerprint_of
-from nasadvisor.domain.lifecycle import Record
+from nasadvisor.domain.change.actions import AddCache, AddLog
+from nasadvisor.domain.change.runs import Record
+from nasadvisor.domain.storage.inventory import fingerprint_of
+from nasadvisor.host.change.gate import Permit, Ran
+from nasadvisor.host.change.journal import Journal, JournalUnwritable
 from nasadvisor.host.errors import CommandFailed
-from nasadvisor.host.gate import Permit, Ran
-from nasadvisor.host.journal import Journal, JournalUnwritable
 from tests.unit.cli.conftest import Shell
 from tests.unit.machines import NVME1, with_disk, with_pool
 

@@ -12,8 +12,8 @@ from kombu import Connection
 from kombu.exceptions import OperationalError
 
 from nasadvisor.console.celery_app import app
+from nasadvisor.console.fleet.roles import UserRole, set_role
 from nasadvisor.console.health.secrets import new_key
-from nasadvisor.console.roles import UserRole, set_role
 
 PASSWORD = "correct horse battery"
 

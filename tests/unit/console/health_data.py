@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from nasadvisor.console import records
-from nasadvisor.console.health import answers, sweeps
+from nasadvisor.console.health import sweep_store, sweeps
 from nasadvisor.console.health.models import RatedEndurance, StoredDisk, WrittenDay
 from nasadvisor.console.health.watch import watch
-from nasadvisor.domain.inventory import Disk, Inventory
-from nasadvisor.domain.sweep import Answers, DiskAnswer, SweepReport
-from nasadvisor.host.simulated_smart import simulated_answer, simulated_smartctl
+from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepReport
+from nasadvisor.domain.storage.inventory import Disk, Inventory
+from nasadvisor.host.simulated.smart import simulated_answer, simulated_smartctl
 from nasadvisor.stored.documents import pack, to_document
 
 WORN_MODEL = "Samsung SSD 990 PRO 1TB"
@@ -27,7 +27,7 @@ def watched(inventory: Inventory, days: int = 120, every: int = 10) -> datetime:
     for age in range(days, -1, -every):
         disks = inventory.disks if age == 0 else tuple(disk for disk in inventory.disks if disk is worn)
         found = tuple(_answer(disk, now, age, disk is worn) for disk in disks)
-        answers.store_answers(node, to_document(Answers(node, found)))
+        sweep_store.store_answers(node, to_document(Answers(node, found)))
     keys = tuple(disk.key for disk in inventory.disks)
     at = (now - timedelta(minutes=4)).isoformat()
     sweeps.store_sweep(node, to_document(SweepReport(node, at, at, keys, read=len(keys))))

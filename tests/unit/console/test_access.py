@@ -21,9 +21,9 @@ from nasadvisor.console.health.access_models import ApiToken, ReportDelivery, St
 from nasadvisor.console.health.alert_models import Channel, StoredAlert
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.health.secrets import encrypt
 from nasadvisor.console.health.senders import NotSent
-from nasadvisor.console.schedules import create_schedules
 from nasadvisor.console.tasks import monthly_report, send_reports
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.conftest import Sent

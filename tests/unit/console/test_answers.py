@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nasadvisor.console import records
-from nasadvisor.console.health import answers, sweeps
+from nasadvisor.console.health import sweep_store, sweeps
 from nasadvisor.console.health.forecasts import (
     calendar_days,
     in_calendar_days,
@@ -18,13 +18,13 @@ from nasadvisor.console.health.forecasts import (
     stored_forecast,
 )
 from nasadvisor.console.health.models import NodeHealth, RawAnswer, Reading, SelfTestResult, StoredDisk
+from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.models import Node
-from nasadvisor.console.schedules import create_schedules
-from nasadvisor.domain.inventory import Disk
+from nasadvisor.domain.health.sweep import Answers, DiskAnswer, Outcome, SweepReport
+from nasadvisor.domain.health.wear.forecast import LONGEST_DAYS, forecast
 from nasadvisor.domain.statements import Statement
-from nasadvisor.domain.sweep import Answers, DiskAnswer, Outcome, SweepReport
-from nasadvisor.domain.wear.forecast import LONGEST_DAYS, forecast
-from nasadvisor.host.simulated_smart import simulated_answer, simulated_smartctl
+from nasadvisor.domain.storage.inventory import Disk
+from nasadvisor.host.simulated.smart import simulated_answer, simulated_smartctl
 from nasadvisor.stored.documents import pack, to_document
 from tests.unit.console.conftest import Sent
 from tests.unit.domain.wear.histories import history
@@ -41,7 +41,7 @@ def nvme() -> Disk:
 
 
 def store(*found: DiskAnswer) -> StoredDisk:
-    answers.store_answers(NODE, to_document(Answers(NODE, found)))
+    sweep_store.store_answers(NODE, to_document(Answers(NODE, found)))
     return StoredDisk.objects.get(serial=found[0].identity.serial)
 
 
@@ -112,7 +112,7 @@ def test_an_answer_that_arrives_late_is_kept_but_not_shown() -> None:
 def test_only_the_newest_answers_are_kept_as_they_came() -> None:
     for days in range(20, 0, -1):
         store(saying(days_ago=days))
-    assert RawAnswer.objects.count() == answers.RAW_KEPT
+    assert RawAnswer.objects.count() == sweep_store.RAW_KEPT
     assert Reading.objects.count() == 20
 
 
@@ -124,7 +124,7 @@ def test_an_answer_that_makes_no_sense_is_a_reading_that_knows_nothing(text: str
 
 def test_answers_of_another_node_are_not_stored() -> None:
     with pytest.raises(ValueError, match="not stored"):
-        answers.store_answers("nas2", to_document(Answers(NODE, (saying(),))))
+        sweep_store.store_answers("nas2", to_document(Answers(NODE, (saying(),))))
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_what_nvme_cli_says_of_power_loss_protection_is_kept_with_its_evidence(
     nvme = home_server().disk(NVME1)
     assert nvme
     answer = replace(simulated_answer(nvme, NOW), id_ctrl=id_ctrl and pack(id_ctrl), ocp=ocp and pack(ocp))
-    answers.store_answers(NODE, to_document(Answers(NODE, (answer,))))
+    sweep_store.store_answers(NODE, to_document(Answers(NODE, (answer,))))
     disk = StoredDisk.objects.get()
     assert disk.power_loss == protection
     reading = newest_reading(disk)
@@ -278,7 +278,7 @@ def test_old_readings_are_thinned_to_one_a_day() -> None:
     Reading.objects.all().delete()
     for hours in range(0, 24 * 100, 6):
         Reading.objects.create(disk=disk, taken_at=NOW - timedelta(hours=hours))
-    answers.prune(NOW)
+    sweep_store.prune(NOW)
     kept = Reading.objects.filter(taken_at__lt=NOW - timedelta(days=91)).count()
     assert kept == 10
     assert Reading.objects.filter(taken_at__gte=NOW - timedelta(days=90)).count() == 361

@@ -1,8 +1,8 @@
 """Drawings of pools and disks."""
 
-from nasadvisor.console.diagrams import DRAWING_WIDTH, DiskDrawing, SegmentKind, draw_disk, draw_pool, segment
-from nasadvisor.console.uses import Index
-from nasadvisor.domain.inventory import Inventory, Vdev, VdevClass
+from nasadvisor.console.storage.diagrams import DRAWING_WIDTH, DiskDrawing, SegmentKind, draw_disk, draw_pool, segment
+from nasadvisor.console.storage.disk_uses import Index
+from nasadvisor.domain.storage.inventory import Inventory, Vdev, VdevClass
 from tests.fixtures.machines.build import large, typical
 from tests.unit.machines import (
     MIRROR_AND_CACHES,

@@ -9,12 +9,13 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console import records, series
+from nasadvisor.console import records
+from nasadvisor.console.evidence import series
 from nasadvisor.console.models import Node, Resolution, SampledPool, StoredRun
 from nasadvisor.console.tasks import roll_up_samples
-from nasadvisor.domain.lifecycle import Run, RunState, StepState, steps_of
-from nasadvisor.domain.reading import Reading
-from nasadvisor.host.simulated_samples import simulated_facts, simulated_sample
+from nasadvisor.domain.change.runs import Run, RunState, StepState, steps_of
+from nasadvisor.domain.evidence.reading import Reading
+from nasadvisor.host.simulated.samples import simulated_facts, simulated_sample
 from nasadvisor.stored.documents import to_document
 from tests.unit.machines import ARCHIVE, MIRROR_AND_CACHES, TANK, home_server, plan_for, with_single_log
 

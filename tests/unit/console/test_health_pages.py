@@ -10,9 +10,9 @@ from nasadvisor.console.health import channel_pages
 from nasadvisor.console.health.alert_models import Channel, StoredAlert, WatchSettings
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.health.secrets import decrypt, encrypt
 from nasadvisor.console.health.senders import NotSent
-from nasadvisor.console.schedules import create_schedules
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.conftest import Sent
 from tests.unit.console.health_data import disk_of, watched

@@ -8,7 +8,8 @@ from django.test import Client
 from django.utils import timezone
 from kombu import Connection
 
-from nasadvisor.console import hosts, records, tasks
+from nasadvisor.console import records, tasks
+from nasadvisor.console.fleet import hosts
 from nasadvisor.console.models import Node, StoredPlan, StoredRun
 from nasadvisor.stored.documents import to_document
 from tests.unit.console.conftest import PASSWORD, Sent

@@ -11,12 +11,12 @@ from django.utils import timezone
 from nasadvisor.console import records, tasks
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.models import Node, StoredMeasurement
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
-from nasadvisor.domain.probing import ProbeResult
-from nasadvisor.domain.smart.power_loss import Evidence, Protection
-from nasadvisor.domain.smart.reading import decode
+from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
+from nasadvisor.domain.evidence.measuring.probing import ProbeResult
+from nasadvisor.domain.health.smart.power_loss import Evidence, Protection
+from nasadvisor.domain.health.smart.reading import decode
 from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import from_document, to_document
 from tests.unit.console.conftest import PASSWORD, Sent
 from tests.unit.console.test_evidence import applied_run, fill, page

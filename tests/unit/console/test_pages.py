@@ -11,10 +11,10 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console import records
+from nasadvisor.console.fleet.roles import UserRole
 from nasadvisor.console.models import Node
-from nasadvisor.console.roles import UserRole
-from nasadvisor.domain.inventory import DiskIdentity, Inventory
 from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.storage.inventory import DiskIdentity, Inventory
 from nasadvisor.stored.documents import from_json, to_document, to_json
 from nasadvisor.stored.spoken import spoken
 from tests.fixtures.machines.build import large, typical

@@ -9,8 +9,8 @@ from django.test import Client
 from nasadvisor.console import records
 from nasadvisor.console.models import Node
 from nasadvisor.console.templatetags.nasadvisor import owner_of
-from nasadvisor.domain.lifecycle import Goal
-from nasadvisor.domain.platforms import EVERYTHING, Guest, Platform, PlatformReport, Veto
+from nasadvisor.domain.change.runs import Goal
+from nasadvisor.domain.fleet.platforms import EVERYTHING, Guest, Platform, PlatformReport, Veto
 from nasadvisor.domain.statements import Finding, Level, Refused
 from nasadvisor.stored.documents import DocumentError, to_document
 from tests.simulated_host import SimulatedHost, simulated_host

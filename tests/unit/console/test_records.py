@@ -11,11 +11,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from nasadvisor.console import hosts, records, tasks
+from nasadvisor.console import records, tasks
+from nasadvisor.console.fleet import hosts
 from nasadvisor.console.models import Node, Pending, StoredPlan, StoredRun
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import Run, RunState, as_interrupted, steps_of
+from nasadvisor.domain.change.runs import Run, RunState, as_interrupted, steps_of
 from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import DocumentError, to_document
 from tests.unit.console.conftest import Sent
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from nasadvisor.console import records, series, tasks
+from nasadvisor.console import records, tasks
+from nasadvisor.console.evidence import series
 from nasadvisor.console.models import Node, Resolution, SampledPool, StoredRun
-from nasadvisor.domain.spoken import Age, Spoken, age_of
+from nasadvisor.domain.fleet.spoken import Age, Spoken, age_of
 from nasadvisor.stored import kinds
 from nasadvisor.stored.documents import Json, NewerForm, from_document, to_document
 from nasadvisor.stored.kinds import Kind, kind_of

@@ -11,8 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from nasadvisor.console.passwords import PasswordForm, confirm_password
-from nasadvisor.console.roles import UserRole, operator_required, set_role
+from nasadvisor.console.fleet.passwords import PasswordForm, confirm_password
+from nasadvisor.console.fleet.roles import UserRole, operator_required, set_role
 
 PASSWORD = "correct horse battery"
 OPEN_TO_ALL = {"login", "setup", "set_language"}

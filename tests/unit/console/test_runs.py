@@ -8,18 +8,18 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console import platforms
+from nasadvisor.console.fleet import platforms
+from nasadvisor.console.fleet.roles import UserRole
 from nasadvisor.console.models import Node, Pending, StoredPlan, StoredRun, StoredRunState
 from nasadvisor.console.records import store_platform, store_run, store_run_error, store_unreadable_run
-from nasadvisor.console.roles import UserRole
-from nasadvisor.domain.lifecycle import RunState
-from nasadvisor.domain.platforms import Platform, PlatformReport, Veto
-from nasadvisor.domain.refusals import PlatformUntested
+from nasadvisor.domain.change.refusals import PlatformUntested
+from nasadvisor.domain.change.runs import RunState
+from nasadvisor.domain.change.undo import cannot_be_undone
+from nasadvisor.domain.change.unreadable_runs import Unreadable, UnreadableRun
+from nasadvisor.domain.fleet.platforms import Platform, PlatformReport, Veto
 from nasadvisor.domain.statements import Statement
-from nasadvisor.domain.undo import cannot_be_undone
-from nasadvisor.domain.unreadable_runs import Unreadable, UnreadableRun
+from nasadvisor.host.change.lock import HostBusy
 from nasadvisor.host.errors import CommandFailed
-from nasadvisor.host.lock import HostBusy
 from nasadvisor.stored.documents import to_document
 from tests.simulated_host import Killed, SimulatedHost, simulated_host
 from tests.unit.console.conftest import PASSWORD, Sent, sign_in

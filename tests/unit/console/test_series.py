@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from nasadvisor.console import series
+from nasadvisor.console.evidence import series
 from nasadvisor.console.models import Node, Resolution, SampledPool, StoredSample
 from nasadvisor.console.tasks import roll_up_samples, store_reading, take_samples
-from nasadvisor.domain.reading import Reading
-from nasadvisor.domain.samples import Sample, merge
+from nasadvisor.domain.evidence.reading import Reading
+from nasadvisor.domain.evidence.samples import Sample, merge
 from nasadvisor.stored.documents import to_document
 from tests.unit.console.conftest import Sent
 from tests.unit.evidence.pools import facts, sync_writers

@@ -13,10 +13,10 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
-from nasadvisor.console import platforms
-from nasadvisor.console.accounts import new_setup_token
+from nasadvisor.console.fleet import platforms
+from nasadvisor.console.fleet.accounts import new_setup_token
+from nasadvisor.console.fleet.roles import UserRole, role_of, set_role
 from nasadvisor.console.models import PlatformAccount
-from nasadvisor.console.roles import UserRole, role_of, set_role
 from plugins.contract.console import Access, Visitor
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.conftest import PASSWORD, Sent, sign_in

@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 from django.test import Client
 
-from nasadvisor.console.roles import UserRole, role_of, set_role
+from nasadvisor.console.fleet.roles import UserRole, role_of, set_role
 
 NEW = {"username": "olga", "password1": "a long pass phrase", "password2": "a long pass phrase", "role": "operator"}
 

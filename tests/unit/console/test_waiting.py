@@ -9,9 +9,9 @@ from django.utils import timezone
 from nasadvisor.console import tasks
 from nasadvisor.console.evidence.models import ANSWER_WITHIN, StoredWaiting
 from nasadvisor.console.models import Node
-from nasadvisor.domain.waiting import WaitingPrograms
+from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.host.errors import ToolMissing
-from nasadvisor.host.simulated_samples import simulated_waiting
+from nasadvisor.host.simulated.samples import simulated_waiting
 from nasadvisor.stored.documents import DocumentError, Json, to_document
 from tests.unit.console.conftest import Sent
 from tests.unit.console.test_evidence import fill, page

@@ -16,11 +16,11 @@ from nasadvisor.console.health.alert_models import (
     WatchSettings,
 )
 from nasadvisor.console.health.models import NodeHealth, StoredDisk
+from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.health.watch import take_up
 from nasadvisor.console.models import Node
-from nasadvisor.console.schedules import create_schedules
-from nasadvisor.domain.inventory import Inventory, Scan
 from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.storage.inventory import Inventory, Scan
 from nasadvisor.stored.documents import to_document
 from tests.fixtures.machines.build import typical
 from tests.unit.console.watching import Night, Post, mail, night, open_codes, post

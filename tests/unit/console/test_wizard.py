@@ -6,11 +6,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from nasadvisor.console.change.wizard.draft import Draft, load_draft, recommended_draft
+from nasadvisor.console.fleet.roles import UserRole, set_role
 from nasadvisor.console.models import Node, StoredPlan, StoredRun
-from nasadvisor.console.roles import UserRole, set_role
-from nasadvisor.console.wizard.draft import Draft, load_draft, recommended_draft
-from nasadvisor.domain.actions import AttachLog
-from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.change.actions import AttachLog
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.conftest import PASSWORD, Sent, sign_in

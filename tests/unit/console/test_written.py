@@ -8,18 +8,19 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console import records, series
+from nasadvisor.console import records
+from nasadvisor.console.change.plans import store_plan
+from nasadvisor.console.evidence import series
 from nasadvisor.console.health import hours
 from nasadvisor.console.health.access_models import ApiToken
+from nasadvisor.console.health.bytes_by_role import Written, written_by_role
 from nasadvisor.console.health.models import RatedEndurance, StoredDisk, WrittenDay
 from nasadvisor.console.health.observe import observe
-from nasadvisor.console.health.written import Written, written_by_role
 from nasadvisor.console.models import Node, Resolution, SampledPool
-from nasadvisor.console.plans import store_plan
-from nasadvisor.domain.inventory import Hold, HoldKind, Inventory, VdevClass
-from nasadvisor.domain.pool_facts import LeafFacts, PoolFacts
-from nasadvisor.domain.reading import Reading
-from nasadvisor.domain.samples import ArcActivity, DatasetActivity, DiskActivity, Sample, VdevActivity
+from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts
+from nasadvisor.domain.evidence.reading import Reading
+from nasadvisor.domain.evidence.samples import ArcActivity, DatasetActivity, DiskActivity, Sample, VdevActivity
+from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory, VdevClass
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.stored.documents import to_document
 from tests.unit.console.health_data import watched as watched_machine

@@ -14,7 +14,7 @@ from nasadvisor.console.health.secrets import encrypt
 from nasadvisor.console.health.senders import NotSent
 from nasadvisor.console.health.watch import watch
 from nasadvisor.console.models import Node
-from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import to_document
 
 MINUTE = timedelta(minutes=1)

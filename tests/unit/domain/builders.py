@@ -6,8 +6,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from nasadvisor.domain.actions import AddCache, AddLog, AttachLog, Naming, Role, Slice
-from nasadvisor.domain.inventory import (
+from nasadvisor.domain.change.actions import AddCache, AddLog, AttachLog, Naming, Role, Slice
+from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRequest
+from nasadvisor.domain.statements import Allowed, Answer, Refused
+from nasadvisor.domain.storage.inventory import (
     Bus,
     Disk,
     DiskIdentity,
@@ -20,9 +22,7 @@ from nasadvisor.domain.inventory import (
     TableKind,
     Vdev,
 )
-from nasadvisor.domain.log_legs import broken_log_legs
-from nasadvisor.domain.plan import Plan, PlanIds, PlanRequest
-from nasadvisor.domain.statements import Allowed, Answer, Refused
+from nasadvisor.domain.storage.log_legs import broken_log_legs
 from nasadvisor.domain.units import GIB, MIB, TIB
 from tests.unit.machines import NVME1, NVME2, TANK, home_server, leaf_on, partition, with_disk
 

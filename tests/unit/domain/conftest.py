@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from nasadvisor.domain.plan import Plan, make_plan
+from nasadvisor.domain.change.plan import Plan, make_plan
 from tests.unit.domain.builders import Example, ids_for, inventories, requests
 
 settings.register_profile("default", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.actions import CreateSlice, CreateTable, DeleteSlice, Naming, Role, Slice
-from nasadvisor.domain.gpt import HEADER_BYTES, standard_area
-from nasadvisor.domain.table_area import Area, unpack_area
+from nasadvisor.domain.change.actions import CreateSlice, CreateTable, DeleteSlice, Naming, Role, Slice
+from nasadvisor.domain.change.table_area import Area, unpack_area
+from nasadvisor.domain.storage.gpt import HEADER_BYTES, standard_area
 from nasadvisor.domain.units import GIB, MIB
 
 FOLDER: Final = Path(__file__).parents[2] / "fixtures/sgdisk"

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.alerts import (
+from nasadvisor.domain.health.alerts import (
     RANK,
     RECOVERED_AFTER,
     SLOW_GROWTH_AFTER,

@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.actions import (
+from nasadvisor.domain.change.actions import (
     AddCache,
     AddLog,
     AttachLog,
@@ -17,17 +17,17 @@ from nasadvisor.domain.actions import (
     SaveTable,
     Slice,
 )
-from nasadvisor.domain.checks import can
-from nasadvisor.domain.commands import Argv, commands, dry_run_argv
-from nasadvisor.domain.consequences import losses_of
-from nasadvisor.domain.gaps import free_extents
-from nasadvisor.domain.inventory import Inventory, Pool
-from nasadvisor.domain.landed import landed
-from nasadvisor.domain.plan import MIN_SLICE_BYTES, Plan, PlanIds, PlanRefused, make_plan
+from nasadvisor.domain.change.checks import can
+from nasadvisor.domain.change.commands import Argv, commands, dry_run_argv
+from nasadvisor.domain.change.consequences import losses_of
+from nasadvisor.domain.change.effects import landed
+from nasadvisor.domain.change.plan import MIN_SLICE_BYTES, Plan, PlanIds, PlanRefused, make_plan
+from nasadvisor.domain.change.undo import undo_preview
+from nasadvisor.domain.change.warnings import warnings_for
 from nasadvisor.domain.statements import Allowed
-from nasadvisor.domain.undo import undo_preview
+from nasadvisor.domain.storage.gaps import free_extents
+from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.units import MIB
-from nasadvisor.domain.warnings import warnings_for
 from tests.unit.domain.builders import Example, ids_for, inventories, requests, wild_requests
 
 FORBIDDEN_WORDS = {"-f", "--force", "-F", "-Z", "--zap-all", "sh", "-c"}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import product
 
-from nasadvisor.domain.actions import (
+from nasadvisor.domain.change.actions import (
     Action,
     AddCache,
     AddLog,
@@ -16,11 +16,11 @@ from nasadvisor.domain.actions import (
     Role,
     UndoAction,
 )
-from nasadvisor.domain.commands import commands
-from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.change.commands import commands
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.change.undo import Outcome, cannot_be_undone, undo_of
+from nasadvisor.domain.change.undo_checks import can_undo
 from nasadvisor.domain.statements import Allowed
-from nasadvisor.domain.undo import Outcome, cannot_be_undone, undo_of
-from nasadvisor.domain.undo_checks import can_undo
 from tests.unit.domain.builders import Example
 
 GUIDS = tuple(str(2**64 - number) for number in range(1, 11))

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.actions import ClearSlice, RewindTable
-from nasadvisor.domain.inventory import Hold, HoldKind, Inventory
-from nasadvisor.domain.undo_checks import can_clean
+from nasadvisor.domain.change.actions import ClearSlice, RewindTable
+from nasadvisor.domain.change.undo_checks import can_clean
+from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory
 from tests.unit.domain.builders import code_of, disk_of, log_on, with_log
 from tests.unit.machines import NVME1, NVME2, TANK, home_server, leaf_on, with_disk, with_pool
 

@@ -1,7 +1,7 @@
-from nasadvisor.domain.consequences import losses_of
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.change.consequences import losses_of
+from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.statements import Level
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB
 from tests.unit.machines import (
     MIRROR_AND_CACHES,

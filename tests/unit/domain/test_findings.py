@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.disk_findings import Subject, unanswered
-from nasadvisor.domain.findings import findings_of
-from nasadvisor.domain.inventory import Inventory, Scan, Vdev
+from nasadvisor.domain.health.disk_findings import Subject, unanswered
+from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import Finding, Level, NextStep, Statement
+from nasadvisor.domain.storage.inventory import Inventory, Scan, Vdev
 from tests.unit.machines import NVME1, TANK, home_server, leaf_on, with_pool, with_single_log
 
 

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from nasadvisor.domain.gaps import (
+from nasadvisor.domain.storage.gaps import (
     MAX_AREA_BYTES,
     Extent,
     free_extents,
@@ -10,7 +10,7 @@ from nasadvisor.domain.gaps import (
     largest_extent,
     overlaps,
 )
-from nasadvisor.domain.inventory import Disk
+from nasadvisor.domain.storage.inventory import Disk
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import disk_of
 from tests.unit.machines import NVME1, home_server, partition, with_partitions

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.actions import (
+from nasadvisor.domain.change.actions import (
     AddLog,
     CreateSlice,
     CreateTable,
@@ -17,9 +17,9 @@ from nasadvisor.domain.actions import (
     SaveTable,
     Slice,
 )
-from nasadvisor.domain.inventory import Inventory, TableKind, Vdev
-from nasadvisor.domain.landed import gone, landed, left
-from nasadvisor.domain.undo import Outcome
+from nasadvisor.domain.change.effects import gone, landed, left
+from nasadvisor.domain.change.undo import Outcome
+from nasadvisor.domain.storage.inventory import Inventory, TableKind, Vdev
 from tests.unit.domain.builders import (
     LOG_GUID,
     MIRROR_GUID,

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain import refusals
-from nasadvisor.domain.actions import UndoAction
-from nasadvisor.domain.lifecycle import (
+from nasadvisor.domain.change import refusals
+from nasadvisor.domain.change.actions import UndoAction
+from nasadvisor.domain.change.runs import (
     ACTIVE,
     CommandRan,
     Continued,
@@ -29,8 +29,8 @@ from nasadvisor.domain.lifecycle import (
     fold,
     steps_of,
 )
+from nasadvisor.domain.change.undo import Outcome, planned_outcome, stays_after_undo, undo_of
 from nasadvisor.domain.statements import Finding, Statement
-from nasadvisor.domain.undo import Outcome, planned_outcome, stays_after_undo, undo_of
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for
 
 PLAN = plan_for(MIRROR_AND_CACHES, home_server())

@@ -5,10 +5,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.actions import AttachLog, CreateSlice, DropLogLeg, Naming, Role
-from nasadvisor.domain.inventory import Hold, HoldKind, Inventory, TableKind, Vdev, VdevClass
-from nasadvisor.domain.plan import PlanIds, PlanRefused, PlanRequest, make_plan
+from nasadvisor.domain.change.actions import AttachLog, CreateSlice, DropLogLeg, Naming, Role
+from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory, TableKind, Vdev, VdevClass
 from nasadvisor.domain.units import GIB, MIB, align_down, zfs_size
 from tests.unit.domain.builders import LOG_GUID, ids_for, tank_of
 from tests.unit.machines import (

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain import refusals
-from nasadvisor.domain.actions import (
+from nasadvisor.domain.change import refusals
+from nasadvisor.domain.change.actions import (
     AddLog,
     CreateSlice,
     CreateTable,
@@ -19,11 +19,11 @@ from nasadvisor.domain.actions import (
     Role,
     SaveTable,
 )
-from nasadvisor.domain.checks import can
-from nasadvisor.domain.inventory import Disk, Hold, HoldKind, Inventory, Pool, TableKind, Vdev
-from nasadvisor.domain.plan import PlanIds, PlanRefused, PlanRequest, make_plan
+from nasadvisor.domain.change.checks import can
+from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, make_plan
+from nasadvisor.domain.change.undo_checks import can_undo
 from nasadvisor.domain.statements import Level, Refused, Statement
-from nasadvisor.domain.undo_checks import can_undo
+from nasadvisor.domain.storage.inventory import Disk, Hold, HoldKind, Inventory, Pool, TableKind, Vdev
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import (
     LOG_GUID,

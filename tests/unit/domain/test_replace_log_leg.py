@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.actions import AttachLog, DropLogLeg
-from nasadvisor.domain.checks import can
-from nasadvisor.domain.commands import commands
-from nasadvisor.domain.consequences import losses_of
-from nasadvisor.domain.inventory import Inventory, TableKind
-from nasadvisor.domain.log_legs import broken_log_legs, without_log_leg
-from nasadvisor.domain.plan import PlanRequest
-from nasadvisor.domain.undo import cannot_be_undone, undo_preview
+from nasadvisor.domain.change.actions import AttachLog, DropLogLeg
+from nasadvisor.domain.change.checks import can
+from nasadvisor.domain.change.commands import commands
+from nasadvisor.domain.change.consequences import losses_of
+from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.change.undo import cannot_be_undone, undo_preview
+from nasadvisor.domain.storage.inventory import Inventory, TableKind
+from nasadvisor.domain.storage.log_legs import broken_log_legs, without_log_leg
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import change_vdev, code_of, disk_of, tank_of
 from tests.unit.domain.never.wishes import CACHE, REPLACE, SINGLE, refused

@@ -1,6 +1,6 @@
 import pytest
 
-from nasadvisor.domain.sizing import header_memory, header_memory_bytes
+from nasadvisor.domain.storage.sizing import header_memory, header_memory_bytes
 from nasadvisor.domain.units import GIB, KIB, MIB, TIB
 
 

@@ -6,10 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.gaps import MAX_AREA_BYTES
-from nasadvisor.domain.gpt import SIGNATURE
-from nasadvisor.domain.lifecycle import DiskImage
-from nasadvisor.domain.table_area import (
+from nasadvisor.domain.change.runs import DiskImage
+from nasadvisor.domain.change.table_area import (
     Area,
     ImageDamaged,
     area_of,
@@ -19,6 +17,8 @@ from nasadvisor.domain.table_area import (
     pack_area,
     unpack_area,
 )
+from nasadvisor.domain.storage.gaps import MAX_AREA_BYTES
+from nasadvisor.domain.storage.gpt import SIGNATURE
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import disk_of
 from tests.unit.domain.sectors import (

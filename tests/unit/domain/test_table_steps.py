@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.actions import CreateSlice, DeleteSlice, SaveTable
-from nasadvisor.domain.gpt import parse_header
-from nasadvisor.domain.table_area import Area, check_area, entries_of
-from nasadvisor.domain.table_steps import has_other_headers, is_protective_mbr, predict
+from nasadvisor.domain.change.actions import CreateSlice, DeleteSlice, SaveTable
+from nasadvisor.domain.change.table_area import Area, check_area, entries_of
+from nasadvisor.domain.change.table_steps import has_other_headers, is_protective_mbr, predict
+from nasadvisor.domain.storage.gpt import parse_header
 from nasadvisor.domain.units import MIB
 from tests.unit.domain.sectors import (
     KEY,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.actions import (
+from nasadvisor.domain.change.actions import (
     Action,
     AddLog,
     CreateSlice,
@@ -14,7 +14,7 @@ from nasadvisor.domain.actions import (
     SaveTable,
     UndoAction,
 )
-from nasadvisor.domain.lifecycle import (
+from nasadvisor.domain.change.runs import (
     Continued,
     DiskImage,
     Done,
@@ -26,9 +26,9 @@ from nasadvisor.domain.lifecycle import (
     Started,
     TableLeft,
 )
-from nasadvisor.domain.table_area import Area, image_of, pack_area
-from nasadvisor.domain.tables import OwnTable, disk_key_of, is_own_mbr, own_tables, table_of_steps
-from nasadvisor.domain.undo import Outcome
+from nasadvisor.domain.change.table_area import Area, image_of, pack_area
+from nasadvisor.domain.change.tables import OwnTable, disk_key_of, is_own_mbr, own_tables, table_of_steps
+from nasadvisor.domain.change.undo import Outcome
 from tests.unit.domain.builders import disk_of
 from tests.unit.domain.sectors import KEY, put, recording, with_headers
 from tests.unit.machines import MIRROR_AND_CACHES, NVME1, home_server, plan_for

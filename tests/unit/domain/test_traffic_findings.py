@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.inventory import Pool, Vdev
-from nasadvisor.domain.traffic_findings import Traffic, traffic_findings
+from nasadvisor.domain.health.traffic_findings import Traffic, traffic_findings
+from nasadvisor.domain.storage.inventory import Pool, Vdev
 from nasadvisor.domain.units import GIB
 from tests.unit.machines import home_server
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nasadvisor.domain import refusals
-from nasadvisor.domain.lifecycle import (
+from nasadvisor.domain.change import refusals
+from nasadvisor.domain.change.runs import (
     Continued,
     Ended,
     Goal,
@@ -22,8 +22,7 @@ from nasadvisor.domain.lifecycle import (
     TrialMoved,
     fold,
 )
-from nasadvisor.domain.statements import Finding
-from nasadvisor.domain.trial import (
+from nasadvisor.domain.change.trial import (
     DAY_S,
     HOUR_S,
     LONGEST_S,
@@ -37,6 +36,7 @@ from nasadvisor.domain.trial import (
     moved_end,
     parse_length,
 )
+from nasadvisor.domain.statements import Finding
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for
 
 PLAN = plan_for(MIRROR_AND_CACHES, home_server())

@@ -1,8 +1,8 @@
 """What the preview says about taking a plan back, and what an undo says when it is done."""
 
-from nasadvisor.domain.actions import CreateTable, SaveTable, UndoAction
-from nasadvisor.domain.plan import Plan, PlanRequest
-from nasadvisor.domain.undo import (
+from nasadvisor.domain.change.actions import CreateTable, SaveTable, UndoAction
+from nasadvisor.domain.change.plan import Plan, PlanRequest
+from nasadvisor.domain.change.undo import (
     Left,
     Outcome,
     cannot_be_undone,

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from nasadvisor.domain.actions import (
+from nasadvisor.domain.change.actions import (
     CreateSlice,
     CreateTable,
     DeleteSlice,
@@ -13,9 +13,17 @@ from nasadvisor.domain.actions import (
     Role,
     SaveTable,
 )
-from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.change.undo import (
+    GONE_WITH_DISK,
+    Left,
+    Outcome,
+    at_pool,
+    cannot_be_undone,
+    stays_after_undo,
+    undo_of,
+)
 from nasadvisor.domain.statements import Level
-from nasadvisor.domain.undo import GONE_WITH_DISK, Left, Outcome, at_pool, cannot_be_undone, stays_after_undo, undo_of
 from tests.unit.domain.builders import attach_to_log, cache_on, disk_of, log_on, tank_of
 from tests.unit.domain.never.wishes import REPLACE
 from tests.unit.machines import (

@@ -2,11 +2,11 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.inventory import Bus, Inventory
-from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.change.warnings import warnings_for, warnings_for_disk
 from nasadvisor.domain.statements import Finding, Level
+from nasadvisor.domain.storage.inventory import Bus, Inventory
 from nasadvisor.domain.units import GIB, TIB
-from nasadvisor.domain.warnings import warnings_for, warnings_for_disk
 from tests.unit.machines import (
     MIRROR_AND_CACHES,
     NVME1,

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from nasadvisor.domain.histogram import BUCKETS
-from nasadvisor.host.machine import Roots
+from nasadvisor.domain.evidence.histogram import BUCKETS
+from nasadvisor.host.storage.machine import Roots
 
 ZIL = (
     "zil_commit_count",

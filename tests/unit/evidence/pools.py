@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-from nasadvisor.domain.histogram import EMPTY, Histogram
-from nasadvisor.domain.inventory import VdevClass
-from nasadvisor.domain.pool_facts import DatasetFacts, LeafFacts, PoolFacts, Tunables
-from nasadvisor.domain.samples import (
+from nasadvisor.domain.evidence.histogram import EMPTY, Histogram
+from nasadvisor.domain.evidence.pool_facts import DatasetFacts, LeafFacts, PoolFacts, Tunables
+from nasadvisor.domain.evidence.samples import (
     ArcActivity,
     DatasetActivity,
     DiskActivity,
@@ -14,6 +13,7 @@ from nasadvisor.domain.samples import (
     Sample,
     VdevActivity,
 )
+from nasadvisor.domain.storage.inventory import VdevClass
 from nasadvisor.domain.units import GIB, KIB, MIB
 
 DAY = 86400.0

@@ -6,13 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.advice import Answer, SsdTime, Verdict, judge_log
-from nasadvisor.domain.advice_cache import judge_cache
-from nasadvisor.domain.pool_facts import PoolFacts
-from nasadvisor.domain.samples import ArcActivity, DatasetActivity, Levels, PoolActivity, Sample, VdevActivity, merge
-from nasadvisor.domain.thresholds import HISTORY, SPOT, Span
+from nasadvisor.domain.evidence.cache_verdict import judge_cache
+from nasadvisor.domain.evidence.log_verdict import Answer, SsdTime, Verdict, judge_log
+from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.evidence.samples import (
+    ArcActivity,
+    DatasetActivity,
+    Levels,
+    PoolActivity,
+    Sample,
+    VdevActivity,
+    merge,
+)
+from nasadvisor.domain.evidence.thresholds import HISTORY, SPOT, Span
+from nasadvisor.domain.evidence.workload import workload_of
 from nasadvisor.domain.units import GIB, MIB
-from nasadvisor.domain.workload import workload_of
 from tests.unit.evidence.pools import (
     CACHE_LEAF,
     DAY,

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.comparison import Comparison, Outcome, compare, rank_test
-from nasadvisor.domain.histogram import EMPTY, Histogram
-from nasadvisor.domain.samples import Sample, VdevActivity
+from nasadvisor.domain.evidence.comparison import Comparison, Outcome, compare, rank_test
+from nasadvisor.domain.evidence.histogram import EMPTY, Histogram
+from nasadvisor.domain.evidence.samples import Sample, VdevActivity
 from tests.unit.evidence.pools import LEAVES, LOG_LEAF, async_writers, facts, sync_writers
 
 BLOCK = 600

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from nasadvisor.domain.counters import Counters, PoolCounters, Txg, VdevCounters, samples_between
-from nasadvisor.domain.histogram import EMPTY, Histogram
-from nasadvisor.domain.samples import DatasetActivity, DiskActivity
+from nasadvisor.domain.evidence.counters import Counters, PoolCounters, Txg, VdevCounters, samples_between
+from nasadvisor.domain.evidence.histogram import EMPTY, Histogram
+from nasadvisor.domain.evidence.samples import DatasetActivity, DiskActivity
 
 
 def pool(name: str = "tank", guid: str = "1", commits: int = 0, writes: tuple[int, ...] = ()) -> PoolCounters:

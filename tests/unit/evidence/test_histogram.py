@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.histogram import BUCKETS, EMPTY, Histogram
+from nasadvisor.domain.evidence.histogram import BUCKETS, EMPTY, Histogram
 
 histograms = st.lists(st.integers(0, 10**9), max_size=BUCKETS).map(Histogram.of)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.prediction import Range
+from nasadvisor.domain.evidence.measuring.prediction import Range
 from tests.evidence.judging import Outcome, Predicted, median_error, tables, with_tables
 from tests.evidence.workloads import CACHE_WORKLOADS, FLASH_WORKLOAD, LOG_WORKLOADS
 

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.plan import PlanIds, PlanRequest
-from nasadvisor.domain.prediction import predict
-from nasadvisor.domain.probing import (
+from nasadvisor.domain.change.plan import PlanIds, PlanRequest
+from nasadvisor.domain.evidence.measuring.prediction import predict
+from nasadvisor.domain.evidence.measuring.probing import (
     PROBE_PROPERTY,
     CandidateResult,
     FioFigures,
@@ -20,24 +19,25 @@ from nasadvisor.domain.probing import (
     ProbeResult,
     against_probe,
 )
-from nasadvisor.domain.suitability import ssd_time, suitability
+from nasadvisor.domain.evidence.measuring.suitability import ssd_time, suitability
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB, KIB, MIB
 from nasadvisor.host.adapters.fio import FioJob, parse_fio
 from nasadvisor.host.adapters.process import Command, Output, Tool
-from nasadvisor.host.candidate import (
+from nasadvisor.host.change.gate import Permit, Ran
+from nasadvisor.host.change.lock import HostBusy, host_lock
+from nasadvisor.host.change.runs import RunHost
+from nasadvisor.host.errors import CommandFailed, OutputUnreadable, ToolMissing
+from nasadvisor.host.evidence.measuring.candidate import (
     CandidateHost,
     CandidateRefused,
     SliceStays,
     clean_up_candidates,
     measure_candidate,
 )
-from nasadvisor.host.errors import CommandFailed, OutputUnreadable, ToolMissing
-from nasadvisor.host.gate import Permit, Ran
-from nasadvisor.host.leftovers import Leftovers, RecordDamaged
-from nasadvisor.host.lock import HostBusy, host_lock
-from nasadvisor.host.probe import NotOurs, ProbeHost, clean_up_probes, probe_pool
-from nasadvisor.host.runs import RunHost
-from nasadvisor.host.simulated import SimulatedExecutor
+from nasadvisor.host.evidence.measuring.leftovers import Leftovers, RecordDamaged
+from nasadvisor.host.evidence.measuring.probe import NotOurs, ProbeHost, clean_up_probes, probe_pool
+from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.stored.documents import to_json
 from tests.unit.evidence.pools import sync_writers
 from tests.unit.machines import NVME1, NVME2, SATA_SSD, SHARED_SSD, TANK, home_server, with_disk
@@ -322,7 +322,7 @@ class TestCandidate:
         executor = SimulatedExecutor(home_server())
         host = candidate_host(tmp_path, executor, FakeZfs(die_before=1))
         with monkeypatch.context() as dead:
-            dead.setattr("nasadvisor.host.candidate._take_back", lambda *_: None)  # as after SIGKILL
+            dead.setattr("nasadvisor.host.evidence.measuring.candidate._take_back", lambda *_: None)  # as after SIGKILL
             with pytest.raises(Killed):
                 measure_candidate(host, REQUEST, IDS, 2)
         assert disks(executor.state) != disks(home_server())
@@ -343,7 +343,7 @@ class TestCandidate:
         executor = SimulatedExecutor(home_server())
         host = candidate_host(tmp_path, executor, FakeZfs(die_before=1))
         with monkeypatch.context() as dead:
-            dead.setattr("nasadvisor.host.candidate._take_back", lambda *_: None)
+            dead.setattr("nasadvisor.host.evidence.measuring.candidate._take_back", lambda *_: None)
             with pytest.raises(Killed):
                 measure_candidate(host, REQUEST, IDS, 2)
         disk = executor.state.disk(NVME1)
@@ -361,7 +361,7 @@ class TestCandidate:
         host = candidate_host(tmp_path, SimulatedExecutor(home_server()))
         fast = replace(host, runs=replace(host.runs, locks=(tmp_path / "host.lock",)))
         with host_lock((tmp_path / "host.lock",), 0), pytest.MonkeyPatch.context() as patch:
-            patch.setattr("nasadvisor.host.candidate.LOCK_WAIT_S", 0.0)
+            patch.setattr("nasadvisor.host.evidence.measuring.candidate.LOCK_WAIT_S", 0.0)
             with pytest.raises(HostBusy):
                 measure_candidate(fast, REQUEST, IDS, 2)
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from nasadvisor.domain.histogram import Histogram
-from nasadvisor.domain.inventory import Pool, Vdev
-from nasadvisor.domain.pool_facts import Tunables
+from nasadvisor.domain.evidence.histogram import Histogram
+from nasadvisor.domain.evidence.pool_facts import Tunables
+from nasadvisor.domain.storage.inventory import Pool, Vdev
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters.blockstat import device_at, disk_below, read_disk, read_nfs, read_written
 from nasadvisor.host.adapters.iostat import parse_iostat
 from nasadvisor.host.adapters.kstat import read_arc, read_datasets, read_totals, read_txgs
 from nasadvisor.host.errors import CommandTimedOut, OutputUnreadable
-from nasadvisor.host.machine import Machine
-from nasadvisor.host.sample import Sampler, read_tunables
+from nasadvisor.host.evidence.sample import Sampler, read_tunables
+from nasadvisor.host.storage.machine import Machine
 from tests.unit.evidence.kstats import FakeSystem, iostat_block, named, txgs
 from tests.unit.fakes import FakeRunner
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.recommendation import Recommendation, recommend_cache, recommend_log
-from nasadvisor.domain.samples import Levels
-from nasadvisor.domain.sizing import header_memory_bytes
+from nasadvisor.domain.evidence.recommendation import Recommendation, recommend_cache, recommend_log
+from nasadvisor.domain.evidence.samples import Levels
+from nasadvisor.domain.evidence.workload import workload_of
+from nasadvisor.domain.storage.sizing import header_memory_bytes
 from nasadvisor.domain.units import GIB, KIB, MIB
-from nasadvisor.domain.workload import workload_of
 from tests.unit.evidence.pools import async_writers, facts, readers, sync_writers
 
 

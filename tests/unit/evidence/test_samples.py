@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.histogram import BUCKETS, Histogram
-from nasadvisor.domain.samples import (
+from nasadvisor.domain.evidence.histogram import BUCKETS, Histogram
+from nasadvisor.domain.evidence.samples import (
     ArcActivity,
     Busy,
     DatasetActivity,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.waiting import ProcessCalls, by_program
+from nasadvisor.domain.evidence.tracing import ProcessCalls, by_program
 from nasadvisor.host.adapters.bpftrace import SCRIPT, parse_waiting, trace_waiting
 from nasadvisor.host.adapters.process import Command, Tool
 from nasadvisor.host.errors import OutputUnreadable, ToolMissing

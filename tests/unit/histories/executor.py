@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from nasadvisor.domain.actions import (
+from nasadvisor.domain.change.actions import (
     AddCache,
     AddLog,
     ClearSlice,
@@ -17,15 +17,15 @@ from nasadvisor.domain.actions import (
     SaveTable,
     Slice,
 )
-from nasadvisor.domain.inventory import Inventory, Pool, Vdev
-from nasadvisor.domain.looks import ACTIVE, L2CACHE, Look, Signature, SliceLabel, Step, places_to_look
-from nasadvisor.domain.table_area import Area
-from nasadvisor.domain.table_steps import predict
-from nasadvisor.domain.tables import OwnTable
+from nasadvisor.domain.change.looks import ACTIVE, L2CACHE, Look, Signature, SliceLabel, Step, places_to_look
+from nasadvisor.domain.change.table_area import Area
+from nasadvisor.domain.change.table_steps import predict
+from nasadvisor.domain.change.tables import OwnTable
+from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters.blockdev import NOT_THERE, DeviceBusy, DeviceChanged
+from nasadvisor.host.change.gate import Permit, Ran
 from nasadvisor.host.errors import CommandFailed
-from nasadvisor.host.gate import Permit, Ran
 from tests.unit.histories.world import SECTOR, Ssd, World
 
 

@@ -7,10 +7,10 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from nasadvisor.domain.gpt import GptUnreadable, parse_header
-from nasadvisor.domain.inventory import Partition
-from nasadvisor.domain.looks import EXPORTED, SliceLabel
-from nasadvisor.domain.plan import Plan
+from nasadvisor.domain.change.looks import EXPORTED, SliceLabel
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.storage.gpt import GptUnreadable, parse_header
+from nasadvisor.domain.storage.inventory import Partition
 from nasadvisor.domain.units import MIB
 from tests.unit.histories.world import ENTRY, HEAD, SECTOR, SIZE, TAIL_START, Ssd, World
 

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.lifecycle import Run, RunState
-from nasadvisor.domain.looks import Step
-from nasadvisor.domain.plan import Plan, PlanIds, PlanRequest, make_plan
-from nasadvisor.domain.table_area import Area
+from nasadvisor.domain.change.looks import Step
+from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRequest, make_plan
+from nasadvisor.domain.change.runs import Run, RunState
+from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.units import MIB
+from nasadvisor.host.change.journal import RunUnknown
+from nasadvisor.host.change.runs import RunHost, WrongMoment, apply_plan, finish_run, show_run, undo_run
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.journal import RunUnknown
-from nasadvisor.host.runs import RunHost, WrongMoment, apply_plan, finish_run, show_run, undo_run
 from tests.unit.histories.executor import Killed, ModelExecutor
 from tests.unit.histories.foreign import Foreigner
 from tests.unit.histories.world import World, new_world

@@ -9,8 +9,10 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from nasadvisor.domain.gpt import GptUnreadable, parse_header, standard_area
-from nasadvisor.domain.inventory import (
+from nasadvisor.domain.change.looks import SliceLabel
+from nasadvisor.domain.change.table_area import Area
+from nasadvisor.domain.storage.gpt import GptUnreadable, parse_header, standard_area
+from nasadvisor.domain.storage.inventory import (
     Disk,
     Hold,
     HoldKind,
@@ -20,8 +22,6 @@ from nasadvisor.domain.inventory import (
     TableKind,
     Vdev,
 )
-from nasadvisor.domain.looks import SliceLabel
-from nasadvisor.domain.table_area import Area
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.machines import READ_AT, TANK, home_server, ssd
 

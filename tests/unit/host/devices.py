@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from nasadvisor.domain.inventory import Disk, Hold, Pool, Vdev
+from nasadvisor.domain.storage.inventory import Disk, Hold, Pool, Vdev
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host.adapters.disks import disks_of
 from nasadvisor.host.adapters.holds import surroundings

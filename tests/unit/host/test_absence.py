@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from nasadvisor.domain.checks import LOG_FEATURE
-from nasadvisor.domain.inventory import Pool
+from nasadvisor.domain.change.checks import LOG_FEATURE
+from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.libzfs import LibzfsPools
 from nasadvisor.host.adapters.pools import with_locked_datasets

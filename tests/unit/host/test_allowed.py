@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nasadvisor.domain.measurement import MeasureOrder
-from nasadvisor.domain.names import is_disk_name, is_slice_name
-from nasadvisor.domain.sweep import SelfTest
+from nasadvisor.domain.evidence.measuring.measurement import MeasureOrder
+from nasadvisor.domain.health.sweep import SelfTest
+from nasadvisor.domain.storage.names import is_disk_name, is_slice_name
 from nasadvisor.host.adapters import process
 from nasadvisor.host.adapters.allowed import READS, SHAPES, WORDS, WRITES, shape_of
 from nasadvisor.host.adapters.process import Command, Tool

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.actions import Slice
-from nasadvisor.domain.inventory import Disk, DiskIdentity, Hold, HoldKind
+from nasadvisor.domain.change.actions import Slice
 from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.storage.inventory import Disk, DiskIdentity, Hold, HoldKind
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters import blockdev
 from nasadvisor.host.adapters.blockdev import (

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.checks import can_use_disk
-from nasadvisor.domain.inventory import Bus, Disk, Partition, TableKind
+from nasadvisor.domain.change.checks import can_use_disk
 from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.storage.inventory import Bus, Disk, Partition, TableKind
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.adapters.disks import HostDisks, bus_of, identity_of, is_disk, with_table
 from nasadvisor.host.adapters.udev import BlockDevice

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.gpt import GptEntry, GptUnreadable, parse_entries, parse_header, standard_area
+from nasadvisor.domain.storage.gpt import GptEntry, GptUnreadable, parse_entries, parse_header, standard_area
 from nasadvisor.domain.units import GIB, MIB
 
 SECTORS = st.sampled_from([512, 4096])

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nasadvisor.domain.inventory import Pool, Scan, Vdev
+from nasadvisor.domain.storage.inventory import Pool, Scan, Vdev
 from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.libzfs import LibzfsPools
 from nasadvisor.host.adapters.zpool import ZpoolJson, parse_status

@@ -6,12 +6,12 @@ from threading import Barrier, Lock
 
 import pytest
 
-from nasadvisor.domain.inventory import Bus, Disk, DiskIdentity, Host, Inventory, Pool
-from nasadvisor.domain.sweep import DiskAnswer, SelfTest
+from nasadvisor.domain.health.sweep import DiskAnswer, SelfTest
+from nasadvisor.domain.storage.inventory import Bus, Disk, DiskIdentity, Host, Inventory, Pool
 from nasadvisor.host.adapters.process import Command, Output, Runner, Tool
 from nasadvisor.host.errors import DiskUnknown, ToolMissing
-from nasadvisor.host.machine import Machine
-from nasadvisor.host.smart import AT_A_TIME, PART, start_test, sweep
+from nasadvisor.host.health.sweep import AT_A_TIME, PART, start_test, sweep
+from nasadvisor.host.storage.machine import Machine
 from nasadvisor.stored.documents import unpack
 from tests.fixtures.machines.build import large
 from tests.unit.fakes import FakeRunner

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from nasadvisor.domain.inventory import Bus, Disk
-from nasadvisor.domain.sweep import ExitBit, Outcome, SelfTest, exit_words
+from nasadvisor.domain.health.sweep import ExitBit, Outcome, SelfTest, exit_words
+from nasadvisor.domain.storage.inventory import Bus, Disk
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.adapters.process import Output, Tool
 from nasadvisor.host.adapters.smartctl import ask, ask_id_ctrl, ask_ocp, start_self_test

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nasadvisor.domain.looks import ACTIVE, DESTROYED, L2CACHE, SliceLabel
+from nasadvisor.domain.change.looks import ACTIVE, DESTROYED, L2CACHE, SliceLabel
 from nasadvisor.host.adapters.process import Output
 from nasadvisor.host.adapters.zdb import LabelUnreadable, datasets_with_log_chain, read_label
 from nasadvisor.host.adapters.zpool_list import VdevSizeUnknown, log_bytes

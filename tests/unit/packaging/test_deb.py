@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from nasadvisor.cli import main
 from nasadvisor.cli.services import THIS_HOST
 from nasadvisor.host.adapters.process import PACKAGES, Tool
+from nasadvisor.host.change.runs import apply_plan, undo_run
 from nasadvisor.host.config import HostConfig
-from nasadvisor.host.runs import apply_plan, undo_run
-from nasadvisor.host.simulated import SimulatedExecutor
+from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.stored import kinds
 from tests.unit.machines import home_server
 from tests.unit.runs.conftest import Bench, Killed, killer

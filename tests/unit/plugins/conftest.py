@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from nasadvisor.host.simulated import SimulatedExecutor
+from nasadvisor.host.simulated.executor import SimulatedExecutor
 from tests.unit.machines import home_server
 from tests.unit.runs.conftest import Bench
 

@@ -8,14 +8,14 @@ from types import ModuleType
 
 import pytest
 
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import Goal, RunState
-from nasadvisor.domain.platforms import Notice, PlatformReport, Veto
+from nasadvisor.domain.change.runs import Goal, RunState
+from nasadvisor.domain.fleet.platforms import Notice, PlatformReport, Veto
 from nasadvisor.domain.statements import Level, Refused
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB, MIB
+from nasadvisor.host.change.runs import RunHost, apply_plan, finish_run, undo_run
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.platforms import HostPlatforms, NobodyNotifies, platforms_of
-from nasadvisor.host.runs import RunHost, apply_plan, finish_run, undo_run
+from nasadvisor.host.fleet.platforms import HostPlatforms, NobodyNotifies, platforms_of
 from nasadvisor.stored.documents import from_document, to_document
 from plugins.contract import VersionRange
 from plugins.registry import find

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.inventory import Inventory, Partition
-from nasadvisor.domain.lifecycle import Goal
-from nasadvisor.domain.partition_types import SOLARIS_ZFS_TYPE
-from nasadvisor.domain.platforms import Guest, guest_of
+from nasadvisor.domain.change.runs import Goal
+from nasadvisor.domain.fleet.platforms import Guest, guest_of
 from nasadvisor.domain.statements import Level
+from nasadvisor.domain.storage.inventory import Inventory, Partition
+from nasadvisor.domain.storage.partition_types import SOLARIS_ZFS_TYPE
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.adapters.process import Command, Output, Tool
+from nasadvisor.host.change.lock import HostBusy, host_lock
+from nasadvisor.host.change.runs import apply_plan, undo_run
 from nasadvisor.host.errors import MachineUnreadable
-from nasadvisor.host.lock import HostBusy, host_lock
-from nasadvisor.host.platforms import HostPlatforms
-from nasadvisor.host.runs import apply_plan, undo_run
+from nasadvisor.host.fleet.platforms import HostPlatforms
 from plugins.contract.host import Certificate, Task
 from plugins.proxmox.guests import parse_storages, zfs_mounts
 from plugins.proxmox.host import SCRIPTS, ProxmoxHost
@@ -107,7 +107,7 @@ def test_its_disk_lock_is_held_as_well(node: ProxmoxHost) -> None:
 def test_a_run_waits_for_the_disk_lock_and_changes_nothing_without_it(
     node: ProxmoxHost, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nasadvisor.host.runs.LOCK_WAIT_S", 0.05)
+    monkeypatch.setattr("nasadvisor.host.change.runs.LOCK_WAIT_S", 0.05)
     locks = (*bench.host.locks, *node.locks())
     before = bench.executor.inventory()
     with host_lock(node.locks(), 0), pytest.raises(HostBusy, match=r"pve-diskmanage\.lck"):

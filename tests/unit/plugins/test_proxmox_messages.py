@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.platforms import Notice
+from nasadvisor.domain.fleet.platforms import Notice
 from nasadvisor.domain.statements import Level, Statement
 from nasadvisor.host.adapters import process
 from nasadvisor.host.adapters.process import HostRunner

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.lifecycle import Goal
-from nasadvisor.host.certificate import bring, is_renewed
-from nasadvisor.host.runs import RunHost, apply_plan, undo_run
-from nasadvisor.host.task_log import KEPT, TaskLog
+from nasadvisor.domain.change.runs import Goal
+from nasadvisor.host.change.runs import RunHost, apply_plan, undo_run
+from nasadvisor.host.fleet.certificate import bring, is_renewed
+from nasadvisor.host.fleet.task_log import KEPT, TaskLog
 from plugins.contract.host import Certificate, Task
 from tests.unit.runs.conftest import Bench, Killed, killer
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import Run
-from nasadvisor.domain.plan import Plan, PlanIds, PlanRequest, make_plan
+from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRequest, make_plan
+from nasadvisor.domain.change.runs import Run
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB
-from nasadvisor.host.chain import chained_line, payload_of
-from nasadvisor.host.runs import RunHost
-from nasadvisor.host.simulated import SimulatedExecutor
+from nasadvisor.host.change.chain import chained_line, payload_of
+from nasadvisor.host.change.runs import RunHost
+from nasadvisor.host.simulated.executor import SimulatedExecutor
 from tests.unit.machines import NVME1, NVME2, TANK, home_server
 
 WISH = PlanRequest(TANK, (NVME1, NVME2), 4 * GIB, (NVME1, NVME2), 100 * GIB)

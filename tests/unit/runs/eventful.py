@@ -3,19 +3,19 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import CommandRan, Done, Failed, Goal, Intent, Record, Skipped
-from nasadvisor.domain.looks import Look, Signature, SliceLabel, Step
-from nasadvisor.domain.plan import PlanRequest
-from nasadvisor.domain.platforms import Veto
+from nasadvisor.domain.change.looks import Look, Signature, SliceLabel, Step
+from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.change.runs import CommandRan, Done, Failed, Goal, Intent, Record, Skipped
+from nasadvisor.domain.change.table_area import Area
+from nasadvisor.domain.change.tables import OwnTable, disk_key_of
+from nasadvisor.domain.fleet.platforms import Veto
 from nasadvisor.domain.statements import Refused
-from nasadvisor.domain.table_area import Area
-from nasadvisor.domain.tables import OwnTable, disk_key_of
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB
+from nasadvisor.host.change.gate import Permit
+from nasadvisor.host.change.journal import Journal
 from nasadvisor.host.errors import CommandFailed
-from nasadvisor.host.gate import Permit
-from nasadvisor.host.journal import Journal
-from nasadvisor.host.simulated import SimulatedExecutor
+from nasadvisor.host.simulated.executor import SimulatedExecutor
 from tests.unit.machines import NVME1, TANK
 from tests.unit.runs.conftest import Bench, rechained
 

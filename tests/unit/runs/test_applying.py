@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain import refusals as no
-from nasadvisor.domain.actions import AddLog, CreateTable
-from nasadvisor.domain.commands import commands
-from nasadvisor.domain.inventory import Hold, HoldKind, Inventory
-from nasadvisor.domain.lifecycle import CommandRan, Done, Ended, Goal, Intent, RunState, StepState
-from nasadvisor.domain.looks import Signature
-from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.change import refusals as no
+from nasadvisor.domain.change.actions import AddLog, CreateTable
+from nasadvisor.domain.change.commands import commands
+from nasadvisor.domain.change.looks import Signature
+from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.change.runs import CommandRan, Done, Ended, Goal, Intent, RunState, StepState
 from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory
 from nasadvisor.domain.units import GIB
-from nasadvisor.host.runs import apply_plan, finish_run
+from nasadvisor.host.change.runs import apply_plan, finish_run
 from tests.unit.machines import NVME1, NVME2, SHARED_SSD, TANK, home_server, with_disk, with_pool
 from tests.unit.runs.conftest import Bench, Killed, killer
 from tests.unit.runs.eventful import GONE, LOG, Host, cut_to, host_of, records, told, vetoes

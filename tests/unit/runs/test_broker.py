@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.messages import NotAccepted
+from nasadvisor.domain.fleet.messages import NotAccepted
 from nasadvisor.host import broker
 from nasadvisor.host.broker import LONGEST_BYTES, LONGEST_WAIT, CarefulAmqp, Channel, Connection, Transport, cleaned
 from nasadvisor.host.config import config_from

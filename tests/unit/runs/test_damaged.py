@@ -11,15 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import Kept, Record, Run
-from nasadvisor.domain.plan import PlanRequest
-from nasadvisor.domain.unreadable_runs import Unreadable, partuuids_of
-from nasadvisor.host.chain import BrokenChain, chained_line, payload_of, verified
+from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.change.runs import Kept, Record, Run
+from nasadvisor.domain.change.unreadable_runs import Unreadable, partuuids_of
+from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.host.change.chain import BrokenChain, chained_line, payload_of, verified
+from nasadvisor.host.change.journal import FILE_NAME, Journal, JournalDamaged, RunUnknown, create_journal
+from nasadvisor.host.change.runs import RunList, apply_plan, finish_run, list_runs, show_run, undo_run
+from nasadvisor.host.change.trials import TrialWatch, keep_run
 from nasadvisor.host.errors import MachineUnreadable
-from nasadvisor.host.journal import FILE_NAME, Journal, JournalDamaged, RunUnknown, create_journal
-from nasadvisor.host.runs import RunList, apply_plan, finish_run, list_runs, show_run, undo_run
-from nasadvisor.host.trials import TrialWatch, keep_run
 from tests.unit.machines import NVME1, TANK
 from tests.unit.runs.conftest import WISH, Bench, Killed, rechained
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.actions import (
+from nasadvisor.domain.change.actions import (
     Action,
     AddCache,
     AddLog,
@@ -28,20 +28,20 @@ from nasadvisor.domain.actions import (
     SaveTable,
     Slice,
 )
-from nasadvisor.domain.commands import commands, dry_run_argv
-from nasadvisor.domain.inventory import Disk, DiskIdentity, Host, Inventory, Pool
-from nasadvisor.domain.lifecycle import CommandRan
-from nasadvisor.domain.looks import Look, Step
-from nasadvisor.domain.plan import Plan, PlanRequest
-from nasadvisor.domain.undo import planned_outcome, undo_of
+from nasadvisor.domain.change.commands import commands, dry_run_argv
+from nasadvisor.domain.change.looks import Look, Step
+from nasadvisor.domain.change.plan import Plan, PlanRequest
+from nasadvisor.domain.change.runs import CommandRan
+from nasadvisor.domain.change.undo import planned_outcome, undo_of
+from nasadvisor.domain.storage.inventory import Disk, DiskIdentity, Host, Inventory, Pool
 from nasadvisor.domain.units import GIB, MIB
-from nasadvisor.host import executor as executor_module
 from nasadvisor.host.adapters.blockdev import DeviceBusy, DeviceChanged, open_disk
 from nasadvisor.host.adapters.process import Command, Output, Runner, Tool
 from nasadvisor.host.adapters.zpool_add import DryRunDiffers, check_dry_run
-from nasadvisor.host.executor import MachineExecutor
-from nasadvisor.host.gate import Permit
-from nasadvisor.host.machine import Machine, Roots
+from nasadvisor.host.change import executor as executor_module
+from nasadvisor.host.change.executor import MachineExecutor
+from nasadvisor.host.change.gate import Permit
+from nasadvisor.host.storage.machine import Machine, Roots
 from tests.unit.domain.builders import MIRROR_GUID, attach_to_log, log_on, mirrored_log
 from tests.unit.machines import NVME1, NVME2, SHARED_SSD, TANK, home_server, plan_for, with_broken_log
 from tests.unit.permits import OWN, permit_for

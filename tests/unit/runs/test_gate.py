@@ -4,14 +4,14 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from nasadvisor.domain.actions import CreateTable, RestoreTable, RewindTable
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.looks import Look, Signature, Step
+from nasadvisor.domain.change.actions import CreateTable, RestoreTable, RewindTable
+from nasadvisor.domain.change.looks import Look, Signature, Step
+from nasadvisor.domain.change.table_area import Area
+from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.statements import Refused
-from nasadvisor.domain.table_area import Area
-from nasadvisor.domain.tables import OwnTable
-from nasadvisor.host import gate as gate_module
-from nasadvisor.host.gate import Gate, Permit, PermitMisused
+from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.host.change import gate as gate_module
+from nasadvisor.host.change.gate import Gate, Permit, PermitMisused
 from tests.unit.machines import MIRROR_AND_CACHES, NVME1, home_server, plan_for
 from tests.unit.permits import InOrder
 

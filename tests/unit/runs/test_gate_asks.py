@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.actions import (
+from nasadvisor.domain.change.actions import (
     Action,
     AddCache,
     AddLog,
@@ -21,13 +21,13 @@ from nasadvisor.domain.actions import (
     UndoAction,
     slices_of,
 )
-from nasadvisor.domain.inventory import Hold, HoldKind, Inventory
-from nasadvisor.domain.lifecycle import CommandRan, RunState
-from nasadvisor.domain.looks import Look, Signature, Step
-from nasadvisor.domain.tables import OwnTable
-from nasadvisor.host.gate import Gate, Permit, PermitMisused
-from nasadvisor.host.runs import apply_plan, finish_run, undo_run
-from nasadvisor.host.simulated import SimulatedExecutor
+from nasadvisor.domain.change.looks import Look, Signature, Step
+from nasadvisor.domain.change.runs import CommandRan, RunState
+from nasadvisor.domain.change.tables import OwnTable
+from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory
+from nasadvisor.host.change.gate import Gate, Permit, PermitMisused
+from nasadvisor.host.change.runs import apply_plan, finish_run, undo_run
+from nasadvisor.host.simulated.executor import SimulatedExecutor
 from tests.unit.machines import home_server, partition, with_disk, with_pool
 from tests.unit.runs.conftest import Bench, Killed
 

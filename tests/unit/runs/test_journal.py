@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.lifecycle import Ended, Goal, Intent, Record, RunState
-from nasadvisor.host.journal import (
+from nasadvisor.domain.change.runs import Ended, Goal, Intent, Record, RunState
+from nasadvisor.host.change.journal import (
     RESERVE_NAME,
     Journal,
     JournalDamaged,
@@ -19,7 +19,7 @@ from nasadvisor.host.journal import (
     open_journal,
     run_ids,
 )
-from nasadvisor.host.runs import apply_plan
+from nasadvisor.host.change.runs import apply_plan
 from tests.unit.runs.conftest import WISH, Bench, rechained
 
 FIRST = Intent("2026-08-25T20:00:00.000+00:00", Goal.APPLY, 0)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from nasadvisor.host.change.lock import LockUnusable, host_lock, is_held
 from nasadvisor.host.config import config_from
-from nasadvisor.host.lock import LockUnusable, host_lock, is_held
 
 TMPFILES = Path(__file__).parents[3] / "packaging/nasadvisor.tmpfiles"
 

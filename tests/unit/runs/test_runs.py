@@ -5,21 +5,21 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.actions import Action, AddLog, CreateSlice
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import CommandRan, Run, RunState
-from nasadvisor.domain.looks import Look, Signature, Step
-from nasadvisor.domain.plan import Plan, PlanIds, PlanRequest, make_plan
-from nasadvisor.domain.tables import OwnTable
-from nasadvisor.domain.undo import cannot_be_undone
+from nasadvisor.domain.change.actions import Action, AddLog, CreateSlice
+from nasadvisor.domain.change.looks import Look, Signature, Step
+from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRequest, make_plan
+from nasadvisor.domain.change.runs import CommandRan, Run, RunState
+from nasadvisor.domain.change.tables import OwnTable
+from nasadvisor.domain.change.undo import cannot_be_undone
+from nasadvisor.domain.change.unreadable_runs import Unreadable
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB, MIB
-from nasadvisor.domain.unreadable_runs import Unreadable
+from nasadvisor.host.change.gate import Permit
+from nasadvisor.host.change.journal import RunExists, RunUnknown
+from nasadvisor.host.change.lock import HostBusy, host_lock, is_held
+from nasadvisor.host.change.runs import WrongMoment, apply_plan, finish_run, list_runs, show_run, undo_run
 from nasadvisor.host.errors import CommandFailed
-from nasadvisor.host.gate import Permit
-from nasadvisor.host.journal import RunExists, RunUnknown
-from nasadvisor.host.lock import HostBusy, host_lock, is_held
-from nasadvisor.host.runs import WrongMoment, apply_plan, finish_run, list_runs, show_run, undo_run
-from nasadvisor.host.simulated import SimulatedExecutor
+from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.stored.documents import from_document, to_document
 from tests.unit.machines import NVME1, NVME2, SATA_SSD, SHARED_SSD, TANK, with_broken_log, with_pool
 from tests.unit.runs.conftest import WISH, Bench, Killed, killer, rechained, shape
@@ -300,7 +300,7 @@ def test_an_undo_that_a_checkpoint_forbids_changes_nothing_and_can_be_asked_agai
 
 
 def test_nothing_happens_while_somebody_else_holds_the_lock(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nasadvisor.host.runs.LOCK_WAIT_S", 0.05)
+    monkeypatch.setattr("nasadvisor.host.change.runs.LOCK_WAIT_S", 0.05)
     before = bench.executor.state
     with host_lock(bench.host.locks, 0), pytest.raises(HostBusy):
         apply_plan(bench.host, bench.plan(), "root", bench.watch)

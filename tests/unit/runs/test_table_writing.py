@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.actions import RestoreTable, RewindTable
-from nasadvisor.domain.inventory import Disk, DiskIdentity, Host, Inventory, Pool
-from nasadvisor.domain.looks import Look
-from nasadvisor.domain.table_area import Area
-from nasadvisor.domain.tables import OwnTable
+from nasadvisor.domain.change.actions import RestoreTable, RewindTable
+from nasadvisor.domain.change.looks import Look
+from nasadvisor.domain.change.table_area import Area
+from nasadvisor.domain.change.tables import OwnTable
+from nasadvisor.domain.storage.inventory import Disk, DiskIdentity, Host, Inventory, Pool
 from nasadvisor.domain.units import MIB
-from nasadvisor.host import executor as executor_module
-from nasadvisor.host import gate as gate_module
 from nasadvisor.host.adapters.blockdev import DeviceChanged, DeviceUnusable
 from nasadvisor.host.adapters.process import Command, Output, Runner
-from nasadvisor.host.executor import MachineExecutor
-from nasadvisor.host.gate import Permit, PermitMisused
-from nasadvisor.host.machine import Machine, Roots
+from nasadvisor.host.change import executor as executor_module
+from nasadvisor.host.change import gate as gate_module
+from nasadvisor.host.change.executor import MachineExecutor
+from nasadvisor.host.change.gate import Permit, PermitMisused
+from nasadvisor.host.storage.machine import Machine, Roots
 from tests.unit.machines import NVME1, home_server, with_disk
 
 HEAD_BYTES, TAIL_BYTES = 34 * 512, 33 * 512

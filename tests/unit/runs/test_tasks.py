@@ -13,29 +13,29 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from kombu.exceptions import OperationalError
 
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import Goal, Run, RunState, Started
-from nasadvisor.domain.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
-from nasadvisor.domain.platforms import Notice, NoticeAnswer, PlatformReport
-from nasadvisor.domain.probing import ProbeResult
-from nasadvisor.domain.reading import Reading
-from nasadvisor.domain.samples import Sample
-from nasadvisor.domain.spoken import Spoken
+from nasadvisor.domain.change.runs import Goal, Run, RunState, Started
+from nasadvisor.domain.change.unreadable_runs import Unreadable, UnreadableRun
+from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
+from nasadvisor.domain.evidence.measuring.probing import ProbeResult
+from nasadvisor.domain.evidence.reading import Reading
+from nasadvisor.domain.evidence.samples import Sample
+from nasadvisor.domain.evidence.tracing import WaitingPrograms
+from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer, PlatformReport
+from nasadvisor.domain.fleet.spoken import Spoken
+from nasadvisor.domain.health.sweep import Answers, SelfTest, SweepReport
 from nasadvisor.domain.statements import Level, Statement
-from nasadvisor.domain.sweep import Answers, SelfTest, SweepReport
-from nasadvisor.domain.unreadable_runs import Unreadable, UnreadableRun
-from nasadvisor.domain.waiting import WaitingPrograms
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host.arguments import asker, trial_length
+from nasadvisor.host.change.journal import RecordUnreadable, create_journal
+from nasadvisor.host.change.lock import host_lock
+from nasadvisor.host.change.runs import NobodyAsks, apply_plan, finish_run, show_run, undo_run
+from nasadvisor.host.change.trials import keep_run
 from nasadvisor.host.config import config_from
 from nasadvisor.host.errors import DiskUnknown, MachineUnreadable, ToolMissing
-from nasadvisor.host.journal import RecordUnreadable, create_journal
-from nasadvisor.host.lock import host_lock
-from nasadvisor.host.runs import NobodyAsks, apply_plan, finish_run, show_run, undo_run
-from nasadvisor.host.simulated_smart import simulated_health
-from nasadvisor.host.smart import HandOver, HealthServices
+from nasadvisor.host.health.sweep import HandOver, HealthServices
+from nasadvisor.host.simulated.smart import simulated_health
 from nasadvisor.host.tasks import HostTasks, celery_app
 from nasadvisor.host.timer import start_timer
-from nasadvisor.host.trials import keep_run
 from nasadvisor.stored.documents import DocumentError, from_document, to_document
 from nasadvisor.stored.spoken import spoken
 from tests.unit.runs.conftest import Bench
@@ -358,7 +358,7 @@ def test_a_trial_ends_also_while_nobody_listens(
 def test_a_trial_waits_while_somebody_changes_the_host(
     bench: Bench, tasks: HostTasks, sent: Sent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nasadvisor.host.trials.LOCK_WAIT_S", 0.05)
+    monkeypatch.setattr("nasadvisor.host.change.trials.LOCK_WAIT_S", 0.05)
     tasks.apply(to_document(bench.plan()), "anna", 86400)
     sent.clear()
     with host_lock(bench.host.locks, 0):

@@ -10,14 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import Run, RunState, TrialEnded
-from nasadvisor.domain.trial import DAY_S, LONGEST_S, Moment
-from nasadvisor.host.errors import CommandFailed, MachineUnreadable
-from nasadvisor.host.gate import Permit
-from nasadvisor.host.journal import Journal, JournalUnwritable, open_journal
-from nasadvisor.host.lock import HostBusy, host_lock
-from nasadvisor.host.runs import (
+from nasadvisor.domain.change.runs import Run, RunState, TrialEnded
+from nasadvisor.domain.change.trial import DAY_S, LONGEST_S, Moment
+from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.host.change.gate import Permit
+from nasadvisor.host.change.journal import Journal, JournalUnwritable, open_journal
+from nasadvisor.host.change.lock import HostBusy, host_lock
+from nasadvisor.host.change.runs import (
     NoTrialLength,
     RunHost,
     WrongMoment,
@@ -27,10 +26,11 @@ from nasadvisor.host.runs import (
     show_run,
     undo_run,
 )
-from nasadvisor.host.simulated import SimulatedExecutor
-from nasadvisor.host.trial_clock import Clocks as ReadClocks
-from nasadvisor.host.trial_clock import wall_clock_alone
-from nasadvisor.host.trials import TrialWatch, end_trial, keep_run, move_trial
+from nasadvisor.host.change.trial_clock import Clocks as ReadClocks
+from nasadvisor.host.change.trial_clock import wall_clock_alone
+from nasadvisor.host.change.trials import TrialWatch, end_trial, keep_run, move_trial
+from nasadvisor.host.errors import CommandFailed, MachineUnreadable
+from nasadvisor.host.simulated.executor import SimulatedExecutor
 from tests.unit.machines import home_server, with_pool
 from tests.unit.runs.conftest import Bench, Killed, killer, shape
 from tests.unit.runs.test_runs import RECORDS_OF_AN_APPLY, FailsAt
@@ -210,7 +210,7 @@ def test_a_host_that_cannot_read_itself_at_the_deadline_does_nothing_and_says_so
 
 
 def test_while_somebody_changes_the_host_it_waits(trials: Trials, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nasadvisor.host.trials.LOCK_WAIT_S", 0.05)
+    monkeypatch.setattr("nasadvisor.host.change.trials.LOCK_WAIT_S", 0.05)
     trials.apply()
     trials.wait(days=2)
     with host_lock(trials.host.locks, 0), pytest.raises(HostBusy):
@@ -516,7 +516,7 @@ def test_a_trial_whose_time_is_not_known_any_more_begins_again_and_says_so(
 def test_looking_often_writes_seldom(trials: Trials, clocks: Clocks, monkeypatch: pytest.MonkeyPatch) -> None:
     trials.apply()
     written: list[str] = []
-    monkeypatch.setattr("nasadvisor.host.trials.keep_clock", lambda *args: written.append(args[1]))
+    monkeypatch.setattr("nasadvisor.host.change.trials.keep_clock", lambda *args: written.append(args[1]))
     for _ in range(4 * 60):
         clocks.run_for(seconds=15)
         trials.tick()
@@ -529,7 +529,7 @@ def test_that_what_was_spent_cannot_be_kept_stops_neither_the_run_nor_the_trial(
     def full(path: Path, _text: str) -> None:
         raise JournalUnwritable(path, OSError(28, "full"))
 
-    monkeypatch.setattr("nasadvisor.host.trial_clock.write_whole", full)
+    monkeypatch.setattr("nasadvisor.host.change.trial_clock.write_whole", full)
     assert trials.apply().is_on_trial
     trials.tick()
     clocks.run_for(days=1)

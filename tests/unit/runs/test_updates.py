@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.lifecycle import RunState
-from nasadvisor.host.chain import payload_of
-from nasadvisor.host.journal import FILE_NAME, JournalOfNewerRelease
-from nasadvisor.host.runs import apply_plan, finish_run, list_runs, show_run, undo_run
-from nasadvisor.host.trials import TrialWatch, end_trial
+from nasadvisor.domain.change.runs import RunState
+from nasadvisor.host.change.chain import payload_of
+from nasadvisor.host.change.journal import FILE_NAME, JournalOfNewerRelease
+from nasadvisor.host.change.runs import apply_plan, finish_run, list_runs, show_run, undo_run
+from nasadvisor.host.change.trials import TrialWatch, end_trial
 from nasadvisor.stored import kinds
 from nasadvisor.stored.kinds import kind_of
 from nasadvisor.stored.upgrades import Document

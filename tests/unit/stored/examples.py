@@ -8,10 +8,10 @@ from enum import StrEnum
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
-from nasadvisor.domain.histogram import Histogram
-from nasadvisor.domain.lifecycle import Goal, Record, Started, fold
-from nasadvisor.domain.plan import PlanRequest
-from nasadvisor.domain.samples import (
+from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.change.runs import Goal, Record, Started, fold
+from nasadvisor.domain.evidence.histogram import Histogram
+from nasadvisor.domain.evidence.samples import (
     ArcActivity,
     Busy,
     DatasetActivity,
@@ -21,8 +21,8 @@ from nasadvisor.domain.samples import (
     Sample,
     VdevActivity,
 )
+from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.statements import Finding, Level, NextStep, Refused, Statement
-from nasadvisor.domain.waiting import WaitingPrograms
 from nasadvisor.stored.kinds import Kind, all_kinds
 from nasadvisor.stored.packing import NameTable, pack_activity, pack_latency
 from tests.unit.domain.builders import attach_to_log
@@ -30,7 +30,7 @@ from tests.unit.machines import MIRROR_AND_CACHES, NVME2, TANK, home_server, pla
 
 DEFINING: Final = (
     "nasadvisor.console.health.forecasts",
-    "nasadvisor.console.remote.listening",
+    "nasadvisor.console.fleet.remote.listening",
     "plugins.truenas.api.records",
 )
 """Modules above the stored forms that define kinds of their own."""

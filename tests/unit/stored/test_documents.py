@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nasadvisor.domain import refusals
-from nasadvisor.domain.actions import AddCache, AddLog, UndoAction
-from nasadvisor.domain.inventory import Inventory, Vdev
-from nasadvisor.domain.lifecycle import (
+from nasadvisor.domain.change import refusals
+from nasadvisor.domain.change.actions import AddCache, AddLog, UndoAction
+from nasadvisor.domain.change.plan import Plan, PlanRequest
+from nasadvisor.domain.change.runs import (
     CommandRan,
     Continued,
     DiskImage,
@@ -28,9 +28,9 @@ from nasadvisor.domain.lifecycle import (
     Started,
     fold,
 )
-from nasadvisor.domain.plan import Plan, PlanRequest
+from nasadvisor.domain.change.undo import Outcome, cannot_be_undone, planned_outcome, undo_of
 from nasadvisor.domain.statements import Statement
-from nasadvisor.domain.undo import Outcome, cannot_be_undone, planned_outcome, undo_of
+from nasadvisor.domain.storage.inventory import Inventory, Vdev
 from nasadvisor.stored.documents import (
     MAX_PACKED_BYTES,
     DocumentError,

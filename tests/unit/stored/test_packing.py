@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nasadvisor.domain.samples import (
+from nasadvisor.domain.evidence.samples import (
     ArcActivity,
     Busy,
     DatasetActivity,

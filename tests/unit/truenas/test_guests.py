@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from nasadvisor.domain.inventory import Disk, Inventory
-from nasadvisor.domain.lifecycle import Goal
-from nasadvisor.host.platforms import HostPlatforms
+from nasadvisor.domain.change.runs import Goal
+from nasadvisor.domain.storage.inventory import Disk, Inventory
+from nasadvisor.host.fleet.platforms import HostPlatforms
 from plugins.truenas.api.connection import CHANGES, LOCAL, local_connection
 from plugins.truenas.api.errors import NotReached
 from plugins.truenas.host import TrueNASHost

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.lifecycle import Goal
-from nasadvisor.domain.plan import Plan, PlanRefused, PlanRequest
+from nasadvisor.domain.change.plan import Plan, PlanRefused, PlanRequest
+from nasadvisor.domain.change.runs import Goal
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB, MIB
 from plugins.truenas.hazards import findings, is_whole, vetoes
 from plugins.truenas.host import TrueNASHost

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from nasadvisor.domain.lifecycle import Goal
-from nasadvisor.domain.platforms import Notice
+from nasadvisor.domain.change.runs import Goal
+from nasadvisor.domain.fleet.platforms import Notice
 from nasadvisor.domain.statements import Level
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.platforms import HostPlatforms
+from nasadvisor.host.fleet.platforms import HostPlatforms
 from plugins.truenas.api.errors import AccessNotSet, JobFailed, MailNotSent
 from plugins.truenas.host import TrueNASHost
 from tests.unit.fakes import FakeRunner

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nasadvisor.domain.inventory import Bus, Hold, HoldKind
+from nasadvisor.domain.storage.inventory import Bus, Hold, HoldKind
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host.errors import OutputUnreadable
 from plugins.truenas.api.access import Access

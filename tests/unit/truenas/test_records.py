@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.actions import Role
+from nasadvisor.domain.change.actions import Role
 from nasadvisor.stored.documents import to_document
 from plugins.truenas.api.records import AddedVdev, Record, Records, RecordState, RecordUnknown
 from tests.unit.truenas.standin import POOL_GUID, identifier

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nasadvisor.domain.statements import Level
-from nasadvisor.host.platforms import HostPlatforms
+from nasadvisor.host.fleet.platforms import HostPlatforms
 from plugins.truenas.host import TrueNASHost
 from plugins.truenas.start import FAILED
 from tests.unit.fakes import FakeRunner

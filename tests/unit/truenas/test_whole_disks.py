@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from nasadvisor.domain.actions import Role
+from nasadvisor.domain.change.actions import Role
 from nasadvisor.domain.units import GIB, MIB
+from nasadvisor.host.change.journal import JournalUnwritable
 from nasadvisor.host.errors import RulesForbid
-from nasadvisor.host.journal import JournalUnwritable
 from plugins.truenas.api.access import Access
 from plugins.truenas.api.errors import (
     CallRefused,

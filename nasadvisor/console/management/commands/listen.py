@@ -9,8 +9,8 @@ import redis.exceptions
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from nasadvisor.console.remote.listening import Listening, listen, use_certificate
-from nasadvisor.domain.joining import PORT, is_node_name
+from nasadvisor.console.fleet.remote.listening import Listening, listen, use_certificate
+from nasadvisor.domain.fleet.joining import PORT, is_node_name
 
 LARGEST_PORT: Final = 65535
 

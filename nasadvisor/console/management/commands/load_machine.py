@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from nasadvisor.console.models import Node
 from nasadvisor.console.records import store_inventory
-from nasadvisor.domain.inventory import Inventory
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import DocumentError, from_json, to_document
 
 

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
-from nasadvisor.console.accounts import admin_exists, new_setup_token
+from nasadvisor.console.fleet.accounts import admin_exists, new_setup_token
 
 
 class Command(BaseCommand):

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from nasadvisor.domain.actions import (
+from nasadvisor.domain.change.actions import (
     AddCache,
     AddLog,
     Role,
 )
-from nasadvisor.domain.checks import can
-from nasadvisor.domain.commands import commands, dry_run_argv
+from nasadvisor.domain.change.checks import can
+from nasadvisor.domain.change.commands import commands, dry_run_argv
 from tests.unit.domain.builders import (
     cache_on,
     code_of,

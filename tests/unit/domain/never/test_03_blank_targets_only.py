@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.actions import (
+from nasadvisor.domain.change.actions import (
     CreateSlice,
     CreateTable,
 )
-from nasadvisor.domain.checks import can, can_use_disk
-from nasadvisor.domain.inventory import Hold, HoldKind, TableKind
-from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.change.checks import can, can_use_disk
+from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.storage.inventory import Hold, HoldKind, TableKind
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import (
     TABLE_UUID,

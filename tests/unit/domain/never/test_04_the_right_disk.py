@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from nasadvisor.domain.actions import (
+from nasadvisor.domain.change.actions import (
     CreateSlice,
     CreateTable,
     DeleteSlice,
     RestoreTable,
     SaveTable,
 )
-from nasadvisor.domain.checks import can
-from nasadvisor.domain.inventory import Partition, TableKind, Vdev
-from nasadvisor.domain.undo_checks import can_undo
+from nasadvisor.domain.change.checks import can
+from nasadvisor.domain.change.undo_checks import can_undo
+from nasadvisor.domain.storage.inventory import Partition, TableKind, Vdev
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import (
     TABLE_UUID,

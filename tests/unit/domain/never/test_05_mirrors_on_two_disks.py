@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.actions import AddLog, AttachLog, Role
-from nasadvisor.domain.checks import can
-from nasadvisor.domain.inventory import Hold, HoldKind
+from nasadvisor.domain.change.actions import AddLog, AttachLog, Role
+from nasadvisor.domain.change.checks import can
+from nasadvisor.domain.storage.inventory import Hold, HoldKind
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import (
     LOG_GUID,

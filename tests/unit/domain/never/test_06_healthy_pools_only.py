@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from nasadvisor.domain.actions import (
+from nasadvisor.domain.change.actions import (
     DetachLog,
     DropLogLeg,
     RemoveVdev,
     Role,
 )
-from nasadvisor.domain.checks import can, can_use_pool
-from nasadvisor.domain.undo_checks import can_undo
+from nasadvisor.domain.change.checks import can, can_use_pool
+from nasadvisor.domain.change.undo_checks import can_undo
 from tests.unit.domain.builders import (
     MIRROR_GUID,
     attach_to_log,

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.checks import can
-from nasadvisor.domain.commands import commands
+from nasadvisor.domain.change.checks import can
+from nasadvisor.domain.change.commands import commands
 from tests.unit.domain.builders import LOG_GUID, attach_to_log, cache_on, code_of, disk_of, log_on
 from tests.unit.domain.never.wishes import CACHE, SECOND, SINGLE, refused
 from tests.unit.machines import (

@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.actions import (
+from nasadvisor.domain.change.actions import (
     CreateSlice,
     CreateTable,
     Naming,
     Role,
 )
-from nasadvisor.domain.checks import can, can_use_disk
-from nasadvisor.domain.commands import commands
-from nasadvisor.domain.inventory import Inventory, TableKind
-from nasadvisor.domain.partition_types import SOLARIS_ZFS_TYPE
-from nasadvisor.domain.plan import PlanIds, PlanRefused, PlanRequest, make_plan
+from nasadvisor.domain.change.checks import can, can_use_disk
+from nasadvisor.domain.change.commands import commands
+from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, make_plan
+from nasadvisor.domain.storage.inventory import Inventory, TableKind
+from nasadvisor.domain.storage.partition_types import SOLARIS_ZFS_TYPE
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import (
     TABLE_UUID,

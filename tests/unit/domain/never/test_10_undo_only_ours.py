@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nasadvisor.domain.actions import (
+from nasadvisor.domain.change.actions import (
     CreateSlice,
     DeleteSlice,
     DetachLog,
@@ -15,18 +15,18 @@ from nasadvisor.domain.actions import (
     Role,
     SaveTable,
 )
-from nasadvisor.domain.checks import can
-from nasadvisor.domain.commands import commands
-from nasadvisor.domain.inventory import NAMELESS_POOL, Hold, HoldKind, TableKind, Vdev
-from nasadvisor.domain.looks import ACTIVE, DESTROYED, EXPORTED, L2CACHE, Look, Signature, SliceLabel
-from nasadvisor.domain.plan import PlanRequest
+from nasadvisor.domain.change.checks import can
+from nasadvisor.domain.change.commands import commands
+from nasadvisor.domain.change.looks import ACTIVE, DESTROYED, EXPORTED, L2CACHE, Look, Signature, SliceLabel
+from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.change.table_area import Area
+from nasadvisor.domain.change.tables import OwnTable
+from nasadvisor.domain.change.undo import Outcome, cannot_be_undone, undo_of
+from nasadvisor.domain.change.undo_checks import can_undo
 from nasadvisor.domain.statements import Refused
-from nasadvisor.domain.table_area import Area
-from nasadvisor.domain.tables import OwnTable
-from nasadvisor.domain.undo import Outcome, cannot_be_undone, undo_of
-from nasadvisor.domain.undo_checks import can_undo
+from nasadvisor.domain.storage.inventory import NAMELESS_POOL, Hold, HoldKind, TableKind, Vdev
 from nasadvisor.domain.units import GIB, MIB
-from nasadvisor.host.gate import Gate, Permit
+from nasadvisor.host.change.gate import Gate, Permit
 from tests.unit.domain.builders import (
     LOG_GUID,
     MIRROR_GUID,

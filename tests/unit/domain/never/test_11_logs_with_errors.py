@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.actions import (
+from nasadvisor.domain.change.actions import (
     RemoveVdev,
     Role,
 )
+from nasadvisor.domain.change.undo_checks import can_undo
 from nasadvisor.domain.statements import Answer
-from nasadvisor.domain.undo_checks import can_undo
 from tests.unit.domain.builders import (
     LOG_GUID,
     MIRROR_GUID,

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from nasadvisor.domain.inventory import Hold, HoldKind, TableKind
-from nasadvisor.domain.plan import Plan, PlanIds, PlanRefused, make_plan
+from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRefused, make_plan
+from nasadvisor.domain.storage.inventory import Hold, HoldKind, TableKind
 from tests.unit.domain.builders import (
     LOG_GUID,
     TABLE_UUID,

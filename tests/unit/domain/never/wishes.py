@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from nasadvisor.domain.actions import (
+from nasadvisor.domain.change.actions import (
     Action,
     AddCache,
     AddLog,
     Naming,
     UndoAction,
 )
-from nasadvisor.domain.commands import Argv, commands, dry_run_argv
-from nasadvisor.domain.inventory import Inventory
-from nasadvisor.domain.plan import PlanRefused, PlanRequest, make_plan
-from nasadvisor.domain.undo import Outcome, undo_of, undo_preview
+from nasadvisor.domain.change.commands import Argv, commands, dry_run_argv
+from nasadvisor.domain.change.plan import PlanRefused, PlanRequest, make_plan
+from nasadvisor.domain.change.undo import Outcome, undo_of, undo_preview
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB
 from tests.unit.domain.builders import (
     LOG_GUID,

@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nasadvisor.domain.smart.reading import Reading, decode
-from nasadvisor.domain.wear.forecast import forecast
-from nasadvisor.domain.wear.history import Snapshot, history_of
+from nasadvisor.domain.health.smart.reading import Reading, decode
+from nasadvisor.domain.health.wear.forecast import forecast
+from nasadvisor.domain.health.wear.history import Snapshot, history_of
 from nasadvisor.stored.documents import from_document, to_document
 from tests.unit.data import smartctl_documents
 from tests.unit.domain.smart.drives import nvme, sas, sata

@@ -2,14 +2,14 @@
 
 import pytest
 
-from nasadvisor.domain.smart.ocp import read_ocp_log, write_amplification
-from nasadvisor.domain.smart.power_loss import (
+from nasadvisor.domain.health.smart.ocp import read_ocp_log, write_amplification
+from nasadvisor.domain.health.smart.power_loss import (
     Protection,
     id_ctrl_evidence,
     ocp_evidence,
     weigh,
 )
-from nasadvisor.domain.smart.reading import Reading, decode
+from nasadvisor.domain.health.smart.reading import Reading, decode
 from nasadvisor.stored.documents import from_document, to_document
 from tests.unit.domain.smart.drives import GB, Row, nvme, sas, sata
 

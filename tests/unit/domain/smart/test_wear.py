@@ -2,8 +2,8 @@
 
 import pytest
 
-from nasadvisor.domain.smart.reading import decode
-from nasadvisor.domain.smart.wear import Trust
+from nasadvisor.domain.health.smart.reading import decode
+from nasadvisor.domain.health.smart.wear import Trust
 from tests.unit.domain.smart.drives import Row, nvme, sas, sata
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.smart.reading import decode
-from nasadvisor.domain.smart.written import WRAP_BYTES
+from nasadvisor.domain.health.smart.reading import decode
+from nasadvisor.domain.health.smart.written import WRAP_BYTES
+from nasadvisor.domain.health.wear.history import Snapshot, history_of
 from nasadvisor.domain.units import GIB, MIB
-from nasadvisor.domain.wear.history import Snapshot, history_of
 from tests.unit.domain.smart.drives import nvme, sas, sata
 
 

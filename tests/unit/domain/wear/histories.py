@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from nasadvisor.domain.smart.reading import decode
-from nasadvisor.domain.wear.history import History, RoleChange, Snapshot, history_of
+from nasadvisor.domain.health.smart.reading import decode
+from nasadvisor.domain.health.wear.history import History, RoleChange, Snapshot, history_of
 from tests.unit.domain.smart.drives import nvme
 
 DAY = 24.0

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.wear.forecast import Exhaustion, Forecast, forecast
-from nasadvisor.domain.wear.history import History, RoleChange, history_of
+from nasadvisor.domain.health.wear.forecast import Exhaustion, Forecast, forecast
+from nasadvisor.domain.health.wear.history import History, RoleChange, history_of
 from nasadvisor.stored.documents import from_document, to_document
 from tests.unit.domain.wear.histories import DAY, TB, history, snapshot
 

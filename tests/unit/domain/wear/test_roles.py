@@ -2,11 +2,11 @@
 
 import pytest
 
+from nasadvisor.domain.health.wear.forecast import forecast
+from nasadvisor.domain.health.wear.roles import RoleBytes, attribute
+from nasadvisor.domain.health.wear.warranty import erase_clock, tbw_clock
+from nasadvisor.domain.health.wear.what_if import as_l2arc, as_slog
 from nasadvisor.domain.units import MIB
-from nasadvisor.domain.wear.forecast import forecast
-from nasadvisor.domain.wear.roles import RoleBytes, attribute
-from nasadvisor.domain.wear.warranty import erase_clock, tbw_clock
-from nasadvisor.domain.wear.what_if import as_l2arc, as_slog
 from tests.unit.domain.wear.histories import TB, history
 
 STEADY = history([(300, 9, 30), (400, 12, 40), (500, 15, 50), (600, 18, 60)])

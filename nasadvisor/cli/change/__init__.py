@@ -1,0 +1,1 @@
+"""Commands that plan, apply and undo, and that show runs."""

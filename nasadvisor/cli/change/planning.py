@@ -1,0 +1,178 @@
+"""`nasadvisor plan`: from a wish to a plan file and a preview. It changes nothing."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import click
+
+from nasadvisor.cli.change.preview import preview_document, print_preview
+from nasadvisor.cli.errors import Refusal, json_option
+from nasadvisor.cli.options import Percent, Size, SizeOrMax, SpreadCommand
+from nasadvisor.cli.services import services_for
+from nasadvisor.cli.storage.disks import find_disk, find_pool
+from nasadvisor.domain.change.actions import Naming
+from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRefused, PlanRequest, make_plan
+from nasadvisor.domain.change.runs import Goal
+from nasadvisor.domain.change.warnings import warnings_for
+from nasadvisor.domain.fleet.platforms import vetoes_of
+from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
+from nasadvisor.domain.storage.log_legs import BrokenLeg, broken_log_legs
+from nasadvisor.stored.documents import to_document
+
+
+@dataclass(frozen=True)
+class Wish:
+    """The options of `plan` as typed. Sizes are bytes; `cache_size` None is as much as fits."""
+
+    pool: str
+    log: tuple[str, ...]
+    log_size: int | None
+    cache: tuple[str, ...]
+    cache_size: int | None
+    reserve: int
+    naming: str
+    use_free_space: bool
+    mirror_existing_log: str | None
+    replace_log_leg: str | None
+
+    def check(self) -> None:
+        """See whether the options go together.
+
+        Raises:
+            UsageError: they do not.
+        """
+        if not self.log and not self.cache:
+            raise click.UsageError("Say which SSDs to use, with --log, --cache or both.")
+        if self.log_size and not self.log:
+            raise click.UsageError("--log-size needs --log.")
+        options = {"--mirror-existing-log": self.mirror_existing_log, "--replace-log-leg": self.replace_log_leg}
+        given = [option for option, text in options.items() if text is not None]
+        if len(given) > 1:
+            raise click.UsageError(f"{given[0]} and {given[1]} do not go together.")
+        if given:
+            if len(self.log) != 1:
+                raise click.UsageError(f"{given[0]} needs exactly one SSD, given with --log.")
+            if self.log_size:
+                raise click.UsageError(f"--log-size does not go with {given[0]}: both sides have one size.")
+        elif self.log and not self.log_size:
+            raise click.UsageError("Say how large each log slice shall be, for example --log-size 4G.")
+
+    def request(self, inventory: Inventory) -> PlanRequest:
+        """The request it stands for on this host.
+
+        Raises:
+            UsageError: a pool, disk or log that is not there or not clear.
+        """
+        pool = find_pool(inventory, self.pool)
+        broken = _broken_leg(pool, self.replace_log_leg) if self.replace_log_leg else None
+        attach_to = _existing_leg(pool, self.mirror_existing_log) if self.mirror_existing_log else ""
+        return PlanRequest(
+            pool_guid=pool.guid,
+            log_disks=tuple(find_disk(inventory, text).key for text in self.log),
+            log_size_bytes=self.log_size or 0,
+            cache_disks=tuple(find_disk(inventory, text).key for text in self.cache),
+            cache_size_bytes=self.cache_size,
+            reserve_percent=self.reserve,
+            naming=Naming(self.naming),
+            use_free_extents=self.use_free_space,
+            attach_to=broken.partner.guid if broken else attach_to,
+            replaces=broken.leg.guid if broken else "",
+        )
+
+
+@click.command(cls=SpreadCommand)
+@click.option("--pool", required=True, metavar="POOL", help="The pool's name or guid.")
+@click.option("--log", multiple=True, metavar="DISK [DISK]", help="One SSD for a single log, two for a mirror.")
+@click.option("--log-size", type=Size(), metavar="SIZE", help="Size of each log slice, for example 4G.")
+@click.option("--cache", multiple=True, metavar="DISK [DISK]", help="SSDs for the cache; several are striped.")
+@click.option("--cache-size", type=SizeOrMax(), default="max", metavar="SIZE", help="Size of each cache slice, or max.")
+@click.option("--reserve", type=Percent(), default="10%", show_default=True, help="Share of each SSD to leave empty.")
+@click.option(
+    "--naming",
+    type=click.Choice([str(naming) for naming in Naming]),
+    default=str(Naming.PARTUUID),
+    show_default=True,
+    help="By which persistent names OpenZFS is given the slices.",
+)
+@click.option("--use-free-space", is_flag=True, help="Also take SSDs that have partitions; only their free space.")
+@click.option(
+    "--mirror-existing-log", metavar="GUID|auto", help="Make an existing log a mirror with the one --log SSD."
+)
+@click.option("--replace-log-leg", metavar="GUID|auto", help="Replace a log mirror's broken side with the --log SSD.")
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the plan here.")
+@json_option
+@click.pass_context
+def plan(ctx: click.Context, /, output: Path | None, as_json: bool, **options: object) -> None:
+    """Plan a log or cache and show what would be done. Changes nothing.
+
+    DISK is a name from /dev/disk/by-id, a full persistent path or a serial; `nasadvisor inventory` lists them.
+    """
+    wish = Wish(**options)  # type: ignore[arg-type]
+    wish.check()
+    services = services_for(ctx)
+    inventory = services.inventory()
+    made = make_plan_for(wish.request(inventory), inventory)
+    report = services.platforms(inventory)
+    forbidden = vetoes_of(report.vetoes, Goal.APPLY, made)
+    if forbidden:
+        raise Refusal("\n".join(map(str, forbidden)))
+    warnings = (*report.cautions, *warnings_for(made, inventory))
+    if output:
+        _write(output, made)
+    if as_json:
+        click.echo(json.dumps(preview_document(made, inventory, warnings), ensure_ascii=False))
+    else:
+        print_preview(made, inventory, warnings, str(output) if output else "")
+
+
+def make_plan_for(request: PlanRequest, inventory: Inventory) -> Plan:
+    """A plan with fresh identifiers.
+
+    Raises:
+        Refusal: it is refused, with every reason.
+    """
+    made = make_plan(request, inventory, PlanIds.fresh(request, uuid4, datetime.now(UTC)))
+    if isinstance(made, PlanRefused):
+        raise Refusal(str(made))
+    return made
+
+
+def _existing_leg(pool: Pool, text: str) -> str:
+    """The guid of the log leg to mirror; with "auto", the only log's first leg."""
+    legs = [leaf for top in pool.logs for leaf in top.leaves()]
+    if not legs:
+        raise click.UsageError(f"Pool {pool.name} has no log that could become a mirror.")
+    if text == "auto":
+        if len(pool.logs) > 1:
+            raise click.UsageError(f"Pool {pool.name} has several logs. Say which one: {_listed(legs)}.")
+        return legs[0].guid
+    if text not in [leaf.guid for leaf in legs]:
+        raise click.UsageError(f"Pool {pool.name} has no log with the guid {text}. It has: {_listed(legs)}.")
+    return text
+
+
+def _broken_leg(pool: Pool, text: str) -> BrokenLeg:
+    """The broken side of a mirrored log, by guid; with "auto", the first there is."""
+    found = broken_log_legs(pool)
+    if not found:
+        raise click.UsageError(f"Pool {pool.name} has no mirrored log of which one side is broken and another works.")
+    legs = found if text == "auto" else [each for each in found if each.leg.guid == text]
+    if not legs:
+        listed = _listed([each.leg for each in found])
+        raise click.UsageError(f"Pool {pool.name} has no broken log leg with the guid {text}. It has: {listed}.")
+    return legs[0]
+
+
+def _listed(legs: Iterable[Vdev]) -> str:
+    return ", ".join(f"{leg.guid} ({leg.path or leg.name})" for leg in legs)
+
+
+def _write(path: Path, made: Plan) -> None:
+    try:
+        path.write_text(json.dumps(to_document(made), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise Refusal(f"The plan cannot be written to {path}: {error.strerror}.") from error

@@ -1,0 +1,200 @@
+"""`nasadvisor apply`, `undo`, `finish` and `keep`: the commands that change the host, or what becomes of it."""
+
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import click
+
+from nasadvisor.cli.change.preview import plan_commands
+from nasadvisor.cli.change.progress import Progress
+from nasadvisor.cli.change.runs import said_of_trial
+from nasadvisor.cli.errors import Attention, ExitCode, Misuse, Refusal, json_option
+from nasadvisor.cli.options import TrialLength
+from nasadvisor.cli.services import Services, services_for, who
+from nasadvisor.cli.tables import command_line, paragraph
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.change.runs import Run, RunState, Step
+from nasadvisor.domain.figures import duration
+from nasadvisor.host.change.journal import JournalUnwritable
+from nasadvisor.host.change.runs import apply_plan, finish_run, show_run, undo_run
+from nasadvisor.host.change.trials import keep_run
+from nasadvisor.host.errors import HostError
+from nasadvisor.stored.documents import DocumentError, from_json
+
+AFTER_APPLY: Final = {
+    RunState.APPLIED: (ExitCode.DONE, "Applied. To take it back: nasadvisor undo {id}"),
+    RunState.REFUSED: (ExitCode.REFUSED, "Refused. Nothing was changed."),
+    RunState.PUT_BACK: (ExitCode.PUT_BACK, "A step failed. What had been done was taken back."),
+}
+AFTER_UNDO: Final = {
+    RunState.UNDONE: (ExitCode.DONE, "Undone."),
+    RunState.APPLIED: (ExitCode.REFUSED, "The undo was refused. Nothing was changed."),
+}
+AFTER_KEEP: Final = {
+    RunState.APPLIED: (ExitCode.DONE, "Kept. It stays until somebody undoes it: nasadvisor undo {id}"),
+}
+UNCLEAR: Final = (ExitCode.ATTENTION, "This needs attention. See it with: nasadvisor show {id}")
+
+yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+run_argument = click.argument("run_id", metavar="RUN")
+
+
+@click.command()
+@click.argument("plan_file", metavar="PLAN", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+@yes_option
+@click.option(
+    "--trial",
+    "trial_s",
+    type=TrialLength(),
+    default=0,
+    metavar="TIME",
+    help="Try it for so long, e.g. 24h or 3d; then the service nasadvisor-host takes it back, unless it is kept.",
+)
+@json_option
+@click.pass_context
+def apply(ctx: click.Context, plan_file: Path, yes: bool, trial_s: int, as_json: bool) -> None:
+    """Apply a plan file. Each step is checked again, journalled, run and verified."""
+    plan = read_plan(plan_file)
+    services = services_for(ctx)
+    if not yes:
+        click.echo(f"This runs on pool {plan.pool_name}:", err=True)
+        for argv in plan_commands(plan):
+            click.echo(f"  {command_line(argv)}", err=True)
+        back = f", and take it back after {duration(trial_s)} unless it is kept" if trial_s else ""
+        _ask(f"Apply it to pool {plan.pool_name}{back}?")
+    with _uninterrupted(), _attention_if_begun(services, plan.id):
+        run = apply_plan(services.run_host(), plan, who(), Progress(services.report), trial_s)
+    _end(run, AFTER_APPLY, as_json)
+
+
+@click.command()
+@run_argument
+@yes_option
+@json_option
+@click.pass_context
+def undo(ctx: click.Context, run_id: str, yes: bool, as_json: bool) -> None:
+    """Take a run back: remove what it added, delete its slices, restore the partition tables."""
+    services = services_for(ctx)
+    if not yes:
+        run = show_run(services.run_host(), run_id)
+        _ask(f"Take run {run.id} on pool {run.plan.pool_name} back?")
+    with _uninterrupted(), _attention_if_begun(services, run_id):
+        run = undo_run(services.run_host(), run_id, who(), Progress(services.report))
+    _end(run, AFTER_UNDO, as_json)
+
+
+@click.command()
+@run_argument
+@yes_option
+@json_option
+@click.pass_context
+def finish(ctx: click.Context, run_id: str, yes: bool, as_json: bool) -> None:
+    """Do the rest of a run that a crash interrupted."""
+    services = services_for(ctx)
+    if not yes:
+        run = show_run(services.run_host(), run_id)
+        _ask(f"Do the rest of run {run.id} on pool {run.plan.pool_name}?")
+    with _uninterrupted(), _attention_if_begun(services, run_id):
+        run = finish_run(services.run_host(), run_id, who(), Progress(services.report))
+    _end(run, AFTER_APPLY, as_json)
+
+
+@click.command()
+@run_argument
+@json_option
+@click.pass_context
+def keep(ctx: click.Context, run_id: str, as_json: bool) -> None:
+    """Keep a run that is on trial: it is not taken back by itself. `undo` takes it back at any time."""
+    services = services_for(ctx)
+    run = keep_run(services.run_host(), run_id, who())
+    services.report(run.id)
+    _end(run, AFTER_KEEP, as_json)
+
+
+def read_plan(path: Path) -> Plan:
+    """The plan in a file; "-" is standard input.
+
+    Raises:
+        Misuse: it cannot be read or is not a plan.
+    """
+    try:
+        text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
+        return from_json(Plan, text)
+    except OSError as error:
+        raise Misuse(f"The plan {path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise Misuse(f"{path} is not a plan: it is not text.") from error
+    except DocumentError as error:
+        raise Misuse(f"{path} is not a plan. {error}") from error
+
+
+def _ask(question: str) -> None:
+    if not sys.stdin.isatty():
+        raise Misuse("There is no terminal to ask on. Add --yes if this shall be done.")
+    if not click.confirm(question, err=True):
+        raise Refusal("Nothing was changed.")
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """A key press or a closed terminal does not cut a run in two; it can be undone when it is through."""
+    numbers = (signal.SIGINT, signal.SIGHUP)
+    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _attention_if_begun(services: Services, run_id: str) -> Iterator[None]:
+    """A journal that fails in the middle of a run leaves an interrupted run; before the run it leaves none."""
+    try:
+        yield
+    except JournalUnwritable as error:
+        try:
+            run = show_run(services.run_host(), run_id)
+        except HostError:
+            raise error from None
+        if run.state is not RunState.INTERRUPTED:
+            raise
+        raise Attention(f"{error}\nRun {run_id} is interrupted: finish or undo it.") from error
+
+
+def _end(run: Run, endings: dict[RunState, tuple[ExitCode, str]], as_json: bool) -> None:
+    """Say how a run ended, and end with the code for it."""
+    code, sentence = endings.get(run.state, UNCLEAR)
+    reasons = [str(refusal) for refusal in run.refusals] or [str(step.note) for step in _noted_steps(run)]
+    if as_json:
+        notes = [str(finding) for finding in run.findings]
+        click.echo(
+            json.dumps(
+                {
+                    "run": run.id,
+                    "state": run.state,
+                    "reasons": reasons,
+                    "notes": notes,
+                    "trial_until": run.trial.until if run.trial and run.is_on_trial else "",
+                },
+                ensure_ascii=False,
+            )
+        )
+    else:
+        for reason in reasons:
+            paragraph(reason, "")
+        click.echo(sentence.format(id=run.id))
+        if trial := said_of_trial(run):
+            paragraph(trial, "")
+        for finding in run.findings:
+            paragraph(str(finding), "")
+    click.get_current_context().exit(code)
+
+
+def _noted_steps(run: Run) -> tuple[Step, ...]:
+    return tuple(step for step in (*run.steps, *run.undo_steps) if step.note)

@@ -1,0 +1,140 @@
+"""`nasadvisor probe`: the measurements that write. A pool on a dataset of its own, an SSD on a slice of its own."""
+
+import json
+import sys
+import uuid
+from typing import Any, Final
+
+import click
+
+from nasadvisor.cli.errors import Misuse, Refusal, json_option
+from nasadvisor.cli.services import services_for
+from nasadvisor.cli.storage.disks import find_disk, find_pool
+from nasadvisor.cli.tables import heading, paragraph, table
+from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
+from nasadvisor.domain.evidence.measuring.prediction import Prediction
+from nasadvisor.domain.evidence.measuring.probing import CandidateResult, FioFigures, ProbeResult
+from nasadvisor.domain.figures import duration, milliseconds, rate
+from nasadvisor.domain.storage.inventory import Disk, Pool
+from nasadvisor.domain.units import GIB, zfs_size
+from nasadvisor.host.evidence.measuring.measure import clean_up, measure
+from nasadvisor.stored.documents import to_document
+
+STAGES: Final = {
+    Stage.LOOK: "Looking whether the pool is quiet",
+    Stage.PROBE: "Writing to the pool",
+    Stage.FILL: "Filling the fast cache of the SSD",
+    Stage.TEST: "Writing to the SSD as to a log",
+}
+
+
+@click.command()
+@click.argument("pool", metavar="POOL")
+@click.option("--disk", metavar="DISK", help="Test this blank SSD too, and predict what a log on it would do for POOL.")
+@click.option("--seconds", type=click.IntRange(1, 300), default=10, show_default=True, help="For each measurement.")
+@click.option(
+    "--size", "size_gib", type=click.IntRange(1, 512), help="GiB of the SSD to test; 32 unless it is smaller."
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+@click.pass_context
+def probe(
+    ctx: click.Context, pool: str, disk: str | None, seconds: int, size_gib: int | None, yes: bool, as_json: bool
+) -> None:
+    """Measure synchronous writes on POOL, on a temporary dataset; with --disk also on a blank SSD.
+
+    Nothing but the temporary dataset and the SSD's temporary slice is written to. Both are gone afterwards, also after
+    a crash: the next probe, or the service, removes what its record names.
+    """
+    services = services_for(ctx)
+    host = services.measure_host()
+    for removed in clean_up(host):
+        click.echo(f"Removed what an interrupted measurement left: {removed}", err=True)
+    inventory = services.inventory()
+    chosen = find_pool(inventory, pool)
+    candidate = find_disk(inventory, disk) if disk else None
+    if not yes:
+        _ask(chosen, candidate)
+    size = size_gib * GIB if size_gib else 0
+    order = MeasureOrder(str(uuid.uuid4()), chosen.guid, candidate.key if candidate else "", seconds, size)
+    found = measure(host, order, _tell)
+    if as_json:
+        click.echo(json.dumps(_document(found), ensure_ascii=False))
+        return
+    _print_probe(found.probe)
+    if found.candidate:
+        _print_candidate(found.candidate)
+        if found.suitability:
+            paragraph(str(found.suitability))
+        _print_predictions(found.predictions)
+
+
+def _ask(pool: Pool, disk: Disk | None) -> None:
+    """Consent, naming what is written to."""
+    if not sys.stdin.isatty():
+        raise Misuse("There is no terminal to ask on. Add --yes if this shall be done.")
+    click.echo(f"Pool {pool.name}: a dataset of at most 2G is made, written to and destroyed.", err=True)
+    if disk:
+        click.echo(f"SSD {disk.label}: it is written to for some minutes, which wears it a little.", err=True)
+    if not click.confirm("Measure now?", err=True):
+        raise Refusal("Nothing was changed.")
+
+
+def _tell(progress: MeasureProgress) -> None:
+    """Say what begins; on standard error, so that it is not in the way of the answer."""
+    part = f" {progress.number}/{progress.count}" if progress.count > 1 else ""
+    click.echo(f"{STAGES[progress.stage]}{part}, about {duration(progress.left_s)} to go", err=True)
+
+
+def _document(found: Measurement) -> dict[str, Any]:
+    thought = found.suitability
+    return {
+        **to_document(found),
+        "suitability": {"code": thought.code, "sentence": str(thought)} if thought else None,
+        "predictions": [to_document(each) for each in found.predictions],
+    }
+
+
+def _print_probe(result: ProbeResult) -> None:
+    heading(f"Pool {result.pool_name}, {'with' if result.had_log else 'without'} a log")
+    _print_figures(result.figures)
+
+
+def _print_candidate(result: CandidateResult) -> None:
+    heading(f"SSD {result.disk}")
+    first, last = (f"{zfs_size(int(each))}/s" for each in (result.first_bytes_per_s, result.last_bytes_per_s))
+    paragraph(f"Plain writing: {first} at first, {last} at last; {zfs_size(result.written_bytes)} written in all.")
+    _print_figures(result.figures)
+
+
+def _print_figures(figures: tuple[FioFigures, ...]) -> None:
+    rows = (
+        (
+            zfs_size(each.block_bytes),
+            str(each.writers),
+            f"{rate(each.operations_per_s)}/s",
+            milliseconds(each.sync_p50_ns),
+            milliseconds(each.sync_p95_ns),
+            milliseconds(each.sync_p99_ns),
+        )
+        for each in figures
+    )
+    table(("BLOCK", "WRITERS", "SYNC WRITES", "P50", "P95", "P99"), rows, ">>>>>>")
+
+
+def _print_predictions(predictions: tuple[Prediction, ...]) -> None:
+    heading("With a log on this SSD, expected")
+    if not predictions:
+        paragraph("Nothing can be predicted: the pool's own latency could not be read while it was probed.")
+        return
+    rows = (
+        (
+            zfs_size(each.block_bytes),
+            str(each.writers),
+            f"{rate(each.before_per_s)}/s",
+            f"{rate(each.after_per_s.low)}–{rate(each.after_per_s.high)}/s",
+            f"{milliseconds(each.after_ns.low)} – {milliseconds(each.after_ns.high)}",
+        )
+        for each in predictions
+    )
+    table(("BLOCK", "WRITERS", "NOW", "THEN", "COMMIT"), rows, ">>>>>")

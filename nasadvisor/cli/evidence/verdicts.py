@@ -1,0 +1,193 @@
+"""`nasadvisor advise`: watch a pool for a while and say whether a log or a cache would help what runs now."""
+
+import json
+from typing import Any
+
+import click
+
+from nasadvisor.cli.errors import Refusal, json_option
+from nasadvisor.cli.services import Services, services_for
+from nasadvisor.cli.storage.disks import find_pool
+from nasadvisor.cli.tables import heading, paragraph, table
+from nasadvisor.domain.evidence.cache_verdict import judge_cache
+from nasadvisor.domain.evidence.log_verdict import Answer, Device, Verdict, judge_log
+from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.evidence.recommendation import Recommendation, recommend_cache, recommend_log
+from nasadvisor.domain.evidence.samples import Sample, merge
+from nasadvisor.domain.evidence.thresholds import SPOT
+from nasadvisor.domain.evidence.tracing import WaitingProgram, WaitingPrograms
+from nasadvisor.domain.evidence.workload import Workload, workload_of
+from nasadvisor.domain.figures import duration, milliseconds, percent, rate
+from nasadvisor.domain.health.wear.ingest import Ingest, ingest_of
+from nasadvisor.domain.storage.inventory import Pool
+from nasadvisor.domain.units import zfs_size
+from nasadvisor.stored.documents import to_document
+
+WORDS = {
+    Answer.HELPS: "helps",
+    Answer.LITTLE: "little gain",
+    Answer.NO: "no gain",
+    Answer.CANNOT_TELL: "cannot tell",
+}
+NAMES = {Device.LOG: "Log (SLOG)", Device.CACHE: "Cache (L2ARC)"}
+DATASETS_SHOWN = 12
+PROGRAMS_SHOWN = 12
+
+
+@click.command()
+@click.argument("pool", metavar="POOL")
+@click.option("--seconds", type=click.IntRange(20, 86400), default=60, show_default=True, help="How long to watch.")
+@click.option(
+    "--every", type=click.IntRange(1, 600), default=5, show_default=True, help="Seconds between two readings."
+)
+@click.option("--programs", is_flag=True, help="Then trace which programs of this host wait. Needs bpftrace.")
+@json_option
+@click.pass_context
+def advise(ctx: click.Context, pool: str, seconds: int, every: int, programs: bool, as_json: bool) -> None:
+    """Watch POOL and say whether a log or a cache would help. Run it while the pool does its work."""
+    services = services_for(ctx)
+    chosen = find_pool(services.inventory(), pool)
+    if not as_json:
+        click.echo(f"Watching pool {chosen.name} for {duration(seconds)} …", err=True)
+    sample, facts = watch(services, chosen, seconds, every)
+    workload = workload_of(sample, facts)
+    verdicts = (judge_log(workload, facts, SPOT), judge_cache(workload, facts, SPOT))
+    if programs and not as_json:
+        click.echo("Tracing which programs wait …", err=True)
+    waiting = services.watch_waiting() if programs else None
+    if as_json:
+        click.echo(json.dumps(_document(workload, facts, verdicts, waiting), ensure_ascii=False))
+        return
+    for verdict in verdicts:
+        _print_verdict(verdict)
+    _print_datasets(workload)
+    if waiting:
+        _print_programs(waiting)
+    _print_sizes(workload, facts)
+    _print_ingest(ingest_of(workload, facts, 1))
+    click.echo()
+    seen = duration(workload.seconds)
+    paragraph(f"This speaks for these {seen} only. The web pages watch all the time and judge a whole day.", "")
+
+
+def watch(services: Services, pool: Pool, seconds: int, every: int) -> tuple[Sample, PoolFacts]:
+    """Take samples for so long; everything that was seen, and the pool's properties.
+
+    Raises:
+        Refusal: the pool was not there all the time, or OpenZFS is not loaded.
+    """
+    sampler = services.sampler()
+    readings = [sampler.sample()]
+    waited = 0
+    while waited < seconds:
+        pause = min(every, seconds - waited)
+        services.wait(pause)
+        waited += pause
+        readings.append(sampler.sample())
+    samples = [each for reading in readings for each in reading.samples if each.pool_guid == pool.guid]
+    facts = [each for reading in readings for each in reading.facts if each.guid == pool.guid]
+    if not samples or not facts:
+        raise Refusal(f"Pool {pool.name} could not be watched: it was not imported all the time. Nothing was changed.")
+    return merge(samples), facts[-1]
+
+
+def _document(
+    workload: Workload, facts: PoolFacts, verdicts: tuple[Verdict, ...], waiting: WaitingPrograms | None
+) -> dict[str, Any]:
+    cache = recommend_cache(workload)
+    return {
+        "pool": facts.name,
+        "seconds": workload.seconds,
+        "verdicts": [{**to_document(each), "sentence": str(each.rule)} for each in verdicts],
+        "datasets": [{**to_document(each), "reach": each.reach.value} for each in workload.datasets],
+        "commit_time": to_document(workload.commit_time) if workload.commit_time else None,
+        "busy_commits_per_s": workload.busy_commits_per_s,
+        "written_per_day": to_document(ingest_of(workload, facts, 1)),
+        "waiting": to_document(waiting) if waiting else None,
+        "recommended": {"log": _size(recommend_log(workload, facts)), "cache": _size(cache) if cache else None},
+    }
+
+
+def _size(found: Recommendation) -> dict[str, Any]:
+    return {"bytes": found.size_bytes, "because": str(found.because), "is_measured": found.is_measured}
+
+
+def _print_verdict(verdict: Verdict) -> None:
+    heading(f"{NAMES[verdict.device]}: {WORDS[verdict.answer]}")
+    paragraph(str(verdict.rule))
+    if verdict.wait_s:
+        paragraph(f"Watch for another {duration(verdict.wait_s)} while the pool does its work.")
+    for step in verdict.before:
+        paragraph(f"First: {step}")
+    paragraph(f"Rule: {verdict.rule.code}")
+    for row in verdict.evidence:
+        source = f"  [{row.source}]" if row.source else ""
+        paragraph(f"{row.what}: {row.value}{source}", "    ")
+
+
+def _print_datasets(workload: Workload) -> None:
+    heading("Who writes")
+    if not workload.datasets:
+        paragraph("Nobody wrote or read anything.")
+        return
+    rows = (
+        (
+            each.name,
+            rate(each.commits_per_s),
+            zfs_size(int(each.sync_bytes_per_s)),
+            zfs_size(int(each.written_bytes_per_s)),
+            each.facts.sync if each.facts else "?",
+            each.facts.logbias if each.facts else "?",
+            zfs_size(each.facts.block_bytes) if each.facts else "?",
+            percent(each.log_share),
+        )
+        for each in workload.datasets[:DATASETS_SHOWN]
+    )
+    heads = ("DATASET", "COMMITS/S", "SYNC/S", "WRITTEN/S", "SYNC", "LOGBIAS", "BLOCK", "ON LOG")
+    table(heads, rows, "<>>><<>>")
+
+
+def _print_programs(waiting: WaitingPrograms) -> None:
+    heading(f"Which programs wait (whole host, {duration(waiting.seconds)})")
+    if not waiting.programs:
+        paragraph("None: no program asked for a synchronous write.")
+        return
+    rows = (
+        (
+            each.program,
+            str(each.processes),
+            str(each.pid),
+            rate(waiting.per_second(each.fsyncs)),
+            rate(waiting.per_second(each.commits)),
+            _wait_of(each),
+        )
+        for each in waiting.programs[:PROGRAMS_SHOWN]
+    )
+    table(("PROGRAM", "PROCESSES", "PID", "FSYNC/S", "COMMITS/S", "EACH WAITS"), rows, "<>>>>>")
+
+
+def _wait_of(program: WaitingProgram) -> str:
+    if program.is_not_obeyed:
+        return "never"
+    return "?" if program.mean_wait_ns is None else milliseconds(program.mean_wait_ns)
+
+
+def _print_sizes(workload: Workload, facts: PoolFacts) -> None:
+    heading("Sizes, if you add one")
+    log, cache = recommend_log(workload, facts), recommend_cache(workload)
+    paragraph(f"Log: {zfs_size(log.size_bytes)}, {log.because}")
+    if cache:
+        paragraph(f"Caches together: {zfs_size(cache.size_bytes)}, {cache.because}")
+
+
+def _print_ingest(ingest: Ingest) -> None:
+    heading("What they would write a day")
+    paragraph(f"Each side of a log: {_gigabytes(ingest.log)}.")
+    limit = _gigabytes(ingest.cache_limit)
+    paragraph(f"One cache: {_gigabytes(ingest.cache)}, as the ARC lets go now; {limit} at the feed limit, at the most.")
+    paragraph("Several caches share that. The preview in the web pages says what it does to the wear of each SSD.")
+
+
+def _gigabytes(count: float) -> str:
+    """Decimal gigabytes, as data sheets have them."""
+    return f"{count / 10**9:.1f} GB"

@@ -1,0 +1,1 @@
+"""Commands that join a console on another machine."""

@@ -1,0 +1,65 @@
+"""`nasadvisor join` and `nasadvisor leave`: a console on another machine."""
+
+import json
+import platform
+
+import click
+
+from nasadvisor.cli.errors import Misuse, Refusal, json_option
+from nasadvisor.cli.services import services_for
+from nasadvisor.domain.fleet.joining import PORT, token_of
+from nasadvisor.host.fleet.joining import Place
+from nasadvisor.host.fleet.joining import join as join_console
+from nasadvisor.host.fleet.joining import leave as leave_console
+
+RESTART = "systemctl restart nasadvisor-host"
+UNNEEDED = "systemctl disable --now nasadvisor-web nasadvisor-console nasadvisor-beat"
+
+
+class ConsolePlace(click.ParamType[Place]):
+    """ADDRESS or ADDRESS:PORT; an IPv6 address in brackets."""
+
+    name = "address[:port]"
+
+    def convert(self, value: str | Place, param: click.Parameter | None, ctx: click.Context | None) -> Place:
+        """Read it."""
+        if isinstance(value, Place):
+            return value
+        address, colon, port = value.rpartition(":")
+        if not colon or value.endswith("]"):
+            address, port = value, str(PORT)
+        address = address.removeprefix("[").removesuffix("]")
+        if not address or "/" in address or not port.isdecimal():
+            self.fail(f"{value!r} is not an address such as nas.example or nas.example:{PORT}.", param, ctx)
+        return Place(address, int(port))
+
+
+@click.command()
+@click.argument("console", type=ConsolePlace())
+@click.argument("token")
+@json_option
+@click.pass_context
+def join(ctx: click.Context, console: Place, token: str, as_json: bool) -> None:
+    """Let the console at ADDRESS[:PORT] watch this host and work on it. Its page "Add a host" shows this command."""
+    services = services_for(ctx)
+    read = token_of(token)
+    if read is None:
+        raise Misuse("This is not a token of NAS Advisor. Copy the whole command from the console's page.")
+    access = join_console(console, read, platform.node(), services.config().access_path)
+    if as_json:
+        click.echo(json.dumps({"node": access.node, "console": str(console)}))
+        return
+    click.echo(f"This host joined the console at {console} as {access.node}. To begin, run:")
+    click.echo(f"  {RESTART}")
+    click.echo("The pages are on the console now. To stop those on this host:")
+    click.echo(f"  {UNNEEDED}")
+
+
+@click.command()
+@click.pass_context
+def leave(ctx: click.Context) -> None:
+    """Leave the console on another machine; this host's own console is used again."""
+    if not leave_console(services_for(ctx).config().access_path):
+        raise Refusal("This host has not joined a console on another machine. Nothing was changed.")
+    click.echo("This host left its console. Remove it there under Settings as well. To be done, run:")
+    click.echo(f"  {RESTART}")

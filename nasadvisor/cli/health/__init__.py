@@ -1,0 +1,1 @@
+"""Commands that ask for the health of disks and pools."""

@@ -1,0 +1,164 @@
+"""`nasadvisor health`: how disks and pools are, asked now."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from nasadvisor.cli.errors import ExitCode, Problem, json_option
+from nasadvisor.cli.health.printed import printed_report
+from nasadvisor.cli.services import Services, services_for
+from nasadvisor.cli.tables import heading, paragraph, table
+from nasadvisor.domain.health.disk_findings import Subject, disk_findings, unanswered
+from nasadvisor.domain.health.findings import findings_of
+from nasadvisor.domain.health.smart.reading import Reading, decode
+from nasadvisor.domain.health.sweep import DiskAnswer, Outcome
+from nasadvisor.domain.statements import Finding, Level
+from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.stored.documents import unpack
+
+ORDER: Final = {Level.CRITICAL: 0, Level.WARNING: 1, Level.INFO: 2}
+MARKS: Final = {Level.CRITICAL: "CRITICAL ", Level.WARNING: "WARNING  ", Level.INFO: "NOTE     "}
+
+
+@dataclass(frozen=True)
+class DiskHealth:
+    """One disk: its answer, and the reading in it if there is one."""
+
+    answer: DiskAnswer
+    reading: Reading | None
+
+
+@dataclass(frozen=True)
+class Health:
+    """What was found, the worst first."""
+
+    inventory: Inventory
+    disks: tuple[DiskHealth, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nobody needs to do anything."""
+        return all(finding.level is Level.INFO for finding in self.findings)
+
+
+@click.command()
+@json_option
+@click.pass_context
+def health(ctx: click.Context, as_json: bool) -> None:
+    """Ask all disks and pools how they are. Exit code 5 if something needs attention."""
+    found = look(services_for(ctx))
+    if as_json:
+        click.echo(json.dumps(document_of(found), ensure_ascii=False))
+    else:
+        _print(found)
+    ctx.exit(ExitCode.DONE if found.is_well else ExitCode.ATTENTION)
+
+
+def write_printed_report(services: Services, path: Path) -> None:
+    """A report to print: how disks and pools are now.
+
+    Raises:
+        Problem: the file cannot be written.
+    """
+    found = look(services)
+    try:
+        path.write_bytes(printed_report(document_of(found)))
+    except OSError as error:
+        raise Problem(f"The report could not be written to {path}: {error}. Nothing else was changed.") from error
+
+
+def look(services: Services) -> Health:
+    """Read the host and ask every disk; sleeping ones are left asleep."""
+    inventory = services.inventory()
+    answers: list[DiskAnswer] = []
+    services.health().sweep(answers.extend)
+    disks = tuple(DiskHealth(answer, _reading(answer)) for answer in sorted(answers, key=lambda each: each.disk_key))
+    findings = (*findings_of(inventory), *(finding for disk in disks for finding in _about(disk)))
+    return Health(inventory, disks, tuple(sorted(findings, key=lambda finding: ORDER[finding.level])))
+
+
+def document_of(found: Health) -> dict[str, Any]:
+    """What was found, for other programs; null is unknown."""
+    return {
+        "node": found.inventory.host.node,
+        "read_at": found.inventory.read_at,
+        "findings": [
+            {"code": each.code, "level": each.level, "subject": each.subject, "text": str(each), "why": each.why}
+            for each in found.findings
+        ],
+        "pools": [
+            {"name": pool.name, "guid": pool.guid, "state": pool.state, "data_errors": pool.data_errors}
+            for pool in found.inventory.pools
+        ],
+        "disks": [_disk_document(disk) for disk in found.disks],
+    }
+
+
+def _disk_document(disk: DiskHealth) -> dict[str, Any]:
+    identity, reading = disk.answer.identity, disk.reading
+    return {
+        "key": disk.answer.disk_key,
+        "model": identity.model,
+        "serial": identity.serial,
+        "outcome": disk.answer.outcome,
+        "problem": str(disk.answer.problem) if disk.answer.problem else "",
+        "power_on_hours": reading.hours if reading else None,
+        "percent_used": reading.percent_used if reading else None,
+        "bytes_written": reading.bytes_written if reading else None,
+        "temperature_celsius": reading.temperature_celsius if reading else None,
+        "spare_percent": reading.spare_percent if reading else None,
+        "media_errors": reading.media_errors if reading else None,
+        "indicators": [asdict(one) for one in reading.indicators] if reading else [],
+    }
+
+
+def _reading(answer: DiskAnswer) -> Reading | None:
+    if answer.outcome is not Outcome.READ:
+        return None
+    try:
+        return decode(json.loads(unpack(answer.smartctl)))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _about(disk: DiskHealth) -> Iterator[Finding]:
+    identity = disk.answer.identity
+    label = f"{identity.model or 'Unnamed disk'} ({identity.serial})"
+    subject = Subject(label, disk.answer.disk_key, disk.answer.disk_key, "")
+    if disk.answer.outcome is Outcome.FAILED:
+        yield unanswered(subject, disk.answer.problem)
+    if disk.reading:
+        yield from disk_findings(subject, disk.reading)
+
+
+def _print(found: Health) -> None:
+    for finding in found.findings:
+        paragraph(str(finding), MARKS[finding.level])
+    if not found.findings:
+        click.echo("Nothing needs anybody.")
+    heading("Disks")
+    heads = ("MODEL", "SERIAL", "STATE", "USED", "WRITTEN", "TEMP", "HOURS", "ERRORS")
+    table(heads, (_row(disk) for disk in found.disks), "<<<>>>>>")
+
+
+def _row(disk: DiskHealth) -> tuple[str, ...]:
+    identity, reading = disk.answer.identity, disk.reading
+    figures = ("-",) * 5
+    if reading:
+        figures = (
+            _figure(reading.percent_used, "{:.0f}%"),
+            _figure(reading.bytes_written and reading.bytes_written / 10**12, "{:.1f} TB"),
+            _figure(reading.temperature_celsius, "{} C"),
+            _figure(reading.hours, "{}"),
+            _figure(reading.media_errors, "{}"),
+        )
+    return (identity.model or "-", identity.serial or "-", disk.answer.outcome, *figures)
+
+
+def _figure(value: float | None, form: str) -> str:
+    return "-" if value is None else form.format(value)

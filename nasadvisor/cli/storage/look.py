@@ -1,0 +1,103 @@
+"""`nasadvisor inventory` and `nasadvisor pools`: what is there."""
+
+import json
+
+import click
+
+from nasadvisor.cli.errors import json_option
+from nasadvisor.cli.services import services_for
+from nasadvisor.cli.storage.disks import use_of
+from nasadvisor.cli.tables import heading, table
+from nasadvisor.domain.storage.inventory import Disk, Inventory, Pool, Vdev
+from nasadvisor.domain.units import zfs_size
+from nasadvisor.stored.documents import to_document
+
+
+@click.command()
+@json_option
+@click.pass_context
+def inventory(ctx: click.Context, as_json: bool) -> None:
+    """Show this host: its disks, what holds them, and its pools."""
+    found = services_for(ctx).inventory()
+    if as_json:
+        click.echo(json.dumps(to_document(found), ensure_ascii=False))
+        return
+    _print_host(found)
+    heading("Pools")
+    _print_pools(found.pools)
+    heading("Disks")
+    heads = ("MODEL", "SERIAL", "SIZE", "BUS", "KIND", "NOW", "USE", "NAME")
+    table(heads, (_disk_row(disk) for disk in found.disks), "<<><<<<<")
+
+
+@click.command()
+@json_option
+@click.pass_context
+def pools(ctx: click.Context, as_json: bool) -> None:
+    """Show the imported pools with their logs and caches."""
+    found = services_for(ctx).inventory().pools
+    if as_json:
+        click.echo(json.dumps([to_document(pool) for pool in found], ensure_ascii=False))
+        return
+    _print_pools(found)
+    for pool in found:
+        _print_members(pool)
+
+
+def _print_host(found: Inventory) -> None:
+    host = found.host
+    versions = f"OpenZFS {host.zfs_userland}" if host.zfs_userland else "no OpenZFS"
+    if host.zfs_kernel != host.zfs_userland:
+        versions += f" (kernel module {host.zfs_kernel or 'not loaded'})"
+    click.echo(f"{host.node}: {host.os_name}, Linux {host.kernel}, {versions}, {zfs_size(host.memory_bytes)} of memory")
+    click.echo(f"Read at {found.read_at}.")
+
+
+def _print_pools(found: tuple[Pool, ...]) -> None:
+    if not found:
+        click.echo("No pool is imported.")
+        return
+    heads = ("NAME", "STATE", "SIZE", "ALLOC", "FREE", "DATA", "LOG", "CACHE")
+    table(heads, (_pool_row(pool) for pool in found), "<<>>><<<")
+
+
+def _pool_row(pool: Pool) -> tuple[str, ...]:
+    sizes = (pool.size_bytes, pool.allocated_bytes, pool.size_bytes - pool.allocated_bytes)
+    layouts = (_layout(pool.data), _layout(pool.logs), _layout(pool.caches))
+    return (pool.name, pool.state, *(zfs_size(size) for size in sizes), *layouts)
+
+
+def _layout(tops: tuple[Vdev, ...]) -> str:
+    """Like "2 mirrors of 2": kinds of top-level vdevs with their number."""
+    shapes = [(top.kind, len(top.children)) for top in tops]
+    return " + ".join(_shape(kind, width, shapes.count((kind, width))) for kind, width in dict.fromkeys(shapes)) or "-"
+
+
+def _shape(kind: str, width: int, count: int) -> str:
+    plural = "s" if count > 1 else ""
+    return f"{count} {kind}{plural} of {width}" if width else f"{count} {kind}{plural}"
+
+
+def _print_members(pool: Pool) -> None:
+    heading(f"{pool.name} (guid {pool.guid})")
+    rows = [
+        (vdev_class, f"{'  ' * (vdev is not top)}{vdev.path or vdev.name}", vdev.state, vdev.guid)
+        for vdev_class, tops in pool.by_class().items()
+        for top in tops
+        for vdev in top.walk()
+    ]
+    table(("CLASS", "VDEV", "STATE", "GUID"), rows)
+
+
+def _disk_row(disk: Disk) -> tuple[str, ...]:
+    identity = disk.identity
+    return (
+        identity.model or "-",
+        identity.serial or "-",
+        zfs_size(identity.size_bytes),
+        disk.bus,
+        "HDD" if disk.rotational else "SSD",
+        disk.kernel_name,
+        use_of(disk),
+        disk.path or "-",
+    )

@@ -1,0 +1,1 @@
+"""Pages that plan and apply, and the pages of runs."""

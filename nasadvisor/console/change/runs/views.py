@@ -1,0 +1,121 @@
+"""The pages of one run."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from nasadvisor.console.change.runs.status import RunStatus, status_of
+from nasadvisor.console.change.wizard.apply import run_progress
+from nasadvisor.console.change.wizard.progress import WizardStep
+from nasadvisor.console.errors import OtherRelease
+from nasadvisor.console.evidence.report import report_of
+from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
+from nasadvisor.console.fleet.platforms import said_during_runs
+from nasadvisor.console.fleet.roles import operator_required, user_of
+from nasadvisor.console.models import StoredRun
+from nasadvisor.domain.change.undo import cannot_be_undone
+from nasadvisor.domain.fleet.platforms import warnings_with_undo
+from nasadvisor.stored.documents import DocumentError
+
+NO_NEWS = 204
+"""htmx swaps nothing at this status, so open details and the focus stay where they are."""
+
+Ask = Callable[[StoredRun, str], None]
+
+
+def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """A run, live; of one that cannot be read, what is known of it."""
+    stored = _stored(run_id)
+    try:
+        status = status_of(stored, timezone.now())
+    except DocumentError:
+        return render(request, "runs/unreadable.html", {"stored": stored, "section": "history"})
+    return render(request, "runs/detail.html", {**_context(status), "section": "history"})
+
+
+def fragment(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """The part of the page that changes; empty while there is nothing new since the version that is shown."""
+    status = _status(run_id)
+    if request.GET.get("shown") == status.version:
+        return HttpResponse(status=NO_NEWS)
+    return render(request, "runs/_run.html", _context(status))
+
+
+@operator_required
+def undo(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Ask for the password, then ask the host to take the run back."""
+    status = _status(run_id)
+    if not status.can_undo:
+        return redirect("run-detail", run_id)
+    return _ask(request, status, hosts.undo_run, "runs/undo.html")
+
+
+@operator_required
+def finish(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Ask for the password, then ask the host to do the rest of an interrupted run."""
+    status = _status(run_id)
+    if not status.can_finish:
+        return redirect("run-detail", run_id)
+    return _ask(request, status, hosts.finish_run, "runs/finish.html")
+
+
+@operator_required
+def keep(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Ask for the password, then ask the host to keep what is on trial."""
+    status = _status(run_id)
+    if not status.can_keep:
+        return redirect("run-detail", run_id)
+    return _ask(request, status, hosts.keep_run, "runs/keep.html")
+
+
+def _context(status: RunStatus) -> dict[str, Any]:
+    """For a run on trial, or one that was, also what it changed."""
+    is_on = status.run.is_active and status.stored.seq > 0  # before the first record nobody has taken it up
+    is_judged = status.run.trial is not None and not status.is_live
+    return {
+        "status": status,
+        "progress": run_progress(status.stored, WizardStep.APPLY),
+        "meanwhile": said_during_runs(status.stored.node.platform) if is_on else (),
+        "report": report_of(status.stored, timezone.now()) if is_judged else None,
+    }
+
+
+def _ask(request: HttpRequest, status: RunStatus, ask: Ask, template: str) -> HttpResponse:
+    require_only(request, POSTED_FIELDS)
+    form = PasswordForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and confirm_password(request, form):
+        try:
+            ask(status.stored, user_of(request).get_username())
+        except hosts.HostUnreachable as error:
+            messages.error(request, str(error))
+        else:
+            return redirect("run-detail", status.stored.id)
+    context = {
+        "status": status,
+        "form": form,
+        "section": "history",
+        "stays": cannot_be_undone(status.run.begun),
+        "warnings": warnings_with_undo(status.stored.node.platform.vetoes),
+    }
+    return render(request, template, context)
+
+
+def _stored(run_id: UUID) -> StoredRun:
+    stored = StoredRun.objects.select_related("node").defer("node__inventory_document").filter(pk=run_id).first()
+    if stored is None:
+        raise Http404
+    return stored
+
+
+def _status(run_id: UUID) -> RunStatus:
+    stored = _stored(run_id)
+    try:
+        return status_of(stored, timezone.now())
+    except DocumentError as error:
+        raise OtherRelease from error

@@ -1,0 +1,26 @@
+"""Addresses of the wizard, runs and history."""
+
+from django.urls import path
+
+from nasadvisor.console.change.runs import history
+from nasadvisor.console.change.runs import views as runs
+from nasadvisor.console.change.wizard import apply
+from nasadvisor.console.change.wizard import views as wizard
+
+urlpatterns = [
+    path("wizard/", wizard.pools, name="wizard"),
+    path("wizard/<str:pool_guid>/", wizard.start, name="wizard-start"),
+    path("wizard/<str:pool_guid>/devices/", wizard.devices, name="wizard-devices"),
+    path("wizard/<str:pool_guid>/devices/summary/", wizard.devices_summary, name="wizard-devices-summary"),
+    path("wizard/<str:pool_guid>/layout/", wizard.layout, name="wizard-layout"),
+    path("wizard/<str:pool_guid>/layout/drawing/", wizard.layout_drawing, name="wizard-layout-drawing"),
+    path("plans/<uuid:plan_id>/", apply.preview, name="wizard-preview"),
+    path("plans/<uuid:plan_id>/apply/", apply.apply, name="wizard-apply"),
+    path("runs/", history.history, name="history"),
+    path("runs/<uuid:run_id>/", runs.detail, name="run-detail"),
+    path("runs/<uuid:run_id>/fragment/", runs.fragment, name="run-fragment"),
+    path("runs/<uuid:run_id>/undo/", runs.undo, name="run-undo"),
+    path("runs/<uuid:run_id>/finish/", runs.finish, name="run-finish"),
+    path("runs/<uuid:run_id>/keep/", runs.keep, name="run-keep"),
+    path("runs/<uuid:plan_id>/proof/", apply.proof, name="wizard-proof"),
+]

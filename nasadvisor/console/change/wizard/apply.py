@@ -1,0 +1,118 @@
+"""The pages of a stored plan: preview, apply, and the plain proof that it is there."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+
+from nasadvisor.console.change.plans import own_plan, refusal_of
+from nasadvisor.console.change.wizard.draft import drop_draft
+from nasadvisor.console.change.wizard.forms import ApplyForm
+from nasadvisor.console.change.wizard.preview import preview_of
+from nasadvisor.console.change.wizard.progress import ProgressItem, WizardStep, progress
+from nasadvisor.console.change.wizard.proof import parts_in_pool
+from nasadvisor.console.change.wizard.summary import summary_of
+from nasadvisor.console.change.wizard.wear import wear_of
+from nasadvisor.console.errors import OtherRelease
+from nasadvisor.console.evidence.report import report_of
+from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet.passwords import POSTED_FIELDS, confirm_password, require_only
+from nasadvisor.console.fleet.roles import operator_required, user_of
+from nasadvisor.console.models import StoredPlan, StoredRun
+from nasadvisor.domain.change.runs import Run
+from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.stored.documents import DocumentError
+
+
+@operator_required
+def preview(request: HttpRequest, plan_id: UUID) -> HttpResponse:
+    """The fourth step: what exactly would happen."""
+    stored = own_plan(plan_id, user_of(request))
+    if StoredRun.objects.filter(pk=plan_id).exists():
+        return redirect("run-detail", plan_id)
+    inventory, refusal = stored.node.inventory, refusal_of(stored)
+    cautions = stored.node.platform.cautions
+    shown = preview_of(stored.plan, inventory, cautions) if inventory and not refusal else None
+    wear = wear_of(stored.plan, stored.node, inventory, timezone.now()) if inventory and shown else None
+    context = {**_context(stored, WizardStep.PREVIEW), "preview": shown, "refusal": refusal, "wear": wear}
+    return render(request, "wizard/preview.html", context)
+
+
+@operator_required
+def apply(request: HttpRequest, plan_id: UUID) -> HttpResponse:
+    """The fifth step: the password, then the host is asked. A second post of a plan leads to its one run."""
+    stored = own_plan(plan_id, user_of(request))
+    require_only(request, POSTED_FIELDS | {"trial"})
+    if StoredRun.objects.filter(pk=plan_id).exists():
+        return redirect("run-detail", plan_id)
+    refusal = refusal_of(stored)
+    form = ApplyForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and not refusal and confirm_password(request, form):
+        try:
+            hosts.apply_plan(stored, user_of(request).get_username(), form.trial_s)
+        except hosts.PlanAlreadyRan:
+            return redirect("run-detail", plan_id)
+        except hosts.HostUnreachable as error:
+            messages.error(request, str(error))
+        else:
+            drop_draft(request.session, stored.plan.request.pool_guid)
+            return redirect("run-detail", plan_id)
+    context = {**_context(stored, WizardStep.APPLY), "form": form, "refusal": refusal}
+    return render(request, "wizard/apply.html", context)
+
+
+def proof(request: HttpRequest, plan_id: UUID) -> HttpResponse:
+    """The sixth step: whether the pool has what the plan gave it."""
+    runs = StoredRun.objects.select_related("node").defer("node__inventory_document")
+    stored = get_object_or_404(runs, pk=plan_id)
+    try:
+        plan, inventory = stored.run.plan, stored.node.inventory
+    except DocumentError as error:
+        raise OtherRelease from error
+    pool = inventory.pool(plan.request.pool_guid) if inventory else None
+    context = {
+        "stored": stored,
+        "run": stored.run,
+        "plan": plan,
+        "pool": pool,
+        "parts": parts_in_pool(plan, inventory, pool) if inventory and pool else (),
+        "is_older_than_run": _was_read_before_end(stored.run, inventory),
+        "summary": summary_of(plan),
+        "progress": run_progress(stored, WizardStep.PROOF),
+        "report": report_of(stored, timezone.now()),
+    }
+    return render(request, "wizard/proof.html", context)
+
+
+def run_progress(stored: StoredRun, step: WizardStep) -> tuple[ProgressItem, ...]:
+    """The wizard's steps above the page of a run; none once it is being taken back."""
+    if stored.run.undo_steps:
+        return ()
+    urls = {WizardStep.APPLY: reverse("run-detail", args=[stored.id])}
+    if stored.state == "applied":
+        urls[WizardStep.PROOF] = reverse("wizard-proof", args=[stored.id])
+    return progress(step, urls)
+
+
+def _was_read_before_end(run: Run, inventory: Inventory | None) -> bool:
+    """Whether the host was last read before the run ended; inventories tell the time in whole seconds."""
+    if inventory is None or not run.ended_at:
+        return False
+    return datetime.fromisoformat(inventory.read_at) < datetime.fromisoformat(run.ended_at).replace(microsecond=0)
+
+
+def _context(stored: StoredPlan, step: WizardStep) -> dict[str, Any]:
+    plan = stored.plan
+    guid = plan.request.pool_guid
+    urls = {
+        WizardStep.POOL: reverse("wizard-start", args=[guid]),
+        WizardStep.DEVICES: reverse("wizard-devices", args=[guid]),
+        WizardStep.LAYOUT: reverse("wizard-layout", args=[guid]),
+        WizardStep.PREVIEW: reverse("wizard-preview", args=[stored.id]),
+    }
+    return {"stored": stored, "plan": plan, "summary": summary_of(plan), "progress": progress(step, urls)}

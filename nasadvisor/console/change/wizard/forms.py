@@ -1,0 +1,151 @@
+"""What the wizard asks."""
+
+from dataclasses import replace
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from nasadvisor.console.change.wizard.devices import DiskChoice, offered_keys
+from nasadvisor.console.change.wizard.draft import MIRROR, Draft
+from nasadvisor.console.fleet.passwords import PasswordForm
+from nasadvisor.domain.change.actions import Naming, Role
+from nasadvisor.domain.change.plan import MAX_RESERVE_PERCENT
+from nasadvisor.domain.change.trial import DAY_S, HOUR_S
+from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.units import parse_size
+
+
+class DevicesForm(forms.Form):
+    """Which disks carry the log, and which a cache. Only offered disks are accepted."""
+
+    log = forms.MultipleChoiceField(required=False)
+    cache = forms.MultipleChoiceField(required=False)
+
+    def __init__(self, data: Any, choices: tuple[DiskChoice, ...], draft: Draft) -> None:
+        super().__init__(data)
+        self.draft = draft
+        for name, role in (("log", Role.LOG), ("cache", Role.CACHE)):
+            field = self.fields[name]
+            assert isinstance(field, forms.MultipleChoiceField)  # noqa: S101 - declared above
+            field.choices = [(key, key) for key in offered_keys(choices, role)]
+            field.error_messages["invalid_choice"] = _("One of the chosen disks is not offered. Look at its reason.")
+
+    def offered(self, name: str, keys: list[str]) -> tuple[str, ...]:
+        """Those keys that may be chosen in a field."""
+        field = self.fields[name]
+        assert isinstance(field, forms.MultipleChoiceField)  # noqa: S101 - declared above
+        return tuple(key for key in keys if field.valid_value(key))
+
+    def clean(self) -> dict[str, Any]:
+        log, cache = self.cleaned_data.get("log", []), self.cleaned_data.get("cache", [])
+        if not self.errors and self.draft.attach_to and len(log) != 1:
+            raise forms.ValidationError(_("Choose exactly one SSD for the new side of the log."))
+        if not self.errors and not log and not cache:
+            raise forms.ValidationError(_("Choose at least one SSD for the log or the cache."))
+        return self.cleaned_data
+
+
+class SizeField(forms.CharField):
+    """A size as typed, such as "4G"; the sentence of `parse_size` if it is none."""
+
+    def clean(self, value: Any) -> str:
+        text: str = super().clean(value)
+        if not text:
+            return ""
+        try:
+            parse_size(text)
+        except ValueError:
+            raise forms.ValidationError(
+                _("“%(text)s” is not a size. Write a number above zero with K, M, G or T, for example 4G.")
+                % {"text": text}
+            ) from None
+        return text
+
+
+def _radios() -> forms.RadioSelect:
+    return forms.RadioSelect(attrs={"class": "form-check-input"})
+
+
+class LayoutForm(forms.Form):
+    """How large, and where. Fields that do not apply to the chosen disks are left out."""
+
+    log_on = forms.ChoiceField(label=gettext_lazy("Mirror or single"), widget=_radios())
+    log_size = SizeField(label=gettext_lazy("Size of the log"), max_length=12)
+    cache_size = SizeField(label=gettext_lazy("Size of the cache on each SSD"), max_length=12, required=False)
+    reserve_percent = forms.IntegerField(
+        label=gettext_lazy("Reserve on each SSD"), min_value=0, max_value=MAX_RESERVE_PERCENT
+    )
+    naming = forms.ChoiceField(
+        label=gettext_lazy("Name under which the pool stores its devices"),
+        widget=_radios(),
+        choices=[
+            (Naming.PARTUUID.value, gettext_lazy("by-partuuid (recommended): only this slice can have the name")),
+            (Naming.DISK_ID.value, gettext_lazy("by-id: shows model and serial in zpool status")),
+        ],
+    )
+
+    def __init__(self, data: Any, draft: Draft, inventory: Inventory) -> None:
+        super().__init__(data, initial=_initial(draft))
+        if draft.attach_to or not draft.log_disks:
+            del self.fields["log_on"], self.fields["log_size"]
+        else:
+            field = self.fields["log_on"]
+            assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
+            field.choices = _places_for_log(draft, inventory)
+        if not draft.cache_disks:
+            del self.fields["cache_size"]
+        self.draft = draft
+
+    def changed_draft(self) -> Draft:
+        """The draft with the choices of a valid form."""
+        return replace(self.draft, **{**self.cleaned_data, "naming": Naming(self.cleaned_data["naming"])})
+
+
+def _initial(draft: Draft) -> dict[str, Any]:
+    return {
+        "log_on": draft.log_legs[0] if len(draft.log_legs) == 1 else MIRROR,
+        "log_size": draft.log_size,
+        "cache_size": draft.cache_size,
+        "reserve_percent": draft.reserve_percent,
+        "naming": draft.naming.value,
+    }
+
+
+def _places_for_log(draft: Draft, inventory: Inventory) -> list[tuple[str, str]]:
+    """A mirror over all chosen disks where there are several, and each of them alone."""
+    labels = {key: disk.label for key in draft.log_disks if (disk := inventory.disk(key))}
+    singles = [(key, _("Single log on %(disk)s") % {"disk": label}) for key, label in labels.items()]
+    if len(labels) == 1:
+        return singles
+    everywhere = _(" and ").join(labels.values())
+    return [(MIRROR, _("Mirror on %(disks)s (recommended)") % {"disks": everywhere}), *singles]
+
+
+class ApplyForm(PasswordForm):
+    """Whether to keep it or to try it first, and the password."""
+
+    trial = forms.ChoiceField(
+        label=gettext_lazy("Keep it, or try it first?"),
+        required=False,
+        choices=(
+            ("0", gettext_lazy("Keep it; undo stays one click away")),
+            (str(4 * HOUR_S), gettext_lazy("Try it for 4 hours")),
+            (str(DAY_S), gettext_lazy("Try it for a day")),
+            (str(3 * DAY_S), gettext_lazy("Try it for 3 days")),
+            (str(7 * DAY_S), gettext_lazy("Try it for a week")),
+            (str(30 * DAY_S), gettext_lazy("Try it for 30 days")),
+        ),
+        help_text=gettext_lazy(
+            "A trial is taken back by itself when its time is over, unless somebody keeps it before; with your "
+            "password you ask for that too. Before and after are compared at the same hours of the day, so a day or "
+            "more tells most."
+        ),
+    )
+    field_order = ("trial", "password")
+
+    @property
+    def trial_s(self) -> int:
+        """How long it is tried, in seconds, 0 for good; of a valid form."""
+        return int(self.cleaned_data["trial"] or 0)

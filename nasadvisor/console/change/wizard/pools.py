@@ -1,0 +1,100 @@
+"""What the first step shows: each pool, what may be added to it, and why not."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from nasadvisor.domain.change.checks import can_use_pool
+from nasadvisor.domain.change.refusals import LogLegNotOnline, LogLegUnknown
+from nasadvisor.domain.fleet.platforms import Veto, vetoes_on
+from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
+from nasadvisor.domain.storage.log_legs import BrokenLeg, broken_log_legs, without_log_leg
+
+MIRROR: Final = "mirror"
+REPLACE: Final = "replace"
+"""Goals as the addresses and buttons name them; any other is to add."""
+
+
+@dataclass(frozen=True)
+class PoolChoice:
+    """A pool. `refusal` forbids everything, `log_refusal` a log only.
+
+    `single_log` is its log if that is not mirrored, and `attach_refusal` why it cannot be made a mirror. `broken` is
+    the broken side of a mirrored log, and `replace_refusal` why it cannot be replaced.
+    """
+
+    pool: Pool
+    refusal: Refused | None
+    log_refusal: Refused | None
+    single_log: Vdev | None
+    attach_refusal: Refused | None
+    broken: BrokenLeg | None
+    replace_refusal: Refused | None
+
+    def way(self, goal: str) -> "Way":
+        """What to go about; without a single log or a broken side it is what can always be done: to add."""
+        if goal == MIRROR and self.single_log:
+            return Way(self.refusal or self.attach_refusal, attach_to=self.single_log.guid)
+        if goal == REPLACE and self.broken:
+            return Way(self.replace_refusal, self.broken.partner.guid, self.broken.leg.guid)
+        return Way(self.refusal)
+
+
+@dataclass(frozen=True)
+class Way:
+    """What somebody goes about with a pool: the log leg that gets a new side, the broken one that goes, as guids.
+
+    Both are "" where nothing but something new is added. `refusal` forbids it.
+    """
+
+    refusal: Refused | None
+    attach_to: str = ""
+    replaces: str = ""
+
+
+def pool_choices(inventory: Inventory, vetoes: tuple[Veto, ...] = ()) -> tuple[PoolChoice, ...]:
+    """Every pool, usable ones first; `vetoes` are those of the host's platform."""
+    choices = (pool_choice(pool, inventory, vetoes) for pool in inventory.pools)
+    return tuple(sorted(choices, key=lambda choice: (choice.refusal is not None, choice.pool.name)))
+
+
+def pool_choice(pool: Pool, inventory: Inventory, vetoes: tuple[Veto, ...] = ()) -> PoolChoice:
+    """One pool."""
+    cache_answer = can_use_pool(pool, inventory.host, adds_log=False)
+    log_answer = can_use_pool(pool, inventory.host, adds_log=True)
+    single_log = single_log_of(pool)
+    broken = next(iter(broken_log_legs(pool)), None)
+    forbidden = tuple(vetoes_on(vetoes, "", pool.guid))
+    against_replacing = (*forbidden, *(_against_replacing(pool, broken, inventory) if broken else ()))
+    return PoolChoice(
+        pool=pool,
+        refusal=next((each for each in (*forbidden, cache_answer) if isinstance(each, Refused)), None),
+        log_refusal=log_answer if isinstance(log_answer, Refused) else None,
+        single_log=single_log,
+        attach_refusal=_against_attach(pool, single_log, inventory) if single_log else None,
+        broken=broken,
+        replace_refusal=next(iter(against_replacing), None),
+    )
+
+
+def single_log_of(pool: Pool) -> Vdev | None:
+    """The log of a pool whose only log vdev is one device."""
+    if len(pool.logs) != 1 or pool.logs[0].children:
+        return None
+    return pool.logs[0]
+
+
+def _against_replacing(pool: Pool, broken: BrokenLeg, inventory: Inventory) -> Iterator[Refused]:
+    """The pool must be well once the broken side is out, and the disk of the other one must be known."""
+    answer = can_use_pool(without_log_leg(pool, broken.leg.guid), inventory.host, adds_log=True)
+    if isinstance(answer, Refused):
+        yield answer
+    if inventory.partition_at(broken.partner.path) is None:
+        yield LogLegUnknown(pool, broken.partner)
+
+
+def _against_attach(pool: Pool, leaf: Vdev, inventory: Inventory) -> Refused | None:
+    if leaf.state != "ONLINE":
+        return LogLegNotOnline(pool, leaf)
+    return None if inventory.partition_at(leaf.path) else LogLegUnknown(pool, leaf)

@@ -1,0 +1,74 @@
+"""What the fourth step says about wear: what each SSD would write a day in its new roles, and how long it lasts."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from nasadvisor.console.evidence.watch import series_of, watched
+from nasadvisor.console.health.forecasts import stored_forecast
+from nasadvisor.console.health.models import StoredDisk, identity_key
+from nasadvisor.console.models import Node
+from nasadvisor.domain.change.actions import Role
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.health.wear.forecast import Forecast
+from nasadvisor.domain.health.wear.ingest import Ingest, ingest_of
+from nasadvisor.domain.health.wear.what_if import SECONDS_PER_DAY, WhatIf, as_l2arc, as_slog, with_added
+from nasadvisor.domain.storage.inventory import Inventory
+
+UNKNOWN = Forecast(0.0, None, None, None, None, (), enough_history=False, findings=())
+
+
+@dataclass(frozen=True)
+class AddedWear:
+    """One SSD, and what each role of the plan would add to its wear, with words for each."""
+
+    label: str
+    pk: int | None
+    rows: tuple[tuple[str, WhatIf], ...]
+
+
+@dataclass(frozen=True)
+class PlanWear:
+    """What the pool would write, and what that does to each SSD of the plan."""
+
+    ingest: Ingest
+    disks: tuple[AddedWear, ...]
+
+
+def wear_of(plan: Plan, node: Node, inventory: Inventory, now: datetime) -> PlanWear | None:
+    """What the samples of the last week say; None where there are none."""
+    seen = watched(series_of(node, plan.request.pool_guid), now)
+    if seen is None:
+        return None
+    ingest = ingest_of(seen.workload, seen.facts, _caches(plan, inventory))
+    roles: dict[str, set[Role]] = {}
+    for piece in plan.slices:
+        roles.setdefault(piece.disk_key, set()).add(piece.role)
+    disks = {key: disk for key in roles if (disk := inventory.disk(key))}
+    names = {identity_key(disk.identity): key for key, disk in disks.items()}
+    stored = {names[each.identity_key]: each for each in StoredDisk.objects.filter(identity_key__in=list(names))}
+    return PlanWear(ingest, tuple(_added(disks[key].label, stored.get(key), roles[key], ingest) for key in disks))
+
+
+def _caches(plan: Plan, inventory: Inventory) -> int:
+    """How many caches the host has after the plan."""
+    return sum(len(tuple(top.leaves())) for pool in plan.after(inventory).pools for top in pool.caches)
+
+
+def _added(label: str, disk: StoredDisk | None, roles: set[Role], ingest: Ingest) -> AddedWear:
+    kept = stored_forecast(disk) if disk else None
+    now = kept.forecast if kept else UNKNOWN
+    rows: list[tuple[str, WhatIf]] = []
+    if Role.LOG in roles:
+        rows.append((_("as log"), as_slog(now, ingest.log)))
+    if Role.CACHE in roles:
+        rows.append((_("as cache, as much as the ARC let go of late"), with_added(now, "cache", ingest.cache)))
+        rows.append((_("as cache at the feed limit, the most there can be"), _at_limit(now, ingest)))
+    if Role.LOG in roles and Role.CACHE in roles:
+        rows.append((_("as log and cache together"), with_added(now, "log+cache", ingest.log + ingest.cache)))
+    return AddedWear(label, disk.pk if disk else None, tuple(rows))
+
+
+def _at_limit(now: Forecast, ingest: Ingest) -> WhatIf:
+    return as_l2arc(now, ingest.cache_limit / SECONDS_PER_DAY)

@@ -1,0 +1,145 @@
+"""The history of each pool's counters: stored as measured for a day, then as minutes and hours.
+
+Every function may be called twice: a sample that is there already is left as it is.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from itertools import groupby
+from typing import TypeVar
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+
+from nasadvisor.console.models import Node, Resolution, SampledPool, StoredSample
+from nasadvisor.domain.evidence.reading import Reading
+from nasadvisor.domain.evidence.samples import Sample, VdevActivity, merge
+from nasadvisor.stored.documents import Json, from_document, to_document
+from nasadvisor.stored.packing import NameTable, pack_activity, pack_latency, unpack_activity, unpack_latency
+
+log = logging.getLogger(__name__)
+
+Stored = TypeVar("Stored")
+Unpacked = TypeVar("Unpacked")
+
+GRACE_S = 20
+"""How late a sample may arrive and still be part of its minute."""
+
+DAY_S = 86400
+
+
+def store_reading(node_name: str, document: Json) -> None:
+    """Keep what a host has told of its counters.
+
+    Raises:
+        DocumentError: if it is not a reading.
+    """
+    reading = from_document(Reading, document)
+    node, _ = Node.objects.defer("inventory_document").get_or_create(name=node_name)
+    for facts in reading.facts:
+        changes = {"name": facts.name, "facts_document": to_document(facts)}
+        SampledPool.objects.update_or_create(node=node, guid=facts.guid, defaults=changes)
+    for sample in reading.samples:
+        _store(node, sample)
+
+
+def _store(node: Node, sample: Sample) -> None:
+    with transaction.atomic():
+        pools = SampledPool.objects.defer("facts_document")
+        series, _ = pools.get_or_create(node=node, guid=sample.pool_guid, defaults={"name": sample.pool_name})
+        save_samples(series, Resolution.RAW, [sample])
+
+
+def save_samples(series: SampledPool, resolution: Resolution, samples: Iterable[Sample]) -> None:
+    """Keep samples of one pool; within a transaction, for the table of names grows with them."""
+    table = NameTable(list(series.names))
+    rows = [
+        StoredSample(
+            series=series,
+            resolution=resolution,
+            at=sample.at,
+            seconds=sample.seconds,
+            activity=pack_activity(sample, table),
+            latency=pack_latency(sample, table),
+        )
+        for sample in samples
+    ]
+    if table.names != series.names:
+        series.names = table.names
+        series.save(update_fields=["names"])
+    StoredSample.objects.bulk_create(rows, ignore_conflicts=True, batch_size=500)
+
+
+def samples_of(series: SampledPool, resolution: Resolution, after: int, until: int) -> Iterator[Sample]:
+    """The samples that end after one moment and not after another, without the vdevs' latencies."""
+
+    def unpack(row: StoredSample) -> Sample:
+        return unpack_activity(_empty(series, row), bytes(row.activity), series.names)
+
+    return _readable(_rows(series, resolution, after, until).defer("latency"), unpack)
+
+
+def whole_samples_of(series: SampledPool, resolution: Resolution, after: int, until: int) -> Iterator[Sample]:
+    """The same with the vdevs' latencies."""
+
+    def unpack(row: StoredSample) -> Sample:
+        empty = replace(_empty(series, row), vdevs=unpack_latency(bytes(row.latency), series.names))
+        return unpack_activity(empty, bytes(row.activity), series.names)
+
+    return _readable(_rows(series, resolution, after, until), unpack)
+
+
+def latencies_of(
+    series: SampledPool, resolution: Resolution, after: int, until: int
+) -> Iterator[tuple[int, float, tuple[VdevActivity, ...]]]:
+    """Only the latencies: end, length in seconds, and the vdevs."""
+
+    def unpack(row: "tuple[int, float, bytes | memoryview[int]]") -> tuple[int, float, tuple[VdevActivity, ...]]:
+        at, seconds, latency = row
+        return at, seconds, unpack_latency(bytes(latency), series.names)
+
+    return _readable(_rows(series, resolution, after, until).values_list("at", "seconds", "latency"), unpack)
+
+
+def _readable(rows: Iterable[Stored], unpack: Callable[[Stored], Unpacked]) -> Iterator[Unpacked]:
+    """What can be unpacked. A sample that is damaged, or that a newer release packed, is a gap like any other."""
+    for row in rows:
+        try:
+            found = unpack(row)
+        except ValueError as error:
+            log.info("a stored sample is left out: %s", error)
+            continue
+        yield found
+
+
+def roll_up(now: datetime) -> None:
+    """Make minutes and hours of what is complete."""
+    for series in SampledPool.objects.defer("facts_document"):
+        with transaction.atomic():
+            _roll_up(series, Resolution.RAW, Resolution.MINUTE, int(now.timestamp()) - GRACE_S)
+            _roll_up(series, Resolution.MINUTE, Resolution.HOUR, int(now.timestamp()) - GRACE_S)
+
+
+def forget(now: datetime) -> None:
+    """Remove what is older than the setting says."""
+    for resolution, days in zip(Resolution, settings.SAMPLES_KEPT_DAYS, strict=True):
+        oldest = int(now.timestamp() - days * DAY_S)
+        StoredSample.objects.filter(resolution=resolution, at__lt=oldest).delete()
+
+
+def _roll_up(series: SampledPool, source: Resolution, target: Resolution, until: int) -> None:
+    last = series.samples.filter(resolution=target).order_by("-at").values_list("at", flat=True).first() or 0
+    end = until // target * target
+    groups = groupby(whole_samples_of(series, source, last, end), key=lambda sample: -(-sample.at // target) * target)
+    save_samples(series, target, [replace(merge(group), at=at) for at, group in groups])
+
+
+def _empty(series: SampledPool, row: StoredSample) -> Sample:
+    return Sample(series.guid, series.name, row.at, row.seconds)
+
+
+def _rows(series: SampledPool, resolution: Resolution, after: int, until: int) -> QuerySet[StoredSample]:
+    return series.samples.filter(resolution=resolution, at__gt=after, at__lte=until).order_by("at")

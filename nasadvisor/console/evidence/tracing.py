@@ -1,0 +1,103 @@
+"""Which programs wait: asking a host to trace it, keeping what it told, and the part of the page that shows it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from nasadvisor.console.evidence.models import StoredWaiting
+from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet.roles import operator_required
+from nasadvisor.console.models import Node
+from nasadvisor.console.storage.pools import pool_or_404
+from nasadvisor.domain.evidence.tracing import WaitingProgram, WaitingPrograms
+from nasadvisor.domain.statements import Statement
+from nasadvisor.stored.documents import Json, from_document
+
+SHOWN: Final = 30
+
+
+@dataclass(frozen=True)
+class ProgramRow:
+    """A program as the page shows it."""
+
+    program: WaitingProgram
+    fsyncs_per_s: float
+    commits_per_s: float
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What is known of the programs that wait on a host; `found` is None before the first trace."""
+
+    is_under_way: bool = False
+    is_unanswered: bool = False
+    error: Statement | None = None
+    found: WaitingPrograms | None = None
+    rows: tuple[ProgramRow, ...] = ()
+
+
+def waiting_of(node: Node, now: datetime) -> Waiting:
+    """The newest trace of a host."""
+    stored = StoredWaiting.objects.filter(node=node).first()
+    if stored is None:
+        return Waiting()
+    found = stored.found
+    rows = _rows(found) if found else ()
+    return Waiting(stored.is_under_way(now), stored.is_unanswered(now), stored.error, found, rows)
+
+
+@operator_required
+@require_POST
+def trace(request: HttpRequest, guid: str) -> HttpResponse:
+    """Ask the host of a pool to trace. It only counts calls, so no password is asked for."""
+    node, _inventory, _pool = pool_or_404(request, guid)
+    try:
+        hosts.request_waiting(node)
+    except hosts.HostUnreachable as error:
+        messages.error(request, str(error))
+    else:
+        asked = {"asked_at": timezone.now(), "error_document": None}
+        StoredWaiting.objects.update_or_create(node=node, defaults=asked)
+    return redirect("evidence-pool", guid)
+
+
+def waiting(request: HttpRequest, guid: str) -> HttpResponse:
+    """The part of the page that changes while it is traced."""
+    node, _inventory, pool = pool_or_404(request, guid)
+    return render(request, "evidence/_waiting.html", {"pool": pool, "waiting": waiting_of(node, timezone.now())})
+
+
+def store_waiting(node_name: str, document: Json) -> None:
+    """Keep what a host traced.
+
+    Raises:
+        DocumentError: it is not a trace.
+    """
+    from_document(WaitingPrograms, document)
+    _told(node_name, document=document, error_document=None)
+
+
+def store_waiting_error(node_name: str, document: Json) -> None:
+    """Keep why a host could not trace.
+
+    Raises:
+        DocumentError: it is not a statement.
+    """
+    from_document(Statement, document)
+    _told(node_name, error_document=document)
+
+
+def _told(node_name: str, **fields: Json | None) -> None:
+    """Only what was asked for is kept."""
+    StoredWaiting.objects.filter(node__name=node_name).update(told_at=timezone.now(), **fields)
+
+
+def _rows(found: WaitingPrograms) -> tuple[ProgramRow, ...]:
+    shown = found.programs[:SHOWN]
+    return tuple(ProgramRow(each, found.per_second(each.fsyncs), found.per_second(each.commits)) for each in shown)

@@ -1,0 +1,1 @@
+"""Hosts and who asks them: nodes, accounts, roles, hosts on other machines."""

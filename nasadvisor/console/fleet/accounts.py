@@ -1,0 +1,97 @@
+"""Signing in, the first administrator, and changing one's password."""
+
+import hashlib
+import secrets
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth import views as auth
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.forms import BaseUserCreationForm
+from django.contrib.auth.models import User
+from django.contrib.messages.views import SuccessMessageMixin
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from nasadvisor.console.fleet.roles import UserRole, set_role
+from nasadvisor.console.fleet.single_sign_on import offer
+from nasadvisor.console.models import SetupToken
+
+TOKEN_VALID_FOR = timedelta(hours=24)
+
+
+class SignIn(auth.LoginView):
+    """The login; says how to make the first administrator while there is none."""
+
+    redirect_authenticated_user = True
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(
+            needs_setup=not admin_exists(), manage=settings.MANAGE_COMMAND, offer=offer(self.request), **kwargs
+        )
+
+
+class ChangePassword(SuccessMessageMixin, auth.PasswordChangeView):  # type: ignore[type-arg]
+    """A new password for oneself."""
+
+    template_name = "registration/password_change.html"
+    success_url = reverse_lazy("settings")
+    success_message = gettext_lazy("Your password was changed.")
+
+
+def admin_exists() -> bool:
+    """Whether an administrator can sign in."""
+    return User.objects.filter(is_superuser=True, is_active=True).exists()
+
+
+def new_setup_token() -> str:
+    """A fresh token for the first administrator; those made before stop working."""
+    token = secrets.token_urlsafe(32)
+    with transaction.atomic():
+        SetupToken.objects.all().delete()
+        SetupToken.objects.create(digest=_digest(token), expires_at=timezone.now() + TOKEN_VALID_FOR)
+    return token
+
+
+@login_not_required
+def setup(request: HttpRequest, token: str) -> HttpResponse:
+    """Make the first administrator and sign in."""
+    if not _is_usable(token):
+        return render(request, "registration/setup_invalid.html", {"manage": settings.MANAGE_COMMAND}, status=404)
+    form: BaseUserCreationForm[User] = BaseUserCreationForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        user = _create_first_admin(form, token)
+        if user is None:
+            return redirect("login")
+        login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+        messages.success(request, _("Welcome. You are the administrator."))
+        return redirect("overview")
+    return render(request, "registration/setup.html", {"form": form})
+
+
+@transaction.atomic
+def _create_first_admin(form: "BaseUserCreationForm[User]", token: str) -> User | None:
+    """The user; None if somebody else used the token in the meantime."""
+    used, _details = SetupToken.objects.filter(digest=_digest(token)).delete()
+    if not used or admin_exists():
+        return None
+    user: User = form.save()
+    set_role(user, UserRole.ADMIN)
+    return user
+
+
+def _is_usable(token: str) -> bool:
+    stored = SetupToken.objects.filter(digest=_digest(token)).first()
+    return stored is not None and stored.is_valid(timezone.now()) and not admin_exists()
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

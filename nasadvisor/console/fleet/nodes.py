@@ -1,0 +1,77 @@
+"""Choosing a node, asking it to read itself again, and forgetting one that is gone."""
+
+from datetime import datetime
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
+from nasadvisor.console.fleet.roles import operator_required
+from nasadvisor.console.frame import NODE_IN_SESSION, SILENT_AFTER, current_node
+from nasadvisor.console.models import Node
+
+
+@require_POST
+def choose_node(request: HttpRequest) -> HttpResponse:
+    """Show another node from now on, in this session."""
+    node = get_object_or_404(Node.objects.defer("inventory_document"), name=request.POST.get("node", ""))
+    request.session[NODE_IN_SESSION] = node.name
+    return redirect("overview")
+
+
+@require_POST
+def refresh(request: HttpRequest) -> HttpResponse:
+    """Ask the node to read itself again; the answer shows when it arrives."""
+    node = current_node(request)
+    if node:
+        try:
+            hosts.request_inventory(node)
+        except hosts.HostUnreachable as error:
+            messages.error(request, str(error))
+        else:
+            messages.info(request, _("Asked %(node)s to read itself again.") % {"node": node.name})
+    return redirect(_page_before(request))
+
+
+@operator_required
+def forget(request: HttpRequest, name: str) -> HttpResponse:
+    """Ask for the password, then remove a host that is gone, with its plans and runs."""
+    node = get_object_or_404(Node.objects.defer("inventory_document"), name=name)
+    if not may_be_forgotten(node, timezone.now()):
+        messages.error(request, _("%(node)s still answers. Stop its host part first.") % {"node": node.name})
+        return redirect("settings")
+    require_only(request, POSTED_FIELDS)
+    form = PasswordForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and confirm_password(request, form):
+        try:
+            hosts.drop_requests(node)
+        except hosts.HostUnreachable as error:
+            messages.error(request, str(error))
+        else:
+            node.delete()
+            messages.success(request, _("%(node)s was forgotten.") % {"node": node.name})
+            return redirect("settings")
+    context = {"node": node, "runs": node.runs.count(), "form": form, "section": "settings"}
+    return render(request, "console/forget.html", context)
+
+
+def may_be_forgotten(node: Node, now: datetime) -> bool:
+    """Whether a host may be forgotten: it would not be back at once.
+
+    It is not heard from, or only recorded, or on another machine, where its access ends with it.
+    """
+    is_away = node.last_contact is None or now - node.last_contact > SILENT_AFTER
+    return is_away or node.is_simulated or node.is_remote
+
+
+def _page_before(request: HttpRequest) -> str:
+    """Where the button was pressed; only pages of ours."""
+    page = request.headers.get("Referer", "")
+    ours = url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
+    return page if ours else "overview"

@@ -1,0 +1,178 @@
+"""What hosts on other machines tell: taken from one queue for each node, checked, and stored.
+
+What lies in a queue was written by whoever holds that node's password. Of a message only the name of its task and its
+arguments are looked at; Celery never sees it, and would do what it says beyond that with the console's own rights.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+import redis
+from django.db import close_old_connections
+from django.utils import timezone
+
+from nasadvisor.console import tasks
+from nasadvisor.console.celery_app import app
+from nasadvisor.console.fleet.remote.access import bring_up_to_date
+from nasadvisor.console.fleet.remote.joining import admit_waiting
+from nasadvisor.console.fleet.remote.listening import client, renew_if_due
+from nasadvisor.console.models import Node
+from nasadvisor.domain.fleet.joining import console_queue
+from nasadvisor.domain.fleet.messages import Message, NotAccepted, read_message
+
+log = logging.getLogger(__name__)
+
+FROM_HOSTS: Final = frozenset(
+    task.name
+    for task in (
+        tasks.store_spoken,
+        tasks.store_inventory,
+        tasks.store_inventory_error,
+        tasks.store_platform,
+        tasks.store_notice_answer,
+        tasks.store_run,
+        tasks.store_run_error,
+        tasks.store_unreadable_run,
+        tasks.store_reading,
+        tasks.store_measurement,
+        tasks.store_measurement_error,
+        tasks.store_measure_progress,
+        tasks.store_waiting,
+        tasks.store_waiting_error,
+        tasks.store_answers,
+        tasks.store_sweep,
+        tasks.store_sweep_error,
+        tasks.store_self_test_start,
+    )
+)
+"""All that a host may ask of the console."""
+
+AT_ONCE: Final = 4
+"""How many messages of one node are taken before the next node has its turn."""
+
+WAITING_AT_MOST: Final = 1000
+"""Of one node; older ones are dropped. A host that is in order sends some ten a minute."""
+
+LOOK_AFTER_S: Final = 2.0
+"""How often the list of nodes is read again, and hosts that want to join are let in."""
+
+WAIT_S: Final = 1
+RENEW_AFTER: Final = timedelta(hours=1)
+
+
+def message_of(node: str, raw: bytes) -> Message:
+    """Read what lay in the queue of a node; its first argument is the node.
+
+    Raises:
+        NotAccepted: with what is wrong about it.
+    """
+    message = read_message(raw)
+    if message.task not in FROM_HOSTS:
+        raise NotAccepted(f"hosts do not send {message.task!r:.100}")
+    if not message.arguments or message.arguments[0] != node:
+        raise NotAccepted(f"{message.task} claims to come from {message.arguments[:1]!r:.100}")
+    return message
+
+
+def take(node: str, raw: bytes) -> bool:
+    """Store what one message says; whether it was one that a host may send."""
+    try:
+        message = message_of(node, raw)
+    except NotAccepted as error:
+        log.warning("a message of %s was dropped: %s", node, error)
+        return False
+    # Celery runs it in place, and logs whatever goes wrong in it.
+    app.tasks[message.task].apply(args=message.arguments, throw=False)
+    return True
+
+
+@dataclass
+class Inbox:
+    """Takes messages round by round, so that no node keeps the others waiting."""
+
+    service: redis.Redis
+    nodes: tuple[str, ...] = ()
+    taken: int = 0
+    _server: str = ""
+    _looked_at: float = field(default=float("-inf"))
+
+    def look_around(self) -> None:
+        """Now and then: make users after a restart of the message service, let hosts in, read the list of nodes."""
+        if time.monotonic() - self._looked_at < LOOK_AFTER_S:
+            return
+        server = str(self.service.info("server")["run_id"])
+        if server != self._server:
+            bring_up_to_date(self.service)
+            self._server = server
+        admit_waiting(self.service, timezone.now())
+        self.nodes = tuple(Node.objects.exclude(access_digest="").values_list("name", flat=True))
+        self._looked_at = time.monotonic()
+
+    def one_round(self) -> int:
+        """Take some messages of each node; how many there were."""
+        before = self.taken
+        for node, waiting in zip(self.nodes, self._waiting(), strict=True):
+            surplus = waiting - WAITING_AT_MOST
+            if surplus > 0:
+                log.warning("%s sends more than can be stored: %s messages were dropped", node, surplus)
+                self.service.ltrim(console_queue(node), 0, WAITING_AT_MOST - 1)
+            if waiting:
+                self._take_of(node)
+        return self.taken - before
+
+    def wait(self) -> None:
+        """Wait until a node says something; that message is taken."""
+        if not self.nodes:
+            time.sleep(WAIT_S)
+            return
+        by_queue = {console_queue(node): node for node in self.nodes}
+        found = self.service.brpop(list(by_queue), timeout=WAIT_S)
+        if found:
+            queue, raw = map(_as_bytes, found)
+            self._take(by_queue[queue.decode()], raw)
+
+    def _waiting(self) -> Sequence[int]:
+        with self.service.pipeline(transaction=False) as pipe:
+            for node in self.nodes:
+                pipe.llen(console_queue(node))
+            return [int(length) for length in pipe.execute()]
+
+    def _take_of(self, node: str) -> None:
+        found = self.service.rpop(console_queue(node), AT_ONCE)
+        for raw in found if isinstance(found, list) else []:
+            self._take(node, _as_bytes(raw))
+
+    def _take(self, node: str, raw: bytes) -> None:
+        take(node, raw)
+        self.taken += 1
+
+
+def _as_bytes(value: bytes | str) -> bytes:
+    """Redis answers in bytes, as `client` asks it to; its types leave both open."""
+    return value if isinstance(value, bytes) else value.encode()
+
+
+def receive(is_over: Callable[[], bool]) -> None:
+    """Take messages until it is over.
+
+    Raises:
+        NotListening
+        redis.exceptions.RedisError: the message service does not answer; whoever started this starts it again.
+    """
+    logging.getLogger("celery.app.trace").setLevel(logging.WARNING)  # else a line for every message
+    renewed_at = timezone.now()
+    renew_if_due(renewed_at)
+    with client() as service:
+        inbox = Inbox(service)
+        while not is_over():
+            close_old_connections()
+            inbox.look_around()
+            if not inbox.one_round():
+                inbox.wait()
+            if timezone.now() - renewed_at > RENEW_AFTER:
+                renewed_at = timezone.now()
+                renew_if_due(renewed_at)

@@ -1,0 +1,197 @@
+# ruff: noqa: N818 - an error is named for what happened, as in a sentence: "raise NotListening"
+"""The message service for hosts on other machines: a Redis of its own, with TLS, beside the private one.
+
+It has a process, memory and users of its own, so that a host which misuses it reaches nothing of what the services on
+the console's machine say to each other. Its folder holds everything it needs; without one the console does not listen.
+"""
+
+import json
+import secrets
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import redis
+from django.conf import settings
+from kombu import Connection
+from kombu.pools import connections
+
+from nasadvisor.console.fleet.remote.certificates import (
+    authority_path,
+    certificate_path,
+    fingerprint,
+    is_due,
+    key_path,
+    make_authority,
+    make_server_certificate,
+    write_private,
+)
+from nasadvisor.domain.fleet.joining import digest_of
+from nasadvisor.stored.documents import from_json
+from nasadvisor.stored.kinds import Kind, register
+
+CONSOLE_USER: Final = "console"
+MEMORY: Final = "512mb"
+LARGEST_MESSAGE: Final = "32mb"
+"""An inventory of 1,000 disks has less than 1 MB; the answers of a sweep come in parts."""
+
+TIMEOUT_S: Final = 10
+CONNECT_TIMEOUT_S: Final = 3
+
+
+class NotListening(Exception):
+    """The console takes no hosts from other machines."""
+
+
+@dataclass(frozen=True)
+class Listening:
+    """Under which name or IP address hosts reach the message service, and at which port."""
+
+    address: str
+    port: int
+
+
+register(Kind("listening", Listening))
+
+
+def folder() -> Path:
+    """Where everything about the message service for other hosts lies."""
+    return settings.STATE_DIR / "remote"
+
+
+def socket_path() -> Path:
+    """How the console itself reaches it."""
+    return settings.RUN_DIR / "remote.sock"
+
+
+def listening() -> Listening | None:
+    """Where the console listens; None where it does not."""
+    try:
+        return from_json(Listening, (folder() / "listening.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+
+
+def listen(where: Listening, now: datetime) -> None:
+    """Write all that the message service needs. Done again, it changes the address and renews the certificate."""
+    folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_authority(folder(), now)
+    make_server_certificate(folder(), where.address, now)
+    if not _password_path().exists():
+        write_private(_password_path(), secrets.token_urlsafe(32).encode())
+    write_private(folder() / "listening.json", json.dumps(asdict(where)).encode())
+    # Last, for it starts the services (nasadvisor-remote.path).
+    write_private(folder() / "redis.conf", _redis_configuration(where).encode())
+
+
+def renew_if_due(now: datetime) -> None:
+    """Renew the certificate in time.
+
+    Raises:
+        NotListening
+        redis.exceptions.RedisError: it is renewed, and used from the next start.
+    """
+    where = listening()
+    if where is None:
+        raise NotListening
+    if is_due(folder(), now):
+        make_server_certificate(folder(), where.address, now)
+        use_certificate()
+
+
+def use_certificate() -> None:
+    """Make a message service that runs take the certificate that lies there now.
+
+    Raises:
+        redis.exceptions.RedisError
+    """
+    files = {"tls-cert-file": certificate_path(folder()), "tls-key-file": key_path(folder())}
+    arguments = [str(part) for pair in files.items() for part in pair]
+    with client() as service:
+        command(service, "CONFIG", "SET", *arguments)
+
+
+def client() -> redis.Redis:
+    """A connection to it with all rights. Nothing is sent before its first command."""
+    return redis.Redis(
+        unix_socket_path=str(socket_path()),
+        username=CONSOLE_USER,
+        password=_password(),
+        socket_timeout=TIMEOUT_S,
+        decode_responses=False,
+    )
+
+
+def command(service: redis.Redis, *words: str) -> Any:
+    """The answer to a command as it stands in the manual of Redis."""
+    return service.execute_command(*words)  # type: ignore[no-untyped-call]
+
+
+def broker() -> Any:
+    """A connection for Celery, from a pool; for a `with` block.
+
+    Raises:
+        NotListening
+    """
+    url = f"redis+socket://{CONSOLE_USER}:{_password()}@{socket_path()}"
+    options = {
+        "socket_connect_timeout": CONNECT_TIMEOUT_S,
+        "socket_timeout": TIMEOUT_S,
+        "max_retries": 1,
+        "interval_start": 0,
+        "priority_steps": [0],  # as at the hosts: see `nasadvisor.host.tasks`
+    }
+    return connections[Connection(url, transport_options=options)].acquire(block=True)
+
+
+def authority() -> str:
+    """The certificate that hosts trust, as PEM."""
+    return authority_path(folder()).read_text(encoding="ascii")
+
+
+def server_fingerprint() -> str:
+    """Which certificate hosts meet now."""
+    return fingerprint(folder())
+
+
+def _password() -> str:
+    try:
+        return _password_path().read_text(encoding="ascii")
+    except FileNotFoundError:
+        raise NotListening from None
+
+
+def _password_path() -> Path:
+    return folder() / "password"
+
+
+def _redis_configuration(where: Listening) -> str:
+    """See redis.conf(5); users come from the console's database (`access`), so a restart asks for them again."""
+    digest = digest_of(_password())
+    lines = (
+        "# Written by `manage listen`, which also changes it: NAS Advisor's messages with hosts on other machines.",
+        "port 0",
+        f"tls-port {where.port}",
+        "bind * -::*",
+        f"tls-cert-file {certificate_path(folder())}",
+        f"tls-key-file {key_path(folder())}",
+        f"tls-ca-cert-file {authority_path(folder())}",
+        "tls-auth-clients no",
+        'tls-protocols "TLSv1.2 TLSv1.3"',
+        f"unixsocket {socket_path()}",
+        "unixsocketperm 600",
+        "user default reset off",
+        f"user {CONSOLE_USER} reset on #{digest} ~* &* +@all",
+        "supervised auto",
+        "dir /tmp",
+        'save ""',
+        "appendonly no",
+        "databases 1",
+        f"maxmemory {MEMORY}",
+        "maxmemory-policy noeviction",
+        f"proto-max-bulk-len {LARGEST_MESSAGE}",
+        "timeout 0",
+        "tcp-keepalive 60",
+    )
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,92 @@
+"""Managing users; for administrators only."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.forms import BaseUserCreationForm, SetPasswordForm
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from nasadvisor.console.fleet.roles import UserRole, admin_required, role_of, set_role, user_of
+
+
+class AddUserForm(BaseUserCreationForm):  # type: ignore[type-arg]
+    """A new user with a role."""
+
+    role = forms.ChoiceField(label=gettext_lazy("Role"), choices=UserRole.choices, initial=UserRole.VIEWER)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Django's autofocus would scroll the list of users away.
+        self.fields["username"].widget.attrs.pop("autofocus", None)
+
+
+class RoleForm(forms.Form):
+    """Another role for somebody."""
+
+    role = forms.ChoiceField(choices=UserRole.choices)
+
+
+@admin_required
+def users(request: HttpRequest) -> HttpResponse:
+    """Everybody, and the form for one more."""
+    form = AddUserForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        user: User = form.save()
+        set_role(user, UserRole(form.cleaned_data["role"]))
+        messages.success(request, _("%(user)s was added.") % {"user": user.get_username()})
+        return redirect("users")
+    found = User.objects.select_related("platform_account").prefetch_related("groups").order_by("username")
+    everybody = [(user, role_of(user)) for user in found]
+    context = {"form": form, "everybody": everybody, "roles": UserRole.choices, "section": "settings"}
+    return render(request, "console/users.html", context)
+
+
+@admin_required
+@require_POST
+def change_role(request: HttpRequest, user_id: int) -> HttpResponse:
+    """Give somebody else another role."""
+    user, form = _somebody_else(request, user_id), RoleForm(request.POST)
+    if user and form.is_valid() and not hasattr(user, "platform_account"):
+        set_role(user, UserRole(form.cleaned_data["role"]))
+        messages.success(request, _("%(user)s has another role now.") % {"user": user.get_username()})
+    return redirect("users")
+
+
+@admin_required
+@require_POST
+def toggle_active(request: HttpRequest, user_id: int) -> HttpResponse:
+    """Lock somebody else out, or let them in again; a user is never deleted, since the history names them."""
+    user = _somebody_else(request, user_id)
+    if user:
+        user.is_active = not user.is_active
+        user.save(update_fields=["is_active"])
+        text = _("%(user)s can sign in again.") if user.is_active else _("%(user)s can no longer sign in.")
+        messages.success(request, text % {"user": user.get_username()})
+    return redirect("users")
+
+
+@admin_required
+def reset_password(request: HttpRequest, user_id: int) -> HttpResponse:
+    """A new password for somebody who forgot theirs."""
+    user = get_object_or_404(User, pk=user_id, platform_account=None)
+    form = SetPasswordForm(user, request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        form.save()
+        messages.success(request, _("%(user)s has a new password.") % {"user": user.get_username()})
+        return redirect("users")
+    return render(request, "console/reset_password.html", {"form": form, "somebody": user, "section": "settings"})
+
+
+def _somebody_else(request: HttpRequest, user_id: int) -> User | None:
+    """The user; None with a message if it is oneself, so that one administrator always remains."""
+    user = get_object_or_404(User, pk=user_id)
+    if user == user_of(request):
+        messages.error(request, _("You cannot change your own role or lock yourself out. Ask another administrator."))
+        return None
+    return user

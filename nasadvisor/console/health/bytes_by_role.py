@@ -1,0 +1,184 @@
+"""By whom each SSD is written: hours of its pools' samples added up to days, and what came of the last weeks.
+
+The kernel counts for every partition, so a slice's writing is known by itself; what it counts for the whole drive
+beyond that is somebody else's.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from functools import cached_property
+from itertools import accumulate
+from typing import Any, Final
+
+from django.db.models import F, Sum
+from django.utils import timezone
+
+from nasadvisor.console.health.models import StoredDisk, WrittenDay, identity_key
+from nasadvisor.console.models import Resolution, SampledPool
+from nasadvisor.console.storage.disk_uses import Index
+from nasadvisor.domain.evidence.samples import Sample
+from nasadvisor.domain.health.wear.forecast import Spread
+from nasadvisor.domain.health.wear.roles import UNATTRIBUTED, Attribution, RoleBytes, RoleShare, attribute
+from nasadvisor.domain.storage.inventory import Inventory, VdevClass
+
+HOUR_S: Final = Resolution.HOUR.value
+LOOK_BACK: Final = timedelta(days=30)
+"""Shares are those of the last weeks: the forecast's write rate looks back about as far."""
+
+DAY_S: Final = 86_400.0
+LEAST_SECONDS: Final = DAY_S
+"""A day has its own course: nothing shorter is split."""
+
+KEPT: Final = timedelta(days=2 * 365)
+
+COLUMN_OF_CLASS: Final = {VdevClass.LOG: "log_bytes", VdevClass.CACHE: "cache_bytes"}
+POOL_COLUMN, DRIVE_COLUMN, SECONDS = "pool_bytes", "drive_bytes", "seconds"
+ROLE_OF_COLUMN: Final = {"log_bytes": "log", "cache_bytes": "cache", POOL_COLUMN: "data"}
+ORDER: Final = (*ROLE_OF_COLUMN.values(), UNATTRIBUTED)
+BAR: Final = 1000
+"""The length of a bar, in the units of its view box."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """What lies below one leaf vdev: which disk, since when it has its role, and which column its bytes go to.
+
+    `counts_drive` is for one pool of each disk only, so that a disk of two pools is not counted twice.
+    """
+
+    disk_pk: int
+    segment_at: datetime
+    column: str
+    counts_drive: bool
+
+
+@dataclass(frozen=True)
+class Part:
+    """A role's piece of the bar: where it begins, and how long it is. `wear` is its part in the points of a year."""
+
+    share: RoleShare
+    x: float
+    width: float
+    bytes_per_day: int
+    wear: Spread | None
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written to one SSD within the seconds that were seen of the last weeks, and by which role."""
+
+    seconds: float
+    attribution: Attribution
+    percent_per_year: Spread | None
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The roles' shares side by side on a bar, in their own order so that two drives can be compared."""
+        shares = sorted(self.attribution.shares, key=lambda share: ORDER.index(share.role))
+        begins = accumulate((share.share for share in shares), initial=0.0)
+        return tuple(self._part(share, begin) for begin, share in zip(begins, shares, strict=False))
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether it was watched long enough for shares."""
+        return self.seconds >= LEAST_SECONDS
+
+    def bytes_per_day(self, role: str) -> int | None:
+        """What one role writes a day; None if that is not known yet."""
+        found = sum(share.bytes_written for share in self.attribution.shares if share.role == role)
+        return round(found * DAY_S / self.seconds) if self.is_enough else None
+
+    def _part(self, share: RoleShare, begin: float) -> Part:
+        year = self.percent_per_year
+        return Part(
+            share,
+            round(begin * BAR, 1),
+            round(share.share * BAR, 1),
+            round(share.bytes_written * DAY_S / self.seconds) if self.seconds else 0,
+            Spread(year.low * share.share, year.middle * share.share, year.high * share.share) if year else None,
+        )
+
+
+def add_hours(series: SampledPool, hours: Iterable[Sample]) -> None:
+    """Add hours of a pool to the days of its SSDs. Within a transaction that sees to it that each is added once.
+
+    An hour that began before the disk had its role belongs to neither.
+    """
+    inventory = series.node.inventory
+    slices = _slices(inventory, series.guid) if inventory else {}
+    drives = {leaf.disk: slices[leaf.guid] for leaf in series.facts.leaves if leaf.disk and leaf.guid in slices}
+    sums: dict[tuple[int, datetime, date], Counter[str]] = {}
+    for hour in hours if slices else ():
+        began = datetime.fromtimestamp(hour.at - HOUR_S, UTC)
+        day = timezone.localtime(began).date()
+        for part, column, count in _parts(hour, slices, drives):
+            if part.segment_at <= began:
+                sums.setdefault((part.disk_pk, part.segment_at, day), Counter())[column] += count
+    for (disk_pk, segment_at, day), counts in sums.items():
+        row, _ = WrittenDay.objects.get_or_create(disk_id=disk_pk, segment_at=segment_at, day=day)
+        WrittenDay.objects.filter(pk=row.pk).update(**{name: F(name) + count for name, count in counts.items()})
+
+
+def written_by_role(
+    disks: Iterable[StoredDisk], now: datetime, percent_per_year: Spread | None = None
+) -> Mapping[int, Written]:
+    """By the disk's number, what its present roles wrote in the last weeks; one query for all of them."""
+    rows = (
+        WrittenDay.objects.filter(
+            disk__in=[disk.pk for disk in disks],
+            segment_at=F("disk__role_since"),
+            day__gt=timezone.localtime(now).date() - LOOK_BACK,
+        )
+        .order_by()
+        .values("disk")
+        .annotate(**{f"all_{name}": Sum(name) for name in (*ROLE_OF_COLUMN, DRIVE_COLUMN, SECONDS)})
+    )
+    return {row["disk"]: _written(row, percent_per_year) for row in rows}
+
+
+def forget(now: datetime) -> None:
+    """Remove days that nobody looks at any more."""
+    WrittenDay.objects.filter(day__lt=timezone.localtime(now).date() - KEPT).delete()
+
+
+def _slices(inventory: Inventory, pool_guid: str) -> dict[str, Slice]:
+    """The slices of a pool on SSDs, by the guid of their vdev."""
+    index = Index(inventory)
+    uses = {
+        identity_key(disk.identity): found
+        for disk in inventory.disks
+        if not disk.rotational and (found := index.pool_uses_of(disk))
+    }
+    names = [name for name, each in uses.items() if any(use.pool.guid == pool_guid for use in each)]
+    known = StoredDisk.objects.filter(identity_key__in=names).values_list("identity_key", "pk", "role_since")
+    return {
+        use.vdev.guid: Slice(
+            pk, since, COLUMN_OF_CLASS.get(use.vdev_class, POOL_COLUMN), uses[name][0].pool.guid == pool_guid
+        )
+        for name, pk, since in known
+        for use in uses[name]
+        if use.pool.guid == pool_guid
+    }
+
+
+def _parts(hour: Sample, slices: Mapping[str, Slice], drives: Mapping[str, Slice]) -> Iterator[tuple[Slice, str, int]]:
+    """What one hour adds, and to which column."""
+    for vdev in hour.vdevs:
+        part = slices.get(vdev.guid)
+        if part:
+            yield part, part.column, vdev.written_bytes
+    for disk in hour.disks:
+        part = drives.get(disk.key)
+        if part and part.counts_drive:
+            yield part, DRIVE_COLUMN, disk.written_bytes
+    for part in {each.disk_pk: each for each in slices.values() if each.counts_drive}.values():
+        yield part, SECONDS, round(min(hour.seconds, HOUR_S))
+
+
+def _written(row: Mapping[str, Any], percent_per_year: Spread | None) -> Written:
+    roles = [RoleBytes(role, row[f"all_{column}"]) for column, role in ROLE_OF_COLUMN.items()]
+    middle = percent_per_year.middle if percent_per_year else None
+    attribution = attribute(row[f"all_{DRIVE_COLUMN}"], [role for role in roles if role.bytes_written], middle)
+    return Written(row[f"all_{SECONDS}"], attribution, percent_per_year)

@@ -1,0 +1,1 @@
+"""Pages of pools and disks, and the drawings of them."""

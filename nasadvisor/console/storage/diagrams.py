@@ -1,0 +1,270 @@
+"""Drawings of pools and disks: typed content for the partials `console/_pool.html` and `console/_disk_scale.html`.
+
+A pool as it is and a pool as a plan leaves it (`Plan.after`) are drawn alike; vdevs that OpenZFS has yet to create
+carry the guid `PLANNED_GUID` and are marked as new.
+"""
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import PurePosixPath
+from typing import Final, Self
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from nasadvisor.console.storage.disk_uses import Index, PoolUse
+from nasadvisor.domain.change.actions import PLANNED_GUID
+from nasadvisor.domain.storage.gaps import free_extents
+from nasadvisor.domain.storage.inventory import Disk, Inventory, Partition, Pool, Vdev, VdevClass
+
+DRAWING_WIDTH: Final = 1000
+"""Units of a disk's drawing; a disk is always this wide."""
+
+LEAVES_IN_FULL: Final = 36
+
+TITLES: Final[dict[VdevClass, str | Promise]] = {
+    VdevClass.NORMAL: _("Data"),
+    VdevClass.SPECIAL: _("Special"),
+    VdevClass.DEDUP: _("Dedup"),
+    VdevClass.LOG: _("Log"),
+    VdevClass.CACHE: _("Cache"),
+    VdevClass.SPARE: _("Spare"),
+}
+
+EXPLANATIONS: Final[dict[VdevClass, str | Promise]] = {
+    VdevClass.NORMAL: _("Where the data is."),
+    VdevClass.SPECIAL: _("Holds metadata and small blocks. The pool depends on it."),
+    VdevClass.DEDUP: _("Holds the deduplication tables. The pool depends on it."),
+    VdevClass.LOG: _("SLOG: takes synchronous writes, so that programs need not wait for the data vdevs."),
+    VdevClass.CACHE: _("L2ARC: holds copies of blocks that the memory has no room for."),
+    VdevClass.SPARE: _("Takes over when a disk of the pool fails."),
+}
+
+
+@dataclass(frozen=True)
+class LeafDrawing:
+    """A disk, slice or file in a pool. `disk` is None where the inventory does not show it.
+
+    `inside` names the inner vdev it stands in below the top one ("replacing-1"), else "".
+    """
+
+    vdev: Vdev
+    disk: Disk | None
+    partition: Partition | None
+    inside: str
+
+    @property
+    def is_new(self) -> bool:
+        """Whether a plan is going to add it."""
+        return self.vdev.guid == PLANNED_GUID
+
+    @property
+    def name(self) -> str:
+        """What people call it: the model, or else the last part of its path."""
+        return (self.disk.identity.model if self.disk else "") or self.short_path
+
+    @property
+    def short_path(self) -> str:
+        """Its persistent name without the folder."""
+        return PurePosixPath(self.vdev.path or self.vdev.name).name
+
+    @property
+    def is_slice(self) -> bool:
+        """Whether the disk has room for more than this partition, so that the partition is worth naming."""
+        return bool(self.disk and self.partition and self.size_bytes < self.disk.identity.size_bytes * 9 // 10)
+
+    @property
+    def size_bytes(self) -> int:
+        """The partition's or disk's size, 0 where unknown."""
+        if self.partition:
+            return self.partition.size_bytes
+        return self.disk.identity.size_bytes if self.disk else 0
+
+    @property
+    def errors(self) -> int:
+        """Read, write and checksum errors since the last clear."""
+        return self.vdev.read_errors + self.vdev.write_errors + self.vdev.checksum_errors
+
+
+@dataclass(frozen=True)
+class VdevDrawing:
+    """A top-level vdev: a mirror or RAID-Z with its leaves, or one leaf alone."""
+
+    vdev: Vdev
+    leaves: tuple[LeafDrawing, ...]
+
+    @property
+    def is_new(self) -> bool:
+        """Whether a plan is going to create it; an existing one may still get new leaves."""
+        return self.vdev.guid == PLANNED_GUID
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is one leaf, so that no box is needed around it."""
+        return not self.vdev.children
+
+
+@dataclass(frozen=True)
+class GroupDrawing:
+    """The vdevs of one allocation class."""
+
+    vdev_class: VdevClass
+    vdevs: tuple[VdevDrawing, ...]
+
+    @property
+    def title(self) -> str | Promise:
+        """The class as people say it."""
+        return TITLES[self.vdev_class]
+
+    @property
+    def explanation(self) -> str | Promise:
+        """One sentence on what it is for."""
+        return EXPLANATIONS[self.vdev_class]
+
+    @property
+    def summary(self) -> str:
+        """The vdevs counted: two mirrors of two, three disks."""
+        kinds = Counter((_kind(vdev.vdev), len(vdev.leaves)) for vdev in self.vdevs)
+        return ", ".join(_counted(kind, leaves, count) for (kind, leaves), count in kinds.items())
+
+
+@dataclass(frozen=True)
+class PoolDrawing:
+    """A pool with the classes that it has, log and cache also where it has none."""
+
+    pool: Pool
+    groups: tuple[GroupDrawing, ...]
+
+    @property
+    def is_large(self) -> bool:
+        """Whether leaves are drawn small, by their serial alone."""
+        return sum(len(vdev.leaves) for group in self.groups for vdev in group.vdevs) > LEAVES_IN_FULL
+
+    @property
+    def status_command(self) -> str:
+        """What shows the pool in a shell."""
+        return f"zpool status {shlex.quote(self.pool.name)}"
+
+    @property
+    def used_percent(self) -> int:
+        """How full it is."""
+        return self.pool.allocated_bytes * 100 // self.pool.size_bytes if self.pool.size_bytes else 0
+
+
+def _kind(vdev: Vdev) -> str:
+    """mirror, raidz2, draid1 or disk: the name tells the parity, the kind does not."""
+    return vdev.name.partition("-")[0] if vdev.children else "disk"
+
+
+def _counted(kind: str, leaves: int, count: int) -> str:
+    if leaves == 1:
+        return ngettext("%(count)s disk", "%(count)s disks", count) % {"count": count}
+    return gettext("%(count)s × %(kind)s of %(leaves)s") % {"count": count, "kind": kind, "leaves": leaves}
+
+
+def draw_pool(pool: Pool, index: Index) -> PoolDrawing:
+    """A pool and where its leaves are."""
+    groups = (
+        GroupDrawing(vdev_class, tuple(_draw_vdev(top, index) for top in tops))
+        for vdev_class, tops in pool.by_class().items()
+    )
+    shown = (VdevClass.NORMAL, VdevClass.LOG, VdevClass.CACHE)
+    return PoolDrawing(pool, tuple(group for group in groups if group.vdevs or group.vdev_class in shown))
+
+
+def draw_pools(inventory: Inventory) -> tuple[PoolDrawing, ...]:
+    """Every pool of a host."""
+    index = Index(inventory)
+    return tuple(draw_pool(pool, index) for pool in inventory.pools)
+
+
+def _draw_vdev(top: Vdev, index: Index) -> VdevDrawing:
+    return VdevDrawing(top, tuple(_leaves(top, "", index)))
+
+
+def _leaves(vdev: Vdev, inside: str, index: Index) -> Iterator[LeafDrawing]:
+    if not vdev.children:
+        disk, part = index.by_path.get(vdev.path, (None, None))
+        yield LeafDrawing(vdev, disk, part, inside)
+    for child in vdev.children:
+        yield from _leaves(child, child.name if child.children else inside, index)
+
+
+class SegmentKind(StrEnum):
+    """What a stretch of a disk is; the values are CSS classes too."""
+
+    PARTITION = "partition"
+    DATA = "data"
+    LOG = "log"
+    CACHE = "cache"
+    FREE = "free"
+    RESERVE = "reserve"
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A stretch of a disk, drawn `width` units wide from `x`. `what` says what an existing partition holds."""
+
+    kind: SegmentKind
+    start_bytes: int
+    size_bytes: int
+    x: float
+    width: float
+    number: int = 0
+    what: str = ""
+    is_new: bool = False
+
+
+@dataclass(frozen=True)
+class DiskDrawing:
+    """A disk from its first byte to its last."""
+
+    disk: Disk
+    segments: tuple[Segment, ...]
+
+    @classmethod
+    def of(cls, disk: Disk, segments: Iterable[Segment]) -> Self:
+        """The stretches in the order in which they lie on the disk; on a large one many have the same `x`."""
+        return cls(disk, tuple(sorted(segments, key=lambda each: each.start_bytes)))
+
+
+def draw_disk(disk: Disk, index: Index) -> DiskDrawing:
+    """A disk with its partitions and free extents to scale; a disk without a table that is in use is one stretch."""
+    whole = index.pool_uses.get((disk.key, 0), ())
+    if not disk.partitions and (disk.holds or whole):
+        what = ", ".join(hold.what for hold in disk.holds)
+        return DiskDrawing(disk, (segment(disk, kind_of(whole), 0, disk.identity.size_bytes, what=what),))
+    taken = (
+        segment(disk, kind_of(uses), part.start_bytes, part.size_bytes, part.number, _what(part))
+        for part in disk.partitions
+        for uses in [index.pool_uses.get((disk.key, part.number), ())]
+    )
+    free = (segment(disk, SegmentKind.FREE, extent.start_bytes, extent.size_bytes) for extent in free_extents(disk))
+    return DiskDrawing.of(disk, (*taken, *free))
+
+
+def segment(
+    disk: Disk, kind: SegmentKind, start_bytes: int, size_bytes: int, number: int = 0, what: str = ""
+) -> Segment:
+    """A stretch of a disk, to scale."""
+    scale = DRAWING_WIDTH / disk.identity.size_bytes
+    x, width = round(start_bytes * scale, 2), round(size_bytes * scale, 2)
+    return Segment(kind, start_bytes, size_bytes, x, width, number, what)
+
+
+def kind_of(uses: tuple[PoolUse, ...]) -> SegmentKind:
+    """How a stretch that serves a pool, or none, is drawn."""
+    classes = {use.vdev_class for use in uses}
+    if VdevClass.LOG in classes:
+        return SegmentKind.LOG
+    if VdevClass.CACHE in classes:
+        return SegmentKind.CACHE
+    return SegmentKind.DATA if classes else SegmentKind.PARTITION
+
+
+def _what(part: Partition) -> str:
+    return ", ".join(dict.fromkeys(hold.what for hold in part.holds)) or part.name

@@ -1,0 +1,61 @@
+"""What each disk and partition is used for, from the inventory alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from nasadvisor.domain.storage.inventory import Disk, HoldKind, Inventory, Partition, Pool, Vdev, VdevClass
+
+SYSTEM_HOLDS = frozenset({HoldKind.BOOT, HoldKind.SWAP})
+
+
+@dataclass(frozen=True)
+class PoolUse:
+    """A disk or partition serves a pool as this vdev of this class."""
+
+    pool: Pool
+    vdev_class: VdevClass
+    vdev: Vdev
+
+
+class Index:
+    """Looks things up by path: one pass over the inventory instead of one for each vdev."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self.inventory = inventory
+
+    @cached_property
+    def by_path(self) -> Mapping[str, tuple[Disk, Partition | None]]:
+        """The disk, and the partition where the path is one's, behind every persistent name and kernel path."""
+        found: dict[str, tuple[Disk, Partition | None]] = {}
+        for disk in self.inventory.disks:
+            for path in (*disk.links, disk.path, f"/dev/{disk.kernel_name}"):
+                found.setdefault(path, (disk, None))
+            for part in disk.partitions:
+                for path in (*part.links, part.path, f"/dev/{part.kernel_name}"):
+                    found.setdefault(path, (disk, part))
+        found.pop("", None)
+        return found
+
+    @cached_property
+    def pool_uses(self) -> Mapping[tuple[str, int], tuple[PoolUse, ...]]:
+        """The pool uses of each (disk key, partition number), number 0 for the whole disk."""
+        uses: dict[tuple[str, int], tuple[PoolUse, ...]] = {}
+        for pool in self.inventory.pools:
+            for vdev_class, tops in pool.by_class().items():
+                for leaf in (leaf for top in tops for leaf in top.leaves()):
+                    disk, part = self.by_path.get(leaf.path, (None, None))
+                    if disk:
+                        place = (disk.key, part.number if part else 0)
+                        uses[place] = (*uses.get(place, ()), PoolUse(pool, vdev_class, leaf))
+        return uses
+
+    def pool_uses_of(self, disk: Disk) -> tuple[PoolUse, ...]:
+        """What a disk and its partitions do for pools, in the order of the partitions."""
+        numbers = (0, *(part.number for part in disk.partitions))
+        return tuple(use for number in numbers for use in self.pool_uses.get((disk.key, number), ()))
+
+
+def is_system(disk: Disk) -> bool:
+    """Whether the machine itself runs from this disk."""
+    return any(hold.kind in SYSTEM_HOLDS for hold in disk.all_holds)

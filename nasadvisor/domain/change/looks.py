@@ -1,0 +1,240 @@
+"""What is read off a disk or slice itself right before a write, and what speaks against the write then.
+
+The rules of `checks` and `undo_checks` go by an inventory: what udev, sysfs and OpenZFS tell. These go by the bytes.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from nasadvisor.domain.change import refusals as no
+from nasadvisor.domain.change.actions import (
+    Action,
+    AddCache,
+    AddLog,
+    AttachLog,
+    Cleaning,
+    ClearSlice,
+    CreateSlice,
+    CreateTable,
+    DeleteSlice,
+    RemoveVdev,
+    RestoreTable,
+    RewindTable,
+    SaveTable,
+    Slice,
+    UndoAction,
+)
+from nasadvisor.domain.change.table_area import Area, ImageDamaged, check_area, entries_of
+from nasadvisor.domain.change.tables import OwnTable
+from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.storage.inventory import NAMELESS_POOL, Hold, HoldKind, Inventory
+from nasadvisor.domain.units import MIB
+
+Step = Action | UndoAction | Cleaning
+
+ZFS_MEMBER: Final = "zfs_member"
+
+CLOSE_PLACES: Final = 1024
+FAR_PLACES: Final = 1024
+"""[policy] In how many places of a planned slice is looked for something that begins there: in each of the first 1,024
+MiB, and in as many more spread evenly over the rest. Partitioning tools put partitions at whole MiB."""
+
+ACTIVE: Final = 0
+EXPORTED: Final = 1
+DESTROYED: Final = 2
+L2CACHE: Final = 4
+"""pool_state_t, include/sys/fs/zfs.h: what the label of a device says of its pool."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Something that libblkid recognised, and where on the disk or slice it begins."""
+
+    kind: str
+    offset_bytes: int = 0
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class SliceLabel:
+    """The ZFS label on a slice. `pool_name` and `pool_guid` are "" on caches, whose labels do not tell them."""
+
+    state: int
+    txg: int
+    pool_name: str
+    pool_guid: str
+    vdev_guid: str
+
+    @property
+    def may_be_needed(self) -> bool:
+        """Whether a pool may miss the slice: not after `zpool destroy`, nor once the vdev was removed or detached
+        (OpenZFS then writes a label with txg 0, vdev_label_init() in module/zfs/vdev_label.c); a cache never is."""
+        return self.state not in (DESTROYED, L2CACHE) and self.txg > 0
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was read. `labels` go by PARTUUID; `table` is the disk's table area, None for steps that touch none.
+
+    `waiting` are datasets whose keys are not loaded and that have writes in a log which is to be removed.
+    """
+
+    signatures: tuple[Signature, ...] = ()
+    labels: tuple[tuple[str, SliceLabel], ...] = ()
+    table: Area | None = None
+    waiting: tuple[str, ...] = ()
+
+    def label_of(self, piece: Slice) -> SliceLabel | None:
+        """The label on a slice."""
+        return dict(self.labels).get(piece.partuuid)
+
+
+def places_to_look(piece: Slice) -> tuple[int, ...]:
+    """Where in a planned slice something could begin, in bytes from the start of the disk, ascending."""
+    count = piece.size_bytes // MIB
+    close = range(min(count, CLOSE_PLACES))
+    rest = count - len(close)
+    far = (len(close) + rest * number // FAR_PLACES for number in range(FAR_PLACES)) if rest else ()
+    return tuple(piece.start_bytes + number * MIB for number in sorted({*close, *far}))
+
+
+def against_look(step: Step, look: Look, own: OwnTable | None, inventory: Inventory) -> Refused | None:
+    """What speaks against a step now that the bytes were looked at; `own` is what the run knows of the disk's table."""
+    return next(_against(step, look, own, inventory), None)
+
+
+def _against(step: Step, look: Look, own: OwnTable | None, inventory: Inventory) -> Iterator[Refused]:
+    match step:
+        case CreateTable() | SaveTable():
+            yield from _against_table(step, look, own, inventory)
+        case CreateSlice(slice=piece):
+            yield from _against_slice(piece, look, own, inventory)
+        case AddLog() | AddCache() | AttachLog():
+            yield from _against_members(step, look)
+        case RemoveVdev():
+            yield from _against_locked(step, look, inventory)
+        case ClearSlice(slice=piece):
+            yield from against_content(piece, step.pool_guid, look, inventory)
+        case DeleteSlice(slice=piece):
+            yield from against_content(piece, step.pool_guid, look, inventory)
+            yield from _against_rewriting(piece, look, own, inventory)
+        case RestoreTable():
+            yield from _against_writing(step, own.before if own else None, look, own, inventory)
+        case RewindTable():
+            yield from _against_writing(step, own.last if own else None, look, own, inventory)
+        case _:
+            return
+
+
+def _against_table(
+    step: CreateTable | SaveTable, look: Look, own: OwnTable | None, inventory: Inventory
+) -> Iterator[Refused]:
+    disk = inventory.disk(step.disk_key)
+    if disk is None or look.table is None:
+        yield no.DiskGone(step.disk_key)
+        return
+    yield from (no.DiskNotEmpty(disk, found.kind, found.offset_bytes) for found in look.signatures)
+    if own and not own.is_own(look.table):
+        yield no.TableNotOurs(disk)
+    if isinstance(step, SaveTable):
+        try:
+            check_area(look.table)
+        except ImageDamaged as error:
+            yield no.TableUnsound(disk, str(error))
+
+
+def _against_slice(piece: Slice, look: Look, own: OwnTable | None, inventory: Inventory) -> Iterator[Refused]:
+    disk = inventory.disk(piece.disk_key)
+    if disk is None or look.table is None:
+        yield no.DiskGone(piece.disk_key)
+        return
+    if own is None or not own.is_own(look.table):
+        yield no.TableNotOurs(disk)
+    yield from against_room(piece, look, inventory)
+
+
+def against_room(piece: Slice, look: Look, inventory: Inventory) -> Iterator[Refused]:
+    """What lies where a slice is to go: perhaps a partition that was deleted by mistake."""
+    disk = inventory.disk(piece.disk_key)
+    if disk:
+        yield from (no.HiddenContent(disk, piece, found.kind, found.offset_bytes) for found in look.signatures)
+
+
+def _against_members(step: AddLog | AddCache | AttachLog, look: Look) -> Iterator[Refused]:
+    """The slices were filled with zeros at both ends when they were made; what stands there now is somebody's."""
+    pieces = step.legs if isinstance(step, AddLog) else step.slices if isinstance(step, AddCache) else (step.leg,)
+    for found in look.signatures:
+        yield no.SliceHeld(pieces[0], Hold(HoldKind.SIGNATURE, found.kind))
+    for piece in pieces:
+        label = look.label_of(piece)
+        if label:
+            yield no.SliceHeld(piece, Hold(HoldKind.EXPORTED_POOL, label.pool_name or NAMELESS_POOL))
+
+
+def _against_locked(step: RemoveVdev, look: Look, inventory: Inventory) -> Iterator[Refused]:
+    """`zpool remove` of a log replays or frees what it holds, and cannot for datasets whose keys are not there."""
+    pool = inventory.pool(step.pool_guid)
+    if pool and look.waiting:
+        yield no.LogHoldsLocked(pool, len(look.waiting), look.waiting[0])
+
+
+def against_content(piece: Slice, pool_guid: str, look: Look, inventory: Inventory) -> Iterator[Refused]:
+    """A slice of ours is cleared or deleted only if what stands in it is no more than what its pool left behind."""
+    for found in look.signatures:
+        if found.kind != ZFS_MEMBER:
+            yield no.SliceHeld(piece, Hold(HoldKind.SIGNATURE, found.kind))
+    label = look.label_of(piece)
+    if label and label.may_be_needed and not _is_left_behind(label, pool_guid, inventory):
+        yield no.SliceNeeded(piece, label.pool_name or label.pool_guid)
+
+
+def _against_rewriting(piece: Slice, look: Look, own: OwnTable | None, inventory: Inventory) -> Iterator[Refused]:
+    """sgdisk writes both copies of a table anew, and keeps boot code. What stands in the place of a copy that is not
+    whole is somebody's, unless a step of ours was cut off there."""
+    disk = inventory.disk(piece.disk_key)
+    if disk is None or look.table is None:
+        yield no.DiskGone(piece.disk_key)
+        return
+    if not inventory.partitions(piece.partuuid):
+        yield from _against_phantom(piece, look.table)
+        return
+    try:
+        check_area(look.table)
+    except ImageDamaged:
+        if own is None or not own.is_own_behind_mbr(look.table):
+            yield no.TableNotOurs(disk)
+
+
+def _against_phantom(piece: Slice, table: Area) -> Iterator[Refused]:
+    """The kernel is told of a partition that went only if the table does not list one of that number."""
+    try:
+        listed = [entry.number for entry in entries_of(table)]
+    except ImageDamaged:
+        listed = [piece.number]
+    if piece.number in listed:
+        yield no.SliceGone(piece)
+
+
+def _is_left_behind(label: SliceLabel, pool_guid: str, inventory: Inventory) -> bool:
+    """Whether its very pool is imported, and does without it; the inventory's rules ask for the second by path."""
+    pool = inventory.pool(label.pool_guid) if label.pool_guid == pool_guid else None
+    return pool is not None and all(vdev.guid != label.vdev_guid for vdev in pool.vdevs())
+
+
+def _against_writing(
+    step: RestoreTable | RewindTable, image: Area | None, look: Look, own: OwnTable | None, inventory: Inventory
+) -> Iterator[Refused]:
+    disk = inventory.disk(step.disk_key)
+    if disk is None or look.table is None:
+        yield no.DiskGone(step.disk_key)
+        return
+    if own is None or image is None:
+        yield no.TableImageMissing(disk)
+        return
+    if not own.is_own(look.table):
+        yield no.TableChanged(disk)
+    try:
+        check_area(image)
+    except ImageDamaged as error:
+        yield no.TableImageDamaged(disk, str(error))

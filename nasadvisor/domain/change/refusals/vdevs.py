@@ -1,0 +1,89 @@
+"""Refusals about log and cache devices that a pool has already."""
+# ruff: noqa: N802
+
+from nasadvisor.domain.change.actions import Role
+from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Pool, Vdev
+
+
+def LogLegGone(pool: Pool, guid: str) -> Refused:
+    return Refused(
+        "log-leg-gone",
+        _("Pool {pool} has no log device with the guid {guid} any more. Read the host again and make a new plan."),
+        {"pool": pool.name, "guid": guid},
+    )
+
+
+def LogLegNotOnline(pool: Pool, leg: Vdev) -> Refused:
+    return Refused(
+        "log-leg-not-online",
+        _("The log device {path} of pool {pool} is {state}. Repair it before a second side is attached."),
+        {"pool": pool.name, "path": leg.path, "state": leg.state},
+    )
+
+
+def LogLegWorks(pool: Pool, leg: Vdev) -> Refused:
+    return Refused(
+        "log-leg-works",
+        _(
+            "The side {path} of the log of pool {pool} is ONLINE, so it is not taken out. Only a side that is broken is replaced."
+        ),
+        {"pool": pool.name, "path": leg.path or leg.name},
+    )
+
+
+def LogLegUnknown(pool: Pool, leg: Vdev) -> Refused:
+    return Refused(
+        "log-leg-unknown",
+        _(
+            "The log device {path} of pool {pool} is no partition of a disk that is known here, so nothing shows that the two sides would be on different SSDs. Check that its disk is plugged in, and read the host again. Behind multipath, device-mapper or a file, a second side is not added."
+        ),
+        {"pool": pool.name, "path": leg.path},
+    )
+
+
+def VdevGone(guid: str, pool_name: str, role: Role) -> Refused:
+    return Refused(
+        "vdev-gone",
+        _(
+            "Pool {pool} has no {role} device with the guid {guid}, or it now has another class, so nothing is removed. Read the host again to see what it has."
+        ),
+        {"pool": pool_name, "guid": guid, "role": str(role)},
+    )
+
+
+def LogHasErrors(pool: Pool, leg: Vdev) -> Refused:
+    return Refused(
+        "log-has-errors",
+        _(
+            "The log device {path} of pool {pool} is {state} with {errors} I/O error(s). `zpool remove` of such a log can hang for good and block every other zpool command until a hard reboot (OpenZFS issue 18894). Nothing was changed. Take it out of use first with `zpool offline -f {pool} {guid}`: synchronous writes then go to the pool's own disks, more slowly, and nothing is lost while the machine runs. Then try again."
+        ),
+        {
+            "pool": pool.name,
+            "path": leg.path or leg.name,
+            "guid": leg.guid,
+            "state": leg.state,
+            "errors": str(leg.read_errors + leg.write_errors),
+        },
+    )
+
+
+def VdevChanged(pool: Pool, top: Vdev, leaf: Vdev, role: Role) -> Refused:
+    return Refused(
+        "vdev-changed",
+        _(
+            "The {role} {guid} of pool {pool} now also stands on {path}, which this run did not add. Undo first the run that added it, or take it out by hand; then undo this one."
+        ),
+        {"pool": pool.name, "guid": top.guid, "path": leaf.path, "role": str(role)},
+    )
+
+
+def LastGoodLeg(pool: Pool, leg: Vdev) -> Refused:
+    return Refused(
+        "last-good-leg",
+        _(
+            "The side of the log of pool {pool} that would stay, {path}, is {state}. Without the other one the log would be lost, so nothing is detached. Repair that side first."
+        ),
+        {"pool": pool.name, "path": leg.path or leg.name, "state": leg.state},
+    )

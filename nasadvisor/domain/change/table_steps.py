@@ -1,0 +1,183 @@
+"""What sgdisk(8) makes of a partition table: the sectors that a step of ours leaves, worked out before or after it ran.
+
+Needed to tell a table whose writing was cut off, a mix of old and new sectors, from one that somebody else wrote.
+"""
+
+import struct
+import uuid
+import zlib
+from dataclasses import replace
+from typing import Final
+
+from nasadvisor.domain.change.actions import CreateSlice, CreateTable, DeleteSlice, Slice
+from nasadvisor.domain.change.table_area import SECTOR_BYTES, UNIT_BYTES, Area
+from nasadvisor.domain.storage.gpt import SIGNATURE, GptHeader, GptUnreadable, parse_header
+from nasadvisor.domain.storage.partition_types import SOLARIS_ZFS_TYPE
+
+_BOOT_CODE_BYTES: Final = 446
+_PROTECTIVE_TYPE_OFFSET: Final = _BOOT_CODE_BYTES + 4
+_PROTECTIVE_TYPE: Final = 0xEE
+_MBR_SIGNATURE: Final = b"\x55\xaa"
+_ENTRY: Final = struct.Struct("<16s16sQQQ72s")  # table 5.6 of the UEFI specification 2.10
+_HEADER: Final = struct.Struct("<8sIIIIQQQQ16sQIII")
+_CRC: Final = slice(16, 20)
+_ENTRIES_CRC_OFFSET: Final = 88
+
+
+def predict(area: Area, step: object) -> Area | None:
+    """What sgdisk(8) leaves of a table area when it does this step; None where that cannot be told."""
+    try:
+        match step:
+            case CreateTable():
+                return _cleared(area, step)
+            case CreateSlice(slice=piece):
+                return _with_entry(area, piece, _entry(piece))
+            case DeleteSlice(slice=piece):
+                return _with_entry(area, piece, bytes(_ENTRY.size))
+    except GptUnreadable:
+        return None
+    return None
+
+
+def has_other_headers(expected: Area, found: Area) -> bool:
+    """Whether a table is as expected but for its two headers, which are sound and of the same table.
+
+    sgdisk writes a header of its own over one that another tool made in a different way.
+    """
+    sector = next((size for size in SECTOR_BYTES if found.head[size : size + len(SIGNATURE)] == SIGNATURE), 0)
+    if not sector or not found.is_like(expected):
+        return False
+    try:
+        pairs = [
+            (parse_header(area.head[sector:], sector), parse_header(area.tail[len(area.tail) - sector :], sector))
+            for area in (expected, found)
+        ]
+    except GptUnreadable:
+        return False
+    if pairs[0] != pairs[1]:
+        return False
+    ends = [(area.head[:sector], area.head[2 * sector :], area.tail[:-sector]) for area in (expected, found)]
+    mbr = found.head[:UNIT_BYTES]
+    is_same_mbr = ends[0][0] == ends[1][0] or is_protective_mbr(mbr, (expected.head[:UNIT_BYTES],))
+    return is_same_mbr and ends[0][1:] == ends[1][1:]
+
+
+def is_protective_mbr(unit: bytes, places: tuple[bytes, ...]) -> bool:
+    """Whether a first sector is a protective MBR as one of these is, with the boot code of one of them.
+
+    Releases of sgdisk differ in the CHS fields of its one entry.
+    """
+    codes = {place[:_BOOT_CODE_BYTES] for place in places}
+    return (
+        len(unit) == UNIT_BYTES
+        and unit[:_BOOT_CODE_BYTES] in codes
+        and unit[_PROTECTIVE_TYPE_OFFSET] == _PROTECTIVE_TYPE
+        and not any(unit[_BOOT_CODE_BYTES + 16 : 510])
+        and any(place[_PROTECTIVE_TYPE_OFFSET] == _PROTECTIVE_TYPE for place in places)
+        and unit[510:] == _MBR_SIGNATURE
+    )
+
+
+def _cleared(area: Area, step: CreateTable) -> Area | None:
+    """An empty table as `sgdisk --clear --disk-guid=…` makes it."""
+    count, size = 128, _ENTRY.size
+    places = {(2 + -(-count * size // sector)) * sector: sector for sector in SECTOR_BYTES}
+    sector = places.get(step.usable_start_bytes)
+    if sector is None or len(area.head) != step.usable_start_bytes:
+        return None
+    total = (step.usable_end_bytes + len(area.tail)) // sector
+    entries = bytes(count * size)
+    header = GptHeader(
+        table_uuid=step.table_uuid,
+        usable_start_bytes=step.usable_start_bytes,
+        usable_end_bytes=step.usable_end_bytes,
+        this_header_bytes=sector,
+        other_header_bytes=(total - 1) * sector,
+        entries_start_bytes=2 * sector,
+        entry_count=count,
+        entry_bytes=size,
+        entries_crc=zlib.crc32(entries),
+    )
+    copy = replace(
+        header,
+        this_header_bytes=header.other_header_bytes,
+        other_header_bytes=sector,
+        entries_start_bytes=step.usable_end_bytes,
+    )
+    mbr = area.head[:_BOOT_CODE_BYTES] + _protective(total) + _MBR_SIGNATURE
+    head = mbr.ljust(sector, b"\0") + _sector(header, sector) + entries
+    tail = entries.ljust(len(area.tail) - sector, b"\0") + _sector(copy, sector)
+    return Area(head.ljust(len(area.head), b"\0"), tail)
+
+
+def _protective(sectors: int) -> bytes:
+    """The four entries of a protective MBR (UEFI specification 2.10, table 5.4)."""
+    first = struct.pack("<B3sB3sII", 0, b"\0\x02\0", _PROTECTIVE_TYPE, b"\xff\xff\xff", 1, min(sectors - 1, 0xFFFFFFFF))
+    return first.ljust(64, b"\0")
+
+
+def _sector(header: GptHeader, sector_bytes: int) -> bytes:
+    """A header as it is written, its own checksum included."""
+
+    def lba(offset: int) -> int:
+        return offset // sector_bytes
+
+    raw = bytearray(
+        _HEADER.pack(
+            SIGNATURE,
+            0x00010000,
+            92,
+            0,
+            0,
+            lba(header.this_header_bytes),
+            lba(header.other_header_bytes),
+            lba(header.usable_start_bytes),
+            lba(header.usable_end_bytes) - 1,
+            uuid.UUID(header.table_uuid).bytes_le,
+            lba(header.entries_start_bytes),
+            header.entry_count,
+            header.entry_bytes,
+            header.entries_crc,
+        )
+    )
+    return _signed(raw).ljust(sector_bytes, b"\0")
+
+
+def _signed(raw: bytearray) -> bytes:
+    raw[_CRC] = bytes(4)
+    raw[_CRC] = struct.pack("<I", zlib.crc32(raw))
+    return bytes(raw)
+
+
+def _entry(piece: Slice) -> bytes:
+    first = piece.start_bytes // piece.sector_bytes
+    last = (piece.start_bytes + piece.size_bytes) // piece.sector_bytes - 1
+    kind, unique = uuid.UUID(SOLARIS_ZFS_TYPE).bytes_le, uuid.UUID(piece.partuuid).bytes_le
+    return _ENTRY.pack(kind, unique, first, last, 0, b"")
+
+
+def _with_entry(area: Area, piece: Slice, entry: bytes) -> Area | None:
+    """The area with one entry changed in both copies, and the checksums that follow from it."""
+    sector = piece.sector_bytes
+    header = parse_header(area.head[sector:], sector)
+    copy = parse_header(area.tail[len(area.tail) - sector :], sector)
+    if header.entry_bytes != len(entry) or not 1 <= piece.number <= header.entry_count:
+        return None
+    start = copy.entries_start_bytes - (copy.this_header_bytes + sector - len(area.tail))
+    if start < 0 or header.entries_start_bytes + header.entries_size_bytes > len(area.head):
+        return None
+    head = _changed(area.head, header.entries_start_bytes, sector, header, piece.number, entry)
+    tail = _changed(area.tail, start, len(area.tail) - sector, header, piece.number, entry)
+    return Area(head, tail)
+
+
+def _changed(data: bytes, entries_at: int, header_at: int, header: GptHeader, number: int, entry: bytes) -> bytes:
+    raw = bytearray(data)
+    at = entries_at + (number - 1) * header.entry_bytes
+    raw[at : at + len(entry)] = entry
+    crc = zlib.crc32(raw[entries_at : entries_at + header.entries_size_bytes])
+    (size,) = struct.unpack_from("<I", raw, header_at + 12)
+    head = raw[header_at : header_at + size]
+    head[_ENTRIES_CRC_OFFSET : _ENTRIES_CRC_OFFSET + 4] = struct.pack("<I", crc)
+    raw[header_at : header_at + size] = _signed(head)
+    return bytes(raw)

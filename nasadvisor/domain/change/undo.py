@@ -1,0 +1,217 @@
+"""How each step is taken back, and what cannot be.
+
+Undo is data derived from the plan and from what each step really did (its outcome), last step first. So the cache goes
+before the log, vdevs before slices, slices before tables.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from nasadvisor.domain.change.actions import (
+    Action,
+    AddCache,
+    AddLog,
+    AttachLog,
+    CreateSlice,
+    CreateTable,
+    DeleteSlice,
+    DetachLog,
+    DropLogLeg,
+    RemoveVdev,
+    RestoreTable,
+    Role,
+    SaveTable,
+    UndoAction,
+)
+from nasadvisor.domain.change.commands import Argv, commands
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.statements import Finding, Level
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Pool
+
+GONE_WITH_DISK: Final = "gone-with-disk"
+"""The code of what is said where a slice could not be deleted because its disk is not on the host."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a step really did: the guids of the top-level vdevs that OpenZFS made, in the order of the plan.
+
+    For `AttachLog` it is the guid of the new leg alone. Other actions have none.
+    """
+
+    vdev_guids: tuple[str, ...] = ()
+    kind: Literal["outcome"] = "outcome"
+
+
+@dataclass(frozen=True)
+class Left:
+    """What an undo left: the paths of disks that are not on the host, and of those whose old table it did not write."""
+
+    away: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+
+
+NOTHING_LEFT: Final = Left()
+
+
+def undo_of(action: Action, outcome: Outcome) -> tuple[UndoAction, ...]:
+    """What takes one step back."""
+    match action:
+        case CreateTable():
+            return (RestoreTable(action.disk_key, action.disk_path, action.table_uuid, ()),)
+        case SaveTable():
+            return (RestoreTable(action.disk_key, action.disk_path, action.table_uuid, action.places),)
+        case CreateSlice(slice=piece):
+            return (DeleteSlice(piece, action.pool_guid),)
+        case AddLog():
+            return tuple(
+                RemoveVdev(action.pool_name, action.pool_guid, Role.LOG, guid, action.legs)
+                for guid in outcome.vdev_guids
+            )
+        case AddCache():
+            return tuple(
+                RemoveVdev(action.pool_name, action.pool_guid, Role.CACHE, guid, action.slices)
+                for guid in outcome.vdev_guids
+            )
+        case AttachLog():
+            return tuple(DetachLog(action.pool_name, action.pool_guid, guid, action.leg) for guid in outcome.vdev_guids)
+        case DropLogLeg():
+            return ()
+
+
+def at_pool(action: Action, pool: Pool | None) -> Action:
+    """The same action on its pool as that is called now: pools are renamed, and get another guid by `zpool reguid`."""
+    if pool is None:
+        return action
+    match action:
+        case AddLog() | AddCache() | AttachLog() | DropLogLeg():
+            return replace(action, pool_name=pool.name, pool_guid=pool.guid)
+        case CreateSlice():
+            return replace(action, pool_guid=pool.guid)
+        case CreateTable() | SaveTable():
+            return action
+
+
+def planned_outcome(action: Action) -> Outcome:
+    """A stand-in for the guids that are known only after the step, for the preview."""
+    match action:
+        case AddLog():
+            return Outcome(("<guid of the new log>",))
+        case AddCache():
+            return Outcome(tuple(f"<guid of cache {number}>" for number in range(1, len(action.slices) + 1)))
+        case AttachLog():
+            return Outcome(("<guid of the new log leg>",))
+        case CreateTable() | SaveTable() | CreateSlice() | DropLogLeg():
+            return Outcome()
+
+
+def undo_preview(plan: Plan) -> tuple[Argv, ...]:
+    """The undo commands as far as they are known before the run, in the order in which they would run."""
+    steps = [step for action in reversed(plan.actions) for step in undo_of(action, planned_outcome(action))]
+    return tuple(argv for step in steps for argv in commands(step))
+
+
+def cannot_be_undone(plan: Plan) -> tuple[Finding, ...]:
+    """What stays different after an undo; said before anything is done."""
+    findings: list[Finding] = []
+    if any(isinstance(action, AddLog) for action in plan.actions):
+        findings.append(
+            Finding(
+                "log-leaves-hole",
+                _(
+                    "After an undo the configuration of pool {pool} keeps an empty place (a hole) where the log was. "
+                    "OpenZFS does that for every removed log; it holds no data and needs no space."
+                ),
+                {"pool": plan.pool_name},
+                Level.INFO,
+            )
+        )
+    findings.extend(_legs_that_stay_out(plan))
+    findings.append(
+        Finding(
+            "history-stays",
+            _("The commands stay in `zpool history {pool}`."),
+            {"pool": plan.pool_name},
+            Level.INFO,
+        )
+    )
+    findings.append(
+        Finding(
+            "free-space-overwritten",
+            _(
+                "What lay in the unpartitioned space of the SSDs is overwritten. Right before, the disk itself is "
+                "searched for anything that libblkid recognises, where each slice begins, at every MiB of its first "
+                "GiB and in 1,024 places of the rest; what begins elsewhere is not seen."
+            ),
+            {},
+            Level.INFO,
+        )
+    )
+    return tuple(findings)
+
+
+def _legs_that_stay_out(plan: Plan) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(
+            "broken-leg-stays-out",
+            _(
+                "The broken side {path} stays out of the log of pool {pool}, which then stands on {existing} alone, as "
+                "it does now."
+            ),
+            {"pool": plan.pool_name, "path": drop.vdev_path or drop.vdev_guid, "existing": attach.existing_path},
+            Level.INFO,
+        )
+        for drop in plan.actions
+        for attach in plan.actions
+        if isinstance(drop, DropLogLeg) and isinstance(attach, AttachLog)
+    )
+
+
+def stays_after_undo(plan: Plan, undone: tuple[UndoAction, ...], left: Left = NOTHING_LEFT) -> tuple[Finding, ...]:
+    """What to tell when an undo has succeeded: how the SSDs are, and what the pool keeps.
+
+    `undone` is what was taken back: a run that ended before its log was added left no hole.
+    """
+    findings = [
+        Finding(
+            GONE_WITH_DISK,
+            _(
+                "A slice of this run was on {disk}, which is not on this host now, so the slice could not be deleted. "
+                "If that SSD is plugged in again, undo this run once more."
+            ),
+            {"disk": path},
+            Level.WARNING,
+        )
+        for path in left.away
+    ]
+    findings += [
+        Finding(
+            "no-slice-left",
+            _("No slice is left, but the partition table of {disk} is not the old one."),
+            {"disk": path},
+        )
+        for path in left.tables
+    ]
+    findings = findings or [
+        Finding(
+            "ssds-as-before",
+            _(
+                "No slice is left. The partition tables of the SSDs that this run wrote on are byte for byte as "
+                "before it."
+            ),
+        )
+    ]
+    if any(isinstance(action, RemoveVdev) and action.role is Role.LOG for action in undone):
+        findings.append(
+            Finding(
+                "hole-stays",
+                _(
+                    "The configuration of pool {pool} keeps an empty place (a hole) where the log was. OpenZFS leaves "
+                    "it for every removed log; it holds no data and needs no space."
+                ),
+                {"pool": plan.pool_name},
+            )
+        )
+    findings.extend(_legs_that_stay_out(plan))
+    return tuple(findings)

@@ -1,0 +1,114 @@
+"""Runs whose journal cannot be read, and what is still known of them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.change.runs import Done, Record, Started
+from nasadvisor.domain.change.traces import traces_of
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Inventory
+
+
+class Unreadable(StrEnum):
+    """Why a journal cannot be read."""
+
+    DAMAGED = "damaged"
+    NEWER = "newer"  # a later release of NAS Advisor wrote it
+
+
+@dataclass(frozen=True)
+class UnreadableRun:
+    """A run that can be neither finished nor undone by itself.
+
+    `id` is the name of its journal's directory. `problem` says what is wrong, in which state things are and what to do;
+    `left` what the host shows of the plan, None where that cannot be told. What no readable record tells is "" or ().
+    """
+
+    id: str
+    node: str
+    state: Unreadable
+    problem: Statement
+    pool_guid: str = ""
+    pool_name: str = ""
+    by: str = ""
+    started_at: str = ""
+    partuuids: tuple[str, ...] = ()
+    left: Statement | None = None
+
+    @property
+    def said(self) -> Statement:
+        """The problem, and what the host shows."""
+        if self.left is None:
+            return self.problem
+        return Statement(self.problem.code, "{problem} {left}", {"problem": self.problem, "left": self.left})
+
+
+def unreadable_run(
+    run_id: str,
+    node: str,
+    state: Unreadable,
+    problem: Statement,
+    records: tuple[Record, ...],
+    inventory: Inventory | None,
+) -> UnreadableRun:
+    """What the records that can still be read tell of a run; with an inventory, also what the host shows of it."""
+    start = start_in(records)
+    if start is None:
+        return UnreadableRun(run_id, node, state, problem)
+    plan = start.plan
+    pool = (plan.request.pool_guid, plan.pool_name)
+    left = what_is_left(plan, records, inventory) if inventory else None
+    return UnreadableRun(run_id, node, state, problem, *pool, start.by, start.at, partuuids_of(plan), left)
+
+
+def what_is_left(plan: Plan, records: Iterable[Record], inventory: Inventory) -> Statement:
+    """What a host shows of a plan whose journal cannot be believed."""
+    guids = (guid for record in records if isinstance(record, Done) for guid in record.outcome.vdev_guids)
+    traces = traces_of(plan, inventory, guids)
+    return Statement("run-left", _LEFT, {"traces": str(traces)}) if traces else _NOTHING_LEFT
+
+
+def start_in(records: Iterable[Record]) -> Started | None:
+    """The record that holds the plan, wherever it stands."""
+    return next((record for record in records if isinstance(record, Started)), None)
+
+
+def partuuids_of(plan: Plan) -> tuple[str, ...]:
+    """The PARTUUIDs of the slices that a plan makes."""
+    return tuple(piece.partuuid for piece in plan.slices)
+
+
+def what_is_known(records: Iterable[Record]) -> Statement:
+    """What a damaged journal still says about where to look."""
+    start = start_in(records)
+    if start is None:
+        return _NOTHING_KNOWN
+    partuuids = partuuids_of(start.plan)
+    values = {"pool": start.plan.pool_name, "partuuids": ", ".join(partuuids)}
+    return (
+        Statement("slices-known", _SLICES_KNOWN, values) if partuuids else Statement("pool-known", _POOL_KNOWN, values)
+    )
+
+
+_LEFT = _("The host still shows of it: {traces}.")
+_NOTHING_LEFT = Statement(
+    "run-left-nothing", _("The host shows nothing of it now: none of the plan's slices, and no log or cache on one.")
+)
+_NOTHING_KNOWN = Statement(
+    "nothing-known",
+    _(
+        "For which pool the run was cannot be read from it. `zpool status` shows the logs and caches of each pool, "
+        "`lsblk -o NAME,SIZE,PARTUUID` the slices."
+    ),
+)
+_POOL_KNOWN = _(
+    "The plan can still be read: it was for pool {pool} and makes no slices. `zpool status -g {pool}` shows its logs "
+    "and caches."
+)
+_SLICES_KNOWN = _(
+    "The plan can still be read: it was for pool {pool}, with slices of the PARTUUIDs {partuuids}. `zpool status -g "
+    "{pool}` shows which logs and caches are there, `lsblk -o NAME,SIZE,PARTUUID` which slices."
+)

@@ -1,0 +1,245 @@
+"""What somebody should know before a plan is applied, although nothing forbids it."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from nasadvisor.domain.change.actions import AddCache, AddLog, AttachLog, Role
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.statements import Finding, Level
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Bus, Disk, Host, Inventory, Pool
+from nasadvisor.domain.storage.sizing import header_memory
+from nasadvisor.domain.units import zfs_size
+
+HEADER_MEMORY_PERCENT: Final = 5
+"""Headers of more than this share of the memory are worth a warning: they cannot be given back under pressure, and
+memory serves reads better than any cache device (openzfs-docs, "Hardware", L2ARC)."""
+
+_LEVEL_ORDER: Final = {Level.CRITICAL: 0, Level.WARNING: 1, Level.INFO: 2}
+
+
+def warnings_for(plan: Plan, inventory: Inventory) -> tuple[Finding, ...]:
+    """Everything worth knowing, the most important first."""
+    pool = inventory.pool(plan.request.pool_guid)
+    if pool is None:
+        return ()
+    findings = [*_about_log(plan, pool), *_about_pool(plan, pool), *_about_cache(plan, inventory.host)]
+    findings.extend(_about_power_loss(plan, inventory))
+    for key in plan.request.disks:
+        disk = inventory.disk(key)
+        if disk:
+            findings.extend(_about_disk(disk, pool))
+    findings.extend(_about_slices(plan))
+    return tuple(sorted(findings, key=lambda finding: _LEVEL_ORDER[finding.level]))
+
+
+def warnings_for_disk(disk: Disk) -> tuple[Finding, ...]:
+    """What speaks against a disk as a target, whatever is planned on it."""
+    return tuple(_about_hardware(disk))
+
+
+def _about_log(plan: Plan, pool: Pool) -> Iterator[Finding]:
+    for action in plan.actions:
+        if isinstance(action, AddLog) and not action.is_mirror:
+            yield Finding(
+                "single-log",
+                _(
+                    "The log of pool {pool} is a single SSD. If it is dead after a crash or a power cut, the last ~5 s "
+                    "of synchronous writes are lost, and the pool comes back only with `zpool import -m`; the pool "
+                    "itself survives. With a mirror, both SSDs would have to die."
+                ),
+                {"pool": pool.name},
+                Level.CRITICAL,
+            )
+        if isinstance(action, AddLog) and pool.logs:
+            yield Finding(
+                "log-striped",
+                _(
+                    "Pool {pool} has a log already. The new one is striped with it, not mirrored: each of them then "
+                    "matters after a crash. To protect the existing log, make it a mirror instead."
+                ),
+                {"pool": pool.name},
+                Level.WARNING,
+            )
+        if isinstance(action, AttachLog):
+            yield Finding(
+                "attach-resilvers",
+                _(
+                    "Attaching a side to the log resilvers the whole pool {pool} ({allocated} in use), not only the "
+                    "log. It runs by itself and the pool stays usable, but slower, until it is done."
+                ),
+                {"pool": pool.name, "allocated": zfs_size(pool.allocated_bytes)},
+                Level.WARNING,
+            )
+
+
+def _about_pool(plan: Plan, pool: Pool) -> Iterator[Finding]:
+    if plan.request.log_disks and pool.locked_datasets:
+        yield Finding(
+            "keys-not-loaded",
+            _(
+                "{count} encrypted dataset(s) of pool {pool} have no key loaded ({datasets}). As long as writes wait "
+                "in their log, OpenZFS refuses to remove the log device. Load the keys before an undo."
+            ),
+            {
+                "pool": pool.name,
+                "count": str(len(pool.locked_datasets)),
+                "datasets": ", ".join(pool.locked_datasets[:3]) + (" …" if len(pool.locked_datasets) > 3 else ""),
+            },
+            Level.WARNING,
+        )
+    if plan.request.log_disks and pool.multihost:
+        yield Finding(
+            "log-on-one-host",
+            _(
+                "Pool {pool} has multihost=on. A log on an SSD inside this machine is missing when another host "
+                "imports the pool, and the import is refused. The SSD must be reachable from every host."
+            ),
+            {"pool": pool.name},
+            Level.WARNING,
+        )
+    if pool.scan:
+        yield Finding(
+            "scan-running",
+            _("A {scan} is running on pool {pool}. It goes on, but both take longer. Waiting for its end is calmer."),
+            {"pool": pool.name, "scan": pool.scan},
+            Level.WARNING,
+        )
+
+
+def _about_cache(plan: Plan, host: Host) -> Iterator[Finding]:
+    cache_bytes = sum(piece.size_bytes for piece in plan.slices if piece.role is Role.CACHE)
+    if not cache_bytes:
+        return
+    memory = header_memory(cache_bytes)
+    if memory.typical_bytes * 100 > host.memory_bytes * HEADER_MEMORY_PERCENT:
+        yield Finding(
+            "cache-headers-large",
+            _(
+                "A full cache of {cache} needs about {headers} of memory for its headers at 128K blocks and {worst} "
+                "at 16K blocks, out of {memory}; still smaller blocks need still more. The ARC cannot use that memory "
+                "any more. A smaller cache may serve better."
+            ),
+            {
+                "cache": zfs_size(cache_bytes),
+                "headers": zfs_size(memory.typical_bytes),
+                "worst": zfs_size(memory.small_blocks_bytes),
+                "memory": zfs_size(host.memory_bytes),
+            },
+            Level.WARNING,
+        )
+    yield Finding(
+        "cache-removal-takes-time",
+        _(
+            "Taking a full cache out again can stall volumes (zvols) for up to some minutes, because OpenZFS drops "
+            "every header first. The fuller the cache, the longer it takes."
+        ),
+        {},
+        Level.INFO,
+    )
+
+
+def _about_power_loss(plan: Plan, inventory: Inventory) -> Iterator[Finding]:
+    labels = [disk.label for key in plan.request.log_disks if (disk := inventory.disk(key))]
+    if labels:
+        yield Finding(
+            "power-loss-protection-unknown",
+            _(
+                "Whether these SSDs have power-loss protection is not known: {disks}. Without it an honest SSD is "
+                "slow at each flush, and a dishonest one can lose acknowledged writes at a power cut, on both sides "
+                "of a mirror at once. The data sheet tells."
+            ),
+            {"disks": ", ".join(labels)},
+            Level.INFO,
+        )
+
+
+def _about_disk(disk: Disk, pool: Pool) -> Iterator[Finding]:
+    yield from _about_hardware(disk)
+    if pool.ashift and disk.identity.physical_sector_bytes > 1 << pool.ashift:
+        yield Finding(
+            "physical-sector-larger",
+            _(
+                "{disk} works in units of {sector} bytes and pool {pool} writes units of {unit} (ashift {ashift}). "
+                "Small writes make the SSD read and rewrite a whole unit: slower, and more wear."
+            ),
+            {
+                "disk": disk.label,
+                "pool": pool.name,
+                "sector": str(disk.identity.physical_sector_bytes),
+                "unit": str(1 << pool.ashift),
+                "ashift": str(pool.ashift),
+            },
+            Level.WARNING,
+        )
+
+
+def _about_hardware(disk: Disk) -> Iterator[Finding]:
+    if disk.rotational:
+        yield Finding(
+            "hard-disk",
+            _(
+                "{disk} is a hard disk. As a log or cache it is about as slow as the pool itself, and often slower. "
+                "Use an SSD."
+            ),
+            {"disk": disk.label},
+            Level.WARNING,
+        )
+    if disk.bus is Bus.USB:
+        yield Finding(
+            "usb-disk",
+            _(
+                "{disk} is attached by USB. Many adapters ignore flushes and drop out under load; a log that is "
+                "missing at boot makes the import of the pool fail."
+            ),
+            {"disk": disk.label},
+            Level.WARNING,
+        )
+    elif disk.removable:
+        yield Finding(
+            "removable-disk",
+            _("{disk} is removable. A log that is missing at boot makes the import of the pool fail."),
+            {"disk": disk.label},
+            Level.WARNING,
+        )
+
+
+def _about_slices(plan: Plan) -> Iterator[Finding]:
+    if plan.request.reserve_percent == 0:
+        yield Finding(
+            "no-reserve",
+            _(
+                "Nothing is kept in reserve. An SSD without unwritten space wears faster and slows down under steady "
+                "writes; 10 % is the usual reserve."
+            ),
+            {},
+            Level.WARNING,
+        )
+    if any(isinstance(action, AddLog | AttachLog | AddCache) for action in plan.actions):
+        shared = set(plan.request.log_disks) & set(plan.request.cache_disks)
+        yield _log_and_cache_share() if shared else _slices_not_disks()
+
+
+def _log_and_cache_share() -> Finding:
+    return Finding(
+        "log-and-cache-share",
+        _(
+            "Log and cache share an SSD. That is a trade-off: OpenZFS's own advice is whole disks, because the steady "
+            "writes of the cache slow the log's short ones, and one dead SSD takes both. It saves buying an SSD "
+            "for each."
+        ),
+        {},
+        Level.INFO,
+    )
+
+
+def _slices_not_disks() -> Finding:
+    return Finding(
+        "slices-not-disks",
+        _(
+            "Slices of an SSD are used, not the whole SSD. OpenZFS's own advice is whole disks; a slice leaves room "
+            "for the reserve and for other slices."
+        ),
+        {},
+        Level.INFO,
+    )

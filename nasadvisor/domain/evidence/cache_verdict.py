@@ -1,0 +1,244 @@
+"""Would a cache (L2ARC) help? The rules, in the order in which they are asked.
+
+OpenZFS's ghost lists tell what would have been a hit in an ARC larger by about one ARC. Nothing in the kernel tells
+more than that, so nothing more is said: never is a hit rate of a larger cache guessed.
+"""
+
+from collections.abc import Iterator
+
+from nasadvisor.domain.evidence.log_verdict import Answer, Device, Evidence, Verdict, not_yet
+from nasadvisor.domain.evidence.pool_facts import PoolFacts, Tunables
+from nasadvisor.domain.evidence.samples import ArcActivity, Levels
+from nasadvisor.domain.evidence.thresholds import (
+    ARC_AT_LIMIT,
+    ARC_FULL,
+    ARC_LIMIT_SHARE,
+    GHOSTS_HELP,
+    GHOSTS_LITTLE,
+    L2_USEFUL,
+    POOL_SHARE,
+    READ_WAITING_SHARE,
+    READS_STREAMS_FROM_CACHE,
+    STREAM_SHARE,
+    Span,
+)
+from nasadvisor.domain.evidence.workload import Workload
+from nasadvisor.domain.figures import duration, milliseconds, percent, rate
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import VdevClass
+from nasadvisor.domain.storage.known_bugs import parse_version
+from nasadvisor.domain.units import zfs_size
+
+CACHES = (VdevClass.CACHE,)
+
+
+def judge_cache(workload: Workload, facts: PoolFacts, span: Span) -> Verdict:
+    """Whether a cache would help, or whether the one that is there does."""
+    answer, rule = _decide(workload, facts)
+    verdict = Verdict(
+        device=Device.CACHE,
+        answer=answer,
+        rule=rule,
+        evidence=tuple(_evidence(workload)),
+        seconds=workload.seconds,
+        before=tuple(_first(workload.sample.levels, facts)) if answer in (Answer.HELPS, Answer.CANNOT_TELL) else (),
+    )
+    enough_s = span.yes_s if answer is Answer.HELPS else span.no_s
+    return not_yet(verdict, enough_s - workload.seconds)
+
+
+def misses_of(arc: ArcActivity) -> int:
+    """Everything that was not in the ARC."""
+    return arc.demand_misses + arc.prefetch_misses
+
+
+def ghost_share(arc: ArcActivity) -> float:
+    """The share of misses that an ARC larger by about its own size would have served."""
+    misses = misses_of(arc)
+    return min(arc.ghost_hits / misses, 1.0) if misses else 0.0
+
+
+def stream_share(arc: ArcActivity) -> float:
+    """The share of misses that were read ahead."""
+    misses = misses_of(arc)
+    return arc.prefetch_misses / misses if misses else 0.0
+
+
+def read_waiting_share(workload: Workload) -> float:
+    """How much of the time somebody waits for a read that the ARC missed (more than 1 if several do)."""
+    misses_per_s = workload.sample.arc.demand_misses / workload.seconds if workload.seconds else 0.0
+    return misses_per_s * workload.reads.quantile_ns(0.5) / 1e9
+
+
+def _decide(workload: Workload, facts: PoolFacts) -> tuple[Answer, Statement]:
+    arc, levels = workload.sample.arc, workload.sample.levels
+    if not levels.arc_bytes:
+        return Answer.CANNOT_TELL, Statement("no-arcstats", _("The ARC's counters could not be read on this host."))
+    if facts.leaves_of(*CACHES):
+        return _cache_in_use(arc)
+    return (
+        _nothing_missed(workload)
+        or _others_miss(workload)
+        or _streams(arc, facts)
+        or _filling(levels)
+        or _flash(workload)
+        or _ghosts(arc, levels)
+    )
+
+
+def _cache_in_use(arc: ArcActivity) -> tuple[Answer, Statement]:
+    asked = arc.l2_hits + arc.l2_misses
+    share = arc.l2_hits / asked if asked else 0.0
+    values = {
+        "share": percent(share),
+        "read": zfs_size(arc.l2_read_bytes),
+        "written": zfs_size(arc.l2_written_bytes),
+    }
+    if share >= L2_USEFUL and arc.l2_read_bytes >= arc.l2_written_bytes:
+        template = _("The cache serves {share} of what the ARC misses: {read} read from it, {written} written to it.")
+        return Answer.HELPS, Statement("cache-serves", template, values)
+    template = _(
+        "The cache serves {share} of what the ARC misses; {read} were read from it and {written} written to it, so it "
+        "wears more than it serves. A cache needs hours to fill."
+    )
+    return Answer.LITTLE, Statement("cache-wears", template, values)
+
+
+def _nothing_missed(workload: Workload) -> tuple[Answer, Statement] | None:
+    arc, share = workload.sample.arc, read_waiting_share(workload)
+    hits = arc.demand_hits / (arc.demand_hits + arc.demand_misses) if arc.demand_hits + arc.demand_misses else 1.0
+    if share >= READ_WAITING_SHARE:
+        return None
+    return Answer.NO, Statement(
+        "arc-is-enough",
+        _("The ARC serves {hits} of the reads, and programs wait for the rest only {share} of the time."),
+        {"hits": percent(hits), "share": percent(share)},
+    )
+
+
+def _others_miss(workload: Workload) -> tuple[Answer, Statement] | None:
+    """The ARC's counters are the host's; from OpenZFS 2.3 on a pool tells its own misses."""
+    reads, misses = workload.sample.pool.arc_reads, misses_of(workload.sample.arc)
+    if not reads or not misses or reads / misses >= POOL_SHARE:
+        return None
+    return Answer.NO, Statement(
+        "other-pools",
+        _("Only {share} of the reads that the ARC missed were of this pool."),
+        {"share": percent(reads / misses)},
+    )
+
+
+def _streams(arc: ArcActivity, facts: PoolFacts) -> tuple[Answer, Statement] | None:
+    if stream_share(arc) < STREAM_SHARE or _reads_streams_from_cache(facts.tunables):
+        return None
+    template = _(
+        "{share} of the misses are read ahead of long streams, which this release of OpenZFS never reads from a cache "
+        "(l2arc_noprefetch=1)."
+    )
+    return Answer.NO, Statement("streams", template, {"share": percent(stream_share(arc))})
+
+
+def _reads_streams_from_cache(tunables: Tunables) -> bool:
+    """Whether a cache serves what is read ahead; a release that cannot be read may be a new one."""
+    version = parse_version(tunables.zfs_version)
+    return not tunables.l2arc_noprefetch or version is None or version >= READS_STREAMS_FROM_CACHE
+
+
+def _filling(levels: Levels) -> tuple[Answer, Statement] | None:
+    if not levels.arc_target_bytes or levels.arc_bytes >= ARC_FULL * levels.arc_target_bytes:
+        return None
+    return Answer.CANNOT_TELL, Statement(
+        "arc-fills",
+        _("The ARC holds {size} of {target} and is still filling: most misses are first reads. Wait until it is full."),
+        {"size": zfs_size(levels.arc_bytes), "target": zfs_size(levels.arc_target_bytes)},
+    )
+
+
+def _flash(workload: Workload) -> tuple[Answer, Statement] | None:
+    if not workload.is_flash:
+        return None
+    return Answer.LITTLE, Statement(
+        "flash-pool",
+        _("The pool is made of SSDs itself and reads in about {read}; a cache is hardly faster."),
+        {"read": milliseconds(workload.reads.quantile_ns(0.5))},
+    )
+
+
+def _ghosts(arc: ArcActivity, levels: Levels) -> tuple[Answer, Statement]:
+    share = ghost_share(arc)
+    values = {"share": percent(share), "arc": zfs_size(levels.arc_target_bytes)}
+    if share >= GHOSTS_HELP:
+        return Answer.HELPS, Statement(
+            "ghosts",
+            _("At least {share} of the misses were of blocks that the ARC just dropped; {arc} more would hold them."),
+            values,
+        )
+    if share < GHOSTS_LITTLE and stream_share(arc) >= STREAM_SHARE:
+        template = _(
+            "{share} of the misses are read ahead of long streams. What is read once gains nothing from a cache. Files "
+            "that are read again, and fit into it, come from it; whether they are, OpenZFS cannot tell."
+        )
+        return Answer.CANNOT_TELL, Statement("streams-again", template, {"share": percent(stream_share(arc))})
+    if share < GHOSTS_LITTLE:
+        return Answer.CANNOT_TELL, Statement(
+            "no-ghosts",
+            _(
+                "Only {share} of the misses were of blocks that the ARC had just dropped, so a cache of about {arc} "
+                "would serve next to nothing. What a much larger one would do, OpenZFS cannot tell."
+            ),
+            values,
+        )
+    return Answer.CANNOT_TELL, Statement(
+        "some-ghosts",
+        _(
+            "A cache of about {arc} would serve at least {share} of the misses. Whether a larger one serves much more, "
+            "OpenZFS cannot tell: add one and look, it can be taken back at any time."
+        ),
+        values,
+    )
+
+
+def _first(levels: Levels, facts: PoolFacts) -> Iterator[Statement]:
+    """Memory serves reads faster than any SSD, so what costs nothing comes first."""
+    memory, most = facts.tunables.memory_bytes, levels.arc_most_bytes
+    at_limit = levels.arc_target_bytes >= ARC_AT_LIMIT * most
+    if memory and most and at_limit and most < ARC_LIMIT_SHARE * memory:
+        yield Statement(
+            "raise-arc-limit",
+            _(
+                "The ARC is limited to {limit} of {memory} memory (zfs_arc_max; some installers set 10 %) and has "
+                "reached that. If the memory is not needed elsewhere, raise the limit first: it costs nothing and is "
+                "faster."
+            ),
+            {"limit": zfs_size(most), "memory": zfs_size(memory)},
+        )
+    else:
+        yield Statement(
+            "memory-first",
+            _("More memory would do the same, faster: a cache costs memory for its headers, and the ARC gets smaller."),
+        )
+
+
+def _evidence(workload: Workload) -> Iterator[Evidence]:
+    arc, levels, seconds = workload.sample.arc, workload.sample.levels, max(workload.seconds, 1e-9)
+
+    def row(template: str, value: str, source: str) -> Evidence:
+        return Evidence(Statement("evidence", template), value, source)
+
+    asked = arc.demand_hits + arc.demand_misses
+    yield row(_("Watched"), duration(workload.seconds), "")
+    yield row(
+        _("Reads that the ARC served (whole host)"), percent(arc.demand_hits / asked) if asked else "–", "demand_*"
+    )
+    yield row(_("Reads that it missed (whole host)"), f"{rate(arc.demand_misses / seconds)}/s", "demand_*_misses")
+    yield row(_("A read from the data disks, median"), milliseconds(workload.reads.quantile_ns(0.5)), "zpool iostat -w")
+    yield row(_("Misses of blocks just dropped (at least)"), percent(ghost_share(arc)), "m?u_ghost_hits")
+    yield row(_("Misses that were read ahead of a stream"), percent(stream_share(arc)), "prefetch_*_misses")
+    size = f"{zfs_size(levels.arc_bytes)} / {zfs_size(levels.arc_target_bytes)} / {zfs_size(levels.arc_most_bytes)}"
+    yield row(_("Size of the ARC, its target and its limit"), size, "size, c, c_max")
+    yield row(
+        _("Dropped from the ARC, fit for a cache"),
+        f"{zfs_size(int(arc.evicted_eligible_bytes / seconds))}/s",
+        "evict_l2_eligible",
+    )

@@ -1,0 +1,59 @@
+"""Is a tested SSD good for a log? From how long it takes to make small writes safe, and whether it keeps that up."""
+
+from typing import Final
+
+from nasadvisor.domain.evidence.log_verdict import SsdTime
+from nasadvisor.domain.evidence.measuring.probing import CandidateResult
+from nasadvisor.domain.evidence.thresholds import SLOW_SSD_COMMIT_NS, US
+from nasadvisor.domain.figures import milliseconds, percent
+from nasadvisor.domain.statements import Finding, Level
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.units import KIB
+
+SMALL_BYTES: Final = 16 * KIB
+"""Blocks up to here are what a log is for."""
+
+GOOD_COMMIT_NS: Final = 300 * US
+"""[policy] About twice what the SSD with power-loss protection in `thresholds` needs: those have no need to really
+flush. Without it few SSDs come below a millisecond."""
+
+KEPT_UP_SHARE: Final = 0.5
+"""[policy] An SSD whose plain writing falls below half once its fast cache is full will be slow when it matters."""
+
+
+def ssd_time(result: CandidateResult) -> SsdTime | None:
+    """How long a small commit takes on the SSD, from its best median to its worst 95th percentile."""
+    small = [each for each in result.figures if each.writers == 1 and each.block_bytes <= SMALL_BYTES]
+    if not small:
+        return None
+    low = min(each.commit_p50_ns for each in small)
+    return SsdTime(low, max(each.write_p50_ns + each.sync_p95_ns for each in small), True) if low else None
+
+
+def suitability(result: CandidateResult) -> Finding | None:
+    """What to think of the SSD as a log; None where nothing was measured."""
+    time = ssd_time(result)
+    if time is None:
+        return None
+    kept = result.last_bytes_per_s / result.first_bytes_per_s if result.first_bytes_per_s else 1.0
+    values = {"low": milliseconds(time.low_ns), "high": milliseconds(time.high_ns), "kept": percent(kept)}
+    if time.low_ns > SLOW_SSD_COMMIT_NS:
+        template = _("It makes a small write safe in {low} to {high}: too slow for a log, whatever it reads at.")
+        return Finding("ssd-poor", template, values, Level.WARNING)
+    if kept < KEPT_UP_SHARE:
+        template = _(
+            "It makes a small write safe in {low} to {high}, but plain writing falls to {kept} once its fast cache is "
+            "full."
+        )
+        return Finding("ssd-fades", template, values, Level.WARNING)
+    if time.low_ns > GOOD_COMMIT_NS:
+        template = _(
+            "It makes a small write safe in {low} to {high}: fit for a log before hard disks. So slow a flush usually "
+            "means that it has no power-loss protection."
+        )
+        return Finding("ssd-fair", template, values, Level.INFO)
+    template = _(
+        "It makes a small write safe in {low} to {high}: good for a log. A test cannot tell whether that is power-loss "
+        "protection or a drive that does not really flush: look at its data sheet."
+    )
+    return Finding("ssd-good", template, values, Level.INFO)

@@ -1,0 +1,108 @@
+"""How large a log and a cache should be, from what was measured, each with its "because"."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.evidence.thresholds import (
+    FEWEST_READS_FOR_BLOCK,
+    HEADER_SHARE,
+    LARGEST_CACHE_ARCS,
+    LOG_SAFETY,
+    SMALLEST_BLOCK,
+    SMALLEST_CACHE_BYTES,
+    SMALLEST_LOG_BYTES,
+    TXGS_IN_LOG,
+)
+from nasadvisor.domain.evidence.workload import Workload
+from nasadvisor.domain.figures import duration, percent
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.sizing import TYPICAL_BLOCK_BYTES, header_memory_bytes
+from nasadvisor.domain.units import GIB, align_down, align_up, zfs_size
+
+USUAL_LOG_BYTES: Final = 4 * GIB
+"""openzfs-docs, "Hardware": "only about 4GB is needed"."""
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A size in bytes and why. `is_measured` tells whether it comes from this pool's own samples."""
+
+    size_bytes: int
+    because: Statement
+    is_measured: bool
+
+
+def recommend_log(workload: Workload, facts: PoolFacts) -> Recommendation:
+    """The size of a log: twice what may come in while five transaction groups pass.
+
+    size = 2 x ingest x 5 x txg, between 1 GiB and twice zfs_wrlog_data_max, whole GiB. The ingest is the highest that
+    was seen in one sample, as blocks; a txg is the 95th percentile, at least zfs_txg_timeout.
+    """
+    most_bytes = 2 * facts.tunables.most_in_log_bytes
+    if not workload.busy_seconds:
+        size_bytes = min(USUAL_LOG_BYTES, align_down(most_bytes, GIB) or GIB)
+        return Recommendation(
+            size_bytes,
+            Statement(
+                "usual-log",
+                _("because no synchronous writes were seen yet; logs rarely hold more than {size}."),
+                {"size": zfs_size(size_bytes)},
+            ),
+            False,
+        )
+    ingest = workload.peak_sync_bytes_per_s * workload.block_overhead
+    txg_s = max(workload.txgs.quantile_ns(0.95) / 1e9, facts.tunables.txg_timeout_s)
+    wanted = align_up(int(LOG_SAFETY * ingest * TXGS_IN_LOG * txg_s), GIB)
+    size_bytes = max(min(wanted, align_up(most_bytes, GIB)), SMALLEST_LOG_BYTES)
+    values = {
+        "ingest": zfs_size(int(ingest)),
+        "txg": duration(txg_s),
+        "most": zfs_size(facts.tunables.most_in_log_bytes),
+    }
+    if wanted > size_bytes:
+        template = _("because OpenZFS lets no more than {most} wait in a log (zfs_wrlog_data_max).")
+        return Recommendation(size_bytes, Statement("most-log", template, values), True)
+    template = _(
+        "because at most {ingest}/s were written synchronously, and five transaction groups of up to {txg} are kept, "
+        "twice over."
+    )
+    return Recommendation(size_bytes, Statement("measured-log", template, values), True)
+
+
+def mean_block_bytes(workload: Workload) -> int:
+    """The mean block that the ARC had to read (OpenZFS 2.3 tells), else the default recordsize."""
+    pool = workload.sample.pool
+    if pool.arc_reads < FEWEST_READS_FOR_BLOCK:
+        return TYPICAL_BLOCK_BYTES
+    return max(pool.arc_read_bytes // pool.arc_reads, SMALLEST_BLOCK)
+
+
+def recommend_cache(workload: Workload) -> Recommendation | None:
+    """The size of all caches together: five ARCs, as far as a tenth of the ARC's limit is enough for their headers.
+
+    None where the ARC is not known: then as much as fits is no worse than any guess.
+    """
+    levels = workload.sample.levels
+    if not levels.arc_target_bytes or not levels.arc_most_bytes:
+        return None
+    block = mean_block_bytes(workload)
+    for_headers = int(levels.arc_most_bytes * HEADER_SHARE)
+    most_bytes = for_headers * block // header_memory_bytes(block, block)
+    wanted = LARGEST_CACHE_ARCS * levels.arc_target_bytes
+    size_bytes = max(align_down(min(wanted, most_bytes), GIB), SMALLEST_CACHE_BYTES)
+    values = {
+        "arc": zfs_size(levels.arc_target_bytes),
+        "block": zfs_size(block),
+        "memory": zfs_size(header_memory_bytes(size_bytes, block)),
+        "share": percent(HEADER_SHARE),
+    }
+    if most_bytes < wanted:
+        template = _("because its headers take {memory} of memory at blocks of {block}: {share} of the ARC, not more.")
+        return Recommendation(size_bytes, Statement("memory-cache", template, values), True)
+    template = _(
+        "because the ARC holds {arc}: up to five times that is useful at first, for {memory} of memory at blocks of "
+        "{block}."
+    )
+    return Recommendation(size_bytes, Statement("measured-cache", template, values), True)

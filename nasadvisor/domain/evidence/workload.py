@@ -1,0 +1,192 @@
+"""What a pool's samples say about its users: who writes synchronously, how long a commit takes, who reads what."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nasadvisor.domain.evidence.histogram import EMPTY, Histogram, merged
+from nasadvisor.domain.evidence.pool_facts import DatasetFacts, LeafFacts, PoolFacts
+from nasadvisor.domain.evidence.samples import DatasetActivity, DiskActivity, Sample
+from nasadvisor.domain.figures import MS
+from nasadvisor.domain.storage.inventory import VdevClass
+
+DATA = (VdevClass.NORMAL, VdevClass.SPECIAL, VdevClass.DEDUP)
+LOGS = (VdevClass.LOG,)
+
+
+class Reach(StrEnum):
+    """Whether a dataset's synchronous writes can go to a log."""
+
+    LOG = "log"
+    DISABLED = "disabled"  # sync=disabled: nobody waits, and OpenZFS does not even count
+    THROUGHPUT = "throughput"  # logbias=throughput: always to the pool itself
+
+
+@dataclass(frozen=True)
+class DatasetWorkload:
+    """One dataset, per second of what was watched. `facts` is None if its properties are not known yet."""
+
+    name: str
+    facts: DatasetFacts | None
+    commits_per_s: float
+    sync_bytes_per_s: float
+    written_bytes_per_s: float
+    log_share: float
+
+    @property
+    def reach(self) -> Reach:
+        """Where its synchronous writes go."""
+        if self.facts and self.facts.sync == "disabled":
+            return Reach.DISABLED
+        if self.facts and self.facts.logbias == "throughput":
+            return Reach.THROUGHPUT
+        return Reach.LOG
+
+
+@dataclass(frozen=True)
+class CommitTime:
+    """How long one commit on the data disks takes, from write and flush. `flush_ns` 0 with no flushes counted.
+
+    `low_ns` and `high_ns` bound what is likely: OpenZFS has no counter for whole commits.
+    """
+
+    write_ns: float
+    flush_ns: float
+    flushes: int
+    low_ns: float
+    likely_ns: float
+    high_ns: float
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One pool over some time. Rates are per second of what was watched unless their name says `busy`."""
+
+    seconds: float
+    busy_seconds: float
+    busy_commits_per_s: float
+    busy_sync_bytes_per_s: float
+    peak_sync_bytes_per_s: float
+    datasets: tuple[DatasetWorkload, ...]
+    commits: int
+    sync_bytes: int
+    written_bytes: int
+    direct_share: float
+    block_overhead: float
+    log_share: float
+    commit_time: CommitTime | None
+    is_flash: bool
+    reads: Histogram
+    txgs: Histogram
+    sample: Sample
+
+    @property
+    def reachable_commits_share(self) -> float:
+        """The share of commits that could go to a log."""
+        return self._commits_share(Reach.LOG)
+
+    @property
+    def throughput_share(self) -> float:
+        """The share of commits on datasets with logbias=throughput."""
+        return self._commits_share(Reach.THROUGHPUT)
+
+    @property
+    def hidden(self) -> tuple[DatasetWorkload, ...]:
+        """Datasets that are written with sync=disabled, so that nobody can know how much of it is synchronous."""
+        return tuple(each for each in self.datasets if each.reach is Reach.DISABLED and each.written_bytes_per_s)
+
+    @property
+    def bytes_per_commit(self) -> float:
+        """How much one commit carries."""
+        return self.sync_bytes / self.commits if self.commits else 0.0
+
+    def _commits_share(self, reach: Reach) -> float:
+        total = sum(each.commits_per_s for each in self.datasets)
+        return sum(each.commits_per_s for each in self.datasets if each.reach is reach) / total if total else 0.0
+
+
+def workload_of(sample: Sample, facts: PoolFacts) -> Workload:
+    """What one sample, usually a merged one, says together with the pool's properties."""
+    seconds = max(sample.seconds, 1e-9)
+    busy = sample.busy
+    written = sum(each.written_bytes for each in sample.datasets)
+    data = facts.leaves_of(*DATA)
+    in_log = sum(each.log_blocks for each in sample.datasets)
+    in_pool = sum(each.pool_blocks for each in sample.datasets)
+    return Workload(
+        seconds=sample.seconds,
+        busy_seconds=busy.seconds,
+        busy_commits_per_s=busy.commits / busy.seconds if busy.seconds else 0.0,
+        busy_sync_bytes_per_s=busy.sync_bytes / busy.seconds if busy.seconds else 0.0,
+        peak_sync_bytes_per_s=busy.peak_bytes_per_s,
+        datasets=tuple(sorted((_dataset(each, facts, seconds) for each in sample.datasets), key=_most_commits_first)),
+        commits=sample.commits,
+        sync_bytes=sample.sync_bytes,
+        written_bytes=written,
+        direct_share=min(sample.pool.direct_written_bytes / written, 1.0) if written else 0.0,
+        block_overhead=_block_overhead(sample),
+        log_share=in_log / (in_log + in_pool) if in_log + in_pool else 0.0,
+        commit_time=_commit_time(sample, facts),
+        is_flash=bool(data) and not any(leaf.rotational for leaf in data),
+        reads=merged([each.reads for each in sample.vdevs if each.guid in {leaf.guid for leaf in data}]),
+        txgs=sample.txgs,
+        sample=sample,
+    )
+
+
+def _most_commits_first(dataset: DatasetWorkload) -> tuple[float, float, str]:
+    return (-dataset.commits_per_s, -dataset.written_bytes_per_s, dataset.name)
+
+
+def _dataset(activity: DatasetActivity, facts: PoolFacts, seconds: float) -> DatasetWorkload:
+    blocks = activity.log_blocks + activity.pool_blocks
+    return DatasetWorkload(
+        name=activity.name,
+        facts=facts.dataset(activity.name),
+        commits_per_s=activity.commits / seconds,
+        sync_bytes_per_s=activity.sync_bytes / seconds,
+        written_bytes_per_s=activity.written_bytes / seconds,
+        log_share=activity.log_blocks / blocks if blocks else 0.0,
+    )
+
+
+def _block_overhead(sample: Sample) -> float:
+    """How much larger the blocks are than what they carry; between 1 and 4, 1 where nothing was logged."""
+    payload = sum(each.copied_bytes + each.needcopy_bytes for each in sample.datasets)
+    blocks = sum(each.log_bytes + each.pool_bytes for each in sample.datasets)
+    return min(max(blocks / payload, 1.0), 4.0) if payload else 1.0
+
+
+def _commit_time(sample: Sample, facts: PoolFacts) -> CommitTime | None:
+    """From the disks that take the ZIL now; None where nothing was written synchronously."""
+    leaves = zil_leaves(sample, facts)
+    active = [each for each in sample.vdevs if each.guid in {leaf.guid for leaf in leaves}]
+    writes = merged([each.writes for each in active])
+    if not sum(each.sync_writes for each in active) or writes == EMPTY:
+        return None
+    names = {leaf.disk for leaf in leaves}
+    flushes, flush_ns = flush_time([disk for disk in sample.disks if disk.key in names])
+    write_ns = writes.quantile_ns(0.5)
+    return CommitTime(
+        write_ns=write_ns,
+        flush_ns=flush_ns,
+        flushes=flushes,
+        low_ns=writes.quantile_ns(0.25) + flush_ns / 2,
+        likely_ns=write_ns + flush_ns,
+        high_ns=writes.quantile_ns(0.9) + 2 * flush_ns,
+    )
+
+
+def zil_leaves(sample: Sample, facts: PoolFacts) -> tuple[LeafFacts, ...]:
+    """The leaves of the class that takes most synchronous writes: a log, or from OpenZFS 2.4 on `special`."""
+
+    def sync_writes(vdev_class: VdevClass) -> int:
+        guids = {leaf.guid for leaf in facts.leaves_of(vdev_class)}
+        return sum(each.sync_writes for each in sample.vdevs if each.guid in guids)
+
+    return facts.leaves_of(max((*DATA, *LOGS), key=sync_writes))
+
+
+def flush_time(disks: list[DiskActivity]) -> tuple[int, float]:
+    """How many flushes there were and how long the mean one took, in ns."""
+    flushes = sum(disk.flushes for disk in disks)
+    return flushes, sum(disk.flush_ms for disk in disks) * MS / flushes if flushes else 0.0

@@ -1,0 +1,116 @@
+"""What a platform integration says of a host: what it is, what it forbids, what to know, whose data lie there."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.change.refusals import said_with_undo
+from nasadvisor.domain.change.runs import Goal
+from nasadvisor.domain.statements import Finding, Level, Refused, Statement
+from nasadvisor.domain.storage.inventory import Inventory
+
+FORWARDS = (Goal.APPLY, Goal.FINISH)
+EVERYTHING = (*FORWARDS, Goal.UNDO)
+"""What can be forbidden. To put back what has just failed, and to clean up after a measurement, is never; an undo is
+not because of a version: what was added before a platform was updated would be locked in."""
+
+
+@dataclass(frozen=True)
+class Veto:
+    """Something that a platform forbids.
+
+    `scope` is the guid of the pool or the key of the disk that it is about, "" for the whole host.
+    """
+
+    reason: Refused
+    scope: str = ""
+    forbids: tuple[Goal, ...] = FORWARDS
+
+
+@dataclass(frozen=True)
+class Guest:
+    """A dataset or volume that belongs to somebody: `name` in the platform's words, "VM 100 (mail)"."""
+
+    dataset: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A platform that a host is of; `version` is "" where it cannot be told."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True)
+class PlatformReport:
+    """What the platforms of a host say; the console keeps the newest. `read_at` is UTC in ISO 8601.
+
+    `cautions` are what is to be read before any plan is applied.
+    """
+
+    node: str
+    read_at: str
+    platforms: tuple[Platform, ...] = ()
+    vetoes: tuple[Veto, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    cautions: tuple[Finding, ...] = ()
+    guests: tuple[Guest, ...] = ()
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A message for the administrator of a host, to be sent by the platform's own means."""
+
+    level: Level
+    subject: str
+    text: str
+
+
+@dataclass(frozen=True)
+class NoticeAnswer:
+    """What became of a message on its host: it did not go out, because of `said`; or it did.
+
+    If it did and there is something `said`, the platform did not confirm it, and another way was taken.
+    """
+
+    message_id: str
+    is_sent: bool
+    said: Statement | None = None
+
+
+Vetoes = Callable[[Inventory], tuple[Veto, ...]]
+"""Asks the platforms of a host what they forbid in the state it is in."""
+
+
+def nothing_forbidden(_inventory: Inventory) -> tuple[Veto, ...]:
+    """The vetoes of a host without any platform."""
+    return ()
+
+
+def no_platform(inventory: Inventory) -> PlatformReport:
+    """The report of a host without any platform."""
+    return PlatformReport(inventory.host.node, inventory.read_at)
+
+
+def guest_of(guests: Iterable[Guest], dataset: str) -> str:
+    """Whose a dataset or volume is: that of the longest path that leads to it; "" where nobody is known."""
+    fitting = [guest for guest in guests if dataset == guest.dataset or dataset.startswith(f"{guest.dataset}/")]
+    return max(fitting, key=lambda guest: len(guest.dataset)).name if fitting else ""
+
+
+def vetoes_of(vetoes: Iterable[Veto], goal: Goal, plan: Plan) -> tuple[Refused, ...]:
+    """Why a platform forbids to go on with a plan."""
+    scopes = {"", plan.request.pool_guid, *plan.request.disks}
+    return tuple(veto.reason for veto in vetoes if veto.scope in scopes and goal in veto.forbids)
+
+
+def vetoes_on(vetoes: Iterable[Veto], *scopes: str) -> tuple[Refused, ...]:
+    """Why a platform forbids to begin anything on these pools (guids), disks (keys) or, with "", on the host."""
+    return tuple(veto.reason for veto in vetoes if veto.scope in scopes and Goal.APPLY in veto.forbids)
+
+
+def warnings_with_undo(vetoes: Iterable[Veto]) -> tuple[Finding, ...]:
+    """What is said with an undo on a host where only forward steps are forbidden because of the platform's version."""
+    return tuple(filter(None, (said_with_undo(veto.reason) for veto in vetoes if Goal.UNDO not in veto.forbids)))

@@ -1,0 +1,1 @@
+"""How disks and pools are: SMART, wear and its forecast, findings, alerts."""

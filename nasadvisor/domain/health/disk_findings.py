@@ -1,0 +1,195 @@
+"""What is worth knowing about one disk, as its newest reading tells."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from nasadvisor.domain.health.smart.reading import Reading
+from nasadvisor.domain.statements import Finding, Level, NextStep, Statement
+from nasadvisor.domain.statements import gettext_noop as _
+
+WORN_PERCENT: Final = 90
+"""Ceph warns at 90 % of the rated endurance (docs, "Device Management")."""
+
+RATED_PERCENT: Final = 100
+
+HOT_DISK_CELSIUS: Final = 55
+HOT_SSD_CELSIUS: Final = 70
+"""Usual limits of operation are 60 (hard disks) and 70 (SSDs); NVMe SSDs say themselves when it is too much."""
+
+CRITICAL_WARNINGS: Final = {
+    "spare-below-threshold": _(
+        "The spare blocks of the disk {disk} are below its threshold. Replace it as soon as you can."
+    ),
+    "reliability-degraded": _(
+        "Errors have degraded the reliability of the disk {disk}. Replace it as soon as you can."
+    ),
+    "media-read-only": _("The disk {disk} has become read-only. Replace it as soon as you can."),
+    "persistent-memory-unreliable": _(
+        "The persistent memory of the disk {disk} has become unreliable. Replace it as soon as you can."
+    ),
+}
+"""Bits of the NVMe critical warning, by the names that `smart.reading` gives them."""
+
+UNKNOWN: Final = Statement("unknown-reason", _("nobody knows why"))
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The disk that the findings are about: its name for people, its key, what tells it apart, and its role."""
+
+    label: str
+    key: str
+    identity: str
+    role: str
+
+
+def disk_findings(disk: Subject, reading: Reading) -> tuple[Finding, ...]:
+    """Everything worth knowing, what is about to fail first."""
+    found = (
+        *_failing(disk, reading),
+        *_power_loss(disk, reading),
+        *_errors(disk, reading),
+        *_wear(disk, reading),
+        *_temperature(disk, reading),
+        *(_about(disk, finding) for finding in reading.findings),
+    )
+    return tuple(_placed(disk, finding) for finding in found)
+
+
+def unanswered(disk: Subject, problem: Statement | None) -> Finding:
+    """That a disk should have answered and did not; `problem` is why, None where nobody knows."""
+    finding = Finding(
+        "disk-unanswered",
+        _("The disk {disk} does not answer when asked for its health: {problem}"),
+        {"disk": disk.label, "problem": problem or UNKNOWN},
+        Level.WARNING,
+        _("A disk that stops answering such questions often fails soon after. Check its cable first."),
+    )
+    return _placed(disk, finding)
+
+
+def _about(disk: Subject, finding: Finding) -> Finding:
+    """A finding of the decoder, which does not know the disk's name."""
+    return replace(finding, values={**finding.values, "disk": disk.label})
+
+
+def _placed(disk: Subject, finding: Finding) -> Finding:
+    return replace(finding, subject=disk.identity, step=NextStep.LOOK_AT_DISK, place=disk.key)
+
+
+def _failing(disk: Subject, reading: Reading) -> Iterator[Finding]:
+    if reading.passed is False:
+        yield Finding(
+            "disk-failing",
+            _("The disk {disk} says itself that it is failing. Replace it as soon as you can."),
+            {"disk": disk.label},
+            Level.CRITICAL,
+            _("Its overall SMART status is FAILED. Many disks die without it, and few survive it for long."),
+        )
+    for code, template in CRITICAL_WARNINGS.items():
+        if code in reading.warnings:
+            yield Finding(
+                f"disk-{code}",
+                template,
+                {"disk": disk.label},
+                Level.CRITICAL,
+                _("It is one of the critical warnings of the NVMe standard."),
+            )
+    if "prefail-below-threshold" in reading.exit_bits and reading.passed is not False:
+        yield Finding(
+            "disk-prefail",
+            _("An attribute of the disk {disk} that foretells failure is at its threshold."),
+            {"disk": disk.label},
+            Level.WARNING,
+            _("The vendor set this threshold for disks that are likely to fail soon. Have a replacement ready."),
+        )
+    if reading.self_tests.last_passed is False:
+        yield Finding(
+            "self-test-failed",
+            _("The last self-test of the disk {disk} failed."),
+            {"disk": disk.label},
+            Level.WARNING,
+            _("A self-test reads the disk and checks its electronics. A failed one mostly means unreadable sectors."),
+            measure=reading.self_tests.failed,
+        )
+
+
+def _power_loss(disk: Subject, reading: Reading) -> Iterator[Finding]:
+    has_failed = any(evidence.failed for evidence in reading.power_loss)
+    if has_failed or "volatile-memory-backup-failed" in reading.warnings:
+        yield Finding(
+            "power-loss-protection-failed",
+            _("The power-loss protection of the disk {disk} has failed."),
+            {"disk": disk.label},
+            Level.CRITICAL if "log" in disk.role else Level.WARNING,
+            _(
+                "What it has acknowledged but not yet written to flash can be lost at a power cut. For a log that is "
+                "exactly what it is there to keep."
+            ),
+        )
+
+
+def _errors(disk: Subject, reading: Reading) -> Iterator[Finding]:
+    if reading.media_errors:
+        yield Finding(
+            "media-errors",
+            _("The disk {disk} could not return what was written to it, {count} time(s) in its life."),
+            {"disk": disk.label, "count": str(reading.media_errors)},
+            Level.WARNING,
+            _("A pool with redundancy repairs such reads. If you know of them, acknowledge this: only growth is told."),
+            measure=reading.media_errors,
+        )
+    if reading.pending:
+        yield Finding(
+            "pending-sectors",
+            _("The disk {disk} has {count} sector(s) that it cannot read at the moment."),
+            {"disk": disk.label, "count": str(reading.pending)},
+            Level.WARNING,
+            _("They are replaced when they are written again. A scrub does that for those that hold data."),
+            measure=reading.pending,
+        )
+    if reading.reallocated:
+        yield Finding(
+            "reallocated-sectors",
+            _("The disk {disk} has replaced {count} bad sector(s) or block(s)."),
+            {"disk": disk.label, "count": str(reading.reallocated)},
+            Level.INFO,
+            _("A few are no fault; it is growth that counts."),
+            measure=reading.reallocated,
+        )
+
+
+def _wear(disk: Subject, reading: Reading) -> Iterator[Finding]:
+    percent = reading.percent_used
+    if percent is None or percent < WORN_PERCENT:
+        return
+    template = (
+        _("The disk {disk} has used up its rated endurance ({percent} %).")
+        if percent >= RATED_PERCENT
+        else _("The disk {disk} has used {percent} % of its rated endurance.")
+    )
+    yield Finding(
+        "worn",
+        template,
+        {"disk": disk.label, "percent": f"{percent:.0f}"},
+        Level.WARNING,
+        _(
+            "The rating is what the maker promises, not the day of failure: most drives go on beyond it. Data that is "
+            "left without power may fade sooner. Plan the replacement, and watch errors and spare blocks."
+        ),
+        measure=int(percent),
+    )
+
+
+def _temperature(disk: Subject, reading: Reading) -> Iterator[Finding]:
+    limit = HOT_SSD_CELSIUS if reading.identity.solid_state else HOT_DISK_CELSIUS
+    now = reading.temperature_celsius
+    if "temperature-out-of-range" in reading.warnings or (now is not None and now > limit):
+        yield Finding(
+            "too-hot",
+            _("The disk {disk} is too hot or too cold: {celsius} °C."),
+            {"disk": disk.label, "celsius": "?" if now is None else str(now)},
+            Level.WARNING,
+            _("Heat makes disks slower and shortens their life. Look at fans, dust and the room."),
+        )

@@ -1,0 +1,66 @@
+"""What is worth knowing about a host as its inventory shows it."""
+
+from collections.abc import Iterator
+
+from nasadvisor.domain.health.log_cache_findings import log_cache_findings
+from nasadvisor.domain.health.pool_findings import pool_findings
+from nasadvisor.domain.statements import Finding, Level, NextStep
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Host, Inventory, Pool
+from nasadvisor.domain.storage.known_bugs import has_multihost_hole_bug, may_keep_stale_cache
+
+
+def findings_of(inventory: Inventory) -> tuple[Finding, ...]:
+    """Everything worth knowing, pool by pool."""
+    if not inventory.host.zfs_userland:
+        return (_no_zfs(inventory),)
+    return tuple(finding for pool in inventory.pools for finding in _about_pool(pool, inventory))
+
+
+def _about_pool(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
+    yield from pool_findings(pool, inventory.read_at)
+    yield from log_cache_findings(pool)
+    yield from _bugs(pool, inventory.host)
+
+
+def _no_zfs(inventory: Inventory) -> Finding:
+    return Finding(
+        "no-openzfs",
+        _("OpenZFS is not installed on {node}, so there are no pools. Install zfsutils-linux and read the host again."),
+        {"node": inventory.host.node},
+        Level.WARNING,
+    )
+
+
+def _bugs(pool: Pool, host: Host) -> Iterator[Finding]:
+    """Known bugs of this OpenZFS that this pool's layout can meet."""
+    version = host.zfs_kernel or host.zfs_userland
+    values = {"pool": pool.name, "version": version}
+    if pool.multihost and pool.logs and has_multihost_hole_bug(version):
+        yield Finding(
+            "bug-multihost-hole",
+            _("Do not take the log of pool {pool} out with OpenZFS {version}: the pool could not be imported again."),
+            values,
+            Level.WARNING,
+            _(
+                "Pool {pool} has multihost=on. A log that is removed leaves a hole in the layout, and this release "
+                "then refuses the import as in use by another host (issue 18823). Update OpenZFS to 2.3.9 or 2.4.4."
+            ),
+            subject=pool.guid,
+            step=NextStep.LOOK_AT_POOL,
+            place=pool.guid,
+        )
+    if pool.caches and may_keep_stale_cache(version):
+        yield Finding(
+            "bug-stale-cache",
+            _("OpenZFS {version} can show a wrong size for a cache of pool {pool} that was removed and added again."),
+            values,
+            Level.INFO,
+            _(
+                "It may read old cache records back (the size then shows as 16.0E). No data is harmed: every block of "
+                "a cache is verified by its checksum. OpenZFS 2.3.9 and 2.4.4 have the fix."
+            ),
+            subject=pool.guid,
+            step=NextStep.LOOK_AT_POOL,
+            place=pool.guid,
+        )

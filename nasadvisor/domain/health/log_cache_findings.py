@@ -1,0 +1,128 @@
+"""What is worth knowing about the logs and caches of a pool."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from nasadvisor.domain.health.pool_findings import GOOD_STATES, leaf_name, named
+from nasadvisor.domain.statements import Finding, Level, NextStep
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Pool, Vdev
+
+_KERNEL_PATH: Final = re.compile(r"/dev/(sd[a-z]+\d*|vd[a-z]+\d*|xvd[a-z]+\d*|nvme\d+n\d+(p\d+)?|mmcblk\d+(p\d+)?)")
+
+
+def log_cache_findings(pool: Pool) -> Iterator[Finding]:
+    """Logs first, then caches."""
+    for log in pool.logs:
+        yield from _about_log(pool, log)
+    gone = [leaf for cache in pool.caches for leaf in cache.leaves() if leaf.state not in GOOD_STATES]
+    if gone:
+        yield _cache_missing(pool, gone)
+    yield from _unstable_paths(pool)
+
+
+def _about_log(pool: Pool, log: Vdev) -> Iterator[Finding]:
+    legs = list(log.leaves())
+    good = [leg for leg in legs if leg.state in GOOD_STATES]
+    bad = [leg for leg in legs if leg.state not in GOOD_STATES]
+    if not good:
+        yield _log_missing(pool, log, bad)
+    elif bad and log.kind == "mirror":
+        yield _log_one_leg(pool, log, good, bad)
+    elif len(legs) == 1:
+        yield _log_single(pool, log)
+
+
+def _log_missing(pool: Pool, log: Vdev, bad: list[Vdev]) -> Finding:
+    return Finding(
+        "log-missing",
+        _(
+            "The log of pool {pool} is gone: {devices}. The pool works on, and nothing acknowledged is lost. If the "
+            "device does not come back, the next import needs `zpool import -m {pool}`."
+        ),
+        {"pool": pool.name, "devices": named(bad), "guid": log.guid},
+        Level.CRITICAL,
+        _(
+            "Log blocks go to the pool itself now, so synchronous writes are slower. Bring the device back, or take it "
+            "out with `zpool remove {pool} {guid}` while it is UNAVAIL or REMOVED. Do not remove one that answers with "
+            "I/O errors: that can hang for good."
+        ),
+        subject=log.guid,
+        step=NextStep.LOOK_AT_POOL,
+        place=pool.guid,
+    )
+
+
+def _log_one_leg(pool: Pool, log: Vdev, good: list[Vdev], bad: list[Vdev]) -> Finding:
+    return Finding(
+        "log-one-leg",
+        _(
+            "The mirrored log of pool {pool} runs on {good} alone: {devices}. Replace the broken side with a slice on "
+            "another SSD; if it is to go without a replacement, `zpool detach {pool} {guid}` takes it out."
+        ),
+        {"pool": pool.name, "good": ", ".join(map(leaf_name, good)), "devices": named(bad), "guid": bad[0].guid},
+        Level.WARNING,
+        _(
+            "Nothing is lost. Should the other side die too and the machine crash at the same moment, the synchronous "
+            "writes of the last transaction group (normally up to 5 s) are gone."
+        ),
+        subject=log.guid,
+        measure=len(bad),
+        step=NextStep.REPLACE_LOG_LEG,
+        place=pool.guid,
+    )
+
+
+def _log_single(pool: Pool, log: Vdev) -> Finding:
+    return Finding(
+        "log-single",
+        _("The log of pool {pool} is one device without a mirror: {device}."),
+        {"pool": pool.name, "device": leaf_name(log)},
+        Level.INFO,
+        _(
+            "If it dies and the machine crashes at the same moment, the synchronous writes of the last transaction "
+            "group (normally up to 5 s) are gone. The pool itself survives. A second side ends that risk."
+        ),
+        subject=log.guid,
+        step=NextStep.MIRROR_LOG,
+        place=pool.guid,
+    )
+
+
+def _cache_missing(pool: Pool, gone: list[Vdev]) -> Finding:
+    return Finding(
+        "cache-missing",
+        _(
+            "A cache of pool {pool} is gone: {devices}. Nothing is lost, reads are slower. Take it out with `zpool "
+            "remove {pool} {guid}` and add a new one."
+        ),
+        {"pool": pool.name, "devices": named(gone), "guid": gone[0].guid},
+        Level.WARNING,
+        _("A cache holds copies only; every block of it is read from the pool instead."),
+        subject=pool.guid,
+        measure=len(gone),
+        step=NextStep.ADD_LOG_OR_CACHE,
+        place=pool.guid,
+    )
+
+
+def _unstable_paths(pool: Pool) -> Iterator[Finding]:
+    for leaf in (leaf for top in (*pool.logs, *pool.caches) for leaf in top.leaves()):
+        if _KERNEL_PATH.fullmatch(leaf.path):
+            yield Finding(
+                "unstable-path",
+                _(
+                    "Pool {pool} knows the device {path} of its log or cache by a name that can change at the next "
+                    "boot."
+                ),
+                {"pool": pool.name, "path": leaf.path},
+                Level.WARNING,
+                _(
+                    "Kernel names follow the order in which disks are found. If another disk gets this one, the import "
+                    "can fail for want of the log. Remove the device and add it again by its /dev/disk/by-id name."
+                ),
+                subject=leaf.guid,
+                step=NextStep.LOOK_AT_POOL,
+                place=pool.guid,
+            )

@@ -1,0 +1,207 @@
+"""What is worth knowing about a pool as a whole: its state, its errors, its scrubs."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Final
+
+from nasadvisor.domain.statements import Finding, Level, NextStep
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Pool, Vdev
+
+GOOD_STATES: Final = frozenset({"ONLINE", "AVAIL", "INUSE"})
+"""States of a vdev that need nobody; the last two are a spare's."""
+
+SCRUB_DAYS: Final = 45
+"""Debian scrubs every second Sunday of a month, others after 35 days on a Sunday: both stay below this."""
+
+SCRUB_OVERDUE_DAYS: Final = 100
+"""Three monthly scrubs missed: no longer an accident."""
+
+NAMED_AT_MOST: Final = 3
+
+
+def pool_findings(pool: Pool, read_at: str) -> Iterator[Finding]:
+    """What is worth knowing; `read_at` is the moment of the reading in ISO 8601."""
+    if pool.suspended:
+        yield _suspended(pool)
+    elif pool.state != "ONLINE":
+        yield _not_online(pool)
+    if pool.data_errors:
+        yield _data_errors(pool)
+    yield from _leaf_findings(pool)
+    yield from _scrub_findings(pool, read_at)
+    yield from _special_states(pool)
+
+
+def leaves(pool: Pool) -> Iterator[Vdev]:
+    """The leaves of every class."""
+    return (leaf for tops in pool.by_class().values() for top in tops for leaf in top.leaves())
+
+
+def named(vdevs: Iterable[Vdev]) -> str:
+    """The first few by name, with their states."""
+    found = list(vdevs)
+    names = [f"{leaf_name(leaf)} ({leaf.state})" for leaf in found[:NAMED_AT_MOST]]
+    return ", ".join(names) + (" …" if len(found) > NAMED_AT_MOST else "")
+
+
+def leaf_name(leaf: Vdev) -> str:
+    """The last part of a leaf's path, or the name OpenZFS gives it."""
+    return leaf.path.rpartition("/")[2] or leaf.name
+
+
+def _about(pool: Pool, **values: str) -> dict[str, str]:
+    return {"pool": pool.name, **values}
+
+
+def _suspended(pool: Pool) -> Finding:
+    return Finding(
+        "pool-suspended",
+        _(
+            "Pool {pool} is suspended: too many of its disks do not answer, and programs that write to it wait. "
+            "Check cables and power, then run `zpool clear {pool}`."
+        ),
+        _about(pool),
+        Level.CRITICAL,
+        _("Nothing that was acknowledged is lost as long as the machine runs. Do not reboot before the disks answer."),
+        subject=pool.guid,
+        step=NextStep.LOOK_AT_POOL,
+        place=pool.guid,
+    )
+
+
+def _not_online(pool: Pool) -> Finding:
+    bad = [leaf for leaf in leaves(pool) if leaf.state not in GOOD_STATES]
+    template = (
+        _("Pool {pool} is {state}: {devices}. Replace what is broken before you add anything to the pool.")
+        if bad
+        else _("Pool {pool} is {state}. `zpool status -x {pool}` says why.")
+    )
+    return Finding(
+        "pool-not-online",
+        template,
+        _about(pool, state=pool.state, devices=named(bad)),
+        Level.WARNING if pool.state == "DEGRADED" else Level.CRITICAL,
+        _(
+            "A degraded pool works, with less protection than it was built for: how many more disks may fail depends "
+            "on its layout."
+        ),
+        subject=pool.guid,
+        measure=len(bad),
+        step=NextStep.LOOK_AT_POOL,
+        place=pool.guid,
+    )
+
+
+def _data_errors(pool: Pool) -> Finding:
+    return Finding(
+        "data-errors",
+        _(
+            "Pool {pool} has {count} damaged file(s) or object(s) that it could not repair. `zpool status -v {pool}` "
+            "names them; restore them from a backup, then run `zpool scrub {pool}` twice to clear the list."
+        ),
+        _about(pool, count=str(pool.data_errors)),
+        Level.CRITICAL,
+        _("OpenZFS found blocks of which no copy matches its checksum. It returns an error for them, never bad data."),
+        subject=pool.guid,
+        measure=pool.data_errors,
+        step=NextStep.LOOK_AT_POOL,
+        place=pool.guid,
+    )
+
+
+def _leaf_findings(pool: Pool) -> Iterator[Finding]:
+    faulty = [leaf for leaf in leaves(pool) if _errors(leaf)]
+    if faulty:
+        yield Finding(
+            "device-errors",
+            _(
+                "Devices of pool {pool} had I/O errors since they were last cleared: {devices}. Look at their cables "
+                "and SMART values, then run `zpool scrub {pool}`."
+            ),
+            _about(pool, devices=named(faulty)),
+            Level.WARNING,
+            _(
+                "Read and write errors come from the disk, its cable or its controller; checksum errors mean that it "
+                "returned something else than was written. `zpool clear {pool}` sets the counters back."
+            ),
+            subject=pool.guid,
+            measure=sum(_errors(leaf) for leaf in faulty),
+            step=NextStep.LOOK_AT_POOL,
+            place=pool.guid,
+        )
+    slow = [leaf for leaf in leaves(pool) if leaf.slow_ios]
+    if slow:
+        yield Finding(
+            "slow-io",
+            _("Requests to devices of pool {pool} took longer than 30 s ({count} in all): {devices}."),
+            _about(pool, devices=named(slow), count=str(sum(leaf.slow_ios for leaf in slow))),
+            Level.WARNING,
+            _(
+                "One such disk slows the whole pool, as a write is done when all its copies are. Often the disk tries "
+                "a failing sector again and again: look at its SMART values and at the kernel's log."
+            ),
+            subject=pool.guid,
+            measure=sum(leaf.slow_ios for leaf in slow),
+            step=NextStep.LOOK_AT_POOL,
+            place=pool.guid,
+        )
+
+
+def _errors(leaf: Vdev) -> int:
+    return leaf.read_errors + leaf.write_errors + leaf.checksum_errors
+
+
+def _scrub_findings(pool: Pool, read_at: str) -> Iterator[Finding]:
+    if pool.scan or pool.suspended:
+        return
+    explanation = _(
+        "Only a scrub reads every copy of every block. Errors that nobody finds in time add up until redundancy cannot "
+        "repair them."
+    )
+    if pool.last_scan is None:
+        yield Finding(
+            "scrub-unknown",
+            _("No scrub of pool {pool} is on record. Run `zpool scrub {pool}`, and have it done every month."),
+            _about(pool),
+            Level.INFO,
+            explanation,
+            subject=pool.guid,
+            step=NextStep.LOOK_AT_POOL,
+            place=pool.guid,
+        )
+        return
+    days = (datetime.fromisoformat(read_at) - datetime.fromisoformat(pool.last_scan.ended_at)).days
+    if days > SCRUB_DAYS:
+        yield Finding(
+            "scrub-old",
+            _("The last scrub of pool {pool} ended {days} days ago. Run `zpool scrub {pool}`."),
+            _about(pool, days=str(days)),
+            Level.WARNING if days > SCRUB_OVERDUE_DAYS else Level.INFO,
+            explanation,
+            subject=pool.guid,
+            step=NextStep.LOOK_AT_POOL,
+            place=pool.guid,
+        )
+
+
+def _special_states(pool: Pool) -> Iterator[Finding]:
+    if pool.read_only:
+        yield Finding(
+            "pool-read-only",
+            _("Pool {pool} is imported read-only. Nothing can be written to it, and no device can be added."),
+            _about(pool),
+            Level.INFO,
+            subject=pool.guid,
+        )
+    if pool.checkpoint:
+        yield Finding(
+            "pool-checkpoint",
+            _(
+                "Pool {pool} has a checkpoint of {size}. While it exists, no device can be removed; `zpool checkpoint "
+                "-d {pool}` discards it."
+            ),
+            _about(pool, size=pool.checkpoint),
+            Level.INFO,
+            subject=pool.guid,
+        )

@@ -1,0 +1,108 @@
+"""Evidence of power-loss protection. There is no standard flag, so evidence is listed, and weighed in the open.
+
+Capacitor self-tests are recognised by attribute *name* (smartmontools drivedb/drivedb.h): the same numbers count
+program failures or power losses on other drives, which prove nothing. A cache that is not volatile is a hint: Linux
+sends it no flushes. Whether a SATA write cache is enabled says nothing.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from nasadvisor.domain.health.smart.ocp import OcpLog
+from nasadvisor.domain.health.smart.report import Attribute, SmartReport
+from nasadvisor.domain.health.smart.values import at, whole
+
+CAPACITOR_NAMES: Final = frozenset(
+    {
+        "Capacitor_Health",
+        "Capacitor_Life",
+        "PLP_Failure",
+        "PLP_Tests_Min_Us",
+        "Power_Loss_Cap_Test",
+        "SuperCap_Charge_Status",
+        "SuperCap_Health",
+        "Supercap_Status",
+    }
+)
+FAILED_VALUE: Final = 1
+"""VALUE of Power_Loss_Cap_Test after a failed test (Intel SSD DC S3500 product specification, attribute 175)."""
+
+BACKUP_FAILED_BIT: Final = 1 << 4
+"""NVMe critical warning: volatile memory backup device has failed (NVMe 1.4, SMART / health information log)."""
+
+
+VOLATILE_CACHE_BIT: Final = 1
+
+
+class Protection(StrEnum):
+    """How sure power-loss protection is. "Confirmed" says that it is there, and `failed` whether it still works."""
+
+    CONFIRMED = "confirmed"
+    LIKELY = "likely"
+    UNLIKELY = "unlikely"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One observation about power-loss protection."""
+
+    source: str
+    says: Protection
+    failed: bool = False
+
+
+@dataclass(frozen=True)
+class PowerLossProtection:
+    """What the evidence amounts to, with the evidence."""
+
+    protection: Protection
+    failed: bool
+    evidence: tuple[Evidence, ...]
+
+
+def power_loss_evidence(report: SmartReport) -> tuple[Evidence, ...]:
+    """What this report proves."""
+    return tuple(_evidence(report))
+
+
+def ocp_evidence(log: OcpLog) -> tuple[Evidence, ...]:
+    """What the OCP log proves: capacitors whose health it reports are there."""
+    if log.capacitor_health is None:
+        return ()
+    source = f"capacitor health {log.capacitor_health} % in the OCP log"
+    return (Evidence(source, Protection.CONFIRMED, log.capacitor_health == 0),)
+
+
+def id_ctrl_evidence(document: object) -> tuple[Evidence, ...]:
+    """What `nvme id-ctrl -o json` hints at: bit 0 of VWC says that a volatile write cache is present (NVMe 1.4)."""
+    cache = whole(at(document, "vwc"), 0, 255)
+    if cache is None:
+        return ()
+    if cache & VOLATILE_CACHE_BIT:
+        return (Evidence("NVMe controller: volatile write cache present", Protection.UNLIKELY),)
+    return (Evidence("NVMe controller: no volatile write cache", Protection.LIKELY),)
+
+
+def weigh(evidence: Iterable[Evidence]) -> PowerLossProtection:
+    """The strongest evidence decides; without any, nothing is known."""
+    found = tuple(evidence)
+    said = {one.says for one in found}
+    strongest = next((level for level in Protection if level in said), Protection.UNKNOWN)
+    return PowerLossProtection(strongest, any(one.failed for one in found), found)
+
+
+def _evidence(report: SmartReport) -> Iterator[Evidence]:
+    for attribute in report.attributes:
+        if attribute.name in CAPACITOR_NAMES:
+            source = f"capacitor self-test in {attribute.name} (attribute {attribute.number})"
+            yield Evidence(source, Protection.CONFIRMED, _failed(attribute))
+    warning = report.nvme.critical_warning if report.nvme else None
+    if warning is not None and warning & BACKUP_FAILED_BIT:
+        yield Evidence("NVMe warning: volatile memory backup failed", Protection.CONFIRMED, failed=True)
+
+
+def _failed(attribute: Attribute) -> bool:
+    return attribute.name == "Power_Loss_Cap_Test" and attribute.value == FAILED_VALUE

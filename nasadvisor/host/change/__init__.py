@@ -1,0 +1,1 @@
+"""Changing the machine: the gate, runs and their journals, apply, undo, trials."""

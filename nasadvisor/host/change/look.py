@@ -1,0 +1,142 @@
+"""Reading what a write would change, right before it: off the device itself, by the name that is written to."""
+
+import os
+from dataclasses import replace
+from typing import Final
+
+from nasadvisor.domain.change.actions import (
+    AddCache,
+    AddLog,
+    AttachLog,
+    ClearSlice,
+    CreateSlice,
+    CreateTable,
+    DeleteSlice,
+    DetachLog,
+    RemoveVdev,
+    RestoreTable,
+    RewindTable,
+    Role,
+    SaveTable,
+    Slice,
+)
+from nasadvisor.domain.change.looks import Look, Signature, SliceLabel, Step, places_to_look
+from nasadvisor.domain.change.table_area import Area
+from nasadvisor.domain.change.tables import OwnTable
+from nasadvisor.domain.storage.inventory import Disk, Inventory
+from nasadvisor.domain.units import KIB
+from nasadvisor.host.adapters.blockdev import open_disk, open_slice, read_all
+from nasadvisor.host.adapters.libblkid import recognise
+from nasadvisor.host.adapters.zdb import datasets_with_log_chain, read_label
+from nasadvisor.host.adapters.zpool_list import log_bytes
+from nasadvisor.host.storage.machine import Machine
+
+_GLANCES: Final = ((0, 8 * KIB), (16 * KIB, 4 * KIB), (64 * KIB, 4 * KIB))
+"""Where something that begins at a place shows first: most superblocks stand in its first 8 KiB, the label of ZFS at
+16 KiB, that of btrfs at 64 KiB. All zeros there is nothing; else libblkid is asked, which reads more."""
+
+_LABEL_BYTES: Final = 512 * KIB
+"""Two labels of 256 KiB at the front; two more at the end (vdev_label.c)."""
+
+
+def look_at(machine: Machine, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+    """See `Executor.look`.
+
+    Raises:
+        HostError: a device that is there could not be read, or is not the one that the inventory shows.
+    """
+    match step:
+        case CreateTable() | SaveTable() | RestoreTable() | RewindTable():
+            disk = inventory.disk(step.disk_key)
+            return _look_at_table(machine, step, step.disk_path, disk, own) if disk else Look()
+        case CreateSlice(slice=piece):
+            disk = inventory.disk(piece.disk_key)
+            return _look_at_room(machine, piece, disk, own) if disk else Look()
+        case AddLog(legs=pieces) | AddCache(slices=pieces):
+            return _look_at_slices(machine, pieces, inventory)
+        case AttachLog(leg=piece) | ClearSlice(slice=piece):
+            return _look_at_slices(machine, (piece,), inventory)
+        case DeleteSlice(slice=piece):
+            disk = inventory.disk(piece.disk_key)
+            table = _look_at_table(machine, step, piece.disk_path, disk, own).table if disk else None
+            return replace(_look_at_slices(machine, (piece,), inventory), table=table)
+        case RemoveVdev():
+            return _look_at_vdev(machine, step, inventory)
+        case DetachLog(leg=piece):
+            away = inventory.pool(step.pool_guid) is None
+            return _look_at_slices(machine, (piece,), inventory) if away else Look()
+        case _:
+            return Look()
+
+
+def _look_at_table(machine: Machine, step: Step, path: str, disk: Disk, own: OwnTable | None) -> Look:
+    with open_disk(path, disk, machine.disks.identify, os.O_RDONLY) as descriptor:
+        found = recognise(descriptor, 0, 0, path) if isinstance(step, CreateTable) else ()
+        signatures = tuple(Signature(each.kind, 0, each.label) for each in found)
+        return Look(signatures, table=_table(descriptor, disk, path, own))
+
+
+def _look_at_room(machine: Machine, piece: Slice, disk: Disk, own: OwnTable | None) -> Look:
+    with open_disk(piece.disk_path, disk, machine.disks.identify, os.O_RDONLY) as descriptor:
+        first = next(
+            (
+                found
+                for place in places_to_look(piece)
+                for found in _begins_at(descriptor, place, disk, piece.disk_path)
+            ),
+            None,
+        )
+        return Look((first,) if first else (), table=_table(descriptor, disk, piece.disk_path, own))
+
+
+def _begins_at(descriptor: int, place: int, disk: Disk, path: str) -> tuple[Signature, ...]:
+    """What begins at a place, however far it goes: libblkid does not take little room for a ZFS device."""
+    if not any(any(read_all(descriptor, size, place + at, path)) for at, size in _GLANCES):
+        return ()
+    found = recognise(descriptor, place, disk.identity.size_bytes - place, path)
+    return tuple(Signature(each.kind, place, each.label) for each in found)
+
+
+def _table(descriptor: int, disk: Disk, path: str, own: OwnTable | None) -> Area:
+    """The disk's table area: as long as it was when the run began, whatever a table that was put there since says."""
+    size = disk.identity.size_bytes
+    head = len(own.before.head) if own else disk.usable_start_bytes
+    tail = len(own.before.tail) if own else size - disk.usable_end_bytes
+    return Area(read_all(descriptor, head, 0, path), read_all(descriptor, tail, size - tail, path))
+
+
+def _look_at_slices(machine: Machine, pieces: tuple[Slice, ...], inventory: Inventory) -> Look:
+    """What stands in those of the slices that are there."""
+    signatures: list[Signature] = []
+    labels: list[tuple[str, SliceLabel]] = []
+    for piece in pieces:
+        if inventory.partition(piece.partuuid) is None:
+            continue
+        with open_slice(piece, machine.roots.sys) as descriptor:
+            if not _is_written(descriptor, piece):
+                continue
+            found = recognise(descriptor, 0, 0, piece.partuuid_path)
+            signatures.extend(Signature(each.kind, 0, each.label) for each in found)
+        label = read_label(machine.runner, piece.partuuid_path)
+        if label:
+            labels.append((piece.partuuid, label))
+    return Look(tuple(signatures), tuple(labels))
+
+
+def _is_written(descriptor: int, piece: Slice) -> bool:
+    """Whether anything but zeros stands where labels and superblocks do: the first MiB and the labels at the end."""
+    tail = piece.size_bytes - 2 * _LABEL_BYTES
+    places = ((0, 2 * _LABEL_BYTES), (tail, 2 * _LABEL_BYTES))
+    return any(any(read_all(descriptor, size, at, piece.partuuid_path)) for at, size in places)
+
+
+def _look_at_vdev(machine: Machine, step: RemoveVdev, inventory: Inventory) -> Look:
+    """A log of a pool with keys that are not loaded: what it holds. A pool that is away: what its slices say of it."""
+    pool = inventory.pool(step.pool_guid)
+    if pool is None:
+        return _look_at_slices(machine, step.slices, inventory)
+    runner = machine.runner
+    if step.role is not Role.LOG or not pool.locked_datasets or not log_bytes(runner, pool.name, step.vdev_guid):
+        return Look()
+    chained = datasets_with_log_chain(runner, pool.name)
+    return Look(waiting=tuple(name for name in pool.locked_datasets if name in chained))

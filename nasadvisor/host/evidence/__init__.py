@@ -1,0 +1,1 @@
+"""Reading counters every few seconds, and tracing who waits."""

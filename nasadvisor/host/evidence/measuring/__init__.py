@@ -1,0 +1,1 @@
+"""Measuring by writing, and taking back what that needed."""

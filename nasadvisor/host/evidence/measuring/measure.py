@@ -1,0 +1,156 @@
+"""The measuring service: look whether the pool may be disturbed, probe it, and if asked test an SSD."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+from nasadvisor.domain.change.plan import PlanIds, PlanRequest
+from nasadvisor.domain.change.refusals import DiskGone, NoPool
+from nasadvisor.domain.evidence.measuring.measurement import Begin, Measurement, MeasureOrder, MeasureProgress, Stage
+from nasadvisor.domain.evidence.measuring.probing import CandidateResult, against_probe
+from nasadvisor.domain.evidence.samples import Sample
+from nasadvisor.domain.fleet.platforms import vetoes_on
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Inventory, Pool
+from nasadvisor.domain.storage.names import MEASURE_ID
+from nasadvisor.domain.units import GIB
+from nasadvisor.host.errors import HostError, RulesForbid
+from nasadvisor.host.evidence.measuring.candidate import JOBS as CANDIDATE_JOBS
+from nasadvisor.host.evidence.measuring.candidate import (
+    CandidateHost,
+    clean_up_candidates,
+    half_of_fill_s,
+    measure_candidate,
+)
+from nasadvisor.host.evidence.measuring.measurements import claim_order, keep_measurement
+from nasadvisor.host.evidence.measuring.probe import JOBS as PROBE_JOBS
+from nasadvisor.host.evidence.measuring.probe import SETTLE_S, ProbeHost, clean_up_probes, probe_pool
+from nasadvisor.host.evidence.sample import Sampler
+
+LOOK_S: Final = 5.0
+"""How long it is looked first whether the pool is quiet."""
+
+TEST_BYTES: Final = 32 * GIB
+"""More than the fast cache of most SSDs; a smaller SSD is tested with what it has."""
+
+SHARE_FOR_TEST: Final = 0.8
+LONGEST_S: Final = 300
+
+
+class MeasurementRefused(RulesForbid):
+    """It may not be measured now; nothing was changed."""
+
+
+class OrderForeign(HostError):  # noqa: N818 - named for what happened
+    """An order that our own console or command line would not give."""
+
+    def __init__(self) -> None:
+        super().__init__(_("The order for a measurement is not one of ours. Nothing was changed."))
+
+
+@dataclass(frozen=True)
+class MeasureHost:
+    """What measuring needs of a host. `wait` lets seconds pass; `results` is where measurements are kept."""
+
+    inventory: Callable[[], Inventory]
+    sampler: Callable[[], Sampler]
+    probes: ProbeHost
+    candidates: CandidateHost
+    wait: Callable[[float], None]
+    results: Path
+
+
+@dataclass
+class _Pace:
+    """Tells of each part of a measurement, with how long the rest will take."""
+
+    order: MeasureOrder
+    clock: Callable[[], datetime]
+    observe: Callable[[MeasureProgress], None]
+    begun: int = 0
+
+    @property
+    def lengths_s(self) -> tuple[float, ...]:
+        """How long each part takes, in their order."""
+        seconds = self.order.seconds
+        pool = (LOOK_S, *(SETTLE_S + seconds for _ in PROBE_JOBS))
+        if not self.order.disk_key:
+            return pool
+        return (*pool, half_of_fill_s(seconds), half_of_fill_s(seconds), *(seconds for _ in CANDIDATE_JOBS))
+
+    def begin(self, stage: Stage, number: int, count: int) -> None:
+        """See `measurement.Begin`."""
+        left_s, total_s = sum(self.lengths_s[self.begun :]), sum(self.lengths_s)
+        self.begun += 1
+        at = self.clock().isoformat(timespec="seconds")
+        self.observe(MeasureProgress(self.order.id, stage, number, count, at, left_s, total_s))
+
+
+def clean_up(host: MeasureHost) -> tuple[str, ...]:
+    """Remove what interrupted measurements left; the names of what was removed.
+
+    Raises:
+        HostError: one of them could not be removed; its record stays.
+    """
+    return (*clean_up_probes(host.probes), *clean_up_candidates(host.candidates))
+
+
+def unseen(progress: MeasureProgress) -> None:
+    """Watches nothing."""
+    del progress
+
+
+def measure(host: MeasureHost, order: MeasureOrder, observe: Callable[[MeasureProgress], None] = unseen) -> Measurement:
+    """Measure what was ordered. Everything is checked here, whoever gave the order. `observe` is told how far it is.
+
+    Raises:
+        OrderForeign, MeasurementRefused, MeasuredBefore: nothing was changed.
+        HostError: it could not be measured; what was made is gone, or its record stays for the next clean-up.
+    """
+    if not re.fullmatch(MEASURE_ID, order.id) or not 1 <= order.seconds <= LONGEST_S or order.test_bytes < 0:
+        raise OrderForeign
+    clean_up(host)
+    inventory = host.inventory()
+    pool = inventory.pool(order.pool_guid)
+    if pool is None:
+        raise MeasurementRefused((NoPool(order.pool_guid),))
+    if order.disk_key and inventory.disk(order.disk_key) is None:
+        raise MeasurementRefused((DiskGone(order.disk_key),))
+    vetoes = vetoes_on(host.candidates.runs.vetoes(inventory), "", pool.guid, order.disk_key)
+    if vetoes:
+        raise MeasurementRefused(vetoes)
+    begin = _Pace(order, host.probes.clock, observe).begin
+    begin(Stage.LOOK, 1, 1)
+    _check(host, pool)
+    claim_order(host.results, order.id)
+    probe = probe_pool(host.probes, pool, order.id, order.seconds, begin)
+    found = Measurement(order, probe, _test(host, inventory, pool, order, begin) if order.disk_key else None)
+    keep_measurement(host.results, found)
+    return found
+
+
+def _check(host: MeasureHost, pool: Pool) -> None:
+    """Refuse a pool that is unwell, full or busy; the last takes some seconds to see."""
+    refusals = tuple(against_probe(pool, None)) or tuple(against_probe(pool, _look(host, pool)))
+    if refusals:
+        raise MeasurementRefused(refusals)
+
+
+def _look(host: MeasureHost, pool: Pool) -> Sample | None:
+    sampler = host.sampler()
+    sampler.sample()
+    host.wait(LOOK_S)
+    return next((each for each in sampler.sample().samples if each.pool_guid == pool.guid), None)
+
+
+def _test(host: MeasureHost, inventory: Inventory, pool: Pool, order: MeasureOrder, begin: Begin) -> CandidateResult:
+    disk = inventory.disk(order.disk_key)
+    room = int(disk.identity.size_bytes * SHARE_FOR_TEST) if disk else 0
+    size = order.test_bytes or min(TEST_BYTES, room)
+    request = PlanRequest(pool.guid, (order.disk_key,), size, reserve_percent=0)
+    ids = PlanIds.fresh(request, uuid4, host.probes.clock(), order.id)
+    return measure_candidate(host.candidates, request, ids, order.seconds, begin)

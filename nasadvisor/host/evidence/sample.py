@@ -1,0 +1,194 @@
+"""The sampling service: read every counter, and tell what happened since the last reading.
+
+A reading must stay cheap, for it is done every few seconds: one program is started (`zpool iostat`), the rest are small
+files. What changes seldom (properties, which disk is below which vdev) is read again every few minutes, and at once
+when a pool's vdevs have changed.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from nasadvisor.domain.evidence.counters import Counters, PoolCounters, VdevCounters, samples_between
+from nasadvisor.domain.evidence.pool_facts import DatasetFacts, LeafFacts, PoolFacts, Tunables
+from nasadvisor.domain.evidence.reading import Reading
+from nasadvisor.domain.storage.inventory import Pool
+from nasadvisor.host.adapters.blockstat import device_at, disk_below, disk_fact, read_disk, read_nfs, read_written
+from nasadvisor.host.adapters.iostat import read_iostat
+from nasadvisor.host.adapters.kstat import read_arc, read_datasets, read_totals, read_txgs
+from nasadvisor.host.adapters.process import Command, Runner, Tool
+from nasadvisor.host.adapters.procfs import text_or_nothing
+from nasadvisor.host.errors import CommandTimedOut
+from nasadvisor.host.storage.machine import Machine
+
+FACTS_EVERY_S: Final = 300.0
+REST_S: Final = 600.0
+"""After `zpool iostat` hung: a new one every few seconds would only add to what hangs in the kernel."""
+
+ZFS_TIMEOUT_S: Final = 60.0
+COLUMNS: Final = "name,type,sync,logbias,recordsize,volblocksize,secondarycache,primarycache"
+NO_VALUE: Final = "-"
+
+Vdevs = Mapping[str, tuple[VdevCounters, ...]]
+"""The blocks of `zpool iostat`, by the pool's name."""
+
+
+@dataclass
+class Sampler:
+    """Remembers the last reading of one machine. Not for several threads at once."""
+
+    machine: Machine
+    tick: Callable[[], float] = time.monotonic
+    _last: Counters | None = None
+    _facts: tuple[PoolFacts, ...] = ()
+    _facts_read_s: float = 0.0
+    _rest_until_s: float = 0.0
+    _facts_shape: frozenset[tuple[str, str]] = frozenset()
+
+    def sample(self) -> Reading:
+        """Read the counters; the first call can only tell facts.
+
+        Raises:
+            HostError: OpenZFS could not be read.
+        """
+        if not self._kstats.exists():
+            return Reading()
+        if self.tick() < self._rest_until_s:
+            return Reading()
+        try:
+            vdevs = read_iostat(self.machine.runner)
+        except CommandTimedOut:
+            self._rest_until_s = self.tick() + REST_S
+            raise
+        news: tuple[PoolFacts, ...] = ()
+        if _shape(vdevs) != self._facts_shape or self.tick() - self._facts_read_s > FACTS_EVERY_S:
+            news = self._read_facts()
+            self._facts_shape = _shape(vdevs)
+        counters = self._read(vdevs)
+        samples = samples_between(self._last, counters) if self._last else ()
+        self._last = counters
+        return Reading(samples, news)
+
+    @property
+    def _kstats(self) -> Path:
+        return self.machine.roots.proc / "spl/kstat/zfs"
+
+    def _read_facts(self) -> tuple[PoolFacts, ...]:
+        self._facts = tuple(read_pool_facts(self.machine, pool) for pool in self.machine.pools.read())
+        self._facts_read_s = self.tick()
+        return self._facts
+
+    def _read(self, vdevs: Vdevs) -> Counters:
+        commits, writes = read_nfs(self.machine.roots.proc)
+        arc, levels = read_arc(self._kstats)
+        pools = tuple(self._read_pool(facts, vdevs, commits, writes) for facts in self._facts)
+        names = {name for pool in pools for name in pool.disks}
+        disks = {name: disk for name in names if (disk := read_disk(self.machine.roots.sys, name))}
+        return Counters(int(self.machine.clock().timestamp()), self.tick(), pools, disks, arc, levels)
+
+    def _read_pool(self, facts: PoolFacts, vdevs: Vdevs, nfs_commits: int, nfs_writes: int) -> PoolCounters:
+        directory, blocks = self._kstats / facts.name, vdevs.get(facts.name, ())
+        leaves = {leaf.guid: leaf for leaf in facts.leaves}
+        return PoolCounters(
+            guid=facts.guid,
+            name=facts.name,
+            datasets=tuple(read_datasets(directory)),
+            vdevs=tuple(self._with_bytes(vdev, leaves[vdev.guid]) for vdev in blocks if vdev.guid in leaves),
+            totals=replace(read_totals(directory), nfs_commits=nfs_commits, nfs_writes=nfs_writes),
+            txgs=read_txgs(directory),
+            disks=frozenset(leaf.disk for leaf in facts.leaves if leaf.disk),
+        )
+
+    def _with_bytes(self, vdev: VdevCounters, leaf: LeafFacts) -> VdevCounters:
+        """With what was written to an SSD: only they wear by it, and there can be a thousand hard disks."""
+        if leaf.rotational or not leaf.device:
+            return vdev
+        return replace(vdev, written_bytes=read_written(self.machine.roots.sys, leaf.device))
+
+
+def _shape(vdevs: Vdevs) -> frozenset[tuple[str, str]]:
+    """Which pools and vdevs there are."""
+    return frozenset((pool, vdev.guid) for pool, each in vdevs.items() for vdev in each)
+
+
+def read_pool_facts(machine: Machine, pool: Pool) -> PoolFacts:
+    """The properties, leaves and tunables of one pool.
+
+    Raises:
+        HostError: `zfs list` failed.
+    """
+    return PoolFacts(
+        guid=pool.guid,
+        name=pool.name,
+        read_at=machine.clock().isoformat(timespec="seconds"),
+        datasets=() if pool.suspended else read_dataset_facts(machine.runner, pool.name),
+        leaves=tuple(_leaves(pool, machine.roots.sys)),
+        tunables=read_tunables(machine.roots.sys, machine.roots.proc),
+    )
+
+
+def read_dataset_facts(runner: Runner, pool: str) -> tuple[DatasetFacts, ...]:
+    """The properties of every file system and volume of a pool.
+
+    Raises:
+        HostError: `zfs list` failed.
+    """
+    args = ("list", "-H", "-p", "-r", "-t", "filesystem,volume", "-o", COLUMNS, pool)
+    lines = runner.run(Command(Tool.ZFS, args, timeout_s=ZFS_TIMEOUT_S)).stdout.split("\n")
+    return tuple(_dataset(line.split("\t")) for line in lines if line.count("\t") == COLUMNS.count(","))
+
+
+def _dataset(cells: list[str]) -> DatasetFacts:
+    name, kind, sync, logbias, recordsize, volblocksize, secondarycache, primarycache = cells
+    block = volblocksize if kind == "volume" else recordsize
+    block_bytes = 0 if block == NO_VALUE else int(block)
+    return DatasetFacts(name, kind == "volume", sync, logbias, block_bytes, secondarycache, primarycache)
+
+
+def _leaves(pool: Pool, sys: Path) -> Iterable[LeafFacts]:
+    for vdev_class, tops in pool.by_class().items():
+        for leaf in (leaf for top in tops for leaf in top.leaves() if leaf.kind != "hole"):
+            device = device_at(sys, leaf.path)
+            disk = disk_below(sys, device)
+            yield LeafFacts(
+                guid=leaf.guid,
+                vdev_class=vdev_class,
+                name=leaf.path.rpartition("/")[2] or leaf.name,
+                disk=disk,
+                rotational=disk_fact(sys, disk, "queue/rotational") == "1" if disk else False,
+                write_cache=disk_fact(sys, disk, "queue/write_cache") if disk else "",
+                device=device,
+            )
+
+
+def read_tunables(sys: Path, proc: Path) -> Tunables:
+    """The module parameters that matter; a release without one has 0 there."""
+    folder = sys / "module/zfs/parameters"
+
+    def parameter(name: str) -> int:
+        try:
+            return int((folder / name).read_text())
+        except (OSError, ValueError):
+            return 0
+
+    return Tunables(
+        dirty_data_max_bytes=parameter("zfs_dirty_data_max"),
+        wrlog_data_max_bytes=parameter("zfs_wrlog_data_max"),
+        txg_timeout_s=parameter("zfs_txg_timeout") or 5,
+        l2arc_write_max_bytes=parameter("l2arc_write_max"),
+        l2arc_noprefetch=parameter("l2arc_noprefetch"),
+        arc_max_bytes=parameter("zfs_arc_max"),
+        memory_bytes=_memory_bytes(proc),
+        zfs_version=text_or_nothing(sys / "module/zfs/version"),
+    )
+
+
+def _memory_bytes(proc: Path) -> int:
+    """MemTotal of /proc/meminfo(5), which is in KiB."""
+    try:
+        first = (proc / "meminfo").read_text().partition("\n")[0].split()
+    except OSError:
+        return 0
+    return int(first[1]) * 1024 if first[:1] == ["MemTotal:"] else 0

@@ -1,0 +1,1 @@
+"""Asking disks for their health."""

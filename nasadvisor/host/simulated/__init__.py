@@ -1,0 +1,1 @@
+"""A host that only exists in memory, for looking at pages and for tests."""

@@ -1,0 +1,129 @@
+"""A host that only exists in memory: the executor for looking at pages and for tests, behind the same port.
+
+It applies actions with their own `forwards` and gives new vdevs guids, as OpenZFS would. It touches nothing.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from nasadvisor.domain.change.actions import (
+    PLANNED_GUID,
+    Action,
+    ClearSlice,
+    DeleteSlice,
+    DetachLog,
+    RemoveVdev,
+    RestoreTable,
+    RewindTable,
+    Slice,
+    UndoAction,
+)
+from nasadvisor.domain.change.commands import commands
+from nasadvisor.domain.change.looks import Look, Step
+from nasadvisor.domain.change.runs import CommandRan
+from nasadvisor.domain.change.table_area import Area
+from nasadvisor.domain.change.tables import OwnTable, disk_key_of
+from nasadvisor.domain.storage.inventory import Disk, HoldKind, Inventory, Partition, Pool, TableKind, Vdev
+from nasadvisor.host.change.gate import Permit
+
+FIRST_GUID = 9_000_000_000_000_000_001
+
+
+@dataclass
+class SimulatedExecutor:
+    """Keeps the inventory it is given up to date."""
+
+    state: Inventory
+    next_guid: int = FIRST_GUID
+    tables: dict[str, tuple[TableKind, str]] = field(default_factory=dict)
+
+    def inventory(self) -> Inventory:
+        """The simulated host now."""
+        return self.state
+
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+        """Every slice is empty here, and every table as the run left it."""
+        del inventory, own
+        disk = self.state.disk(disk_key_of(step))
+        if disk:
+            self.tables.setdefault(disk.key, (disk.table, disk.table_uuid))
+        return Look(table=Area(b"", b""))
+
+    def do(self, permit: Permit) -> tuple[CommandRan, ...]:
+        """Take an action's own word for its effect, and an undo action's effect out of the inventory."""
+        step = permit.spend()
+        match step:
+            case RemoveVdev(vdev_guid=guid) | DetachLog(vdev_guid=guid):
+                self._change_pool(step.pool_guid, guid)
+            case DeleteSlice(slice=piece):
+                self._change_disk(piece.disk_key, piece)
+            case RestoreTable(disk_key=key):
+                table, table_uuid = self.tables[key]
+                self._replace_disk(key, table=table, table_uuid=table_uuid)
+            case RewindTable() | ClearSlice():
+                return ()  # nothing is ever half done here
+            case _:
+                forwards = step.forwards(self.state)
+                self.state = replace(forwards, pools=tuple(self._named(pool) for pool in forwards.pools))
+        return _ran(step)
+
+    def _named(self, pool: Pool) -> Pool:
+        return replace(
+            pool,
+            logs=tuple(self._with_guids(top) for top in pool.logs),
+            caches=tuple(self._with_guids(top) for top in pool.caches),
+        )
+
+    def _with_guids(self, vdev: Vdev) -> Vdev:
+        guid = vdev.guid
+        if guid == PLANNED_GUID:
+            guid, self.next_guid = str(self.next_guid), self.next_guid + 1
+        return replace(vdev, guid=guid, children=tuple(self._with_guids(child) for child in vdev.children))
+
+    def _change_pool(self, pool_guid: str, vdev_guid: str) -> None:
+        pools = tuple(_without(pool, vdev_guid) if pool.guid == pool_guid else pool for pool in self.state.pools)
+        used = {leaf.path for pool in pools for vdev in pool.vdevs() for leaf in vdev.leaves()}
+        disks = tuple(_released(disk, used) for disk in self.state.disks)
+        self.state = replace(self.state, pools=pools, disks=disks)
+
+    def _change_disk(self, key: str, piece: Slice) -> None:
+        disk = self.state.disk(key)
+        if disk:
+            left = tuple(part for part in disk.partitions if part.partuuid != piece.partuuid)
+            self._replace_disk(key, partitions=left)
+
+    def _replace_disk(self, key: str, **changes: object) -> None:
+        disks = tuple(
+            replace(disk, **changes) if disk.key == key else disk  # type: ignore[arg-type]
+            for disk in self.state.disks
+        )
+        self.state = replace(self.state, disks=disks)
+
+
+def _without(pool: Pool, guid: str) -> Pool:
+    return replace(pool, logs=_pruned(pool.logs, guid), caches=_pruned(pool.caches, guid))
+
+
+def _pruned(tops: tuple[Vdev, ...], guid: str) -> tuple[Vdev, ...]:
+    """Without the vdev; a mirror of which one leg is left becomes that leg, with the mirror's guid, as in OpenZFS."""
+    kept = []
+    for top in tops:
+        children = tuple(child for child in top.children if child.guid != guid)
+        alone = len(children) == 1 < len(top.children)
+        if top.guid != guid:
+            kept.append(replace(children[0], guid=top.guid) if alone else replace(top, children=children))
+    return tuple(kept)
+
+
+def _released(disk: Disk, used: set[str]) -> Disk:
+    """Partitions that no pool uses any more are no longer held by one; other holds stay."""
+    return replace(disk, partitions=tuple(_freed(part, used) for part in disk.partitions))
+
+
+def _freed(part: Partition, used: set[str]) -> Partition:
+    if {part.path, *part.links} & used:
+        return part
+    return replace(part, holds=tuple(hold for hold in part.holds if hold.kind is not HoldKind.POOL))
+
+
+def _ran(action: Action | UndoAction) -> tuple[CommandRan, ...]:
+    return tuple(CommandRan(argv, 0, "(simulated)", "", 0.0) for argv in commands(action))

@@ -1,0 +1,112 @@
+"""Health that only exists in memory: made-up answers of smartctl for looking at pages, never about a real disk."""
+
+import json
+from datetime import datetime
+from typing import Any
+from zlib import crc32
+
+from nasadvisor.domain.health.sweep import DiskAnswer, Outcome, SelfTest, SweepReport
+from nasadvisor.domain.storage.inventory import Bus, Disk, Inventory
+from nasadvisor.host.health.sweep import HandOver, HealthServices, asked_disks
+from nasadvisor.stored.documents import pack
+
+HOURS_A_DAY = 24
+NVME_UNIT_BYTES = 512_000
+LBA_BYTES = 512
+
+
+def simulated_health(inventory: Inventory, now: datetime) -> HealthServices:
+    """Services that answer for every disk of the inventory."""
+
+    def sweep(hand_over: HandOver) -> SweepReport:
+        answers = tuple(simulated_answer(disk, now) for disk in asked_disks(inventory))
+        hand_over(answers)
+        keys = tuple(answer.disk_key for answer in answers)
+        at = now.isoformat(timespec="seconds")
+        return SweepReport(inventory.host.node, at, at, keys, read=len(keys))
+
+    def start_test(disk_key: str, test: SelfTest) -> None:
+        del disk_key, test
+
+    return HealthServices(sweep, start_test)
+
+
+def simulated_answer(disk: Disk, at: datetime, days_ago: float = 0) -> DiskAnswer:
+    """What a disk would have answered so many days before `at`; always the same for the same disk and age."""
+    document = simulated_smartctl(disk, days_ago)
+    taken_at = datetime.fromtimestamp(at.timestamp() - days_ago * HOURS_A_DAY * 3600, at.tzinfo)
+    return DiskAnswer(
+        disk_key=disk.key,
+        identity=disk.identity,
+        taken_at=taken_at.isoformat(timespec="seconds"),
+        outcome=Outcome.READ,
+        exit_status=0,
+        device_type="",
+        seconds=0.4,
+        smartctl=pack(json.dumps(document)),
+    )
+
+
+def simulated_smartctl(disk: Disk, days_ago: float) -> dict[str, Any]:
+    """A document in the shape of `smartctl -x -j`."""
+    chance = crc32(disk.key.encode())
+    hours = 9_000 + chance % 20_000 - round(days_ago * HOURS_A_DAY)
+    written = int(disk.identity.size_bytes * 0.12 * (0.2 + chance % 7) / 7 * hours / HOURS_A_DAY)
+    percent = min(255, written // (6 * disk.identity.size_bytes)) if not disk.rotational else 0
+    common: dict[str, Any] = {
+        "json_format_version": [1, 0],
+        "smartctl": {"version": [7, 4], "exit_status": 0},
+        "model_name": disk.identity.model,
+        "serial_number": disk.identity.serial,
+        "user_capacity": {"bytes": disk.identity.size_bytes},
+        "rotation_rate": 7200 if disk.rotational else 0,
+        "smart_status": {"passed": True},
+        "temperature": {"current": 31 + chance % 14},
+        "power_on_time": {"hours": hours},
+        "power_cycle_count": 20 + chance % 40,
+    }
+    return common | (_nvme(written, percent, hours) if disk.bus is Bus.NVME else _ata(disk, written, percent, hours))
+
+
+def _nvme(written: int, percent: int, hours: int) -> dict[str, Any]:
+    return {
+        "device": {"type": "nvme", "protocol": "NVMe"},
+        "nvme_smart_health_information_log": {
+            "critical_warning": 0,
+            "temperature": 40,
+            "available_spare": 100,
+            "available_spare_threshold": 10,
+            "percentage_used": percent,
+            "data_units_read": written // NVME_UNIT_BYTES,
+            "data_units_written": written // NVME_UNIT_BYTES,
+            "power_on_hours": hours,
+            "unsafe_shutdowns": 7,
+            "media_errors": 0,
+        },
+    }
+
+
+def _ata(disk: Disk, written: int, percent: int, hours: int) -> dict[str, Any]:
+    pages = [{"number": 1, "table": [_statistic(24, "Logical Sectors Written", written // LBA_BYTES)]}]
+    if not disk.rotational:
+        pages.append({"number": 7, "table": [_statistic(8, "Percentage Used Endurance Indicator", percent)]})
+    return {
+        "device": {"type": "sat", "protocol": "ATA"},
+        "ata_device_statistics": {"pages": pages},
+        "ata_smart_self_test_log": {
+            "extended": {
+                "table": [
+                    {
+                        "type": {"value": 1, "string": "Short offline"},
+                        "status": {"value": 0, "string": "Completed without error", "passed": True},
+                        "lifetime_hours": hours - 30,
+                    }
+                ]
+            }
+        },
+    }
+
+
+def _statistic(offset: int, name: str, value: int) -> dict[str, Any]:
+    flags = {"value": 192, "string": "V--- ", "valid": True, "normalized": False}
+    return {"offset": offset, "name": name, "size": 6, "value": value, "flags": flags}

@@ -1,0 +1,101 @@
+"""A host worker over a machine that exists only in memory: for looking at the pages, never on a real host.
+
+`celery -A nasadvisor.host.simulated.worker worker -Q host.<node>`; the environment variable
+NASADVISOR_SIMULATED_MACHINE names an inventory document, and <node> is the one in it.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress
+from nasadvisor.domain.evidence.reading import Reading
+from nasadvisor.domain.evidence.tracing import WaitingPrograms
+from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.host.change.gate import Permit, Ran
+from nasadvisor.host.change.runs import RunHost
+from nasadvisor.host.config import load_config
+from nasadvisor.host.errors import HostError
+from nasadvisor.host.health.sweep import HealthServices
+from nasadvisor.host.simulated.executor import SimulatedExecutor
+from nasadvisor.host.simulated.samples import simulated_facts, simulated_sample, simulated_waiting
+from nasadvisor.host.simulated.smart import simulated_health
+from nasadvisor.host.tasks import HostTasks, celery_app, queue_to_console
+from nasadvisor.host.timer import repeat_in_worker
+from nasadvisor.stored.documents import from_json
+
+STEP_S = 0.7
+"""How long a step pretends to take, so that progress can be seen."""
+
+
+@dataclass
+class SlowExecutor(SimulatedExecutor):
+    """Takes its time."""
+
+    def do(self, permit: Permit) -> Ran:
+        """See `SimulatedExecutor.do`."""
+        time.sleep(STEP_S)
+        return super().do(permit)
+
+
+def now() -> datetime:
+    """The time in UTC."""
+    return datetime.now(UTC)
+
+
+def look() -> Inventory:
+    """The simulated machine, read just now."""
+    return replace(executor.inventory(), read_at=now().isoformat(timespec="seconds"))
+
+
+def sample() -> Reading:
+    """What might have happened on the simulated machine since the last time."""
+    at = int(now().timestamp())
+    inventory = executor.inventory()
+    since = {True: 0, False: None}
+    samples = tuple(simulated_sample(pool, at, log_since=since[bool(pool.logs)]) for pool in inventory.pools)
+    return Reading(samples, tuple(simulated_facts(inventory, pool) for pool in inventory.pools))
+
+
+def measure(order: MeasureOrder, observe: Callable[[MeasureProgress], None]) -> Measurement:
+    """Nothing can be measured on a machine that is not there."""
+    del observe
+    raise NotSimulated(order.pool_guid)
+
+
+def watch_waiting() -> WaitingPrograms:
+    """What tracing might tell, after a moment."""
+    time.sleep(STEP_S)
+    return simulated_waiting(now().isoformat(timespec="seconds"))
+
+
+class NotSimulated(HostError):  # noqa: N818 - named for what happened
+    """Measurements by writing need a real machine."""
+
+    def __init__(self, pool_guid: str) -> None:
+        super().__init__(f"This host is simulated, so there is nothing to measure on pool {pool_guid}.")
+
+
+machine = from_json(Inventory, Path(os.environ["NASADVISOR_SIMULATED_MACHINE"]).read_text(encoding="utf-8"))
+executor = SlowExecutor(machine)
+config = replace(load_config(), node=machine.host.node)
+app = celery_app(config)
+tasks = HostTasks(
+    app,
+    config.node,
+    look,
+    RunHost(config.node, config.journals, (config.lock_path,), lambda _: executor, now),
+    sample,
+    measure,
+    HealthServices(
+        lambda hand_over: simulated_health(look(), now()).sweep(hand_over),
+        lambda key, test: simulated_health(look(), now()).start_test(key, test),
+    ),
+    watch_waiting,
+    queue_to_console(config),
+)
+tasks.register()
+repeat_in_worker(tasks.end_trials, first_after_s=0)  # as on a real host, but from the start on

@@ -1,0 +1,1 @@
+"""Reading the machine: what it is made of, and one frozen picture of it."""
