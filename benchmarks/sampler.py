@@ -22,7 +22,7 @@ from nasadvisor.host.evidence.sample import COLUMNS, Sampler
 from nasadvisor.host.storage.machine import Machine
 from nasadvisor.stored.documents import to_document
 from nasadvisor.stored.packing import NameTable, pack_activity, pack_latency
-from tests.unit.evidence.kstats import ZIL, FakeSystem, iostat_block, txgs
+from tests.unit.domain.evidence.kstats import ZIL, FakeSystem, iostat_block, txgs
 from tests.unit.fakes import FakeRunner
 
 EVERY_S = 10

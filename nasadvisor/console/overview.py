@@ -19,7 +19,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     """Findings, pools, free SSDs and recent runs of the node."""
     node = current_node(request)
     if node is None:
-        return render(request, "console/no_node.html")
+        return render(request, "fleet/no_node.html")
     inventory = node.inventory
     notices = notices_for(node, inventory, contact_of(node, timezone.now()))
     runs = StoredRun.objects.filter(node=node)[:RECENT_RUNS]

@@ -26,8 +26,8 @@ from nasadvisor.stored.documents import to_document
 from tests.browser.conftest import PASSWORD, Desk
 from tests.browser.test_looks import WIDTHS, overflow, picture, violations
 from tests.evidence.picture import RECORDED
-from tests.unit.console.test_evidence import applied_run, fill
-from tests.unit.console.test_measuring import load, measured, store, tell_health
+from tests.unit.console.evidence.test_evidence import applied_run, fill
+from tests.unit.console.evidence.test_measuring import load, measured, store, tell_health
 from tests.unit.machines import TANK
 
 IMAGES = Path(__file__).parents[2] / "docs/images"

@@ -3,55 +3,55 @@
 from typing import Final
 
 DOMAIN: Final = (
-    "tests/unit/domain/never",
-    "tests/unit/domain/test_plan.py",
-    "tests/unit/domain/test_refusals.py",
-    "tests/unit/domain/test_replace_log_leg.py",
-    "tests/unit/domain/test_undo.py",
-    "tests/unit/domain/test_undo_steps.py",
-    "tests/unit/domain/test_cleaning.py",
+    "tests/unit/domain/change/never",
+    "tests/unit/domain/change/test_plan.py",
+    "tests/unit/domain/change/test_refusals.py",
+    "tests/unit/domain/change/test_replace_log_leg.py",
+    "tests/unit/domain/change/test_undo.py",
+    "tests/unit/domain/change/test_undo_steps.py",
+    "tests/unit/domain/change/test_cleaning.py",
 )
-RUNS: Final = ("tests/unit/runs/test_gate_asks.py", "tests/unit/runs/test_runs.py")
-JOURNAL: Final = ("tests/unit/runs/test_journal.py", "tests/unit/runs/test_damaged.py")
-EXECUTOR: Final = ("tests/unit/runs/test_executor.py", "tests/unit/runs/test_table_writing.py")
+RUNS: Final = ("tests/unit/host/change/test_gate_asks.py", "tests/unit/host/change/test_runs.py")
+JOURNAL: Final = ("tests/unit/host/change/test_journal.py", "tests/unit/host/change/test_damaged.py")
+EXECUTOR: Final = ("tests/unit/host/change/test_executor.py", "tests/unit/host/change/test_table_writing.py")
 BYTES: Final = (
-    "tests/unit/domain/never/test_10_undo_only_ours.py",
-    "tests/unit/runs/test_gate_asks.py",
-    "tests/unit/runs/test_table_writing.py",
+    "tests/unit/domain/change/never/test_10_undo_only_ours.py",
+    "tests/unit/host/change/test_gate_asks.py",
+    "tests/unit/host/change/test_table_writing.py",
 )
 """What is asked of the bytes themselves."""
 
 TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/change/checks": DOMAIN,
     "domain/change/undo_checks": DOMAIN,
-    "domain/change/undo": (*DOMAIN, "tests/unit/domain/test_lifecycle.py"),
+    "domain/change/undo": (*DOMAIN, "tests/unit/domain/change/test_runs.py"),
     "domain/change/plan": DOMAIN,
-    "domain/storage/gaps": ("tests/unit/domain/test_gaps.py",),
-    "domain/storage/gpt": ("tests/unit/host/test_gpt.py",),
-    "domain/change/effects": ("tests/unit/domain/test_landed.py",),
-    "domain/change/runs": ("tests/unit/domain/test_lifecycle.py", "tests/unit/domain/test_trial.py"),
-    "domain/change/refusals": ("tests/unit/domain/test_refusals.py",),
+    "domain/storage/gaps": ("tests/unit/domain/storage/test_gaps.py",),
+    "domain/storage/gpt": ("tests/unit/domain/storage/test_gpt.py",),
+    "domain/change/effects": ("tests/unit/domain/change/test_effects.py",),
+    "domain/change/runs": ("tests/unit/domain/change/test_runs.py", "tests/unit/domain/change/test_trial.py"),
+    "domain/change/refusals": ("tests/unit/domain/change/test_refusals.py",),
     "domain/change/looks": BYTES,
-    "domain/change/tables": ("tests/unit/domain/test_tables.py",),
-    "domain/change/table_area": ("tests/unit/domain/test_table_area.py",),
-    "domain/change/table_steps": ("tests/unit/domain/test_table_steps.py",),
+    "domain/change/tables": ("tests/unit/domain/change/test_tables.py",),
+    "domain/change/table_area": ("tests/unit/domain/change/test_table_area.py",),
+    "domain/change/table_steps": ("tests/unit/domain/change/test_table_steps.py",),
     "domain/change/traces": RUNS,
     "domain/change/undo_skips": RUNS,
-    "host/change/apply": ("tests/unit/runs/test_applying.py", *RUNS),
+    "host/change/apply": ("tests/unit/host/change/test_applying.py", *RUNS),
     "host/change/undo": RUNS,
     "host/change/executor": EXECUTOR,
-    "host/change/gate": ("tests/unit/runs/test_gate.py", "tests/unit/runs/test_gate_asks.py"),
+    "host/change/gate": ("tests/unit/host/change/test_gate.py", "tests/unit/host/change/test_gate_asks.py"),
     "host/change/look": EXECUTOR,
     "host/change/steps": RUNS,
     "host/change/journal": JOURNAL,
     "host/change/chain": JOURNAL,
     "host/change/runs": RUNS,
-    "host/evidence/measuring/leftovers": ("tests/unit/evidence/test_probe.py",),
-    "host/tasks": ("tests/unit/runs/test_tasks.py",),
-    "host/adapters/process": ("tests/unit/host/test_process.py", "tests/unit/host/test_allowed.py"),
-    "host/adapters/allowed": ("tests/unit/host/test_allowed.py", "tests/unit/host/test_process.py"),
-    "host/adapters/blockdev": ("tests/unit/host/test_blockdev.py",),
-    "host/adapters/zpool_add": ("tests/unit/host/test_zpool_add.py",),
-    "host/adapters/holds": ("tests/unit/host/test_holds.py",),
+    "host/evidence/measuring/leftovers": ("tests/unit/host/evidence/test_measuring.py",),
+    "host/tasks": ("tests/unit/host/change/test_tasks.py",),
+    "host/adapters/process": ("tests/unit/host/adapters/test_process.py", "tests/unit/host/adapters/test_allowed.py"),
+    "host/adapters/allowed": ("tests/unit/host/adapters/test_allowed.py", "tests/unit/host/adapters/test_process.py"),
+    "host/adapters/blockdev": ("tests/unit/host/adapters/test_blockdev.py",),
+    "host/adapters/zpool_add": ("tests/unit/host/adapters/test_zpool_add.py",),
+    "host/adapters/holds": ("tests/unit/host/adapters/test_holds.py",),
 }
 """By module or package under nasadvisor/: the tests that are run for its mutants."""

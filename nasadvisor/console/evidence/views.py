@@ -38,7 +38,7 @@ def evidence(request: HttpRequest) -> HttpResponse:
     """Every pool with its verdicts; where there is one pool, that one."""
     node = current_node(request)
     if node is None:
-        return render(request, "console/no_node.html", {"section": "evidence"})
+        return render(request, "fleet/no_node.html", {"section": "evidence"})
     inventory = node.inventory
     pools = inventory.pools if inventory else ()
     if len(pools) == 1:

@@ -58,7 +58,7 @@ def forget(request: HttpRequest, name: str) -> HttpResponse:
             messages.success(request, _("%(node)s was forgotten.") % {"node": node.name})
             return redirect("settings")
     context = {"node": node, "runs": node.runs.count(), "form": form, "section": "settings"}
-    return render(request, "console/forget.html", context)
+    return render(request, "fleet/forget.html", context)
 
 
 def may_be_forgotten(node: Node, now: datetime) -> bool:

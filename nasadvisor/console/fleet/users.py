@@ -44,7 +44,7 @@ def users(request: HttpRequest) -> HttpResponse:
     found = User.objects.select_related("platform_account").prefetch_related("groups").order_by("username")
     everybody = [(user, role_of(user)) for user in found]
     context = {"form": form, "everybody": everybody, "roles": UserRole.choices, "section": "settings"}
-    return render(request, "console/users.html", context)
+    return render(request, "fleet/users.html", context)
 
 
 @admin_required
@@ -80,7 +80,7 @@ def reset_password(request: HttpRequest, user_id: int) -> HttpResponse:
         form.save()
         messages.success(request, _("%(user)s has a new password.") % {"user": user.get_username()})
         return redirect("users")
-    return render(request, "console/reset_password.html", {"form": form, "somebody": user, "section": "settings"})
+    return render(request, "fleet/reset_password.html", {"form": form, "somebody": user, "section": "settings"})
 
 
 def _somebody_else(request: HttpRequest, user_id: int) -> User | None:

@@ -28,7 +28,7 @@ def alerts(request: HttpRequest) -> HttpResponse:
     """What is open on the node, the worst first, then what is over."""
     node = current_node(request)
     if node is None:
-        return render(request, "console/no_node.html", {"section": "alerts"})
+        return render(request, "fleet/no_node.html", {"section": "alerts"})
     found = StoredAlert.objects.filter(node=node)
     opened = found.exclude(state=AlertStates.RECOVERED).order_by(NEW_FIRST, WORST_FIRST, "-began_at")
     over = Paginator(found.filter(state=AlertStates.RECOVERED), PER_PAGE).get_page(request.GET.get("page"))

@@ -57,7 +57,7 @@ def wear(request: HttpRequest) -> HttpResponse:
     """Every drive of the node, the one that wears out first on top."""
     node = current_node(request)
     if node is None:
-        return render(request, "console/no_node.html", {"section": "wear"})
+        return render(request, "fleet/no_node.html", {"section": "wear"})
     fleet = _fleet(request, StoredDisk.objects.filter(node=node))
     context = {
         "node": node,

@@ -1,4 +1,4 @@
-"""Drawings of pools and disks: typed content for the partials `console/_pool.html` and `console/_disk_scale.html`.
+"""Drawings of pools and disks: typed content for the partials `storage/_pool.html` and `storage/_disk_scale.html`.
 
 A pool as it is and a pool as a plan leaves it (`Plan.after`) are drawn alike; vdevs that OpenZFS has yet to create
 carry the guid `PLANNED_GUID` and are marked as new.

@@ -62,7 +62,7 @@ def disks(request: HttpRequest) -> HttpResponse:
     """Every disk of the node, grouped by use."""
     node = current_node(request)
     if node is None:
-        return render(request, "console/no_node.html", {"section": "disks"})
+        return render(request, "fleet/no_node.html", {"section": "disks"})
     inventory = node.inventory
     context = {
         "node": node,
@@ -70,7 +70,7 @@ def disks(request: HttpRequest) -> HttpResponse:
         "groups": (lambda: group_disks(inventory)) if inventory else (),
         "section": "disks",
     }
-    return render(request, "console/disks.html", context)
+    return render(request, "storage/disks.html", context)
 
 
 def disk(request: HttpRequest, key: str) -> HttpResponse:
@@ -93,7 +93,7 @@ def disk(request: HttpRequest, key: str) -> HttpResponse:
         "refusal": reason_against(found),
         "section": "disks",
     }
-    return render(request, "console/disk.html", context)
+    return render(request, "storage/disk.html", context)
 
 
 def is_free(disk: Disk) -> bool:

@@ -23,7 +23,7 @@ def pools(request: HttpRequest) -> HttpResponse:
     """Every pool of the node, to compare."""
     node = current_node(request)
     if node is None:
-        return render(request, "console/no_node.html", {"section": "pools"})
+        return render(request, "fleet/no_node.html", {"section": "pools"})
     inventory = node.inventory
     context = {
         "node": node,
@@ -31,7 +31,7 @@ def pools(request: HttpRequest) -> HttpResponse:
         "pools": draw_pools(inventory) if inventory else (),
         "section": "pools",
     }
-    return render(request, "console/pools.html", context)
+    return render(request, "storage/pools.html", context)
 
 
 def pool_or_404(request: HttpRequest, guid: str) -> tuple[Node, Inventory, Pool]:
@@ -68,4 +68,4 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "runs": [row_of(run) for run in StoredRun.objects.filter(node=node, pool_guid=guid)[:RUNS_SHOWN]],
         "section": "pools",
     }
-    return render(request, "console/pool.html", context)
+    return render(request, "storage/pool.html", context)

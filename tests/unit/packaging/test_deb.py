@@ -14,8 +14,8 @@ from nasadvisor.host.change.runs import apply_plan, undo_run
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.stored import kinds
+from tests.unit.host.change.conftest import Bench, Killed, killer
 from tests.unit.machines import home_server
-from tests.unit.runs.conftest import Bench, Killed, killer
 
 ROOT = Path(__file__).parents[3]
 PACKAGING = ROOT / "packaging"

@@ -9,8 +9,8 @@ from types import ModuleType
 import pytest
 
 from nasadvisor.host.simulated.executor import SimulatedExecutor
+from tests.unit.host.change.conftest import Bench
 from tests.unit.machines import home_server
-from tests.unit.runs.conftest import Bench
 
 DUMMY = Path(__file__).parents[2] / "fixtures" / "dummy_platform"
 

@@ -20,8 +20,8 @@ from nasadvisor.stored.documents import from_document, to_document
 from plugins.contract import VersionRange
 from plugins.registry import find
 from tests.unit.fakes import FakeRunner
+from tests.unit.host.change.conftest import Bench, Killed, killer
 from tests.unit.machines import NVME1, NVME2, TANK, home_server
-from tests.unit.runs.conftest import Bench, Killed, killer
 
 ROOT = Path(__file__).parents[3]
 WHY = Refused("dummy-veto", "The dummy does not want it.")

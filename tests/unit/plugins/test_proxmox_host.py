@@ -21,8 +21,8 @@ from plugins.contract.host import Certificate, Task
 from plugins.proxmox.guests import parse_storages, zfs_mounts
 from plugins.proxmox.host import SCRIPTS, ProxmoxHost
 from tests.unit.fakes import FakeRunner
+from tests.unit.host.change.conftest import Bench
 from tests.unit.machines import NVME1, home_server
-from tests.unit.runs.conftest import Bench
 
 VERSION = "dpkg-query '--showformat=${Version}' --show pve-manager"
 

@@ -11,7 +11,7 @@ from nasadvisor.host.change.runs import RunHost, apply_plan, undo_run
 from nasadvisor.host.fleet.certificate import bring, is_renewed
 from nasadvisor.host.fleet.task_log import KEPT, TaskLog
 from plugins.contract.host import Certificate, Task
-from tests.unit.runs.conftest import Bench, Killed, killer
+from tests.unit.host.change.conftest import Bench, Killed, killer
 
 
 def watched(bench: Bench, tasks: list[Task], folder: str = "tasks") -> RunHost:

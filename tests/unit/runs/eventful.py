@@ -16,8 +16,8 @@ from nasadvisor.host.change.gate import Permit
 from nasadvisor.host.change.journal import Journal
 from nasadvisor.host.errors import CommandFailed
 from nasadvisor.host.simulated.executor import SimulatedExecutor
+from tests.unit.host.change.conftest import Bench, rechained
 from tests.unit.machines import NVME1, TANK
-from tests.unit.runs.conftest import Bench, rechained
 
 LOG = PlanRequest(TANK, (NVME1,), 4 * GIB)
 """Three steps: a table, a slice, a log."""

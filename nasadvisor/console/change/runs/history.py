@@ -47,7 +47,7 @@ def history(request: HttpRequest) -> HttpResponse:
         "state": state,
         "pool": request.GET.get("pool", ""),
     }
-    return render(request, "runs/history.html", context)
+    return render(request, "change/runs/history.html", context)
 
 
 def row_of(stored: StoredRun) -> HistoryRow:

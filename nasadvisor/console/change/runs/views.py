@@ -35,8 +35,8 @@ def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
     try:
         status = status_of(stored, timezone.now())
     except DocumentError:
-        return render(request, "runs/unreadable.html", {"stored": stored, "section": "history"})
-    return render(request, "runs/detail.html", {**_context(status), "section": "history"})
+        return render(request, "change/runs/unreadable.html", {"stored": stored, "section": "history"})
+    return render(request, "change/runs/detail.html", {**_context(status), "section": "history"})
 
 
 def fragment(request: HttpRequest, run_id: UUID) -> HttpResponse:
@@ -44,7 +44,7 @@ def fragment(request: HttpRequest, run_id: UUID) -> HttpResponse:
     status = _status(run_id)
     if request.GET.get("shown") == status.version:
         return HttpResponse(status=NO_NEWS)
-    return render(request, "runs/_run.html", _context(status))
+    return render(request, "change/runs/_run.html", _context(status))
 
 
 @operator_required
@@ -53,7 +53,7 @@ def undo(request: HttpRequest, run_id: UUID) -> HttpResponse:
     status = _status(run_id)
     if not status.can_undo:
         return redirect("run-detail", run_id)
-    return _ask(request, status, hosts.undo_run, "runs/undo.html")
+    return _ask(request, status, hosts.undo_run, "change/runs/undo.html")
 
 
 @operator_required
@@ -62,7 +62,7 @@ def finish(request: HttpRequest, run_id: UUID) -> HttpResponse:
     status = _status(run_id)
     if not status.can_finish:
         return redirect("run-detail", run_id)
-    return _ask(request, status, hosts.finish_run, "runs/finish.html")
+    return _ask(request, status, hosts.finish_run, "change/runs/finish.html")
 
 
 @operator_required
@@ -71,7 +71,7 @@ def keep(request: HttpRequest, run_id: UUID) -> HttpResponse:
     status = _status(run_id)
     if not status.can_keep:
         return redirect("run-detail", run_id)
-    return _ask(request, status, hosts.keep_run, "runs/keep.html")
+    return _ask(request, status, hosts.keep_run, "change/runs/keep.html")
 
 
 def _context(status: RunStatus) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def preview(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     shown = preview_of(stored.plan, inventory, cautions) if inventory and not refusal else None
     wear = wear_of(stored.plan, stored.node, inventory, timezone.now()) if inventory and shown else None
     context = {**_context(stored, WizardStep.PREVIEW), "preview": shown, "refusal": refusal, "wear": wear}
-    return render(request, "wizard/preview.html", context)
+    return render(request, "change/wizard/preview.html", context)
 
 
 @operator_required
@@ -63,7 +63,7 @@ def apply(request: HttpRequest, plan_id: UUID) -> HttpResponse:
             drop_draft(request.session, stored.plan.request.pool_guid)
             return redirect("run-detail", plan_id)
     context = {**_context(stored, WizardStep.APPLY), "form": form, "refusal": refusal}
-    return render(request, "wizard/apply.html", context)
+    return render(request, "change/wizard/apply.html", context)
 
 
 def proof(request: HttpRequest, plan_id: UUID) -> HttpResponse:
@@ -86,7 +86,7 @@ def proof(request: HttpRequest, plan_id: UUID) -> HttpResponse:
         "progress": run_progress(stored, WizardStep.PROOF),
         "report": report_of(stored, timezone.now()),
     }
-    return render(request, "wizard/proof.html", context)
+    return render(request, "change/wizard/proof.html", context)
 
 
 def run_progress(stored: StoredRun, step: WizardStep) -> tuple[ProgressItem, ...]:

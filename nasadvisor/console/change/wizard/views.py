@@ -56,7 +56,7 @@ def pools(request: HttpRequest) -> HttpResponse:
     inventory = node.inventory if node else None
     choices = pool_choices(inventory, node.platform.vetoes) if node and inventory else ()
     context = {"choices": choices, "node": node, "chosen": "", "progress": progress(WizardStep.POOL)}
-    return render(request, "wizard/pools.html", context)
+    return render(request, "change/wizard/pools.html", context)
 
 
 @operator_required
@@ -75,7 +75,7 @@ def start(request: HttpRequest, pool_guid: str) -> HttpResponse:
             "chosen": pool_guid,
             "progress": progress(WizardStep.POOL),
         }
-        return render(request, "wizard/pools.html", context)
+        return render(request, "change/wizard/pools.html", context)
     if way.refusal:
         return redirect("wizard-start", pool_guid)
     save_draft(request.session, _draft_for(way, place))
@@ -107,7 +107,7 @@ def devices(request: HttpRequest, pool_guid: str) -> HttpResponse:
         "unusable_count": len(unusable),
         "pool_choice": pool_choice(_pool_to_add_to(place), place.inventory, place.node.platform.vetoes),
     }
-    return render(request, "wizard/devices.html", context)
+    return render(request, "change/wizard/devices.html", context)
 
 
 @require_POST
@@ -121,7 +121,7 @@ def devices_summary(request: HttpRequest, pool_guid: str) -> HttpResponse:
     choices = disk_choices(place.inventory, place.pool, place.draft, place.node.platform.vetoes)
     chosen = _chosen(request, DevicesForm(request.POST, choices, place.draft))
     context = {"place": place, "summary": _summary(replace(place, draft=chosen))}
-    return render(request, "wizard/_summary.html", context)
+    return render(request, "change/wizard/_summary.html", context)
 
 
 @operator_required
@@ -146,7 +146,7 @@ def layout(request: HttpRequest, pool_guid: str) -> HttpResponse:
         "cache_slider": slider_for(draft.cache_disks, place.inventory),
         "seen": watched(series_of(place.node, pool_guid), timezone.now()),
     }
-    return render(request, "wizard/layout.html", context)
+    return render(request, "change/wizard/layout.html", context)
 
 
 @require_POST
@@ -160,7 +160,7 @@ def layout_drawing(request: HttpRequest, pool_guid: str) -> HttpResponse:
         draft = form.changed_draft()
         save_draft(request.session, draft)
     context = {**_layout_context(form, layout_of(draft, place.inventory)), "place": place}
-    return render(request, "wizard/_layout_answer.html", context)
+    return render(request, "change/wizard/_layout_answer.html", context)
 
 
 def _chosen(request: HttpRequest, form: DevicesForm) -> Draft:

@@ -65,7 +65,7 @@ def add_host(request: HttpRequest) -> HttpResponse:
         "listen_command": f"{settings.MANAGE_COMMAND} listen --address {_name_of_this_console(request)}",
         "section": "settings",
     }
-    return render(request, "console/add_host.html", context)
+    return render(request, "fleet/add_host.html", context)
 
 
 @admin_required

@@ -1,0 +1,132 @@
+"""`nasadvisor advise`: samples of its own, verdicts with evidence, and nothing said that was not seen."""
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.evidence.reading import Reading
+from nasadvisor.domain.evidence.samples import Sample
+from nasadvisor.domain.evidence.tracing import ProcessCalls, WaitingPrograms, by_program
+from nasadvisor.host.errors import ToolMissing
+from tests.unit.cli.conftest import Shell
+from tests.unit.domain.evidence.pools import async_writers, facts, readers, sync_writers
+from tests.unit.machines import TANK
+
+
+@dataclass
+class Recorded:
+    """A sampler that tells the same each time; the first reading has only facts."""
+
+    sample_told: Sample
+    facts_told: PoolFacts
+    readings: int = 0
+    facts: list[PoolFacts] = field(default_factory=list)
+
+    def sample(self) -> Reading:
+        self.readings += 1
+        if self.readings == 1:
+            return Reading((), (replace(self.facts_told, guid=TANK),))
+        return Reading((replace(self.sample_told, pool_guid=TANK, at=self.readings),))
+
+
+@pytest.fixture
+def busy(shell: Shell) -> Shell:
+    shell.sampler = Recorded(sync_writers(seconds=5), facts())
+    return shell
+
+
+def test_it_watches_as_long_as_asked(busy: Shell) -> None:
+    result = busy.run("advise", "tank", "--seconds", "22", "--every", "5")
+    assert result.exit_code == 0, result.output
+    assert busy.waited == [5, 5, 5, 5, 2]
+    assert busy.sampler.readings == 6
+
+
+def test_it_prints_the_verdict_its_rule_and_the_evidence(busy: Shell) -> None:
+    output = busy.run("advise", "tank").output
+    assert "Log (SLOG): helps" in output
+    assert "Rule: slow-commits" in output
+    assert "60/s  [zil_commit_count]" in output
+    assert "tank/db" in output
+    assert "because at most" in " ".join(output.split())
+    assert "only" in output
+
+
+def test_in_json_it_says_the_same(busy: Shell) -> None:
+    document = busy.json("advise", "tank")
+    assert [each["answer"] for each in document["verdicts"]] == ["helps", "cannot-tell"]
+    assert document["verdicts"][0]["rule"]["code"] == "slow-commits"
+    assert document["datasets"][0]["reach"] == "log"
+    assert document["recommended"]["log"]["is_measured"] is True
+
+
+def test_it_says_what_a_log_and_a_cache_would_write_a_day(busy: Shell) -> None:
+    output = " ".join(busy.run("advise", "tank").output.split())
+    assert "Each side of a log: 106.2 GB." in output
+    assert "2899.1 GB at the feed limit" in output
+
+
+def test_in_json_it_says_what_they_would_write_a_day(busy: Shell) -> None:
+    assert round(busy.json("advise", "tank")["written_per_day"]["log"] / 10**9, 1) == 106.2
+
+
+def test_a_quiet_pool_is_told_as_such(shell: Shell) -> None:
+    shell.sampler = Recorded(async_writers(seconds=5), facts())
+    assert "Log (SLOG): no gain" in shell.run("advise", "tank").output
+
+
+def test_a_cache_that_helps_comes_after_memory(shell: Shell) -> None:
+    shell.sampler = Recorded(readers(seconds=5), facts())
+    output = " ".join(shell.run("advise", "tank").output.split())
+    assert "Cache (L2ARC): helps" in output
+    assert "First: More memory would do the same" in output
+    assert "Caches together: 40G" in output
+
+
+def test_an_unknown_pool_is_a_mistake_and_nothing_is_watched(busy: Shell) -> None:
+    result = busy.run("advise", "nothing")
+    assert result.exit_code == 2
+    assert busy.waited == []
+
+
+def test_a_pool_that_was_exported_meanwhile_is_said_so(shell: Shell) -> None:
+    shell.sampler = Recorded(sync_writers(seconds=5), facts())
+    result = shell.run("advise", "archive")
+    assert result.exit_code == 3
+    assert "not imported all the time" in result.output
+
+
+def traced() -> WaitingPrograms:
+    calls = (ProcessCalls(812, "fio", 40, 40, 40, 400_000_000), ProcessCalls(990, "rsync", 5))
+    return WaitingPrograms("2026-08-25T20:00:00+00:00", 20, by_program(calls))
+
+
+def test_unasked_it_traces_nothing(busy: Shell) -> None:
+    assert busy.json("advise", "tank")["waiting"] is None
+
+
+def test_it_traces_which_programs_wait(busy: Shell) -> None:
+    busy.watch_waiting = traced
+    output = busy.run("advise", "tank", "--programs").output
+    assert "Which programs wait (whole host, 20 s)" in output
+    assert [line.split() for line in output.splitlines() if "812" in line or "990" in line] == [
+        ["fio", "1", "812", "2.0", "2.0", "10", "ms"],
+        ["rsync", "1", "990", "0.2", "0.0", "never"],
+    ]
+
+
+def test_in_json_it_says_which_programs_wait(busy: Shell) -> None:
+    busy.watch_waiting = traced
+    programs = busy.json("advise", "tank", "--programs")["waiting"]["programs"]
+    assert [each["program"] for each in programs] == ["fio", "rsync"]
+
+
+def test_without_a_tracer_it_says_what_to_install(busy: Shell) -> None:
+    def untraced() -> WaitingPrograms:
+        raise ToolMissing("bpftrace", "bpftrace", ("/usr/bin",))
+
+    busy.watch_waiting = untraced
+    result = busy.run("advise", "tank", "--programs")
+    assert result.exit_code != 0
+    assert "Install the package bpftrace" in " ".join(result.output.split())

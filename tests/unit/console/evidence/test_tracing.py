@@ -1,0 +1,96 @@
+"""Which programs wait, on the page of a pool: asked for by an operator, told by the host."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from nasadvisor.console import tasks
+from nasadvisor.console.evidence.models import ANSWER_WITHIN, StoredWaiting
+from nasadvisor.console.models import Node
+from nasadvisor.domain.evidence.tracing import WaitingPrograms
+from nasadvisor.host.errors import ToolMissing
+from nasadvisor.host.simulated.samples import simulated_waiting
+from nasadvisor.stored.documents import DocumentError, Json, to_document
+from tests.unit.console.conftest import Sent
+from tests.unit.console.evidence.test_evidence import fill, page
+from tests.unit.machines import TANK
+
+POOL = f"/evidence/{TANK}/"
+TRACE = f"/evidence/{TANK}/trace/"
+PART = f"/evidence/{TANK}/waiting/"
+
+
+def told() -> Json:
+    return to_document(simulated_waiting(timezone.now().isoformat(timespec="seconds")))
+
+
+def test_an_operator_asks_and_sees_what_the_host_tells(operator: Client, sent: list[Sent]) -> None:
+    fill(hours=0.1)
+    assert "Trace for 20 seconds" in page(operator, POOL)
+    assert operator.post(TRACE).status_code == 302
+    assert [(each.task, each.queue) for each in sent] == [("host.watch_waiting", "host.nas")]
+    assert "Tracing." in page(operator, PART)
+    assert 'hx-trigger="every 2s"' in page(operator, PART)
+    tasks.store_waiting("nas", told())
+    text = page(operator, PART)
+    assert "hx-trigger" not in text
+    assert "postgres" in text
+    assert "4 processes, the busiest is 2300" in text
+    assert "12 ms" in text
+    assert "never: sync=disabled" in text
+    assert "Trace again" in text
+
+
+def test_a_viewer_sees_it_and_cannot_ask(viewer: Client, sent: list[Sent]) -> None:
+    fill(hours=0.1)
+    assert "Trace for 20 seconds" not in page(viewer, POOL)
+    assert viewer.post(TRACE).status_code == 403
+    assert sent == []
+
+
+def test_asking_is_no_link(operator: Client, sent: list[Sent]) -> None:
+    fill(hours=0.1)
+    assert operator.get(TRACE).status_code == 405
+    assert sent == []
+
+
+def test_why_there_is_none_is_said_and_what_was_known_stays(operator: Client, sent: list[Sent]) -> None:
+    fill(hours=0.1)
+    operator.post(TRACE)
+    tasks.store_waiting("nas", told())
+    operator.post(TRACE)
+    missing = ToolMissing("bpftrace", "bpftrace", ("/usr/bin",)).statement
+    tasks.store_waiting_error("nas", to_document(missing))
+    text = page(operator, POOL)
+    assert "Install the package bpftrace" in text
+    assert "postgres" in text
+
+
+def test_a_host_that_is_silent_is_told(operator: Client, sent: list[Sent]) -> None:
+    fill(hours=0.1)
+    operator.post(TRACE)
+    StoredWaiting.objects.update(asked_at=timezone.now() - ANSWER_WITHIN - timedelta(seconds=1))
+    text = page(operator, PART)
+    assert "The host did not answer" in text
+    assert "hx-trigger" not in text
+
+
+def test_nobody_waits(operator: Client, sent: list[Sent]) -> None:
+    fill(hours=0.1)
+    operator.post(TRACE)
+    tasks.store_waiting("nas", to_document(WaitingPrograms(timezone.now().isoformat(), 20, ())))
+    assert "No program asked for a synchronous write" in page(operator, PART)
+
+
+def test_what_nobody_asked_for_and_what_is_none_is_not_kept(operator: Client) -> None:
+    fill(hours=0.1)
+    tasks.store_waiting("nas", told())
+    assert not StoredWaiting.objects.exists()
+    StoredWaiting.objects.create(node=Node.objects.get(), asked_at=timezone.now())
+    for wrong in ({"programs": 3}, {**told(), "seconds": 0}, {**told(), "at": "soon"}, {**told(), "at": "2026-08-25"}):
+        with pytest.raises(DocumentError):
+            tasks.store_waiting("nas", wrong)
+    tasks.store_waiting("other", told())
+    assert StoredWaiting.objects.get().document is None

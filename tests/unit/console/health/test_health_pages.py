@@ -1,0 +1,282 @@
+"""The pages about wear, alerts, where they go, and schedules."""
+
+import re
+
+import pytest
+from django.test import Client
+from django_celery_beat.models import PeriodicTask
+
+from nasadvisor.console.health import channel_pages
+from nasadvisor.console.health.alert_models import Channel, StoredAlert, WatchSettings
+from nasadvisor.console.health.messages import Message
+from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.health.schedules import create_schedules
+from nasadvisor.console.health.secrets import decrypt, encrypt
+from nasadvisor.console.health.senders import NotSent
+from tests.fixtures.machines.build import large, typical
+from tests.unit.console.conftest import Sent
+from tests.unit.console.health.health_data import disk_of, watched
+from tests.unit.console.test_pages import load, page
+
+PATHS = ["/wear/", "/alerts/", "/settings/schedules/"]
+WORN = "S6Z1NJ0W401234"
+SECRET = "tgram://123456789:AAEhBOweik9ai9oochee/42"
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_page_shows_before_any_host_has_reported(viewer: Client, path: str) -> None:
+    page(viewer, path)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_page_shows_before_any_sweep(viewer: Client, path: str) -> None:
+    create_schedules()
+    load(typical())
+    page(viewer, path)
+
+
+def test_the_drive_that_wears_out_first_is_on_top(viewer: Client) -> None:
+    watched(typical())
+    serials = re.findall(r'class="sub">(\S+) ·', page(viewer, "/wear/"))
+    assert serials[0] == WORN
+
+
+@pytest.mark.parametrize("sort", ["date", "used", "written", "temperature", "name", "role", "nonsense"])
+def test_the_fleet_sorts_and_filters(viewer: Client, sort: str) -> None:
+    watched(large(), days=0)
+    text = page(viewer, f"/wear/?sort={sort}&kind=all&q=KIOXIA+log&page=1")
+    assert text.count('scope="row"') == 2
+    assert "No disk matches" in page(viewer, "/wear/?q=no+such+disk")
+
+
+def test_a_long_fleet_has_pages(viewer: Client) -> None:
+    watched(large(), days=0)
+    assert "1 / 4" in page(viewer, "/wear/?kind=all")
+    assert "4 / 4" in page(viewer, "/wear/?kind=all&page=99")
+
+
+def test_the_page_of_a_drive_shows_its_range_its_picture_and_what_is_wrong(viewer: Client) -> None:
+    watched(typical())
+    text = page(viewer, f"/wear/{disk_of(WORN).pk}/")
+    assert 'class="fan"' in text
+    assert 'class="past"' in text
+    assert "could not return what was written to it, 3 time(s)" in text
+    assert "92 %" in text
+    assert " style=" not in text
+
+
+def test_a_drive_with_little_history_gets_no_date(viewer: Client) -> None:
+    watched(typical(), days=3, every=1)
+    assert "not enough history" in page(viewer, f"/wear/{disk_of(WORN).pk}/")
+
+
+def test_a_hard_disk_has_a_page_without_wear(viewer: Client) -> None:
+    watched(typical())
+    text = page(viewer, f"/wear/{StoredDisk.objects.filter(is_rotational=True)[0].pk}/")
+    assert "Rated endurance" not in text
+
+
+def test_no_drive_has_that_number(viewer: Client) -> None:
+    assert viewer.get("/wear/4242/").status_code == 404
+
+
+def test_an_operator_starts_a_self_test(operator: Client, sent: list[Sent]) -> None:
+    watched(typical())
+    disk = disk_of(WORN)
+    operator.post(f"/wear/{disk.pk}/self-test/", {"test": "long"})
+    [task] = sent
+    assert (task.task, task.args) == ("host.start_self_test", [disk.key, "long", "operator"])
+
+
+def test_an_operator_asks_all_disks_now(operator: Client, sent: list[Sent]) -> None:
+    load(typical())
+    operator.post("/wear/sweep/")
+    assert [each.task for each in sent] == ["host.smart_sweep"]
+
+
+@pytest.mark.usefixtures("no_redis")
+def test_without_the_message_service_it_says_so(operator: Client) -> None:
+    load(typical())
+    assert "does not answer" in operator.post("/wear/sweep/", follow=True).content.decode()
+
+
+def test_a_disk_is_forgotten_only_once_it_is_gone(operator: Client) -> None:
+    watched(typical())
+    disk = disk_of(WORN)
+    operator.post(f"/wear/{disk.pk}/forget/")
+    assert not disk_of(WORN).is_forgotten
+    StoredDisk.objects.filter(pk=disk.pk).update(is_present=False)
+    assert "I took it out" in page(operator, f"/wear/{disk.pk}/")
+    operator.post(f"/wear/{disk.pk}/forget/")
+    assert disk_of(WORN).is_forgotten
+
+
+@pytest.mark.parametrize("path", ["/wear/sweep/", "/wear/1/self-test/", "/wear/1/forget/", "/alerts/1/acknowledge/"])
+def test_a_viewer_changes_nothing(viewer: Client, path: str, sent: list[Sent]) -> None:
+    watched(typical(), days=0)
+    assert viewer.post(path).status_code == 403
+    assert sent == []
+
+
+def test_an_alert_is_acknowledged(operator: Client) -> None:
+    watched(typical())
+    alert = StoredAlert.objects.filter(code="media-errors").get()
+    assert "Acknowledge" in page(operator, "/alerts/")
+    operator.post(f"/alerts/{alert.pk}/acknowledge/")
+    assert "acknowledged by operator" in page(operator, "/alerts/")
+
+
+def test_many_alerts_have_pages_and_what_nobody_took_up_comes_first(viewer: Client) -> None:
+    watched(typical())
+    alert = StoredAlert.objects.all()[0]
+    for number in range(60):
+        alert.pk, alert.subject, alert.state = None, f"other {number}", "acknowledged"
+        alert.save(force_insert=True)
+    text = page(viewer, "/alerts/")
+    assert "1 / 2" in text
+    assert text.index("notice-warning") < text.index("acknowledged by")
+    assert "2 / 2" in page(viewer, "/alerts/?open=2")
+
+
+def test_the_menu_counts_new_alerts(viewer: Client) -> None:
+    watched(typical())
+    count = StoredAlert.objects.filter(state="new").count()
+    assert f'rail-count">{count}<' in page(viewer, "/")
+
+
+def test_the_table_for_other_programs_has_every_drive(viewer: Client) -> None:
+    watched(typical())
+    StoredDisk.objects.filter(serial=WORN).update(model='=cmd("x")')
+    response = viewer.get("/wear.csv")
+    lines = b"".join(response.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
+    assert len(lines) == 1 + len(typical().disks)
+    assert any(line.startswith("nas1,\"'=cmd(") for line in lines)
+
+
+@pytest.mark.parametrize("path", ["/settings/alerts/", "/settings/alerts/add/", "/settings/alerts/delivery/"])
+def test_where_alerts_go_is_for_administrators(operator: Client, path: str) -> None:
+    assert operator.get(path).status_code == 403
+
+
+def fields(**changes: object) -> dict[str, object]:
+    return {
+        "name": "phone",
+        "kind": "apprise",
+        "address": SECRET,
+        "level": "warning",
+        "timing": "at-once",
+        "language": "en",
+        "is_enabled": "on",
+        **changes,
+    }
+
+
+def test_an_address_is_stored_encrypted_and_never_shown(admin: Client) -> None:
+    assert admin.post("/settings/alerts/add/", fields()).status_code == 302
+    channel = Channel.objects.get()
+    assert decrypt(channel.secret) == SECRET
+    for path in ("/settings/alerts/", f"/settings/alerts/{channel.pk}/"):
+        assert "AAEhBOweik9ai9oochee" not in page(admin, path)
+
+
+def test_a_stored_address_is_kept_when_none_is_entered(admin: Client) -> None:
+    admin.post("/settings/alerts/add/", fields())
+    channel = Channel.objects.get()
+    admin.post(f"/settings/alerts/{channel.pk}/", fields(name="my phone", address=""))
+    channel.refresh_from_db()
+    assert (channel.name, decrypt(channel.secret)) == ("my phone", SECRET)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"address": ""}, "Enter where the messages go"),
+        ({"address": "nonsense"}, "does not know this kind"),
+        ({"kind": "mail", "address": "a@example.org, nobody"}, "not all e-mail addresses"),
+    ],
+)
+def test_an_address_that_leads_nowhere_is_refused(admin: Client, changes: dict[str, object], said: str) -> None:
+    response = admin.post("/settings/alerts/add/", fields(**changes))
+    assert said in response.content.decode()
+    assert not Channel.objects.exists()
+
+
+def test_a_channel_of_another_kind_needs_another_address(admin: Client) -> None:
+    admin.post("/settings/alerts/add/", fields())
+    response = admin.post(f"/settings/alerts/{Channel.objects.get().pk}/", fields(kind="mail", address=""))
+    assert "Enter where the messages go" in response.content.decode()
+
+
+def test_a_test_is_sent_or_it_says_why_not(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    channel = Channel.objects.create(name="mail", kind="mail", secret=encrypt("a@example.org"))
+    sent: list[str] = []
+
+    def send(to: Channel, message: Message, message_id: str) -> None:
+        if sent:
+            raise NotSent("The mail server did not accept the message.")
+        sent.append(f"{to.name}: {message.subject}")
+
+    monkeypatch.setattr(channel_pages, "send", send)
+    test = f"/settings/alerts/{channel.pk}/test/"
+    assert "A test was sent by mail" in admin.post(test, follow=True).content.decode()
+    assert sent == ["mail: NAS Advisor: test"]
+    assert "did not accept" in admin.post(test, follow=True).content.decode()
+
+
+def test_a_channel_is_deleted(admin: Client) -> None:
+    channel = Channel.objects.create(name="mail", kind="mail", secret="")
+    admin.post(f"/settings/alerts/{channel.pk}/delete/")
+    assert not Channel.objects.exists()
+
+
+def test_the_mail_password_is_stored_encrypted_and_kept(admin: Client) -> None:
+    data = {
+        "mail_host": "mail.example",
+        "mail_port": "587",
+        "mail_security": "starttls",
+        "mail_user": "nas",
+        "mail_password": "hunter22",
+        "mail_sender": "nas@example.org",
+        "digest_at": "07:00",
+        "escalate_after_hours": "4",
+    }
+    assert admin.post("/settings/alerts/delivery/", data).status_code == 302
+    admin.post(
+        "/settings/alerts/delivery/", {**data, "mail_password": "", "quiet_begin": "22:00", "quiet_end": "07:00"}
+    )
+    options = WatchSettings.load()
+    assert decrypt(options.mail_secret) == "hunter22"
+    assert "22:00 – 07:00" in page(admin, "/settings/alerts/")
+    assert "hunter22" not in page(admin, "/settings/alerts/delivery/")
+
+
+def test_schedules_show_how_often_and_what_comes_next(viewer: Client) -> None:
+    create_schedules()
+    text = page(viewer, "/settings/schedules/")
+    assert "every 6 h" in text
+    assert "on day 1 of each month at 07:00" in text
+    assert "switched off" in text
+    assert "/settings/schedules/1" not in text
+
+
+def test_an_administrator_changes_how_often_disks_are_asked(admin: Client) -> None:
+    create_schedules()
+    task = PeriodicTask.objects.get(name="console.sweep")
+    page(admin, f"/settings/schedules/{task.pk}/")
+    admin.post(f"/settings/schedules/{task.pk}/", {"hours": "12", "is_enabled": "on"})
+    assert "every 12 h" in page(admin, "/settings/schedules/")
+    create_schedules()
+    assert "every 12 h" in page(admin, "/settings/schedules/")
+
+
+def test_an_administrator_switches_self_tests_on(admin: Client) -> None:
+    create_schedules()
+    task = PeriodicTask.objects.get(name="console.short_self_tests")
+    page(admin, f"/settings/schedules/{task.pk}/")
+    admin.post(f"/settings/schedules/{task.pk}/", {"at": "03:15", "day_of_week": "0", "is_enabled": "on"})
+    assert "Sunday at 03:15" in page(admin, "/settings/schedules/")
+
+
+def test_what_keeps_the_pages_going_is_not_changed_here(admin: Client) -> None:
+    create_schedules()
+    assert admin.get(f"/settings/schedules/{PeriodicTask.objects.get(name='console.watch').pk}/").status_code == 404

@@ -1,0 +1,307 @@
+"""What disks answered, and how the console keeps it."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from nasadvisor.console import records
+from nasadvisor.console.health import sweep_store, sweeps
+from nasadvisor.console.health.forecasts import (
+    calendar_days,
+    in_calendar_days,
+    newest_reading,
+    rows_of,
+    stored_forecast,
+)
+from nasadvisor.console.health.models import NodeHealth, RawAnswer, Reading, SelfTestResult, StoredDisk
+from nasadvisor.console.health.schedules import create_schedules
+from nasadvisor.console.models import Node
+from nasadvisor.domain.health.sweep import Answers, DiskAnswer, Outcome, SweepReport
+from nasadvisor.domain.health.wear.forecast import LONGEST_DAYS, forecast
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.storage.inventory import Disk
+from nasadvisor.host.simulated.smart import simulated_answer, simulated_smartctl
+from nasadvisor.stored.documents import pack, to_document
+from tests.unit.console.conftest import Sent
+from tests.unit.domain.health.wear.histories import history
+from tests.unit.machines import NVME1, home_server, with_disk
+
+NOW = datetime(2026, 8, 25, 12, 0, tzinfo=UTC)
+NODE = "nas"
+
+
+def nvme() -> Disk:
+    disk = home_server().disk(NVME1)
+    assert disk is not None
+    return disk
+
+
+def store(*found: DiskAnswer) -> StoredDisk:
+    sweep_store.store_answers(NODE, to_document(Answers(NODE, found)))
+    return StoredDisk.objects.get(serial=found[0].identity.serial)
+
+
+def saying(days_ago: float = 0, **changes: Any) -> DiskAnswer:
+    """The answer of the first NVMe SSD, its health log changed."""
+    answer = simulated_answer(nvme(), NOW, days_ago)
+    document = simulated_smartctl(nvme(), days_ago)
+    document["nvme_smart_health_information_log"] |= changes
+    return replace(answer, smartctl=pack(json.dumps(document)))
+
+
+def codes(disk: StoredDisk) -> set[str]:
+    return {finding.code for finding in disk.findings}
+
+
+def test_a_reading_is_kept_decoded_and_as_it_came() -> None:
+    disk = store(saying(percentage_used=12))
+    assert (disk.percent_used, disk.outcome) == (12, "read")
+    assert Reading.objects.get().percent_used == 12
+    assert disk.raw_answers.get().smartctl.isascii()
+
+
+def test_the_same_answer_twice_is_one_reading() -> None:
+    store(saying())
+    store(saying())
+    assert (Reading.objects.count(), RawAnswer.objects.count(), StoredDisk.objects.count()) == (1, 1, 1)
+
+
+def test_a_disk_that_comes_back_under_another_name_keeps_its_history() -> None:
+    records.store_inventory(NODE, to_document(home_server()))
+    store(saying(days_ago=1))
+    moved = with_disk(home_server(), NVME1, kernel_name="nvme7n1", path="/dev/disk/by-id/other", links=())
+    records.store_inventory(NODE, to_document(replace(moved, read_at="2026-08-25T21:00:00+00:00")))
+    disk = store(saying())
+    assert disk.readings.count() == 2
+
+
+def test_a_disk_that_moves_to_another_node_keeps_its_history() -> None:
+    records.store_inventory(NODE, to_document(home_server()))
+    store(saying(days_ago=1))
+    without = replace(home_server(), disks=home_server().disks[:-2], read_at="2026-08-25T21:00:00+00:00")
+    records.store_inventory(NODE, to_document(without))
+    other = replace(home_server(), host=replace(home_server().host, node="nas2"), disks=(nvme(),))
+    records.store_inventory("nas2", to_document(other))
+    disk = StoredDisk.objects.get(serial=nvme().identity.serial)
+    assert (disk.node.name, disk.readings.count()) == ("nas2", 1)
+
+
+def test_a_shelf_that_two_nodes_see_stays_with_the_first() -> None:
+    records.store_inventory(NODE, to_document(home_server()))
+    other = replace(home_server(), host=replace(home_server().host, node="nas2"))
+    records.store_inventory("nas2", to_document(other))
+    assert set(StoredDisk.objects.values_list("node__name", flat=True)) == {NODE}
+
+
+def test_a_sleeping_disk_keeps_what_it_said_before() -> None:
+    store(saying(days_ago=1, percentage_used=12))
+    disk = store(replace(saying(), outcome=Outcome.ASLEEP, smartctl=""))
+    assert (disk.outcome, disk.percent_used, disk.readings.count()) == ("asleep", 12, 1)
+
+
+def test_an_answer_that_arrives_late_is_kept_but_not_shown() -> None:
+    store(saying(percentage_used=12))
+    disk = store(saying(days_ago=3, percentage_used=11))
+    assert (disk.percent_used, disk.readings.count()) == (12, 2)
+
+
+def test_only_the_newest_answers_are_kept_as_they_came() -> None:
+    for days in range(20, 0, -1):
+        store(saying(days_ago=days))
+    assert RawAnswer.objects.count() == sweep_store.RAW_KEPT
+    assert Reading.objects.count() == 20
+
+
+@pytest.mark.parametrize("text", ["", "null", "[1]", '{"smartctl": 7}', "{", "[" * 50_000])
+def test_an_answer_that_makes_no_sense_is_a_reading_that_knows_nothing(text: str) -> None:
+    disk = store(replace(saying(), smartctl=pack(text)))
+    assert disk.percent_used is None
+
+
+def test_answers_of_another_node_are_not_stored() -> None:
+    with pytest.raises(ValueError, match="not stored"):
+        sweep_store.store_answers("nas2", to_document(Answers(NODE, (saying(),))))
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"critical_warning": 1}, "disk-spare-below-threshold"),
+        ({"critical_warning": 8}, "disk-media-read-only"),
+        ({"critical_warning": 16}, "power-loss-protection-failed"),
+        ({"media_errors": 2}, "media-errors"),
+        ({"percentage_used": 93}, "worn"),
+        ({"percentage_used": 120}, "worn"),
+    ],
+)
+def test_what_a_disk_says_becomes_a_finding(changes: dict[str, int], code: str) -> None:
+    disk = store(saying(**changes))
+    assert code in codes(disk)
+    finding = next(each for each in disk.findings if each.code == code)
+    assert "Samsung SSD 960 EVO 500GB (N1)" in str(finding)
+    assert (finding.place, finding.subject) == (NVME1, str(disk.pk))
+
+
+def test_a_failed_protection_is_worse_on_a_log() -> None:
+    store(saying())
+    StoredDisk.objects.update(role="log+cache")
+    disk = store(saying(days_ago=-1, critical_warning=16))
+    assert [each.level for each in disk.findings if each.code == "power-loss-protection-failed"] == ["critical"]
+
+
+def test_self_tests_are_kept_once() -> None:
+    document = simulated_smartctl(nvme(), 0) | {
+        "nvme_self_test_log": {
+            "table": [
+                {
+                    "self_test_code": {"value": 1, "string": "Short"},
+                    "self_test_result": {"value": 0, "string": "Completed without error"},
+                    "power_on_hours": 100,
+                },
+                {
+                    "self_test_code": {"value": 2, "string": "Extended"},
+                    "self_test_result": {"value": 7, "string": "Completed: failed segments"},
+                    "power_on_hours": 90,
+                },
+                {"self_test_code": "broken"},
+            ]
+        }
+    }
+    for days in (1, 0):
+        store(replace(saying(days_ago=days), smartctl=pack(json.dumps(document))))
+    assert list(SelfTestResult.objects.values_list("kind", "passed", "hours")) == [
+        ("Short", True, 100),
+        ("Extended", False, 90),
+    ]
+
+
+def year_of(percent_a_year: float) -> StoredDisk:
+    """A year of readings, one each five days, of a disk that wears evenly."""
+    for days in range(365, -1, -5):
+        used = int(20 + percent_a_year * (365 - days) / 365)
+        store(saying(days_ago=days, percentage_used=used, data_units_written=10_000_000 + (365 - days) * 500_000))
+    return StoredDisk.objects.get()
+
+
+def test_after_a_year_there_is_a_forecast_with_a_range_and_a_fan() -> None:
+    disk = year_of(30)
+    kept = stored_forecast(disk)
+    assert kept is not None
+    full = kept.milestone(100)
+    assert full is not None
+    assert full.earliest_days is not None
+    assert full.expected_days is not None
+    assert full.earliest_days < full.expected_days
+    assert 180 < full.expected_days < 1200
+    assert disk.worn_out_at == NOW + timedelta(days=full.expected_days)
+    assert kept.fan[0].days == 0
+    for before, after in pairwise(kept.fan):
+        assert before.spread.low <= after.spread.low <= after.spread.middle <= after.spread.high
+        assert before.spread.high <= after.spread.high
+
+
+@pytest.mark.parametrize("damaged", [None, {}, [], "x", {"version": 99}, {"of": "another release"}])
+def test_a_stored_value_that_cannot_be_read_hurts_only_itself(damaged: object) -> None:
+    disk = year_of(30)
+    before = rows_of(disk)
+    middle = Reading.objects.filter(disk=disk, taken_at=before[len(before) // 2].taken_at)
+    wear, written = middle.values_list("indicators", "counters").get()
+    middle.update(indicators=[damaged, *wear], counters=[*written, damaged])
+    assert rows_of(disk) == before
+    middle.update(indicators=damaged or 5, counters=damaged or "x")
+    after = rows_of(store(saying(days_ago=-1, percentage_used=50)))
+    assert len(after) >= len(before)
+    disk.refresh_from_db()
+    assert disk.percent_used == 50
+    assert stored_forecast(disk) is not None
+
+
+def test_a_disk_that_is_worn_within_three_months_is_told() -> None:
+    disk = year_of(78)
+    assert {"worn", "worn-soon"} <= codes(disk)
+
+
+def test_a_forecast_is_made_from_readings_two_weeks_apart() -> None:
+    rows = rows_of(year_of(10))
+    gaps = [(after.taken_at - before.taken_at).days for before, after in pairwise(rows)]
+    assert all(gap >= 14 for gap in gaps[1:])
+
+
+def test_a_disk_that_sleeps_half_the_time_wears_half_as_fast_by_the_calendar() -> None:
+    disk = store(saying())
+    Reading.objects.all().delete()
+    for days in (0, 100):
+        Reading.objects.create(disk=disk, taken_at=NOW + timedelta(days=days), power_on_hours=1000 + days * 12)
+    assert calendar_days(rows_of(disk)) == pytest.approx(2)
+
+
+def test_dates_stretch_with_the_time_the_disk_is_off_and_end_after_ten_years() -> None:
+    found = forecast(history([(300, 9, 30), (400, 12, 40), (500, 15, 50), (600, 18, 60)]), 0)
+    full, stretched = found.exhaustion[-1], in_calendar_days(found, 2).exhaustion[-1]
+    assert full.earliest_days
+    assert full.expected_days
+    assert stretched.earliest_days == 2 * full.earliest_days
+    assert full.expected_days * 2 > LONGEST_DAYS
+    assert stretched.expected_days is None
+
+
+@pytest.mark.parametrize(
+    ("id_ctrl", "ocp", "protection"),
+    [
+        ("", "", "unknown"),
+        ('{"vwc": 0}', "", "likely"),
+        ('{"vwc": 1}', "", "unlikely"),
+        ('{"vwc": 1}', '{"Capacitor health": 98}', "confirmed"),
+        ("not JSON", "[]", "unknown"),
+    ],
+)
+def test_what_nvme_cli_says_of_power_loss_protection_is_kept_with_its_evidence(
+    id_ctrl: str, ocp: str, protection: str
+) -> None:
+    nvme = home_server().disk(NVME1)
+    assert nvme
+    answer = replace(simulated_answer(nvme, NOW), id_ctrl=id_ctrl and pack(id_ctrl), ocp=ocp and pack(ocp))
+    sweep_store.store_answers(NODE, to_document(Answers(NODE, (answer,))))
+    disk = StoredDisk.objects.get()
+    assert disk.power_loss == protection
+    reading = newest_reading(disk)
+    assert reading
+    assert bool(reading.power_loss) == (protection != "unknown")
+
+
+def test_old_readings_are_thinned_to_one_a_day() -> None:
+    disk = store(saying())
+    Reading.objects.all().delete()
+    for hours in range(0, 24 * 100, 6):
+        Reading.objects.create(disk=disk, taken_at=NOW - timedelta(hours=hours))
+    sweep_store.prune(NOW)
+    kept = Reading.objects.filter(taken_at__lt=NOW - timedelta(days=91)).count()
+    assert kept == 10
+    assert Reading.objects.filter(taken_at__gte=NOW - timedelta(days=90)).count() == 361
+
+
+def test_a_sweep_is_asked_for_at_once_for_a_new_host_and_again_when_it_is_overdue(sent: list[Sent]) -> None:
+    create_schedules()
+    Node.objects.create(name=NODE)
+
+    def asked(now: datetime) -> int:
+        sweeps.request_missing_sweeps(now)
+        return sum(each.task == "host.smart_sweep" for each in sent)
+
+    assert [asked(NOW), asked(NOW + timedelta(minutes=5)), asked(NOW + timedelta(minutes=11))] == [1, 1, 2]
+    report = SweepReport(NODE, NOW.isoformat(), (NOW + timedelta(minutes=12)).isoformat(), (), read=7)
+    sweeps.store_sweep(NODE, to_document(report))
+    assert NodeHealth.objects.get().read == 7
+    assert [asked(NOW + timedelta(hours=6)), asked(NOW + timedelta(hours=6, minutes=30))] == [2, 3]
+
+
+def test_why_a_sweep_could_not_be_made_is_kept_until_one_is() -> None:
+    reason = Statement("tool-missing", "The program smartctl is not installed.")
+    sweeps.store_sweep_error(NODE, to_document(reason))
+    assert NodeHealth.objects.get().error == reason
+    sweeps.store_sweep(NODE, to_document(SweepReport(NODE, NOW.isoformat(), NOW.isoformat(), ())))
+    assert NodeHealth.objects.get().error is None

@@ -1,0 +1,51 @@
+"""The lab's own judge: a verdict that contradicts its measurement is found."""
+
+from pathlib import Path
+
+import pytest
+
+from nasadvisor.domain.evidence.measuring.prediction import Range
+from tests.evidence.judging import Outcome, Predicted, median_error, tables, with_tables
+from tests.evidence.workloads import CACHE_WORKLOADS, FLASH_WORKLOAD, LOG_WORKLOADS
+
+PAGE = Path(__file__).parents[4] / "docs/evidence.md"
+
+
+def outcome(verdict: str, after: float) -> Outcome:
+    return Outcome("log", "writers", "helps", verdict, "a-rule", 100, after)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "after", "agrees"),
+    [
+        ("helps", 300, True),
+        ("helps", 110, False),
+        ("no", 110, True),
+        ("no", 300, False),
+        ("little", 150, True),
+        ("little", 300, False),
+        ("cannot-tell", 300, True),
+    ],
+)
+def test_a_verdict_is_held_against_the_gain(verdict: str, after: float, agrees: bool) -> None:
+    assert outcome(verdict, after).agrees is agrees
+
+
+def test_a_prediction_is_held_against_the_measurement() -> None:
+    told = [Predicted("4 KiB", 60, Range(100, 200, 300), measured) for measured in (160, 250, 1000)]
+    assert [each.covered for each in told] == [True, True, False]
+    assert median_error(told) == pytest.approx(0.25)
+
+
+def test_the_tables_go_into_the_page() -> None:
+    text = tables([outcome("helps", 110)], [Predicted("4 KiB", 60, Range(100, 200, 300), 160)])
+    page = with_tables(PAGE.read_text(encoding="utf-8"), text)
+    assert "1 workloads, 1 verdicts contradict" in page
+    assert "1 of 1 in the printed range" in page
+    assert with_tables(page, text) == page
+
+
+def test_every_workload_has_a_place_of_its_own() -> None:
+    workloads = (*LOG_WORKLOADS, FLASH_WORKLOAD, *CACHE_WORKLOADS)
+    assert len({workload.place for workload in workloads}) == len(workloads)
+    assert all(f"--directory={workload.place}" in workload.command(5) for workload in workloads)

@@ -1,0 +1,212 @@
+"""Reading OpenZFS's counters from files and from zpool iostat."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nasadvisor.domain.evidence.histogram import Histogram
+from nasadvisor.domain.evidence.pool_facts import Tunables
+from nasadvisor.domain.storage.inventory import Pool, Vdev
+from nasadvisor.domain.units import MIB
+from nasadvisor.host.adapters.blockstat import device_at, disk_below, read_disk, read_nfs, read_written
+from nasadvisor.host.adapters.iostat import parse_iostat
+from nasadvisor.host.adapters.kstat import read_arc, read_datasets, read_totals, read_txgs
+from nasadvisor.host.errors import CommandTimedOut, OutputUnreadable
+from nasadvisor.host.evidence.sample import Sampler, read_tunables
+from nasadvisor.host.storage.machine import Machine
+from tests.unit.domain.evidence.kstats import FakeSystem, iostat_block, named, txgs
+from tests.unit.fakes import FakeRunner
+
+ZFS_LIST = (
+    "zfs list -H -p -r -t filesystem,volume -o "
+    "name,type,sync,logbias,recordsize,volblocksize,secondarycache,primarycache tank"
+)
+DATASETS = (
+    "tank\tfilesystem\tstandard\tlatency\t131072\t-\tall\tall\n"
+    "tank/vm 1\tvolume\talways\tthroughput\t-\t16384\tnone\tmetadata\n"
+)
+
+
+@pytest.fixture
+def system(tmp_path: Path) -> FakeSystem:
+    return FakeSystem(tmp_path)
+
+
+def test_it_reads_a_dataset_whose_name_has_spaces(system: FakeSystem) -> None:
+    system.dataset(54, "tank/my files", zil_commit_count=12, zil_itx_metaslab_slog_alloc=4096, nwritten=99)
+    [dataset] = read_datasets(system.kstats / "tank")
+    assert (dataset.name, dataset.commits, dataset.log_bytes, dataset.written_bytes) == ("tank/my files", 12, 4096, 99)
+
+
+def test_a_kstat_of_another_release_reads_as_far_as_it_goes(system: FakeSystem) -> None:
+    system.put(system.kstats / "tank/objset-0x36", named({"dataset_name": "tank", "writes": 3}))
+    [dataset] = read_datasets(system.kstats / "tank")
+    assert (dataset.writes, dataset.commits) == (3, 0)
+
+
+def test_where_there_is_no_pool_there_is_nothing(system: FakeSystem) -> None:
+    assert list(read_datasets(system.kstats / "gone")) == []
+    assert read_txgs(system.kstats / "gone") == ()
+    assert read_totals(system.kstats / "gone").arc_reads == 0
+
+
+def test_it_counts_only_transaction_groups_that_are_committed(system: FakeSystem) -> None:
+    system.put(system.kstats / "tank/txgs", txgs((4, "C", 250), (5, "S", 9), (6, "O", 9)))
+    [txg] = read_txgs(system.kstats / "tank")
+    assert (txg.number, txg.duration_ns) == (4, 1000)
+
+
+def test_it_reads_the_parameters_and_the_release_of_the_module(system: FakeSystem) -> None:
+    module = system.roots.sys / "module/zfs"
+    for name, text in {"zfs_txg_timeout": "7\n", "l2arc_noprefetch": "0\n", "l2arc_write_max": "33554432\n"}.items():
+        system.put(module / "parameters" / name, text)
+    system.put(module / "version", "2.3.9-1\n")
+    system.put(system.roots.proc / "meminfo", "MemTotal:        2048 kB\nMemFree: 1 kB\n")
+    assert read_tunables(system.roots.sys, system.roots.proc) == Tunables(
+        txg_timeout_s=7,
+        l2arc_write_max_bytes=32 * MIB,
+        l2arc_noprefetch=0,
+        memory_bytes=2 * MIB,
+        zfs_version="2.3.9-1",
+    )
+
+
+def test_without_openzfs_there_are_no_parameters(tmp_path: Path) -> None:
+    assert read_tunables(tmp_path, tmp_path) == Tunables(l2arc_noprefetch=0)
+
+
+def test_it_reads_the_arc(system: FakeSystem) -> None:
+    system.arc(
+        demand_data_hits=7, demand_metadata_hits=3, demand_data_iohits=2, mru_ghost_hits=4, mfu_ghost_hits=5, c=8
+    )
+    activity, levels = read_arc(system.kstats)
+    assert (activity.demand_hits, activity.ghost_hits, levels.arc_target_bytes) == (12, 9, 8)
+
+
+def test_it_reads_the_histograms_of_every_vdev() -> None:
+    text = iostat_block("tank", {20: 3}) + iostat_block("123", {20: 1, 35: 2}, {10: 4}) + "\n" + iostat_block("9", {})
+    pool, mirror, log = parse_iostat(text)
+    assert (pool.guid, mirror.guid, log.guid) == ("tank", "123", "9")
+    assert mirror.writes == Histogram((*(0,) * 20, 1, *(0,) * 14, 2))
+    assert mirror.reads.total == 4
+    assert log.writes.total == 0
+
+
+def test_an_answer_that_is_not_a_table_is_refused() -> None:
+    with pytest.raises(OutputUnreadable, match="a row reads"):
+        list(parse_iostat("\ntank\n1\tx\t3\n"))
+    with pytest.raises(OutputUnreadable, match="3 columns"):
+        list(parse_iostat("\ntank\n1\t2\t3\n"))
+
+
+def test_it_reads_flushes_also_where_the_kernel_tells_none(system: FakeSystem) -> None:
+    system.disk("sda", 12, 340)
+    system.put(system.roots.sys / "block/old/stat", " ".join(["5"] * 11))
+    found, old = read_disk(system.roots.sys, "sda"), read_disk(system.roots.sys, "old")
+    assert found
+    assert (found.flushes, found.flush_ms, found.read_bytes) == (12, 340, 80 * 512)
+    assert old
+    assert (old.flushes, old.reads) == (0, 5)
+    assert read_disk(system.roots.sys, "gone") is None
+
+
+def test_the_disk_below_a_partition_is_found(system: FakeSystem) -> None:
+    device = system.roots.sys / "devices/pci/block/sdz/sdz1"
+    system.put(device / "partition", "1\n")
+    (system.roots.sys / "class/block").mkdir(parents=True)
+    (system.roots.sys / "class/block/sdz1").symlink_to(device)
+    assert device_at(system.roots.sys, "/dev/sdz1") == "sdz1"
+    assert disk_below(system.roots.sys, "sdz1") == "sdz"
+    assert device_at(system.roots.sys, "/srv/file") == ""
+    assert device_at(system.roots.sys, "/dev/sdnone") == ""
+    assert disk_below(system.roots.sys, "") == ""
+
+
+def test_what_was_written_to_a_partition_is_read(system: FakeSystem) -> None:
+    system.put(system.roots.sys / "class/block/nvme0n1p2/stat", "5 0 40 1 9 0 72 3 0 4 4\n")
+    assert read_written(system.roots.sys, "nvme0n1p2") == 72 * 512
+    assert read_written(system.roots.sys, "gone") == 0
+
+
+def test_it_counts_commits_and_writes_of_both_versions_of_nfs(system: FakeSystem) -> None:
+    third = " ".join(str(number) for number in range(22))
+    fourth = " ".join(str(number) for number in range(72))
+    system.put(system.roots.proc / "net/rpc/nfsd", f"rc 0 0 0\nproc3 22 {third}\nproc4 2 0 9\nproc4ops 72 {fourth}\n")
+    assert read_nfs(system.roots.proc) == (21 + 5, 7 + 38)
+    assert read_nfs(system.roots.sys) == (0, 0)
+
+
+class Bench:
+    """A sampler over a made-up system with one pool."""
+
+    def __init__(self, system: FakeSystem) -> None:
+        self.system = system
+        self.seconds = 0.0
+        self.answers = {"zpool iostat -vgwHp": "", ZFS_LIST: DATASETS}
+        self.runner = FakeRunner(self.answers)
+        leaf = Vdev("77", "disk", "sda", "ONLINE", path="/srv/none")
+        self.pools = [Pool("tank", "1", "ONLINE", 12, 0, 0, False, False, "", False, (), data=(leaf,))]
+        nobody: Any = None
+        clock = lambda: datetime.fromtimestamp(self.seconds, UTC)  # noqa: E731
+        machine = Machine(self.runner, nobody, self, nobody, clock, system.roots)
+        self.sampler = Sampler(machine, lambda: self.seconds)
+
+    def read(self) -> tuple[Pool, ...]:
+        return tuple(self.pools)
+
+    def at(self, seconds: float, commits: int, writes: int, vdev: str = "77") -> None:
+        self.seconds = seconds
+        self.system.dataset(54, "tank", zil_commit_count=commits)
+        self.answers["zpool iostat -vgwHp"] = iostat_block("tank", {20: writes}) + iostat_block(vdev, {20: writes})
+
+
+def test_the_first_reading_tells_facts_and_the_second_a_sample(system: FakeSystem) -> None:
+    bench = Bench(system)
+    bench.at(1000, commits=5, writes=10)
+    first = bench.sampler.sample()
+    assert first.samples == ()
+    assert [each.sync for each in first.facts[0].datasets] == ["standard", "always"]
+    assert first.facts[0].datasets[1].block_bytes == 16384
+    assert first.facts[0].leaves[0].guid == "77"
+    bench.at(1010, commits=105, writes=40)
+    second = bench.sampler.sample()
+    assert second.facts == ()
+    assert (second.samples[0].commits, second.samples[0].vdevs[0].writes.total) == (100, 30)
+
+
+def test_facts_are_read_again_when_a_vdev_was_added_and_after_some_minutes(system: FakeSystem) -> None:
+    bench = Bench(system)
+    for seconds, vdev, expected in ((0, "77", 1), (10, "77", 0), (20, "78", 1), (30, "78", 0), (400, "78", 1)):
+        bench.at(seconds, 0, 0, vdev)
+        assert len(bench.sampler.sample().facts) == expected, seconds
+
+
+def test_a_reading_starts_one_program(system: FakeSystem) -> None:
+    bench = Bench(system)
+    bench.at(0, 0, 0)
+    bench.sampler.sample()
+    bench.runner.ran.clear()
+    bench.at(10, 1, 1)
+    bench.sampler.sample()
+    assert [str(command) for command in bench.runner.ran] == ["zpool iostat -vgwHp"]
+
+
+def test_where_openzfs_is_not_loaded_nothing_is_asked(tmp_path: Path) -> None:
+    bench = Bench(FakeSystem(tmp_path))
+    assert bench.sampler.sample().samples == ()
+    assert bench.runner.ran == []
+
+
+def test_after_a_hang_it_rests_for_a_while(system: FakeSystem) -> None:
+    bench = Bench(system)
+    bench.at(10, 0, 0)
+    hung = CommandTimedOut("zpool iostat", 30, mutates=False, still_running=True)
+    bench.answers["zpool iostat -vgwHp"] = hung  # type: ignore[assignment]
+    with pytest.raises(CommandTimedOut):
+        bench.sampler.sample()
+    bench.at(300, 0, 0)
+    assert bench.sampler.sample().facts == ()
+    bench.at(620, 0, 0)
+    assert len(bench.sampler.sample().facts) == 1

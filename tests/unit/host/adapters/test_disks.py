@@ -1,0 +1,288 @@
+"""Identity, names and the usable area of disks."""
+
+import os
+import struct
+import uuid
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nasadvisor.domain.change.checks import can_use_disk
+from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.storage.inventory import Bus, Disk, Partition, TableKind
+from nasadvisor.domain.units import GIB
+from nasadvisor.host.adapters.disks import HostDisks, bus_of, identity_of, is_disk, with_table
+from nasadvisor.host.adapters.udev import BlockDevice
+from tests.unit.host.adapters.devices import disk, gpt, inventory_disks, part, shown, virtual
+
+TABLE = "11111111-0000-4000-8000-000000000001"
+
+
+def header(table_uuid: str = TABLE, first: int = 2048, last: int = 9999, array: bytes = bytes(16384)) -> bytes:
+    guid = uuid.UUID(table_uuid).bytes_le
+    body = struct.pack("<QQQQ16sQIII", 1, last + 33, first, last, guid, 2, 128, 128, zlib.crc32(array))
+    crc = zlib.crc32(struct.pack("<8sIIII", b"EFI PART", 0x10000, 92, 0, 0) + body)
+    return (struct.pack("<8sIIII", b"EFI PART", 0x10000, 92, crc, 0) + body).ljust(512, b"\0")
+
+
+def sectors(*parts: Partition, table_uuid: str = TABLE) -> bytes:
+    """The start of a disk whose table lists these partitions."""
+    array = bytearray(16384)
+    for listed in parts:
+        kind, guid = uuid.UUID(listed.type_uuid).bytes_le, uuid.UUID(listed.partuuid).bytes_le
+        extent = struct.pack("<QQ", listed.start_bytes // 512, listed.end_bytes // 512 - 1)
+        place = (listed.number - 1) * 128
+        array[place : place + 48] = kind + guid + extent
+    return bytes(512) + header(table_uuid, array=bytes(array)) + bytes(array)
+
+
+def looked_at(disk: Disk, raw: bytes) -> Disk:
+    """The disk once these sectors were read off it."""
+    return with_table(disk, lambda offset, length: raw[offset : offset + length])
+
+
+def only(device: BlockDevice) -> Disk:
+    (found,) = inventory_disks(device).values()
+    return found
+
+
+def test_identity_without_padding_and_escapes() -> None:
+    identity = identity_of(disk("sda"))
+    assert (identity.model, identity.serial, identity.size_bytes) == ("Fast SSD", "SDA", 16 * GIB)
+    assert identity.key == identity.wwn
+
+
+def test_identity_of_a_lun_is_more_than_the_wwn_of_its_target() -> None:
+    assert identity_of(disk("sda", ID_WWN_WITH_EXTENSION="0x5000c5000001")).wwn == "0x5000c5000001"
+
+
+def test_serial_of_a_sas_disk_is_the_one_on_its_sticker() -> None:
+    device = disk("sda", ID_SERIAL="35000cca04f000004", ID_SERIAL_SHORT="5000cca04f000004", ID_SCSI_SERIAL="0QV1LMNA")
+    assert identity_of(device).serial == "0QV1LMNA"
+
+
+def test_identity_of_nvme_and_virtio_from_what_they_have() -> None:
+    nvme = BlockDevice("nvme0n1", "/sys/x", "259:0", properties={"ID_MODEL": "QEMU NVMe Ctrl", "ID_SERIAL_SHORT": "S6"})
+    assert (identity_of(nvme).model, identity_of(nvme).key) == ("QEMU NVMe Ctrl", "QEMU NVMe Ctrl_S6")
+    virtio = BlockDevice("vda", "/sys/x", "252:0", properties={"ID_SERIAL": "disk-1"})
+    assert (identity_of(virtio).serial, identity_of(virtio).key) == ("disk-1", "_disk-1")
+
+
+@given(st.text(max_size=20))
+def test_names_are_one_line_whatever_the_drive_says(text: str) -> None:
+    identity = identity_of(BlockDevice("sda", "/sys/x", "8:0", properties={"ID_MODEL": text, "ID_SERIAL": text}))
+    assert len((identity.model + identity.serial).splitlines()) <= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "sys_path", "properties", "bus"),
+    [
+        ("sda", "/sys/devices/pci0/ata1/sda", {"ID_BUS": "ata", "ID_ATA": "1"}, Bus.SATA),
+        ("sda", "/sys/devices/pci0/host0/sda", {"ID_BUS": "scsi"}, Bus.SAS),
+        ("sda", "/sys/devices/pci0/host0/sda", {"ID_BUS": "scsi", "ID_ATA": "1"}, Bus.SATA),
+        ("sda", "/sys/devices/pci0/usb2/2-1/sda", {"ID_BUS": "ata", "ID_ATA": "1"}, Bus.USB),
+        ("sda", "/sys/devices/platform/host3/session1/target/sda", {"ID_BUS": "scsi"}, Bus.OTHER),
+        ("sda", "/sys/devices/pci0/host3/rport-3:0-1/sda", {"ID_BUS": "scsi"}, Bus.OTHER),
+        ("nvme0n1", "/sys/devices/virtual/nvme-subsystem/nvme-subsys0/nvme0n1", {}, Bus.NVME),
+        ("vda", "/sys/devices/pci0/virtio1/vda", {}, Bus.VIRTIO),
+        ("mmcblk0", "/sys/devices/platform/mmc0/mmcblk0", {}, Bus.OTHER),
+    ],
+)
+def test_bus(name: str, sys_path: str, properties: dict[str, str], bus: Bus) -> None:
+    device = BlockDevice(name, sys_path, "1:1", properties=properties, size_bytes=GIB)
+    assert bus_of(device) is bus
+    assert is_disk(device)
+
+
+@pytest.mark.parametrize("name", ["loop0", "ram1", "zram0", "zd16", "dm-0", "md127", "nbd0", "bcache0"])
+def test_what_software_made_is_no_disk(name: str) -> None:
+    assert not is_disk(virtual(name))
+
+
+@pytest.mark.parametrize(
+    "device",
+    [
+        replace(disk("sr0"), size_bytes=GIB),
+        disk("sdb", 0),
+        disk("mmcblk0boot0"),
+        disk("rbd0"),
+        disk("sdc", ID_CDROM="1"),
+        part("sda", 1),
+    ],
+)
+def test_what_else_is_no_disk(device: BlockDevice) -> None:
+    assert not is_disk(device)
+
+
+class TestNames:
+    def test_wwn_is_preferred(self) -> None:
+        assert only(disk("sda")).path.startswith("/dev/disk/by-id/wwn-0x5")
+
+    @pytest.mark.parametrize(
+        ("links", "path"),
+        [
+            (("usb-Stick_1", "scsi-1"), "scsi-1"),
+            (("scsi-1", "nvme-M_S_1", "nvme-M_S"), "nvme-M_S"),
+            (("nvme-M_S", "nvme-eui.0025"), "nvme-eui.0025"),
+            (("scsi-SATA_1", "ata-M_S"), "ata-M_S"),
+        ],
+    )
+    def test_then_the_others_in_order(self, links: tuple[str, ...], path: str) -> None:
+        device = replace(disk("sda"), links=tuple(f"/dev/disk/by-id/{link}" for link in links))
+        assert only(device).path == f"/dev/disk/by-id/{path}"
+
+    def test_disk_without_identity_has_no_name(self) -> None:
+        device = replace(disk("vda"), links=("/dev/disk/by-path/pci-1", "/dev/disk/by-diskseq/3"))
+        assert (only(device).path, only(device).links) == ("", ("/dev/disk/by-path/pci-1",))
+
+    def test_link_that_two_disks_claim_names_neither(self) -> None:
+        both = "/dev/disk/by-id/ata-Cloned_1"
+        one, two = (replace(disk(name), links=(both,)) for name in ("sda", "sdb"))
+        disks = inventory_disks(one, two)
+        assert [(found.path, found.links) for found in disks.values()] == [("", ()), ("", ())]
+
+    def test_partition_goes_by_its_partuuid_and_has_the_others(self) -> None:
+        (found,) = inventory_disks(gpt(disk("sda")), part("sda", 2))["sda"].partitions
+        assert found.path == f"/dev/disk/by-partuuid/{found.partuuid}"
+        assert "/dev/disk/by-id/ata-Fast_SSD_SDA-part2" in found.links
+
+    def test_disks_and_partitions_are_in_order(self) -> None:
+        disks = inventory_disks(disk("sdaa"), gpt(disk("sdb")), disk("sdc"), part("sdb", 10), part("sdb", 9))
+        assert list(disks) == ["sdb", "sdc", "sdaa"]
+        assert [found.number for found in disks["sdb"].partitions] == [9, 10]
+
+
+class TestTables:
+    @pytest.mark.parametrize(("told", "kind"), [("", "none"), ("gpt", "gpt"), ("dos", "other"), ("PMBR", "other")])
+    def test_kind(self, told: str, kind: str) -> None:
+        assert only(disk("sda", ID_PART_TABLE_TYPE=told)).table is TableKind(kind)
+
+    def test_area_without_a_table_is_where_sgdisk_would_put_it(self) -> None:
+        found = only(disk("sda"))
+        assert (found.usable_start_bytes, found.usable_end_bytes) == (34 * 512, 16 * GIB - 33 * 512)
+
+    def test_partitions_without_a_table_are_not_to_be_trusted(self) -> None:
+        found = inventory_disks(disk("sda"), part("sda", 1))["sda"]
+        assert "udev does not show the table of its partitions" in shown(found.holds)[0]
+
+    def test_area_is_what_the_table_says(self) -> None:
+        found = looked_at(only(gpt(disk("sda"))), sectors())
+        assert (found.usable_start_bytes, found.usable_end_bytes, found.holds) == (2048 * 512, 10000 * 512, ())
+
+    @pytest.mark.parametrize("sector", [b"", bytes(512), header().replace(b"\x5c", b"\x5d", 1)[:91]])
+    def test_table_that_is_damaged(self, sector: bytes) -> None:
+        found = looked_at(only(gpt(disk("sda"))), bytes(512) + sector)
+        assert shown(found.holds)[0].startswith("unreadable:its partition table is damaged: there is no GPT header")
+
+    @pytest.mark.parametrize("bit", [0, 16383 * 8])
+    def test_list_of_partitions_that_is_damaged(self, bit: int) -> None:
+        raw = bytearray(sectors())
+        raw[1024 + bit // 8] ^= 1
+        (found,) = shown(looked_at(only(gpt(disk("sda"))), bytes(raw)).holds)
+        assert "list of partitions is wrong" in found
+
+    def test_table_that_was_exchanged(self) -> None:
+        found = looked_at(only(gpt(disk("sda"))), sectors(table_uuid="22222222-0000-4000-8000-000000000001"))
+        assert "it has another partition table than udev shows" in shown(found.holds)[0]
+
+
+class TestWhatTheKernelKnows:
+    """The table on a disk against the partitions that the kernel and udev show."""
+
+    def known(self) -> Disk:
+        return inventory_disks(gpt(disk("sda")), part("sda", 1), part("sda", 3))["sda"]
+
+    def test_the_same_partitions_hold_nothing(self) -> None:
+        disk = self.known()
+        assert looked_at(disk, sectors(*disk.partitions)).all_holds == disk.all_holds == ()
+
+    def test_a_partition_that_the_kernel_misses_is_named_with_what_lets_it_know(self) -> None:
+        disk = self.known()
+        missed = replace(disk, partitions=disk.partitions[:1])
+        (found,) = shown(looked_at(missed, sectors(*disk.partitions)).holds)
+        assert "the table on the disk lists partition 3, which the kernel does not know" in found
+        assert f"`partx --update --nr 3 {disk.path}`" in found
+
+    def test_no_slice_is_planned_over_a_partition_that_the_kernel_misses(self) -> None:
+        disk = looked_at(replace(self.known(), partitions=()), sectors(*self.known().partitions))
+        assert isinstance(can_use_disk(disk), Refused)
+
+    def test_a_partition_that_only_the_kernel_still_has_is_named_with_what_makes_it_forget(self) -> None:
+        disk = self.known()
+        (found,) = shown(looked_at(disk, sectors(disk.partitions[0])).holds)
+        assert "the kernel still has partition 3, which the table on the disk no longer lists" in found
+        assert f"`partx --delete --nr 3 {disk.path}`" in found
+
+    @pytest.mark.parametrize("change", [{"start_bytes": 9 * GIB}, {"size_bytes": GIB // 2}])
+    def test_a_partition_that_lies_elsewhere_is_named(self, change: dict[str, int]) -> None:
+        disk = self.known()
+        other = replace(disk.partitions[1], **change)  # type: ignore[arg-type]
+        (found,) = shown(looked_at(disk, sectors(disk.partitions[0], other)).holds)
+        assert "partition 3 lies elsewhere" in found
+
+    @pytest.mark.parametrize("field", ["partuuid", "type_uuid"])
+    def test_a_partition_that_is_another_by_now_is_named(self, field: str) -> None:
+        disk = self.known()
+        other = replace(disk.partitions[1], **{field: TABLE})  # type: ignore[arg-type]
+        (found,) = shown(looked_at(disk, sectors(disk.partitions[0], other)).holds)
+        assert "udev shows another PARTUUID or type of partition 3" in found
+
+    def test_a_table_that_udev_does_not_know_is_no_blank_disk(self) -> None:
+        found = looked_at(only(disk("sda")), sectors(*self.known().partitions))
+        assert "do not know the partition table that is on it" in shown(found.holds)[0]
+        assert isinstance(can_use_disk(found), Refused)
+
+    @pytest.mark.parametrize(
+        "raw", [b"", bytes(20000), sectors()[:-1], bytes(512) + header(array=b"other").ljust(20000)]
+    )
+    def test_a_blank_disk_is_blank_also_with_half_a_table(self, raw: bytes) -> None:
+        assert looked_at(only(disk("sda")), raw) == only(disk("sda"))
+
+    @given(st.sets(st.integers(1, 6)), st.sets(st.integers(1, 6)))
+    def test_any_difference_holds_the_disk_and_none_does_not(self, listed: set[int], known: set[int]) -> None:
+        numbers = range(1, 7)
+        every = inventory_disks(gpt(disk("sda")), *(part("sda", number) for number in numbers))["sda"].partitions
+        device = only(gpt(disk("sda")))
+        device = replace(device, partitions=tuple(each for each in every if each.number in known))
+        found = looked_at(device, sectors(*(each for each in every if each.number in listed)))
+        assert bool(found.holds) == (listed != known)
+
+
+class TestReading:
+    """Which disks are read, and how often; each is a file here."""
+
+    def reads(self, disk: Disk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+        (tmp_path / disk.kernel_name).write_bytes(sectors(*disk.partitions))
+        count = 0
+        whole = os.pread
+
+        def counted(descriptor: int, length: int, offset: int) -> bytes:
+            nonlocal count
+            count += 1
+            return whole(descriptor, length, offset)
+
+        monkeypatch.setattr(os, "pread", counted)
+        HostDisks(tmp_path, tmp_path)._with_area(disk)
+        return count
+
+    def test_a_disk_with_a_table_costs_two_short_reads(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        device = inventory_disks(gpt(disk("sda")), part("sda", 1))["sda"]
+        assert self.reads(device, tmp_path, monkeypatch) == 2
+
+    def test_a_hard_disk_in_use_is_left_asleep(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        device = inventory_disks(gpt(disk("sda")), part("sda", 1, ID_FS_TYPE="ext4", ID_FS_USAGE="filesystem"))["sda"]
+        assert self.reads(replace(device, rotational=True), tmp_path, monkeypatch) == 0
+
+    @pytest.mark.parametrize(("rotational", "reads"), [(True, 0), (False, 2)])
+    def test_a_blank_hard_disk_is_left_asleep_and_a_blank_ssd_is_looked_at(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rotational: bool, reads: int
+    ) -> None:
+        assert self.reads(replace(only(disk("sda")), rotational=rotational), tmp_path, monkeypatch) == reads
+
+    def test_a_disk_that_does_not_answer_is_held_and_the_cable_named(self, tmp_path: Path) -> None:
+        (found,) = shown(HostDisks(tmp_path, tmp_path)._with_area(only(gpt(disk("sda")))).holds)
+        assert "check the cable" in found

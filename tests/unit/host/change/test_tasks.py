@@ -1,0 +1,547 @@
+"""The worker's tasks: what they accept, what they publish, and what happens when nobody listens."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Event
+from time import monotonic
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from kombu.exceptions import OperationalError
+
+from nasadvisor.domain.change.runs import Goal, Run, RunState, Started
+from nasadvisor.domain.change.unreadable_runs import Unreadable, UnreadableRun
+from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
+from nasadvisor.domain.evidence.measuring.probing import ProbeResult
+from nasadvisor.domain.evidence.reading import Reading
+from nasadvisor.domain.evidence.samples import Sample
+from nasadvisor.domain.evidence.tracing import WaitingPrograms
+from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer, PlatformReport
+from nasadvisor.domain.fleet.spoken import Spoken
+from nasadvisor.domain.health.sweep import Answers, SelfTest, SweepReport
+from nasadvisor.domain.statements import Level, Statement
+from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.host.arguments import asker, trial_length
+from nasadvisor.host.change.journal import RecordUnreadable, create_journal
+from nasadvisor.host.change.lock import host_lock
+from nasadvisor.host.change.runs import NobodyAsks, apply_plan, finish_run, show_run, undo_run
+from nasadvisor.host.change.trials import keep_run
+from nasadvisor.host.config import config_from
+from nasadvisor.host.errors import DiskUnknown, MachineUnreadable, ToolMissing
+from nasadvisor.host.health.sweep import HandOver, HealthServices
+from nasadvisor.host.simulated.smart import simulated_health
+from nasadvisor.host.tasks import HostTasks, celery_app
+from nasadvisor.host.timer import start_timer
+from nasadvisor.stored.documents import DocumentError, from_document, to_document
+from nasadvisor.stored.spoken import spoken
+from tests.unit.host.change.conftest import Bench
+
+
+class Sent(list[tuple[str, list[Any]]]):
+    """What was published, as task and arguments."""
+
+    def send_task(self, task: str, args: list[Any], queue: str, retry: bool) -> None:
+        assert queue == "console"
+        assert retry is False
+        self.append((task, args))
+
+
+NOW = datetime(2026, 8, 25, tzinfo=UTC)
+
+
+def refuse(order: MeasureOrder, observe: Callable[[MeasureProgress], None]) -> Measurement:
+    del observe
+    raise MachineUnreadable("fio", f"no {order.id}")
+
+
+def untraced() -> WaitingPrograms:
+    raise ToolMissing("bpftrace", "bpftrace", ("/usr/bin",))
+
+
+def health(bench: Bench) -> HealthServices:
+    return simulated_health(bench.executor.inventory(), NOW)
+
+
+@pytest.fixture
+def sent() -> Sent:
+    return Sent()
+
+
+@pytest.fixture
+def tasks(bench: Bench, sent: Sent, monkeypatch: pytest.MonkeyPatch) -> HostTasks:
+    app = celery_app(config_from({"NASADVISOR_NODE": "nas"}))
+    monkeypatch.setattr(app, "send_task", sent.send_task)
+    return HostTasks(app, "nas", bench.executor.inventory, bench.host, Reading, refuse, health(bench), untraced)
+
+
+def test_it_registers_exactly_its_verbs(tasks: HostTasks) -> None:
+    tasks.register()
+    own = {name for name in tasks.app.tasks if name.startswith("host.")}
+    runs = ("apply", "undo", "finish", "keep", "report_run", "report_runs")
+    looks = ("hear_forms", "read_inventory", "sample", "watch_waiting", "smart_sweep")
+    verbs = (*looks, "measure", "start_self_test", "notify", *runs)
+    assert own == {f"host.{verb}" for verb in verbs}
+
+
+def test_it_takes_json_only_and_never_retries(tasks: HostTasks) -> None:
+    assert tasks.app.conf.accept_content == ["json"]
+    assert tasks.app.conf.task_acks_late is False
+
+
+def test_a_redis_that_is_down_does_not_hold_up_a_run(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("kombu.utils.functional.sleep", waits.append)
+    app = celery_app(config_from({"NASADVISOR_RUN_DIR": str(tmp_path)}))
+    HostTasks(
+        app, "nas", bench.executor.inventory, bench.host, Reading, refuse, health(bench), untraced
+    ).read_inventory()
+    assert sum(waits) == 0
+
+
+def test_it_publishes_what_it_sees(tasks: HostTasks, sent: Sent) -> None:
+    tasks.read_inventory()
+    [(first_task, (first_node, report)), (task, (node, document))] = sent
+    assert (task, node) == ("console.store_inventory", "nas")
+    assert from_document(Inventory, document).host.node == "nas"
+    assert (first_task, first_node) == ("console.store_platform", "nas")
+    assert from_document(PlatformReport, report).node == "nas"
+
+
+def answers(sent: Sent) -> list[NoticeAnswer]:
+    assert {(task, node) for task, (node, _) in sent} <= {("console.store_notice_answer", "nas")}
+    return [from_document(NoticeAnswer, document) for _, (_, document) in sent]
+
+
+def test_what_became_of_a_message_for_the_platform_is_said(tasks: HostTasks, sent: Sent) -> None:
+    notice = to_document(Notice(Level.WARNING, "A log wears out", "…"))
+    instead = Statement("by-mail", "The platform did not confirm it, so it went out as a mail.")
+
+    def lose(_notice: Notice) -> None:
+        raise MachineUnreadable("perl", "gone")
+
+    for notifier in (lambda _notice: None, lambda _notice: instead, lose):
+        replace(tasks, notifier=notifier).notify(notice, "<1@nasadvisor>")
+    tasks.notify(notice, "<1@nasadvisor>")
+    confirmed, by_mail, lost, no_platform = answers(sent)
+    assert confirmed == NoticeAnswer("<1@nasadvisor>", is_sent=True)
+    assert by_mail == NoticeAnswer("<1@nasadvisor>", is_sent=True, said=instead)
+    assert (lost.is_sent, "gone" in str(lost.said)) == (False, True)
+    assert (no_platform.is_sent, "No platform of this host" in str(no_platform.said)) == (False, True)
+
+
+@pytest.mark.parametrize("message_id", [None, 1, {"x": 1}])
+def test_what_is_no_message_is_not_sent(tasks: HostTasks, sent: Sent, message_id: Any) -> None:
+    notices: list[Notice] = []
+
+    def keep(notice: Notice) -> None:
+        notices.append(notice)
+
+    replace(tasks, notifier=keep).notify({"subject": "nothing else"}, "<1@nasadvisor>")
+    replace(tasks, notifier=keep).notify(to_document(Notice(Level.INFO, "x", "y")), message_id)
+    assert (notices, sent) == ([], [])
+
+
+def test_it_publishes_why_it_sees_nothing(tasks: HostTasks, sent: Sent) -> None:
+    def blind() -> Inventory:
+        raise MachineUnreadable("udev", "gone")
+
+    replace(tasks, look=blind).read_inventory()
+    [(task, (_, document))] = sent
+    assert task == "console.store_inventory_error"
+    assert "udev could not be read" in str(from_document(Statement, document))
+
+
+def test_every_record_of_a_run_is_published(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
+    tasks.apply(to_document(bench.plan()), "anna")
+    runs = [from_document(Run, args[1]) for task, args in sent if task == "console.store_run"]
+    assert [run.seq for run in runs] == list(range(1, 25))
+    assert sent[-1][0] == "console.store_inventory"  # the pages show at once what it led to
+    assert runs[-1].state is RunState.APPLIED
+    assert runs[-1].by == "anna"
+
+
+def test_a_plan_with_foreign_fields_is_dropped(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
+    before = bench.executor.state
+    tasks.apply({**to_document(bench.plan()), "force": True}, "eve")
+    tasks.apply({}, "eve")
+    assert bench.executor.state == before
+    assert sent == []
+
+
+def test_a_second_delivery_of_the_same_plan_does_nothing(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
+    document = to_document(bench.plan())
+    tasks.apply(document, "anna")
+    after = bench.executor.state
+    sent.clear()
+    tasks.apply(document, "anna")
+    assert bench.executor.state == after
+    assert [task for task, _ in sent] == [
+        "console.store_run_error",
+        "console.store_platform",
+        "console.store_inventory",
+    ]
+
+
+def test_a_run_goes_on_while_nobody_listens(
+    bench: Bench, tasks: HostTasks, sent: Sent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def down(*_: object, **__: object) -> None:
+        raise OperationalError("no socket")
+
+    plan = bench.plan()
+    with monkeypatch.context() as patch:
+        patch.setattr(tasks.app, "send_task", down)
+        tasks.apply(to_document(plan), "anna")
+    assert sent == []
+    tasks.report_run(plan.id)
+    [(task, (_, document))] = sent
+    assert task == "console.store_run"
+    assert from_document(Run, document).state is RunState.APPLIED
+
+
+def test_a_sweep_publishes_its_answers_and_then_how_it_went(tasks: HostTasks, sent: Sent) -> None:
+    tasks.smart_sweep()
+    assert [task for task, _ in sent] == ["console.store_answers", "console.store_sweep"]
+    answers = from_document(Answers, sent[0][1][1])
+    report = from_document(SweepReport, sent[1][1][1])
+    assert tuple(answer.disk_key for answer in answers.answers) == report.disk_keys
+
+
+def test_a_sweep_that_cannot_be_made_says_why(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
+    def no_tool(_: HandOver) -> SweepReport:
+        raise ToolMissing("smartctl", "smartmontools", ("/usr/sbin",))
+
+    replace(tasks, health=replace(health(bench), sweep=no_tool)).smart_sweep()
+    [(task, (_, document))] = sent
+    assert task == "console.store_sweep_error"
+    assert "Install the package smartmontools" in str(from_document(Statement, document))
+
+
+def test_a_self_test_that_was_not_begun_says_why(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
+    def unknown(key: str, _: SelfTest) -> None:
+        raise DiskUnknown(key)
+
+    broken = replace(tasks, health=replace(health(bench), start_test=unknown))
+    broken.start_self_test("0x1", "short", "anna")
+    broken.start_self_test("0x1", "everything", "eve")
+    tasks.start_self_test("0x1", "long", "anna")
+    assert [args[2] is None for _, args in sent] == [False, True]
+    assert "no disk 0x1" in str(from_document(Statement, sent[0][1][2]))
+
+
+def test_a_journal_that_cannot_be_read_is_reported_beside_the_other_runs(
+    bench: Bench, tasks: HostTasks, sent: Sent
+) -> None:
+    tasks.apply(to_document(bench.plan()), "anna")
+    for name, text in (("newer", '{"version": 99}\n'), ("damaged", "")):
+        other = bench.host.journals / name
+        other.mkdir()
+        (other / "journal.jsonl").write_text(text)
+    sent.clear()
+    tasks.report_runs()
+    assert sorted(task for task, _ in sent) == ["console.store_run", *["console.store_unreadable_run"] * 2]
+    told = [from_document(UnreadableRun, args[1]) for task, args in sent if task.endswith("unreadable_run")]
+    assert [(run.id, run.node, run.state) for run in told] == [
+        ("damaged", "nas", Unreadable.DAMAGED),
+        ("newer", "nas", Unreadable.NEWER),
+    ]
+
+
+def test_an_undo_of_a_damaged_run_tells_the_console_that_it_is_damaged(
+    bench: Bench, tasks: HostTasks, sent: Sent
+) -> None:
+    tasks.apply(to_document(bench.plan()), "anna")
+    (bench.host.journals / "run-1" / "journal.jsonl").write_bytes(b"")
+    sent.clear()
+    tasks.undo("run-1", "anna")
+    tasks.report_run("run-1")
+    told = [from_document(UnreadableRun, args[1]) for task, args in sent if task.endswith("unreadable_run")]
+    assert [run.state for run in told] == [Unreadable.DAMAGED] * 2
+
+
+def test_it_publishes_samples_and_nothing_where_there_are_none(tasks: HostTasks, sent: Sent) -> None:
+    tasks.take_sample()
+    assert sent == []
+    reading = Reading((Sample("1", "tank", 10, 10.0),))
+    replace(tasks, sample=lambda: reading).take_sample()
+    [(task, (node, document))] = sent
+    assert (task, node) == ("console.store_reading", "nas")
+    assert from_document(Reading, document) == reading
+
+
+def test_a_pool_that_cannot_be_sampled_only_leaves_a_gap_and_is_told_once(
+    tasks: HostTasks, sent: Sent, caplog: pytest.LogCaptureFixture
+) -> None:
+    def blind() -> Reading:
+        raise MachineUnreadable("zpool", "gone")
+
+    blinded = replace(tasks, sample=blind)
+    blinded.take_sample()
+    blinded.take_sample()
+    assert sent == []
+    assert len([record for record in caplog.records if "sample" in record.message]) == 1
+
+
+def test_it_publishes_what_was_measured_or_why_not(tasks: HostTasks, sent: Sent) -> None:
+    order = MeasureOrder("0a1b2c3d", "1")
+    found = Measurement(order, ProbeResult("0a1b2c3d", "1", "tank", "", False, ()))
+    tasks.take_measurement({"not": "an order"})
+    assert sent == []
+    tasks.take_measurement(to_document(order))
+    replace(tasks, measure=lambda *_: found).take_measurement(to_document(order))
+    (failed, (_, order_id, sentence)), (stored, (_, document)) = sent
+    assert (failed, order_id) == ("console.store_measurement_error", order.id)
+    assert "fio" in str(from_document(Statement, sentence))
+    assert stored == "console.store_measurement"
+    assert from_document(Measurement, document) == found
+
+
+def test_it_publishes_which_programs_wait_or_why_it_cannot_tell(tasks: HostTasks, sent: Sent) -> None:
+    found = WaitingPrograms("2026-08-25T20:00:00+00:00", 20, ())
+    tasks.take_waiting()
+    replace(tasks, watch_waiting=lambda: found).take_waiting()
+    (failed, (_, sentence)), (stored, (_, document)) = sent
+    assert failed == "console.store_waiting_error"
+    assert "Install the package bpftrace" in str(from_document(Statement, sentence))
+    assert stored == "console.store_waiting"
+    assert from_document(WaitingPrograms, document) == found
+
+
+def test_one_trace_at_a_time(tasks: HostTasks, sent: Sent) -> None:
+    def impatient() -> WaitingPrograms:
+        tasking.take_waiting()
+        return WaitingPrograms("2026-08-25T20:00:00+00:00", 20, ())
+
+    tasking = replace(tasks, watch_waiting=impatient)
+    tasking.take_waiting()
+    assert [task for task, _ in sent] == ["console.store_waiting"]
+
+
+def later(tasks: HostTasks, days: float) -> HostTasks:
+    """The same tasks on a host whose clock is ahead."""
+    now = datetime.now(UTC) + timedelta(days=days)
+    return replace(tasks, runs=replace(tasks.runs, clock=lambda: now))
+
+
+def test_a_trial_ends_by_the_hosts_own_clock_and_is_published(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
+    before = bench.executor.state
+    tasks.apply(to_document(bench.plan()), "anna", 86400)
+    sent.clear()
+    tasks.end_trials()
+    assert sent == []
+    later(tasks, 365).end_trials()
+    runs = [from_document(Run, args[1]) for task, args in sent if task == "console.store_run"]
+    assert runs[-1].state is RunState.UNDONE
+    assert sent[-1][0] == "console.store_inventory"
+    assert bench.executor.state.disks == before.disks
+
+
+def test_a_trial_ends_also_while_nobody_listens(
+    bench: Bench, tasks: HostTasks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def down(*_: object, **__: object) -> None:
+        raise OperationalError("no socket")
+
+    plan = bench.plan()
+    monkeypatch.setattr(tasks.app, "send_task", down)
+    tasks.apply(to_document(plan), "anna", 86400)
+    later(tasks, 365).end_trials()
+    assert show_run(bench.host, plan.id).state is RunState.UNDONE
+
+
+def test_a_trial_waits_while_somebody_changes_the_host(
+    bench: Bench, tasks: HostTasks, sent: Sent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nasadvisor.host.change.trials.LOCK_WAIT_S", 0.05)
+    tasks.apply(to_document(bench.plan()), "anna", 86400)
+    sent.clear()
+    with host_lock(bench.host.locks, 0):
+        later(tasks, 365).end_trials()
+    assert sent == []
+    later(tasks, 365).end_trials()
+    assert sent
+
+
+def test_what_is_kept_is_published_and_what_is_not_on_trial_says_why(
+    bench: Bench, tasks: HostTasks, sent: Sent
+) -> None:
+    plan = bench.plan()
+    tasks.apply(to_document(plan), "anna", 86400)
+    sent.clear()
+    tasks.keep(plan.id, "ben")
+    tasks.keep("nope", "ben")
+    [(stored, (_, document)), (failed, (_, run_id, _))] = sent
+    assert stored == "console.store_run"
+    kept = from_document(Run, document)
+    assert kept.trial
+    assert kept.trial.kept_by == "ben"
+    assert (failed, run_id) == ("console.store_run_error", "nope")
+    later(tasks, 365).end_trials()
+    assert show_run(bench.host, plan.id).state is RunState.APPLIED
+
+
+@pytest.mark.parametrize("trial_s", ["86400", 1.5, True, None])
+def test_a_trial_whose_length_is_not_a_number_is_dropped(
+    bench: Bench, tasks: HostTasks, sent: Sent, trial_s: Any
+) -> None:
+    before = bench.executor.state
+    tasks.apply(to_document(bench.plan()), "eve", trial_s)
+    assert bench.executor.state == before
+    assert sent == []
+
+
+def test_the_timer_works_after_a_while_and_ends_when_it_is_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nasadvisor.host.timer.EVERY_S", 0.01)
+    worked, stopping = Event(), Event()
+    began = monotonic()
+    thread = start_timer(worked.set, stopping, 0.2)
+    assert worked.wait(30)
+    assert monotonic() - began >= 0.2
+    stopping.set()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert not thread.daemon
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_an_error_that_nobody_foresaw_does_not_end_the_timer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nasadvisor.host.timer.EVERY_S", 0.01)
+    calls, stopping = list[int](), Event()
+
+    def work() -> None:
+        calls.append(len(calls))
+        if len(calls) == 1:
+            raise KeyError("unforeseen")
+        stopping.set()
+
+    start_timer(work, stopping, 0).join(30)
+    assert calls == [0, 1]
+
+
+def test_it_publishes_how_far_a_measurement_is(tasks: HostTasks, sent: Sent) -> None:
+    order = MeasureOrder("0a1b2c3d", "1")
+    found = Measurement(order, ProbeResult("0a1b2c3d", "1", "tank", "", False, ()))
+    progress = MeasureProgress(order.id, Stage.PROBE, 2, 5, "2026-08-25T20:00:00+00:00", 40, 55)
+
+    def measure(_: MeasureOrder, observe: Callable[[MeasureProgress], None]) -> Measurement:
+        observe(progress)
+        return found
+
+    replace(tasks, measure=measure).take_measurement(to_document(order))
+    assert [task for task, _ in sent] == ["console.store_measure_progress", "console.store_measurement"]
+    assert from_document(MeasureProgress, sent[0][1][1]) == progress
+
+
+def test_it_tells_the_console_which_forms_it_speaks(tasks: HostTasks, sent: Sent) -> None:
+    tasks.tell_forms()
+    [(task, (node, document))] = sent
+    told = from_document(Spoken, document)
+    assert (task, node, told.node) == ("console.store_spoken", "nas", "nas")
+    assert told.forms["record"] >= 1
+
+
+def test_it_says_of_an_older_console_that_it_is_older(tasks: HostTasks, caplog: pytest.LogCaptureFixture) -> None:
+    ours = spoken()
+    tasks.hear_forms(to_document(ours))
+    tasks.hear_forms(to_document(replace(ours, forms={**ours.forms, "run": ours.forms["run"] + 1})))
+    assert caplog.messages == []
+    tasks.hear_forms(to_document(replace(ours, release="0.0.1", forms={**ours.forms, "run": 0})))
+    assert "older release of NAS Advisor (0.0.1) than this host" in caplog.text
+    tasks.hear_forms({"forms": 5})
+    assert "refused hear_forms" in caplog.text
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(("short", "anna", "\ud800")),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+def right_arguments(bench: Bench) -> dict[str, list[Any]]:
+    """Of every task, arguments that it takes."""
+    run = ["no-such-run", "anna"]
+    return {
+        "apply": [to_document(bench.plan()), "anna", 86400],
+        "measure": [to_document(MeasureOrder("0a1b2c3d", "1"))],
+        "notify": [to_document(Notice(Level.WARNING, "A log wears out", "…")), "<1@nas>"],
+        "start_self_test": ["0x1", "short", "anna"],
+        "report_run": run[:1],
+        "hear_forms": [to_document(spoken())],
+        **dict.fromkeys(("undo", "finish", "keep"), run),
+        **{verb: [] for verb in ("read_inventory", "sample", "watch_waiting", "smart_sweep", "report_runs")},
+    }
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_whatever_a_message_brings_nothing_is_applied_and_no_journal_begun(
+    bench: Bench, tasks: HostTasks, data: st.DataObject
+) -> None:
+    if "host.apply" not in tasks.app.tasks:
+        tasks.register()
+    right = right_arguments(bench)
+    assert {f"host.{verb}" for verb in right} == {name for name in tasks.app.tasks if name.startswith("host.")}
+    verb = data.draw(st.sampled_from(sorted(right)))
+    arguments, named = [*right[verb]], dict[str, Any]()
+    match data.draw(st.sampled_from(("other", "more", "fewer", "named") if arguments else ("more", "named"))):
+        case "other":
+            place = data.draw(st.integers(0, len(arguments) - 1))
+            arguments[place] = data.draw(JSON.filter(lambda value: value != right[verb][place]))
+            # A name or a number of another kind is one: an order with it is in order.
+            assume(not (verb == "apply" and place > 0 and reads_as(place, arguments[place])))
+        case "more":
+            arguments.append(data.draw(JSON))
+        case "fewer":
+            del arguments[data.draw(st.integers(0, 1 if verb == "apply" else len(arguments) - 1)) :]
+        case _:
+            named = {data.draw(st.text(max_size=8) | st.sampled_from(("by", "self", "trial_s"))): data.draw(JSON)}
+    before = bench.executor.state
+    tasks.app.tasks[f"host.{verb}"].run(*arguments, **named)
+    assert bench.executor.state == before
+    assert not bench.host.journals.exists() or list(bench.host.journals.iterdir()) == []
+
+
+def reads_as(place: int, value: object) -> bool:
+    try:
+        (asker, trial_length)[place - 1](value)
+    except DocumentError:
+        return False
+    return True
+
+
+FOREIGN: tuple[Any, ...] = ({"x": 1}, 5, None, "", b"anna", ["anna"], "a\nb", "\ud800", "x" * 257, "a\0")
+
+
+@pytest.mark.parametrize("by", FOREIGN)
+def test_who_asks_must_be_a_name_that_a_journal_can_keep(bench: Bench, by: Any) -> None:
+    """Asked of the services themselves, so that it holds for the command line as well."""
+    before = bench.executor.state
+    with pytest.raises(NobodyAsks):
+        apply_plan(bench.host, bench.plan(), by, lambda _: None)
+    assert (bench.executor.state, bench.host.journals.exists()) == (before, False)
+    run = apply_plan(bench.host, bench.plan(), "anna", lambda _: None, 86400)
+    journal = (bench.host.journals / run.id / "journal.jsonl").read_bytes()
+    services: tuple[Callable[[], Run], ...] = (
+        lambda: undo_run(bench.host, run.id, by, lambda _: None),
+        lambda: finish_run(bench.host, run.id, by, lambda _: None),
+        lambda: keep_run(bench.host, run.id, by),
+    )
+    for service in services:
+        with pytest.raises(NobodyAsks):
+            service()
+    assert (bench.host.journals / run.id / "journal.jsonl").read_bytes() == journal
+
+
+def test_a_record_that_nobody_could_read_again_is_not_written(bench: Bench, tmp_path: Path) -> None:
+    journal = create_journal(tmp_path, "run-1")
+    started = Started("2026-08-25T20:00:00+00:00", Goal.APPLY, bench.plan(), {"x": 1})  # type: ignore[arg-type]
+    with pytest.raises(RecordUnreadable, match="expected str, found dict"):
+        journal.append(started)
+    assert not journal.path.exists()
