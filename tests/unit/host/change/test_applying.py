@@ -16,8 +16,8 @@ from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.change.runs import apply_plan, finish_run
 from tests.unit.host.change.conftest import Bench, Killed, killer
+from tests.unit.host.change.eventful import GONE, LOG, Host, cut_to, host_of, records, told, vetoes
 from tests.unit.machines import NVME1, NVME2, SHARED_SSD, TANK, home_server, with_disk, with_pool
-from tests.unit.runs.eventful import GONE, LOG, Host, cut_to, host_of, records, told, vetoes
 
 
 @pytest.fixture

@@ -1,0 +1,321 @@
+"""What the bytes of a disk or slice speak against, step by step, on machines that all other rules allow."""
+
+from dataclasses import replace
+
+import pytest
+
+from nasadvisor.domain.change import refusals as no
+from nasadvisor.domain.change.actions import (
+    AddCache,
+    AttachLog,
+    ClearSlice,
+    CreateSlice,
+    CreateTable,
+    DeleteSlice,
+    DetachLog,
+    DropLogLeg,
+    Naming,
+    RemoveVdev,
+    RestoreTable,
+    RewindTable,
+    Role,
+    SaveTable,
+    Slice,
+)
+from nasadvisor.domain.change.looks import (
+    ACTIVE,
+    CLOSE_PLACES,
+    DESTROYED,
+    EXPORTED,
+    FAR_PLACES,
+    L2CACHE,
+    Look,
+    Signature,
+    SliceLabel,
+    Step,
+    against_look,
+    against_room,
+    places_to_look,
+)
+from nasadvisor.domain.change.table_area import Area
+from nasadvisor.domain.change.tables import OwnTable
+from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.storage.inventory import NAMELESS_POOL, Hold, HoldKind, Inventory
+from nasadvisor.domain.units import MIB
+from tests.unit.domain.builders import (
+    attach_to_log,
+    cache_on,
+    disk_of,
+    log_on,
+    made,
+    mirrored_log,
+    slice_on,
+    tank_of,
+)
+from tests.unit.domain.change.sectors import put, recording
+from tests.unit.machines import NVME1, NVME2, TANK, home_server, with_pool
+
+SGDISK = recording()
+MACHINE = home_server()
+DISK = disk_of(MACHINE, NVME1)
+PIECE = slice_on(DISK)
+OWN = OwnTable(SGDISK.blank, SGDISK.cleared, (SGDISK.blank, SGDISK.cleared))
+SPOILT = replace(SGDISK.cleared, head=put(SGDISK.cleared.head, 1024, b"\xff"))
+"""Its entries are not those that its header was written for."""
+
+EXT4 = Signature("ext4", 5 * MIB, "photos")
+ZFS = Signature("zfs_member")
+NEEDED = SliceLabel(ACTIVE, 15, "backup", "99", "777")
+
+
+def asked(step: Step, look: Look, own: OwnTable | None = OWN, inventory: Inventory = MACHINE) -> Refused | None:
+    return against_look(step, look, own, inventory)
+
+
+def gone(inventory: Inventory = MACHINE) -> Inventory:
+    """The same machine without any disk."""
+    return replace(inventory, disks=())
+
+
+# Where a slice is searched
+
+
+def piece_of(count: int) -> Slice:
+    """A slice of so many MiB that begins at 3 MiB."""
+    return Slice("k", "/dev/x", 1, 3 * MIB, count * MIB, 512, "", Role.LOG, Naming.PARTUUID)
+
+
+@pytest.mark.parametrize("count", [1, 2, 1023, 1024])
+def test_a_small_slice_is_looked_at_in_each_of_its_mib(count: int) -> None:
+    assert places_to_look(piece_of(count)) == tuple((3 + number) * MIB for number in range(count))
+
+
+def test_a_larger_one_is_looked_at_in_each_mib_of_its_first_gib_and_evenly_behind_it() -> None:
+    count = CLOSE_PLACES + 3 * FAR_PLACES
+    close = [3 + number for number in range(CLOSE_PLACES)]
+    far = [3 + CLOSE_PLACES + 3 * number for number in range(FAR_PLACES)]
+    assert places_to_look(piece_of(count)) == tuple(number * MIB for number in (*close, *far))
+
+
+def test_one_that_is_a_little_larger_is_looked_at_in_each_mib_once() -> None:
+    assert places_to_look(piece_of(CLOSE_PLACES + 2)) == tuple((3 + at) * MIB for at in range(CLOSE_PLACES + 2))
+
+
+# Labels
+
+
+@pytest.mark.parametrize(
+    ("label", "needed"),
+    [
+        (NEEDED, True),
+        (replace(NEEDED, txg=1), True),
+        (replace(NEEDED, txg=0), False),
+        (replace(NEEDED, state=EXPORTED), True),
+        (replace(NEEDED, state=DESTROYED), False),
+        (replace(NEEDED, state=L2CACHE), False),
+    ],
+)
+def test_a_label_tells_whether_a_pool_may_miss_the_slice(label: SliceLabel, needed: bool) -> None:
+    assert label.may_be_needed is needed
+
+
+def test_a_look_knows_labels_by_partuuid() -> None:
+    look = Look(labels=(("other", replace(NEEDED, txg=1)), (PIECE.partuuid, NEEDED)))
+    assert look.label_of(PIECE) == NEEDED
+    assert Look().label_of(PIECE) is None
+
+
+# New tables and copies of tables
+
+CREATE = CreateTable(NVME1, DISK.path, "t", MIB, 2 * MIB)
+SAVE = SaveTable(NVME1, DISK.path, "t", ())
+
+
+@pytest.mark.parametrize("step", [CREATE, SAVE])
+def test_a_table_needs_its_disk(step: Step) -> None:
+    assert asked(step, Look(table=SGDISK.blank), inventory=gone()) == no.DiskGone(NVME1)
+    assert asked(step, Look()) == no.DiskGone(NVME1)
+    assert asked(step, Look(table=SGDISK.blank)) is None
+    assert asked(step, Look(table=SGDISK.blank), None) is None
+
+
+def test_a_disk_on_which_something_begins_gets_no_table() -> None:
+    look = Look((EXT4, ZFS), table=SGDISK.blank)
+    assert asked(CREATE, look) == no.DiskNotEmpty(DISK, "ext4", 5 * MIB)
+
+
+def test_a_table_that_is_somebodys_by_now_is_neither_written_over_nor_copied() -> None:
+    for step in (CREATE, SAVE):
+        assert asked(step, Look(table=SGDISK.with_one)) == no.TableNotOurs(DISK)
+        assert asked(step, Look(table=SGDISK.with_one), None) is None
+
+
+def test_a_table_that_is_unsound_is_not_copied() -> None:
+    refused = asked(SAVE, Look(table=SPOILT), None)
+    assert refused == no.TableUnsound(DISK, "the checksum of its partition entries is wrong")
+    assert asked(CREATE, Look(table=SPOILT), None) is None
+
+
+# New slices
+
+SLICE = CreateSlice(PIECE, TANK)
+
+
+def test_a_slice_needs_its_disk_and_a_table_that_the_run_knows() -> None:
+    assert asked(SLICE, Look(table=SGDISK.cleared), inventory=gone()) == no.DiskGone(NVME1)
+    assert asked(SLICE, Look()) == no.DiskGone(NVME1)
+    assert asked(SLICE, Look(table=SGDISK.cleared)) is None
+    assert asked(SLICE, Look(table=SGDISK.with_one)) == no.TableNotOurs(DISK)
+    assert asked(SLICE, Look(table=SGDISK.cleared), None) == no.TableNotOurs(DISK)
+
+
+def test_what_lies_where_a_slice_is_to_go_is_named_with_its_place() -> None:
+    look = Look((EXT4, ZFS), table=SGDISK.cleared)
+    assert asked(SLICE, look) == no.HiddenContent(DISK, PIECE, "ext4", 5 * MIB)
+    assert list(against_room(PIECE, look, MACHINE)) == [
+        no.HiddenContent(DISK, PIECE, "ext4", 5 * MIB),
+        no.HiddenContent(DISK, PIECE, "zfs_member", 0),
+    ]
+    assert list(against_room(PIECE, Look(), MACHINE)) == []
+    assert list(against_room(PIECE, look, gone())) == []
+
+
+# Adding slices to a pool
+
+
+def test_what_stands_in_a_slice_that_is_to_join_a_pool_is_somebodys() -> None:
+    inventory, add = log_on(NVME1, NVME2)
+    _, cache = cache_on(NVME1, NVME2)
+    attached, attach = attach_to_log()
+    held = Hold(HoldKind.SIGNATURE, "ext4")
+    assert asked(add, Look((EXT4, ZFS)), None, inventory) == no.SliceHeld(add.legs[0], held)
+    assert asked(cache, Look((EXT4,)), None, inventory) == no.SliceHeld(cache.slices[0], held)
+    assert asked(attach, Look((EXT4,)), None, attached) == no.SliceHeld(attach.leg, held)
+    for step in (add, cache, attach):
+        assert asked(step, Look(), None, inventory) is None
+
+
+@pytest.mark.parametrize(("name", "said"), [("backup", "backup"), ("", NAMELESS_POOL)])
+def test_a_label_in_any_slice_that_is_to_join_a_pool_is_somebodys(name: str, said: str) -> None:
+    inventory, add = log_on(NVME1, NVME2)
+    label = replace(NEEDED, pool_name=name)
+    hold = Hold(HoldKind.EXPORTED_POOL, said)
+    cache = AddCache("tank", TANK, 12, add.legs)
+    attach = AttachLog("tank", TANK, 12, "31", "", add.legs[1])
+    for step in (add, cache, attach):
+        look = Look(labels=((add.legs[1].partuuid, label),))
+        assert asked(step, look, None, inventory) == no.SliceHeld(add.legs[1], hold)
+
+
+# Taking out a log
+
+
+def test_a_log_with_writes_of_locked_datasets_stays() -> None:
+    inventory, legs = mirrored_log()
+    step = RemoveVdev("tank", TANK, Role.LOG, "30", legs)
+    look = Look(waiting=("tank/a", "tank/b"))
+    assert asked(step, look, None, inventory) == no.LogHoldsLocked(tank_of(inventory), 2, "tank/a")
+    assert asked(step, Look(), None, inventory) is None
+    assert asked(step, look, None, with_pool(inventory, guid="other")) is None
+
+
+# Clearing and deleting slices
+
+READY = made(MACHINE, PIECE)
+CLEAR, DELETE = ClearSlice(PIECE, "tank", TANK), DeleteSlice(PIECE, TANK)
+WITH_SLICE = OwnTable(SGDISK.blank, SGDISK.with_one, (SGDISK.blank, SGDISK.cleared, SGDISK.with_one))
+
+
+def content(*signatures: Signature, label: SliceLabel | None = None, table: Area = SGDISK.with_one) -> Look:
+    return Look(signatures, ((PIECE.partuuid, label),) if label else (), table)
+
+
+@pytest.mark.parametrize("step", [CLEAR, DELETE])
+def test_only_what_a_pool_left_behind_is_wiped(step: Step) -> None:
+    held = no.SliceHeld(PIECE, Hold(HoldKind.SIGNATURE, "ext4"))
+    assert asked(step, content(ZFS), WITH_SLICE, READY) is None
+    assert asked(step, content(EXT4), WITH_SLICE, READY) == held
+    assert asked(step, content(ZFS, EXT4), WITH_SLICE, READY) == held
+
+
+@pytest.mark.parametrize("step", [CLEAR, DELETE])
+def test_a_slice_that_a_pool_may_need_is_left_and_the_pool_is_named(step: Step) -> None:
+    assert asked(step, content(ZFS, label=NEEDED), WITH_SLICE, READY) == no.SliceNeeded(PIECE, "backup")
+    nameless = replace(NEEDED, pool_name="")
+    assert asked(step, content(ZFS, label=nameless), WITH_SLICE, READY) == no.SliceNeeded(PIECE, "99")
+    assert asked(step, content(ZFS, label=replace(NEEDED, txg=0)), WITH_SLICE, READY) is None
+
+
+@pytest.mark.parametrize("step", [CLEAR, DELETE])
+def test_a_slice_that_its_own_imported_pool_does_without_was_left_behind(step: Step) -> None:
+    label = replace(NEEDED, pool_name="tank", pool_guid=TANK)
+    needed = no.SliceNeeded(PIECE, "tank")
+    assert asked(step, content(label=label), WITH_SLICE, READY) is None
+    leaf = next(tank_of(READY).data[0].leaves())
+    assert asked(step, content(label=replace(label, vdev_guid=leaf.guid)), WITH_SLICE, READY) == needed
+    assert asked(step, content(label=label), WITH_SLICE, replace(READY, pools=())) == needed
+    archive = READY.pools[1]
+    other = replace(label, pool_guid=archive.guid)
+    assert asked(step, content(label=other), WITH_SLICE, READY) == needed
+
+
+def test_a_slice_is_deleted_off_a_disk_that_is_there() -> None:
+    assert asked(DELETE, content(), WITH_SLICE, gone(READY)) == no.DiskGone(NVME1)
+    assert asked(DELETE, replace(content(), table=None), WITH_SLICE, READY) == no.DiskGone(NVME1)
+    assert asked(CLEAR, replace(content(), table=None), None, gone(READY)) is None
+
+
+def test_a_table_that_is_unsound_is_rewritten_only_if_a_step_of_ours_was_cut_off_there() -> None:
+    torn = replace(SGDISK.with_one, head=SGDISK.cleared.head)
+    boot = replace(torn, head=put(torn.head, 0, b"\xeb"))
+    half = replace(SGDISK.with_one, tail=SGDISK.blank.tail)
+    for table in (half, replace(half, head=put(half.head, 0, b"\xeb"))):
+        assert asked(DELETE, content(table=table), WITH_SLICE, READY) is None
+        assert asked(DELETE, content(table=table), None, READY) == no.TableNotOurs(DISK)
+    assert asked(DELETE, content(table=boot), None, READY) is None
+    spoilt = replace(SGDISK.with_one, head=put(SGDISK.with_one.head, 1024, b"\xff"))
+    assert asked(DELETE, content(table=spoilt), WITH_SLICE, READY) == no.TableNotOurs(DISK)
+
+
+def test_the_kernel_is_told_of_a_partition_only_if_the_table_lists_none_of_that_number() -> None:
+    """Only the kernel still shows the slice: it has no PARTUUID any more."""
+    piece = SGDISK.piece(partuuid="gone")
+    step = DeleteSlice(replace(piece, disk_key=NVME1), TANK)
+    look = Look(table=SGDISK.cleared)
+    assert asked(step, look) is None
+    assert asked(step, Look(table=SGDISK.with_one)) == no.SliceGone(step.slice)
+    assert asked(step, Look(table=SGDISK.without_first)) is None
+    unreadable = replace(SGDISK.cleared, head=put(SGDISK.cleared.head, 512 + 60, b"\xff"))
+    assert asked(step, Look(table=unreadable)) == no.SliceGone(step.slice)
+
+
+# Writing tables back
+
+RESTORE, REWIND = RestoreTable(NVME1, DISK.path, "t", ()), RewindTable(NVME1, DISK.path)
+
+
+@pytest.mark.parametrize("step", [RESTORE, REWIND])
+def test_a_table_is_written_back_over_our_own_sectors_alone(step: Step) -> None:
+    assert asked(step, Look(table=SGDISK.cleared), inventory=gone()) == no.DiskGone(NVME1)
+    assert asked(step, Look()) == no.DiskGone(NVME1)
+    assert asked(step, Look(table=SGDISK.cleared), None) == no.TableImageMissing(DISK)
+    assert asked(step, Look(table=SGDISK.cleared)) is None
+    assert asked(step, Look(table=SGDISK.with_one)) == no.TableChanged(DISK)
+
+
+def test_a_table_is_written_back_only_if_the_copy_is_sound() -> None:
+    why = "the checksum of its partition entries is wrong"
+    before = OwnTable(SPOILT, SGDISK.cleared, (SPOILT, SGDISK.cleared))
+    last = OwnTable(SGDISK.blank, SPOILT, (SGDISK.blank, SPOILT))
+    look = Look(table=SPOILT)
+    assert asked(RESTORE, look, before) == no.TableImageDamaged(DISK, why)
+    assert asked(REWIND, look, before) is None
+    assert asked(REWIND, look, last) == no.TableImageDamaged(DISK, why)
+    assert asked(RESTORE, look, last) is None
+
+
+def test_steps_that_change_a_pool_alone_are_not_judged_by_bytes() -> None:
+    inventory, legs = mirrored_log()
+    look = Look((EXT4,), ((legs[1].partuuid, NEEDED),))
+    for step in (DetachLog("tank", TANK, "32", legs[1]), DropLogLeg("tank", TANK, "32", "x")):
+        assert asked(step, look, None, inventory) is None
