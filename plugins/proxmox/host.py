@@ -103,6 +103,9 @@ class ProxmoxHost(HostPlatform):
 
 
 def _given_away(ssd: Disk, guest: str, key: str) -> Refused:
+    """A virtual machine or a container that was given a disk can use it at any moment, and the host does not see
+    what is on it while the guest is off.
+    """
     return Refused(
         "proxmox-disk-of-guest",
         _(

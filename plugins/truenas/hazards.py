@@ -118,6 +118,9 @@ def _remove(pool: Pool, disks: str) -> Finding:
 
 
 def _one_run_a_disk(disk: Disk) -> Refused:
+    """TrueNAS remembers for each disk the one pool that it belongs to, and acts on that when a disk is replaced or
+    wiped.
+    """
     return Refused(
         "one-pool-a-disk",
         _(
@@ -129,6 +132,9 @@ def _one_run_a_disk(disk: Disk) -> Refused:
 
 
 def _given_away(disk: Disk, device: GuestDevice) -> Refused:
+    """A virtual machine or a container that was given a disk can use it at any moment, and the host does not see
+    what is on it while the guest is off.
+    """
     return Refused(
         "truenas-disk-of-guest",
         _(

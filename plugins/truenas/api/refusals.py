@@ -8,6 +8,9 @@ from plugins.truenas.api.records import Record
 
 
 def ProtectionInformation(disk: Disk) -> Refused:
+    """With protection information each sector carries eight more bytes. SAS disks from other systems have it
+    sometimes; `sg_format` formats them without, which erases them and takes hours.
+    """
     return Refused(
         "protection-information",
         _(
@@ -19,6 +22,7 @@ def ProtectionInformation(disk: Disk) -> Refused:
 
 
 def RoleTwice(disk: Disk) -> Refused:
+    """Where TrueNAS itself adds the devices, it makes one partition as large as the disk on each."""
     return Refused(
         "role-twice",
         _(
@@ -30,6 +34,9 @@ def RoleTwice(disk: Disk) -> Refused:
 
 
 def RemoveWipesMore(disk: Disk) -> Refused:
+    """TrueNAS takes the device out of the pool and then wipes the whole of the disk that it was on. That is asked
+    of it only where the disk carries nothing but what TrueNAS made for this log or cache.
+    """
     return Refused(
         "remove-wipes-more",
         _(
@@ -41,6 +48,9 @@ def RemoveWipesMore(disk: Disk) -> Refused:
 
 
 def LeafUnknown(leaf: Vdev) -> Refused:
+    """TrueNAS wipes the disk of a device that it takes out, so it is asked to only where it shows which disk that
+    is.
+    """
     return Refused(
         "leaf-unknown",
         _(
@@ -52,6 +62,9 @@ def LeafUnknown(leaf: Vdev) -> Refused:
 
 
 def DisksDiffer(pool_name: str) -> Refused:
+    """TrueNAS gives each side of the mirror a whole disk, so the sides are as large as their SSDs, and a mirror has
+    sides of one size.
+    """
     return Refused(
         "disks-differ",
         _("The SSDs of a mirrored log for pool {pool} must have the same size. Choose two of one size."),
@@ -60,6 +73,9 @@ def DisksDiffer(pool_name: str) -> Refused:
 
 
 def PoolNotSeen(pool: Pool) -> Refused:
+    """Whether a step has had its effect is read off TrueNAS. Of a pool that is locked, exported or offline it shows
+    no devices, so neither yes nor no can be said.
+    """
     return Refused(
         "pool-not-seen",
         _(
@@ -72,6 +88,9 @@ def PoolNotSeen(pool: Pool) -> Refused:
 
 
 def PoolNotListed(record: Record) -> Refused:
+    """A pool that is exported comes back with its devices, and a pool that was destroyed does not. TrueNAS shows
+    neither of them, so only the SSDs could tell, and they do not.
+    """
     return Refused(
         "pool-not-listed",
         _(
@@ -85,6 +104,9 @@ def PoolNotListed(record: Record) -> Refused:
 
 
 def OtherPoolOfThatName(record: Record, pool: Pool) -> Refused:
+    """A pool that is destroyed and made again can have the old name. What was added to the old one is not looked
+    for in the new one.
+    """
     return Refused(
         "other-pool-of-that-name",
         _(
@@ -97,6 +119,9 @@ def OtherPoolOfThatName(record: Record, pool: Pool) -> Refused:
 
 
 def VdevUnclear(pool: Pool, top: Vdev) -> Refused:
+    """The record holds the SSDs that were asked for, not yet the device that TrueNAS made of them. One that came
+    since may be ours or somebody else's, and only ours is taken out.
+    """
     return Refused(
         "vdev-unclear",
         _(
@@ -110,6 +135,9 @@ def VdevUnclear(pool: Pool, top: Vdev) -> Refused:
 
 
 def DiskStillHeld(disk: Disk, hold: Hold) -> Refused:
+    """TrueNAS notes for each disk which pool it belongs to. As long as it does that without showing the disk in the
+    pool, nobody can say that it is out.
+    """
     return Refused(
         "disk-still-held",
         _(
@@ -122,6 +150,9 @@ def DiskStillHeld(disk: Disk, hold: Hold) -> Refused:
 
 
 def StillThere(pool: Pool, top: Vdev) -> Refused:
+    """TrueNAS was told to take the device out and reported no error, and yet it is there. What was not seen is not
+    recorded.
+    """
     return Refused(
         "still-there",
         _(
@@ -133,6 +164,9 @@ def StillThere(pool: Pool, top: Vdev) -> Refused:
 
 
 def JobUnderWay(job: int, method: str) -> Refused:
+    """TrueNAS does such work in jobs that go on by themselves. A second one for the same device would get into the
+    way of the first.
+    """
     return Refused(
         "job-under-way",
         _(

@@ -5,6 +5,8 @@ import itertools
 import re
 from pathlib import Path
 
+from nasadvisor.explain.codes import codes
+
 CATALOGUE = Path(__file__).parents[3] / "locale" / "de" / "LC_MESSAGES" / "django.po"
 SOURCES = [Path(__file__).parents[3] / name for name in ("nasadvisor", "plugins")]
 MARKS = frozenset({"_", "gettext", "gettext_lazy", "gettext_noop"})
@@ -43,6 +45,11 @@ def test_it_has_every_sentence_that_the_code_can_say() -> None:
     marked = {text for source in SOURCES for path in source.rglob("*.py") for text in marked_in(path)}
     assert marked - known == set()
     assert len(marked) > 300
+
+
+def test_it_has_all_that_codes_are_explained_with() -> None:
+    known = {text_of(entry, "msgid") for entry in ENTRIES}
+    assert {text for code in codes().values() for each in code.meanings for text in each.more} - known == set()
 
 
 def text_of(entry: str, key: str) -> str:

@@ -56,9 +56,10 @@ class _Module:
     def _in_function(self, function: ast.stmt) -> Iterator[Said]:
         """What is made in a function, or at the level of the module."""
         made = [node for node in ast.walk(function) if isinstance(node, ast.Call) and self._maker(node)]
+        why = _docstring(function) if [self._maker(call) for call in made] == ["Refused"] else ()
         begun = 0
         for call in sorted(made, key=lambda node: node.lineno):
-            yield from self._call(call, function, begun)
+            yield from self._call(call, _Names(function, begun, call.lineno, self.constants), why)
             begun = call.lineno
 
     def _maker(self, call: ast.Call) -> str:
@@ -67,14 +68,13 @@ class _Module:
             return name
         return "Finding" if name == "_finding" and "Finding" in self.makers else ""
 
-    def _call(self, call: ast.Call, function: ast.stmt, begun: int) -> Iterator[Said]:
+    def _call(self, call: ast.Call, names: "_Names", more: tuple[str, ...]) -> Iterator[Said]:
         given: dict[str, ast.expr] = dict(zip(ARGUMENTS, call.args, strict=False))
         if isinstance(call.func, ast.Name) and call.func.id == "_finding":  # it has its level by itself
             given = dict(zip(("code", "template", "values", "explanation"), call.args, strict=False))
         given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
-        names = _Names(function, begun, call.lineno, self.constants)
         maker = self._maker(call)
-        more = names.texts(given["explanation"]) if "explanation" in given else _docstring(function)
+        more = names.texts(given["explanation"]) if "explanation" in given else more
         levels = _levels(given.get("level")) if maker == "Finding" else ()
         for code, sentences, why in self._codes(given, names):
             yield Said(code, maker, sentences, (*why, *more), levels)
@@ -186,9 +186,7 @@ def _levels(expression: ast.expr | None) -> tuple[Level, ...]:
 
 
 def _docstring(function: ast.stmt) -> tuple[str, ...]:
-    """The docstring of a function that stands for one refusal, its lines joined; paragraphs are kept apart."""
-    if not isinstance(function, ast.FunctionDef) or not function.name[0].isupper():
-        return ()
-    text = ast.get_docstring(function) or ""
+    """The docstring of a function that makes one refusal, its lines joined; paragraphs are kept apart."""
+    text = (ast.get_docstring(function) or "") if isinstance(function, ast.FunctionDef) else ""
     paragraphs = [" ".join(part.split()) for part in text.split("\n\n")]
     return tuple(part for part in paragraphs if part)

@@ -50,6 +50,10 @@ HOLD_SENTENCES: Final[dict[HoldKind, str]] = {
 
 
 def DiskGone(key: str) -> Refused:
+    """Disks are known by what is printed on them (model, serial, WWN, size), not by a slot or a name such as sda.
+    Each step looks its disk up again right before it writes. One that is missing, or that two devices claim to be,
+    is never guessed.
+    """
     return Refused(
         "disk-gone",
         _(
@@ -60,6 +64,10 @@ def DiskGone(key: str) -> Refused:
 
 
 def DiskChanged(disk: Disk, path: str) -> Refused:
+    """A command is given the persistent name of a disk, and right before it runs that name is opened and compared
+    with the disk that was planned. Here it leads elsewhere or nowhere: a cable was moved, a disk was replaced, or
+    its name changed. Nothing was written by that name.
+    """
     return Refused(
         "disk-changed",
         _(
@@ -70,10 +78,18 @@ def DiskChanged(disk: Disk, path: str) -> Refused:
 
 
 def DiskHeld(disk: Disk, hold: Hold) -> Refused:
+    """Only a disk that nothing uses can carry a log or a cache. The kernel, udev and OpenZFS are asked what uses
+    it, and the disk itself is read; each of them alone can forbid it. What is on a disk is never cleared here: that
+    is left to you, so that nobody loses data by a click.
+    """
     return Refused(f"disk-{hold.kind}", HOLD_SENTENCES[hold.kind], {"disk": disk.label, "what": hold.what})
 
 
 def NoPersistentName(disk: Disk) -> Refused:
+    """Kernel names are handed out in the order in which disks are found. Names in /dev/disk/by-id come from the
+    serial or the WWN of the disk. Some adapters and virtual disks report neither; a virtual disk gets one when a
+    serial is set for it in its hypervisor.
+    """
     return Refused(
         "no-persistent-name",
         _(
@@ -84,6 +100,9 @@ def NoPersistentName(disk: Disk) -> Refused:
 
 
 def ForeignTable(disk: Disk) -> Refused:
+    """Slices are told apart by the PARTUUID that a GPT gives each partition, which older kinds of tables do not
+    have in that form. A table is never replaced by another here, because whatever it describes would be lost.
+    """
     return Refused(
         "foreign-table",
         _(
@@ -94,6 +113,9 @@ def ForeignTable(disk: Disk) -> Refused:
 
 
 def BrokenTable(disk: Disk) -> Refused:
+    """The entries of the table contradict each other or the size of the disk, as after a copy to a smaller disk.
+    Used space cannot be told from free space then, so neither is touched.
+    """
     return Refused(
         "broken-table",
         _(
@@ -104,6 +126,9 @@ def BrokenTable(disk: Disk) -> Refused:
 
 
 def StrangeSectors(disk: Disk) -> Refused:
+    """The size of its sectors decides at which byte of a disk a slice begins. Disks answer 512 or 4096; another
+    answer comes from a faulty adapter or firmware, and a table written by it would mean other places elsewhere.
+    """
     return Refused(
         "strange-sectors",
         _(
@@ -114,6 +139,9 @@ def StrangeSectors(disk: Disk) -> Refused:
 
 
 def DiskHasPartitions(disk: Disk) -> Refused:
+    """A disk with partitions belongs to somebody. Slices can go into the gaps between them without touching any,
+    but that is a choice of its own: whoever made the partitions may not expect others beside them.
+    """
     return Refused(
         "disk-has-partitions",
         _("{disk} already has {count} partition(s). Only its free space could be used, and only if you ask for that."),
@@ -122,6 +150,9 @@ def DiskHasPartitions(disk: Disk) -> Refused:
 
 
 def DiskNotBlank(disk: Disk) -> Refused:
+    """The plan begins with a new partition table, and that is written only on a disk that has neither a table nor
+    partitions. Somebody has partitioned it since the plan was made, or another disk is in its place.
+    """
     return Refused(
         "disk-not-blank",
         _(
@@ -132,6 +163,9 @@ def DiskNotBlank(disk: Disk) -> Refused:
 
 
 def TableMissing(disk: Disk) -> Refused:
+    """The plan adds a slice to the partition table of this disk, and there is none any more. Somebody cleared the
+    disk since the plan was made, or another disk is in its place.
+    """
     return Refused(
         "table-missing",
         _("{disk} has no GPT to put a slice into. Read the host again and make a new plan."),
@@ -140,6 +174,10 @@ def TableMissing(disk: Disk) -> Refused:
 
 
 def TableChanged(disk: Disk) -> Refused:
+    """The old sectors of a table are written back only where the table is still just as the run left it. Here
+    somebody else has changed it, and writing the old ones back would take that away. This does no harm: the run
+    counts as undone once its slices are gone.
+    """
     return Refused(
         "table-changed",
         _(
@@ -150,6 +188,10 @@ def TableChanged(disk: Disk) -> Refused:
 
 
 def SectorTooLarge(disk: Disk, pool: Pool) -> Refused:
+    """The ashift of a pool is the smallest unit that it writes, as a power of two, and no device of it can have
+    larger sectors. It was settled when the pool was made and cannot be changed. Some NVMe SSDs can be set to
+    sectors of 512 bytes with `nvme format`, which erases them.
+    """
     return Refused(
         "sector-too-large",
         _(
@@ -166,6 +208,9 @@ def SectorTooLarge(disk: Disk, pool: Pool) -> Refused:
 
 
 def DiskInLog(disk: Disk, pool: Pool) -> Refused:
+    """Two logs help each other only if they are on different SSDs. On one, they share its time while it works and
+    are gone together when it dies.
+    """
     return Refused(
         "disk-in-log",
         _(
@@ -176,6 +221,9 @@ def DiskInLog(disk: Disk, pool: Pool) -> Refused:
 
 
 def SameDisk(disk: Disk) -> Refused:
+    """A mirror protects only if its sides fail apart. Disks are told apart by their serial, so two namespaces or
+    two partitions of one SSD are one disk.
+    """
     return Refused(
         "same-disk",
         _(
@@ -186,6 +234,10 @@ def SameDisk(disk: Disk) -> Refused:
 
 
 def TableAreaOdd(disk: Disk) -> Refused:
+    """A GPT says itself which part of the disk it covers, and its copy lies at the end of that part. Where it
+    covers much less than there is, an image of a smaller disk was written to a larger one, and nobody can say what
+    lies in the rest.
+    """
     return Refused(
         "table-area-odd",
         _(
@@ -196,6 +248,10 @@ def TableAreaOdd(disk: Disk) -> Refused:
 
 
 def DiskNotEmpty(disk: Disk, what: str, offset_bytes: int) -> Refused:
+    """Right before the first write the disk itself is searched with libblkid, whatever the system has noted about
+    it. It found the beginning of a file system, a RAID, a pool or the like there. The kind is named as `wipefs`
+    names it.
+    """
     return Refused(
         "disk-not-empty",
         _(
@@ -206,6 +262,9 @@ def DiskNotEmpty(disk: Disk, what: str, offset_bytes: int) -> Refused:
 
 
 def TableNotOurs(disk: Disk) -> Refused:
+    """Sectors of a partition table are put back only where those that are there are, byte for byte, what this run
+    wrote last. They are not, and putting the old ones back would destroy what somebody else made since.
+    """
     return Refused(
         "table-not-ours",
         _(
@@ -216,6 +275,9 @@ def TableNotOurs(disk: Disk) -> Refused:
 
 
 def TableUnsound(disk: Disk, problem: str) -> Refused:
+    """A GPT is kept twice, at the beginning and at the end of the disk, with checksums. Where the two disagree
+    nobody can say which is right, and adding an entry would settle it by chance.
+    """
     return Refused(
         "table-unsound",
         _(
@@ -226,6 +288,9 @@ def TableUnsound(disk: Disk, problem: str) -> Refused:
 
 
 def TableImageMissing(disk: Disk) -> Refused:
+    """Before a run changes a partition table it keeps the sectors of the table in its journal. There are none of
+    this disk, so the slices of the run can be deleted but the table not be put back byte for byte.
+    """
     return Refused(
         "table-image-missing",
         _(
@@ -236,6 +301,9 @@ def TableImageMissing(disk: Disk) -> Refused:
 
 
 def TableImageDamaged(disk: Disk, problem: str) -> Refused:
+    """The kept sectors of a table are checked before they are written back: that they are whole, and a table for
+    this very disk. These are not. The slices of the run can be deleted all the same.
+    """
     return Refused(
         "table-image-damaged",
         _(

@@ -7,6 +7,9 @@ from nasadvisor.domain.statements import gettext_noop as _
 
 
 def DiskTwice(key: str, role: Role) -> Refused:
+    """Each SSD carries one slice for a role. Two sides of a log on one SSD would die together, and two caches on
+    one gain nothing over a larger one.
+    """
     return Refused(
         "disk-twice",
         _("The disk {key} is named more than once for the {role}. Name each SSD once."),
@@ -15,6 +18,9 @@ def DiskTwice(key: str, role: Role) -> Refused:
 
 
 def ImpossibleReserve(percent: int, highest: int) -> Refused:
+    """The reserve is the share of an SSD that stays unwritten behind the slices. The SSD uses it to move blocks
+    about, which keeps it fast under steady writes and makes it wear more slowly.
+    """
     return Refused(
         "impossible-reserve",
         _("A reserve of {percent} % is not possible. Choose 0 to {highest} %."),
@@ -23,10 +29,12 @@ def ImpossibleReserve(percent: int, highest: int) -> Refused:
 
 
 def OneLegForAttach() -> Refused:
+    """A log that is alone becomes a mirror when one more device is attached to it, and a plan attaches one."""
     return Refused("one-leg-for-attach", _("To mirror an existing log, name exactly one SSD for the new side."))
 
 
 def NothingToDo(pool_name: str) -> Refused:
+    """A plan adds a log, a cache or both, and each of them needs an SSD."""
     return Refused(
         "nothing-to-do",
         _("No SSD is named for pool {pool}. Choose at least one for the log or the cache."),
@@ -35,6 +43,10 @@ def NothingToDo(pool_name: str) -> Refused:
 
 
 def PlanOutdated(pool_name: str) -> Refused:
+    """A plan carries a fingerprint of the pool and the SSDs that it is about, and the host compares it with what it
+    reads right before it begins. What changes by itself (usage, counters, kernel names) is left out, so this is a
+    real change: a device, a size, a partition or a state.
+    """
     return Refused(
         "plan-outdated",
         _(
@@ -45,6 +57,9 @@ def PlanOutdated(pool_name: str) -> Refused:
 
 
 def PlanForeign() -> Refused:
+    """The host makes every plan again from the request in it and takes only one that comes out the same, command
+    for command. This one does not: it was edited, damaged, or made by another release of NAS Advisor.
+    """
     return Refused(
         "plan-foreign",
         _(
@@ -54,10 +69,16 @@ def PlanForeign() -> Refused:
 
 
 def HostUnreadable(why: Statement) -> Refused:
+    """What uses a disk and what a pool has is read right before anything is changed. What cannot be seen is not
+    touched; the sentence says what could not be read.
+    """
     return Refused("host-unreadable", _("The host could not be examined, so nothing was changed. {why}"), {"why": why})
 
 
 def StepNotThere(step: Statement) -> Refused:
+    """At its end a run is looked at once more as a whole, so that “applied” is said only of what is there. Somebody
+    took a part of it away while it ran.
+    """
     return Refused(
         "step-not-there",
         _(

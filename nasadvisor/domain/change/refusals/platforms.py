@@ -11,6 +11,10 @@ VERSION_UNKNOWN: Final = "platform-version-unknown"
 
 
 def PlatformUntested(name: str, version: str, first: str, before: str) -> Refused:
+    """What a platform does with disks changes from release to release: its own pages, its locks, its list of
+    guests. What was learned about one release is not assumed of the next. An undo is allowed on every one, so that
+    nobody is locked in.
+    """
     return Refused(
         UNTESTED,
         _(
@@ -21,6 +25,9 @@ def PlatformUntested(name: str, version: str, first: str, before: str) -> Refuse
 
 
 def PlatformVersionUnknown(name: str) -> Refused:
+    """What is safe on a platform depends on its version. An undo is allowed all the same, so that nobody is locked
+    in.
+    """
     return Refused(
         VERSION_UNKNOWN,
         _(
@@ -31,6 +38,9 @@ def PlatformVersionUnknown(name: str) -> Refused:
 
 
 def PlatformBroken(package: str, problem: str) -> Refused:
+    """The integration of a platform knows whom else a disk can belong to, such as a guest that it was given to.
+    Without it a disk may look blank and be in use.
+    """
     return Refused(
         "platform-broken",
         _(

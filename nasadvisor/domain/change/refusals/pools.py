@@ -7,6 +7,7 @@ from nasadvisor.domain.storage.inventory import Pool
 
 
 def NoPool(guid: str) -> Refused:
+    """Pools are known by their guid, which never changes, and not by their name."""
     return Refused(
         "pool-gone",
         _(
@@ -17,6 +18,9 @@ def NoPool(guid: str) -> Refused:
 
 
 def PoolRenamed(pool: Pool, planned: str) -> Refused:
+    """A pool gets another name when it is imported under one. The commands of a plan name the pool, so a plan for
+    the old name would fail, or meet another pool that has it now.
+    """
     return Refused(
         "pool-renamed",
         _("The plan is for pool {planned}, but the pool with that guid is now called {name}. Make a new plan."),
@@ -25,6 +29,9 @@ def PoolRenamed(pool: Pool, planned: str) -> Refused:
 
 
 def PoolNotOnline(pool: Pool) -> Refused:
+    """A pool that is degraded or worse lacks a device already, and changing others can make that worse. The one
+    exception is the broken side of a mirrored log: it can be replaced where it is all that ails the pool.
+    """
     return Refused(
         "pool-not-online",
         _(
@@ -35,6 +42,9 @@ def PoolNotOnline(pool: Pool) -> Refused:
 
 
 def PoolSuspended(pool: Pool) -> Refused:
+    """OpenZFS stops a pool whose disks do not take what it must write. Every command that changes it would wait,
+    perhaps for ever. What was acknowledged is not lost as long as the machine runs.
+    """
     return Refused(
         "pool-suspended",
         _("Pool {pool} is suspended: its disks do not answer. Repair it and run `zpool clear {pool}` first."),
@@ -43,6 +53,7 @@ def PoolSuspended(pool: Pool) -> Refused:
 
 
 def PoolReadOnly(pool: Pool) -> Refused:
+    """Adding a device writes to every disk of the pool, which an import with `-o readonly=on` forbids."""
     return Refused(
         "pool-read-only",
         _("Pool {pool} is imported read-only. Export it and import it writable first."),
@@ -51,6 +62,9 @@ def PoolReadOnly(pool: Pool) -> Refused:
 
 
 def PoolHasCheckpoint(pool: Pool) -> Refused:
+    """A checkpoint keeps the whole of a pool as it was, layout included, so that it can go back there. Until it is
+    discarded no device can be removed, so whatever is added now could not be taken back.
+    """
     return Refused(
         "pool-checkpoint",
         _(
@@ -61,6 +75,9 @@ def PoolHasCheckpoint(pool: Pool) -> Refused:
 
 
 def PoolResilvers(pool: Pool) -> Refused:
+    """A resilver copies to a device what it lacks, and until it is done the pool has less protection. Starting it
+    again makes that time longer.
+    """
     return Refused(
         "pool-resilvers",
         _(
@@ -71,6 +88,9 @@ def PoolResilvers(pool: Pool) -> Refused:
 
 
 def FeatureMissing(pool: Pool) -> Refused:
+    """Pools that were made by older systems can lack features that newer ones take for granted. A feature that is
+    in use cannot be disabled any more, so enabling one is left to you.
+    """
     return Refused(
         "feature-missing",
         _(
@@ -81,6 +101,10 @@ def FeatureMissing(pool: Pool) -> Refused:
 
 
 def AshiftUnknown(pool: Pool) -> Refused:
+    """The ashift is the unit in which a device of a pool is written. It is settled when the device is added, so it
+    is always given along, as that of the vdevs that are there; OpenZFS alone would go by what the new SSD says of
+    itself.
+    """
     return Refused(
         "ashift-unknown",
         _(
@@ -91,6 +115,9 @@ def AshiftUnknown(pool: Pool) -> Refused:
 
 
 def WrongAshift(pool: Pool, ashift: int) -> Refused:
+    """A plan gives new devices the ashift of the vdevs that are there. Another vdev was added since it was made, or
+    the plan was edited.
+    """
     return Refused(
         "wrong-ashift",
         _("The plan says ashift {planned} and pool {pool} has ashift {actual}. Make a new plan."),
@@ -99,6 +126,9 @@ def WrongAshift(pool: Pool, ashift: int) -> Refused:
 
 
 def KnownBug(pool: Pool, version: str, why: Statement) -> Refused:
+    """Some releases of OpenZFS have bugs that make just this operation dangerous. Which release has which is in a
+    table, with those in which it is mended; there it is allowed again.
+    """
     return Refused(
         "known-bug",
         _("OpenZFS {version} has a known bug for this operation on pool {pool}: {why}"),
@@ -107,6 +137,9 @@ def KnownBug(pool: Pool, version: str, why: Statement) -> Refused:
 
 
 def LogHoldsLocked(pool: Pool, count: int, dataset: str) -> Refused:
+    """Before OpenZFS lets go of a log it writes out what is still in it, and for an encrypted dataset it needs the
+    key for that. Such writes stay in the log if the key was not loaded since the last crash, for example.
+    """
     return Refused(
         "log-holds-locked",
         _(
@@ -117,6 +150,9 @@ def LogHoldsLocked(pool: Pool, count: int, dataset: str) -> Refused:
 
 
 def PoolAway(name: str, guid: str) -> Refused:
+    """A log can hold writes that were acknowledged and are nowhere else; the next import writes them out. Deleting
+    its slices before that would lose them.
+    """
     return Refused(
         "pool-away",
         _(

@@ -9,6 +9,9 @@ from nasadvisor.domain.units import zfs_size
 
 
 def TooSmall(disk: Disk, role: Role, wanted_bytes: int, room_bytes: int) -> Refused:
+    """What counts is the largest gap in one piece. From it go the reserve, the edges that make slices begin and end
+    at whole MiB, and what a platform wants free at the end of the disk (2 GiB on TrueNAS).
+    """
     return Refused(
         "too-small",
         _(
@@ -18,8 +21,11 @@ def TooSmall(disk: Disk, role: Role, wanted_bytes: int, room_bytes: int) -> Refu
     )
 
 
+# `fitting_percent` is the largest reserve beside which the slice has room.
 def LegHasNoRoom(disk: Disk, wanted_bytes: int, room_bytes: int, reserve_percent: int, fitting_percent: int) -> Refused:
-    """`fitting_percent` is the largest reserve beside which the slice has room."""
+    """The sides of a mirror have one size, so the new side must be as long as the one that is there, and the
+    reserve takes what is left.
+    """
     return Refused(
         "leg-beside-reserve",
         _(
@@ -36,6 +42,7 @@ def LegHasNoRoom(disk: Disk, wanted_bytes: int, room_bytes: int, reserve_percent
 
 
 def LegTooLarge(disk: Disk, wanted_bytes: int) -> Refused:
+    """The sides of a mirror have one size, and OpenZFS attaches no device that is smaller than what is there."""
     return Refused(
         "leg-too-large",
         _(
@@ -46,6 +53,9 @@ def LegTooLarge(disk: Disk, wanted_bytes: int) -> Refused:
 
 
 def CacheHasNoRoom(disk: Disk, wanted_bytes: int, room_bytes: int, reserve_percent: int) -> Refused:
+    """On each SSD the slice for the log comes first, then that for the cache, and the reserve stays empty behind
+    them.
+    """
     return Refused(
         "cache-too-large",
         _(
@@ -61,6 +71,7 @@ def CacheHasNoRoom(disk: Disk, wanted_bytes: int, room_bytes: int, reserve_perce
 
 
 def ExtentTaken(disk: Disk, piece: Slice) -> Refused:
+    """A plan says to the sector where each slice lies, and a slice goes only where nothing else is."""
     return Refused(
         "extent-taken",
         _(
@@ -71,6 +82,9 @@ def ExtentTaken(disk: Disk, piece: Slice) -> Refused:
 
 
 def NotAligned(disk: Disk, piece: Slice) -> Refused:
+    """Whole MiB fit the pages and blocks of every SSD, whatever their size. Every plan that is made here keeps to
+    that, so this one was edited.
+    """
     return Refused(
         "not-aligned",
         _("Partition {number} on {disk} would not begin and end at a multiple of 1 MiB. Make a new plan."),
@@ -79,6 +93,9 @@ def NotAligned(disk: Disk, piece: Slice) -> Refused:
 
 
 def SectorsDiffer(disk: Disk, piece: Slice) -> Refused:
+    """The same number of sectors is another place on a disk with other sectors. The SSD was formatted anew since
+    the plan was made, or another one is in its place.
+    """
     return Refused(
         "sectors-differ",
         _(
@@ -89,6 +106,9 @@ def SectorsDiffer(disk: Disk, piece: Slice) -> Refused:
 
 
 def TableFull(disk: Disk, piece: Slice) -> Refused:
+    """The tables that are written here have 128 entries, as nearly all have. All of them are taken, so no slice can
+    be added to this disk.
+    """
     return Refused(
         "table-full",
         _(
@@ -99,6 +119,7 @@ def TableFull(disk: Disk, piece: Slice) -> Refused:
 
 
 def NumberTaken(disk: Disk, piece: Slice) -> Refused:
+    """A plan says which number each partition gets. Somebody has made a partition with that number since."""
     return Refused(
         "number-taken",
         _("Partition number {number} on {disk} is in use. Make a new plan."),
@@ -107,6 +128,9 @@ def NumberTaken(disk: Disk, piece: Slice) -> Refused:
 
 
 def PartuuidTaken(piece: Slice) -> Refused:
+    """Each slice gets a PARTUUID that nothing else has, and by it an undo finds the slice again. Here it is in use:
+    the plan was applied before, or a disk was copied.
+    """
     return Refused(
         "partuuid-taken",
         _("A partition with the PARTUUID {partuuid} exists already. Make a new plan."),
@@ -115,6 +139,9 @@ def PartuuidTaken(piece: Slice) -> Refused:
 
 
 def SliceGone(piece: Slice) -> Refused:
+    """A slice is found by its PARTUUID and compared with the plan: its disk, its number, its place and its size.
+    One that is missing or differs in any of them is not taken for ours.
+    """
     return Refused(
         "slice-gone",
         _("The slice {partuuid} on {path} is not there, or is not as planned. Read the host again to see what is."),
@@ -123,6 +150,9 @@ def SliceGone(piece: Slice) -> Refused:
 
 
 def SliceHeld(piece: Slice, hold: Hold) -> Refused:
+    """Before a slice is given to a pool or deleted, everything that could use it is asked. Something does, as when
+    somebody has added it to a pool by hand.
+    """
     return Refused(
         "slice-held",
         _(
@@ -133,6 +163,9 @@ def SliceHeld(piece: Slice, hold: Hold) -> Refused:
 
 
 def SizesDiffer(pool_name: str) -> Refused:
+    """A mirror is as large as its smallest side, so the rest of the larger one would be lost. Every plan that is
+    made here has equal sizes, so this one was edited.
+    """
     return Refused(
         "sizes-differ",
         _("The slices of a mirrored log for pool {pool} must have the same size. Make a new plan."),
@@ -141,6 +174,10 @@ def SizesDiffer(pool_name: str) -> Refused:
 
 
 def HiddenContent(disk: Disk, piece: Slice, what: str, offset_bytes: int) -> Refused:
+    """Free space is free by the table only. Before a slice is made, the places in it where a file system, a RAID or
+    a pool's label would begin are read off the disk. As long as nothing is written there, a partition that was
+    deleted by mistake can be brought back.
+    """
     return Refused(
         "hidden-content",
         _(
@@ -157,6 +194,9 @@ def HiddenContent(disk: Disk, piece: Slice, what: str, offset_bytes: int) -> Ref
 
 
 def SliceNeeded(piece: Slice, pool_name: str) -> Refused:
+    """A pool that is exported or was not imported since the boot still counts on its devices. Without its log it
+    could be imported with `zpool import -m` only, and the writes in the log would be lost.
+    """
     return Refused(
         "slice-needed",
         _(
@@ -167,6 +207,9 @@ def SliceNeeded(piece: Slice, pool_name: str) -> Refused:
 
 
 def SliceTwice(piece: Slice, disks: str) -> Refused:
+    """A PARTUUID is unique until a whole disk is copied to another. Then its name can lead to either of the two
+    from one moment to the next.
+    """
     return Refused(
         "slice-twice",
         _(
@@ -177,6 +220,9 @@ def SliceTwice(piece: Slice, disks: str) -> Refused:
 
 
 def RunStillShows(places: str) -> Refused:
+    """“Undone” is said only of a host that shows nothing of the run any more: no slice with one of its PARTUUIDs,
+    and no device with one of its guids in a pool.
+    """
     return Refused(
         "run-still-shows",
         _(

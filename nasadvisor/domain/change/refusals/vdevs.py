@@ -8,6 +8,9 @@ from nasadvisor.domain.storage.inventory import Pool, Vdev
 
 
 def LogLegGone(pool: Pool, guid: str) -> Refused:
+    """The plan names the device to which a side shall be attached by its guid, and the log has none with it now. It
+    was removed or replaced since the plan was made.
+    """
     return Refused(
         "log-leg-gone",
         _("Pool {pool} has no log device with the guid {guid} any more. Read the host again and make a new plan."),
@@ -16,6 +19,9 @@ def LogLegGone(pool: Pool, guid: str) -> Refused:
 
 
 def LogLegNotOnline(pool: Pool, leg: Vdev) -> Refused:
+    """The new side is filled from the one that is there, and one that does not work well gives nothing dependable
+    to copy.
+    """
     return Refused(
         "log-leg-not-online",
         _("The log device {path} of pool {pool} is {state}. Repair it before a second side is attached."),
@@ -24,6 +30,7 @@ def LogLegNotOnline(pool: Pool, leg: Vdev) -> Refused:
 
 
 def LogLegWorks(pool: Pool, leg: Vdev) -> Refused:
+    """Taking out a side that works would leave the log without its mirror until another is attached."""
     return Refused(
         "log-leg-works",
         _(
@@ -34,6 +41,9 @@ def LogLegWorks(pool: Pool, leg: Vdev) -> Refused:
 
 
 def LogLegUnknown(pool: Pool, leg: Vdev) -> Refused:
+    """Which SSD a device is on is told by the partition at its path. With multipath, device-mapper or a file in
+    between, two devices can be one SSD, and a mirror of them would protect nothing.
+    """
     return Refused(
         "log-leg-unknown",
         _(
@@ -44,6 +54,9 @@ def LogLegUnknown(pool: Pool, leg: Vdev) -> Refused:
 
 
 def VdevGone(guid: str, pool_name: str, role: Role) -> Refused:
+    """A device is removed by its guid only, and only while it is a log or a cache, so that nothing else of a pool
+    is ever taken out. None fits that now; somebody may have taken it out already.
+    """
     return Refused(
         "vdev-gone",
         _(
@@ -54,6 +67,9 @@ def VdevGone(guid: str, pool_name: str, role: Role) -> Refused:
 
 
 def LogHasErrors(pool: Pool, leg: Vdev) -> Refused:
+    """To remove a log OpenZFS writes out what is in it and waits for the device. One that answers with errors can
+    keep it waiting for good. Once it is offline, OpenZFS asks it nothing more.
+    """
     return Refused(
         "log-has-errors",
         _(
@@ -70,6 +86,9 @@ def LogHasErrors(pool: Pool, leg: Vdev) -> Refused:
 
 
 def VdevChanged(pool: Pool, top: Vdev, leaf: Vdev, role: Role) -> Refused:
+    """Somebody has attached a side to this log since the run, or replaced one, so it is no longer only what the run
+    added. Taking it out would take that device along.
+    """
     return Refused(
         "vdev-changed",
         _(
@@ -80,6 +99,9 @@ def VdevChanged(pool: Pool, top: Vdev, leaf: Vdev, role: Role) -> Refused:
 
 
 def LastGoodLeg(pool: Pool, leg: Vdev) -> Refused:
+    """Whatever is in a log lives only as long as one of its sides does. A side is detached only while the other one
+    is ONLINE.
+    """
     return Refused(
         "last-good-leg",
         _(

@@ -1,3 +1,4 @@
+# ruff: noqa: N802 - refusals are named like the statements they make
 """The two measurements that write: a probe of a pool, on a dataset of its own, and a test of a blank SSD.
 
 Both are bounded in size and time, both are recorded before they make anything, and what the record names is all that is
@@ -113,17 +114,13 @@ class CandidateRecord:
 
 def against_probe(pool: Pool, load: Sample | None) -> Iterator[Refused]:
     """Why a pool should not be probed now; `load` is what happened on it in the last seconds, None if unknown."""
-    values = {"pool": pool.name, "state": pool.state, "scan": pool.scan}
     if pool.suspended or pool.read_only or pool.state != "ONLINE":
-        template = _("Pool {pool} is {state} or cannot be written to, so it is not probed. Nothing was changed.")
-        yield Refused("probe-not-online", template, values)
+        yield ProbeNotOnline(pool)
     if pool.scan:
-        template = _("Pool {pool} is busy with a {scan}. A probe would measure that. Wait for its end and try again.")
-        yield Refused("probe-scan", template, values)
+        yield ProbeScan(pool)
     free_bytes = pool.size_bytes - pool.allocated_bytes
     if pool.allocated_bytes > FULLEST_SHARE * pool.size_bytes or free_bytes < 2 * PROBE_QUOTA:
-        template = _("Pool {pool} is too full to be probed: {free} are free. Nothing was changed.")
-        yield Refused("probe-full", template, {**values, "free": zfs_size(max(free_bytes, 0))})
+        yield ProbeFull(pool, free_bytes)
     if load is not None and load.seconds > 0:
         yield from _against_load(pool, load)
 
@@ -132,11 +129,51 @@ def _against_load(pool: Pool, load: Sample) -> Iterator[Refused]:
     commits = load.commits / load.seconds
     written = sum(each.written_bytes for each in load.datasets) / load.seconds
     if commits > BUSY_COMMITS_PER_S or written > BUSY_BYTES_PER_S:
-        yield Refused(
-            "probe-busy",
-            _(
-                "Pool {pool} is busy ({commits} commits/s, {written}/s written). A probe would slow its users down and "
-                "measure them instead of the pool. Try again when it is quiet."
-            ),
-            {"pool": pool.name, "commits": f"{commits:.0f}", "written": zfs_size(int(written))},
-        )
+        yield ProbeBusy(pool, commits, written)
+
+
+def ProbeNotOnline(pool: Pool) -> Refused:
+    """A probe writes and flushes in a dataset of its own to see how long the pool takes. A pool in trouble would be
+    measured wrongly and has other cares.
+    """
+    return Refused(
+        "probe-not-online",
+        _("Pool {pool} is {state} or cannot be written to, so it is not probed. Nothing was changed."),
+        {"pool": pool.name, "state": pool.state},
+    )
+
+
+def ProbeScan(pool: Pool) -> Refused:
+    """A scrub or a resilver keeps all disks of the pool busy, so the times that are measured would be those of the
+    scan.
+    """
+    return Refused(
+        "probe-scan",
+        _("Pool {pool} is busy with a {scan}. A probe would measure that. Wait for its end and try again."),
+        {"pool": pool.name, "scan": pool.scan},
+    )
+
+
+def ProbeFull(pool: Pool, free_bytes: int) -> Refused:
+    """A probe fills a dataset of its own up to a quota. A pool that is nearly full gets slow and must not be filled
+    further.
+    """
+    return Refused(
+        "probe-full",
+        _("Pool {pool} is too full to be probed: {free} are free. Nothing was changed."),
+        {"pool": pool.name, "free": zfs_size(max(free_bytes, 0))},
+    )
+
+
+def ProbeBusy(pool: Pool, commits_per_s: float, bytes_per_s: float) -> Refused:
+    """A probe asks how long the pool takes when nobody else wants anything of it. Who writes now would be slowed
+    down by it.
+    """
+    return Refused(
+        "probe-busy",
+        _(
+            "Pool {pool} is busy ({commits} commits/s, {written}/s written). A probe would slow its users down and "
+            "measure them instead of the pool. Try again when it is quiet."
+        ),
+        {"pool": pool.name, "commits": f"{commits_per_s:.0f}", "written": zfs_size(int(bytes_per_s))},
+    )
