@@ -87,6 +87,7 @@ class Stage:
 
     @contextmanager
     def watch_disk(self, path: str, disk: Disk, identify: object) -> Iterator[int]:
+        assert disk.is_at(path)
         assert identify == self.identify
         self.events.append(f"check {path}")
         yield -1
@@ -301,6 +302,25 @@ def test_the_kernel_is_told_of_a_partition_that_it_could_not_find_out_about(stag
     blank = f"blank {action.slice.partuuid_path}"
     said = [event for event in stage.events if not event.startswith("check")]
     assert said == [typed(commands(action)[0]), SETTLE, *told, blank, SETTLE]
+
+
+def test_of_a_slice_that_only_the_kernel_still_has_the_kernel_alone_is_told(stage: Stage) -> None:
+    """Its entry went before the machine died; udev, which reads the table, has no PARTUUID for it any more."""
+    piece = PLAN.slices[1]
+    step = DeleteSlice(piece, TANK)
+    after = without_pools(PLAN.after(home_server()))
+    disks = tuple(
+        replace(
+            disk,
+            partitions=tuple(
+                replace(part, partuuid="") if part.partuuid == piece.partuuid else part for part in disk.partitions
+            ),
+        )
+        for disk in after.disks
+    )
+    assert executor(stage).do(permit_for(step, replace(after, disks=disks))) == ()
+    told = f"partx --delete --nr {piece.number} {piece.disk_path}"
+    assert stage.events == [SETTLE, f"check {piece.disk_path}", told, SETTLE, SETTLE]
 
 
 def test_every_command_has_its_time_and_the_codes_that_are_no_failure(stage: Stage) -> None:

@@ -283,6 +283,14 @@ def test_an_ssd_that_cannot_be_written_to_keeps_nobody_from_freeing_the_other(ma
     assert [refusal.code for refusal in run.refusals] == ["run-still-shows"]
 
 
+def test_a_table_that_could_not_be_written_back_needs_attention_though_nothing_shows_any_more(made: Bench) -> None:
+    applied(made)
+    host_of(made).fails = {RestoreTable}
+    run = undo_run(made.host, "run-1", "anna", made.watch)
+    assert (run.state, run.refusals) == (RunState.ATTENTION, ())
+    assert run.undo_steps[2].note == GONE.statement
+
+
 def test_a_step_of_an_undo_that_a_rule_forbids_fails_with_the_reason(made: Bench) -> None:
     applied(made)
     theirs = Hold(HoldKind.MOUNT, "/mnt")

@@ -1,0 +1,82 @@
+"""Which steps of an undo have nothing to act on any more, and what is said of them."""
+
+from dataclasses import replace
+
+import pytest
+
+from nasadvisor.domain.change.actions import DeleteSlice, DetachLog, RemoveVdev, RestoreTable, Role, UndoAction
+from nasadvisor.domain.change.looks import ACTIVE, DESTROYED, Look, SliceLabel
+from nasadvisor.domain.change.undo import GONE_WITH_DISK
+from nasadvisor.domain.change.undo_skips import away_from, why_skipped
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.storage.inventory import Inventory
+from tests.unit.domain.builders import disk_of, made, mirrored_log, slice_on
+from tests.unit.machines import NVME1, NVME2, TANK, home_server
+
+MACHINE = home_server()
+DISK = disk_of(MACHINE, NVME1)
+PIECE = slice_on(DISK)
+DELETE, RESTORE = DeleteSlice(PIECE, TANK), RestoreTable(NVME1, DISK.path, "t", ())
+INVENTORY, LEGS = mirrored_log()
+REMOVE = RemoveVdev("tank", TANK, Role.LOG, "30", LEGS)
+DETACH = DetachLog("tank", TANK, "32", LEGS[1])
+NEEDED = SliceLabel(ACTIVE, 15, "tank", TANK, "30")
+
+
+def without(inventory: Inventory, key: str) -> Inventory:
+    return replace(inventory, disks=tuple(disk for disk in inventory.disks if disk.key != key))
+
+
+def said(action: UndoAction, inventory: Inventory, look: Look | None = None) -> Statement | None:
+    return why_skipped(action, inventory, look or Look())
+
+
+@pytest.mark.parametrize("step", [DELETE, RESTORE])
+def test_a_step_on_a_disk_that_is_away_is_skipped_and_the_disk_named(step: UndoAction) -> None:
+    away = without(MACHINE, NVME1)
+    assert away_from(step, away) == DISK.path
+    why = said(step, away)
+    assert why
+    assert (why.code, why.values) == (GONE_WITH_DISK, {"disk": DISK.path})
+    assert str(why).startswith(f"{DISK.path} is not on this host")
+
+
+@pytest.mark.parametrize("step", [DELETE, RESTORE])
+def test_a_step_on_a_disk_that_is_there_is_not_skipped(step: UndoAction) -> None:
+    assert (away_from(step, MACHINE), said(step, MACHINE)) == ("", None)
+    assert (away_from(step, without(MACHINE, NVME2)), said(step, without(MACHINE, NVME2))) == ("", None)
+
+
+def test_a_slice_that_is_on_another_disk_now_is_not_called_away() -> None:
+    """A copy of the SSD, or the SSD behind another bridge: whose it is the rules have to tell."""
+    moved = made(MACHINE, replace(PIECE, disk_key=NVME2))
+    assert away_from(DELETE, without(moved, NVME1)) == ""
+    assert said(DELETE, without(moved, NVME1)) is None
+
+
+@pytest.mark.parametrize("step", [REMOVE, DETACH])
+def test_a_step_on_a_vdev_is_on_no_single_disk(step: UndoAction) -> None:
+    assert away_from(step, replace(INVENTORY, disks=())) == ""
+    assert said(step, replace(INVENTORY, disks=())) is None
+
+
+@pytest.mark.parametrize("step", [REMOVE, DETACH])
+def test_a_vdev_of_a_pool_that_was_destroyed_is_skipped_and_the_pool_named(step: UndoAction) -> None:
+    gone = replace(INVENTORY, pools=())
+    destroyed = Look(labels=(("a", replace(NEEDED, state=DESTROYED)), ("b", replace(NEEDED, txg=0))))
+    for look in (Look(), destroyed):
+        why = said(step, gone, look)
+        assert why
+        assert (why.code, why.values) == ("gone-with-pool", {"pool": "tank"})
+        assert str(why).startswith("Pool tank is not on this host")
+
+
+@pytest.mark.parametrize("step", [REMOVE, DETACH])
+def test_a_vdev_that_a_pool_which_is_away_may_need_is_not_skipped(step: UndoAction) -> None:
+    labels = (("a", replace(NEEDED, txg=0)), ("b", NEEDED))
+    assert said(step, replace(INVENTORY, pools=()), Look(labels=labels)) is None
+
+
+def test_steps_on_slices_and_tables_do_not_depend_on_the_pool() -> None:
+    for step in (DELETE, RESTORE):
+        assert said(step, replace(MACHINE, pools=())) is None

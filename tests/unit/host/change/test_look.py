@@ -1,0 +1,368 @@
+"""Looking at what a step would write on: at which bytes of which device, and what is asked of them."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from nasadvisor.domain.change.actions import (
+    AddCache,
+    AddLog,
+    AttachLog,
+    ClearSlice,
+    CreateSlice,
+    CreateTable,
+    DeleteSlice,
+    DetachLog,
+    DropLogLeg,
+    RemoveVdev,
+    RestoreTable,
+    RewindTable,
+    Role,
+    SaveTable,
+    Slice,
+)
+from nasadvisor.domain.change.looks import ACTIVE, Look, Signature, SliceLabel, Step
+from nasadvisor.domain.change.table_area import Area
+from nasadvisor.domain.change.tables import OwnTable
+from nasadvisor.domain.storage.inventory import Disk, DiskIdentity, Inventory
+from nasadvisor.domain.units import KIB, MIB
+from nasadvisor.host.adapters.blockdev import DeviceUnusable
+from nasadvisor.host.adapters.libblkid import Found
+from nasadvisor.host.change import look as look_module
+from nasadvisor.host.change.look import look_at
+from nasadvisor.host.storage.machine import Machine, Roots
+from tests.unit.domain.builders import disk_of, made, mirrored_log, slice_on
+from tests.unit.fakes import FakeRunner
+from tests.unit.machines import NVME1, NVME2, TANK, home_server, with_disk, with_pool
+
+SIZE = 64 * MIB
+HEAD, TAIL = 17 * KIB, 33 * 512
+EXT4, ZFS = Found("ext4", "photos", "1-2"), Found("zfs_member", "", "99")
+LABEL = SliceLabel(ACTIVE, 15, "tank", TANK, "777")
+LIST = "zpool list -vHPpg tank"
+WAITING = "zdb -iv tank"
+
+
+class Nothing:
+    """Nothing else of the machine is read."""
+
+    def read(self, *_args: object) -> NoReturn:
+        raise AssertionError
+
+
+@dataclass
+class Stage:
+    """A disk and its slices in files; what libblkid and zdb are asked, and what they answer.
+
+    `found` goes by the path and the offset that libblkid is asked about, `labels` by path.
+    """
+
+    root: Path
+    runner: FakeRunner = field(default_factory=FakeRunner)
+    found: dict[tuple[str, int], tuple[Found, ...]] = field(default_factory=dict)
+    labels: dict[str, SliceLabel] = field(default_factory=dict)
+    asked: list[tuple[str, int, int]] = field(default_factory=list)
+    opened: list[str] = field(default_factory=list)
+
+    def identify(self, device_number: int) -> DiskIdentity:
+        raise AssertionError(device_number)
+
+    def read(self, *_args: object) -> NoReturn:
+        raise AssertionError
+
+    def file(self, path: str, size_bytes: int) -> Path:
+        file = self.root / path.replace("/", "_")
+        if not file.exists():
+            with file.open("wb") as made:
+                made.truncate(size_bytes)
+        return file
+
+    def write(self, path: str, place: int, data: bytes, size_bytes: int = SIZE) -> None:
+        """Put something on a disk or into a slice."""
+        with self.file(path, size_bytes).open("r+b") as file:
+            file.seek(place)
+            file.write(data)
+
+    @contextmanager
+    def _descriptor(self, path: str, size_bytes: int) -> Iterator[int]:
+        self.opened.append(path)
+        descriptor = os.open(self.file(path, size_bytes), os.O_RDONLY)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def open_disk(self, path: str, disk: Disk, identify: object, flags: int) -> Iterator[int]:
+        assert disk.is_at(path)
+        assert identify == self.identify
+        assert flags == os.O_RDONLY
+        with self._descriptor(path, disk.identity.size_bytes) as descriptor:
+            yield descriptor
+
+    @contextmanager
+    def open_slice(self, piece: Slice, sysfs: Path) -> Iterator[int]:
+        assert sysfs == Path("/sys")
+        with self._descriptor(piece.partuuid_path, piece.size_bytes) as descriptor:
+            yield descriptor
+
+    def recognise(self, descriptor: int, offset_bytes: int, size_bytes: int, path: str) -> tuple[Found, ...]:
+        assert os.fstat(descriptor).st_size
+        self.asked.append((path, offset_bytes, size_bytes))
+        return self.found.get((path, offset_bytes), ())
+
+    def read_label(self, runner: object, path: str) -> SliceLabel | None:
+        assert runner is self.runner
+        self.asked.append((path, -1, -1))
+        return self.labels.get(path)
+
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None = None) -> Look:
+        machine = Machine(self.runner, Nothing(), Nothing(), self, lambda: datetime.now(UTC), Roots())
+        return look_at(machine, step, inventory, own)
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    stage = Stage(tmp_path)
+    for name in ("open_disk", "open_slice", "recognise", "read_label"):
+        monkeypatch.setattr(look_module, name, getattr(stage, name))
+    return stage
+
+
+def machine() -> Inventory:
+    """Both NVMe SSDs are of 64 MiB, with the table areas that sgdisk makes."""
+    inventory = home_server()
+    for key in (NVME1, NVME2):
+        identity = replace(disk_of(inventory, key).identity, size_bytes=SIZE)
+        changes = {"identity": identity, "usable_start_bytes": HEAD, "usable_end_bytes": SIZE - TAIL}
+        inventory = with_disk(inventory, key, **changes)
+    return inventory
+
+
+def piece_on(key: str, number: int = 1) -> Slice:
+    return slice_on(disk_of(machine(), key), number=number, size_bytes=8 * MIB)
+
+
+PATH = disk_of(machine(), NVME1).path
+PIECE, OTHER = piece_on(NVME1), piece_on(NVME2)
+READY = made(machine(), PIECE, OTHER)
+OWN = OwnTable(Area(bytes(1024), bytes(512)), Area(b"", b""), ())
+CREATE = CreateTable(NVME1, PATH, "t", HEAD, SIZE - TAIL)
+TABLE_STEPS: tuple[Step, ...] = (
+    CREATE,
+    SaveTable(NVME1, PATH, "t", ()),
+    RestoreTable(NVME1, PATH, "t", ()),
+    RewindTable(NVME1, PATH),
+)
+
+
+@pytest.mark.parametrize("step", TABLE_STEPS)
+def test_the_table_area_is_read_to_its_last_byte(stage: Stage, step: Step) -> None:
+    stage.write(PATH, 0, b"h" * HEAD)
+    stage.write(PATH, SIZE - TAIL, b"t" * TAIL)
+    assert stage.look(step, machine()).table == Area(b"h" * HEAD, b"t" * TAIL)
+
+
+@pytest.mark.parametrize("step", [*TABLE_STEPS, CreateSlice(PIECE, TANK), DeleteSlice(PIECE, TANK)])
+def test_the_table_area_is_as_long_as_it_was_when_the_run_began(stage: Stage, step: Step) -> None:
+    stage.write(PATH, 0, b"h" * HEAD)
+    stage.write(PATH, SIZE - TAIL, b"t" * TAIL)
+    assert stage.look(step, machine(), OWN).table == Area(b"h" * 1024, b"t" * 512)
+
+
+def test_a_disk_that_gets_a_table_is_recognised_as_a_whole_and_one_that_has_one_is_not(stage: Stage) -> None:
+    stage.found = {(PATH, 0): (EXT4, ZFS)}
+    for step in TABLE_STEPS:
+        signatures = stage.look(step, machine()).signatures
+        expected = (Signature("ext4", 0, "photos"), Signature("zfs_member")) if step is CREATE else ()
+        assert signatures == expected
+    assert stage.asked == [(PATH, 0, 0)]
+
+
+@pytest.mark.parametrize("step", [*TABLE_STEPS, CreateSlice(PIECE, TANK)])
+def test_a_disk_that_is_not_there_is_not_opened(stage: Stage, step: Step) -> None:
+    assert stage.look(step, replace(machine(), disks=())) == Look()
+    assert stage.opened == []
+
+
+@pytest.mark.parametrize(
+    ("step", "path", "place"),
+    [
+        (CREATE, PATH, 0),
+        (CREATE, PATH, SIZE - TAIL),
+        (CreateSlice(PIECE, TANK), PATH, PIECE.start_bytes),
+        (CreateSlice(PIECE, TANK), PATH, 0),
+        (CreateSlice(PIECE, TANK), PATH, SIZE - TAIL),
+        (ClearSlice(PIECE, "tank", TANK), PIECE.partuuid_path, 0),
+        (ClearSlice(PIECE, "tank", TANK), PIECE.partuuid_path, 7 * MIB),
+    ],
+)
+def test_a_device_that_cannot_be_read_is_named(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, step: Step, path: str, place: int
+) -> None:
+    """Whichever of the reads it is that fails."""
+    pread = os.pread
+
+    def fail(descriptor: int, size: int, offset: int) -> bytes:
+        if offset == place:
+            raise OSError(5, "Input/output error")
+        return pread(descriptor, size, offset)
+
+    monkeypatch.setattr(os, "pread", fail)
+    with pytest.raises(DeviceUnusable, match=f"^{path} "):
+        stage.look(step, READY)
+
+
+# Where a slice is to go
+
+
+def test_a_room_of_zeros_is_asked_of_nobody(stage: Stage) -> None:
+    stage.write(PATH, 0, b"h")
+    look = stage.look(CreateSlice(PIECE, TANK), machine())
+    assert (look.signatures, stage.asked) == ((), [])
+    assert look.table
+    assert (look.table.head[:1], len(look.table.head), len(look.table.tail)) == (b"h", HEAD, TAIL)
+
+
+@pytest.mark.parametrize(
+    "at", [0, 8 * KIB - 1, 16 * KIB, 20 * KIB - 1, 64 * KIB, 68 * KIB - 1], ids=lambda at: f"byte {at}"
+)
+def test_whatever_shows_at_a_place_is_recognised_from_there_to_the_end_of_the_disk(stage: Stage, at: int) -> None:
+    place = PIECE.start_bytes + 3 * MIB
+    stage.write(PATH, place + at, b"\1")
+    stage.found = {(PATH, place): (EXT4,)}
+    look = stage.look(CreateSlice(PIECE, TANK), machine())
+    assert look.signatures == (Signature("ext4", place, "photos"),)
+    assert stage.asked == [(PATH, place, SIZE - place)]
+
+
+@pytest.mark.parametrize("at", [8 * KIB, 16 * KIB - 1, 20 * KIB, 64 * KIB - 1, 68 * KIB])
+def test_what_shows_where_no_superblock_begins_is_asked_of_nobody(stage: Stage, at: int) -> None:
+    stage.write(PATH, PIECE.start_bytes + at, b"\1")
+    assert stage.look(CreateSlice(PIECE, TANK), machine()).signatures == ()
+    assert stage.asked == []
+
+
+def test_only_the_first_thing_in_a_room_is_told_and_what_nobody_recognises_is_passed_over(stage: Stage) -> None:
+    first, second, third = (PIECE.start_bytes + number * MIB for number in (0, 2, 5))
+    for place in (first, second, third):
+        stage.write(PATH, place, b"\1")
+    stage.found = {(PATH, second): (ZFS, EXT4), (PATH, third): (EXT4,)}
+    look = stage.look(CreateSlice(PIECE, TANK), machine())
+    assert look.signatures == (Signature("zfs_member", second),)
+    assert [offset for _, offset, _ in stage.asked] == [first, second]
+
+
+# Slices
+
+ON_SLICES: tuple[Step, ...] = (
+    AddLog("tank", TANK, 12, (PIECE,)),
+    AddCache("tank", TANK, 12, (PIECE,)),
+    AttachLog("tank", TANK, 12, "31", "", PIECE),
+    ClearSlice(PIECE, "tank", TANK),
+    DeleteSlice(PIECE, TANK),
+)
+AWAY: tuple[Step, ...] = (
+    RemoveVdev("tank", TANK, Role.LOG, "30", (PIECE,)),
+    RemoveVdev("tank", TANK, Role.CACHE, "30", (PIECE,)),
+    DetachLog("tank", TANK, "30", PIECE),
+)
+"""Steps that look at slices once their pool is away."""
+
+
+@pytest.mark.parametrize("step", [*ON_SLICES, *AWAY])
+def test_what_stands_in_a_slice_is_recognised_and_its_label_read(stage: Stage, step: Step) -> None:
+    path = PIECE.partuuid_path
+    stage.write(path, 0, b"\1", PIECE.size_bytes)
+    stage.found = {(path, 0): (EXT4, ZFS)}
+    stage.labels = {path: LABEL}
+    look = stage.look(step, replace(READY, pools=()) if step in AWAY else READY)
+    assert look.signatures == (Signature("ext4", 0, "photos"), Signature("zfs_member"))
+    assert look.labels == ((PIECE.partuuid, LABEL),)
+    assert stage.asked == [(path, 0, 0), (path, -1, -1)]
+
+
+@pytest.mark.parametrize("step", [*ON_SLICES, *AWAY])
+def test_a_slice_that_is_not_there_is_not_opened(stage: Stage, step: Step) -> None:
+    look = stage.look(step, replace(machine(), pools=()))
+    assert (look.signatures, look.labels, stage.asked) == ((), (), [])
+    assert PIECE.partuuid_path not in stage.opened
+
+
+@pytest.mark.parametrize("at", [0, MIB - 1, 7 * MIB, 8 * MIB - 1])
+def test_whatever_shows_where_labels_and_superblocks_stand_is_recognised(stage: Stage, at: int) -> None:
+    stage.write(PIECE.partuuid_path, at, b"\1", PIECE.size_bytes)
+    stage.look(ClearSlice(PIECE, "tank", TANK), READY)
+    assert stage.asked == [(PIECE.partuuid_path, 0, 0), (PIECE.partuuid_path, -1, -1)]
+
+
+@pytest.mark.parametrize("at", [MIB, 7 * MIB - 1])
+def test_what_shows_elsewhere_in_a_slice_is_asked_of_nobody(stage: Stage, at: int) -> None:
+    stage.write(PIECE.partuuid_path, at, b"\1", PIECE.size_bytes)
+    assert stage.look(ClearSlice(PIECE, "tank", TANK), READY) == Look()
+    assert stage.asked == []
+
+
+def test_each_slice_of_a_vdev_is_looked_at_though_others_are_empty_or_gone(stage: Stage) -> None:
+    gone = replace(PIECE, partuuid="gone")
+    stage.write(OTHER.partuuid_path, 0, b"\1", OTHER.size_bytes)
+    stage.found = {(OTHER.partuuid_path, 0): (ZFS,)}
+    stage.labels = {OTHER.partuuid_path: LABEL}
+    look = stage.look(AddLog("tank", TANK, 12, (gone, PIECE, OTHER)), READY)
+    assert look == Look((Signature("zfs_member"),), ((OTHER.partuuid, LABEL),))
+    stage.write(PIECE.partuuid_path, 0, b"\1", PIECE.size_bytes)
+    stage.found[PIECE.partuuid_path, 0] = (EXT4,)
+    look = stage.look(AddCache("tank", TANK, 12, (PIECE, OTHER)), READY)
+    assert look == Look((Signature("ext4", 0, "photos"), Signature("zfs_member")), ((OTHER.partuuid, LABEL),))
+
+
+def test_a_slice_that_is_deleted_is_looked_at_together_with_its_table(stage: Stage) -> None:
+    stage.write(PATH, 0, b"h")
+    look = stage.look(DeleteSlice(PIECE, TANK), READY)
+    assert look.table
+    assert (look.table.head[:2], len(look.table.tail)) == (b"h\0", TAIL)
+    assert stage.look(DeleteSlice(PIECE, TANK), replace(READY, disks=())) == Look()
+
+
+# Vdevs of a pool that is there
+
+
+def with_keys(inventory: Inventory, *locked: str) -> Inventory:
+    return with_pool(inventory, locked_datasets=locked)
+
+
+def removal(role: Role = Role.LOG) -> RemoveVdev:
+    return RemoveVdev("tank", TANK, role, "30", mirrored_log()[1])
+
+
+def test_of_a_log_the_locked_datasets_that_have_writes_in_it_are_told(stage: Stage) -> None:
+    chains = "".join(
+        f"Dataset {name} [ZPL], ID 1, cr_txg 1, 1G, 7 objects\n\n    ZIL header: claim_txg 0\n"
+        for name in ("tank/b", "tank/open", "tank/a")
+    )
+    stage.runner = FakeRunner({LIST: "30\t1G\t4096\t1G\n", WAITING: chains})
+    look = stage.look(removal(), with_keys(mirrored_log()[0], "tank/a", "tank/quiet", "tank/b"))
+    assert look == Look(waiting=("tank/a", "tank/b"))
+
+
+def test_an_empty_log_and_a_pool_without_locked_datasets_keep_nobody_waiting(stage: Stage) -> None:
+    stage.runner = FakeRunner({LIST: "30\t1G\t0\t1G\n"})
+    assert stage.look(removal(), with_keys(mirrored_log()[0], "tank/a")) == Look()
+    assert [str(command) for command in stage.runner.ran] == [LIST]
+    stage.runner.ran.clear()
+    assert stage.look(removal(), with_keys(mirrored_log()[0])) == Look()
+    assert stage.look(removal(Role.CACHE), with_keys(mirrored_log()[0], "tank/a")) == Look()
+    assert stage.runner.ran == []
+
+
+def test_nothing_is_looked_at_for_steps_that_change_a_pool_alone(stage: Stage) -> None:
+    inventory, legs = mirrored_log()
+    for step in (DetachLog("tank", TANK, "32", legs[1]), DropLogLeg("tank", TANK, "32", "x")):
+        assert stage.look(step, inventory) == Look()
+    assert stage.opened == []
