@@ -12,14 +12,8 @@ DOMAIN: Final = (
     "tests/unit/domain/change/test_cleaning.py",
 )
 RUNS: Final = ("tests/unit/host/change/test_gate_asks.py", "tests/unit/host/change/test_runs.py")
-JOURNAL: Final = ("tests/unit/host/change/test_journal.py", "tests/unit/host/change/test_damaged.py")
+JOURNAL: Final = ("tests/unit/host/change/test_journal.py", "tests/unit/host/change/test_journal_files.py")
 EXECUTOR: Final = ("tests/unit/host/change/test_executor.py", "tests/unit/host/change/test_table_writing.py")
-BYTES: Final = (
-    "tests/unit/domain/change/never/test_10_undo_only_ours.py",
-    "tests/unit/host/change/test_gate_asks.py",
-    "tests/unit/host/change/test_table_writing.py",
-)
-"""What is asked of the bytes themselves."""
 
 TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/change/checks": DOMAIN,
@@ -31,7 +25,10 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/change/effects": ("tests/unit/domain/change/test_effects.py",),
     "domain/change/runs": ("tests/unit/domain/change/test_runs.py", "tests/unit/domain/change/test_trial.py"),
     "domain/change/refusals": ("tests/unit/domain/change/test_refusals.py",),
-    "domain/change/looks": ("tests/unit/domain/change/test_looks.py", *BYTES),
+    "domain/change/looks": (
+        "tests/unit/domain/change/test_looks.py",
+        "tests/unit/domain/change/never/test_10_undo_only_ours.py",
+    ),
     "domain/change/tables": ("tests/unit/domain/change/test_tables.py",),
     "domain/change/table_area": ("tests/unit/domain/change/test_table_area.py",),
     "domain/change/table_steps": ("tests/unit/domain/change/test_table_steps.py",),
@@ -44,7 +41,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "host/change/look": ("tests/unit/host/change/test_look.py",),
     "host/change/steps": ("tests/unit/host/change/test_steps.py",),
     "host/change/journal": JOURNAL,
-    "host/change/chain": JOURNAL,
+    "host/change/chain": ("tests/unit/host/change/test_chain.py",),
     "host/change/runs": RUNS,
     "host/evidence/measuring/leftovers": ("tests/unit/host/evidence/test_measuring.py",),
     "host/tasks": ("tests/unit/host/change/test_tasks.py",),

@@ -119,10 +119,8 @@ def _against(step: Step, look: Look, own: OwnTable | None, inventory: Inventory)
         case DeleteSlice(slice=piece):
             yield from against_content(piece, step.pool_guid, look, inventory)
             yield from _against_rewriting(piece, look, own, inventory)
-        case RestoreTable():
-            yield from _against_writing(step, own.before if own else None, look, own, inventory)
-        case RewindTable():
-            yield from _against_writing(step, own.last if own else None, look, own, inventory)
+        case RestoreTable() | RewindTable():
+            yield from _against_writing(step, look, own, inventory)
         case _:
             return
 
@@ -223,18 +221,18 @@ def _is_left_behind(label: SliceLabel, pool_guid: str, inventory: Inventory) -> 
 
 
 def _against_writing(
-    step: RestoreTable | RewindTable, image: Area | None, look: Look, own: OwnTable | None, inventory: Inventory
+    step: RestoreTable | RewindTable, look: Look, own: OwnTable | None, inventory: Inventory
 ) -> Iterator[Refused]:
     disk = inventory.disk(step.disk_key)
     if disk is None or look.table is None:
         yield no.DiskGone(step.disk_key)
         return
-    if own is None or image is None:
+    if own is None:
         yield no.TableImageMissing(disk)
         return
     if not own.is_own(look.table):
         yield no.TableChanged(disk)
     try:
-        check_area(image)
+        check_area(own.before if isinstance(step, RestoreTable) else own.last)
     except ImageDamaged as error:
         yield no.TableImageDamaged(disk, str(error))

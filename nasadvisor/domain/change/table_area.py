@@ -58,7 +58,7 @@ def image_of(disk: Disk, area: Area) -> DiskImage:
 
 def pack_area(area: Area) -> str:
     """Both parts as one short text: the lengths, then zlib in base64. Tables are nearly all zeros."""
-    return f"{len(area.head)}:{len(area.tail)}:{_text(zlib.compress(area.head + area.tail, 9))}"
+    return f"{len(area.head)}:{len(area.tail)}:{_text(zlib.compress(area.head + area.tail))}"
 
 
 def unpack_area(packed: str) -> Area:

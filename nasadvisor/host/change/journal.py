@@ -268,9 +268,9 @@ def create_journal(root: Path, run_id: str) -> Journal:
         root.mkdir(parents=True, exist_ok=True, mode=0o700)
         journal.directory.mkdir(mode=0o700)
         sync_directory(root)
-    except FileExistsError:
-        raise RunExists(run_id) from None
     except OSError as error:
+        if isinstance(error, FileExistsError) and os.path.lexists(journal.directory):
+            raise RunExists(run_id) from None
         raise JournalUnwritable(journal.directory, error) from error
     try:
         journal.keep_reserve()
