@@ -98,8 +98,13 @@ class Moment:
         return content
 
 
-def moments(record: Path, start: int, end: int, before: dict[int, Content]) -> Iterator[Moment]:
-    """Each moment right before a request, and the end; `before` is what the disks held at the start of the record."""
+def moments(
+    record: Path, start: int, end: int, before: dict[int, Content], liars: frozenset[int] = frozenset()
+) -> Iterator[Moment]:
+    """Each moment right before a request, and the end; `before` is what the disks held at the start of the record.
+
+    Liars are disks that answer a flush and do nothing.
+    """
     lasting = {disk: content.copy() for disk, content in before.items()}
     unflushed: dict[int, list[Entry]] = {disk: [] for disk in before}
     lasted = dict.fromkeys(before, 0)
@@ -109,6 +114,8 @@ def moments(record: Path, start: int, end: int, before: dict[int, Content]) -> I
             continue
         yield Moment(number, lasting, unflushed, lasted)
         number += 1
+        if entry.kind == FLUSH and entry.disk in liars:
+            continue
         if entry.kind == FLUSH:
             for waiting in unflushed[entry.disk]:
                 lasting[entry.disk].carry_out(waiting)
