@@ -60,19 +60,42 @@ def about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
             "{node} has not been heard from for a while, so what you see here may be out of date. Look at its host "
             "part with `systemctl status nasadvisor-host`."
         )
-        yield Notice(Finding("host-silent", template, {"node": node.name}, Level.CRITICAL))
+        yield Notice(
+            Finding(
+                "host-silent",
+                template,
+                {"node": node.name},
+                Level.CRITICAL,
+                explanation=gettext_noop(
+                    "Runs under way go on without the console, and trials end by themselves. Nobody "
+                    "watches the disks of the host from here until it is back."
+                ),
+            )
+        )
     if contact is Contact.OUTDATED:
         template = gettext_noop(
             "{node} answers, but its last reading is old, so what you see here may be out of date. Check that its "
             "clock is right (`timedatectl`), and look at its host part with `journalctl -u nasadvisor-host`."
         )
-        yield Notice(Finding("inventory-outdated", template, {"node": node.name}, Level.WARNING))
+        yield Notice(
+            Finding(
+                "inventory-outdated",
+                template,
+                {"node": node.name},
+                Level.WARNING,
+                explanation=gettext_noop(
+                    "A plan is checked against what the host reads then, so nothing wrong is done "
+                    "because of it. What is shown may be wrong."
+                ),
+            )
+        )
     if contact is Contact.FAILED and node.inventory_error:
         failed = Finding(
             "inventory-failed",
             gettext_noop("{node} could not read itself: {reason}"),
             {"node": node.name, "reason": node.inventory_error},
             Level.WARNING,
+            explanation=gettext_noop("A host that cannot be read is not changed. What is shown is what was read last."),
         )
         yield Notice(failed)
 
@@ -96,20 +119,55 @@ def about_runs(node: Node) -> Iterator[Notice]:
     waits = (StoredRunState.INTERRUPTED, StoredRunState.ATTENTION, *UNREADABLE)
     stuck = StoredRun.objects.filter(node=node, state__in=waits)
     for run in stuck.defer("document"):
-        values: dict[str, str | Statement] = {"pool": run.pool_name}
-        if run.state == StoredRunState.INTERRUPTED:
-            template = gettext_noop(
-                "A run on pool {pool} was interrupted. Nothing goes on by itself: finish it or undo it."
-            )
-            finding = Finding("run-interrupted", template, values, Level.WARNING, subject=str(run.pk))
-        elif run.state in UNREADABLE:
-            template = gettext_noop("{node} cannot read the journal of the run {run}. {problem}")
-            values = {"node": node.name, "run": str(run.pk), "problem": run.error or ""}
-            finding = Finding("run-unreadable", template, values, Level.CRITICAL, subject=str(run.pk))
-        else:
-            template = gettext_noop("A run on pool {pool} needs attention: it could neither go on nor back.")
-            finding = Finding("run-attention", template, values, Level.CRITICAL, subject=str(run.pk))
-        yield Notice(finding, reverse("run-detail", args=[run.pk]), _("Look at the run"))
+        yield Notice(_about_run(node, run), reverse("run-detail", args=[run.pk]), _("Look at the run"))
+
+
+def _about_run(node: Node, run: StoredRun) -> Finding:
+    if run.state == StoredRunState.INTERRUPTED:
+        return _interrupted(run)
+    return _unreadable(node, run) if run.state in UNREADABLE else _needs_attention(run)
+
+
+def _interrupted(run: StoredRun) -> Finding:
+    return Finding(
+        "run-interrupted",
+        gettext_noop("A run on pool {pool} was interrupted. Nothing goes on by itself: finish it or undo it."),
+        {"pool": run.pool_name},
+        Level.WARNING,
+        gettext_noop(
+            "The machine or the service stopped in the middle. The journal holds what was begun, and every step is "
+            "looked up on the host before it is finished or taken back. Until then the pool works with what is there."
+        ),
+        subject=str(run.pk),
+    )
+
+
+def _unreadable(node: Node, run: StoredRun) -> Finding:
+    return Finding(
+        "run-unreadable",
+        gettext_noop("{node} cannot read the journal of the run {run}. {problem}"),
+        {"node": node.name, "run": str(run.pk), "problem": run.error or ""},
+        Level.CRITICAL,
+        gettext_noop(
+            "A run is finished or undone only by a journal that is whole, as nobody can tell otherwise what it did. It "
+            "is left exactly as it is."
+        ),
+        subject=str(run.pk),
+    )
+
+
+def _needs_attention(run: StoredRun) -> Finding:
+    return Finding(
+        "run-attention",
+        gettext_noop("A run on pool {pool} needs attention: it could neither go on nor back."),
+        {"pool": run.pool_name},
+        Level.CRITICAL,
+        gettext_noop(
+            "Its page says at which step it stopped and why. Once that is put right, the undo can be asked for again, "
+            "any number of times."
+        ),
+        subject=str(run.pk),
+    )
 
 
 def about_trials(node: Node, now: datetime) -> Iterator[Notice]:
@@ -142,12 +200,31 @@ def _on_trial(run: StoredRun, now: datetime) -> Finding:
             "What pool {pool} got is on trial until {until}. Then {node} takes it back by itself, unless somebody "
             "keeps it."
         )
-        return Finding("trial-running", template, values, subject=str(run.pk))
+        return Finding(
+            "trial-running",
+            template,
+            values,
+            subject=str(run.pk),
+            explanation=gettext_noop(
+                "The host itself keeps the time, so neither this console nor a closed browser is needed for it."
+            ),
+        )
     template = gettext_noop(
         "The trial on pool {pool} was over at {until}, but {node} has not told that it was taken back. If {node} was "
         "off, it takes it back {minutes} minutes after its start; to prevent that, keep the run."
     )
-    return Finding("trial-late", template, values, Level.WARNING, subject=str(run.pk))
+    return Finding(
+        "trial-late",
+        template,
+        values,
+        Level.WARNING,
+        subject=str(run.pk),
+        explanation=gettext_noop(
+            "Time counts only as far as it is proven: after a restart with a clock that "
+            "nothing has set right, the host waits longer rather than shorter. What is on "
+            "trial goes on working meanwhile."
+        ),
+    )
 
 
 def _not_taken_back(run: StoredRun) -> Finding:
@@ -155,7 +232,16 @@ def _not_taken_back(run: StoredRun) -> Finding:
         "The trial on pool {pool} is over, but it could not be taken back. Nothing was changed, and it is not tried "
         "again by itself: undo it or keep it."
     )
-    return Finding("trial-stays", template, {"pool": run.pool_name}, Level.WARNING, subject=str(run.pk))
+    return Finding(
+        "trial-stays",
+        template,
+        {"pool": run.pool_name},
+        Level.WARNING,
+        subject=str(run.pk),
+        explanation=gettext_noop(
+            "The run's page has what stood in the way. The log or cache goes on working until somebody decides."
+        ),
+    )
 
 
 def _taken_back(run: StoredRun) -> Finding:
@@ -163,4 +249,14 @@ def _taken_back(run: StoredRun) -> Finding:
     assert verdict  # noqa: S101 - it was looked for
     template = gettext_noop("The trial on pool {pool} is over, and everything was taken back. {verdict}")
     values: dict[str, str | Statement] = {"pool": run.pool_name, "verdict": verdict}
-    return Finding("trial-ended", template, values, Level.WARNING, subject=str(run.pk))
+    return Finding(
+        "trial-ended",
+        template,
+        values,
+        Level.WARNING,
+        subject=str(run.pk),
+        explanation=gettext_noop(
+            "What it brought is compared by the hours before and during the trial. To have it"
+            " for good, make the same plan again and apply it without a trial."
+        ),
+    )

@@ -64,7 +64,12 @@ def sweep_findings(node: Node, now: datetime) -> Iterator[Finding]:
     if health.error:
         template = gettext_noop("The disks of {node} could not be asked for their health: {reason}")
         yield Finding(
-            "sweep-failed", template, {"node": node.name, "reason": health.error}, Level.WARNING, subject=node.name
+            "sweep-failed",
+            template,
+            {"node": node.name, "reason": health.error},
+            Level.WARNING,
+            subject=node.name,
+            explanation=gettext_noop("Until it works again nobody would notice that a disk wears out or fails."),
         )
     began = health.sweep_ended_at or health.known_since
     if now - began > interval + SWEEP_GRACE:

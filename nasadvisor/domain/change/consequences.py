@@ -81,7 +81,13 @@ def _findings_for(plan: Plan, inventory: Inventory, key: str) -> Iterator[Findin
             case AttachLog(leg=leg) if leg.disk_key == key:
                 yield _leg_dies(plan.pool_name)
             case AddCache(slices=pieces) if any(piece.disk_key == key for piece in pieces):
-                yield Finding("cache-dies", CACHE_DIES, {"pool": plan.pool_name}, Level.INFO)
+                yield Finding(
+                    "cache-dies",
+                    CACHE_DIES,
+                    {"pool": plan.pool_name},
+                    Level.INFO,
+                    explanation=_("A cache holds nothing but copies, so it needs no mirror and its loss no hurry."),
+                )
             case _:
                 pass
 
@@ -91,14 +97,41 @@ def _log_findings(action: AddLog, pool: Pool | None) -> Iterator[Finding]:
     if action.is_mirror:
         yield _leg_dies(action.pool_name)
     else:
-        yield Finding("single-log-dies", SINGLE_LOG_DIES, values, Level.WARNING)
-        yield Finding("single-log-dies-and-crash", SINGLE_LOG_DIES_AND_CRASH, values, Level.CRITICAL)
+        yield Finding(
+            "single-log-dies",
+            SINGLE_LOG_DIES,
+            values,
+            Level.WARNING,
+            explanation=_(
+                "Nothing is lost as long as the machine runs: what is in the log is in memory "
+                "too, and goes to the pool with the next transaction group."
+            ),
+        )
+        yield Finding(
+            "single-log-dies-and-crash",
+            SINGLE_LOG_DIES_AND_CRASH,
+            values,
+            Level.CRITICAL,
+            explanation=_("A mirror ends this risk but for the case that both of its SSDs die."),
+        )
     if pool and pool.logs:
-        yield Finding("other-log-striped", OTHER_LOG_STRIPED, values, Level.WARNING)
+        yield Finding(
+            "other-log-striped",
+            OTHER_LOG_STRIPED,
+            values,
+            Level.WARNING,
+            explanation=_("Make each of them a mirror, or take one out."),
+        )
 
 
 def _leg_dies(pool_name: str) -> Finding:
-    return Finding("log-leg-dies", LOG_LEG_DIES, {"pool": pool_name}, Level.INFO)
+    return Finding(
+        "log-leg-dies",
+        LOG_LEG_DIES,
+        {"pool": pool_name},
+        Level.INFO,
+        explanation=_("Replace it soon: until then the log is as a single one."),
+    )
 
 
 def _losses_of_partners(plan: Plan, inventory: Inventory, pool: Pool) -> Iterator[DeviceLoss]:

@@ -125,6 +125,7 @@ def cannot_be_undone(plan: Plan) -> tuple[Finding, ...]:
                 ),
                 {"pool": plan.pool_name},
                 Level.INFO,
+                explanation=_("`zdb -C` shows it. The next log that is added takes its place."),
             )
         )
     findings.extend(_legs_that_stay_out(plan))
@@ -134,6 +135,9 @@ def cannot_be_undone(plan: Plan) -> tuple[Finding, ...]:
             _("The commands stay in `zpool history {pool}`."),
             {"pool": plan.pool_name},
             Level.INFO,
+            explanation=_(
+                "OpenZFS keeps the commands that changed a pool in the pool itself, and nobody can delete them."
+            ),
         )
     )
     findings.append(
@@ -146,6 +150,10 @@ def cannot_be_undone(plan: Plan) -> tuple[Finding, ...]:
             ),
             {},
             Level.INFO,
+            explanation=_(
+                "A partition that was deleted by mistake can be brought back only until something"
+                " is written in its place."
+            ),
         )
     )
     return tuple(findings)
@@ -161,6 +169,10 @@ def _legs_that_stay_out(plan: Plan) -> tuple[Finding, ...]:
             ),
             {"pool": plan.pool_name, "path": drop.vdev_path or drop.vdev_guid, "existing": attach.existing_path},
             Level.INFO,
+            explanation=_(
+                "A side that is broken is not put back by an undo: it would only be broken again."
+                " To have a mirror afterwards, add a side on another SSD."
+            ),
         )
         for drop in plan.actions
         for attach in plan.actions
@@ -173,35 +185,7 @@ def stays_after_undo(plan: Plan, undone: tuple[UndoAction, ...], left: Left = NO
 
     `undone` is what was taken back: a run that ended before its log was added left no hole.
     """
-    findings = [
-        Finding(
-            GONE_WITH_DISK,
-            _(
-                "A slice of this run was on {disk}, which is not on this host now, so the slice could not be deleted. "
-                "If that SSD is plugged in again, undo this run once more."
-            ),
-            {"disk": path},
-            Level.WARNING,
-        )
-        for path in left.away
-    ]
-    findings += [
-        Finding(
-            "no-slice-left",
-            _("No slice is left, but the partition table of {disk} is not the old one."),
-            {"disk": path},
-        )
-        for path in left.tables
-    ]
-    findings = findings or [
-        Finding(
-            "ssds-as-before",
-            _(
-                "No slice is left. The partition tables of the SSDs that this run wrote on are byte for byte as "
-                "before it."
-            ),
-        )
-    ]
+    findings = [*map(_gone_with_disk, left.away), *map(_no_slice_left, left.tables)] or [_ssds_as_before()]
     if any(isinstance(action, RemoveVdev) and action.role is Role.LOG for action in undone):
         findings.append(
             Finding(
@@ -211,7 +195,44 @@ def stays_after_undo(plan: Plan, undone: tuple[UndoAction, ...], left: Left = NO
                     "it for every removed log; it holds no data and needs no space."
                 ),
                 {"pool": plan.pool_name},
+                explanation=_("`zdb -C` shows it. The next log that is added takes its place."),
             )
         )
     findings.extend(_legs_that_stay_out(plan))
     return tuple(findings)
+
+
+def _gone_with_disk(path: str) -> Finding:
+    return Finding(
+        GONE_WITH_DISK,
+        _(
+            "A slice of this run was on {disk}, which is not on this host now, so the slice could not be deleted. "
+            "If that SSD is plugged in again, undo this run once more."
+        ),
+        {"disk": path},
+        Level.WARNING,
+        _(
+            "An undo makes the pool let go of a slice before it deletes it, so no data waits there. Plugged in again, "
+            "it shows as a slice that nobody uses."
+        ),
+    )
+
+
+def _no_slice_left(path: str) -> Finding:
+    return Finding(
+        "no-slice-left",
+        _("No slice is left, but the partition table of {disk} is not the old one."),
+        {"disk": path},
+        explanation=_(
+            "Its old sectors were not written back: somebody else has changed the table since the run, or its journal "
+            "holds no copy of them. The space of the slices is free again."
+        ),
+    )
+
+
+def _ssds_as_before() -> Finding:
+    return Finding(
+        "ssds-as-before",
+        _("No slice is left. The partition tables of the SSDs that this run wrote on are byte for byte as before it."),
+        explanation=_("That was read off the SSDs after the undo, not concluded from its commands."),
+    )

@@ -50,6 +50,11 @@ def _about_log(plan: Plan, pool: Pool) -> Iterator[Finding]:
                 ),
                 {"pool": pool.name},
                 Level.CRITICAL,
+                explanation=_(
+                    "Who is told that something is saved (a database, a virtual machine, an NFS "
+                    "client) goes by it. Losing those seconds can leave such a program with data that"
+                    " contradict each other."
+                ),
             )
         if isinstance(action, AddLog) and pool.logs:
             yield Finding(
@@ -60,6 +65,10 @@ def _about_log(plan: Plan, pool: Pool) -> Iterator[Finding]:
                 ),
                 {"pool": pool.name},
                 Level.WARNING,
+                explanation=_(
+                    "Log blocks are then spread over both logs. That is faster where one is not "
+                    "enough, and it means twice as many devices that must survive a crash."
+                ),
             )
         if isinstance(action, AttachLog):
             yield Finding(
@@ -70,6 +79,11 @@ def _about_log(plan: Plan, pool: Pool) -> Iterator[Finding]:
                 ),
                 {"pool": pool.name, "allocated": zfs_size(pool.allocated_bytes)},
                 Level.WARNING,
+                explanation=_(
+                    "A resilver reads all that the pool holds. It changes nothing, goes on over a "
+                    "reboot, and `zpool status` shows how far it is. Without need of haste, a quiet "
+                    "night is the time for it."
+                ),
             )
 
 
@@ -87,6 +101,10 @@ def _about_pool(plan: Plan, pool: Pool) -> Iterator[Finding]:
                 "datasets": ", ".join(pool.locked_datasets[:3]) + (" …" if len(pool.locked_datasets) > 3 else ""),
             },
             Level.WARNING,
+            explanation=_(
+                "Writes that wait in a log are encrypted like the dataset that they are for, so "
+                "they can be written out only with its key."
+            ),
         )
     if plan.request.log_disks and pool.multihost:
         yield Finding(
@@ -97,6 +115,10 @@ def _about_pool(plan: Plan, pool: Pool) -> Iterator[Finding]:
             ),
             {"pool": pool.name},
             Level.WARNING,
+            explanation=_(
+                "multihost keeps two hosts from importing one pool at once, so the pool is meant "
+                "to move between hosts. A log moves with it only if its SSDs do."
+            ),
         )
     if pool.scan:
         yield Finding(
@@ -104,6 +126,7 @@ def _about_pool(plan: Plan, pool: Pool) -> Iterator[Finding]:
             _("A {scan} is running on pool {pool}. It goes on, but both take longer. Waiting for its end is calmer."),
             {"pool": pool.name, "scan": pool.scan},
             Level.WARNING,
+            explanation=_("A scrub or a resilver reads the whole pool. Adding a log or a cache does not stop it."),
         )
 
 
@@ -127,6 +150,11 @@ def _about_cache(plan: Plan, host: Host) -> Iterator[Finding]:
                 "memory": zfs_size(host.memory_bytes),
             },
             Level.WARNING,
+            explanation=_(
+                "For each block in a cache OpenZFS keeps a header of some 100 bytes in the ARC, "
+                "the cache in memory. Small blocks mean many headers. What they take is missing "
+                "where reads are fastest."
+            ),
         )
     yield Finding(
         "cache-removal-takes-time",
@@ -136,6 +164,10 @@ def _about_cache(plan: Plan, host: Host) -> Iterator[Finding]:
         ),
         {},
         Level.INFO,
+        explanation=_(
+            "Nothing is lost by it; programs that use a volume wait for that long. A quiet "
+            "hour is the time for taking out a large cache."
+        ),
     )
 
 
@@ -151,6 +183,12 @@ def _about_power_loss(plan: Plan, inventory: Inventory) -> Iterator[Finding]:
             ),
             {"disks": ", ".join(labels)},
             Level.INFO,
+            explanation=_(
+                "SSDs with power-loss protection have capacitors that keep them alive until what "
+                "they have acknowledged is in the flash. So they can acknowledge at once, which "
+                "is all that a log is for. `nasadvisor health` and a measurement of the SSD tell "
+                "more."
+            ),
         )
 
 
@@ -171,6 +209,10 @@ def _about_disk(disk: Disk, pool: Pool) -> Iterator[Finding]:
                 "ashift": str(pool.ashift),
             },
             Level.WARNING,
+            explanation=_(
+                "The ashift of a pool is settled when it is made. An SSD that works in smaller "
+                "units wears less as its log."
+            ),
         )
 
 
@@ -184,6 +226,11 @@ def _about_hardware(disk: Disk) -> Iterator[Finding]:
             ),
             {"disk": disk.label},
             Level.WARNING,
+            explanation=_(
+                "A log is there to answer small writes at once and a cache to answer small reads "
+                "at once. A hard disk needs some milliseconds for either, as those of the pool "
+                "do."
+            ),
         )
     if disk.bus is Bus.USB:
         yield Finding(
@@ -194,6 +241,10 @@ def _about_hardware(disk: Disk) -> Iterator[Finding]:
             ),
             {"disk": disk.label},
             Level.WARNING,
+            explanation=_(
+                "A log must have written what it acknowledged. An adapter that answers before the"
+                " SSD has it makes the log a promise that nobody keeps."
+            ),
         )
     elif disk.removable:
         yield Finding(
@@ -201,6 +252,10 @@ def _about_hardware(disk: Disk) -> Iterator[Finding]:
             _("{disk} is removable. A log that is missing at boot makes the import of the pool fail."),
             {"disk": disk.label},
             Level.WARNING,
+            explanation=_(
+                "If it is pulled while the pool is exported or the machine is off, the pool comes"
+                " back with `zpool import -m` only."
+            ),
         )
 
 
@@ -214,6 +269,10 @@ def _about_slices(plan: Plan) -> Iterator[Finding]:
             ),
             {},
             Level.WARNING,
+            explanation=_(
+                "An SSD can write only to blocks that it has erased before. Space that nobody "
+                "writes to lets it do that ahead of time, instead of while a program waits."
+            ),
         )
     if any(isinstance(action, AddLog | AttachLog | AddCache) for action in plan.actions):
         shared = set(plan.request.log_disks) & set(plan.request.cache_disks)
@@ -230,6 +289,7 @@ def _log_and_cache_share() -> Finding:
         ),
         {},
         Level.INFO,
+        explanation=_("Where the pool waits for its log all the time, give the log SSDs of its own."),
     )
 
 
@@ -242,4 +302,5 @@ def _slices_not_disks() -> Finding:
         ),
         {},
         Level.INFO,
+        explanation=_("A log needs few GB, far less than any SSD has, and the reserve and a cache can use the rest."),
     )

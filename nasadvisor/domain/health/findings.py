@@ -29,6 +29,7 @@ def _no_zfs(inventory: Inventory) -> Finding:
         _("OpenZFS is not installed on {node}, so there are no pools. Install zfsutils-linux and read the host again."),
         {"node": inventory.host.node},
         Level.WARNING,
+        explanation=_("Without its tools neither pools nor what their disks hold can be seen."),
     )
 
 

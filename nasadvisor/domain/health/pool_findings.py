@@ -193,6 +193,9 @@ def _special_states(pool: Pool) -> Iterator[Finding]:
             _about(pool),
             Level.INFO,
             subject=pool.guid,
+            explanation=_(
+                "It was imported with `-o readonly=on`. To write to it again, export it and import it without that."
+            ),
         )
     if pool.checkpoint:
         yield Finding(
@@ -204,4 +207,8 @@ def _special_states(pool: Pool) -> Iterator[Finding]:
             _about(pool, size=pool.checkpoint),
             Level.INFO,
             subject=pool.guid,
+            explanation=_(
+                "It keeps the whole pool as it was, and so also the space of all that was deleted"
+                " since. Discard it once you are sure that nobody wants to go back."
+            ),
         )

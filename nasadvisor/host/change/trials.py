@@ -80,7 +80,16 @@ def move_trial(host: RunHost, run_id: str, until: str, observe: Observer) -> Run
         book, run = open_book(host, run_id, observe)
         if not run.is_on_trial:
             return run
-        why = Finding("trial-moved", MOVED, {"until": until[:16].replace("T", " ")}, Level.WARNING)
+        why = Finding(
+            "trial-moved",
+            MOVED,
+            {"until": until[:16].replace("T", " ")},
+            Level.WARNING,
+            explanation=_(
+                "How long a run is tried is counted by a clock of the machine that nobody can "
+                "set, so a wrong wall clock ends no trial too early."
+            ),
+        )
         return book.write(TrialMoved(book.now(), until, why))
 
 

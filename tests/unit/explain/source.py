@@ -147,14 +147,10 @@ class _Names:
 
     def _values(self, name: str) -> list[ast.expr]:
         nodes = [node for node in ast.walk(self.function) if isinstance(node, ast.Assign | ast.AnnAssign)]
-        near = [
-            value
-            for node in nodes
-            if self.begun <= node.lineno <= self.line
-            for assigned, value in _assigned(node)
-            if assigned == name
-        ]
-        return near or ([self.constants[name]] if name in self.constants else [])
+        found = [(node.lineno, value) for node in nodes for assigned, value in _assigned(node) if assigned == name]
+        before = [value for line, value in found if line <= self.line]
+        near = [value for line, value in found if self.begun <= line <= self.line]
+        return near or before or ([self.constants[name]] if name in self.constants else [])
 
 
 def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:

@@ -23,6 +23,14 @@ def test_every_code_has_a_sentence() -> None:
     assert [code for code, found in codes().items() for each in found.meanings if not each.sentences] == []
 
 
+def test_every_code_but_an_errors_is_explained_beyond_its_sentence() -> None:
+    """A refusal by the docstring of its function, a finding by its explanation: write that where it is missing."""
+    kinds = {Kind.REFUSAL, Kind.WARNING, Kind.FINDING}
+    assert [
+        code for code, found in codes().items() for each in found.meanings if each.kind in kinds and not each.more
+    ] == []
+
+
 def test_it_has_refusals_warnings_findings_and_errors() -> None:
     counted = {kind: sum(each.kind is kind for code in codes().values() for each in code.meanings) for kind in Kind}
     assert counted[Kind.REFUSAL] > 90

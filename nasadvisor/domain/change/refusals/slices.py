@@ -10,7 +10,7 @@ from nasadvisor.domain.units import zfs_size
 
 def TooSmall(disk: Disk, role: Role, wanted_bytes: int, room_bytes: int) -> Refused:
     """What counts is the largest gap in one piece. From it go the reserve, the edges that make slices begin and end
-    at whole MiB, and what a platform wants free at the end of the disk (2 GiB on TrueNAS).
+    at whole MiB, and what a platform wants free at the end of the disk.
     """
     return Refused(
         "too-small",

@@ -1,5 +1,6 @@
 """Is a tested SSD good for a log? From how long it takes to make small writes safe, and whether it keeps that up."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from nasadvisor.domain.evidence.log_verdict import SsdTime
@@ -38,22 +39,65 @@ def suitability(result: CandidateResult) -> Finding | None:
     kept = result.last_bytes_per_s / result.first_bytes_per_s if result.first_bytes_per_s else 1.0
     values = {"low": milliseconds(time.low_ns), "high": milliseconds(time.high_ns), "kept": percent(kept)}
     if time.low_ns > SLOW_SSD_COMMIT_NS:
-        template = _("It makes a small write safe in {low} to {high}: too slow for a log, whatever it reads at.")
-        return Finding("ssd-poor", template, values, Level.WARNING)
+        return _poor(values)
     if kept < KEPT_UP_SHARE:
-        template = _(
+        return _fades(values)
+    return _fair(values) if time.low_ns > GOOD_COMMIT_NS else _good(values)
+
+
+def _poor(values: Mapping[str, str]) -> Finding:
+    return Finding(
+        "ssd-poor",
+        _("It makes a small write safe in {low} to {high}: too slow for a log, whatever it reads at."),
+        values,
+        Level.WARNING,
+        _(
+            "A log is as fast as its SSD acknowledges a write that it was told to make durable; nothing else of its "
+            "data sheet counts."
+        ),
+    )
+
+
+def _fades(values: Mapping[str, str]) -> Finding:
+    return Finding(
+        "ssd-fades",
+        _(
             "It makes a small write safe in {low} to {high}, but plain writing falls to {kept} once its fast cache is "
             "full."
-        )
-        return Finding("ssd-fades", template, values, Level.WARNING)
-    if time.low_ns > GOOD_COMMIT_NS:
-        template = _(
+        ),
+        values,
+        Level.WARNING,
+        _(
+            "Consumer SSDs write into a small fast part first. A log writes evenly and for long, so what counts is "
+            "their speed after that."
+        ),
+    )
+
+
+def _fair(values: Mapping[str, str]) -> Finding:
+    return Finding(
+        "ssd-fair",
+        _(
             "It makes a small write safe in {low} to {high}: fit for a log before hard disks. So slow a flush usually "
             "means that it has no power-loss protection."
-        )
-        return Finding("ssd-fair", template, values, Level.INFO)
-    template = _(
-        "It makes a small write safe in {low} to {high}: good for a log. A test cannot tell whether that is power-loss "
-        "protection or a drive that does not really flush: look at its data sheet."
+        ),
+        values,
+        Level.INFO,
+        _(
+            "It helps beside hard disks. Where many small synchronous writes come at once, one with power-loss "
+            "protection is several times as fast."
+        ),
     )
-    return Finding("ssd-good", template, values, Level.INFO)
+
+
+def _good(values: Mapping[str, str]) -> Finding:
+    return Finding(
+        "ssd-good",
+        _(
+            "It makes a small write safe in {low} to {high}: good for a log. A test cannot tell whether that is "
+            "power-loss protection or a drive that does not really flush: look at its data sheet."
+        ),
+        values,
+        Level.INFO,
+        _("SSDs that acknowledge so fast mostly have power-loss protection: they need not wait for their flash."),
+    )

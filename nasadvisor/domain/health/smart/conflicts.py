@@ -44,6 +44,12 @@ NO_MAKER: Final = re.compile(
 """Model names without a maker: "OEM drives with a very weak information in the model" (smartmontools drivedb.h)."""
 
 
+CONFLICT_WHY: Final = _(
+    "A forecast of wear is only as good as the drive's own counters. Where they contradict each other, errors and "
+    "spare blocks say more, and the maker can say which of them counts."
+)
+
+
 def conflicts(
     report: SmartReport, indicators: Sequence[WearIndicator], counters: Sequence[ByteCounter]
 ) -> tuple[Finding, ...]:
@@ -67,6 +73,7 @@ def _unverified(report: SmartReport, indicators: Sequence[WearIndicator]) -> Ite
             ),
             {"model": report.model},
             Level.INFO,
+            explanation=_("Plan with errors and spare blocks rather than with the percentage."),
         )
 
 
@@ -90,6 +97,7 @@ def _between(indicators: Sequence[WearIndicator]) -> Iterator[Finding]:
                 "other_percent": f"{other.percent_used:.0f}",
             },
             Level.WARNING,
+            CONFLICT_WHY,
         )
 
 
@@ -135,7 +143,7 @@ def _with_written(
     else:
         return
     values = {"percent": f"{percent:.0f}", "rewrites": f"{rewrites:.0f}"}
-    yield Finding("indicator-conflict", template, values, Level.WARNING)
+    yield Finding("indicator-conflict", template, values, Level.WARNING, CONFLICT_WHY)
 
 
 def _with_erases(indicators: Sequence[WearIndicator], counted: Erases | None) -> Iterator[Finding]:
@@ -158,7 +166,7 @@ def _with_erases(indicators: Sequence[WearIndicator], counted: Erases | None) ->
         )
     else:
         return
-    yield Finding("indicator-conflict", template, values, Level.WARNING)
+    yield Finding("indicator-conflict", template, values, Level.WARNING, CONFLICT_WHY)
 
 
 def _of_counters(counters: Sequence[ByteCounter]) -> Iterator[Finding]:
@@ -180,4 +188,9 @@ def _of_counters(counters: Sequence[ByteCounter]) -> Iterator[Finding]:
                     "last_tb": f"{last.bytes_written / 10**12:.1f}",
                 },
                 Level.INFO,
+                explanation=_(
+                    "Vendors count in units of their own, and some change them with the firmware. "
+                    "Only differences of one counter are used, so a forecast is right as long as that"
+                    " one goes on evenly."
+                ),
             )

@@ -18,6 +18,10 @@ def _findings(history: History) -> Iterator[Finding]:
         yield Finding(
             "wear-unknown",
             _("The drive does not say how much of its endurance is used, so there is no forecast."),
+            explanation=_(
+                "Behind some RAID controllers and USB adapters drives tell nothing, and hard "
+                "disks do not wear by writing."
+            ),
         )
     elif not history.enough:
         yield Finding(
@@ -25,6 +29,10 @@ def _findings(history: History) -> Iterator[Finding]:
             _(
                 "There is not enough history for a date: it takes two weeks of readings, or two steps of the "
                 "percentage. What is shown is the average since the drive was new."
+            ),
+            explanation=_(
+                "A percentage that moves in whole steps says little until it has moved; a date "
+                "made of less would be a guess."
             ),
         )
     if history.stopped:
@@ -35,12 +43,20 @@ def _findings(history: History) -> Iterator[Finding]:
                 "counting. Plan its replacement."
             ),
             level=Level.WARNING,
+            explanation=_(
+                "Some drives count to 99, 100 or 255 and then stand still. From then on only "
+                "errors and spare blocks tell how the drive is."
+            ),
         )
     if any(_fell(before.percent, after.percent) for _days, before, after in intervals(history.points)):
         yield Finding(
             "indicator-conflict",
             _("The percentage of used endurance went down between readings, which wear cannot do."),
             level=Level.WARNING,
+            explanation=_(
+                "A new firmware can count differently, and some drives report nonsense once. A forecast begins anew "
+                "where the counter fell."
+            ),
         )
 
 

@@ -69,4 +69,14 @@ def _disagreement(drive_bytes: int | None, accounted: int) -> list[Finding]:
         "counter may have another unit; the split is by the roles' own numbers."
     )
     values = {"roles": f"{accounted / 1e9:.1f}", "drive": f"{drive_bytes / 1e9:.1f}"}
-    return [Finding("role-bytes-exceed-drive", template, values)]
+    return [
+        Finding(
+            "role-bytes-exceed-drive",
+            template,
+            values,
+            explanation=_(
+                "What a log and a cache write is counted by OpenZFS, what the drive takes by the "
+                "drive. They should agree within a tenth."
+            ),
+        )
+    ]
