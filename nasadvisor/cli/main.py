@@ -9,11 +9,11 @@ from nasadvisor.cli.change.runs import runs, show
 from nasadvisor.cli.doctor import doctor
 from nasadvisor.cli.errors import SentenceGroup
 from nasadvisor.cli.evidence.measuring import probe
-from nasadvisor.cli.evidence.report import report
 from nasadvisor.cli.evidence.verdicts import advise
 from nasadvisor.cli.explain import explain
 from nasadvisor.cli.fleet.joining import join, leave
 from nasadvisor.cli.health.forecasts import forecast
+from nasadvisor.cli.health.report import report
 from nasadvisor.cli.health.sweep import health
 from nasadvisor.cli.releases import may_go_back, note_installed
 from nasadvisor.cli.storage.look import inventory, pools

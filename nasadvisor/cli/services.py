@@ -9,8 +9,8 @@ from typing import Final
 
 import click
 
-from nasadvisor.cli.change.reporting import report_run
 from nasadvisor.cli.errors import Refusal
+from nasadvisor.cli.reporting import report_run
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.fleet.platforms import PlatformReport
 from nasadvisor.domain.storage.inventory import Inventory
