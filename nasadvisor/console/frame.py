@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.utils import timezone
 
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import UserRole, role_of
 from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
-from nasadvisor.console.models import Node
 
 SILENT_AFTER = timedelta(minutes=3)
 """Three readings missed (one a minute, see `schedules`)."""

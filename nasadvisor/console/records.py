@@ -6,9 +6,11 @@ from uuid import UUID, uuid4
 from django.db.models import Q
 from django.utils import timezone
 
+from nasadvisor.console.change.models import UNREADABLE, Pending, StoredRun, StoredRunState
+from nasadvisor.console.evidence.models import StoredMeasurement
 from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.inventory import note_disks
-from nasadvisor.console.models import UNREADABLE, Node, Pending, StoredMeasurement, StoredRun, StoredRunState
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.change.unreadable_runs import UnreadableRun
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureProgress

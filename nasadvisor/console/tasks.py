@@ -8,9 +8,9 @@ from nasadvisor.console.evidence import series, tracing
 from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from nasadvisor.console.evidence.watch import keep_answers
 from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import by_host, deliver, hours, monthly, reports, sweep_store, sweeps, watch
 from nasadvisor.console.health.access_models import StoredReport
-from nasadvisor.console.models import Node
 from nasadvisor.domain.health.sweep import SelfTest
 from nasadvisor.stored.documents import Json
 

@@ -14,10 +14,11 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from nasadvisor.console import records
+from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence import series
-from nasadvisor.console.evidence.models import StoredWaiting
+from nasadvisor.console.evidence.models import SampledPool, StoredMeasurement, StoredWaiting
 from nasadvisor.console.evidence.tracing import store_waiting
-from nasadvisor.console.models import Node, SampledPool, StoredMeasurement, StoredRun
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.tasks import roll_up_samples
 from nasadvisor.domain.evidence.measuring.measurement import MeasureProgress, Stage
 from nasadvisor.domain.health.smart.power_loss import Evidence, Protection

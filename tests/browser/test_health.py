@@ -6,12 +6,12 @@ from django_celery_beat.models import PeriodicTask
 from playwright.sync_api import expect
 
 from nasadvisor.console.change.plans import store_plan
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import UserRole, set_role
 from nasadvisor.console.health.access_models import ApiToken, StoredReport
 from nasadvisor.console.health.alert_models import Channel
 from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.health.timetable import SWEEP
-from nasadvisor.console.models import Node
 from tests.browser.conftest import PASSWORD, Desk
 from tests.browser.test_looks import WIDTHS, overflow, picture, violations
 from tests.fixtures.machines.build import typical

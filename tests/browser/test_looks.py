@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page
 
+from nasadvisor.console.change.models import StoredPlan, StoredRun
 from nasadvisor.console.evidence.trials import keep_trial_verdicts
-from nasadvisor.console.models import StoredPlan, StoredRun
 from tests.browser.conftest import AXE, PASSWORD, SCREENSHOTS, Desk
 from tests.unit.console.evidence.test_evidence import fill
 from tests.unit.machines import NVME2, TANK, with_broken_log, with_single_log

@@ -8,7 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from nasadvisor.console import records
-from nasadvisor.console.models import Node
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import to_document
 from tests.browser.conftest import PASSWORD, Desk

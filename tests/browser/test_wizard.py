@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from playwright.sync_api import expect
 
-from nasadvisor.console.models import StoredRun
+from nasadvisor.console.change.models import StoredRun
 from tests.browser import journey
 from tests.browser.conftest import PASSWORD, Desk
 from tests.unit.machines import TANK, home_server

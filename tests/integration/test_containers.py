@@ -143,7 +143,9 @@ def test_worker_and_web_meet_at_the_message_service(stack: Stack) -> None:
     )
     done = stack.inside("web", f'python manage.py shell --no-imports --command "{send}"')
     assert done.returncode == 0, done.stderr
-    look = "from nasadvisor.console.models import Node; print([n.inventory_error.code for n in Node.objects.all()])"
+    look = (
+        "from nasadvisor.console.fleet.models import Node; print([n.inventory_error.code for n in Node.objects.all()])"
+    )
     deadline = time.monotonic() + START_S
     while "['x']" not in stack.inside("web", f'python manage.py shell --no-imports --command "{look}"').stdout:
         assert time.monotonic() < deadline

@@ -29,8 +29,9 @@ print(new_token("{SECOND}", user, timezone.now()))
 """
 APPLY = f"""
 from django.contrib.auth.models import User
-from nasadvisor.console import hosts, plans
-from nasadvisor.console.models import Node
+from nasadvisor.console.fleet import hosts
+from nasadvisor.console.change import plans
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.change.plan import PlanRequest
 node = Node.objects.get(name="{SECOND}")
 pool = next(pool for pool in node.inventory.pools if pool.name == "tank")
@@ -87,13 +88,14 @@ def wait_until(is_so: Callable[[], bool], seconds: float = WAIT_S) -> None:
 def of_node(product: Product, expression: str) -> str:
     """What the console knows about the second machine."""
     find = f"node = Node.objects.filter(name='{SECOND}').first()"
-    return product.console(f"from nasadvisor.console.models import *; {find}; print({expression})")
+    models = "".join(f"from nasadvisor.console.{room}.models import *; " for room in ("fleet", "change", "evidence"))
+    return product.console(f"{models}{find}; print({expression})")
 
 
 def test_the_console_hears_of_both_machines(product: Product, joined: Product) -> None:
     del joined
     wait_until(lambda: of_node(product, "bool(node and node.inventory)") == "True")
-    names = product.console("from nasadvisor.console.models import Node; print(Node.objects.count())")
+    names = product.console("from nasadvisor.console.fleet.models import Node; print(Node.objects.count())")
     assert names == "2"
     assert of_node(product, "[pool.name for pool in node.inventory.pools]") == "['tank']"
     assert of_node(product, "node.is_remote") == "True"
@@ -122,7 +124,7 @@ def test_a_run_happens_on_the_machine_it_is_for_and_is_undone_there(product: Pro
     assert "logs" in joined.guest.run("zpool status -P tank").stdout
     assert product.guest.run("zpool status -P tank").stdout == first_before
     product.console(
-        "from nasadvisor.console import hosts; from nasadvisor.console.models import StoredRun; "
+        "from nasadvisor.console.fleet import hosts; from nasadvisor.console.change.models import StoredRun; "
         f"hosts.undo_run(StoredRun.objects.get(pk='{run}'), 'anna')"
     )
     wait_until(lambda: of_node(product, state) == "undone")
@@ -144,7 +146,7 @@ def test_it_comes_back_after_the_console_restarts(product: Product, joined: Prod
 
 def test_a_host_that_is_removed_is_shut_out(product: Product, joined: Product) -> None:
     product.console(
-        "from nasadvisor.console import hosts; from nasadvisor.console.models import Node; "
+        "from nasadvisor.console.fleet import hosts; from nasadvisor.console.fleet.models import Node; "
         f"node = Node.objects.get(name='{SECOND}'); hosts.drop_requests(node); node.delete()"
     )
     doctor = json.loads(joined.cli("doctor", "--json").stdout)

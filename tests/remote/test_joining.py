@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.remote import joining
 from nasadvisor.console.fleet.remote.listening import Listening, command, listen, renew_if_due, use_certificate
 from nasadvisor.console.fleet.remote.models import JoinToken
-from nasadvisor.console.models import Node
 from nasadvisor.domain.fleet.joining import token_of
 from nasadvisor.host.config import config_from
 from nasadvisor.host.fleet.joining import AnotherConsole, ConsoleUnreachable, Place, TokenRefused, leave, sign_in

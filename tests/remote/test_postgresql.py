@@ -21,10 +21,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from django.db import connection
 from django.utils import timezone
-from nasadvisor.console import records, series
-from nasadvisor.console.health import answers, watch
+from nasadvisor.console import records
+from nasadvisor.console.evidence import series
+from nasadvisor.console.health import sweep_store, watch
 from nasadvisor.console.health.models import Reading as DiskReading, StoredDisk
-from nasadvisor.console.models import Node, StoredRun, StoredSample
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.change.models import StoredRun
+from nasadvisor.console.evidence.models import StoredSample
 from nasadvisor.stored.documents import to_document
 from nasadvisor.domain.change.runs import Run, RunState, steps_of
 from nasadvisor.domain.evidence.reading import Reading
@@ -39,7 +42,7 @@ def tell(number):
     machine = replace(home_server(), host=replace(home_server().host, node=name))
     records.store_inventory(name, to_document(replace(machine, disks=machine.disks[:0] + disks, pools=())))
     told = tuple(simulated_answer(disk, datetime.now(UTC)) for disk in disks)
-    answers.store_answers(name, to_document(Answers(name, told)))
+    sweep_store.store_answers(name, to_document(Answers(name, told)))
     for at in range(10, 200, 10):
         series.store_reading(name, to_document(Reading((Sample("1", "tank", at, 10.0),))))
     plan = plan_for(MIRROR_AND_CACHES, machine)

@@ -8,8 +8,9 @@ from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from nasadvisor.console.change.models import StoredPlan
 from nasadvisor.console.errors import OtherRelease
-from nasadvisor.console.models import Node, StoredPlan
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRefused, PlanRequest, make_plan, scope_fingerprint
 from nasadvisor.domain.change.refusals import PlanOutdated
 from nasadvisor.domain.change.runs import Goal

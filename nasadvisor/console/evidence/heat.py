@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from nasadvisor.console.change.models import StoredRun
+from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.evidence.series import latencies_of, samples_of
-from nasadvisor.console.models import Resolution, SampledPool, StoredRun
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.evidence.histogram import EMPTY, Histogram

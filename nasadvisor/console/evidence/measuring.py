@@ -15,13 +15,14 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.wizard.draft import is_free_ssd
+from nasadvisor.console.evidence.models import StoredMeasurement
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
 from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.console.health.forecasts import newest_reading
 from nasadvisor.console.health.models import StoredDisk
-from nasadvisor.console.models import StoredMeasurement, StoredRun
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, Stage

@@ -1,19 +1,141 @@
-"""What a host was asked to trace, and what it told."""
+"""Samples of pools, measurements by writing, and traces: what a host was asked for, and what it told."""
 
+import uuid
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Final
+from typing import ClassVar, Final
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
-from nasadvisor.console.models import Node
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.statements import read_statement
+from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureProgress
+from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
+from nasadvisor.domain.health.traffic_findings import PoolTraffic
 from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import DocumentError, from_document
 
 ANSWER_WITHIN: Final = timedelta(minutes=5)
 """The trace, the start of the tracer before it, and the 30 s in which the request may wait."""
+
+
+class SampledPool(models.Model):
+    """A pool whose counters are kept. `names` is the samples' `packing.NameTable`; facts are a `PoolFacts` document.
+
+    The answers are those of the last verdicts (`advice.Answer`), for pages that show only them. `added_until` is the
+    end of the last hour that was added up (`health.hours`), in seconds since 1970; `traffic` is what came of it.
+    """
+
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="sampled_pools")
+    guid = models.CharField(max_length=20)
+    name = models.CharField(max_length=255)
+    names = models.JSONField(default=list)
+    facts_document = models.JSONField(null=True)
+    log_answer = models.CharField(max_length=20, default="", blank=True)
+    cache_answer = models.CharField(max_length=20, default="", blank=True)
+    added_until = models.BigIntegerField(default=0)
+    traffic_document = models.JSONField(null=True)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["node", "guid"], name="one_series_a_pool")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @cached_property
+    def facts(self) -> PoolFacts:
+        """What was read of the pool last; empty before the first reading and after an update that changed the form."""
+        try:
+            return from_document(PoolFacts, self.facts_document)
+        except DocumentError:
+            return PoolFacts(self.guid, self.name, "")
+
+    @property
+    def traffic(self) -> PoolTraffic | None:
+        """The traffic of its log and caches; None before the first hour and after an update that changed the form."""
+        try:
+            return from_document(PoolTraffic, self.traffic_document) if self.traffic_document else None
+        except DocumentError:
+            return None
+
+
+class Resolution(models.IntegerChoices):
+    """How long a stored sample is at the most, in seconds. `RAW` is as long as it was measured."""
+
+    RAW = 0, _("as measured")
+    MINUTE = 60, _("a minute")
+    HOUR = 3600, _("an hour")
+
+
+class StoredSample(models.Model):
+    """One `samples.Sample`, packed. `at` is its end in seconds since 1970; of a minute or hour the end on the clock."""
+
+    series = models.ForeignKey(SampledPool, on_delete=models.CASCADE, related_name="samples", db_index=False)
+    resolution = models.PositiveSmallIntegerField(choices=Resolution)
+    at = models.BigIntegerField()
+    seconds = models.FloatField()
+    activity = models.BinaryField()
+    latency = models.BinaryField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["series", "resolution", "at"], name="one_sample_a_moment")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.series_id} {self.at}"
+
+
+class StoredMeasurement(models.Model):
+    """A measurement by writing that somebody ordered; `document` is the `Measurement` once it is there.
+
+    `error` is why there is none, None while it may still come. The id is the order's. `progress` is how far it is, as
+    its host has told last.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="measurements")
+    pool_guid = models.CharField(max_length=20, db_index=True)
+    disk_key = models.CharField(max_length=255, default="", blank=True)
+    document = models.JSONField(null=True)
+    progress_document = models.JSONField(null=True)
+    error_document = models.JSONField(null=True)
+    requested_by = models.CharField(max_length=253)
+    requested_at = models.DateTimeField()
+
+    class Meta:
+        ordering: ClassVar = ["-requested_at"]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it may still come."""
+        return self.document is None and self.error_document is None
+
+    @cached_property
+    def progress(self) -> MeasureProgress | None:
+        """How far it is; None before the host's first word."""
+        try:
+            return from_document(MeasureProgress, self.progress_document) if self.progress_document else None
+        except DocumentError:
+            return None
+
+    @cached_property
+    def measurement(self) -> Measurement | None:
+        """What was measured; None before, and after an update of NAS Advisor that changed its form."""
+        try:
+            return from_document(Measurement, self.document) if self.document else None
+        except DocumentError:
+            return None
+
+    @property
+    def error(self) -> Statement | None:
+        """Why nothing was measured."""
+        return read_statement(self.error_document)
 
 
 class StoredWaiting(models.Model):

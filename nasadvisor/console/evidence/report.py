@@ -11,11 +11,12 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.evidence.measuring import ProbedRow, probed_rows
+from nasadvisor.console.evidence.models import Resolution
 from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.evidence.watch import series_of
-from nasadvisor.console.models import Resolution, StoredRun
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.evidence.comparison import Comparison, compare
 from nasadvisor.domain.figures import milliseconds, rate

@@ -14,7 +14,8 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
-from nasadvisor.console.models import Node, Resolution, SampledPool, StoredSample
+from nasadvisor.console.evidence.models import Resolution, SampledPool, StoredSample
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample, VdevActivity, merge
 from nasadvisor.stored.documents import Json, from_document, to_document

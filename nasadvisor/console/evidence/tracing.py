@@ -12,8 +12,8 @@ from django.views.decorators.http import require_POST
 
 from nasadvisor.console.evidence.models import StoredWaiting
 from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import operator_required
-from nasadvisor.console.models import Node
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.evidence.tracing import WaitingProgram, WaitingPrograms
 from nasadvisor.domain.statements import Statement

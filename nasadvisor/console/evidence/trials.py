@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Final
 
+from nasadvisor.console.change.models import StoredRun, StoredRunState
 from nasadvisor.console.evidence.report import Report, report_of
-from nasadvisor.console.models import StoredRun, StoredRunState
 from nasadvisor.domain.evidence.comparison import Figures, Outcome
 from nasadvisor.domain.figures import milliseconds, rate
 from nasadvisor.domain.statements import Statement, gettext_noop

@@ -10,11 +10,12 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.heat import Range, heat_map, marks_of, targets_of, with_disk_names
 from nasadvisor.console.evidence.tracing import waiting_of
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.frame import current_node
-from nasadvisor.console.models import Node, StoredRun
 from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.change.trial import DAY_S

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from nasadvisor.console.evidence.models import Resolution, SampledPool, StoredMeasurement
 from nasadvisor.console.evidence.series import whole_samples_of
-from nasadvisor.console.models import Node, Resolution, SampledPool, StoredMeasurement
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.log_verdict import UNKNOWN_SSD, SsdTime, Verdict, judge_log
 from nasadvisor.domain.evidence.measuring.suitability import ssd_time

@@ -21,9 +21,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from nasadvisor.console.fleet.models import SetupToken
 from nasadvisor.console.fleet.roles import UserRole, set_role
 from nasadvisor.console.fleet.single_sign_on import offer
-from nasadvisor.console.models import SetupToken
 
 TOKEN_VALID_FOR = timedelta(hours=24)
 

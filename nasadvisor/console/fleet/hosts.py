@@ -17,8 +17,10 @@ from kombu import Connection
 from kombu.exceptions import OperationalError
 
 from nasadvisor.console.celery_app import app
+from nasadvisor.console.change.models import Pending, StoredPlan, StoredRun
+from nasadvisor.console.evidence.models import StoredMeasurement
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.remote import access, listening
-from nasadvisor.console.models import Node, Pending, StoredMeasurement, StoredPlan, StoredRun
 from nasadvisor.domain.change.runs import Run, RunState, Trial, steps_of
 from nasadvisor.domain.evidence.measuring.measurement import MeasureOrder
 from nasadvisor.domain.fleet.joining import host_queue

@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
 from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.frame import NODE_IN_SESSION, SILENT_AFTER, current_node
-from nasadvisor.console.models import Node
 
 
 @require_POST

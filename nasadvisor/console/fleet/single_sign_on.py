@@ -17,9 +17,9 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
 
+from nasadvisor.console.fleet.models import PlatformAccount
 from nasadvisor.console.fleet.platforms import Recognised, cookies_for, detected, named, recognise
 from nasadvisor.console.fleet.roles import UserRole, role_of, set_role
-from nasadvisor.console.models import PlatformAccount
 from nasadvisor.domain.statements import Statement
 from plugins.contract.console import Access, ConsolePlatform, PlatformSilent, Visitor
 

@@ -13,6 +13,7 @@ from ninja.security import HttpBearer
 
 from nasadvisor import __version__
 from nasadvisor.console.explain import address_of
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
 from nasadvisor.console.health.bytes_by_role import ORDER, written_by_role
@@ -20,7 +21,6 @@ from nasadvisor.console.health.models import Reading, StoredDisk
 from nasadvisor.console.health.ratings import with_ratings
 from nasadvisor.console.health.watch import take_up
 from nasadvisor.console.health.wear_pages import LARGE
-from nasadvisor.console.models import Node
 
 ROOT = "api/v1/"
 MOST_READINGS = 5000

@@ -15,8 +15,8 @@ from typing import Any, Final
 from django.db.models import F, Sum
 from django.utils import timezone
 
+from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.health.models import StoredDisk, WrittenDay, identity_key
-from nasadvisor.console.models import Resolution, SampledPool
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.health.wear.forecast import Spread

@@ -13,12 +13,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import admin_required
 from nasadvisor.console.health.alert_models import Channel, ChannelKind, WatchSettings
 from nasadvisor.console.health.messages import trial_message
 from nasadvisor.console.health.secrets import SecretUnreadable, encrypt
 from nasadvisor.console.health.senders import NotSent, is_answered_later, is_apprise_address, recipients_in, send
-from nasadvisor.console.models import Node
 
 KEPT = gettext_lazy("Stored encrypted and never shown again. Leave it empty to keep what is stored.")
 

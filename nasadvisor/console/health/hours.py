@@ -5,9 +5,9 @@ from typing import Final
 from django.db import transaction
 from django.db.models import Max
 
+from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.health.bytes_by_role import add_hours
-from nasadvisor.console.models import Resolution, SampledPool
 from nasadvisor.domain.health.traffic_findings import pool_traffic
 from nasadvisor.stored.documents import to_document
 

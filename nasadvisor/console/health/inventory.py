@@ -4,8 +4,8 @@ from datetime import datetime
 
 from django.db import transaction
 
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk, identity_key
-from nasadvisor.console.models import Node
 from nasadvisor.console.storage.disk_uses import Index, is_system
 from nasadvisor.domain.storage.inventory import Disk, Inventory, VdevClass
 

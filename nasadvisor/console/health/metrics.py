@@ -11,11 +11,11 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from nasadvisor import __version__
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.alert_models import AlertStates, Delivery, DeliveryState, StoredAlert
 from nasadvisor.console.health.bytes_by_role import ORDER, written_by_role
 from nasadvisor.console.health.models import LARGE_FIELDS, NodeHealth, StoredDisk
-from nasadvisor.console.models import Node
 from nasadvisor.domain.statements import Level
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"

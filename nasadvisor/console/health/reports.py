@@ -10,6 +10,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.access_models import ReportDelivery, ReportState, StoredReport
 from nasadvisor.console.health.alert_models import AlertStates, DeliveryState, StoredAlert
 from nasadvisor.console.health.bytes_by_role import written_by_role
@@ -18,7 +19,6 @@ from nasadvisor.console.health.forecasts import stored_forecast
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk
 from nasadvisor.console.health.ratings import with_ratings
-from nasadvisor.console.models import Node
 from nasadvisor.domain.storage.inventory import Pool
 
 log = logging.getLogger(__name__)

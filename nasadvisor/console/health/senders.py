@@ -11,11 +11,11 @@ from django.core.mail import EmailMessage, get_connection
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.platforms import detected
 from nasadvisor.console.health.alert_models import Channel, ChannelKind, MailSecurity, WatchSettings
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.secrets import SecretUnreadable, decrypt
-from nasadvisor.console.models import Node
 from nasadvisor.domain.fleet.platforms import Notice
 from plugins.contract.console import ConsolePlatform, PlatformSilent
 

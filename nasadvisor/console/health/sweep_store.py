@@ -8,12 +8,12 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import AlertEvent, AlertStates
 from nasadvisor.console.health.bytes_by_role import forget
 from nasadvisor.console.health.forecasts import renew_forecast
 from nasadvisor.console.health.models import RawAnswer, Reading, SelfTestResult, StoredDisk, identity_key
 from nasadvisor.console.health.self_tests import self_tests_in
-from nasadvisor.console.models import Node
 from nasadvisor.domain.health.alerts import RANK
 from nasadvisor.domain.health.disk_findings import Subject, disk_findings
 from nasadvisor.domain.health.smart.ocp import read_ocp_log

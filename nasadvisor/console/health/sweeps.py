@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import NodeHealth, StoredDisk
 from nasadvisor.console.health.timetable import sweep_interval
-from nasadvisor.console.models import Node
 from nasadvisor.domain.health.sweep import SelfTest, SweepReport
 from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import Json, from_document

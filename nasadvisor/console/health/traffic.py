@@ -3,7 +3,8 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from nasadvisor.console.models import Node, SampledPool
+from nasadvisor.console.evidence.models import SampledPool
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.health.traffic_findings import traffic_findings
 from nasadvisor.domain.statements import Finding
 from nasadvisor.domain.storage.inventory import Pool

@@ -4,10 +4,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.runs.history import row_of
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.frame import current_node
 from nasadvisor.console.health.traffic import traffic_of
-from nasadvisor.console.models import Node, StoredRun
 from nasadvisor.console.storage.diagrams import draw_pool, draw_pools
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.change.checks import can_use_pool

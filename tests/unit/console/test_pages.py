@@ -11,8 +11,8 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console import records
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import UserRole
-from nasadvisor.console.models import Node
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import DiskIdentity, Inventory
 from nasadvisor.stored.documents import from_json, to_document, to_json

@@ -12,8 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from nasadvisor.console import records, tasks
+from nasadvisor.console.change.models import Pending, StoredPlan, StoredRun
 from nasadvisor.console.fleet import hosts
-from nasadvisor.console.models import Node, Pending, StoredPlan, StoredRun
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.change.runs import Run, RunState, as_interrupted, steps_of
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory

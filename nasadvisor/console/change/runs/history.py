@@ -7,8 +7,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from nasadvisor.console.change.models import UNREADABLE, StoredRun, StoredRunState
 from nasadvisor.console.change.wizard.summary import summary_of
-from nasadvisor.console.models import UNREADABLE, StoredRun, StoredRunState
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.stored.documents import DocumentError
 

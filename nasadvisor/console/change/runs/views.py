@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
+from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.runs.status import RunStatus, status_of
 from nasadvisor.console.change.wizard.apply import run_progress
 from nasadvisor.console.change.wizard.progress import WizardStep
@@ -18,7 +19,6 @@ from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
 from nasadvisor.console.fleet.platforms import said_during_runs
 from nasadvisor.console.fleet.roles import operator_required, user_of
-from nasadvisor.console.models import StoredRun
 from nasadvisor.domain.change.undo import cannot_be_undone
 from nasadvisor.domain.fleet.platforms import warnings_with_undo
 from nasadvisor.stored.documents import DocumentError

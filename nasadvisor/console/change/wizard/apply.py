@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
+from nasadvisor.console.change.models import StoredPlan, StoredRun
 from nasadvisor.console.change.plans import own_plan, refusal_of
 from nasadvisor.console.change.wizard.draft import drop_draft
 from nasadvisor.console.change.wizard.forms import ApplyForm
@@ -23,7 +24,6 @@ from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, confirm_password, require_only
 from nasadvisor.console.fleet.roles import operator_required, user_of
-from nasadvisor.console.models import StoredPlan, StoredRun
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import DocumentError

@@ -6,9 +6,9 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.evidence.watch import series_of, watched
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.forecasts import stored_forecast
 from nasadvisor.console.health.models import StoredDisk, identity_key
-from nasadvisor.console.models import Node
 from nasadvisor.domain.change.actions import Role
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.health.wear.forecast import Forecast

@@ -17,10 +17,10 @@ from django.utils import timezone
 
 from nasadvisor.console import tasks
 from nasadvisor.console.celery_app import app
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.remote.access import bring_up_to_date
 from nasadvisor.console.fleet.remote.joining import admit_waiting
 from nasadvisor.console.fleet.remote.listening import client, renew_if_due
-from nasadvisor.console.models import Node
 from nasadvisor.domain.fleet.joining import console_queue
 from nasadvisor.domain.fleet.messages import Message, NotAccepted, read_message
 

@@ -13,10 +13,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
 
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.remote.access import disinvite, invite, let_in, serve
 from nasadvisor.console.fleet.remote.listening import authority, client, server_fingerprint
 from nasadvisor.console.fleet.remote.models import JoinToken
-from nasadvisor.console.models import Node
 from nasadvisor.domain.fleet.joining import JoinAnswer, JoinRequest, Token, digest_of, request_key
 from nasadvisor.stored.documents import DocumentError, from_json
 

@@ -13,12 +13,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.passwords import PasswordForm, confirm_password
 from nasadvisor.console.fleet.remote.joining import VALID_FOR, drop_token, new_token
 from nasadvisor.console.fleet.remote.listening import Listening, NotListening, listening
 from nasadvisor.console.fleet.remote.models import JoinToken
 from nasadvisor.console.fleet.roles import admin_required, user_of
-from nasadvisor.console.models import Node
 from nasadvisor.domain.fleet.joining import bracketed, is_node_name
 
 _UNREACHABLE = (redis.exceptions.RedisError, OSError, NotListening)

@@ -7,7 +7,7 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from nasadvisor.console.models import Node
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.records import store_inventory
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import DocumentError, from_json, to_document

@@ -7,8 +7,9 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
+from nasadvisor.console.change.models import StoredPlan
 from nasadvisor.console.change.plans import own_plan, plan_for, refusal_of, store_plan
-from nasadvisor.console.models import Node, StoredPlan
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.change.plan import Plan, PlanIds
 from tests.simulated_host import simulated_host
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, with_pool

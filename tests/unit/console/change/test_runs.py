@@ -8,9 +8,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from nasadvisor.console.change.models import Pending, StoredPlan, StoredRun, StoredRunState
 from nasadvisor.console.fleet import platforms
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import UserRole
-from nasadvisor.console.models import Node, Pending, StoredPlan, StoredRun, StoredRunState
 from nasadvisor.console.records import store_platform, store_run, store_run_error, store_unreadable_run
 from nasadvisor.domain.change.refusals import PlatformUntested
 from nasadvisor.domain.change.runs import RunState

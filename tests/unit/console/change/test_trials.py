@@ -8,12 +8,13 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console import records
+from nasadvisor.console.change.models import StoredPlan, StoredRun, StoredRunState
 from nasadvisor.console.evidence.report import Report
 from nasadvisor.console.evidence.trials import NOT_SEEN, keep_trial_verdicts, verdict_of
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import UserRole
 from nasadvisor.console.health.alert_models import AlertEvent, StoredAlert
 from nasadvisor.console.health.watch import watch
-from nasadvisor.console.models import Node, StoredPlan, StoredRun, StoredRunState
 from nasadvisor.domain.change.trial import DAY_S
 from nasadvisor.domain.evidence.comparison import Comparison, Figures, Outcome
 from nasadvisor.domain.statements import Statement

@@ -6,9 +6,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from nasadvisor.console.change.models import StoredPlan, StoredRun
 from nasadvisor.console.change.wizard.draft import Draft, load_draft, recommended_draft
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import UserRole, set_role
-from nasadvisor.console.models import Node, StoredPlan, StoredRun
 from nasadvisor.domain.change.actions import AttachLog
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB

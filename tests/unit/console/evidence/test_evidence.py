@@ -10,8 +10,10 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console import records
+from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence import series
-from nasadvisor.console.models import Node, Resolution, SampledPool, StoredRun
+from nasadvisor.console.evidence.models import Resolution, SampledPool
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.tasks import roll_up_samples
 from nasadvisor.domain.change.runs import Run, RunState, StepState, steps_of
 from nasadvisor.domain.evidence.reading import Reading

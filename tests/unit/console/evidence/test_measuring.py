@@ -9,8 +9,9 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console import records, tasks
+from nasadvisor.console.evidence.models import StoredMeasurement
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import StoredDisk
-from nasadvisor.console.models import Node, StoredMeasurement
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
 from nasadvisor.domain.evidence.measuring.probing import ProbeResult
 from nasadvisor.domain.health.smart.power_loss import Evidence, Protection

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from nasadvisor.console.evidence import series
-from nasadvisor.console.models import Node, Resolution, SampledPool, StoredSample
+from nasadvisor.console.evidence.models import Resolution, SampledPool, StoredSample
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.tasks import roll_up_samples, store_reading, take_samples
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample, merge

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from nasadvisor.console import tasks
 from nasadvisor.console.evidence.models import ANSWER_WITHIN, StoredWaiting
-from nasadvisor.console.models import Node
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.host.errors import ToolMissing
 from nasadvisor.host.simulated.samples import simulated_waiting

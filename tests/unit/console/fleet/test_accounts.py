@@ -9,8 +9,8 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console.fleet.accounts import new_setup_token
+from nasadvisor.console.fleet.models import SetupToken
 from nasadvisor.console.fleet.roles import UserRole, role_of, set_role
-from nasadvisor.console.models import SetupToken
 
 CHOICE = {"username": "ada", "password1": "a long pass phrase", "password2": "a long pass phrase"}
 

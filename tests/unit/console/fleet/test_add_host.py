@@ -9,10 +9,10 @@ from django.test import Client, override_settings
 from django.utils import timezone
 
 from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.remote import pages
 from nasadvisor.console.fleet.remote.listening import Listening, listen
 from nasadvisor.console.fleet.remote.models import JoinToken
-from nasadvisor.console.models import Node
 from nasadvisor.domain.fleet.joining import Token
 from tests.unit.console.conftest import PASSWORD
 

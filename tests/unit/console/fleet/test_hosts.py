@@ -9,8 +9,9 @@ from django.utils import timezone
 from kombu import Connection
 
 from nasadvisor.console import records, tasks
+from nasadvisor.console.change.models import StoredPlan, StoredRun
 from nasadvisor.console.fleet import hosts
-from nasadvisor.console.models import Node, StoredPlan, StoredRun
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.stored.documents import to_document
 from tests.unit.console.conftest import PASSWORD, Sent
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from nasadvisor.console import records
-from nasadvisor.console.models import Node
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.templatetags.nasadvisor import owner_of
 from nasadvisor.domain.change.runs import Goal
 from nasadvisor.domain.fleet.platforms import EVERYTHING, Guest, Platform, PlatformReport, Veto

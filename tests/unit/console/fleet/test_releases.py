@@ -10,8 +10,10 @@ import pytest
 from django.test import Client
 
 from nasadvisor.console import records, tasks
+from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence import series
-from nasadvisor.console.models import Node, Resolution, SampledPool, StoredRun
+from nasadvisor.console.evidence.models import Resolution, SampledPool
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.fleet.spoken import Age, Spoken, age_of
 from nasadvisor.stored import kinds
 from nasadvisor.stored.documents import Json, NewerForm, from_document, to_document

@@ -15,8 +15,8 @@ from django.urls import reverse
 
 from nasadvisor.console.fleet import platforms
 from nasadvisor.console.fleet.accounts import new_setup_token
+from nasadvisor.console.fleet.models import PlatformAccount
 from nasadvisor.console.fleet.roles import UserRole, role_of, set_role
-from nasadvisor.console.models import PlatformAccount
 from plugins.contract.console import Access, Visitor
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.change.test_wizard import plan_of

@@ -11,12 +11,13 @@ from django.utils import timezone
 from nasadvisor.console import records
 from nasadvisor.console.change.plans import store_plan
 from nasadvisor.console.evidence import series
+from nasadvisor.console.evidence.models import Resolution, SampledPool
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import hours
 from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.bytes_by_role import Written, written_by_role
 from nasadvisor.console.health.models import RatedEndurance, StoredDisk, WrittenDay
 from nasadvisor.console.health.observe import observe
-from nasadvisor.console.models import Node, Resolution, SampledPool
 from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import ArcActivity, DatasetActivity, DiskActivity, Sample, VdevActivity

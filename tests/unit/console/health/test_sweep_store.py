@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from nasadvisor.console import records
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import sweep_store, sweeps
 from nasadvisor.console.health.forecasts import (
     calendar_days,
@@ -19,7 +20,6 @@ from nasadvisor.console.health.forecasts import (
 )
 from nasadvisor.console.health.models import NodeHealth, RawAnswer, Reading, SelfTestResult, StoredDisk
 from nasadvisor.console.health.schedules import create_schedules
-from nasadvisor.console.models import Node
 from nasadvisor.domain.health.sweep import Answers, DiskAnswer, Outcome, SweepReport
 from nasadvisor.domain.health.wear.forecast import LONGEST_DAYS, forecast
 from nasadvisor.domain.statements import Statement

@@ -6,6 +6,7 @@ from datetime import time, timedelta
 import pytest
 from django.utils import timezone
 
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import deliver
 from nasadvisor.console.health.alert_models import (
     AlertEvent,
@@ -18,7 +19,6 @@ from nasadvisor.console.health.alert_models import (
 from nasadvisor.console.health.models import NodeHealth, StoredDisk
 from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.health.watch import take_up
-from nasadvisor.console.models import Node
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory, Scan
 from nasadvisor.stored.documents import to_document

@@ -1,0 +1,115 @@
+"""Nodes with their last inventory, the accounts that platforms know, and the token of the first login.
+
+Documents are stored as the codec writes them (`documents.to_document`) and read back only through the typed properties
+of the models, so nobody works on raw JSON.
+"""
+
+import uuid
+from datetime import datetime
+from functools import cached_property, lru_cache
+from typing import ClassVar, Final
+
+from django.conf import settings
+from django.db import models
+
+from nasadvisor.console.statements import read_statement
+from nasadvisor.domain.fleet.platforms import PlatformReport
+from nasadvisor.domain.fleet.spoken import Spoken
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.stored.documents import DocumentError, from_document
+
+INVENTORIES_KEPT: Final = 4
+"""How many decoded inventories a process keeps; one of 1,000 disks takes about 3 MB."""
+
+
+class Node(models.Model):
+    """A machine with a host worker. `inventory_error` is why its last reading failed, None if it did not.
+
+    `inventory_version` is another one for every document that is stored. The document is large, so nobody but
+    `inventory` loads it: queries defer it. `access_digest` is the SHA-256 of the password with which a node on another
+    machine comes to the message service (`remote.access`), "" for one on the console's own.
+    """
+
+    name = models.CharField(max_length=253, unique=True)
+    last_contact = models.DateTimeField(null=True)
+    inventory_document = models.JSONField(null=True)
+    inventory_version = models.UUIDField(null=True)
+    inventory_read_at = models.DateTimeField(null=True)
+    inventory_error_document = models.JSONField(null=True)
+    platform_document = models.JSONField(null=True)
+    spoken_document = models.JSONField(null=True)
+    is_simulated = models.BooleanField(default=False)
+    access_digest = models.CharField(max_length=64, default="", blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it is on another machine than the console."""
+        return bool(self.access_digest)
+
+    @property
+    def inventory(self) -> Inventory | None:
+        """The last inventory; None before the first, and after an update of NAS Advisor that changed its form."""
+        return _decoded_inventory(self.pk, self.inventory_version) if self.inventory_version else None
+
+    @property
+    def inventory_error(self) -> Statement | None:
+        """Why the last reading failed."""
+        return read_statement(self.inventory_error_document)
+
+    @property
+    def spoken(self) -> Spoken | None:
+        """Which forms of documents its host speaks; None of one that has never told."""
+        try:
+            return from_document(Spoken, self.spoken_document) if self.spoken_document else None
+        except DocumentError:
+            return None
+
+    @cached_property
+    def platform(self) -> PlatformReport:
+        """What the platforms of the host said last; nothing before that, and in the form of another release."""
+        try:
+            return from_document(PlatformReport, self.platform_document)
+        except DocumentError:
+            return PlatformReport(self.name, "")
+
+
+@lru_cache(maxsize=INVENTORIES_KEPT)
+def _decoded_inventory(node_pk: int, version: uuid.UUID) -> Inventory | None:
+    """A node's document, decoded once in each process for all requests until a newer one is stored."""
+    del version  # part of the key only: a document that is newer than asked for is as good
+    document = Node.objects.values_list("inventory_document", flat=True).filter(pk=node_pk).first()
+    try:
+        return from_document(Inventory, document) if document else None
+    except DocumentError:
+        return None
+
+
+class SetupToken(models.Model):
+    """The one-time token with which the first administrator is made. Only its hash is kept."""
+
+    digest = models.CharField(max_length=64, unique=True)
+    expires_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"until {self.expires_at:%Y-%m-%d %H:%M}"
+
+    def is_valid(self, now: datetime) -> bool:
+        """Whether it has not expired."""
+        return now < self.expires_at
+
+
+class PlatformAccount(models.Model):
+    """A user whom a platform knows. They have no password here, and the role that the platform gives them."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="platform_account")
+    platform = models.CharField(max_length=100)
+
+    def __str__(self) -> str:
+        return f"{self.user} ({self.platform})"
