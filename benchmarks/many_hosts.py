@@ -54,10 +54,10 @@ def figures() -> Iterator[Figure]:
 
 
 def _measured() -> Iterator[Figure]:
+    from nasadvisor.console import inbox as inboxes  # noqa: PLC0415
     from nasadvisor.console import tasks  # noqa: PLC0415
     from nasadvisor.console.fleet import hosts  # noqa: PLC0415
     from nasadvisor.console.fleet.models import Node  # noqa: PLC0415
-    from nasadvisor.console.fleet.remote import inbox as inboxes  # noqa: PLC0415
     from nasadvisor.console.fleet.remote.listening import client  # noqa: PLC0415
 
     names = [f"nas{number:03d}" for number in range(HOSTS)]

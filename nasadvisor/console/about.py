@@ -13,7 +13,7 @@ from nasadvisor import __version__
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.nodes import may_be_forgotten
 from nasadvisor.console.fleet.platforms import detected
-from nasadvisor.console.frame import contact_of
+from nasadvisor.console.fleet.shown import contact_of
 from nasadvisor.domain.storage.inventory import Host
 from nasadvisor.stored.documents import DocumentError, from_document
 from nasadvisor.stored.kinds import INVENTORY

@@ -7,8 +7,8 @@ from django.utils import timezone
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.runs.history import row_of
 from nasadvisor.console.evidence.models import SampledPool
-from nasadvisor.console.frame import contact_of, current_node
-from nasadvisor.console.notices import notices_for
+from nasadvisor.console.fleet.shown import contact_of, current_node
+from nasadvisor.console.health.notices import notices_for
 from nasadvisor.console.storage.diagrams import draw_pools
 from nasadvisor.console.storage.disks import free_disks
 from nasadvisor.domain.statements import Level

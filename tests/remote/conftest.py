@@ -15,9 +15,9 @@ from django.contrib.auth.models import User
 from django.test import override_settings
 from django.utils import timezone
 
-from nasadvisor.console.fleet.remote.inbox import Inbox
 from nasadvisor.console.fleet.remote.joining import new_token
 from nasadvisor.console.fleet.remote.listening import Listening, client, folder, listen, socket_path
+from nasadvisor.console.inbox import Inbox
 from nasadvisor.domain.fleet.joining import ConsoleAccess, Token, user_of
 from nasadvisor.host.fleet.joining import Place, join
 from tests.lab.instance import free_port

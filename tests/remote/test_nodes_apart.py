@@ -16,17 +16,17 @@ import pytest
 import redis
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
 
+from nasadvisor.console import inbox as inboxes
 from nasadvisor.console import records
 from nasadvisor.console.celery_app import app as celery_app_of_console
 from nasadvisor.console.change.models import StoredPlan
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.remote import inbox as inboxes
 from nasadvisor.console.fleet.remote.access import bring_up_to_date, let_in
-from nasadvisor.console.fleet.remote.inbox import FROM_HOSTS, message_of
 from nasadvisor.console.fleet.remote.listening import client
 from nasadvisor.console.health import sweep_store
 from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.inbox import FROM_HOSTS, message_of
 from nasadvisor.domain.fleet.joining import ConsoleAccess, console_queue, host_queue, unacknowledged
 from nasadvisor.domain.fleet.messages import NotAccepted
 from nasadvisor.domain.health.sweep import Answers

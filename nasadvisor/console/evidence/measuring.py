@@ -16,14 +16,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from nasadvisor.console.change.models import StoredRun
-from nasadvisor.console.change.wizard.draft import is_free_ssd
 from nasadvisor.console.evidence.models import StoredMeasurement
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
 from nasadvisor.console.fleet.roles import operator_required, user_of
-from nasadvisor.console.health.forecasts import newest_reading
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.storage.pools import pool_or_404
+from nasadvisor.domain.change.proposal import is_free_ssd
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, Stage
 from nasadvisor.domain.evidence.measuring.prediction import Range
@@ -140,7 +139,7 @@ def _tested_ssd(stored: StoredMeasurement) -> TestedSsd | None:
         return None
     key = stored.measurement.candidate.disk_key
     disk = StoredDisk.objects.filter(node=stored.node_id, key=key, read_at__isnull=False).first()
-    reading = newest_reading(disk) if disk else None
+    reading = disk.reading if disk else None
     return TestedSsd(disk, weigh(reading.power_loss)) if disk and reading else None
 
 

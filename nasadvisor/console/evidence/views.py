@@ -15,7 +15,7 @@ from nasadvisor.console.evidence.heat import Range, heat_map, marks_of, targets_
 from nasadvisor.console.evidence.tracing import waiting_of
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.frame import current_node
+from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.change.trial import DAY_S

@@ -14,7 +14,7 @@ from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
 from nasadvisor.console.fleet.roles import operator_required
-from nasadvisor.console.frame import NODE_IN_SESSION, SILENT_AFTER, current_node
+from nasadvisor.console.fleet.shown import NODE_IN_SESSION, SILENT_AFTER, current_node
 
 
 @require_POST

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.fleet.roles import operator_required, user_of
-from nasadvisor.console.frame import current_node
+from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.health.alert_models import AlertStates, Channel, Delivery, DeliveryState, StoredAlert
 from nasadvisor.console.health.watch import take_up
 from nasadvisor.domain.health.findings import findings_of

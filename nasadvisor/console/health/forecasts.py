@@ -68,7 +68,7 @@ class Row:
 
 def renew_forecast(disk: StoredDisk, now: datetime) -> None:
     """Work the forecast of an SSD out anew from all its readings; not saved yet."""
-    reading = newest_reading(disk)
+    reading = disk.reading
     if reading is None or reading.identity.solid_state is False:
         return
     rows = rows_of(disk)
@@ -106,14 +106,6 @@ def stored_forecast(disk: StoredDisk) -> StoredForecast | None:
     """The forecast that is kept; None where there is none, or one of an older form."""
     try:
         return from_document(StoredForecast, disk.forecast_document) if disk.forecast_document else None
-    except DocumentError:
-        return None
-
-
-def newest_reading(disk: StoredDisk) -> SmartReading | None:
-    """The newest reading with all its parts; None where there is none, or one of an older form."""
-    try:
-        return from_document(SmartReading, disk.reading_document) if disk.reading_document else None
     except DocumentError:
         return None
 

@@ -7,9 +7,9 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from nasadvisor.console.change.steps import lead_from
 from nasadvisor.console.health.alert_models import AlertEvent, Channel, EventKinds
 from nasadvisor.console.states import look_of_state
+from nasadvisor.console.steps import lead_from
 from nasadvisor.domain.statements import Finding, Level, Statement
 
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.statements import read_statement
+from nasadvisor.domain.health.smart.reading import Reading as SmartReading
 from nasadvisor.domain.health.sweep import Outcome
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.storage.inventory import DiskIdentity
@@ -109,6 +110,14 @@ class StoredDisk(models.Model):
     def self_test_problem(self) -> Statement | None:
         """Why the last self-test did not begin."""
         return read_statement(self.self_test_problem_document)
+
+    @property
+    def reading(self) -> SmartReading | None:
+        """The newest reading with all its parts; None where there is none, or one of an older form."""
+        try:
+            return from_document(SmartReading, self.reading_document) if self.reading_document else None
+        except DocumentError:
+            return None
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.frame import Contact, contact_of
+from nasadvisor.console.fleet.shown import Contact, contact_of
 from nasadvisor.console.health.models import DiskOutcome, NodeHealth, StoredDisk
+from nasadvisor.console.health.notices import about_contact, about_platform, about_runs, about_trials
 from nasadvisor.console.health.timetable import sweep_interval
 from nasadvisor.console.health.traffic import traffic_of
-from nasadvisor.console.notices import about_contact, about_platform, about_runs, about_trials
 from nasadvisor.domain.health.alerts import AlertKey, Observation
 from nasadvisor.domain.health.disk_findings import Subject, unanswered
 from nasadvisor.domain.health.findings import findings_of

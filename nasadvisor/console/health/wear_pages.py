@@ -16,12 +16,12 @@ from django.views.decorators.http import require_POST
 
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.roles import operator_required, user_of
-from nasadvisor.console.frame import current_node
+from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.health.alert_models import StoredAlert
 from nasadvisor.console.health.bytes_by_role import ORDER, Written, written_by_role
 from nasadvisor.console.health.bytes_by_role_chart import written_chart
 from nasadvisor.console.health.charts import NARROW, WIDE, WearPoint, wear_chart
-from nasadvisor.console.health.forecasts import newest_reading, stored_forecast
+from nasadvisor.console.health.forecasts import stored_forecast
 from nasadvisor.console.health.models import LARGE_FIELDS, NodeHealth, StoredDisk
 from nasadvisor.console.health.ratings import RatingForm, clocks_of, rating_of, with_ratings
 from nasadvisor.console.health.sweeps import request_sweep
@@ -84,7 +84,7 @@ def drive(request: HttpRequest, pk: int) -> HttpResponse:
         "disk": disk,
         "clocks": clocks_of(disk, rating, kept.forecast.bytes_per_day if kept else None, now),
         "rating_form": RatingForm(instance=rating),
-        "reading": newest_reading(disk),
+        "reading": disk.reading,
         "forecast": kept.forecast if kept else None,
         "written": written_by_role([disk], now, kept.forecast.percent_per_year if kept else None).get(disk.pk),
         "days": written_chart(disk.written_days.filter(segment_at=disk.role_since), timezone.localtime(now).date()),

@@ -9,7 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from nasadvisor.console.frame import current_node
+from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.storage.diagrams import TITLES, draw_disk
 from nasadvisor.console.storage.disk_uses import Index, is_system
 from nasadvisor.domain.change.checks import can_use_disk

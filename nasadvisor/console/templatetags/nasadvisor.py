@@ -19,10 +19,10 @@ from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, npgettext_lazy
 
-from nasadvisor.console.change.steps import lead_from
 from nasadvisor.console.explain import address_of
 from nasadvisor.console.fleet.single_sign_on import why_no_password
 from nasadvisor.console.states import Look, look_of_state
+from nasadvisor.console.steps import lead_from
 from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.domain.change.commands import Argv
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate

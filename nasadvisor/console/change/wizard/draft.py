@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from django.contrib.sessions.backends.base import SessionBase
 
 from nasadvisor.domain.change.actions import Naming
-from nasadvisor.domain.change.checks import can_use_disk
 from nasadvisor.domain.change.plan import PlanRequest
-from nasadvisor.domain.statements import Allowed
-from nasadvisor.domain.storage.inventory import Bus, Disk, Inventory
+from nasadvisor.domain.change.proposal import is_free_ssd
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import parse_size
 from nasadvisor.stored.documents import DocumentError, from_document, to_document
 
@@ -84,12 +83,6 @@ def draft_for_log(pool_guid: str, inventory: Inventory, attach_to: str, replaces
     free = tuple(disk.key for disk in inventory.disks if is_free_ssd(disk))
     caches = () if replaces else free
     return Draft(pool_guid, log_disks=free[:1], cache_disks=caches, attach_to=attach_to, replaces=replaces)
-
-
-def is_free_ssd(disk: Disk) -> bool:
-    """Whether a disk is an SSD inside the machine with nothing on it."""
-    is_inside = not disk.removable and disk.bus is not Bus.USB
-    return is_inside and not disk.rotational and not disk.partitions and isinstance(can_use_disk(disk), Allowed)
 
 
 def default_log_size() -> str:

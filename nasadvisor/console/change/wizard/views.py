@@ -29,7 +29,7 @@ from nasadvisor.console.change.wizard.summary import Summary, summary_of
 from nasadvisor.console.evidence.watch import series_of, watched
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import operator_required, user_of
-from nasadvisor.console.frame import current_node
+from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.storage.log_legs import without_log_leg

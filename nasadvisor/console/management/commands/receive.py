@@ -6,8 +6,8 @@ from threading import Event
 import redis.exceptions
 from django.core.management.base import BaseCommand, CommandError
 
-from nasadvisor.console.fleet.remote.inbox import receive
 from nasadvisor.console.fleet.remote.listening import NotListening
+from nasadvisor.console.inbox import receive
 
 
 class Command(BaseCommand):

@@ -14,7 +14,6 @@ from nasadvisor.console.health import sweep_store, sweeps
 from nasadvisor.console.health.forecasts import (
     calendar_days,
     in_calendar_days,
-    newest_reading,
     rows_of,
     stored_forecast,
 )
@@ -268,7 +267,7 @@ def test_what_nvme_cli_says_of_power_loss_protection_is_kept_with_its_evidence(
     sweep_store.store_answers(NODE, to_document(Answers(NODE, (answer,))))
     disk = StoredDisk.objects.get()
     assert disk.power_loss == protection
-    reading = newest_reading(disk)
+    reading = disk.reading
     assert reading
     assert bool(reading.power_loss) == (protection != "unknown")
 

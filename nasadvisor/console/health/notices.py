@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.change.models import UNREADABLE, StoredRun, StoredRunState
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.frame import Contact
+from nasadvisor.console.fleet.shown import Contact
 from nasadvisor.domain.change.trial import AFTER_START_S, MINUTE_S
 from nasadvisor.domain.fleet.platforms import vetoes_on
 from nasadvisor.domain.fleet.spoken import difference

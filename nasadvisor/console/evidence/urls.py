@@ -1,0 +1,19 @@
+"""Addresses of the evidence: verdicts, the heat map, measurements, traces, reports of before and after."""
+
+from django.urls import path
+
+from nasadvisor.console.evidence import views
+from nasadvisor.console.evidence.measuring import measure, measured
+from nasadvisor.console.evidence.report import report
+from nasadvisor.console.evidence.tracing import trace, waiting
+
+urlpatterns = [
+    path("evidence/", views.evidence, name="evidence"),
+    path("evidence/<str:guid>/", views.pool, name="evidence-pool"),
+    path("evidence/<str:guid>/heat/", views.heat, name="evidence-heat"),
+    path("evidence/<str:guid>/measure/", measure, name="evidence-measure"),
+    path("evidence/<str:guid>/measured/", measured, name="evidence-measured"),
+    path("evidence/<str:guid>/trace/", trace, name="evidence-trace"),
+    path("evidence/<str:guid>/waiting/", waiting, name="evidence-waiting"),
+    path("evidence/<str:guid>/report/<uuid:run_id>/", report, name="evidence-report"),
+]

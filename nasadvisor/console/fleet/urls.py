@@ -1,0 +1,23 @@
+"""Addresses of hosts and users, of signing in and out."""
+
+from django.contrib.auth.views import LogoutView
+from django.urls import path
+
+from nasadvisor.console.fleet import accounts, nodes, users
+from nasadvisor.console.fleet.remote import pages as remote
+
+urlpatterns = [
+    path("settings/users/", users.users, name="users"),
+    path("settings/users/<int:user_id>/role/", users.change_role, name="user-role"),
+    path("settings/users/<int:user_id>/active/", users.toggle_active, name="user-active"),
+    path("settings/users/<int:user_id>/password/", users.reset_password, name="user-password"),
+    path("settings/hosts/add/", remote.add_host, name="add-host"),
+    path("settings/hosts/tokens/<int:pk>/take-back/", remote.take_back, name="take-back-token"),
+    path("settings/hosts/<str:name>/forget/", nodes.forget, name="forget-node"),
+    path("node/", nodes.choose_node, name="choose-node"),
+    path("refresh/", nodes.refresh, name="refresh"),
+    path("login/", accounts.SignIn.as_view(), name="login"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("password/", accounts.ChangePassword.as_view(), name="password_change"),
+    path("setup/<str:token>/", accounts.setup, name="setup"),
+]
