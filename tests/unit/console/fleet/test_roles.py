@@ -27,6 +27,7 @@ SAMPLES = {
     "pk": 1,
     "user_id": 1,
     "token": "x",
+    "code": "too-small",
     "plan_id": uuid4(),
     "run_id": uuid4(),
     "disk_id": 1,
