@@ -44,22 +44,23 @@ def has_other_headers(expected: Area, found: Area) -> bool:
 
     sgdisk writes a header of its own over one that another tool made in a different way.
     """
-    sector = next((size for size in SECTOR_BYTES if found.head[size : size + len(SIGNATURE)] == SIGNATURE), 0)
-    if not sector or not found.is_like(expected):
-        return False
+    return any(_has_other_headers(expected, found, sector) for sector in SECTOR_BYTES)
+
+
+def _has_other_headers(expected: Area, found: Area, sector: int) -> bool:
+    """The same with sectors of this size."""
     try:
-        pairs = [
+        headers, others = (
             (parse_header(area.head[sector:], sector), parse_header(area.tail[len(area.tail) - sector :], sector))
             for area in (expected, found)
-        ]
+        )
     except GptUnreadable:
         return False
-    if pairs[0] != pairs[1]:
-        return False
-    ends = [(area.head[:sector], area.head[2 * sector :], area.tail[:-sector]) for area in (expected, found)]
-    mbr = found.head[:UNIT_BYTES]
-    is_same_mbr = ends[0][0] == ends[1][0] or is_protective_mbr(mbr, (expected.head[:UNIT_BYTES],))
-    return is_same_mbr and ends[0][1:] == ends[1][1:]
+    known, mbr = expected.head[:UNIT_BYTES], found.head[:UNIT_BYTES]
+    rest, other_rest = (
+        (area.head[UNIT_BYTES:sector], area.head[2 * sector :], area.tail[:-sector]) for area in (expected, found)
+    )
+    return headers == others and rest == other_rest and (mbr == known or is_protective_mbr(mbr, (known,)))
 
 
 def is_protective_mbr(unit: bytes, places: tuple[bytes, ...]) -> bool:

@@ -148,7 +148,7 @@ def _against_first(actions: tuple[UndoAction, ...], inventory: Inventory, gate: 
         if isinstance(action, RemoveVdev | DetachLog):
             if why_skipped(action, inventory, gate.look(action, inventory)) is None:
                 yield from gate.against(action, inventory)
-        elif isinstance(action, DeleteSlice) and not away_from(action, inventory):
+        elif isinstance(action, DeleteSlice):
             is_doubtful = (
                 inventory.pool(action.pool_guid) is None or len(inventory.partitions(action.slice.partuuid)) > 1
             )

@@ -124,6 +124,7 @@ def test_where_the_usable_area_begins_tells_the_size_of_a_sector(sector: int) ->
     assert left
     check_area(left)
     assert (len(left.head), len(left.tail)) == (start, len(tail))
+    assert not any((*left.head[2 * sector :], *left.tail[:-sector]))
     first, second = parse_header(left.head[sector:], sector), parse_header(left.tail[-sector:], sector)
     assert (first.usable_start_bytes, first.usable_end_bytes) == (start, end)
     assert (first.entries_start_bytes, second.entries_start_bytes) == (2 * sector, end)
@@ -169,9 +170,10 @@ def test_a_table_that_differs_in_more_than_its_headers_is_another(sector: int) -
         "a first header that is not sound": Area(put(head, sector + 40, b"\xff"), tail),
         "a second header that is not sound": Area(head, put(tail, 40 - sector, b"\xff")),
         "no first header": Area(put(head, sector, bytes(8)), tail),
-        "another end of the usable area": with_headers(other, sector, last_usable=5),
-        "another end in the second header only": with_second_header(other, sector, last_usable=5),
+        "another end of the usable area": with_headers(other, sector, last_usable=9999),
+        "another end in the second header only": with_second_header(other, sector, last_usable=9999),
         "boot code": Area(put(head, 0, b"\xeb"), tail),
+        "a byte behind the MBR": Area(put(head, 512, b"\xff") if sector > 512 else b"", tail),
         "another entry in front": Area(put(head, 2 * sector, b"\xff"), tail),
         "the last byte before the usable area": Area(put(head, -1, b"\xff"), tail),
         "another entry behind": Area(head, put(tail, 0, b"\xff")),
@@ -180,6 +182,15 @@ def test_a_table_that_differs_in_more_than_its_headers_is_another(sector: int) -
         "another place behind": Area(head, bytes(512) + tail),
     }
     assert [name for name, found in different.items() if has_other_headers(expected, found)] == []
+
+
+def test_headers_are_compared_behind_any_mbr_that_stayed_as_it_was() -> None:
+    """A hybrid one protects no more than a part of the disk."""
+    hybrid = put(SGDISK.with_one.head, 450, b"\x83")
+    expected = replace(SGDISK.with_one, head=hybrid)
+    found = with_headers(expected, 512, size=96)
+    assert has_other_headers(expected, found)
+    assert not has_other_headers(expected, replace(found, head=put(hybrid, 0, b"\xeb")))
 
 
 def test_headers_are_compared_behind_a_protective_mbr_of_another_release() -> None:

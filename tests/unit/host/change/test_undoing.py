@@ -181,6 +181,29 @@ def test_a_slice_that_is_held_keeps_nobody_from_taking_back_the_rest(made: Bench
     assert [type(step) for step in host_of(made).did] == [DeleteSlice, RestoreTable]
 
 
+def test_a_slice_that_another_pool_took_keeps_nobody_from_taking_back_the_rest(made: Bench) -> None:
+    """Our pool does without it; that other pool is away, and the slice is left to it."""
+    plan = applied(made, LOG_AND_CACHE)
+    piece = next(piece for piece in plan.slices if piece.disk_key == NVME1)
+    theirs = replace(label(EXPORTED), pool_name="backup", pool_guid="99")
+    host_of(made).labels = ((piece.partuuid, theirs),)
+    state = with_pool(host_of(made).state, logs=())
+    disk = state.disk(NVME1)
+    assert disk
+    freed = tuple(replace(part, holds=()) for part in disk.partitions)
+    host_of(made).state = with_disk(state, NVME1, partitions=freed)
+    run = undo_run(made.host, "run-1", "anna", made.watch)
+    assert (run.state, [refusal.code for refusal in run.refusals]) == (RunState.ATTENTION, ["slice-needed"])
+    assert [type(step) for step in host_of(made).did] == [RemoveVdev, DeleteSlice, RestoreTable]
+
+
+def test_a_slice_is_looked_at_once_before_it_is_deleted(made: Bench) -> None:
+    applied(made)
+    undo_run(made.host, "run-1", "anna", made.watch)
+    looks = [type(step) for step, _, _ in host_of(made).looked]
+    assert looks.count(DeleteSlice) == 1
+
+
 def test_each_look_at_a_vdev_is_at_the_host_as_it_was_read(made: Bench) -> None:
     applied(made)
     state = without_pool(host_of(made).state)
@@ -200,6 +223,26 @@ def test_steps_that_were_never_begun_are_not_taken_back(made: Bench) -> None:
     run = undo_run(made.host, "run-1", "anna", made.watch)
     assert run.state is RunState.UNDONE
     assert (steps_back(made), host_of(made).did) == ([], [])
+
+
+def test_a_table_that_was_never_begun_is_not_taken_back(made: Bench) -> None:
+    with pytest.raises(Killed):
+        apply_plan(made.host, made.plan(LOG), "root", killer(1))
+    run = undo_run(made.host, "run-1", "anna", made.watch)
+    assert (run.state, steps_back(made)) == (RunState.UNDONE, [])
+
+
+def test_a_slice_that_somebody_changed_is_not_passed_over_though_the_journal_does_not_know_it(made: Bench) -> None:
+    applied(made)
+    cut_to(made, 1)
+    state = without_pool(host_of(made).state)
+    disk = state.disk(NVME1)
+    assert disk
+    grown = tuple(replace(part, size_bytes=part.size_bytes + GIB) for part in disk.partitions)
+    host_of(made).state = with_disk(state, NVME1, partitions=grown)
+    run = undo_run(made.host, "run-1", "anna", made.watch)
+    assert steps_back(made) == ["delete-slice", "restore-table"]
+    assert (run.state, [refusal.code for refusal in run.refusals]) == (RunState.ATTENTION, ["slice-gone"])
 
 
 def test_what_the_host_shows_is_taken_back_though_the_journal_lost_its_records(made: Bench) -> None:
