@@ -97,7 +97,8 @@ def why(statement: Statement | None) -> SafeString:
     address = address_of(statement.code) if statement else ""
     if not statement or not address:
         return SafeString()
-    return format_html('<a class="why-link" href="{}" title="{}">{}</a>', address, statement.code, _("Why?"))
+    named = format_html('{}<span class="visually-hidden"> ({})</span>', _("Why?"), statement.code)
+    return format_html('<a class="why-link" href="{}" title="{}">{}</a>', address, statement.code, named)
 
 
 @register.filter
