@@ -10,7 +10,7 @@ PAGES = (
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
     ROOT / "plugins/README.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
 )
 TEST = re.compile(r"\btest_\w+\b(?!\.py)")
 FILE = re.compile(r"`((?:nasadvisor|plugins|packaging|tests|docs|scripts)/[\w./-]*)`")
@@ -32,3 +32,9 @@ def test_every_file_that_is_named_exists(page: Path) -> None:
 def test_every_never_is_documented() -> None:
     headings = re.findall(r"^## (\d+)\. Never", (ROOT / "docs/safety.md").read_text(), re.MULTILINE)
     assert headings == [str(number) for number in range(1, 17)]
+
+
+def test_the_index_names_every_page() -> None:
+    index = (ROOT / "docs" / "README.md").read_text()
+    pages = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")]
+    assert [page for page in pages if f"({page})" not in index and page != "README.md"] == []

@@ -1,0 +1,38 @@
+"""docs/pictures.md shows every service, every state of a run and every message between console and host."""
+
+import re
+from pathlib import Path
+
+from nasadvisor.domain.change.runs import RunState
+
+ROOT = Path(__file__).parents[2]
+PROCESSES, STATES, MESSAGES = re.findall(
+    r"```mermaid\n(.*?)```", (ROOT / "docs" / "pictures.md").read_text(encoding="utf-8"), re.DOTALL
+)
+
+
+def test_every_service_is_in_the_picture_of_the_processes() -> None:
+    services = {path.stem for path in (ROOT / "packaging" / "systemd").glob("*.service")}
+    assert services <= set(re.findall(r"nasadvisor(?:-[a-z]+)+", PROCESSES))
+
+
+def test_every_state_of_a_run_is_in_the_picture_of_the_states_and_no_other() -> None:
+    ends = {
+        end.replace("_", "-")
+        for line in STATES.splitlines()
+        for end in re.findall(r"^  (\w+) -->|--> (\w+)", line)
+        for end in end
+        if end
+    }
+    assert ends == {state.value for state in RunState}
+
+
+def test_every_message_is_in_the_picture_of_what_travels_and_no_other() -> None:
+    to_host = set(re.findall(r'"host\.(\w+)"', (ROOT / "nasadvisor" / "host" / "tasks.py").read_text(encoding="utf-8")))
+    from_host = set(
+        re.findall(r'"console\.(store_\w+)"', (ROOT / "nasadvisor/console/tasks.py").read_text(encoding="utf-8"))
+    )
+    arrows = [line.partition(":")[2] for line in MESSAGES.splitlines() if "->>" in line]
+    drawn = {word for arrow in arrows for word in re.findall(r"\b\w+\b", arrow)}
+    assert to_host | from_host <= drawn
+    assert {word for word in drawn if "_" in word} <= to_host | from_host
