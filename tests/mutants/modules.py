@@ -11,7 +11,6 @@ DOMAIN: Final = (
     "tests/unit/domain/change/test_undo_steps.py",
     "tests/unit/domain/change/test_cleaning.py",
 )
-RUNS: Final = ("tests/unit/host/change/test_gate_asks.py", "tests/unit/host/change/test_runs.py")
 JOURNAL: Final = ("tests/unit/host/change/test_journal.py", "tests/unit/host/change/test_journal_files.py")
 EXECUTOR: Final = ("tests/unit/host/change/test_executor.py", "tests/unit/host/change/test_table_writing.py")
 
@@ -35,14 +34,14 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/change/traces": ("tests/unit/domain/change/test_traces.py",),
     "domain/change/undo_skips": ("tests/unit/domain/change/test_undo_skips.py",),
     "host/change/apply": ("tests/unit/host/change/test_applying.py", "tests/unit/host/change/test_gate_asks.py"),
-    "host/change/undo": ("tests/unit/host/change/test_undoing.py", "tests/unit/host/change/test_gate_asks.py"),
+    "host/change/undo": ("tests/unit/host/change/test_undoing.py",),
     "host/change/executor": EXECUTOR,
     "host/change/gate": ("tests/unit/host/change/test_gate.py", "tests/unit/host/change/test_gate_asks.py"),
     "host/change/look": ("tests/unit/host/change/test_look.py",),
     "host/change/steps": ("tests/unit/host/change/test_steps.py",),
     "host/change/journal": JOURNAL,
     "host/change/chain": ("tests/unit/host/change/test_chain.py",),
-    "host/change/runs": RUNS,
+    "host/change/runs": ("tests/unit/host/change/test_run_host.py",),
     "host/evidence/measuring/leftovers": ("tests/unit/host/evidence/test_leftovers.py",),
     "host/tasks": ("tests/unit/host/change/test_tasks.py",),
     "host/adapters/process": ("tests/unit/host/adapters/test_process.py", "tests/unit/host/adapters/test_allowed.py"),

@@ -13,7 +13,7 @@ from nasadvisor.domain.evidence.measuring.measurement import MeasureOrder
 from nasadvisor.domain.health.sweep import SelfTest
 from nasadvisor.domain.storage.names import is_disk_name, is_slice_name
 from nasadvisor.host.adapters import process
-from nasadvisor.host.adapters.allowed import READS, SHAPES, WORDS, WRITES, shape_of
+from nasadvisor.host.adapters.allowed import READS, SHAPES, WORDS, WRITES, _shapes, shape_of
 from nasadvisor.host.adapters.process import Command, Tool
 from nasadvisor.host.errors import CommandForbidden, HostError
 
@@ -240,3 +240,14 @@ def test_no_program_is_started_but_through_a_command() -> None:
         and node.attr in {"system", "popen", "execv", "execve", "posix_spawn", "Popen"}
     ]
     assert {name for name, _ in runs} == {"process.py"}
+
+
+def test_the_tables_are_read_line_by_line_and_word_by_word() -> None:
+    """Read again: what was made when the program started would stay the same whatever became of the reading."""
+    assert (*_shapes(READS, mutates=False), *_shapes(WRITES, mutates=True)) == SHAPES
+    assert [shape.line for shape in SHAPES if shape.mutates] == WRITES.strip().splitlines()
+    assert [shape.line for shape in SHAPES if not shape.mutates] == READS.strip().splitlines()
+    [repeated] = _shapes("\nzfs create PROBE_OPTION... 1.5\n", mutates=True)
+    assert repeated.pattern.fullmatch("zfs\0create\0-o\0sync=standard\0-o\0atime=off\x001.5")
+    for words in ("zfs\0create\x001.5", "zfs\0create\0-o\0sync=standard\x001x5", "zfs\0create\0-o\0sync=١\x001.5"):
+        assert not repeated.pattern.fullmatch(words)

@@ -561,6 +561,15 @@ def test_a_table_that_was_written_and_is_not_as_before_is_named(made: Bench) -> 
     assert [type(step) for step in host.did] == [RemoveVdev, DeleteSlice, RestoreTable]
 
 
+def test_the_last_look_is_at_each_table_on_the_host_as_it_is_then(made: Bench) -> None:
+    applied(made)
+    undo_run(made.host, "run-1", "anna", made.watch)
+    step, inventory, own = host_of(made).looked[-1]
+    assert (step, inventory) == (continued(made).undo[-1], host_of(made).state)
+    assert own
+    assert own.before == Area(b"", b"")
+
+
 def test_a_side_that_was_attached_is_detached_and_its_slice_deleted(made: Bench) -> None:
     applied(made)
     pool = host_of(made).state.pool(TANK)
