@@ -19,7 +19,7 @@ from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.fleet.joining import ConsoleAccess, JoinAnswer, JoinRequest
 from nasadvisor.domain.fleet.platforms import Notice, PlatformReport
 from nasadvisor.domain.fleet.spoken import Releases, Spoken
-from nasadvisor.domain.health.smart.reading import Reading as SmartReading
+from nasadvisor.domain.health.smart.reading import SmartReading
 from nasadvisor.domain.health.smart.wear import WearIndicator
 from nasadvisor.domain.health.smart.written import ByteCounter
 from nasadvisor.domain.health.sweep import Answers, SweepReport

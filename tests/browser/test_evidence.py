@@ -21,7 +21,7 @@ from nasadvisor.console.evidence.tracing import store_waiting
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.tasks import roll_up_samples
 from nasadvisor.domain.evidence.measuring.measurement import MeasureProgress, Stage
-from nasadvisor.domain.health.smart.power_loss import Evidence, Protection
+from nasadvisor.domain.health.smart.power_loss import Protection, ProtectionEvidence
 from nasadvisor.host.simulated.samples import simulated_waiting
 from nasadvisor.stored.documents import to_document
 from tests.browser.conftest import PASSWORD, Desk
@@ -84,7 +84,7 @@ def proof(desk: Desk) -> None:
 def measure(desk: Desk) -> None:
     load()
     store(measured(str(uuid4()), 80, 5, had_log=False))
-    tell_health((Evidence("NVMe controller: no volatile write cache", Protection.LIKELY),))
+    tell_health((ProtectionEvidence("NVMe controller: no volatile write cache", Protection.LIKELY),))
     desk.open(f"/evidence/{TANK}/measure/")
 
 

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Final
 import click
 
 from nasadvisor.cli.errors import Misuse
-from nasadvisor.domain.health.smart.reading import Reading, decode
+from nasadvisor.domain.health.smart.reading import SmartReading, decode
 from nasadvisor.domain.health.smart.values import mapping, number
 from nasadvisor.domain.health.wear.forecast import Forecast
 from nasadvisor.domain.health.wear.forecast import forecast as look_ahead
@@ -115,7 +115,7 @@ def _hours(value: object, name: str) -> float:
     return hours
 
 
-def _answer(reading: Reading, history: History, found: Forecast) -> Json:
+def _answer(reading: SmartReading, history: History, found: Forecast) -> Json:
     ahead, rate = found.percent_at, found.bytes_per_day
     return {
         "percent_used": _rounded(history.points[-1].percent),

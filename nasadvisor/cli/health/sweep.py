@@ -14,8 +14,8 @@ from nasadvisor.cli.services import Services, services_for
 from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.domain.health.disk_findings import Subject, disk_findings, unanswered
 from nasadvisor.domain.health.findings import findings_of
-from nasadvisor.domain.health.smart.reading import Reading, decode
-from nasadvisor.domain.health.sweep import DiskAnswer, Outcome
+from nasadvisor.domain.health.smart.reading import SmartReading, decode
+from nasadvisor.domain.health.sweep import DiskAnswer, SweepOutcome
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import unpack
@@ -29,7 +29,7 @@ class DiskHealth:
     """One disk: its answer, and the reading in it if there is one."""
 
     answer: DiskAnswer
-    reading: Reading | None
+    reading: SmartReading | None
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,8 @@ def _disk_document(disk: DiskHealth) -> dict[str, Any]:
     }
 
 
-def _reading(answer: DiskAnswer) -> Reading | None:
-    if answer.outcome is not Outcome.READ:
+def _reading(answer: DiskAnswer) -> SmartReading | None:
+    if answer.outcome is not SweepOutcome.READ:
         return None
     try:
         return decode(json.loads(unpack(answer.smartctl)))
@@ -130,7 +130,7 @@ def _about(disk: DiskHealth) -> Iterator[Finding]:
     identity = disk.answer.identity
     label = f"{identity.model or 'Unnamed disk'} ({identity.serial})"
     subject = Subject(label, disk.answer.disk_key, disk.answer.disk_key, "")
-    if disk.answer.outcome is Outcome.FAILED:
+    if disk.answer.outcome is SweepOutcome.FAILED:
         yield unanswered(subject, disk.answer.problem)
     if disk.reading:
         yield from disk_findings(subject, disk.reading)

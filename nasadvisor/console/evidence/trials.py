@@ -5,15 +5,19 @@ from typing import Final
 
 from nasadvisor.console.change.models import StoredRun, StoredRunState
 from nasadvisor.console.evidence.report import Report, report_of
-from nasadvisor.domain.evidence.comparison import Figures, Outcome
+from nasadvisor.domain.evidence.comparison import Difference, Figures
 from nasadvisor.domain.figures import milliseconds, rate
 from nasadvisor.domain.statements import Statement, gettext_noop
 from nasadvisor.stored.documents import DocumentError, to_document
 
 _SENTENCES: Final = {
-    Outcome.FASTER: gettext_noop("It helped: commits were faster with it, and that is more than chance ({figures})."),
-    Outcome.SLOWER: gettext_noop("It did harm: commits were slower with it, and that is more than chance ({figures})."),
-    Outcome.NO_DIFFERENCE: gettext_noop("It made no difference that could not be chance ({figures})."),
+    Difference.FASTER: gettext_noop(
+        "It helped: commits were faster with it, and that is more than chance ({figures})."
+    ),
+    Difference.SLOWER: gettext_noop(
+        "It did harm: commits were slower with it, and that is more than chance ({figures})."
+    ),
+    Difference.NO_DIFFERENCE: gettext_noop("It made no difference that could not be chance ({figures})."),
 }
 
 NOT_SEEN: Final = Statement(

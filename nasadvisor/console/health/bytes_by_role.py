@@ -42,7 +42,7 @@ BAR: Final = 1000
 
 
 @dataclass(frozen=True)
-class Slice:
+class LeafDrive:
     """What lies below one leaf vdev: which disk, since when it has its role, and which column its bytes go to.
 
     `counts_drive` is for one pool of each disk only, so that a disk of two pools is not counted twice.
@@ -143,7 +143,7 @@ def forget(now: datetime) -> None:
     WrittenDay.objects.filter(day__lt=timezone.localtime(now).date() - KEPT).delete()
 
 
-def _slices(inventory: Inventory, pool_guid: str) -> dict[str, Slice]:
+def _slices(inventory: Inventory, pool_guid: str) -> dict[str, LeafDrive]:
     """The slices of a pool on SSDs, by the guid of their vdev."""
     index = Index(inventory)
     uses = {
@@ -154,7 +154,7 @@ def _slices(inventory: Inventory, pool_guid: str) -> dict[str, Slice]:
     names = [name for name, each in uses.items() if any(use.pool.guid == pool_guid for use in each)]
     known = StoredDisk.objects.filter(identity_key__in=names).values_list("identity_key", "pk", "role_since")
     return {
-        use.vdev.guid: Slice(
+        use.vdev.guid: LeafDrive(
             pk, since, COLUMN_OF_CLASS.get(use.vdev_class, POOL_COLUMN), uses[name][0].pool.guid == pool_guid
         )
         for name, pk, since in known
@@ -163,7 +163,9 @@ def _slices(inventory: Inventory, pool_guid: str) -> dict[str, Slice]:
     }
 
 
-def _parts(hour: Sample, slices: Mapping[str, Slice], drives: Mapping[str, Slice]) -> Iterator[tuple[Slice, str, int]]:
+def _parts(
+    hour: Sample, slices: Mapping[str, LeafDrive], drives: Mapping[str, LeafDrive]
+) -> Iterator[tuple[LeafDrive, str, int]]:
     """What one hour adds, and to which column."""
     for vdev in hour.vdevs:
         part = slices.get(vdev.guid)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, Final, TypeVar
 
 from nasadvisor.console.health.models import Reading, StoredDisk
-from nasadvisor.domain.health.smart.reading import Reading as SmartReading
+from nasadvisor.domain.health.smart.reading import SmartReading
 from nasadvisor.domain.health.smart.wear import WearIndicator
 from nasadvisor.domain.health.smart.written import ByteCounter
 from nasadvisor.domain.health.wear.forecast import LONGEST_DAYS, MILESTONES, Exhaustion, Forecast, Spread, forecast

@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.statements import read_statement
-from nasadvisor.domain.health.smart.reading import Reading as SmartReading
-from nasadvisor.domain.health.sweep import Outcome
+from nasadvisor.domain.health.smart.reading import SmartReading
+from nasadvisor.domain.health.sweep import SweepOutcome
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.storage.inventory import DiskIdentity
 from nasadvisor.stored.documents import DocumentError, Json, from_document
@@ -31,10 +31,10 @@ class DiskOutcome(models.TextChoices):
     """`sweep.Outcome`, and one more for a disk that was not asked yet."""
 
     NEVER = "", _("not asked yet")
-    READ = Outcome.READ.value, _("read")
-    ASLEEP = Outcome.ASLEEP.value, _("asleep")
-    UNSUPPORTED = Outcome.UNSUPPORTED.value, _("tells nothing")
-    FAILED = Outcome.FAILED.value, _("does not answer")
+    READ = SweepOutcome.READ.value, _("read")
+    ASLEEP = SweepOutcome.ASLEEP.value, _("asleep")
+    UNSUPPORTED = SweepOutcome.UNSUPPORTED.value, _("tells nothing")
+    FAILED = SweepOutcome.FAILED.value, _("does not answer")
 
 
 class StoredDisk(models.Model):

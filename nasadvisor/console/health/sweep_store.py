@@ -18,9 +18,8 @@ from nasadvisor.domain.health.alerts import RANK
 from nasadvisor.domain.health.disk_findings import Subject, disk_findings
 from nasadvisor.domain.health.smart.ocp import read_ocp_log
 from nasadvisor.domain.health.smart.power_loss import id_ctrl_evidence, ocp_evidence, weigh
-from nasadvisor.domain.health.smart.reading import Reading as SmartReading
-from nasadvisor.domain.health.smart.reading import decode
-from nasadvisor.domain.health.sweep import Answers, DiskAnswer, Outcome
+from nasadvisor.domain.health.smart.reading import SmartReading, decode
+from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepOutcome
 from nasadvisor.domain.statements import Level
 from nasadvisor.stored.documents import Json, from_document, to_document, unpack
 
@@ -55,7 +54,7 @@ def _store(node: Node, answer: DiskAnswer) -> None:
     if disk.node_id != node.pk:
         return  # it is in another host, or both see it, as in a shared shelf: it stays with that one (`note_disks`)
     is_newest = disk.asked_at is None or taken_at >= disk.asked_at
-    reading = _decoded(answer) if answer.outcome is Outcome.READ else None
+    reading = _decoded(answer) if answer.outcome is SweepOutcome.READ else None
     if reading:
         _keep(disk, answer, reading, taken_at)
     if not is_newest:

@@ -26,7 +26,7 @@ LEVEL: Final = 0.01
 """[policy] The two-sided probability below which a difference counts as real."""
 
 
-class Outcome(StrEnum):
+class Difference(StrEnum):
     """What the comparison says."""
 
     FASTER = "faster"
@@ -56,7 +56,7 @@ class Figures:
 class Comparison:
     """Both sides and the test. `probability` is that of such a difference by chance; 1 where nothing was tested."""
 
-    outcome: Outcome
+    outcome: Difference
     before: Figures | None
     after: Figures | None
     hours: tuple[int, ...]
@@ -76,21 +76,21 @@ def compare(
     olds, news = (_blocks(samples, block_s, hour_of) for samples in (before, after))
     hours = tuple(sorted({hour for hour, _ in olds} & {hour for hour, _ in news}))
     if not hours:
-        outcome = Outcome.OTHER_HOURS if olds and news else Outcome.TOO_EARLY
+        outcome = Difference.OTHER_HOURS if olds and news else Difference.TOO_EARLY
         return Comparison(outcome, _figures(olds, facts), _figures(news, facts), (), (len(olds), len(news)), 1.0)
     olds, news = ([block for block in blocks if block[0] in hours] for blocks in (olds, news))
     sides = _figures(olds, facts), _figures(news, facts)
     counts = (len(olds), len(news))
     if min(counts) < BLOCKS_NEEDED:
-        return Comparison(Outcome.TOO_EARLY, *sides, hours, counts, 1.0)
+        return Comparison(Difference.TOO_EARLY, *sides, hours, counts, 1.0)
     z = rank_test(
         [(hour, _commit_ns(block, facts)) for hour, block in olds],
         [(hour, _commit_ns(block, facts)) for hour, block in news],
     )
     probability = math.erfc(abs(z) / math.sqrt(2))
-    outcome = Outcome.NO_DIFFERENCE
+    outcome = Difference.NO_DIFFERENCE
     if probability < LEVEL:
-        outcome = Outcome.FASTER if z < 0 else Outcome.SLOWER
+        outcome = Difference.FASTER if z < 0 else Difference.SLOWER
     return Comparison(outcome, *sides, hours, counts, probability)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from nasadvisor.domain.health.smart.reading import Reading
+from nasadvisor.domain.health.smart.reading import SmartReading
 from nasadvisor.domain.statements import Finding, Level, NextStep, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 
@@ -44,7 +44,7 @@ class Subject:
     role: str
 
 
-def disk_findings(disk: Subject, reading: Reading) -> tuple[Finding, ...]:
+def disk_findings(disk: Subject, reading: SmartReading) -> tuple[Finding, ...]:
     """Everything worth knowing, what is about to fail first."""
     found = (
         *_failing(disk, reading),
@@ -78,7 +78,7 @@ def _placed(disk: Subject, finding: Finding) -> Finding:
     return replace(finding, subject=disk.identity, step=NextStep.LOOK_AT_DISK, place=disk.key)
 
 
-def _failing(disk: Subject, reading: Reading) -> Iterator[Finding]:
+def _failing(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
     if reading.passed is False:
         yield Finding(
             "disk-failing",
@@ -115,7 +115,7 @@ def _failing(disk: Subject, reading: Reading) -> Iterator[Finding]:
         )
 
 
-def _power_loss(disk: Subject, reading: Reading) -> Iterator[Finding]:
+def _power_loss(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
     has_failed = any(evidence.failed for evidence in reading.power_loss)
     if has_failed or "volatile-memory-backup-failed" in reading.warnings:
         yield Finding(
@@ -130,7 +130,7 @@ def _power_loss(disk: Subject, reading: Reading) -> Iterator[Finding]:
         )
 
 
-def _errors(disk: Subject, reading: Reading) -> Iterator[Finding]:
+def _errors(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
     if reading.media_errors:
         yield Finding(
             "media-errors",
@@ -160,7 +160,7 @@ def _errors(disk: Subject, reading: Reading) -> Iterator[Finding]:
         )
 
 
-def _wear(disk: Subject, reading: Reading) -> Iterator[Finding]:
+def _wear(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
     percent = reading.percent_used
     if percent is None or percent < WORN_PERCENT:
         return
@@ -182,7 +182,7 @@ def _wear(disk: Subject, reading: Reading) -> Iterator[Finding]:
     )
 
 
-def _temperature(disk: Subject, reading: Reading) -> Iterator[Finding]:
+def _temperature(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
     limit = HOT_SSD_CELSIUS if reading.identity.solid_state else HOT_DISK_CELSIUS
     now = reading.temperature_celsius
     if "temperature-out-of-range" in reading.warnings or (now is not None and now > limit):

@@ -12,7 +12,7 @@ from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import DiskIdentity
 
 
-class Outcome(StrEnum):
+class SweepOutcome(StrEnum):
     """How asking one disk went."""
 
     READ = "read"
@@ -67,7 +67,7 @@ class DiskAnswer:
     disk_key: str
     identity: DiskIdentity
     taken_at: str
-    outcome: Outcome
+    outcome: SweepOutcome
     exit_status: int
     device_type: str
     seconds: float

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from nasadvisor.domain.health.sweep import UNUSABLE, ExitBit, Outcome, SelfTest
+from nasadvisor.domain.health.sweep import UNUSABLE, ExitBit, SelfTest, SweepOutcome
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Bus, Disk
@@ -54,7 +54,7 @@ ANSWERING: Final = frozenset({Bus.SATA, Bus.SAS, Bus.NVME})
 class Reply:
     """What came of asking. `text` is smartctl's JSON, "" where it said nothing that can be used."""
 
-    outcome: Outcome
+    outcome: SweepOutcome
     exit_status: int = 0
     device_type: str = AUTO
     problem: Statement | None = None
@@ -67,10 +67,10 @@ def ask(runner: Runner, disk: Disk, timeout_s: float = TIMEOUT_S) -> Reply:
     Raises:
         ToolMissing: smartctl is not installed.
     """
-    reply = Reply(Outcome.UNSUPPORTED, problem=VIRTUAL)
+    reply = Reply(SweepOutcome.UNSUPPORTED, problem=VIRTUAL)
     for device_type in DEVICE_TYPES[disk.bus]:
         reply = _ask_as(runner, disk, device_type, timeout_s)
-        if reply.outcome in (Outcome.READ, Outcome.ASLEEP) or reply.exit_status == 0:
+        if reply.outcome in (SweepOutcome.READ, SweepOutcome.ASLEEP) or reply.exit_status == 0:
             break
     return reply
 
@@ -126,17 +126,17 @@ def _ask_as(runner: Runner, disk: Disk, device_type: str, timeout_s: float) -> R
     try:
         output = runner.run(Command(Tool.SMARTCTL, args, timeout_s, ANY_CODE))
     except CommandTimedOut as error:
-        return Reply(Outcome.FAILED, device_type=device_type, problem=error.statement)
+        return Reply(SweepOutcome.FAILED, device_type=device_type, problem=error.statement)
     if output.code == ASLEEP_CODE:
-        return Reply(Outcome.ASLEEP, device_type=device_type)
+        return Reply(SweepOutcome.ASLEEP, device_type=device_type)
     answer = _answer(output.stdout)
     if output.code & UNUSABLE or not answer:
         said = _said(answer)
         is_hidden = any(words.lower() in said.lower() for words in HIDDEN) or disk.bus not in ANSWERING
-        outcome = Outcome.UNSUPPORTED if is_hidden else Outcome.FAILED
+        outcome = SweepOutcome.UNSUPPORTED if is_hidden else SweepOutcome.FAILED
         problem = Statement("smartctl-said", _("smartctl said “{answer}”."), {"answer": said}) if said else UNREADABLE
         return Reply(outcome, output.code or int(ExitBit.COMMAND_FAILED), device_type, problem)
-    return Reply(Outcome.READ, output.code, device_type, text=output.stdout)
+    return Reply(SweepOutcome.READ, output.code, device_type, text=output.stdout)
 
 
 def _type_option(device_type: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Final
 
-from nasadvisor.domain.health.sweep import DiskAnswer, Outcome, SelfTest, SweepReport
+from nasadvisor.domain.health.sweep import DiskAnswer, SelfTest, SweepOutcome, SweepReport
 from nasadvisor.domain.storage.inventory import Disk, Inventory
 from nasadvisor.host.adapters.smartctl import ask, ask_id_ctrl, ask_ocp, start_self_test
 from nasadvisor.host.errors import DiskUnknown, ToolMissing
@@ -85,7 +85,7 @@ def _sweep(machine: Machine, hand_over: HandOver) -> SweepReport:
     inventory = read_inventory(machine)
     disks = asked_disks(inventory)
     started_at = machine.clock().isoformat(timespec="seconds")
-    counts = dict.fromkeys(Outcome, 0)
+    counts = dict.fromkeys(SweepOutcome, 0)
     part: list[DiskAnswer] = []
     with ThreadPoolExecutor(max(1, min(AT_A_TIME, len(disks))), thread_name_prefix="smart") as pool:
         asked = [pool.submit(_ask, machine, disk) for disk in disks]
@@ -107,17 +107,17 @@ def _sweep(machine: Machine, hand_over: HandOver) -> SweepReport:
         started_at=started_at,
         ended_at=machine.clock().isoformat(timespec="seconds"),
         disk_keys=tuple(disk.key for disk in disks),
-        read=counts[Outcome.READ],
-        asleep=counts[Outcome.ASLEEP],
-        unsupported=counts[Outcome.UNSUPPORTED],
-        failed=counts[Outcome.FAILED],
+        read=counts[SweepOutcome.READ],
+        asleep=counts[SweepOutcome.ASLEEP],
+        unsupported=counts[SweepOutcome.UNSUPPORTED],
+        failed=counts[SweepOutcome.FAILED],
     )
 
 
 def _ask(machine: Machine, disk: Disk) -> DiskAnswer:
     began = time.monotonic()
     reply = ask(machine.runner, disk)
-    is_read = reply.outcome is Outcome.READ
+    is_read = reply.outcome is SweepOutcome.READ
     id_ctrl = ask_id_ctrl(machine.runner, disk) if is_read else ""
     ocp = ask_ocp(machine.runner, disk) if is_read else ""
     return DiskAnswer(

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from zlib import crc32
 
-from nasadvisor.domain.health.sweep import DiskAnswer, Outcome, SelfTest, SweepReport
+from nasadvisor.domain.health.sweep import DiskAnswer, SelfTest, SweepOutcome, SweepReport
 from nasadvisor.domain.storage.inventory import Bus, Disk, Inventory
 from nasadvisor.host.health.sweep import HandOver, HealthServices, asked_disks
 from nasadvisor.stored.documents import pack
@@ -39,7 +39,7 @@ def simulated_answer(disk: Disk, at: datetime, days_ago: float = 0) -> DiskAnswe
         disk_key=disk.key,
         identity=disk.identity,
         taken_at=taken_at.isoformat(timespec="seconds"),
-        outcome=Outcome.READ,
+        outcome=SweepOutcome.READ,
         exit_status=0,
         device_type="",
         seconds=0.4,

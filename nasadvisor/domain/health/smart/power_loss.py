@@ -46,7 +46,7 @@ class Protection(StrEnum):
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ProtectionEvidence:
     """One observation about power-loss protection."""
 
     source: str
@@ -60,33 +60,33 @@ class PowerLossProtection:
 
     protection: Protection
     failed: bool
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[ProtectionEvidence, ...]
 
 
-def power_loss_evidence(report: SmartReport) -> tuple[Evidence, ...]:
+def power_loss_evidence(report: SmartReport) -> tuple[ProtectionEvidence, ...]:
     """What this report proves."""
     return tuple(_evidence(report))
 
 
-def ocp_evidence(log: OcpLog) -> tuple[Evidence, ...]:
+def ocp_evidence(log: OcpLog) -> tuple[ProtectionEvidence, ...]:
     """What the OCP log proves: capacitors whose health it reports are there."""
     if log.capacitor_health is None:
         return ()
     source = f"capacitor health {log.capacitor_health} % in the OCP log"
-    return (Evidence(source, Protection.CONFIRMED, log.capacitor_health == 0),)
+    return (ProtectionEvidence(source, Protection.CONFIRMED, log.capacitor_health == 0),)
 
 
-def id_ctrl_evidence(document: object) -> tuple[Evidence, ...]:
+def id_ctrl_evidence(document: object) -> tuple[ProtectionEvidence, ...]:
     """What `nvme id-ctrl -o json` hints at: bit 0 of VWC says that a volatile write cache is present (NVMe 1.4)."""
     cache = whole(at(document, "vwc"), 0, 255)
     if cache is None:
         return ()
     if cache & VOLATILE_CACHE_BIT:
-        return (Evidence("NVMe controller: volatile write cache present", Protection.UNLIKELY),)
-    return (Evidence("NVMe controller: no volatile write cache", Protection.LIKELY),)
+        return (ProtectionEvidence("NVMe controller: volatile write cache present", Protection.UNLIKELY),)
+    return (ProtectionEvidence("NVMe controller: no volatile write cache", Protection.LIKELY),)
 
 
-def weigh(evidence: Iterable[Evidence]) -> PowerLossProtection:
+def weigh(evidence: Iterable[ProtectionEvidence]) -> PowerLossProtection:
     """The strongest evidence decides; without any, nothing is known."""
     found = tuple(evidence)
     said = {one.says for one in found}
@@ -94,14 +94,14 @@ def weigh(evidence: Iterable[Evidence]) -> PowerLossProtection:
     return PowerLossProtection(strongest, any(one.failed for one in found), found)
 
 
-def _evidence(report: SmartReport) -> Iterator[Evidence]:
+def _evidence(report: SmartReport) -> Iterator[ProtectionEvidence]:
     for attribute in report.attributes:
         if attribute.name in CAPACITOR_NAMES:
             source = f"capacitor self-test in {attribute.name} (attribute {attribute.number})"
-            yield Evidence(source, Protection.CONFIRMED, _failed(attribute))
+            yield ProtectionEvidence(source, Protection.CONFIRMED, _failed(attribute))
     warning = report.nvme.critical_warning if report.nvme else None
     if warning is not None and warning & BACKUP_FAILED_BIT:
-        yield Evidence("NVMe warning: volatile memory backup failed", Protection.CONFIRMED, failed=True)
+        yield ProtectionEvidence("NVMe warning: volatile memory backup failed", Protection.CONFIRMED, failed=True)
 
 
 def _failed(attribute: Attribute) -> bool:

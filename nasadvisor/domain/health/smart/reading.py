@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from nasadvisor.domain.health.smart.conflicts import conflicts
-from nasadvisor.domain.health.smart.power_loss import Evidence, power_loss_evidence
+from nasadvisor.domain.health.smart.power_loss import ProtectionEvidence, power_loss_evidence
 from nasadvisor.domain.health.smart.report import Protocol, SmartReport, read_report
 from nasadvisor.domain.health.smart.values import LARGEST
 from nasadvisor.domain.health.smart.wear import WearIndicator, wear_indicators
@@ -80,7 +80,7 @@ class SelfTests:
 
 
 @dataclass(frozen=True)
-class Reading:
+class SmartReading:
     """One reading, decoded. Unknown is None, never zero.
 
     `percent_used` is the most trusted wear indicator and `bytes_written` the best counter; all of them are kept
@@ -105,17 +105,17 @@ class Reading:
     warnings: tuple[str, ...]
     exit_bits: tuple[str, ...]
     self_tests: SelfTests
-    power_loss: tuple[Evidence, ...]
+    power_loss: tuple[ProtectionEvidence, ...]
     findings: tuple[Finding, ...]
 
 
-def decode(document: object) -> Reading:
+def decode(document: object) -> SmartReading:
     """Read one `smartctl -x -j` document, or anything else that was meant to be one. Never raises."""
     report = read_report(document)
     solid = _solid_state(report)
     indicators = wear_indicators(report) if solid is not False else ()
     counters = byte_counters(report)
-    return Reading(
+    return SmartReading(
         identity=Identity(
             report.protocol, report.model, report.family, report.firmware, report.serial, report.capacity_bytes, solid
         ),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from nasadvisor.domain.health.smart.reading import Reading
+from nasadvisor.domain.health.smart.reading import SmartReading
 from nasadvisor.domain.health.smart.wear import Trust, WearIndicator
 from nasadvisor.domain.health.smart.written import WRAP_BYTES
 
@@ -31,7 +31,7 @@ class Snapshot:
     """One reading at a time. `hours` are on any steady clock of hours; power-on hours are the usual one."""
 
     hours: float
-    reading: Reading
+    reading: SmartReading
 
 
 @dataclass(frozen=True)
@@ -127,13 +127,13 @@ def _differ(one: Snapshot, other: Snapshot) -> bool:
     return any(before and after and before != after for before, after in names)
 
 
-def _percent(reading: Reading, shown: WearIndicator | None) -> float | None:
+def _percent(reading: SmartReading, shown: WearIndicator | None) -> float | None:
     if shown is None:
         return None
     return next((one.percent_used for one in reading.indicators if one.code == shown.code), None)
 
 
-def _finer(newest: Reading) -> str | None:
+def _finer(newest: SmartReading) -> str | None:
     """An indicator that shows fractions of the percent shown first, or None."""
     if not newest.indicators:
         return None
@@ -146,7 +146,7 @@ def _finer(newest: Reading) -> str | None:
     return next(close, None)
 
 
-def _exact(reading: Reading, shown: WearIndicator | None, finer: str | None) -> float | None:
+def _exact(reading: SmartReading, shown: WearIndicator | None, finer: str | None) -> float | None:
     percent = _percent(reading, shown)
     exact = next((one.percent_used for one in reading.indicators if one.code == finer), None)
     if percent is None or exact is None or not 0 <= exact - percent < 1:

@@ -16,7 +16,7 @@ from nasadvisor.console.fleet.roles import UserRole
 from nasadvisor.console.health.alert_models import AlertEvent, StoredAlert
 from nasadvisor.console.health.watch import watch
 from nasadvisor.domain.change.trial import DAY_S
-from nasadvisor.domain.evidence.comparison import Comparison, Figures, Outcome
+from nasadvisor.domain.evidence.comparison import Comparison, Difference, Figures
 from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import to_document
 from tests.simulated_host import SimulatedHost, simulated_host
@@ -188,14 +188,14 @@ def test_the_verdict_tells_the_figures() -> None:
     before = Figures(600, 61, 1e6, 16e6, 1, 1, 1, 1, 1, 1)
     after = Figures(600, 185, 3e6, 5e6, 1, 1, 1, 1, 1, 1)
 
-    def said(outcome: Outcome) -> str:
+    def said(outcome: Difference) -> str:
         return str(verdict_of(_report(Comparison(outcome, before, after, (1,), (9, 9), 0.001))))
 
-    assert "It helped" in said(Outcome.FASTER)
-    assert "synchronous commits 61/s → 185/s, a commit 16 ms → 5.0 ms" in said(Outcome.FASTER)
-    assert "It did harm" in said(Outcome.SLOWER)
-    assert "no difference" in said(Outcome.NO_DIFFERENCE)
-    assert said(Outcome.TOO_EARLY) == said(Outcome.OTHER_HOURS) == str(verdict_of(None)) == str(NOT_SEEN)
+    assert "It helped" in said(Difference.FASTER)
+    assert "synchronous commits 61/s → 185/s, a commit 16 ms → 5.0 ms" in said(Difference.FASTER)
+    assert "It did harm" in said(Difference.SLOWER)
+    assert "no difference" in said(Difference.NO_DIFFERENCE)
+    assert said(Difference.TOO_EARLY) == said(Difference.OTHER_HOURS) == str(verdict_of(None)) == str(NOT_SEEN)
 
 
 def test_a_verdict_stays_as_it_was_first(host: SimulatedHost, trial: StoredRun) -> None:

@@ -14,7 +14,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
 from nasadvisor.domain.evidence.measuring.probing import ProbeResult
-from nasadvisor.domain.health.smart.power_loss import Evidence, Protection
+from nasadvisor.domain.health.smart.power_loss import Protection, ProtectionEvidence
 from nasadvisor.domain.health.smart.reading import decode
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
@@ -49,7 +49,7 @@ def store(found: Measurement) -> None:
     records.store_measurement("nas", to_document(found))
 
 
-def tell_health(evidence: tuple[Evidence, ...]) -> None:
+def tell_health(evidence: tuple[ProtectionEvidence, ...]) -> None:
     """The tested SSD has told how it is."""
     reading = to_document(replace(decode(nvme(units=3)), power_loss=evidence))
     read = {"read_at": timezone.now(), "percent_used": 7.0, "bytes_written": 12_300_000_000_000}
@@ -193,7 +193,7 @@ def test_beside_a_tested_ssd_stand_its_power_loss_protection_and_its_wear(operat
     load()
     store(measured(str(uuid4()), 80, 5, had_log=False))
     assert "Its health was not read yet" in page(operator, URL)
-    likely = (Evidence("NVMe controller: no volatile write cache", Protection.LIKELY),)
+    likely = (ProtectionEvidence("NVMe controller: no volatile write cache", Protection.LIKELY),)
     tell_health(likely)
     text = page(operator, URL)
     assert "Likely" in text

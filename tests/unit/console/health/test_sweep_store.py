@@ -19,7 +19,7 @@ from nasadvisor.console.health.forecasts import (
 )
 from nasadvisor.console.health.models import NodeHealth, RawAnswer, Reading, SelfTestResult, StoredDisk
 from nasadvisor.console.health.schedules import create_schedules
-from nasadvisor.domain.health.sweep import Answers, DiskAnswer, Outcome, SweepReport
+from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepOutcome, SweepReport
 from nasadvisor.domain.health.wear.forecast import LONGEST_DAYS, forecast
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Disk
@@ -98,7 +98,7 @@ def test_a_shelf_that_two_nodes_see_stays_with_the_first() -> None:
 
 def test_a_sleeping_disk_keeps_what_it_said_before() -> None:
     store(saying(days_ago=1, percentage_used=12))
-    disk = store(replace(saying(), outcome=Outcome.ASLEEP, smartctl=""))
+    disk = store(replace(saying(), outcome=SweepOutcome.ASLEEP, smartctl=""))
     assert (disk.outcome, disk.percent_used, disk.readings.count()) == ("asleep", 12, 1)
 
 

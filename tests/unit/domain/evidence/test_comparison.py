@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.evidence.comparison import Comparison, Outcome, compare, rank_test
+from nasadvisor.domain.evidence.comparison import Comparison, Difference, compare, rank_test
 from nasadvisor.domain.evidence.histogram import EMPTY, Histogram
 from nasadvisor.domain.evidence.samples import Sample, VdevActivity
 from tests.unit.domain.evidence.pools import LEAVES, LOG_LEAF, async_writers, facts, sync_writers
@@ -37,7 +37,7 @@ def compared(before: list[Sample], after: list[Sample]) -> Comparison:
 
 def test_a_log_that_takes_over_is_faster() -> None:
     found = compared(day(23, 0), day(16, 144, "3"))
-    assert found.outcome is Outcome.FASTER
+    assert found.outcome is Difference.FASTER
     assert found.before
     assert found.after
     assert found.before.write_p50_ns > 20 * found.after.write_p50_ns
@@ -46,20 +46,20 @@ def test_a_log_that_takes_over_is_faster() -> None:
 
 def test_a_log_that_was_taken_back_since_is_still_found_in_the_samples() -> None:
     without = compare(day(23, 0), day(16, 144, "3"), facts(*LEAVES), BLOCK, lambda at: at // 3600 % 24)
-    assert without.outcome is Outcome.FASTER
+    assert without.outcome is Difference.FASTER
 
 
 def test_the_same_twice_is_no_difference() -> None:
-    assert compared(day(23, 0), day(23, 144)).outcome is Outcome.NO_DIFFERENCE
+    assert compared(day(23, 0), day(23, 144)).outcome is Difference.NO_DIFFERENCE
 
 
 def test_slower_is_said_too() -> None:
-    assert compared(day(16, 0), day(23, 144)).outcome is Outcome.SLOWER
+    assert compared(day(16, 0), day(23, 144)).outcome is Difference.SLOWER
 
 
 def test_other_hours_of_the_day_are_not_compared() -> None:
     found = compared(day(23, 0, hours=6), day(16, 12 * 6, "3", hours=6))
-    assert found.outcome is Outcome.OTHER_HOURS
+    assert found.outcome is Difference.OTHER_HOURS
     assert found.probability == 1
 
 
@@ -68,18 +68,18 @@ def test_a_slow_night_does_not_make_the_day_look_faster() -> None:
     before = [block(number, 25 if number // 6 % 24 < 8 else 22) for number in range(144)]
     after = [block(144 + number, 22) for number in range(144) if 8 <= number // 6 < 20]
     found = compared(before, after)
-    assert found.outcome is Outcome.NO_DIFFERENCE
+    assert found.outcome is Difference.NO_DIFFERENCE
     assert found.hours == tuple(range(8, 20))
 
 
 def test_half_an_hour_is_too_early() -> None:
-    assert compared(day(23, 0), day(16, 144, "3")[:3]).outcome is Outcome.TOO_EARLY
+    assert compared(day(23, 0), day(16, 144, "3")[:3]).outcome is Difference.TOO_EARLY
 
 
 def test_times_without_synchronous_writes_do_not_count() -> None:
     quiet = [replace(async_writers(BLOCK), at=(number + 1) * BLOCK) for number in range(144)]
     found = compared(quiet, quiet)
-    assert (found.outcome, found.before) == (Outcome.TOO_EARLY, None)
+    assert (found.outcome, found.before) == (Difference.TOO_EARLY, None)
 
 
 def test_chance_alone_is_seldom_taken_for_a_difference() -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nasadvisor.domain.health.sweep import ExitBit, Outcome, SelfTest, exit_words
+from nasadvisor.domain.health.sweep import ExitBit, SelfTest, SweepOutcome, exit_words
 from nasadvisor.domain.storage.inventory import Bus, Disk
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.adapters.process import Output, Tool
@@ -34,49 +34,49 @@ def said(code: int, *messages: str) -> Output:
 def test_the_type_is_named_where_it_is_known_so_that_no_disk_wakes_up(bus: Bus, device_type: str) -> None:
     runner = FakeRunner({call(bus, device_type): ANSWER})
     reply = ask(runner, disk(bus))
-    assert (reply.outcome, reply.device_type, reply.text) == (Outcome.READ, device_type, ANSWER)
+    assert (reply.outcome, reply.device_type, reply.text) == (SweepOutcome.READ, device_type, ANSWER)
     assert not any(command.mutates for command in runner.ran)
 
 
 def test_a_sleeping_disk_is_left_asleep_and_is_no_failure() -> None:
     runner = FakeRunner({call(Bus.SATA, "sat"): Output("{}", "", 127, 0.1)})
-    assert ask(runner, disk(Bus.SATA)).outcome is Outcome.ASLEEP
+    assert ask(runner, disk(Bus.SATA)).outcome is SweepOutcome.ASLEEP
     assert len(runner.ran) == 1
 
 
 def test_a_disk_that_warns_of_itself_has_answered() -> None:
     code = ExitBit.DISK_FAILING | ExitBit.ERROR_LOG | ExitBit.COMMAND_FAILED
     reply = ask(FakeRunner({call(Bus.SATA, "sat"): Output(ANSWER, "", int(code), 0.1)}), disk(Bus.SATA))
-    assert (reply.outcome, reply.exit_status) == (Outcome.READ, code)
+    assert (reply.outcome, reply.exit_status) == (SweepOutcome.READ, code)
 
 
 def test_another_type_is_tried_where_the_first_does_not_open_the_disk() -> None:
     runner = FakeRunner({call(Bus.SATA, "sat"): said(2, "open failed"), call(Bus.SATA): ANSWER})
-    assert ask(runner, disk(Bus.SATA)).outcome is Outcome.READ
+    assert ask(runner, disk(Bus.SATA)).outcome is SweepOutcome.READ
 
 
 def test_a_bridge_that_nobody_knows_is_asked_in_the_common_way() -> None:
     unknown = said(1, "Unknown USB bridge [0x1234:0x5678 (0x100)]", "Please specify device type with the -d option.")
     runner = FakeRunner({call(Bus.USB): unknown, call(Bus.USB, "sat"): ANSWER})
     reply = ask(runner, disk(Bus.USB))
-    assert (reply.outcome, reply.device_type) == (Outcome.READ, "sat")
+    assert (reply.outcome, reply.device_type) == (SweepOutcome.READ, "sat")
 
 
 def test_a_stick_without_health_is_no_failure() -> None:
     runner = FakeRunner({call(Bus.USB): said(1, "Unknown USB bridge"), call(Bus.USB, "sat"): said(2, "no ATA")})
-    assert ask(runner, disk(Bus.USB)).outcome is Outcome.UNSUPPORTED
+    assert ask(runner, disk(Bus.USB)).outcome is SweepOutcome.UNSUPPORTED
 
 
 def test_a_disk_behind_a_raid_controller_hides_itself() -> None:
     hidden = said(2, "DELL or MegaRaid controller, please try adding '-d megaraid,N'")
     runner = FakeRunner({call(Bus.SAS, "scsi"): hidden, call(Bus.SAS): hidden})
-    assert ask(runner, disk(Bus.SAS)).outcome is Outcome.UNSUPPORTED
+    assert ask(runner, disk(Bus.SAS)).outcome is SweepOutcome.UNSUPPORTED
 
 
 def test_a_disk_that_should_answer_and_does_not_has_failed() -> None:
     runner = FakeRunner({call(Bus.SATA, "sat"): said(2, "open: I/O error"), call(Bus.SATA): said(2, "open: I/O error")})
     reply = ask(runner, disk(Bus.SATA))
-    assert reply.outcome is Outcome.FAILED
+    assert reply.outcome is SweepOutcome.FAILED
     assert str(reply.problem) == "smartctl said “open: I/O error”."
 
 
@@ -84,19 +84,19 @@ def test_a_disk_that_hangs_is_asked_once() -> None:
     hangs = CommandTimedOut("smartctl", 60, mutates=False, still_running=True)
     runner = FakeRunner({call(Bus.NVME, "nvme"): hangs})
     reply = ask(runner, disk(Bus.NVME))
-    assert reply.outcome is Outcome.FAILED
+    assert reply.outcome is SweepOutcome.FAILED
     assert "did not finish within 60 s" in str(reply.problem)
 
 
 @pytest.mark.parametrize("text", ["", "null", "[]", "{broken", "[" * 100_000])
 def test_what_cannot_be_read_has_failed(text: str) -> None:
     runner = FakeRunner({call(Bus.SATA, "sat"): text, call(Bus.SATA): text})
-    assert ask(runner, disk(Bus.SATA)).outcome is Outcome.FAILED
+    assert ask(runner, disk(Bus.SATA)).outcome is SweepOutcome.FAILED
 
 
 def test_a_virtual_disk_is_not_asked() -> None:
     runner = FakeRunner()
-    assert ask(runner, disk(Bus.VIRTIO)).outcome is Outcome.UNSUPPORTED
+    assert ask(runner, disk(Bus.VIRTIO)).outcome is SweepOutcome.UNSUPPORTED
     assert runner.ran == []
 
 

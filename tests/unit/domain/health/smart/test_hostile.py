@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nasadvisor.domain.health.smart.reading import Reading, decode
+from nasadvisor.domain.health.smart.reading import SmartReading, decode
 from nasadvisor.domain.health.wear.forecast import forecast
 from nasadvisor.domain.health.wear.history import Snapshot, history_of
 from nasadvisor.stored.documents import from_document, to_document
@@ -62,14 +62,14 @@ def mutated(draw: st.DrawFn) -> Any:
 @given(JSON)
 def test_anything_at_all_decodes(document: Any) -> None:
     reading = decode(document)
-    assert from_document(Reading, to_document(reading)) == reading
+    assert from_document(SmartReading, to_document(reading)) == reading
 
 
 @settings(max_examples=500)
 @given(mutated())
 def test_a_mutated_document_decodes_to_a_document(document: Any) -> None:
     reading = decode(document)
-    assert from_document(Reading, json.loads(json.dumps(to_document(reading)))) == reading
+    assert from_document(SmartReading, json.loads(json.dumps(to_document(reading)))) == reading
 
 
 @settings(max_examples=300)

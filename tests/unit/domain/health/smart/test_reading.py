@@ -9,12 +9,12 @@ from nasadvisor.domain.health.smart.power_loss import (
     ocp_evidence,
     weigh,
 )
-from nasadvisor.domain.health.smart.reading import Reading, decode
+from nasadvisor.domain.health.smart.reading import SmartReading, decode
 from nasadvisor.stored.documents import from_document, to_document
 from tests.unit.domain.health.smart.drives import GB, Row, nvme, sas, sata
 
 
-def codes(reading: Reading) -> list[str]:
+def codes(reading: SmartReading) -> list[str]:
     return [finding.code for finding in reading.findings]
 
 
@@ -167,4 +167,4 @@ def test_a_drive_without_a_maker_is_unverified() -> None:
 def test_a_reading_is_a_document() -> None:
     for document in (nvme(), sas(), sata((202, "Percent_Lifetime_Remain", 30, 70), page7=9, sectors=10**9), None):
         reading = decode(document)
-        assert from_document(Reading, to_document(reading)) == reading
+        assert from_document(SmartReading, to_document(reading)) == reading
