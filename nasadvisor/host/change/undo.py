@@ -12,9 +12,6 @@ from typing import Final
 from nasadvisor.domain.change import refusals as no
 from nasadvisor.domain.change.actions import (
     Action,
-    AddCache,
-    AddLog,
-    AttachLog,
     CreateSlice,
     CreateTable,
     DeleteSlice,
@@ -102,7 +99,8 @@ def undo_actions(plan: Plan, book: Logbook, inventory: Inventory) -> tuple[UndoA
     What the host shows of a step comes before what was recorded of it: a log that was a mirror for a time, or of which
     a side was replaced, has another guid afterwards (vdev_remove_parent() in module/zfs/vdev.c). Of a step without a
     record only the host can tell, and it is asked of each: a journal may have lost its last records.
-    A table or slice that was begun is always taken back: half of it may be there.
+    A table or slice that was begun is always taken back: half of it may be there. A vdev step that never got through
+    has no guids, and so nothing to remove.
     """
     outcomes = {
         record.step: record.outcome for record in book.records if isinstance(record, Done) and record.goal.is_forwards
@@ -115,7 +113,7 @@ def undo_actions(plan: Plan, book: Logbook, inventory: Inventory) -> tuple[UndoA
         if not (shown or _has_begun(step, action, inventory)):
             continue
         outcome = shown or outcomes.get(step.number) or Outcome()
-        actions.extend(undo_of(action, outcome) if _can_derive(outcome, action) else ())
+        actions.extend(undo_of(action, outcome))
     return tuple(actions)
 
 
@@ -128,11 +126,6 @@ def _has_begun(step: Step, action: Action, inventory: Inventory) -> bool:
     if isinstance(action, CreateTable):
         return any(disk.table_uuid == action.table_uuid for disk in inventory.disks)
     return False
-
-
-def _can_derive(outcome: Outcome, action: Action) -> bool:
-    """A vdev step that never got through has no guids, and so nothing to remove."""
-    return bool(outcome.vdev_guids) or not isinstance(action, AddLog | AddCache | AttachLog)
 
 
 def _resting(state: RunState) -> RunState:

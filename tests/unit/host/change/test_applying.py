@@ -14,6 +14,7 @@ from nasadvisor.domain.change.runs import CommandRan, Done, Ended, Goal, Intent,
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory
 from nasadvisor.domain.units import GIB
+from nasadvisor.host.change.apply import against
 from nasadvisor.host.change.runs import apply_plan, finish_run
 from tests.unit.host.change.conftest import Bench, Killed, killer
 from tests.unit.host.change.eventful import GONE, LOG, Host, cut_to, host_of, records, told, vetoes
@@ -123,6 +124,23 @@ def test_every_look_before_the_first_write_is_at_the_host_as_it_was_read(made: B
     before = host_of(made).state
     apply_plan(made.host, plan, "root", made.watch)
     assert host_of(made).looked[:2] == [(plan.actions[0], before, None), (plan.actions[1], before, None)]
+
+
+def test_what_speaks_against_a_plan_is_said_of_the_pool_as_it_is_now(made: Bench) -> None:
+    plan, now = made.plan(LOG), home_server()
+    assert against(plan, now) == ()
+    assert against(plan, replace(now, pools=())) == (no.NoPool(TANK),)
+    renamed = with_pool(now, name="other")
+    pool = renamed.pool(TANK)
+    assert pool
+    assert against(plan, renamed) == (no.PoolRenamed(pool, "tank"),)
+    sick = with_pool(now, checkpoint="1G")
+    pool = sick.pool(TANK)
+    assert pool
+    assert against(plan, sick) == (no.PoolHasCheckpoint(pool),)
+    grown = with_pool(now, caches=(replace(pool.data[0], guid="77"),))
+    assert against(plan, grown) == (no.PlanOutdated("tank"),)
+    assert against(replace(plan, actions=plan.actions[:-1]), now) == (no.PlanForeign(),)
 
 
 FORBIDDEN = no.NoPool("platform")

@@ -19,7 +19,7 @@ from nasadvisor.domain.change.actions import (
 from nasadvisor.domain.change.commands import commands
 from nasadvisor.domain.change.looks import EXPORTED, SliceLabel
 from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRequest, make_plan
-from nasadvisor.domain.change.runs import Continued, Done, Goal, RunState, Skipped, StepState
+from nasadvisor.domain.change.runs import Continued, Done, Goal, Run, RunState, Skipped, StepState
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.undo import Outcome, undo_of
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory
@@ -48,6 +48,20 @@ def applied(bench: Bench, wish: PlanRequest = LOG) -> Plan:
     host_of(bench).did.clear()
     host_of(bench).looked.clear()
     return plan
+
+
+def attached(bench: Bench) -> Run:
+    """A further run that made the log of the first one a mirror."""
+    applied(bench)
+    pool = host_of(bench).state.pool(TANK)
+    assert pool
+    wish = PlanRequest(TANK, (NVME2,), attach_to=pool.logs[0].guid)
+    fresh = tuple(f"20000000-0000-4000-8000-{number:012d}" for number in range(20))
+    plan = make_plan(wish, bench.executor.inventory(), PlanIds("run-2", "2026-08-25T20:00:00+00:00", fresh))
+    assert isinstance(plan, Plan)
+    run = apply_plan(bench.host, plan, "root", bench.watch)
+    host_of(bench).did.clear()
+    return run
 
 
 def continued(bench: Bench) -> Continued:
@@ -268,6 +282,42 @@ def test_a_table_that_is_only_begun_is_always_taken_back(made: Bench) -> None:
         apply_plan(made.host, made.plan(LOG), "root", killer(2))
     run = undo_run(made.host, "run-1", "anna", made.watch)
     assert (run.state, steps_back(made)) == (RunState.UNDONE, ["restore-table"])
+
+
+def test_a_pool_that_was_renamed_is_undone_under_its_new_name(made: Bench) -> None:
+    applied(made)
+    host_of(made).state = with_pool(host_of(made).state, name="other")
+    assert undo_run(made.host, "run-1", "anna", made.watch).state is RunState.UNDONE
+    removal = continued(made).undo[0]
+    assert isinstance(removal, RemoveVdev)
+    assert removal.pool_name == "other"
+
+
+def test_a_mirror_that_lost_a_side_is_removed_by_the_guid_that_it_has_now(made: Bench) -> None:
+    """OpenZFS then gives the log the guid of the side that is left, or a new one."""
+    applied(made, MIRROR)
+    pool = host_of(made).state.pool(TANK)
+    assert pool
+    alone = replace(pool.logs[0].children[0], guid="555")
+    host_of(made).state = with_pool(host_of(made).state, logs=(alone,))
+    undo_run(made.host, "run-1", "anna", made.watch)
+    removal = continued(made).undo[0]
+    assert isinstance(removal, RemoveVdev)
+    assert removal.vdev_guid == "555"
+    assert host_of(made).did[0] == removal
+
+
+def test_a_side_is_detached_by_the_guid_that_it_has_now(made: Bench) -> None:
+    run = attached(made)
+    pool = host_of(made).state.pool(TANK)
+    assert pool
+    first, second = pool.logs[0].children
+    mirror = replace(pool.logs[0], children=(first, replace(second, guid="555")))
+    host_of(made).state = with_pool(host_of(made).state, logs=(mirror,))
+    assert undo_run(made.host, run.id, "anna", made.watch).state is RunState.UNDONE
+    detach = host_of(made).did[0]
+    assert isinstance(detach, DetachLog)
+    assert detach.vdev_guid == "555"
 
 
 def test_a_log_that_was_begun_and_never_got_through_has_nothing_to_remove(made: Bench) -> None:
@@ -571,19 +621,11 @@ def test_the_last_look_is_at_each_table_on_the_host_as_it_is_then(made: Bench) -
 
 
 def test_a_side_that_was_attached_is_detached_and_its_slice_deleted(made: Bench) -> None:
-    applied(made)
-    pool = host_of(made).state.pool(TANK)
-    assert pool
-    wish = PlanRequest(TANK, (NVME2,), attach_to=pool.logs[0].guid)
-    fresh = tuple(f"20000000-0000-4000-8000-{number:012d}" for number in range(20))
-    plan = make_plan(wish, made.executor.inventory(), PlanIds("run-2", "2026-08-25T20:00:00+00:00", fresh))
-    assert isinstance(plan, Plan)
-    apply_plan(made.host, plan, "root", made.watch)
-    host_of(made).did.clear()
+    run = attached(made)
     host_of(made).fails = {DetachLog}
-    run = undo_run(made.host, "run-2", "anna", made.watch)
-    assert run.state is RunState.ATTENTION
-    assert [step.state for step in run.undo_steps] == [StepState.FAILED, StepState.PENDING, StepState.PENDING]
+    failed = undo_run(made.host, run.id, "anna", made.watch)
+    assert failed.state is RunState.ATTENTION
+    assert [step.state for step in failed.undo_steps] == [StepState.FAILED, StepState.PENDING, StepState.PENDING]
     host_of(made).fails = set()
-    assert undo_run(made.host, "run-2", "anna", made.watch).state is RunState.UNDONE
+    assert undo_run(made.host, run.id, "anna", made.watch).state is RunState.UNDONE
     assert [type(step) for step in host_of(made).did] == [DetachLog, DeleteSlice, RestoreTable]
