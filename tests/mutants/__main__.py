@@ -89,13 +89,13 @@ def prepare(module: str, work: Path) -> None:
 
 def print_table(outcomes: list[Outcome], listed: Counter[Change]) -> None:
     """Module, mutants, killed, survived, of these listed as equivalent, and the score without those."""
-    print(f"\n{'module':24}{'mutants':>9}{'killed':>9}{'survived':>10}{'equivalent':>12}{'score':>9}")
+    print(f"\n{'module':36}{'mutants':>9}{'killed':>9}{'survived':>10}{'equivalent':>12}{'score':>9}")
     total = Outcome("all", sum(each.mutants for each in outcomes), sum((each.survivors for each in outcomes), ()))
     for each in (*outcomes, total) if len(outcomes) > 1 else outcomes:
         survived, explained = len(each.survivors), equivalent(each, listed)
         killed = each.mutants - survived
         share = 100 * killed / max(each.mutants - explained, 1)
-        print(f"{each.module:24}{each.mutants:9}{killed:9}{survived:10}{explained:12}{share:8.1f}%")
+        print(f"{each.module:36}{each.mutants:9}{killed:9}{survived:10}{explained:12}{share:8.1f}%")
 
 
 def equivalent(outcome: Outcome, listed: Counter[Change]) -> int:

@@ -33,7 +33,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/change/table_steps": ("tests/unit/domain/change/test_table_steps.py",),
     "domain/change/traces": ("tests/unit/domain/change/test_traces.py",),
     "domain/change/undo_skips": ("tests/unit/domain/change/test_undo_skips.py",),
-    "host/change/apply": ("tests/unit/host/change/test_applying.py", "tests/unit/host/change/test_gate_asks.py"),
+    "host/change/apply": ("tests/unit/host/change/test_applying.py",),
     "host/change/undo": ("tests/unit/host/change/test_undoing.py",),
     "host/change/executor": EXECUTOR,
     "host/change/gate": ("tests/unit/host/change/test_gate.py", "tests/unit/host/change/test_gate_asks.py"),

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from nasadvisor.domain.change import refusals as no
-from nasadvisor.domain.change.actions import AddLog, CreateTable
+from nasadvisor.domain.change.actions import AddLog, ClearSlice, CreateSlice, CreateTable, RewindTable
 from nasadvisor.domain.change.commands import commands
 from nasadvisor.domain.change.looks import Signature
-from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.change.plan import Plan, PlanRequest
 from nasadvisor.domain.change.runs import CommandRan, Done, Ended, Goal, Intent, RunState, StepState
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory
@@ -63,6 +63,16 @@ def test_a_step_that_a_rule_forbids_by_now_fails_with_the_reason_and_is_put_back
     assert failed.ended_at
     assert told(made)[:3] == [("Intent", Goal.APPLY, 0), ("Done", Goal.APPLY, 0), ("Failed", Goal.APPLY, 1)]
     assert not isinstance(failed.note, Refused)
+
+
+def test_a_step_whose_command_fails_says_why_and_is_put_back(made: Bench) -> None:
+    host_of(made).fails = {CreateSlice}
+    run = apply_plan(made.host, made.plan(LOG), "root", made.watch)
+    assert run.state is RunState.PUT_BACK
+    failed = run.steps[1]
+    assert (failed.state, failed.note) == (StepState.FAILED, GONE.statement)
+    assert failed.started_at < failed.ended_at
+    assert told(made)[2:4] == [("Intent", Goal.APPLY, 1), ("Failed", Goal.APPLY, 1)]
 
 
 def test_a_step_whose_effect_does_not_show_keeps_what_its_commands_answered(made: Bench) -> None:
@@ -192,6 +202,47 @@ def test_a_step_that_is_finished_is_recorded_as_done_and_not_as_found(made: Benc
     assert [(record.goal, record.step, record.found) for record in found] == [
         (Goal.FINISH, number, False) for number in range(3)
     ]
+
+
+def killed_after(bench: Bench, count: int) -> Plan:
+    """The machine died when so many records were durable; what happened on the host so far is forgotten."""
+    plan = bench.plan(LOG)
+    with pytest.raises(Killed):
+        apply_plan(bench.host, plan, "root", killer(count))
+    host_of(bench).did.clear()
+    host_of(bench).looked.clear()
+    return plan
+
+
+def test_a_slice_that_was_only_begun_is_made_again_after_its_table_is_rewound(made: Bench) -> None:
+    plan = killed_after(made, 5)
+    before = host_of(made).state
+    assert finish_run(made.host, "run-1", "anna", made.watch).state is RunState.APPLIED
+    rewind = RewindTable(NVME1, plan.slices[0].disk_path)
+    assert host_of(made).did == [rewind, *plan.actions[1:]]
+    step, inventory, own = host_of(made).looked[0]
+    assert (step, inventory) == (rewind, before)
+    assert own
+
+
+def test_a_log_that_was_only_begun_is_added_after_its_slice_is_cleared(made: Bench) -> None:
+    plan = killed_after(made, 8)
+    assert finish_run(made.host, "run-1", "anna", made.watch).state is RunState.APPLIED
+    assert host_of(made).did == [ClearSlice(plan.slices[0], "tank", TANK), plan.actions[2]]
+
+
+def test_a_step_that_was_not_begun_is_not_cleaned_up_after(made: Bench) -> None:
+    plan = killed_after(made, 4)
+    assert finish_run(made.host, "run-1", "anna", made.watch).state is RunState.APPLIED
+    assert host_of(made).did == list(plan.actions[1:])
+
+
+def test_a_cleaning_that_is_forbidden_leaves_the_run_interrupted_and_says_why(made: Bench) -> None:
+    plan = killed_after(made, 8)
+    host_of(made).found = {ClearSlice: Signature("ext4")}
+    run = finish_run(made.host, "run-1", "anna", made.watch)
+    held = no.SliceHeld(plan.slices[0], Hold(HoldKind.SIGNATURE, "ext4"))
+    assert (run.state, run.refusals, host_of(made).did) == (RunState.INTERRUPTED, (held,), [])
 
 
 def test_the_last_record_of_a_run_is_its_end(made: Bench) -> None:
