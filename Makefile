@@ -54,6 +54,10 @@ freeze: venv ## Keep today's stored forms in tests/golden, so that every later r
 codes: venv ## Write what `nasadvisor explain` and docs/codes.md say of each code, from the code
 	@$(BIN)/python -m tests.unit.explain.gather
 
+.PHONY: manual
+manual: venv ## Write the pages of the manual and the completion of shells, from the command line
+	@$(BIN)/python -m tests.unit.packaging.manual
+
 .PHONY: evidence
 evidence: test-tools ## Check the verdicts in the lab against what is measured (40 min); writes docs/evidence.md
 	@$(BIN)/python -m tests.evidence

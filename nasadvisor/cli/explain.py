@@ -10,8 +10,12 @@ from nasadvisor.explain.codes import Code, Meaning, codes, nearest
 from nasadvisor.stored.documents import to_document
 
 
+def _that_begin(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    return [code for code in codes() if code.startswith(incomplete)]
+
+
 @click.command()
-@click.argument("code", required=False)
+@click.argument("code", required=False, shell_complete=_that_begin)
 @json_option
 def explain(code: str | None, as_json: bool) -> None:
     """Say what a code means, such as too-small: what to do, and in which state the pool is. Without one, list all."""

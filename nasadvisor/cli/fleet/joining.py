@@ -56,10 +56,14 @@ def join(ctx: click.Context, console: Place, token: str, as_json: bool) -> None:
 
 
 @click.command()
+@json_option
 @click.pass_context
-def leave(ctx: click.Context) -> None:
+def leave(ctx: click.Context, as_json: bool) -> None:
     """Leave the console on another machine; this host's own console is used again."""
     if not leave_console(services_for(ctx).config().access_path):
         raise Refusal("This host has not joined a console on another machine. Nothing was changed.")
+    if as_json:
+        click.echo(json.dumps({"left": True}))
+        return
     click.echo("This host left its console. Remove it there under Settings as well. To be done, run:")
     click.echo(f"  {RESTART}")

@@ -15,6 +15,10 @@ fi
 "$packaging/build_app.sh" "$home/app" "$home/venv/bin/python"
 
 install -D -m 0755 "$packaging/nasadvisor" "$tree/usr/bin/nasadvisor"
+install -D -m 0644 --target-directory="$tree/usr/share/man/man1" "$packaging"/manual/*.1
+gzip -9 --no-name "$tree"/usr/share/man/man1/*.1
+install -D -m 0644 "$packaging/manual/nasadvisor.bash" "$tree/usr/share/bash-completion/completions/nasadvisor"
+install -D -m 0644 "$packaging/manual/nasadvisor.zsh" "$tree/usr/share/zsh/vendor-completions/_nasadvisor"
 install -m 0755 "$packaging/manage" "$home/manage"
 install -m 0644 "$packaging/redis.conf" "$home/redis.conf"
 # Debian's redis-server is this program under another name, in a package that starts a Redis of its own on a TCP port.

@@ -1,5 +1,6 @@
 """`nasadvisor join` and `leave`: what they say, and that nobody is asked without a token that is one."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,5 @@ def test_a_host_leaves_once(shell: Shell, asked: list[Place]) -> None:
     shell.run("join", "nas.example", TOKEN)
     assert shell.run("leave").exit_code == 0
     assert shell.run("leave").exit_code == 3
+    shell.run("join", "nas.example", TOKEN)
+    assert json.loads(shell.run("leave", "--json").stdout) == {"left": True}

@@ -1,0 +1,64 @@
+"""`make manual`: makes the pages of the manual and the completion of shells from the command line itself.
+
+They are kept in packaging/manual, so that building the package needs nothing for them; a test holds that they are
+up to date.
+"""
+
+from copy import copy
+from pathlib import Path
+from typing import Final, TypeVar
+
+import click
+from click.shell_completion import BashComplete, ShellComplete, ZshComplete
+from click_man.core import write_man_pages
+
+from nasadvisor import __version__
+from nasadvisor.cli.main import main as nasadvisor
+
+NAME: Final = "nasadvisor"
+KEPT: Final = Path(__file__).parents[3] / "packaging" / "manual"
+DATE: Final = "2025-01-01"
+"""Of the pages, as of all files in the package: the same source makes the same bytes."""
+
+C = TypeVar("C", bound=click.Command)
+
+COMPLETIONS: Final[dict[str, type[ShellComplete]]] = {"nasadvisor.bash": BashComplete, "nasadvisor.zsh": ZshComplete}
+
+
+def write_manual(directory: Path) -> None:
+    """Write all pages and completions into a directory that is there."""
+    write_man_pages(NAME, _shown(nasadvisor), version=__version__, target_dir=str(directory), date=DATE)
+    for name, kind in COMPLETIONS.items():
+        shell = kind(nasadvisor, {}, NAME, f"_{NAME.upper()}_COMPLETE")
+        (directory / name).write_text(f"{_completion(shell)}\n", encoding="utf-8")
+
+
+def _completion(shell: ShellComplete) -> str:
+    """What the shell reads; `BashComplete.source` would start bash to ask how old it is."""
+    return (shell.source_template % shell.source_vars()).strip()
+
+
+def _shown(group: click.Group) -> click.Group:
+    """The group without hidden commands, each with its first sentence in full instead of its first 45 characters."""
+    commands = {name: _with_first_sentence(command) for name, command in group.commands.items() if not command.hidden}
+    whole = click.Group(NAME, commands, help=group.help, params=group.params)
+    return _with_first_sentence(whole)
+
+
+def _with_first_sentence(command: C) -> C:
+    command = copy(command)  # the command line itself stays as it is
+    command.short_help = (command.help or "").split("\n\n")[0].replace("\n", " ").partition(". ")[0].rstrip(".")
+    return command
+
+
+def main() -> None:
+    """Write what is kept anew."""
+    KEPT.mkdir(exist_ok=True)
+    for path in KEPT.iterdir():
+        path.unlink()
+    write_manual(KEPT)
+    print(f"{len(list(KEPT.iterdir()))} files")
+
+
+if __name__ == "__main__":
+    main()
