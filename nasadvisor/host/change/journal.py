@@ -182,7 +182,7 @@ class Journal:
         try:
             run = fold(records, node)
         except ValueError as error:
-            raise JournalDamaged(self.path, AS_A_WHOLE, str(error).rstrip("."), records) from error
+            raise JournalDamaged(self.path, AS_A_WHOLE, str(error).removesuffix("."), records) from error
         if run.id != self.directory.name:
             raise JournalDamaged(self.path, AS_A_WHOLE, OF_ANOTHER_RUN, records)
         return records, run
@@ -309,8 +309,8 @@ def write_whole(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

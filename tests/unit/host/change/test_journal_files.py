@@ -259,6 +259,7 @@ def test_a_line_that_is_not_what_was_written_is_named_with_what_is_known(journal
     lines = journal.path.read_bytes().splitlines(keepends=True)
     journal.path.write_bytes(b"".join([lines[0], lines[2]]))
     assert damage(journal) == (in_line(2), NOT_VERIFIED, (START, LAST), what_is_known((START,)))
+    assert (in_line(2).code, str(in_line(2))) == ("in-line", "in line 2")
 
 
 def test_a_line_that_is_no_record_is_named_with_its_problem(journal: Journal) -> None:
@@ -343,6 +344,16 @@ def test_a_run_without_a_journal_is_named(journal: Journal, name: str) -> None:
     with pytest.raises(RunUnknown) as caught:
         open_journal(journal.directory.parent, name)
     assert caught.value.statement.values == {"run": name}
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../runs/{run}", "./{run}", "{run}/", "{root}/{run}"])
+def test_a_name_that_is_a_path_is_no_run_though_a_journal_stands_there(journal: Journal, name: str) -> None:
+    root = journal.directory.parent
+    journal.append(START)
+    for place in (root, root.parent):
+        (place / FILE_NAME).write_bytes(journal.path.read_bytes())
+    with pytest.raises(RunUnknown):
+        open_journal(root, name.format(run=PLAN.id, root=root))
 
 
 def test_a_run_whose_journal_was_never_named_is_unknown(journal: Journal) -> None:
