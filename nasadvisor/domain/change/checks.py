@@ -233,8 +233,8 @@ def _against_log(action: AddLog, inventory: Inventory) -> Iterator[Refused]:
         yield no.SizesDiffer(action.pool_name)
     disks = [inventory.disk(leg.disk_key) for leg in action.legs]
     yield from against_shared_disk(disks)
-    in_log = {_physical(disk) for top in pool.logs for disk in _disks_of(top, inventory)}
-    yield from (no.DiskInLog(disk, pool) for disk in disks if disk and _physical(disk) in in_log)
+    in_log = {physical(disk) for top in pool.logs for disk in _disks_of(top, inventory)}
+    yield from (no.DiskInLog(disk, pool) for disk in disks if disk and physical(disk) in in_log)
 
 
 def _against_cache(action: AddCache, inventory: Inventory) -> Iterator[Refused]:
@@ -308,12 +308,12 @@ def against_shared_disk(disks: list[Disk | None]) -> Iterator[Refused]:
     """Two legs on one physical disk."""
     seen: set[str] = set()
     for disk in filter(None, disks):
-        if _physical(disk) in seen:
+        if physical(disk) in seen:
             yield no.SameDisk(disk)
-        seen.add(_physical(disk))
+        seen.add(physical(disk))
 
 
-def _physical(disk: Disk) -> str:
+def physical(disk: Disk) -> str:
     """What two devices share that are one piece of hardware: the namespaces of an NVMe SSD have its serial."""
     return disk.identity.serial.strip().upper() or disk.key
 

@@ -252,7 +252,7 @@ def _lay_out(
     uuids = iter(ids.uuids)
     log_size = _log_size(request, inventory, pool)
     for disk in filter(None, map(inventory.disk, request.disks)):
-        room = _room(request, inventory.host, disk)
+        room = room_on(disk, inventory.host, request.reserve_percent)
         if request.attach_to and room.size_bytes < log_size:
             refusals.append(_leg_has_no_room(request, inventory.host, disk, log_size))
             continue
@@ -288,9 +288,9 @@ def _slices(request: PlanRequest, disk: Disk, room: Extent, log_size: int) -> tu
     return tuple(pieces)
 
 
-def _room(request: PlanRequest, host: Host, disk: Disk) -> Extent:
-    """The longest free extent, each of them less what reaches into the reserve at the end of the disk."""
-    reserve = max(disk.identity.size_bytes * request.reserve_percent // 100, host.tail_bytes)
+def room_on(disk: Disk, host: Host, reserve_percent: int) -> Extent:
+    """Where slices can go: the longest free extent, each less what reaches into the reserve at the end of the disk."""
+    reserve = max(disk.identity.size_bytes * reserve_percent // 100, host.tail_bytes)
     end = align_down(max(disk.usable_end_bytes - reserve, 0))
     extents = (extent.until(end) for extent in free_extents(disk))
     return max(extents, key=lambda extent: extent.size_bytes, default=Extent(0, 0))
@@ -306,8 +306,8 @@ def _log_size(request: PlanRequest, inventory: Inventory, pool: Pool) -> int:
 def _leg_has_no_room(request: PlanRequest, host: Host, disk: Disk, log_size: int) -> Refused:
     """Its size is not for choosing, so what is said is the largest reserve beside which it has room."""
     for percent in range(request.reserve_percent, -1, -1):
-        if _room(replace(request, reserve_percent=percent), host, disk).size_bytes >= log_size:
-            room = _room(request, host, disk).size_bytes
+        if room_on(disk, host, percent).size_bytes >= log_size:
+            room = room_on(disk, host, request.reserve_percent).size_bytes
             return LegHasNoRoom(disk, log_size, room, request.reserve_percent, percent)
     return LegTooLarge(disk, log_size)
 
