@@ -1,11 +1,294 @@
-"""What we would choose ourselves: which SSDs, of those that may be used at all."""
+"""What we would choose ourselves: which SSDs, for what and how large; and why nothing, or not the others.
 
-from nasadvisor.domain.change.checks import can_use_disk
-from nasadvisor.domain.statements import Allowed
-from nasadvisor.domain.storage.inventory import Bus, Disk
+`propose` is what the wizard ticks and what `nasadvisor plan --recommended` plans. Only what the evidence says helps is
+proposed, at the recommended size, and nothing that `make_plan` refuses or `warnings_for` warns of. The one exception is
+the second side of a single log: attaching it resilvers the pool, which is said with it and is better than no mirror.
+
+Evidence and health are rooms above this one, so what they say comes as plain values. An inventory does not tell to
+which controller or in which enclosure a disk is attached, so the sides of a mirror cannot be kept apart by that.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from nasadvisor.domain.change.cache_sizes import cache_bytes_each
+from nasadvisor.domain.change.checks import can_use_disk, physical
+from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, make_plan, room_on
+from nasadvisor.domain.change.targets import can_be_target
+from nasadvisor.domain.change.warnings import warnings_for, warnings_for_target
+from nasadvisor.domain.statements import Allowed, Level, Statement
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Bus, Disk, Inventory, Pool, Vdev
+from nasadvisor.domain.storage.log_legs import find_log_leg, log_mirror_of, new_leg_bytes
+
+USUAL_RESERVE_PERCENT: Final = 10
+"""Of each SSD, unless somebody says otherwise (see the warning "no-reserve")."""
+
+WORN_PERCENT: Final = 80
+"""[policy] From here on an SSD is not proposed: a log or a cache is to last for years, and alerts begin at 90 %."""
+
+MOST_CACHE_SSDS: Final = 2
+"""[policy] A cache of the recommended size is read fast enough from two; each further one only wears with it."""
+
+_PROTECTION_ORDER: Final = {"confirmed": 0, "likely": 1, "unlikely": 3}
+"""Power-loss protection, the surest first; what is not known stands between "likely" and "unlikely"."""
+
+_UNKNOWN_PROTECTION: Final = 2
+_UNKNOWN_WEAR: Final = float(WORN_PERCENT)
+_SAID_WITH_IT: Final = frozenset({"attach-resilvers"})
+
+_TRIAL_UUID: Final = "6e617361-6476-4973-8f72-{number:012d}"
+"""Identifiers of the plan by which a proposal is tried; that plan is thrown away."""
+
+
+@dataclass(frozen=True)
+class SsdHealth:
+    """How an SSD is: what speaks against it if anything does, its used endurance in percent, None where unknown, and
+    how sure its power-loss protection is ("confirmed", "likely", "unlikely", else unknown).
+    """
+
+    problem: Statement | None = None
+    percent_used: float | None = None
+    power_loss: str = ""
+
+
+@dataclass(frozen=True)
+class Want:
+    """What the evidence says about a log or a cache: whether it helps and how large it should be (all caches
+    together), in bytes; `because` is the sentence that decided.
+    """
+
+    helps: bool
+    size_bytes: int
+    because: Statement
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The evidence for one pool."""
+
+    log: Want
+    cache: Want
+
+
+@dataclass(frozen=True)
+class Known:
+    """All that a proposal goes by. `health` and `vetoes` (what a platform has against a disk) are by the disk's key."""
+
+    inventory: Inventory
+    pool: Pool
+    wanted: Wanted
+    health: Mapping[str, SsdHealth] = field(default_factory=dict)
+    vetoes: Mapping[str, Statement] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What is proposed, None for nothing. `no_log` and `no_cache` say why not; `left_out`, by key, why not an SSD."""
+
+    request: PlanRequest | None
+    no_log: Statement | None
+    no_cache: Statement | None
+    left_out: Mapping[str, Statement]
 
 
 def is_free_ssd(disk: Disk) -> bool:
     """Whether a disk is an SSD inside the machine with nothing on it."""
     is_inside = not disk.removable and disk.bus is not Bus.USB
     return is_inside and not disk.rotational and not disk.partitions and isinstance(can_use_disk(disk), Allowed)
+
+
+def propose(known: Known) -> Proposal:
+    """What we would add to a pool. A single log gets a second side, and never a second log beside it."""
+    fit, unfit = _sorted_out(known)
+    return _with_cache(known, fit, unfit, _log_for(known, fit))
+
+
+def propose_side(known: Known, attach_to: str, replaces: str = "") -> Proposal:
+    """What we would give a log as its new side, whatever the evidence says; see `PlanRequest` for the guids.
+
+    Nothing else is proposed beside a replacement.
+    """
+    fit, unfit = _sorted_out(known)
+    log = _side_for(known, fit, attach_to, replaces)
+    if not replaces:
+        return _with_cache(known, fit, unfit, log)
+    request, no_log = (log, None) if isinstance(log, PlanRequest) else (None, log)
+    return Proposal(request, no_log, None, _left_out(fit, unfit, request))
+
+
+def _sorted_out(known: Known) -> tuple[tuple[Disk, ...], dict[str, Statement]]:
+    """The free SSDs that are fit, the best first, and why the others are not."""
+    fit: list[Disk] = []
+    unfit: dict[str, Statement] = {}
+    for disk in known.inventory.disks:
+        is_blank = not disk.rotational and not disk.partitions and known.inventory.disk(disk.key) is disk
+        if not is_blank or not isinstance(can_be_target(disk, known.pool, known.inventory.host), Allowed):
+            continue
+        reason = next(_against(disk, known), None)
+        if reason:
+            unfit[disk.key] = _not_proposed(reason)
+        else:
+            fit.append(disk)
+    return tuple(sorted(fit, key=lambda disk: _rank(disk, known))), unfit
+
+
+def _against(disk: Disk, known: Known) -> Iterator[Statement]:
+    """What speaks against proposing a disk that may be used."""
+    health = known.health.get(disk.key, SsdHealth())
+    if disk.key in known.vetoes:
+        yield known.vetoes[disk.key]
+    if health.problem:
+        yield health.problem.plain
+    if health.percent_used is not None and health.percent_used >= WORN_PERCENT:
+        yield Statement(
+            "worn-for-proposal",
+            _("{disk} has used {percent} % of its rated endurance, and from {limit} % on none is proposed."),
+            {"disk": disk.label, "percent": f"{health.percent_used:.0f}", "limit": str(WORN_PERCENT)},
+        )
+    yield from (warning.plain for warning in warnings_for_target(disk, known.pool))
+
+
+def _not_proposed(reason: Statement) -> Statement:
+    return Statement("not-proposed", _("Not proposed: {reason}"), {"reason": reason})
+
+
+def _rank(disk: Disk, known: Known) -> tuple[int, float]:
+    """Power-loss protection before wear; the lower the better."""
+    health = known.health.get(disk.key, SsdHealth())
+    wear = _UNKNOWN_WEAR if health.percent_used is None else health.percent_used
+    return _PROTECTION_ORDER.get(health.power_loss, _UNKNOWN_PROTECTION), wear
+
+
+def _log_for(known: Known, fit: tuple[Disk, ...]) -> PlanRequest | Statement:
+    pool, want = known.pool, known.wanted.log
+    single = single_log_of(pool)
+    if single:
+        return _side_for(known, fit, single.guid, "") if want.helps else want.because
+    if pool.logs:
+        return Statement("has-log", _("Pool {pool} has a log already."), {"pool": pool.name})
+    if not want.helps:
+        return want.because
+    host = known.inventory.host
+    roomy = [disk for disk in fit if room_on(disk, host, USUAL_RESERVE_PERCENT).size_bytes >= want.size_bytes]
+    pair = _pair(roomy, known)
+    if pair is None:
+        return Statement(
+            "no-pair-for-log",
+            _("A log would help, but its mirror needs two SSDs that are free and fit for it; found: {count}."),
+            {"count": str(len(_distinct(roomy)))},
+        )
+    keys = tuple(disk.key for disk in pair)
+    return _tried(PlanRequest(pool.guid, keys, want.size_bytes, reserve_percent=USUAL_RESERVE_PERCENT), known)
+
+
+def single_log_of(pool: Pool) -> Vdev | None:
+    """The log of a pool whose only log vdev is one device."""
+    return pool.logs[0] if len(pool.logs) == 1 and not pool.logs[0].children else None
+
+
+def _side_for(known: Known, fit: tuple[Disk, ...], attach_to: str, replaces: str) -> PlanRequest | Statement:
+    """The SSD for a new side: one like the SSD of the side that stays, if there is any."""
+    inventory, pool = known.inventory, known.pool
+    size_bytes = new_leg_bytes(pool, attach_to, replaces, inventory)
+    partners = _disks_of_log(pool, attach_to, inventory)
+    taken = {physical(disk) for disk in partners}
+    kinds = {_kind(disk) for disk in partners}
+    roomy = [
+        disk
+        for disk in fit
+        if physical(disk) not in taken and room_on(disk, inventory.host, USUAL_RESERVE_PERCENT).size_bytes >= size_bytes
+    ]
+    best = min(roomy, key=lambda disk: (_kind(disk) not in kinds, _rank(disk, known)), default=None)
+    if best is None:
+        return Statement("no-side-for-log", _("No SSD is free and fit to become the other side of the log."))
+    request = PlanRequest(
+        pool.guid, (best.key,), reserve_percent=USUAL_RESERVE_PERCENT, attach_to=attach_to, replaces=replaces
+    )
+    return _tried(request, known)
+
+
+def _disks_of_log(pool: Pool, guid: str, inventory: Inventory) -> tuple[Disk, ...]:
+    """The disks of the log that has this side, as far as they are known."""
+    top = log_mirror_of(pool, guid) or find_log_leg(pool, guid)
+    found = (inventory.partition_at(leaf.path) for leaf in top.leaves()) if top else ()
+    return tuple(each[0] for each in found if each)
+
+
+def _pair(disks: Iterable[Disk], known: Known) -> tuple[Disk, Disk] | None:
+    """The two for a mirror: of one model on one bus if there are such, else on one bus, else any; the best of those.
+
+    `disks` are ordered, the best first.
+    """
+    found = _distinct(disks)
+    for likeness in (_kind, lambda disk: disk.bus, lambda _: None):
+        alike: dict[object, list[Disk]] = {}
+        for disk in found:
+            alike.setdefault(likeness(disk), []).append(disk)
+        pairs = [(group[0], group[1]) for group in alike.values() if len(group) > 1]
+        if pairs:
+            return min(pairs, key=lambda pair: max(_rank(disk, known) for disk in pair))
+    return None
+
+
+def _distinct(disks: Iterable[Disk]) -> list[Disk]:
+    """The first namespace of each piece of hardware."""
+    found: dict[str, Disk] = {}
+    for disk in disks:
+        found.setdefault(physical(disk), disk)
+    return list(found.values())
+
+
+def _kind(disk: Disk) -> tuple[str, Bus]:
+    return disk.identity.model, disk.bus
+
+
+def _with_cache(
+    known: Known, fit: tuple[Disk, ...], unfit: Mapping[str, Statement], log: PlanRequest | Statement
+) -> Proposal:
+    without = log if isinstance(log, PlanRequest) else None
+    cache = _cache_for(known, fit, without or PlanRequest(known.pool.guid, reserve_percent=USUAL_RESERVE_PERCENT))
+    request = cache if isinstance(cache, PlanRequest) else without
+    return Proposal(
+        request=request,
+        no_log=None if isinstance(log, PlanRequest) else log,
+        no_cache=None if isinstance(cache, PlanRequest) else cache,
+        left_out=_left_out(fit, unfit, request),
+    )
+
+
+def _cache_for(known: Known, fit: tuple[Disk, ...], request: PlanRequest) -> PlanRequest | Statement:
+    """The wish with a cache too: on SSDs that carry no log if there are any, for its writes slow the log's."""
+    pool, want = known.pool, known.wanted.cache
+    if pool.caches:
+        return Statement("has-cache", _("Pool {pool} has a cache already."), {"pool": pool.name})
+    if not want.helps:
+        return want.because
+    taken = {physical(disk) for disk in fit if disk.key in request.log_disks}
+    others = [disk for disk in fit if physical(disk) not in taken] or list(fit)
+    if not others:
+        return Statement("no-ssd-for-cache", _("A cache would help, but no SSD is free and fit for it."))
+    alike = _distinct(disk for disk in others if _kind(disk) == _kind(others[0]))
+    wish = replace(request, cache_disks=tuple(disk.key for disk in alike[:MOST_CACHE_SSDS]))
+    return _tried(replace(wish, cache_size_bytes=cache_bytes_each(known.inventory, wish, want.size_bytes)), known)
+
+
+def _tried(request: PlanRequest, known: Known) -> PlanRequest | Statement:
+    """The wish if a plan can be made of it that nobody is warned of, else what stands against it."""
+    uuids = (_TRIAL_UUID.format(number=number) for number in range(PlanIds.uuids_needed(request)))
+    plan = make_plan(request, known.inventory, PlanIds("proposal", known.inventory.read_at, tuple(uuids)))
+    if isinstance(plan, PlanRefused):
+        return plan.refusals[0].plain
+    told = (finding for finding in warnings_for(plan, known.inventory) if finding.code not in _SAID_WITH_IT)
+    return next((finding.plain for finding in told if finding.level is not Level.INFO), request)
+
+
+def _left_out(
+    fit: tuple[Disk, ...], unfit: Mapping[str, Statement], request: PlanRequest | None
+) -> Mapping[str, Statement]:
+    """Why free SSDs are not proposed; where nothing is, nothing has to be said of those that are fit."""
+    if request is None:
+        return unfit
+    better = _not_proposed(Statement("others-fit-better", _("Those that are proposed fit better, or are enough.")))
+    return {**unfit, **{disk.key: better for disk in fit if disk.key not in request.disks}}

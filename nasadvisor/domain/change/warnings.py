@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from nasadvisor.domain.change.actions import AddCache, AddLog, AttachLog, Role
+from nasadvisor.domain.change.checks import ASHIFTS
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.statements import gettext_noop as _
@@ -28,7 +29,7 @@ def warnings_for(plan: Plan, inventory: Inventory) -> tuple[Finding, ...]:
     for key in plan.request.disks:
         disk = inventory.disk(key)
         if disk:
-            findings.extend(_about_disk(disk, pool))
+            findings.extend(warnings_for_target(disk, pool))
     findings.extend(_about_slices(plan))
     return tuple(sorted(findings, key=lambda finding: _LEVEL_ORDER[finding.level]))
 
@@ -36,6 +37,31 @@ def warnings_for(plan: Plan, inventory: Inventory) -> tuple[Finding, ...]:
 def warnings_for_disk(disk: Disk) -> tuple[Finding, ...]:
     """What speaks against a disk as a target, whatever is planned on it."""
     return tuple(_about_hardware(disk))
+
+
+def warnings_for_target(disk: Disk, pool: Pool) -> Iterator[Finding]:
+    """What speaks against a disk as a target for this pool."""
+    yield from _about_hardware(disk)
+    if pool.ashift in ASHIFTS and disk.identity.physical_sector_bytes > 1 << pool.ashift:
+        yield Finding(
+            "physical-sector-larger",
+            _(
+                "{disk} works in units of {sector} bytes and pool {pool} writes units of {unit} (ashift {ashift}). "
+                "Small writes make the SSD read and rewrite a whole unit: slower, and more wear."
+            ),
+            {
+                "disk": disk.label,
+                "pool": pool.name,
+                "sector": str(disk.identity.physical_sector_bytes),
+                "unit": str(1 << pool.ashift),
+                "ashift": str(pool.ashift),
+            },
+            Level.WARNING,
+            explanation=_(
+                "The ashift of a pool is settled when it is made. An SSD that works in smaller "
+                "units wears less as its log."
+            ),
+        )
 
 
 def _about_log(plan: Plan, pool: Pool) -> Iterator[Finding]:
@@ -188,30 +214,6 @@ def _about_power_loss(plan: Plan, inventory: Inventory) -> Iterator[Finding]:
                 "they have acknowledged is in the flash. So they can acknowledge at once, which "
                 "is all that a log is for. `nasadvisor health` and a measurement of the SSD tell "
                 "more."
-            ),
-        )
-
-
-def _about_disk(disk: Disk, pool: Pool) -> Iterator[Finding]:
-    yield from _about_hardware(disk)
-    if pool.ashift and disk.identity.physical_sector_bytes > 1 << pool.ashift:
-        yield Finding(
-            "physical-sector-larger",
-            _(
-                "{disk} works in units of {sector} bytes and pool {pool} writes units of {unit} (ashift {ashift}). "
-                "Small writes make the SSD read and rewrite a whole unit: slower, and more wear."
-            ),
-            {
-                "disk": disk.label,
-                "pool": pool.name,
-                "sector": str(disk.identity.physical_sector_bytes),
-                "unit": str(1 << pool.ashift),
-                "ashift": str(pool.ashift),
-            },
-            Level.WARNING,
-            explanation=_(
-                "The ashift of a pool is settled when it is made. An SSD that works in smaller "
-                "units wears less as its log."
             ),
         )
 

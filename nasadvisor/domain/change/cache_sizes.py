@@ -1,0 +1,40 @@
+"""How large caches may be so that nobody has to be warned of them, and all fit."""
+
+from nasadvisor.domain.change.plan import PlanRequest, room_on
+from nasadvisor.domain.change.warnings import HEADER_MEMORY_PERCENT
+from nasadvisor.domain.storage.inventory import Disk, Host, Inventory
+from nasadvisor.domain.storage.log_legs import new_leg_bytes
+from nasadvisor.domain.storage.sizing import L2ARC_HEADER_BYTES, TYPICAL_BLOCK_BYTES
+from nasadvisor.domain.units import GIB, MIB, align_down, align_up
+
+
+def cache_bytes_each(inventory: Inventory, request: PlanRequest, total_bytes: int) -> int:
+    """How large each cache of a wish should be, so that all together have no more than this, fit, and are not worth a
+    warning for their headers' memory. Whole GiB, below that whole MiB; 0 where there is no cache or no room.
+    """
+    if not request.cache_disks:
+        return 0
+    total_bytes = min(total_bytes, largest_quiet_cache_bytes(inventory.host))
+    rooms = (_room_on(disk, inventory, request) for key in request.cache_disks if (disk := inventory.disk(key)))
+    size_bytes = min((total_bytes // len(request.cache_disks), *rooms))
+    return align_down(max(size_bytes, 0), GIB if size_bytes >= GIB else MIB)
+
+
+def largest_quiet_cache_bytes(host: Host) -> int:
+    """The largest cache whose headers are not worth the warning "cache-headers-large"."""
+    return host.memory_bytes * HEADER_MEMORY_PERCENT // 100 * TYPICAL_BLOCK_BYTES // L2ARC_HEADER_BYTES
+
+
+def _room_on(disk: Disk, inventory: Inventory, request: PlanRequest) -> int:
+    """What the log leaves on a disk, without the reserve."""
+    room_bytes = room_on(disk, inventory.host, request.reserve_percent).size_bytes
+    if disk.key not in request.log_disks:
+        return room_bytes
+    return room_bytes - align_up(_log_bytes(inventory, request))
+
+
+def _log_bytes(inventory: Inventory, request: PlanRequest) -> int:
+    pool = inventory.pool(request.pool_guid)
+    if pool is None or not request.attach_to:
+        return request.log_size_bytes
+    return new_leg_bytes(pool, request.attach_to, request.replaces, inventory)

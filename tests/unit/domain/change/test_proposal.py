@@ -1,0 +1,328 @@
+"""What is proposed by default: the SSDs that fit best, only what helps, and never what we warn of ourselves."""
+
+from dataclasses import replace
+
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from nasadvisor.domain.change.cache_sizes import cache_bytes_each
+from nasadvisor.domain.change.plan import Plan, PlanRequest, make_plan
+from nasadvisor.domain.change.proposal import (
+    Known,
+    Proposal,
+    SsdHealth,
+    Want,
+    Wanted,
+    propose,
+    propose_side,
+    single_log_of,
+)
+from nasadvisor.domain.change.warnings import warnings_for
+from nasadvisor.domain.statements import Finding, Level, Statement
+from nasadvisor.domain.storage.inventory import Bus, Disk, Inventory, Pool
+from nasadvisor.domain.storage.log_legs import broken_log_legs
+from nasadvisor.domain.units import GIB, MIB, TIB
+from tests.unit.domain.builders import ids_for, inventories, mirrored_log, tank_of
+from tests.unit.machines import (
+    NVME1,
+    NVME2,
+    SATA_SSD,
+    USB_STICK,
+    home_server,
+    ssd,
+    with_broken_log,
+    with_disk,
+    with_pool,
+    with_single_log,
+)
+
+QUIET = Statement("no-commits", "Hardly anybody waits.")
+SLOW = Statement("slow-commits", "Programs wait.")
+HELPFUL = Want(True, 2 * GIB, SLOW)
+USELESS = Want(False, 75 * GIB, QUIET)
+BOTH = Wanted(HELPFUL, Want(True, 75 * GIB, SLOW))
+FAILING = SsdHealth(Finding("disk-failing", "{disk} fails.", {"disk": "It"}, Level.CRITICAL))
+
+
+def known(inventory: Inventory | None = None, wanted: Wanted = BOTH, **health: SsdHealth) -> Known:
+    inventory = inventory or home_server()
+    return Known(inventory, tank_of(inventory), wanted, health)
+
+
+def with_health(inventory: Inventory, health: dict[str, SsdHealth], wanted: Wanted = BOTH) -> Known:
+    return Known(inventory, tank_of(inventory), wanted, health)
+
+
+def with_disks(*disks: Disk) -> Inventory:
+    """The home server without SSDs that are free, but for these."""
+    inventory = home_server()
+    others = tuple(disk for disk in inventory.disks if disk.key not in (NVME1, NVME2))
+    return replace(inventory, disks=(*disks, *others))
+
+
+def sata(number: int, model: str = "Samsung SSD 860 EVO") -> Disk:
+    return ssd(f"0x500253800000000{number}", model, f"A{number}", 500 * GIB, Bus.SATA, f"sdx{number}")
+
+
+def nvme(number: int, model: str = "Samsung SSD 960 EVO 500GB", serial: str = "") -> Disk:
+    return ssd(f"eui.002538500000000{number}", model, serial or f"B{number}", 500 * GIB, kernel=f"nvme{number}n1")
+
+
+def request_of(proposal: Proposal) -> PlanRequest:
+    assert proposal.request
+    return proposal.request
+
+
+def code(reason: Statement | None) -> str:
+    return reason.code if reason else ""
+
+
+def text(reason: Statement | None) -> str:
+    return str(reason)
+
+
+class TestPairs:
+    def test_two_identical_nvme_ssds_are_paired_and_not_one_with_a_sata_ssd(self) -> None:
+        inventory = with_disks(sata(1), nvme(1), nvme(2))
+        assert request_of(propose(known(inventory))).log_disks == (nvme(1).key, nvme(2).key)
+
+    def test_of_two_pairs_the_one_with_power_loss_protection_is_taken(self) -> None:
+        inventory = with_disks(sata(1), sata(2), nvme(1), nvme(2))
+        health = {disk.key: SsdHealth(power_loss="confirmed", percent_used=20) for disk in (nvme(1), nvme(2))}
+        health |= {disk.key: SsdHealth(power_loss="unlikely", percent_used=1) for disk in (sata(1), sata(2))}
+        assert request_of(propose(with_health(inventory, health))).log_disks == (nvme(1).key, nvme(2).key)
+
+    def test_of_three_alike_the_two_least_worn_are_taken(self) -> None:
+        inventory = with_disks(nvme(1), nvme(2), nvme(3))
+        health = {nvme(number).key: SsdHealth(percent_used=percent) for number, percent in ((1, 40), (2, 3), (3, 5))}
+        assert request_of(propose(with_health(inventory, health))).log_disks == (nvme(2).key, nvme(3).key)
+
+    def test_two_models_on_one_bus_go_before_two_buses(self) -> None:
+        inventory = with_disks(sata(1), nvme(1), nvme(2, "WD_BLACK SN770"))
+        assert set(request_of(propose(known(inventory))).log_disks) == {nvme(1).key, nvme(2).key}
+
+    def test_two_buses_are_better_than_no_mirror(self) -> None:
+        assert len(request_of(propose(known(with_disks(sata(1), nvme(1))))).log_disks) == 2
+
+    def test_two_namespaces_of_one_ssd_are_no_pair_however_their_serial_is_written(self) -> None:
+        inventory = with_disks(nvme(1, serial="B9"), nvme(2, serial=" b9 "))
+        proposal = propose(known(inventory, Wanted(HELPFUL, USELESS)))
+        assert proposal.request is None
+        assert "needs two SSDs that are free and fit for it; found: 1." in text(proposal.no_log)
+
+    def test_one_ssd_alone_gets_no_log(self) -> None:
+        proposal = propose(known(with_disks(nvme(1)), Wanted(HELPFUL, USELESS)))
+        assert proposal.request is None
+        assert code(proposal.no_log) == "no-pair-for-log"
+
+
+class TestWhoIsLeftOut:
+    def test_an_ssd_that_failed_smart_is_never_proposed_and_says_so(self) -> None:
+        proposal = propose(with_health(with_disks(nvme(1), nvme(2), nvme(3)), {nvme(1).key: FAILING}))
+        assert nvme(1).key not in request_of(proposal).disks
+        assert text(proposal.left_out[nvme(1).key]) == "Not proposed: It fails."
+
+    def test_an_ssd_at_92_percent_with_media_errors_is_never_proposed(self) -> None:
+        errors = Finding("media-errors", "{disk} lost 3.", {"disk": "It"}, Level.WARNING)
+        health = {nvme(2).key: SsdHealth(errors, 92.0)}
+        proposal = propose(with_health(with_disks(nvme(1), nvme(2), nvme(3)), health))
+        assert nvme(2).key not in request_of(proposal).disks
+        assert text(proposal.left_out[nvme(2).key]) == "Not proposed: It lost 3."
+
+    def test_an_ssd_is_worn_from_80_percent_on(self) -> None:
+        health = {nvme(1).key: SsdHealth(percent_used=80), nvme(2).key: SsdHealth(percent_used=79.9)}
+        proposal = propose(with_health(with_disks(nvme(1), nvme(2), nvme(3)), health))
+        assert set(request_of(proposal).log_disks) == {nvme(2).key, nvme(3).key}
+        assert "has used 80 % of its rated endurance" in text(proposal.left_out[nvme(1).key])
+
+    def test_a_stick_a_disk_in_use_and_a_hard_disk_are_never_proposed(self) -> None:
+        proposal = propose(known())
+        assert request_of(proposal).disks == (NVME1, NVME2)
+        assert text(proposal.left_out[USB_STICK]).startswith("Not proposed: Ultra Fit (U3) is attached by USB.")
+        assert SATA_SSD not in proposal.left_out, "why it cannot be used at all is said already"
+
+    def test_an_ssd_whose_units_are_larger_than_the_pools_is_left_out(self) -> None:
+        coarse = replace(nvme(1), identity=replace(nvme(1).identity, physical_sector_bytes=8192))
+        proposal = propose(known(with_disks(coarse, nvme(2), nvme(3))))
+        assert coarse.key not in request_of(proposal).disks
+        assert "works in units of 8192 bytes" in text(proposal.left_out[coarse.key])
+
+    def test_a_disk_that_a_platform_forbids_says_why(self) -> None:
+        mine = replace(known(), vetoes={NVME1: Statement("x", "The platform uses it.")})
+        proposal = propose(mine)
+        assert NVME1 not in request_of(proposal).disks
+        assert text(proposal.left_out[NVME1]) == "Not proposed: The platform uses it."
+
+    def test_an_ssd_that_is_not_needed_says_so(self) -> None:
+        proposal = propose(known(with_disks(nvme(1), nvme(2), nvme(3)), Wanted(HELPFUL, USELESS)))
+        assert code(proposal.left_out[nvme(3).key]) == "not-proposed"
+
+    def test_where_nothing_is_proposed_nothing_is_held_against_a_good_ssd(self) -> None:
+        assert NVME1 not in propose(known(wanted=Wanted(USELESS, USELESS))).left_out
+
+
+class TestWhatHelps:
+    def test_nothing_is_proposed_where_nothing_helps_and_the_evidence_says_why(self) -> None:
+        proposal = propose(known(wanted=Wanted(USELESS, replace(USELESS, because=SLOW))))
+        assert proposal.request is None
+        assert (proposal.no_log, proposal.no_cache) == (QUIET, SLOW)
+
+    def test_a_log_alone_has_the_recommended_size(self) -> None:
+        request = request_of(propose(known(wanted=Wanted(HELPFUL, USELESS))))
+        assert (request.log_size_bytes, request.cache_disks) == (2 * GIB, ())
+
+    def test_a_cache_alone_has_the_recommended_size_and_not_all_that_fits(self) -> None:
+        request = request_of(propose(known(wanted=Wanted(USELESS, BOTH.cache))))
+        assert request.log_disks == ()
+        assert request.cache_size_bytes == 37 * GIB
+        assert len(request.cache_disks) == 2
+
+    def test_the_cache_keeps_off_the_ssds_of_the_log_where_others_are_free(self) -> None:
+        request = request_of(propose(known(with_disks(nvme(1), nvme(2), sata(1)))))
+        assert request.cache_disks == (sata(1).key,)
+        assert request.cache_size_bytes == 75 * GIB
+
+    def test_a_cache_has_no_more_than_fits_beside_log_and_reserve(self) -> None:
+        small = [replace(nvme(number), usable_end_bytes=20 * GIB - MIB) for number in (1, 2)]
+        small = [replace(disk, identity=replace(disk.identity, size_bytes=20 * GIB)) for disk in small]
+        request = request_of(propose(known(with_disks(*small))))
+        assert request.cache_size_bytes == 15 * GIB  # 20 less 2 for the reserve, 2 for the log, and what is not whole
+
+    def test_a_cache_is_cut_to_what_its_headers_may_take(self) -> None:
+        inventory = home_server()
+        tight = replace(inventory, host=replace(inventory.host, memory_bytes=GIB // 2))
+        request = PlanRequest(tank_of(tight).guid, cache_disks=(NVME1,))
+        cut = cache_bytes_each(tight, request, 400 * GIB)
+        assert GIB <= cut < 40 * GIB
+        assert cache_bytes_each(inventory, request, 400 * GIB) == 400 * GIB
+
+    def test_what_stands_against_the_pool_is_the_reason(self) -> None:
+        assert code(propose(known(with_pool(home_server(), checkpoint="1G"))).no_log) == "pool-checkpoint"
+        assert code(propose(known(with_pool(home_server(), scan="scrub"))).no_cache) == "scan-running"
+        proposal = propose(known(with_pool(home_server(), locked_datasets=("tank/secret",))))
+        assert code(proposal.no_log) == "keys-not-loaded"
+        assert request_of(proposal).cache_disks, "keys matter to a log only"
+
+
+class TestLogsThatAreThere:
+    def test_a_pool_with_a_mirrored_log_is_proposed_none_and_no_stripe(self) -> None:
+        inventory, _ = mirrored_log()
+        inventory = replace(inventory, disks=(*inventory.disks, nvme(3), nvme(4)))
+        proposal = propose(known(inventory, Wanted(HELPFUL, USELESS)))
+        assert proposal.request is None
+        assert text(proposal.no_log) == "Pool tank has a log already."
+
+    def test_a_single_log_is_proposed_a_second_side(self) -> None:
+        inventory = with_single_log()
+        request = request_of(propose(known(inventory, Wanted(HELPFUL, USELESS))))
+        assert (request.attach_to, request.log_disks) == ("31", (NVME2,))
+
+    def test_the_new_side_is_like_the_one_that_is_there(self) -> None:
+        inventory = with_single_log()
+        inventory = replace(inventory, disks=(sata(1), *inventory.disks))
+        protected = {sata(1).key: SsdHealth(power_loss="confirmed")}
+        assert request_of(propose(with_health(inventory, protected))).log_disks == (NVME2,)
+
+    def test_a_side_that_somebody_asked_for_needs_no_evidence(self) -> None:
+        proposal = propose_side(known(with_single_log(), Wanted(USELESS, USELESS)), "31")
+        assert request_of(proposal).log_disks == (NVME2,)
+        assert proposal.no_cache == QUIET
+
+    def test_the_broken_side_is_replaced_and_nothing_else_added(self) -> None:
+        request = request_of(propose_side(known(with_broken_log()), "31", "32"))
+        assert (request.replaces, request.log_disks, request.cache_disks) == ("32", (NVME2,), ())
+
+    def test_a_log_on_the_only_free_ssd_gets_no_side(self) -> None:
+        inventory = with_disk(with_single_log(), NVME2, removable=True)
+        assert code(propose(known(inventory, Wanted(HELPFUL, USELESS))).no_log) == "no-side-for-log"
+
+    def test_a_cache_that_is_there_gets_no_other(self) -> None:
+        inventory = home_server()
+        cache = replace(tank_of(inventory).data[0].children[0], guid="77")
+        proposal = propose(known(with_pool(inventory, caches=(cache,))))
+        assert text(proposal.no_cache) == "Pool tank has a cache already."
+        assert not request_of(proposal).cache_disks
+
+
+@st.composite
+def answers(draw: st.DrawFn, inventory: Inventory, pool: Pool) -> Known:
+    """What evidence, SMART and a platform may say."""
+    sizes = st.sampled_from((0, MIB, GIB, 75 * GIB, 4 * TIB))
+    wants = [Want(draw(st.sampled_from((True, True, False))), draw(sizes), SLOW) for _ in range(2)]
+    healths = st.builds(
+        SsdHealth,
+        st.sampled_from((None, None, None, FAILING.problem)),
+        st.none() | st.floats(0, 255),
+        st.sampled_from(("", "confirmed", "likely", "unlikely", "unknown")),
+    )
+    keys = [disk.key for disk in inventory.disks]
+    health = {key: draw(healths) for key in keys if draw(st.booleans())}
+    vetoes = {key: QUIET for key in keys if draw(st.sampled_from((False,) * 9 + (True,)))}
+    return Known(inventory, pool, Wanted(*wants), health, vetoes)
+
+
+@st.composite
+def hardware(draw: st.DrawFn, inventory: Inventory) -> Inventory:
+    """The machine with disks of several sorts, mostly inside and on two buses."""
+
+    def other(disk: Disk) -> Disk:
+        bus = draw(st.sampled_from((Bus.NVME, Bus.NVME, Bus.SATA, Bus.SATA, Bus.USB)))
+        physical = draw(st.sampled_from((disk.identity.physical_sector_bytes,) * 5 + (16384,)))
+        identity = replace(disk.identity, model=draw(st.sampled_from("AB")), physical_sector_bytes=physical)
+        few = st.sampled_from((False,) * 9 + (True,))
+        return replace(disk, bus=bus, identity=identity, rotational=draw(few), removable=draw(few))
+
+    memory = draw(st.sampled_from((GIB, 32 * GIB)))
+    host = replace(inventory.host, memory_bytes=memory)
+    return replace(inventory, disks=tuple(map(other, inventory.disks)), host=host)
+
+
+def every_default(mine: Known) -> list[Proposal]:
+    """What is proposed for a pool by itself, and what once somebody wants its log to be whole."""
+    single = single_log_of(mine.pool)
+    sides = [propose_side(mine, single.guid)] if single else []
+    broken = [propose_side(mine, each.partner.guid, each.leg.guid) for each in broken_log_legs(mine.pool)]
+    return [propose(mine), *sides, *broken]
+
+
+@given(st.data())
+def test_no_default_is_ever_refused_or_warned_of_by_ourselves(data: st.DataObject) -> None:
+    inventory = data.draw(hardware(data.draw(inventories())))
+    mine = data.draw(answers(inventory, data.draw(st.sampled_from(inventory.pools))))
+    for proposal in every_default(mine):
+        request = proposal.request
+        if request is None:
+            assert proposal.no_log
+            continue
+        plan = make_plan(request, inventory, ids_for(request))
+        assert isinstance(plan, Plan), str(plan)
+        told = {each.code for each in warnings_for(plan, inventory) if each.level is not Level.INFO}
+        assert told <= ({"attach-resilvers"} if request.attach_to else set())
+        assert not set(request.disks) & mine.vetoes.keys()
+        for key in request.disks:
+            health = mine.health.get(key, SsdHealth())
+            assert health.problem is None
+            assert health.percent_used is None or health.percent_used < 80
+
+
+def sort_of(proposal: Proposal) -> str:
+    request = proposal.request
+    if request is None:
+        return "nothing"
+    sorts = {"side": request.attach_to, "log": request.log_disks, "cache": request.cache_disks}
+    return "replacement" if request.replaces else next(name for name, is_there in sorts.items() if is_there)
+
+
+def test_the_made_up_machines_bring_forth_every_sort_of_proposal() -> None:
+    """So that the property above says something."""
+    seen: set[str] = set()
+
+    @settings(max_examples=400, phases=[Phase.generate], database=None, derandomize=True)
+    @given(st.data())
+    def look(data: st.DataObject) -> None:
+        inventory = data.draw(hardware(data.draw(inventories())))
+        mine = data.draw(answers(inventory, data.draw(st.sampled_from(inventory.pools))))
+        seen.update(map(sort_of, every_default(mine)))
+
+    look()
+    assert seen == {"nothing", "log", "side", "replacement", "cache"}
