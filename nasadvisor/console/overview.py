@@ -1,38 +1,163 @@
-"""The first page: is everything all right?"""
+"""The first page: is everything all right, on every host?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.runs.history import row_of
 from nasadvisor.console.evidence.models import SampledPool
-from nasadvisor.console.fleet.shown import contact_of, current_node
-from nasadvisor.console.health.notices import notices_for
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.fleet.roles import may_change, user_of
+from nasadvisor.console.fleet.shown import current_node
+from nasadvisor.console.health.troubles import Kind, Trouble, notices_about, troubles_on
+from nasadvisor.console.steps import lead_from
 from nasadvisor.console.storage.diagrams import draw_pools
 from nasadvisor.console.storage.disks import free_disks
+from nasadvisor.domain.health.disk_findings import CRITICAL_WARNINGS
 from nasadvisor.domain.statements import Level
 
-RECENT_RUNS = 5
+RECENT_RUNS: Final = 5
+
+ROWS_SHOWN: Final = 12
+"""More than that nobody reads on a first page: the alerts have them all."""
+
+FAILING: Final = frozenset({"disk-failing", *(f"disk-{code}" for code in CRITICAL_WARNINGS)})
+
+SHOW: Final[dict[Kind, str | Promise]] = {
+    Kind.DISK: gettext_lazy("Show disk"),
+    Kind.POOL: gettext_lazy("Show pool"),
+    Kind.RUN: gettext_lazy("Look at the run"),
+    Kind.HOST: gettext_lazy("Show hosts"),
+}
+
+
+@dataclass(frozen=True)
+class Way:
+    """Where somebody goes about something. `node_name` is the host to choose before, "" where it is shown already."""
+
+    url: str
+    words: str | Promise
+    node_name: str = ""
+
+
+@dataclass(frozen=True)
+class TroubleRow:
+    """A thing that needs a look: where it is, and the ways on: its own page, and what its worst finding suggests."""
+
+    trouble: Trouble
+    where: str
+    show: Way | None
+    step: Way | None
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The answer of the page in one sentence, with the way to the worst thing."""
+
+    words: str
+    level: Level
+    way: Way | None
 
 
 def overview(request: HttpRequest) -> HttpResponse:
-    """Findings, pools, free SSDs and recent runs of the node."""
+    """What is wrong on any host; then the pools, free SSDs and recent runs of the node that is shown."""
     node = current_node(request)
     if node is None:
         return render(request, "fleet/no_node.html")
+    now = timezone.now()
+    nodes = list(Node.objects.defer("inventory_document"))
+    troubles = troubles_on(nodes, now)
+    rows = [_row(each, node, len(nodes) > 1, can_change=may_change(user_of(request))) for each in troubles]
     inventory = node.inventory
-    notices = notices_for(node, inventory, contact_of(node, timezone.now()))
-    runs = StoredRun.objects.filter(node=node)[:RECENT_RUNS]
     context = {
         "node": node,
         "inventory": inventory,
-        "notices": notices,
-        "worst": notices[0].finding.level if notices else None,
-        "is_fine": all(notice.finding.level is Level.INFO for notice in notices),
+        "headline": headline_of([row for row in rows if not row.trouble.is_known]),
+        "rows": [row for row in rows if not row.trouble.is_known][:ROWS_SHOWN],
+        "more": max(0, sum(not each.is_known for each in troubles) - ROWS_SHOWN),
+        "known": [row for row in rows if row.trouble.is_known],
+        "notes": [notice for notice in notices_about(node, now) if notice.finding.level is Level.INFO],
+        "unread": [each.name for each in nodes if each.inventory_version is None],
+        "is_alone": len(nodes) == 1,
         "pools": draw_pools(inventory) if inventory else (),
         "answers": {each.guid: each for each in SampledPool.objects.filter(node=node).exclude(log_answer="")},
         "free_ssds": [disk for disk in free_disks(inventory) if not disk.rotational] if inventory else [],
-        "runs": [row_of(run) for run in runs],
+        "runs": [row_of(run) for run in StoredRun.objects.filter(node=node)[:RECENT_RUNS]],
     }
     return render(request, "console/overview.html", context)
+
+
+def headline_of(rows: Sequence[TroubleRow]) -> Headline | None:
+    """The worst thing, and how many there are of its kind; None where nothing is open."""
+    if not rows:
+        return None
+    worst = rows[0]
+    what = _what(worst.trouble)
+    count = sum(_what(row.trouble) == what for row in rows)
+    words = f"{_counted(what, count)}: {worst.trouble.name} {worst.where}".strip()
+    return Headline(words, worst.trouble.level, worst.show)
+
+
+def _what(trouble: Trouble) -> str:
+    """What is said of a thing in a headline: one of the sentences of `_counted`."""
+    code = trouble.worst.finding.code
+    if trouble.kind is Kind.DISK:
+        return "disk-failing" if code in FAILING else "disk"
+    if trouble.kind is Kind.POOL:
+        return "pool-critical" if trouble.level is Level.CRITICAL else "pool"
+    if trouble.kind is Kind.RUN:
+        return "run"
+    return "host-silent" if code == "host-silent" else "host"
+
+
+def _counted(what: str, count: int) -> str:
+    words = {
+        "disk-failing": ngettext("%(count)s disk is failing", "%(count)s disks are failing", count),
+        "disk": ngettext("%(count)s disk needs a look", "%(count)s disks need a look", count),
+        "pool-critical": ngettext("%(count)s pool is in trouble", "%(count)s pools are in trouble", count),
+        "pool": ngettext("%(count)s pool needs a look", "%(count)s pools need a look", count),
+        "run": ngettext("%(count)s run waits for you", "%(count)s runs wait for you", count),
+        "host-silent": ngettext("%(count)s host is silent", "%(count)s hosts are silent", count),
+        "host": ngettext("%(count)s host needs a look", "%(count)s hosts need a look", count),
+    }
+    return words[what] % {"count": count}
+
+
+def _row(trouble: Trouble, shown: Node, has_others: bool, *, can_change: bool) -> TroubleRow:
+    elsewhere = "" if trouble.node.pk == shown.pk else trouble.node.name
+    url, finding = _address(trouble), trouble.worst.finding
+    show = Way(url, SHOW[trouble.kind], elsewhere if trouble.kind is Kind.POOL else "") if url else None
+    lead = lead_from(finding, may_change=can_change) if trouble.kind is Kind.POOL else None
+    step = Way(lead.url, lead.words, elsewhere) if lead and lead.url != url else None
+    return TroubleRow(trouble, _where(trouble, has_others), show, step)
+
+
+def _where(trouble: Trouble, has_others: bool) -> str:
+    """ "in tank, mirror-1 on nas2", as far as there is something to say."""
+    disk, words = trouble.disk, []
+    if disk and disk.pool_name:
+        words.append(_("in %(pool)s") % {"pool": ", ".join(filter(None, (disk.pool_name, disk.vdev_name)))})
+    if has_others and trouble.kind is not Kind.HOST:
+        words.append(_("on %(host)s") % {"host": trouble.node.name})
+    return " ".join(words)
+
+
+def _address(trouble: Trouble) -> str:
+    """The page of the thing; "" where it has none."""
+    if trouble.disk:
+        return reverse("drive", args=[trouble.disk.pk])
+    if trouble.kind is Kind.RUN:
+        return trouble.worst.url
+    if trouble.kind is Kind.POOL:
+        place = next((said.finding.place for said in trouble.said if said.finding.place), "")
+        return reverse("pool", args=[place]) if place else ""
+    return reverse("settings")

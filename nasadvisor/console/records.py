@@ -16,6 +16,7 @@ from nasadvisor.domain.change.unreadable_runs import UnreadableRun
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureProgress
 from nasadvisor.domain.fleet.platforms import PlatformReport
 from nasadvisor.domain.fleet.spoken import Spoken
+from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import Statement, gettext_noop
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import Json, NewerForm, from_document, to_document
@@ -97,6 +98,7 @@ def store_inventory(node_name: str, document: Json) -> Node:
         inventory_version=uuid4(),
         inventory_read_at=read_at,
         inventory_error_document=None,
+        finding_documents=[to_document(finding) for finding in findings_of(inventory)],
     )
     if taken:
         note_disks(node, inventory, read_at)

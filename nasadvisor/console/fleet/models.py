@@ -28,7 +28,9 @@ class Node(models.Model):
 
     `inventory_version` is another one for every document that is stored. The document is large, so nobody but
     `inventory` loads it: queries defer it. `access_digest` is the SHA-256 of the password with which a node on another
-    machine comes to the message service (`remote.access`), "" for one on the console's own.
+    machine comes to the message service (`remote.access`), "" for one on the console's own. `finding_documents` is what
+    its last inventory gives reason to say, worked out when it arrives, so that a page about all hosts need not read all
+    inventories; None before the first.
     """
 
     name = models.CharField(max_length=253, unique=True)
@@ -37,6 +39,7 @@ class Node(models.Model):
     inventory_version = models.UUIDField(null=True)
     inventory_read_at = models.DateTimeField(null=True)
     inventory_error_document = models.JSONField(null=True)
+    finding_documents = models.JSONField(null=True)
     platform_document = models.JSONField(null=True)
     spoken_document = models.JSONField(null=True)
     is_simulated = models.BooleanField(default=False)

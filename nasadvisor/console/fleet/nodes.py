@@ -19,10 +19,11 @@ from nasadvisor.console.fleet.shown import NODE_IN_SESSION, SILENT_AFTER, curren
 
 @require_POST
 def choose_node(request: HttpRequest) -> HttpResponse:
-    """Show another node from now on, in this session."""
+    """Show another node from now on, in this session; then the page of it that `next` names."""
     node = get_object_or_404(Node.objects.defer("inventory_document"), name=request.POST.get("node", ""))
     request.session[NODE_IN_SESSION] = node.name
-    return redirect("overview")
+    page = request.POST.get("next", "")
+    return redirect(page if _is_ours(request, page) else "overview")
 
 
 @require_POST
@@ -73,5 +74,8 @@ def may_be_forgotten(node: Node, now: datetime) -> bool:
 def _page_before(request: HttpRequest) -> str:
     """Where the button was pressed; only pages of ours."""
     page = request.headers.get("Referer", "")
-    ours = url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
-    return page if ours else "overview"
+    return page if _is_ours(request, page) else "overview"
+
+
+def _is_ours(request: HttpRequest, page: str) -> bool:
+    return url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())

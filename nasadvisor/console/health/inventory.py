@@ -1,5 +1,6 @@
 """Which disks there are, and what they do: taken over from each inventory."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
@@ -21,13 +22,23 @@ ROLE_OF_CLASS = {
 """The order is that of their writing, for disks that do several things: see `role_of`."""
 
 
-def role_of(disk: Disk, index: Index) -> tuple[str, str]:
-    """What a disk does ("log+cache", "data", "system", "" for nothing), and for which pool."""
+@dataclass(frozen=True)
+class Role:
+    """What a disk does ("log+cache", "data", "system", "" for nothing), for which pool, and in which of its vdevs."""
+
+    words: str = ""
+    pool_name: str = ""
+    vdev_name: str = ""
+
+
+def role_of(disk: Disk, index: Index) -> Role:
+    """What a disk does, as the pools' layouts tell."""
     uses = index.pool_uses_of(disk)
     found = {ROLE_OF_CLASS[use.vdev_class] for use in uses}
     if found:
-        return "+".join(role for role in ROLE_OF_CLASS.values() if role in found), uses[0].pool.name
-    return (SYSTEM, "") if is_system(disk) else ("", "")
+        words = "+".join(role for role in ROLE_OF_CLASS.values() if role in found)
+        return Role(words, uses[0].pool.name, uses[0].top_name)
+    return Role(SYSTEM) if is_system(disk) else Role()
 
 
 def note_disks(node: Node, inventory: Inventory, read_at: datetime) -> None:
@@ -43,15 +54,14 @@ def note_disks(node: Node, inventory: Inventory, read_at: datetime) -> None:
             _note(node, name, disk, role_of(disk, index), known.get(name), read_at)
 
 
-def _note(
-    node: Node, name: str, disk: Disk, role: tuple[str, str], stored: StoredDisk | None, read_at: datetime
-) -> None:
+def _note(node: Node, name: str, disk: Disk, role: Role, stored: StoredDisk | None, read_at: datetime) -> None:
     facts: dict[str, object] = {
         "key": disk.key,
         "is_rotational": disk.rotational,
         "is_removable": disk.removable,
-        "role": role[0],
-        "pool_name": role[1],
+        "role": role.words,
+        "pool_name": role.pool_name,
+        "vdev_name": role.vdev_name,
         "is_present": True,
         "is_forgotten": False,
     }
@@ -74,7 +84,7 @@ def _note(
     if is_elsewhere:
         return  # both nodes see it, as in a shared shelf: it stays with the first
     facts["node_id"] = node.pk
-    if (stored.role, stored.pool_name) != role:
+    if (stored.role, stored.pool_name) != (role.words, role.pool_name):
         facts["role_since"] = read_at
     if any(getattr(stored, field) != value for field, value in facts.items()):
         StoredDisk.objects.filter(pk=stored.pk).update(**facts, last_seen_at=read_at)

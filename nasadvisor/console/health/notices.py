@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
@@ -16,9 +17,7 @@ from nasadvisor.console.fleet.shown import Contact
 from nasadvisor.domain.change.trial import AFTER_START_S, MINUTE_S
 from nasadvisor.domain.fleet.platforms import vetoes_on
 from nasadvisor.domain.fleet.spoken import difference
-from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import Finding, Level, Statement, gettext_noop
-from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.spoken import spoken
 
 TRIAL_IS_NEWS_FOR: Final = timedelta(days=3)
@@ -27,7 +26,7 @@ TRIAL_IS_NEWS_FOR: Final = timedelta(days=3)
 TRIAL_MAY_BE_LATE: Final = timedelta(minutes=10)
 """A host that runs takes back within a minute; one that has just started waits for `trial.AFTER_START_S`."""
 
-_ORDER = {Level.CRITICAL: 0, Level.WARNING: 1, Level.INFO: 2}
+WAITING_FOR_SOMEBODY: Final = (StoredRunState.INTERRUPTED, StoredRunState.ATTENTION, *UNREADABLE)
 
 
 @dataclass(frozen=True)
@@ -37,21 +36,6 @@ class Notice:
     finding: Finding
     url: str = ""
     link: str | Promise = ""
-
-
-def notices_for(node: Node, inventory: Inventory | None, contact: Contact) -> tuple[Notice, ...]:
-    """Everything that needs a look, the most important first."""
-    now = timezone.now()
-    notices = [
-        *about_contact(node, contact),
-        *about_release(node),
-        *about_runs(node),
-        *about_trials(node, now),
-        *about_platform(node),
-    ]
-    if inventory:
-        notices.extend(Notice(finding) for finding in findings_of(inventory))
-    return tuple(sorted(notices, key=lambda notice: _ORDER[notice.finding.level]))
 
 
 def about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
@@ -115,10 +99,15 @@ def about_platform(node: Node) -> Iterator[Notice]:
     yield from map(Notice, node.platform.findings)
 
 
+def nodes_with_news() -> frozenset[int]:
+    """The nodes of which `about_runs` or `about_trials` may have something to say."""
+    stuck, tried = Q(state__in=WAITING_FOR_SOMEBODY), Q(trial_until__isnull=False) | Q(trial_ended_at__isnull=False)
+    return frozenset(StoredRun.objects.filter(stuck | tried).values_list("node_id", flat=True))
+
+
 def about_runs(node: Node) -> Iterator[Notice]:
     """Runs that wait for somebody."""
-    waits = (StoredRunState.INTERRUPTED, StoredRunState.ATTENTION, *UNREADABLE)
-    stuck = StoredRun.objects.filter(node=node, state__in=waits)
+    stuck = StoredRun.objects.filter(node=node, state__in=WAITING_FOR_SOMEBODY)
     for run in stuck.defer("document"):
         yield Notice(_about_run(node, run), reverse("run-detail", args=[run.pk]), _("Look at the run"))
 

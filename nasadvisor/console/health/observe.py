@@ -46,13 +46,18 @@ def observe(now: datetime) -> View:
 def disk_findings(node: Node) -> Iterator[Finding]:
     """What the sweeps and inventories say about the disks of a node."""
     for disk in StoredDisk.objects.filter(node=node, is_forgotten=False).defer("reading_document", "forecast_document"):
-        if not disk.is_present:
-            if not disk.is_removable:
-                yield _gone(disk)
-            continue
-        if disk.outcome == DiskOutcome.FAILED:
-            yield unanswered(Subject(disk.label, disk.key, str(disk.pk), disk.role), disk.problem)
-        yield from disk.findings
+        yield from findings_about(disk)
+
+
+def findings_about(disk: StoredDisk) -> Iterator[Finding]:
+    """What the sweeps and inventories say about one disk."""
+    if not disk.is_present:
+        if not disk.is_removable:
+            yield _gone(disk)
+        return
+    if disk.outcome == DiskOutcome.FAILED:
+        yield unanswered(Subject(disk.label, disk.key, str(disk.pk), disk.role), disk.problem)
+    yield from disk.findings
 
 
 def sweep_findings(node: Node, now: datetime) -> Iterator[Finding]:

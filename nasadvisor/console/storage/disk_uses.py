@@ -11,11 +11,17 @@ SYSTEM_HOLDS = frozenset({HoldKind.BOOT, HoldKind.SWAP})
 
 @dataclass(frozen=True)
 class PoolUse:
-    """A disk or partition serves a pool as this vdev of this class."""
+    """A disk or partition serves a pool as this vdev of this class, in this top-level vdev."""
 
     pool: Pool
     vdev_class: VdevClass
     vdev: Vdev
+    top: Vdev
+
+    @property
+    def top_name(self) -> str:
+        """What `zpool status` calls the mirror or RAID-Z that it is a part of; "" for a leaf that stands alone."""
+        return self.top.name if self.top.children else ""
 
 
 class Index:
@@ -43,11 +49,11 @@ class Index:
         uses: dict[tuple[str, int], tuple[PoolUse, ...]] = {}
         for pool in self.inventory.pools:
             for vdev_class, tops in pool.by_class().items():
-                for leaf in (leaf for top in tops for leaf in top.leaves()):
+                for top, leaf in ((each, leaf) for each in tops for leaf in each.leaves()):
                     disk, part = self.by_path.get(leaf.path, (None, None))
                     if disk:
                         place = (disk.key, part.number if part else 0)
-                        uses[place] = (*uses.get(place, ()), PoolUse(pool, vdev_class, leaf))
+                        uses[place] = (*uses.get(place, ()), PoolUse(pool, vdev_class, leaf, top))
         return uses
 
     def pool_uses_of(self, disk: Disk) -> tuple[PoolUse, ...]:

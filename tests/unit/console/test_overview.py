@@ -1,0 +1,134 @@
+"""Home: one answer about all hosts, read off everything that is known."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from nasadvisor.console import records
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alert_models import StoredAlert
+from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.health.watch import take_up, watch
+from nasadvisor.domain.statements import Finding, Level, NextStep
+from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.stored.documents import to_document
+from nasadvisor.stored.spoken import spoken
+from tests.fixtures.machines.build import large, typical
+from tests.unit.console.test_pages import load, page
+from tests.unit.machines import home_server, with_pool
+
+FINE = "Everything is all right"
+
+
+def headline(client: Client) -> str:
+    """The heading of Home, without its markup."""
+    text = page(client, "/").partition('<h1 class="verdict">')[2].partition("</h1>")[0]
+    return " ".join(text.partition("</i>")[2].split())
+
+
+def on_host(name: str, inventory: Inventory) -> Node:
+    """A healthy host or another one, under this name."""
+    return load(replace(inventory, host=replace(inventory.host, node=name)))
+
+
+def failing(level: Level = Level.CRITICAL) -> StoredDisk:
+    """A disk of the typical machine's mirror says of itself that it is failing; the alerts have not looked yet."""
+    load(typical())
+    disk = StoredDisk.objects.filter(vdev_name="mirror-1").order_by("serial")[0]
+    said = Finding(
+        "disk-failing" if level is Level.CRITICAL else "too-hot",
+        "The disk {disk} says itself that it is failing. Replace it as soon as you can.",
+        {"disk": disk.label},
+        level,
+        subject=str(disk.pk),
+        step=NextStep.LOOK_AT_DISK,
+        place=disk.key,
+    )
+    StoredDisk.objects.filter(pk=disk.pk).update(finding_documents=[to_document(said)], worst_level=level.value)
+    return disk
+
+
+def test_a_failing_disk_is_the_headline_with_its_place_and_the_way_to_it(viewer: Client) -> None:
+    disk = failing()
+    assert headline(viewer) == f"1 disk is failing: {disk.model} {disk.serial} in tank, mirror-1"
+    text = page(viewer, "/")
+    assert f'href="/wear/{disk.pk}/">Show disk' in text
+    assert "says itself that it is failing" in text
+    assert FINE not in text
+
+
+def test_a_disk_has_one_row_whatever_is_said_of_it(viewer: Client) -> None:
+    disk = failing()
+    watch(timezone.now())
+    StoredDisk.objects.filter(pk=disk.pk).update(outcome="failed")
+    text = page(viewer, "/")
+    assert text.count('class="trouble ') == 1
+    assert "does not answer when asked for its health" in text
+
+
+def test_an_open_alert_is_enough_not_to_be_all_right(viewer: Client) -> None:
+    disk = failing()
+    watch(timezone.now())
+    StoredDisk.objects.update(finding_documents=[], worst_level="")
+    assert headline(viewer).startswith("1 disk is failing: ")
+    assert f"/wear/{disk.pk}/" in page(viewer, "/")
+
+
+@pytest.mark.parametrize("level", [Level.WARNING, Level.CRITICAL])
+def test_what_somebody_has_acknowledged_is_a_known_problem_and_not_all_right(viewer: Client, level: Level) -> None:
+    failing(level)
+    watch(timezone.now())
+    for alert in StoredAlert.objects.all():
+        take_up(alert, "anna", timezone.now())
+    assert headline(viewer) == "Nothing new, 1 known problem"
+    assert FINE not in page(viewer, "/")
+
+
+def test_another_hosts_degraded_pool_shows_while_a_healthy_host_is_chosen(operator: Client) -> None:
+    on_host("nas1", typical())
+    on_host("nas2", home_server())
+    operator.post("/node/", {"node": "nas1"})
+    assert headline(operator) == "2 pools need a look: tank on nas2"
+    text = page(operator, "/")
+    assert "Pool archive is DEGRADED" in text
+    assert FINE not in text
+    moved = operator.post("/node/", {"node": "nas2", "next": "/pools/"})
+    assert moved.headers["Location"] == "/pools/"
+    assert operator.post("/node/", {"node": "nas2", "next": "https://elsewhere.example/"}).headers["Location"] == "/"
+
+
+def test_the_worst_comes_first_wherever_it_is(viewer: Client) -> None:
+    on_host("anna", home_server())
+    on_host("zoe", with_pool(home_server(), suspended=True))
+    assert headline(viewer) == "1 pool is in trouble: tank on zoe"
+
+
+def test_a_silent_host_among_others_is_the_headline(viewer: Client) -> None:
+    load(typical())
+    load(large())
+    Node.objects.filter(name="storage-rack-7").update(last_contact=timezone.now() - timedelta(hours=1))
+    assert headline(viewer) == "1 host is silent: storage-rack-7"
+
+
+def test_a_host_that_was_never_read_is_not_all_right(viewer: Client) -> None:
+    load(typical())
+    records.store_spoken("nas9", to_document(spoken("nas9")))
+    assert headline(viewer) == "Waiting for the first reading of nas9"
+
+
+def test_the_findings_of_a_host_that_an_earlier_release_stored_are_worked_out(viewer: Client) -> None:
+    load(home_server())
+    Node.objects.update(finding_documents=None)
+    assert "Pool archive is DEGRADED" in page(viewer, "/")
+
+
+def test_many_hosts_are_shown_without_reading_their_inventories(
+    viewer: Client, django_assert_max_num_queries: object
+) -> None:
+    for number in range(12):
+        on_host(f"nas{number:02}", home_server())
+    with django_assert_max_num_queries(60):  # type: ignore[operator]
+        page(viewer, "/")
