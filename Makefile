@@ -39,8 +39,8 @@ test-long: test-tools ## Run the lab tests that take more than an hour under emu
 	@$(BIN)/pytest -m long
 
 .PHONY: test-unit
-test-unit: venv ## Run the tests that need neither a browser nor the lab
-	@$(BIN)/pytest -m "not lab and not browser and not long"
+test-unit: venv ## Run the quick tests, which need nothing but Python; those on loop devices are in make test
+	@$(BIN)/pytest tests/unit -m "not slow and not long and not devices" --numprocesses 2 --dist worksteal
 
 .PHONY: mutants
 mutants: venv ## Change what guards the disks, one thing at a time, and see a test fail (MODULE=domain/storage/gaps)

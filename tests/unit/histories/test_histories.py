@@ -170,6 +170,7 @@ def histories(first: int, count: int) -> Counter[RunState]:
     return ends
 
 
+@pytest.mark.slow
 def test_whatever_happens_nothing_of_anybody_is_lost_and_no_ending_is_untrue() -> None:
     ends = histories(1, 300)
     print(dict(ends))

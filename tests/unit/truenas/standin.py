@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
@@ -26,6 +26,9 @@ POOL_GUID = "11223344556677889900"
 SSD_BYTES = 480 * 10**9
 
 Json = dict[str, Any]
+
+PATIENCE: Final = {"close_timeout": 1, "open_timeout": 2}
+"""With TLS this server now and then waits for bytes of the handshake that it holds already; the client tries again."""
 
 
 def stats(**changes: int) -> Json:
@@ -226,7 +229,7 @@ class StandIn:
         """Serve until the end of the block."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.certificate, self.private_key)
-        options: Any = {"ssl": context, "process_request": self._check_path, "close_timeout": 1}
+        options: Any = {"ssl": context, "process_request": self._check_path, **PATIENCE}
         with serve(self._converse, "127.0.0.1", 0, **options) as server:
             self.port = server.socket.getsockname()[1]
             thread = threading.Thread(target=server.serve_forever)
@@ -241,7 +244,7 @@ class StandIn:
     def listening_at(self, path: Path) -> Iterator["StandIn"]:
         """Serve on a socket of this host, where nobody logs in, until the end of the block."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        options: Any = {"process_request": self._check_path, "close_timeout": 1}
+        options: Any = {"process_request": self._check_path, **PATIENCE}
         with unix_serve(self._converse, str(path), **options) as server:
             thread = threading.Thread(target=server.serve_forever)
             thread.start()

@@ -192,8 +192,9 @@ def test_where_truenas_does_not_say_what_guests_have_nothing_may_be_begun(host: 
 @pytest.mark.parametrize("method", ["vm.device.query", "virt.instance.query"])
 @pytest.mark.parametrize("answer", ["{", '{"jsonrpc": "2.0", "id": 1, "result": {}}'])
 def test_an_answer_of_another_shape_forbids_everything(
-    middleware: StandIn, host: TrueNASHost, method: str, answer: str
+    middleware: StandIn, host: TrueNASHost, monkeypatch: pytest.MonkeyPatch, method: str, answer: str
 ) -> None:
+    monkeypatch.setattr("plugins.truenas.host.ANSWER_S", 2.0)
     middleware.garbled[method] = answer
     middleware.silent.add("nothing")
     vetoes = HostPlatforms(FakeRunner(), (host,)).vetoes(home_server())

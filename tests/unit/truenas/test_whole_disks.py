@@ -180,7 +180,7 @@ def test_a_job_of_another_shape_is_out_of_sight(truenas: StandIn, office: Office
 def test_when_nobody_knows_whether_it_began_that_is_said(
     truenas: StandIn, access: Access, office: Office, trouble: str, error: type[Exception]
 ) -> None:
-    desk = replace(office.desk, sessions=lambda: session_with(access, timeout_s=10))
+    desk = replace(office.desk, sessions=lambda: session_with(access, timeout_s=2))
     {"silent": truenas.silent.add, "cut_at": truenas.cut_at.append}[trouble]("pool.update")
     with pytest.raises(error, match="It may have changed something"):
         add(SINGLE, "r1", desk)

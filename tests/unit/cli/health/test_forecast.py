@@ -100,6 +100,7 @@ class Endless(io.RawIOBase):
         return next(self.lines, b"")
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_lines_do_not_grow_memory() -> None:
     drives, count = 100_000, 0
     line = json.dumps(request("DRIVE", history=request()["history"][-1:])).encode() + b"\n"

@@ -341,6 +341,7 @@ HAPPENINGS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(st.integers(1, 72), HAPPENINGS, st.integers(1, 18))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_happens_it_is_taken_back_by_itself_only_in_its_time_and_at_most_once(

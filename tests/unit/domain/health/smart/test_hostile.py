@@ -5,6 +5,7 @@ import json
 import math
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -65,6 +66,7 @@ def test_anything_at_all_decodes(document: Any) -> None:
     assert from_document(SmartReading, to_document(reading)) == reading
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(mutated())
 def test_a_mutated_document_decodes_to_a_document(document: Any) -> None:
@@ -72,6 +74,7 @@ def test_a_mutated_document_decodes_to_a_document(document: Any) -> None:
     assert from_document(SmartReading, json.loads(json.dumps(to_document(reading)))) == reading
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.lists(st.tuples(st.floats(-1e18, 1e18) | st.floats(0, 1e-3), mutated()), max_size=4), st.floats(-1e9, 1e9))
 def test_a_history_of_mutated_documents_has_a_forecast(entries: list[tuple[float, Any]], days: float) -> None:
