@@ -24,6 +24,9 @@ PATHS = {
     "settings": "/settings/",
     "password": "/password/",
     "missing": "/pools/0/",
+    "codes": "/explain/",
+    "code": "/explain/pool-checkpoint/",
+    "code-unknown": "/explain/too-smal/",
 }
 MACHINES = {"typical": typical(), "large": large(), "empty": replace(typical(), disks=(), pools=())}
 
