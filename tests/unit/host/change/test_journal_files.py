@@ -141,7 +141,7 @@ def test_the_first_record_is_written_beside_and_then_named(journal: Journal, mon
 
 
 def test_what_is_left_of_an_earlier_draft_is_written_over(journal: Journal) -> None:
-    (journal.directory / DRAFT_NAME).write_bytes(b"x" * 100_000)
+    (journal.directory / DRAFT_NAME).write_bytes(b'{"x": 1}\n' * 10_000)
     journal.append(START)
     assert journal.read() == (START,)
     assert names(journal) == {FILE_NAME, RESERVE_NAME}
