@@ -12,12 +12,10 @@ from django.utils.translation import gettext_lazy
 from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.storage.diagrams import TITLES, draw_disk
 from nasadvisor.console.storage.disk_uses import Index, is_system
-from nasadvisor.domain.change.checks import can_use_disk
-from nasadvisor.domain.change.plan import MIN_SLICE_BYTES
-from nasadvisor.domain.change.refusals import DiskHeld
-from nasadvisor.domain.statements import Allowed, Refused
-from nasadvisor.domain.storage.gaps import largest_extent
-from nasadvisor.domain.storage.inventory import Disk, Hold, HoldKind, Inventory
+from nasadvisor.domain.change.plan import room_on
+from nasadvisor.domain.change.targets import can_have_slice
+from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.storage.inventory import Disk, Hold, HoldKind, Host, Inventory
 
 FREE, SYSTEM, REST = "free", "system", "rest"
 
@@ -89,30 +87,27 @@ def disk(request: HttpRequest, key: str) -> HttpResponse:
         "uses": uses_of(found, index),
         "parts": [(part, [hold_words(hold) for hold in part.holds]) for part in found.partitions],
         "pool_uses": index.pool_uses_of(found),
-        "is_free": is_free(found),
-        "refusal": reason_against(found),
+        "is_free": is_free(found, inventory.host),
+        "refusal": reason_against(found, inventory.host),
         "section": "disks",
     }
     return render(request, "storage/disk.html", context)
 
 
-def is_free(disk: Disk) -> bool:
+def is_free(disk: Disk, host: Host) -> bool:
     """Whether nothing is on it and nothing forbids its use."""
-    return not disk.partitions and isinstance(can_use_disk(disk), Allowed)
+    return not disk.partitions and reason_against(disk, host) is None
 
 
-def reason_against(disk: Disk) -> Refused | None:
+def reason_against(disk: Disk, host: Host) -> Refused | None:
     """Why a disk cannot be a target; None if it can, be it only in the room beside its partitions."""
-    answer = can_use_disk(disk)
-    if isinstance(answer, Refused):
-        return answer
-    is_full = largest_extent(disk).size_bytes < MIN_SLICE_BYTES
-    return DiskHeld(disk, disk.all_holds[0]) if is_full and disk.all_holds else None
+    answer = can_have_slice(disk, host)
+    return answer if isinstance(answer, Refused) else None
 
 
 def free_disks(inventory: Inventory) -> tuple[Disk, ...]:
     """The disks with nothing on them."""
-    return tuple(disk for disk in inventory.disks if is_free(disk))
+    return tuple(disk for disk in inventory.disks if is_free(disk, inventory.host))
 
 
 def group_disks(inventory: Inventory) -> tuple[DiskGroup, ...]:
@@ -151,11 +146,12 @@ def _group_of(disk: Disk, index: Index) -> str:
         return SYSTEM
     if uses:
         return uses[0].pool.guid
-    return FREE if is_free(disk) else REST
+    return FREE if is_free(disk, index.inventory.host) else REST
 
 
 def _row(disk: Disk, index: Index, group: str) -> DiskRow:
-    answer = reason_against(disk)
+    host = index.inventory.host
+    answer = reason_against(disk, host)
     shown = answer if group in (SYSTEM, REST) else None
-    room_bytes = largest_extent(disk).size_bytes if disk.partitions and answer is None else 0
+    room_bytes = room_on(disk, host, 0).size_bytes if disk.partitions and answer is None else 0
     return DiskRow(disk, uses_of(disk, index), room_bytes, shown)
