@@ -9,7 +9,7 @@ from nasadvisor.console.change.runs.history import row_of
 from nasadvisor.console.health.traffic import traffic_of
 from nasadvisor.console.storage.diagrams import draw_pool
 from nasadvisor.console.storage.disk_uses import Index
-from nasadvisor.console.storage.pools import pool_or_404
+from nasadvisor.console.storage.pools import helped_pools, pool_or_404
 from nasadvisor.domain.change.checks import can_use_pool
 from nasadvisor.domain.fleet.platforms import vetoes_on
 from nasadvisor.domain.health.findings import findings_of
@@ -34,6 +34,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "pool": draw_pool(found, Index(inventory)),
         "findings": findings,
         "refusal": refusal,
+        "would_help": guid in helped_pools(node, inventory),
         "says_refusal": refusal is not None and refusal.code not in said,
         "runs": [row_of(run) for run in StoredRun.objects.filter(node=node, pool_guid=guid)[:RUNS_SHOWN]],
         "section": "pools",

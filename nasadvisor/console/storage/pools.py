@@ -3,9 +3,11 @@
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.storage.diagrams import draw_pools
+from nasadvisor.domain.evidence.log_verdict import Answer
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 
 
@@ -19,9 +21,25 @@ def pools(request: HttpRequest) -> HttpResponse:
         "node": node,
         "inventory": inventory,
         "pools": draw_pools(inventory) if inventory else (),
+        "helped": helped_pools(node, inventory) if inventory else (),
         "section": "pools",
     }
     return render(request, "storage/pools.html", context)
+
+
+def helped_pools(node: Node, inventory: Inventory) -> frozenset[str]:
+    """The guids of the pools that something would help, as the evidence said last."""
+    answers = SampledPool.objects.filter(node=node).defer("facts_document")
+    pools = {pool.guid: pool for pool in inventory.pools}
+    return frozenset(each.guid for each in answers if each.guid in pools and _would_help(pools[each.guid], each))
+
+
+def _would_help(pool: Pool, answers: SampledPool) -> bool:
+    """Whether a part that the pool lacks would help; a single log lacks its other side."""
+    lacks_log = all(not top.children for top in pool.logs)
+    lacks = {"log": lacks_log, "cache": not pool.caches}
+    said = {"log": answers.log_answer, "cache": answers.cache_answer}
+    return any(lacks[part] and said[part] == Answer.HELPS for part in lacks)
 
 
 def pool_or_404(request: HttpRequest, guid: str) -> tuple[Node, Inventory, Pool]:
