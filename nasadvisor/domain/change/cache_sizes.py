@@ -8,16 +8,17 @@ from nasadvisor.domain.storage.sizing import L2ARC_HEADER_BYTES, TYPICAL_BLOCK_B
 from nasadvisor.domain.units import GIB, MIB, align_down, align_up
 
 
-def cache_bytes_each(inventory: Inventory, request: PlanRequest, total_bytes: int) -> int:
+def cache_bytes_each(inventory: Inventory, request: PlanRequest, total_bytes: int) -> int | None:
     """How large each cache of a wish should be, so that all together have no more than this, fit, and are not worth a
-    warning for their headers' memory. Whole GiB, below that whole MiB; 0 where there is no cache or no room.
+    warning for their headers' memory: whole GiB, below that whole MiB; None for as much as fits, where that is no more.
     """
-    if not request.cache_disks:
-        return 0
     total_bytes = min(total_bytes, largest_quiet_cache_bytes(inventory.host))
-    rooms = (_room_on(disk, inventory, request) for key in request.cache_disks if (disk := inventory.disk(key)))
-    size_bytes = min((total_bytes // len(request.cache_disks), *rooms))
-    return align_down(max(size_bytes, 0), GIB if size_bytes >= GIB else MIB)
+    rooms = [_room_on(disk, inventory, request) for key in request.cache_disks if (disk := inventory.disk(key))]
+    share_bytes = total_bytes // max(len(request.cache_disks), 1)
+    if max(rooms, default=0) <= share_bytes:
+        return None
+    size_bytes = max(min(share_bytes, *rooms), 0)
+    return align_down(size_bytes, GIB if size_bytes >= GIB else MIB)
 
 
 def largest_quiet_cache_bytes(host: Host) -> int:

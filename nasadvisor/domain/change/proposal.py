@@ -150,8 +150,8 @@ def _against(disk: Disk, known: Known) -> Iterator[Statement]:
     yield from (warning.plain for warning in warnings_for_target(disk, known.pool))
 
 
-def _not_proposed(reason: Statement) -> Statement:
-    return Statement("not-proposed", _("Not proposed: {reason}"), {"reason": reason})
+def _not_proposed(reason: Statement, code: str = "not-proposed") -> Statement:
+    return Statement(code, _("Not proposed: {reason}"), {"reason": reason})
 
 
 def _rank(disk: Disk, known: Known) -> tuple[int, float]:
@@ -290,5 +290,6 @@ def _left_out(
     """Why free SSDs are not proposed; where nothing is, nothing has to be said of those that are fit."""
     if request is None:
         return unfit
-    better = _not_proposed(Statement("others-fit-better", _("Those that are proposed fit better, or are enough.")))
-    return {**unfit, **{disk.key: better for disk in fit if disk.key not in request.disks}}
+    better = Statement("others-fit-better", _("Those that are proposed fit better, or are enough."))
+    not_needed = _not_proposed(better, "not-needed")
+    return {**unfit, **{disk.key: not_needed for disk in fit if disk.key not in request.disks}}

@@ -1,19 +1,21 @@
 """What the second step shows: every disk, whether it can carry a log or a cache, and why not."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from nasadvisor.console.change.wizard.draft import Draft
-from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk, identity_key
+from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.domain.change.actions import Role
-from nasadvisor.domain.change.checks import can_use_disk
-from nasadvisor.domain.change.plan import MIN_SLICE_BYTES
-from nasadvisor.domain.change.refusals import DiskHasPartitions, DiskHeld, SameDisk, SectorTooLarge, TooSmall
+from nasadvisor.domain.change.checks import physical
+from nasadvisor.domain.change.plan import room_on
+from nasadvisor.domain.change.proposal import Proposal
+from nasadvisor.domain.change.refusals import DiskHasPartitions, DiskHeld, SameDisk
+from nasadvisor.domain.change.targets import can_be_target
 from nasadvisor.domain.change.warnings import warnings_for_disk
 from nasadvisor.domain.fleet.platforms import Veto, vetoes_on
-from nasadvisor.domain.statements import Finding, Refused
-from nasadvisor.domain.storage.gaps import largest_extent
-from nasadvisor.domain.storage.inventory import Disk, Inventory, Pool
+from nasadvisor.domain.statements import Finding, Refused, Statement
+from nasadvisor.domain.storage.inventory import Disk, Host, Inventory, Pool
 from nasadvisor.domain.storage.log_legs import find_log_leg
 
 
@@ -30,7 +32,7 @@ class Standing(StrEnum):
 class DiskChoice:
     """A disk as a possible target. `refusal` says why it is not offered, `log_refusal` why not for the log.
 
-    `health` is what its sweeps said, None before the first.
+    `health` is what its sweeps said, None before the first; `not_proposed` says why it was not ticked by itself.
     """
 
     disk: Disk
@@ -42,6 +44,7 @@ class DiskChoice:
     log_refusal: Refused | None = None
     warnings: tuple[Finding, ...] = ()
     health: StoredDisk | None = None
+    not_proposed: Statement | None = None
 
     @property
     def is_offered(self) -> bool:
@@ -58,21 +61,27 @@ def disk_choices(
     inventory: Inventory, pool: Pool, draft: Draft, vetoes: tuple[Veto, ...] = ()
 ) -> tuple[DiskChoice, ...]:
     """Every disk, the most suitable first; `vetoes` are those of the host's platform."""
-    partner_disks = _partner_disks(inventory, pool, draft)
-    health = _health_of(inventory)
-    choices = (
-        replace(_choice(disk, pool, draft, partner_disks, vetoes), health=health.get(identity_key(disk.identity)))
-        for disk in inventory.disks
-    )
+    partners = frozenset(map(physical, _partner_disks(inventory, pool, draft)))
+    choices = (_choice(disk, pool, inventory.host, draft, partners, vetoes) for disk in inventory.disks)
     order = list(Standing)
     return tuple(sorted(choices, key=lambda choice: order.index(choice.standing)))
 
 
-def _health_of(inventory: Inventory) -> dict[str, StoredDisk]:
-    """What the sweeps said of the SSDs, by what is printed on them."""
-    names = [identity_key(disk.identity) for disk in inventory.disks if not disk.rotational]
-    found = StoredDisk.objects.filter(identity_key__in=names, read_at__isnull=False).defer(*LARGE_FIELDS)
-    return {disk.identity_key: disk for disk in found}
+def told(
+    choices: tuple[DiskChoice, ...], health: Mapping[str, StoredDisk], proposal: Proposal
+) -> tuple[DiskChoice, ...]:
+    """The choices with what is known of their health (by key), and why those that could be were not proposed.
+
+    Warnings that are shown with a disk anyway say that themselves.
+    """
+    return tuple(
+        replace(
+            choice,
+            health=health.get(choice.disk.key),
+            not_proposed=None if choice.warnings else proposal.left_out.get(choice.disk.key),
+        )
+        for choice in choices
+    )
 
 
 def offered_keys(choices: tuple[DiskChoice, ...], role: Role) -> tuple[str, ...]:
@@ -83,17 +92,17 @@ def offered_keys(choices: tuple[DiskChoice, ...], role: Role) -> tuple[str, ...]
 
 
 def _choice(
-    disk: Disk, pool: Pool, draft: Draft, partner_disks: tuple[Disk, ...], vetoes: tuple[Veto, ...]
+    disk: Disk, pool: Pool, host: Host, draft: Draft, partners: frozenset[str], vetoes: tuple[Veto, ...]
 ) -> DiskChoice:
-    refusal = refusal_of_disk(disk, pool) or next(iter(vetoes_on(vetoes, disk.key)), None)
+    refusal = refusal_of_disk(disk, pool, host) or next(iter(vetoes_on(vetoes, disk.key)), None)
     standing = _standing(disk, refusal)
     if standing is Standing.FREE_SPACE and not draft.use_free_space:
         refusal = DiskHasPartitions(disk)
-    shares = any(_is_same_device(disk, partner) for partner in partner_disks)
+    shares = physical(disk) in partners
     return DiskChoice(
         disk=disk,
         standing=standing,
-        room_bytes=largest_extent(disk).size_bytes,
+        room_bytes=room_on(disk, host, 0).size_bytes,
         for_log=refusal is None and not shares and disk.key in draft.log_disks,
         for_cache=refusal is None and disk.key in draft.cache_disks,
         refusal=refusal,
@@ -102,17 +111,16 @@ def _choice(
     )
 
 
-def refusal_of_disk(disk: Disk, pool: Pool) -> Refused | None:
-    """Why a disk cannot be a target for this pool, whatever is planned on it; its free space counts as usable."""
-    answer = can_use_disk(disk)
+def refusal_of_disk(disk: Disk, pool: Pool, host: Host) -> Refused | None:
+    """Why a disk is no target for this pool, whatever is planned on it; its free space counts as usable.
+
+    A hard disk that is in use is never worth offering, although nothing would forbid the gaps on it.
+    """
+    answer = can_be_target(disk, pool, host)
     if isinstance(answer, Refused):
         return answer
-    if pool.ashift and disk.identity.logical_sector_bytes > 1 << pool.ashift:
-        return SectorTooLarge(disk, pool)
-    room_bytes, holds = largest_extent(disk).size_bytes, disk.all_holds
-    if holds and (disk.rotational or room_bytes < MIN_SLICE_BYTES):
-        return DiskHeld(disk, holds[0])
-    return None if room_bytes >= MIN_SLICE_BYTES else TooSmall(disk, Role.LOG, MIN_SLICE_BYTES, room_bytes)
+    holds = disk.all_holds
+    return DiskHeld(disk, holds[0]) if disk.rotational and holds else None
 
 
 def _standing(disk: Disk, refusal: Refused | None) -> Standing:
@@ -128,8 +136,3 @@ def _partner_disks(inventory: Inventory, pool: Pool, draft: Draft) -> tuple[Disk
     leg = find_log_leg(pool, draft.attach_to) if draft.attach_to else None
     found = inventory.partition_at(leg.path) if leg else None
     return (found[0],) if found else ()
-
-
-def _is_same_device(left: Disk, right: Disk) -> bool:
-    """Namespaces of one NVMe SSD share its serial."""
-    return left.key == right.key or bool(left.identity.serial and left.identity.serial == right.identity.serial)

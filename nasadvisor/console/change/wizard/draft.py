@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from django.contrib.sessions.backends.base import SessionBase
 
 from nasadvisor.domain.change.actions import Naming
+from nasadvisor.domain.change.cache_sizes import cache_bytes_each
 from nasadvisor.domain.change.plan import PlanRequest
-from nasadvisor.domain.change.proposal import is_free_ssd
+from nasadvisor.domain.change.proposal import USUAL_RESERVE_PERCENT
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.domain.units import parse_size
+from nasadvisor.domain.units import GIB, MIB, parse_size
 from nasadvisor.stored.documents import DocumentError, from_document, to_document
 
 MIRROR = "mirror"
@@ -18,9 +19,6 @@ MIRROR = "mirror"
 DEFAULT_LOG_SIZE = "4G"
 """openzfs-docs, "Hardware": a log "rarely" has "more than 4GB in use"."""
 
-DEFAULT_RESERVE_PERCENT = 10
-LEGS_OF_A_MIRROR = 2
-
 _IN_SESSION = "wizard"
 
 
@@ -28,6 +26,7 @@ _IN_SESSION = "wizard"
 class Draft:
     """The choices for one pool. Sizes are as typed, and were checked; `cache_size` "" means as much as fits.
 
+    As long as nobody typed a size, `cache_total` is how many bytes all caches together should have, else 0.
     `log_on` is `MIRROR` or the key of the one SSD that carries a single log. `attach_to` is the guid of a single log
     that is to become a mirror, else ""; or of the side that works, while `replaces` is that of the broken one.
     """
@@ -39,7 +38,8 @@ class Draft:
     log_on: str = MIRROR
     log_size: str = DEFAULT_LOG_SIZE
     cache_size: str = ""
-    reserve_percent: int = DEFAULT_RESERVE_PERCENT
+    cache_total: int = 0
+    reserve_percent: int = USUAL_RESERVE_PERCENT
     naming: Naming = Naming.PARTUUID
     attach_to: str = ""
     replaces: str = ""
@@ -72,35 +72,28 @@ class Draft:
         )
 
 
-def recommended_draft(pool_guid: str, inventory: Inventory, log_size: str = DEFAULT_LOG_SIZE) -> Draft:
-    """What we would choose: a log on two free SSDs and a cache on all."""
-    free = tuple(disk.key for disk in inventory.disks if is_free_ssd(disk))
-    return Draft(pool_guid, log_disks=free[:LEGS_OF_A_MIRROR], cache_disks=free, log_size=log_size)
+def sized(draft: Draft, inventory: Inventory) -> Draft:
+    """The draft with caches of the size that is recommended for so many, unless somebody typed another."""
+    if not draft.cache_total:
+        return draft
+    size_bytes = cache_bytes_each(inventory, draft.request(), draft.cache_total)
+    return replace(draft, cache_size=typed_size(size_bytes) if size_bytes else "")
 
 
-def draft_for_log(pool_guid: str, inventory: Inventory, attach_to: str, replaces: str) -> Draft:
-    """What we would choose to give a log one new side: a free SSD, and a cache on all if nothing is to be replaced."""
-    free = tuple(disk.key for disk in inventory.disks if is_free_ssd(disk))
-    caches = () if replaces else free
-    return Draft(pool_guid, log_disks=free[:1], cache_disks=caches, attach_to=attach_to, replaces=replaces)
+def typed_size(size_bytes: int) -> str:
+    """A size in whole GiB or MiB as somebody would type it."""
+    return f"{size_bytes // MIB}M" if size_bytes % GIB else f"{size_bytes // GIB}G"
 
 
-def default_log_size() -> str:
-    """The size of a log where nothing was measured."""
-    return DEFAULT_LOG_SIZE
-
-
-def load_draft(
-    session: SessionBase, pool_guid: str, inventory: Inventory, log_size: Callable[[], str] = default_log_size
-) -> Draft:
-    """The draft of this pool without disks that are gone, or the recommended one with a log of this size."""
+def load_draft(session: SessionBase, pool_guid: str, inventory: Inventory, proposed: Callable[[], Draft]) -> Draft:
+    """The draft of this pool without disks that are gone, or what is proposed."""
     document = session.get(_IN_SESSION, {}).get(pool_guid)
     try:
         draft = from_document(Draft, document) if document else None
     except DocumentError:
         draft = None
     if draft is None:
-        return recommended_draft(pool_guid, inventory, log_size=log_size())
+        return proposed()
     known = {disk.key for disk in inventory.disks}
     return replace(
         draft,

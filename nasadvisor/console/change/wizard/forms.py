@@ -100,7 +100,8 @@ class LayoutForm(forms.Form):
 
     def changed_draft(self) -> Draft:
         """The draft with the choices of a valid form."""
-        return replace(self.draft, **{**self.cleaned_data, "naming": Naming(self.cleaned_data["naming"])})
+        chosen = replace(self.draft, **{**self.cleaned_data, "naming": Naming(self.cleaned_data["naming"])})
+        return chosen if chosen.cache_size == self.draft.cache_size else replace(chosen, cache_total=0)
 
 
 def _initial(draft: Draft) -> dict[str, Any]:
@@ -120,7 +121,7 @@ def _places_for_log(draft: Draft, inventory: Inventory) -> list[tuple[str, str]]
     if len(labels) == 1:
         return singles
     everywhere = _(" and ").join(labels.values())
-    return [(MIRROR, _("Mirror on %(disks)s (recommended)") % {"disks": everywhere}), *singles]
+    return [(MIRROR, _("Mirror on %(disks)s: if one dies, nothing is lost") % {"disks": everywhere}), *singles]
 
 
 class ApplyForm(PasswordForm):

@@ -8,10 +8,10 @@ from nasadvisor.console.change.wizard.draft import Draft
 from nasadvisor.console.storage.diagrams import DiskDrawing, Segment, SegmentKind, draw_disk, segment
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.change.actions import Role
-from nasadvisor.domain.change.plan import Plan, PlanRequest
+from nasadvisor.domain.change.plan import Plan, PlanRequest, room_on
 from nasadvisor.domain.change.warnings import warnings_for
 from nasadvisor.domain.statements import Finding, Refused
-from nasadvisor.domain.storage.gaps import Extent, free_extents, largest_extent
+from nasadvisor.domain.storage.gaps import Extent, free_extents
 from nasadvisor.domain.storage.inventory import Disk, Host, Inventory
 from nasadvisor.domain.storage.sizing import HeaderMemory, header_memory
 from nasadvisor.domain.units import GIB, MIB, align_down
@@ -68,9 +68,10 @@ def draw_disks(request: PlanRequest, plan: Plan | None, inventory: Inventory) ->
     return tuple(_draw(disk, index, new, request) for disk in map(after.disk, request.disks) if disk)
 
 
-def slider_for(keys: tuple[str, ...], inventory: Inventory, most_bytes: int | None = None) -> Slider:
+def slider_for(keys: tuple[str, ...], draft: Draft, inventory: Inventory, most_bytes: int | None = None) -> Slider:
     """The range in which a size is worth choosing on all of these disks."""
-    rooms = [largest_extent(disk).size_bytes for key in keys if (disk := inventory.disk(key))]
+    disks = filter(None, map(inventory.disk, keys))
+    rooms = [room_on(disk, inventory.host, draft.reserve_percent).size_bytes for disk in disks]
     room_bytes = min([*rooms, *([most_bytes] if most_bytes else [])], default=GIB)
     if room_bytes >= COARSE_SLIDER_FROM_BYTES:
         return Slider("G", 1, room_bytes // GIB, 1)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from nasadvisor.domain.change.checks import can_use_pool
+from nasadvisor.domain.change.proposal import single_log_of
 from nasadvisor.domain.change.refusals import LogLegNotOnline, LogLegUnknown
 from nasadvisor.domain.fleet.platforms import Veto, vetoes_on
 from nasadvisor.domain.statements import Refused
@@ -31,6 +32,11 @@ class PoolChoice:
     attach_refusal: Refused | None
     broken: BrokenLeg | None
     replace_refusal: Refused | None
+
+    @property
+    def leaves_nothing_to_ask(self) -> bool:
+        """Whether the one thing to do with it is to add something."""
+        return self.refusal is None and self.single_log is None and self.broken is None
 
     def way(self, goal: str) -> "Way":
         """What to go about; without a single log or a broken side it is what can always be done: to add."""
@@ -76,13 +82,6 @@ def pool_choice(pool: Pool, inventory: Inventory, vetoes: tuple[Veto, ...] = ())
         broken=broken,
         replace_refusal=next(iter(against_replacing), None),
     )
-
-
-def single_log_of(pool: Pool) -> Vdev | None:
-    """The log of a pool whose only log vdev is one device."""
-    if len(pool.logs) != 1 or pool.logs[0].children:
-        return None
-    return pool.logs[0]
 
 
 def _against_replacing(pool: Pool, broken: BrokenLeg, inventory: Inventory) -> Iterator[Refused]:

@@ -7,33 +7,24 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.change.plans import store_plan
-from nasadvisor.console.change.wizard.devices import Standing, disk_choices
-from nasadvisor.console.change.wizard.draft import (
-    Draft,
-    default_log_size,
-    draft_for_log,
-    load_draft,
-    recommended_draft,
-    save_draft,
-)
+from nasadvisor.console.change.wizard.advice import Advice
+from nasadvisor.console.change.wizard.devices import Standing, disk_choices, told
+from nasadvisor.console.change.wizard.draft import Draft, drop_draft, load_draft, save_draft, sized
 from nasadvisor.console.change.wizard.forms import DevicesForm, LayoutForm
 from nasadvisor.console.change.wizard.layout import LARGEST_USEFUL_LOG_BYTES, Layout, layout_of, slider_for
 from nasadvisor.console.change.wizard.pools import Way, pool_choice, pool_choices
 from nasadvisor.console.change.wizard.progress import WizardStep, progress
 from nasadvisor.console.change.wizard.summary import Summary, summary_of
-from nasadvisor.console.evidence.watch import series_of, watched
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.storage.log_legs import without_log_leg
-from nasadvisor.domain.units import GIB
 
 UNUSABLE_SHOWN = 50
 """Of disks that cannot be used, as many are shown at first; a host can have a thousand."""
@@ -41,12 +32,18 @@ UNUSABLE_SHOWN = 50
 
 @dataclass(frozen=True)
 class Place:
-    """Where in the wizard somebody is: a pool of the node that is shown, and the choices made for it."""
+    """Where in the wizard somebody is: a pool of the node that is shown, the choices made for it, and our advice."""
 
     node: Node
     inventory: Inventory
     pool: Pool
     draft: Draft
+    advice: Advice
+
+    @property
+    def is_only_pool(self) -> bool:
+        """Whether there is no other to choose."""
+        return len(self.inventory.pools) == 1
 
 
 @operator_required
@@ -55,6 +52,8 @@ def pools(request: HttpRequest) -> HttpResponse:
     node = current_node(request)
     inventory = node.inventory if node else None
     choices = pool_choices(inventory, node.platform.vetoes) if node and inventory else ()
+    if len(choices) == 1 and choices[0].leaves_nothing_to_ask:
+        return redirect("wizard-devices", choices[0].pool.guid)
     context = {"choices": choices, "node": node, "chosen": "", "progress": progress(WizardStep.POOL)}
     return render(request, "change/wizard/pools.html", context)
 
@@ -68,6 +67,8 @@ def start(request: HttpRequest, pool_guid: str) -> HttpResponse:
     place = _place(request, pool_guid)
     choice = pool_choice(place.pool, place.inventory, place.node.platform.vetoes)
     way = choice.way(request.POST.get("goal", request.GET.get("goal", "")))
+    if request.method != "POST" and place.is_only_pool and choice.leaves_nothing_to_ask:
+        return redirect("wizard-devices", pool_guid)
     if request.method != "POST" and not way.attach_to:
         context = {
             "choices": pool_choices(place.inventory, place.node.platform.vetoes),
@@ -78,7 +79,8 @@ def start(request: HttpRequest, pool_guid: str) -> HttpResponse:
         return render(request, "change/wizard/pools.html", context)
     if way.refusal:
         return redirect("wizard-start", pool_guid)
-    save_draft(request.session, _draft_for(way, place))
+    if (place.draft.attach_to, place.draft.replaces) != (way.attach_to, way.replaces):
+        _begin(request, way, place)
     return redirect("wizard-devices", pool_guid)
 
 
@@ -89,7 +91,10 @@ def devices(request: HttpRequest, pool_guid: str) -> HttpResponse:
     choices = disk_choices(place.inventory, place.pool, place.draft, place.node.platform.vetoes)
     form = DevicesForm(request.POST if request.method == "POST" else None, choices, place.draft)
     if request.method == "POST":
-        chosen = _chosen(request, form)
+        if "anyway" in request.POST:
+            save_draft(request.session, place.advice.draft_anyway())
+            return redirect("wizard-devices", pool_guid)
+        chosen = _chosen(request, form, place)
         if "free_space" in request.POST:
             save_draft(request.session, replace(chosen, use_free_space=request.POST["free_space"] == "offer"))
             return redirect("wizard-devices", pool_guid)
@@ -98,10 +103,14 @@ def devices(request: HttpRequest, pool_guid: str) -> HttpResponse:
             return redirect("wizard-layout", pool_guid)
         place = replace(place, draft=chosen)
         choices = disk_choices(place.inventory, place.pool, chosen, place.node.platform.vetoes)
+    proposal = place.advice.proposal(place.draft.attach_to, place.draft.replaces)
+    choices = told(choices, place.advice.health, proposal)
     unusable = [choice for choice in choices if choice.standing is Standing.UNUSABLE]
     context = {
         **_context(place, WizardStep.DEVICES),
         "form": form,
+        "proposal": proposal,
+        "wanted": place.advice.known.wanted,
         "offered": [choice for choice in choices if choice.standing is not Standing.UNUSABLE],
         "unusable": unusable if "all" in request.GET else unusable[:UNUSABLE_SHOWN],
         "unusable_count": len(unusable),
@@ -119,7 +128,7 @@ def devices_summary(request: HttpRequest, pool_guid: str) -> HttpResponse:
     """
     place = _place(request, pool_guid)
     choices = disk_choices(place.inventory, place.pool, place.draft, place.node.platform.vetoes)
-    chosen = _chosen(request, DevicesForm(request.POST, choices, place.draft))
+    chosen = _chosen(request, DevicesForm(request.POST, choices, place.draft), place)
     context = {"place": place, "summary": _summary(replace(place, draft=chosen))}
     return render(request, "change/wizard/_summary.html", context)
 
@@ -142,9 +151,9 @@ def layout(request: HttpRequest, pool_guid: str) -> HttpResponse:
     context = {
         **_context(place, WizardStep.LAYOUT),
         **_layout_context(form, answer),
-        "log_slider": slider_for(draft.log_legs, place.inventory, LARGEST_USEFUL_LOG_BYTES),
-        "cache_slider": slider_for(draft.cache_disks, place.inventory),
-        "seen": watched(series_of(place.node, pool_guid), timezone.now()),
+        "log_slider": slider_for(draft.log_legs, draft, place.inventory, LARGEST_USEFUL_LOG_BYTES),
+        "cache_slider": slider_for(draft.cache_disks, draft, place.inventory),
+        "seen": place.advice.seen,
     }
     return render(request, "change/wizard/layout.html", context)
 
@@ -163,22 +172,22 @@ def layout_drawing(request: HttpRequest, pool_guid: str) -> HttpResponse:
     return render(request, "change/wizard/_layout_answer.html", context)
 
 
-def _chosen(request: HttpRequest, form: DevicesForm) -> Draft:
-    """The draft with the ticked disks; those that are not offered are left out."""
-    return replace(
+def _chosen(request: HttpRequest, form: DevicesForm, place: Place) -> Draft:
+    """The draft with the ticked disks, caches as large as is recommended; what is not offered is left out."""
+    ticked = replace(
         form.draft,
         log_disks=form.offered("log", request.POST.getlist("log")),
         cache_disks=form.offered("cache", request.POST.getlist("cache")),
     )
+    return sized(ticked, place.inventory)
 
 
-def _draft_for(way: Way, place: Place) -> Draft:
-    """The earlier choices if they were for the same goal, else what we would choose."""
-    if (place.draft.attach_to, place.draft.replaces) == (way.attach_to, way.replaces):
-        return place.draft
+def _begin(request: HttpRequest, way: Way, place: Place) -> None:
+    """Go about something else than before; what is only to be added is proposed anew with each look at it."""
     if way.attach_to:
-        return draft_for_log(place.pool.guid, place.inventory, way.attach_to, way.replaces)
-    return recommended_draft(place.pool.guid, place.inventory, measured_log_size(place.node, place.pool.guid))
+        save_draft(request.session, place.advice.draft(way.attach_to, way.replaces))
+    else:
+        drop_draft(request.session, place.pool.guid)
 
 
 def _pool_to_add_to(place: Place) -> Pool:
@@ -193,14 +202,8 @@ def _place(request: HttpRequest, pool_guid: str) -> Place:
         Http404: the node that is shown has no such pool.
     """
     node, inventory, pool = pool_or_404(request, pool_guid)
-    draft = load_draft(request.session, pool_guid, inventory, lambda: measured_log_size(node, pool_guid))
-    return Place(node, inventory, pool, draft)
-
-
-def measured_log_size(node: Node, pool_guid: str) -> str:
-    """The size of a log that the pool's samples recommend, as one would type it; the usual one where there are none."""
-    seen = watched(series_of(node, pool_guid), timezone.now())
-    return f"{seen.log_size.size_bytes // GIB}G" if seen and seen.log_size.is_measured else default_log_size()
+    advice = Advice(node, inventory, pool)
+    return Place(node, inventory, pool, load_draft(request.session, pool_guid, inventory, advice.draft), advice)
 
 
 def _context(place: Place, step: WizardStep) -> dict[str, Any]:

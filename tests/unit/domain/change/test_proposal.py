@@ -155,7 +155,7 @@ class TestWhoIsLeftOut:
 
     def test_an_ssd_that_is_not_needed_says_so(self) -> None:
         proposal = propose(known(with_disks(nvme(1), nvme(2), nvme(3)), Wanted(HELPFUL, USELESS)))
-        assert code(proposal.left_out[nvme(3).key]) == "not-proposed"
+        assert code(proposal.left_out[nvme(3).key]) == "not-needed"
 
     def test_where_nothing_is_proposed_nothing_is_held_against_a_good_ssd(self) -> None:
         assert NVME1 not in propose(known(wanted=Wanted(USELESS, USELESS))).left_out

@@ -1,0 +1,95 @@
+"""What the wizard proposes for a pool, and why: evidence and health as the console has them, put to the domain."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from django.utils import timezone
+
+from nasadvisor.console.change.wizard.draft import DEFAULT_LOG_SIZE, Draft, sized, typed_size
+from nasadvisor.console.evidence.watch import Watched, series_of, watched
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.models import StoredDisk, identity_key
+from nasadvisor.console.health.observe import findings_about
+from nasadvisor.domain.change.cache_sizes import largest_quiet_cache_bytes
+from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.change.proposal import Known, Proposal, SsdHealth, Wanted, propose, propose_side
+from nasadvisor.domain.evidence.wanted import NOTHING_SEEN, wanted_by
+from nasadvisor.domain.fleet.platforms import vetoes_on
+from nasadvisor.domain.health.ssd_health import ssd_health
+from nasadvisor.domain.storage.inventory import Inventory, Pool
+from nasadvisor.domain.units import parse_size
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A pool of a node; what is known about it is looked up once it is asked for."""
+
+    node: Node
+    inventory: Inventory
+    pool: Pool
+
+    @cached_property
+    def seen(self) -> Watched | None:
+        """What the samples of the pool say; None where there are none."""
+        return watched(series_of(self.node, self.pool.guid), timezone.now())
+
+    @cached_property
+    def health(self) -> Mapping[str, StoredDisk]:
+        """What the sweeps said of the SSDs, by the key of the disk."""
+        keys = {identity_key(disk.identity): disk.key for disk in self.inventory.disks if not disk.rotational}
+        found = StoredDisk.objects.filter(identity_key__in=list(keys)).defer("reading_document", "forecast_document")
+        return {keys[disk.identity_key]: disk for disk in found}
+
+    @cached_property
+    def known(self) -> Known:
+        """All that a proposal goes by."""
+        seen, vetoes = self.seen, self.node.platform.vetoes
+        against = {disk.key: vetoes_on(vetoes, disk.key) for disk in self.inventory.disks} if vetoes else {}
+        return Known(
+            inventory=self.inventory,
+            pool=self.pool,
+            wanted=wanted_by(seen.log, seen.cache, seen.log_size, seen.cache_size) if seen else NOTHING_SEEN,
+            health={key: _health_of(disk) for key, disk in self.health.items()},
+            vetoes={key: reasons[0] for key, reasons in against.items() if reasons},
+        )
+
+    def proposal(self, attach_to: str = "", replaces: str = "") -> Proposal:
+        """What we would add, or which SSD would become the new side of a log."""
+        return propose_side(self.known, attach_to, replaces) if attach_to else propose(self.known)
+
+    def draft(self, attach_to: str = "", replaces: str = "") -> Draft:
+        """The choices that come to that. What becomes of a single log is asked for before, so nothing is done here."""
+        return self._draft(self.proposal(attach_to, replaces), attach_to, replaces)
+
+    def draft_anyway(self) -> Draft:
+        """What we would add if it had to be, although nothing shows that it helps."""
+        wanted = self.known.wanted
+        log_bytes = wanted.log.size_bytes or parse_size(DEFAULT_LOG_SIZE)
+        anyway = Wanted(
+            log=replace(wanted.log, helps=True, size_bytes=log_bytes),
+            cache=replace(wanted.cache, helps=True, size_bytes=self._cache_total),
+        )
+        return self._draft(propose(replace(self.known, wanted=anyway)), "", "")
+
+    @property
+    def _cache_total(self) -> int:
+        return self.known.wanted.cache.size_bytes or largest_quiet_cache_bytes(self.inventory.host)
+
+    def _draft(self, proposal: Proposal, attach_to: str, replaces: str) -> Draft:
+        request = proposal.request or PlanRequest(self.pool.guid)
+        log_bytes = self.known.wanted.log.size_bytes
+        draft = Draft(
+            pool_guid=self.pool.guid,
+            log_disks=request.log_disks if request.attach_to == attach_to else (),
+            cache_disks=request.cache_disks,
+            log_size=typed_size(log_bytes) if log_bytes else DEFAULT_LOG_SIZE,
+            cache_total=self._cache_total,
+            attach_to=attach_to,
+            replaces=replaces,
+        )
+        return sized(draft, self.inventory)
+
+
+def _health_of(disk: StoredDisk) -> SsdHealth:
+    return ssd_health(findings_about(disk), disk.percent_used, disk.power_loss)
