@@ -28,9 +28,28 @@ def in_english(template: str) -> str:
     return template
 
 
+def _fit(template: str, values: "Mapping[str, str | Statement]") -> None:
+    """Whether a template has plain fields only, each with its value.
+
+    Raises:
+        ValueError: it does not.
+    """
+    fault = f"the template {template!r:.200} does not fit its values"
+    try:
+        fields = [(name, spec, conversion) for _, name, spec, conversion in Formatter().parse(template)]
+    except ValueError as error:
+        raise ValueError(fault) from error
+    for name, spec, conversion in fields:
+        if name is not None and (spec or conversion or not name.isidentifier() or name not in values):
+            raise ValueError(fault)
+
+
 @dataclass(frozen=True)
 class Statement:
-    """A template in str.format syntax and its values; a value may itself be a statement, e.g. a reason.
+    """A template with `{name}` for each value and nothing else of str.format; a value may be a statement itself.
+
+    Statements also come from hosts that somebody else may hold: a width or a conversion in a template could fill the
+    memory or fail on the page that shows it.
 
     Raises:
         ValueError: the template does not fit the values.
@@ -41,12 +60,7 @@ class Statement:
     values: "Mapping[str, str | Statement]" = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        try:
-            fields = {name for _, name, _, _ in Formatter().parse(self.template) if name is not None}
-        except ValueError as error:
-            raise ValueError(f"the template {self.template!r} does not fit its values") from error
-        if not fields <= self.values.keys():
-            raise ValueError(f"the template {self.template!r} does not fit its values")
+        _fit(self.template, self.values)
 
     def __str__(self) -> str:
         return self.said(in_english)
@@ -90,6 +104,10 @@ class Finding(Statement):
     measure: int = 0
     step: NextStep | None = None
     place: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _fit(self.explanation, self.values)
 
     @property
     def why(self) -> str:

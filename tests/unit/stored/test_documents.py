@@ -158,7 +158,7 @@ def could_stand_for(value: object, before: object) -> bool:
     if type(value) is str:
         return isinstance(before, str) or (isinstance(before, dict) and "template" in before)  # inside a sentence
     if value is None:
-        return isinstance(before, dict | int)  # an image or a size that is left open
+        return isinstance(before, dict | int | None)  # an image or a size that is left open
     return type(value) is type(before) and (isinstance(value, bool) or value == [] or isinstance(value, dict))
 
 
