@@ -130,16 +130,28 @@ class Inbox:
             time.sleep(WAIT_S)
             return
         by_queue = {console_queue(node): node for node in self.nodes}
-        found = self.service.brpop(list(by_queue), timeout=WAIT_S)
+        try:
+            found = self.service.brpop(list(by_queue), timeout=WAIT_S)
+        except redis.ResponseError:  # one of them is no list any more: the next round says which
+            return
         if found:
             queue, raw = map(_as_bytes, found)
             self._take(by_queue[queue.decode()], raw)
 
     def _waiting(self) -> Sequence[int]:
+        """How much waits of each node. A queue that is no list is deleted, so that it stops nobody else's."""
         with self.service.pipeline(transaction=False) as pipe:
             for node in self.nodes:
                 pipe.llen(console_queue(node))
-            return [int(length) for length in pipe.execute()]
+            found = pipe.execute(raise_on_error=False)
+        return [self._length(node, length) for node, length in zip(self.nodes, found, strict=True)]
+
+    def _length(self, node: str, found: int | redis.ResponseError) -> int:
+        if not isinstance(found, redis.ResponseError):
+            return int(found)
+        log.warning("what %s put into its queue cannot be taken and was deleted: %s", node, found)
+        self.service.delete(console_queue(node))
+        return 0
 
     def _take_of(self, node: str) -> None:
         found = self.service.rpop(console_queue(node), AT_ONCE)

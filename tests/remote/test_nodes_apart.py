@@ -208,6 +208,11 @@ def test_no_command_of_a_node_works_on_a_key_of_another(console: Console, nas2: 
         "SAVE",
         "XADD host.nas1 * a b",
         "LRANGE console.nas1.b 0 -1",
+        "SET console.nas1.b x",
+        "DEL console.nas1.b",
+        "HSET console.nas1.b a b",
+        "ZADD console.nas1.b 1 a",
+        "RPUSH console.nas1.b x",
     ],
 )
 def test_a_node_may_do_nothing_that_reaches_beyond_its_keys(console: Console, command: str) -> None:
@@ -318,6 +323,22 @@ def test_a_message_cannot_have_itself_put_into_the_queue_of_another(
 def test_a_message_that_is_none_is_dropped_and_the_next_one_is_taken(raw: str | bytes) -> None:
     with pytest.raises(NotAccepted):
         message_of("nas1", raw.encode() if isinstance(raw, str) else raw)
+
+
+@pytest.mark.parametrize("wait", [False, True])
+def test_a_queue_that_is_no_list_stops_nobody_else(
+    console: Console, nas1: ConsoleAccess, nas2: ConsoleAccess, *, wait: bool
+) -> None:
+    console.look()
+    console.inbox.service.set(console_queue("nas1.b"), "x")
+    if wait:
+        console.inbox.wait()
+    tell(nas1, console, "console.store_inventory_error", "nas1", SILENT)
+    console.take_all()
+    assert Node.objects.get(name="nas1").inventory_error is not None
+    tell(nas2, console, "console.store_inventory_error", "nas1.b", SILENT)  # it is heard again as well
+    console.take_all()
+    assert Node.objects.get(name="nas1.b").inventory_error is not None
 
 
 def test_documents_that_are_none_do_not_stop_the_console(console: Console, nas1: ConsoleAccess) -> None:

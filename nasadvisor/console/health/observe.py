@@ -1,4 +1,4 @@
-"""What there is to watch: every finding of every node, with who can tell that it is over."""
+"""What there is to watch: every finding of a node, with who can tell that it is over."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from nasadvisor.console.health.traffic import traffic_of
 from nasadvisor.domain.health.alerts import AlertKey, Observation
 from nasadvisor.domain.health.disk_findings import Subject, unanswered
 from nasadvisor.domain.health.findings import findings_of
-from nasadvisor.domain.statements import Finding, Level, gettext_noop
+from nasadvisor.domain.statements import Finding, Level, Statement, gettext_noop
 
 SWEEP_GRACE = timedelta(minutes=30)
 """A sweep may take that long after its time, and beat may be that late."""
@@ -36,11 +36,17 @@ class View:
     sources: frozenset[str]
 
 
-def observe(now: datetime) -> View:
-    """Look at all nodes."""
-    views = [_view(node, now) for node in Node.objects.defer("inventory_document")]
-    seen = tuple(each for view in views for each in view.seen)
-    return View(seen, frozenset(source for view in views for source in view.sources))
+def unwatchable(node: Node, error: Exception) -> View:
+    """What there is to say of a node whose words nobody can work with; what is open about it stays as it is."""
+    template = gettext_noop(
+        "What {node} told cannot be worked with, so it is not watched. Other hosts are. Look at its host part with "
+        "`journalctl -u nasadvisor-host`, and here with `journalctl -u nasadvisor-console`. ({problem})"
+    )
+    explanation = gettext_noop("Until then nobody would be told if a disk or a pool of {node} failed.")
+    values: dict[str, str | Statement] = {"node": node.name, "problem": f"{type(error).__name__}: {error!s:.200}"}
+    finding = Finding("node-unwatchable", template, values, Level.CRITICAL, explanation, subject=node.name)
+    source = _watching(node)
+    return View((_seen(node, source, finding),), frozenset({source}))
 
 
 def disk_findings(node: Node) -> Iterator[Finding]:
@@ -91,12 +97,13 @@ def sweep_findings(node: Node, now: datetime) -> Iterator[Finding]:
         )
 
 
-def _view(node: Node, now: datetime) -> View:
+def view(node: Node, now: datetime) -> View:
+    """Look at one node."""
     contact = contact_of(node, now)
     own, disks, pools = f"console/{node.name}", f"disks/{node.name}", f"inventory/{node.name}"
     found = [(own, finding) for finding in (*_own_findings(node, contact, now), *sweep_findings(node, now))]
     found += [(disks, finding) for finding in disk_findings(node)]
-    sources = {own, disks}
+    sources = {own, disks, _watching(node)}
     inventory = node.inventory if contact is Contact.FRESH else None
     if inventory:
         sources.add(pools)
@@ -108,6 +115,10 @@ def _view(node: Node, now: datetime) -> View:
                 found += [(f"samples/{node.name}/{pool.guid}", finding) for finding in traffic]
     seen = tuple(_seen(node, source, finding) for source, finding in found if finding.level is not Level.INFO)
     return View(seen, frozenset(sources))
+
+
+def _watching(node: Node) -> str:
+    return f"watch/{node.name}"
 
 
 def _own_findings(node: Node, contact: Contact, now: datetime) -> Iterator[Finding]:

@@ -1,10 +1,13 @@
 """Moving alerts by what is seen now, and writing down what there is to tell, to whom and when: the outbox."""
 
+import logging
 from datetime import datetime, timedelta
+from typing import Final
 
-from django.db import transaction
+from django.db import DataError, transaction
 from django.utils import timezone
 
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import (
     AlertEvent,
     AlertStates,
@@ -14,18 +17,32 @@ from nasadvisor.console.health.alert_models import (
     Timing,
     WatchSettings,
 )
-from nasadvisor.console.health.observe import Seen, View, observe
+from nasadvisor.console.health.observe import Seen, View, unwatchable, view
 from nasadvisor.domain.health.alerts import RANK, Alert, EventKind, Step, acknowledge, escalate, reconcile
 from nasadvisor.domain.health.quiet_hours import QuietHours, due_at
 from nasadvisor.domain.statements import Level
 from nasadvisor.stored.documents import Json, to_document
 
+log = logging.getLogger(__name__)
+
+UNWORKABLE: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, DataError)
+"""What comes of words that are not what they should be; anything else is the console's own trouble, and stops all."""
+
 
 def watch(now: datetime) -> None:
-    """Look at everything and move the alerts on. Doing it twice tells nothing twice."""
-    view = observe(now)
+    """Look at every node and move its alerts on; one that cannot be worked with does not keep the others waiting.
+
+    Doing it twice tells nothing twice.
+    """
+    for node in Node.objects.defer("inventory_document"):
+        try:
+            with transaction.atomic():
+                _move(node, view(node, now), now)
+        except UNWORKABLE as error:
+            log.exception("%s cannot be watched", node.name)
+            with transaction.atomic():
+                _move(node, unwatchable(node, error), now)
     with transaction.atomic():
-        _move(view, now)
         _escalate(now)
 
 
@@ -39,12 +56,12 @@ def take_up(stored: StoredAlert, by: str, now: datetime) -> None:
             current.save()
 
 
-def _move(view: View, now: datetime) -> None:
-    opened = StoredAlert.objects.select_for_update().exclude(state=AlertStates.RECOVERED)
+def _move(node: Node, found: View, now: datetime) -> None:
+    opened = StoredAlert.objects.select_for_update().filter(node=node).exclude(state=AlertStates.RECOVERED)
     stored = {each.alert_key: each for each in opened}
-    seen = {each.observation.key: each for each in view.seen}
+    seen = {each.observation.key: each for each in found.seen}
     alerts = {key: each.as_alert() for key, each in stored.items()}
-    for step in reconcile(alerts, (each.observation for each in view.seen), view.sources, now):
+    for step in reconcile(alerts, (each.observation for each in found.seen), found.sources, now):
         key = step.alert.key
         _store(stored.get(key), step, seen.get(key), now)
     for key, each in stored.items():

@@ -44,11 +44,13 @@ def rules_of(node: str, digest: str) -> Rules:
         "+watch",
         "+unwatch",
         *(f"%RW~{key}" for key in own),
-        *(f"%W~{key}" for key in (console_queue(node), *noted)),
         *(f"+{command}" for command in ("brpop", "lpush", "rpush", "llen", "sadd", "set", "zadd", "zrem", "zrange")),
         *(f"+{command}" for command in ("hset", "hget", "hdel")),
         # Not `script|load`: only the script of `bring_up_to_date` can be called. It gets and deletes.
         *(f"+{command}" for command in ("evalsha", "get", "del")),
+        # Selectors of their own, so that what the console reads stays a list, whatever else a node may do.
+        f"(+lpush +llen %W~{console_queue(node)})",
+        f"(+sadd {' '.join(f'%W~{key}' for key in noted)})",
     )
 
 
@@ -92,7 +94,7 @@ def disinvite(service: redis.Redis, digest: str) -> None:
 
 
 def bring_up_to_date(service: redis.Redis) -> None:
-    """Make exactly the users that the database knows, and the script that kombu's lock calls (`redis.lock.Lock`)."""
+    """Make exactly the users that the database knows, with today's rights; and the script of `redis.lock.Lock`."""
     service.script_load(Lock.LUA_RELEASE_SCRIPT)
     nodes = Node.objects.exclude(access_digest="").values_list("name", "access_digest")
     wanted = {user_of(name): rules_of(name, digest) for name, digest in nodes}
@@ -101,7 +103,7 @@ def bring_up_to_date(service: redis.Redis) -> None:
     found = {name.decode() for name in command(service, "ACL", "USERS")} - {CONSOLE_USER, "default"}
     for surplus in sorted(found - wanted.keys()):
         command(service, "ACL", "DELUSER", surplus)
-    for name in sorted(wanted.keys() - found):
+    for name in sorted(wanted):
         _set_user(service, name, wanted[name])
 
 

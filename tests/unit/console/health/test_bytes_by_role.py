@@ -17,7 +17,7 @@ from nasadvisor.console.health import hours
 from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.bytes_by_role import Written, written_by_role
 from nasadvisor.console.health.models import RatedEndurance, StoredDisk, WrittenDay
-from nasadvisor.console.health.observe import observe
+from nasadvisor.console.health.observe import view
 from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import ArcActivity, DatasetActivity, DiskActivity, Sample, VdevActivity
@@ -169,8 +169,8 @@ def test_a_cache_that_serves_less_than_it_writes_is_an_alert() -> None:
 def test_a_log_that_spills_is_an_alert_and_over_once_it_holds() -> None:
     watch_hours(*last_hours(30, datasets=(DatasetActivity("tank/db", log_bytes=GIB, pool_bytes=GIB),)))
     assert "log-spills" in codes()
-    view = observe(NOW + timedelta(hours=5))
-    assert f"samples/nas/{TANK}" not in view.sources
+    later = view(Node.objects.get(), NOW + timedelta(hours=5))
+    assert f"samples/nas/{TANK}" not in later.sources
 
 
 @pytest.mark.usefixtures("watched_for_days")
@@ -181,7 +181,7 @@ def test_what_went_to_the_pool_before_the_log_was_there_is_no_spill() -> None:
 
 
 def codes() -> set[str]:
-    return {seen.finding.code for seen in observe(NOW).seen}
+    return {seen.finding.code for seen in view(Node.objects.get(), NOW).seen}
 
 
 @pytest.mark.usefixtures("watched_for_days")

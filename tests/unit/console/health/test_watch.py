@@ -1,9 +1,10 @@
 """Alerts in the console: from a machine's state to messages, each told once, none lost."""
 
 from dataclasses import replace
-from datetime import time, timedelta
+from datetime import datetime, time, timedelta
 
 import pytest
+from django.db import DataError
 from django.utils import timezone
 
 from nasadvisor.console.fleet.models import Node
@@ -17,6 +18,7 @@ from nasadvisor.console.health.alert_models import (
     WatchSettings,
 )
 from nasadvisor.console.health.models import NodeHealth, StoredDisk
+from nasadvisor.console.health.observe import View, view
 from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.health.watch import take_up
 from nasadvisor.domain.statements import Statement
@@ -253,3 +255,29 @@ def test_every_node_has_alerts_of_its_own(night: Night) -> None:
     night.minute(with_pool(other, state="DEGRADED"))
     assert StoredAlert.objects.filter(node__name="nas1").count() == 1
     assert StoredAlert.objects.filter(node__name="nas2").exists()
+
+
+@pytest.mark.parametrize("error", [ValueError("odd"), RecursionError(), KeyError("x"), DataError("\\u0000")])
+def test_a_host_whose_words_nobody_can_work_with_keeps_no_other_waiting(
+    night: Night, post: Post, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """Proves that its own alerts stay as they are, that somebody is told, and that all is well again by itself."""
+    other = replace(degraded(), host=replace(degraded().host, node="nas0"))
+    night.minute(other)
+    assert len(post.subjects) == 1
+
+    def stumbling(node: Node, now: datetime) -> View:
+        if node.name == "nas0":
+            raise error
+        return view(node, now)
+
+    monkeypatch.setattr("nasadvisor.console.health.watch.view", stumbling)
+    night.minute(erring(), count=30)
+    assert len(open_codes()) == 3
+    assert "node-unwatchable" in open_codes()
+    assert any("had I/O errors" in message.text for _, message, _ in post.sent)
+    monkeypatch.undo()
+    monkeypatch.setattr(deliver, "send", post.send)
+    night.report(other)
+    night.minute(erring(), count=30)
+    assert "node-unwatchable" not in open_codes()
