@@ -18,6 +18,7 @@ from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import may_change, user_of
 from nasadvisor.console.fleet.shown import current_node
+from nasadvisor.console.health.marks import marks_on
 from nasadvisor.console.health.troubles import Kind, Trouble, notices_about, troubles_on
 from nasadvisor.console.steps import lead_from
 from nasadvisor.console.storage.diagrams import draw_pools
@@ -89,6 +90,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "unread": [each.name for each in nodes if each.inventory_version is None],
         "is_alone": len(nodes) == 1,
         "pools": draw_pools(inventory) if inventory else (),
+        "marks": marks_on(node),
         "answers": {each.guid: each for each in SampledPool.objects.filter(node=node).exclude(log_answer="")},
         "free_ssds": [disk for disk in free_disks(inventory) if not disk.rotational] if inventory else [],
         "runs": [row_of(run) for run in StoredRun.objects.filter(node=node)[:RECENT_RUNS]],

@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.runs.history import row_of
+from nasadvisor.console.health.marks import marks_on
 from nasadvisor.console.health.traffic import traffic_of
 from nasadvisor.console.storage.diagrams import draw_pool
 from nasadvisor.console.storage.disk_uses import Index
@@ -32,6 +33,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "node": node,
         "inventory": inventory,
         "pool": draw_pool(found, Index(inventory)),
+        "marks": marks_on(node),
         "findings": findings,
         "refusal": refusal,
         "would_help": guid in helped_pools(node, inventory),

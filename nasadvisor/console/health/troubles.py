@@ -18,7 +18,8 @@ from django.utils.functional import Promise
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import contact_of
 from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
-from nasadvisor.console.health.models import DiskOutcome, StoredDisk, read_finding
+from nasadvisor.console.health.marks import OPEN_LEVELS, UNWELL
+from nasadvisor.console.health.models import StoredDisk, read_finding
 from nasadvisor.console.health.notices import (
     Notice,
     about_contact,
@@ -33,7 +34,8 @@ from nasadvisor.domain.health.alerts import RANK
 from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import Finding, Level, NextStep
 
-OPEN_LEVELS: Final = (Level.WARNING.value, Level.CRITICAL.value)
+CAN_WAIT: Final = frozenset({"scrub-old", "scrub-unknown"})
+"""What stands below everything else of its level: nothing is broken yet."""
 
 
 class Kind(StrEnum):
@@ -124,7 +126,12 @@ def troubles_on(nodes: Iterable[Node], now: datetime) -> tuple[Trouble, ...]:
         if alert.finding and not _is_looked_up(alert):
             _put(things, by_pk[alert.node_id], Notice(alert.finding), disks, alert)
     found = [Trouble(each.kind, each.node, tuple(each.said.values()), each.disk) for each in things.values()]
-    return tuple(sorted(found, key=lambda each: (each.is_known, -RANK[each.level], each.node.name)))
+    return tuple(sorted(found, key=_urgency))
+
+
+def _urgency(trouble: Trouble) -> tuple[bool, int, bool, str]:
+    can_wait = all(said.finding.code in CAN_WAIT for said in trouble.said)
+    return trouble.is_known, -RANK[trouble.level], can_wait, trouble.node.name
 
 
 def notices_about(node: Node, now: datetime, *, has_runs: bool = True) -> Iterator[Notice]:
@@ -156,8 +163,7 @@ def _acknowledged_or_open(by_pk: dict[int, Node]) -> dict[tuple[int, str, str], 
 def _troubled_disks(by_pk: dict[int, Node], told: dict[tuple[int, str, str], StoredAlert]) -> dict[str, StoredDisk]:
     """The disks that have something to say or that an alert is about, by their numbers as findings have them."""
     named = [int(alert.subject) for alert in told.values() if _is_about_disk(alert) and alert.subject.isdecimal()]
-    unwell = Q(worst_level__in=OPEN_LEVELS) | Q(outcome=DiskOutcome.FAILED) | Q(is_present=False, is_removable=False)
-    found = StoredDisk.objects.filter(unwell | Q(pk__in=named), node__in=list(by_pk), is_forgotten=False)
+    found = StoredDisk.objects.filter(UNWELL | Q(pk__in=named, is_forgotten=False), node__in=list(by_pk))
     return {str(disk.pk): disk for disk in found.defer("reading_document", "forecast_document")}
 
 

@@ -22,6 +22,7 @@ from nasadvisor.console.health.bytes_by_role import ORDER, Written, written_by_r
 from nasadvisor.console.health.bytes_by_role_chart import written_chart
 from nasadvisor.console.health.charts import NARROW, WIDE, WearPoint, wear_chart
 from nasadvisor.console.health.forecasts import stored_forecast
+from nasadvisor.console.health.marks import UNWELL, WORST_FIRST
 from nasadvisor.console.health.models import LARGE_FIELDS, NodeHealth, StoredDisk
 from nasadvisor.console.health.ratings import RatingForm, clocks_of, rating_of, with_ratings
 from nasadvisor.console.health.sweeps import request_sweep
@@ -31,6 +32,7 @@ PER_PAGE: Final = 50
 TEMPERATURES_SHOWN: Final = timedelta(days=30)
 
 SORTS: Final = {
+    "state": (WORST_FIRST, F("worn_out_at").asc(nulls_last=True), F("percent_used").desc(nulls_last=True)),
     "date": (F("worn_out_at").asc(nulls_last=True), F("percent_used").desc(nulls_last=True)),
     "used": (F("percent_used").desc(nulls_last=True),),
     "written": (F("bytes_per_day").desc(nulls_last=True),),
@@ -54,7 +56,7 @@ class Fleet:
 
 
 def wear(request: HttpRequest) -> HttpResponse:
-    """Every drive of the node, the one that wears out first on top."""
+    """Every drive of the node: what needs a look on top, then the one that wears out first."""
     node = current_node(request)
     if node is None:
         return render(request, "fleet/no_node.html", {"section": "wear"})
@@ -200,12 +202,12 @@ def _csv_cell(value: object) -> str:
 
 def _fleet(request: HttpRequest, disks: QuerySet[StoredDisk]) -> Fleet:
     sort = request.GET.get("sort", "")
-    sort = sort if sort in SORTS else "date"
+    sort = sort if sort in SORTS else "state"
     query = request.GET.get("q", "").strip()
     kind = "all" if request.GET.get("kind") == "all" else "ssd"
     disks = with_ratings(disks.filter(is_forgotten=False).defer(*LARGE))
     if kind == "ssd":
-        disks = disks.filter(is_rotational=False)
+        disks = disks.filter(UNWELL | Q(is_rotational=False))
     for word in query.split():
         names = Q(model__icontains=word) | Q(serial__icontains=word)
         disks = disks.filter(names | Q(pool_name__icontains=word) | Q(role__icontains=word))

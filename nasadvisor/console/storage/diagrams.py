@@ -85,6 +85,11 @@ class LeafDrawing:
         return self.disk.identity.size_bytes if self.disk else 0
 
     @property
+    def marked_key(self) -> str:
+        """The key of the disk whose health is shown here, "" of one that is unknown or not there yet."""
+        return self.disk.key if self.disk and not self.is_new else ""
+
+    @property
     def errors(self) -> int:
         """Read, write and checksum errors since the last clear."""
         return self.vdev.read_errors + self.vdev.write_errors + self.vdev.checksum_errors

@@ -91,7 +91,7 @@ def test_another_hosts_degraded_pool_shows_while_a_healthy_host_is_chosen(operat
     on_host("nas1", typical())
     on_host("nas2", home_server())
     operator.post("/node/", {"node": "nas1"})
-    assert headline(operator) == "2 pools need a look: tank on nas2"
+    assert headline(operator) == "2 pools need a look: archive on nas2"
     text = page(operator, "/")
     assert "Pool archive is DEGRADED" in text
     assert FINE not in text

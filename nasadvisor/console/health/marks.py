@@ -1,0 +1,100 @@
+"""How each disk of a host is, in an icon and a word, for drawings and lists that are about something else."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from django.db.models import Case, Q, Value, When
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.models import DiskOutcome, StoredDisk
+from nasadvisor.console.health.observe import findings_about
+from nasadvisor.console.states import Look, look_of_state
+from nasadvisor.domain.health.alerts import RANK
+from nasadvisor.domain.statements import Finding, Level
+
+OPEN_LEVELS: Final = (Level.WARNING.value, Level.CRITICAL.value)
+
+UNWELL: Final = (
+    Q(worst_level__in=OPEN_LEVELS) | Q(outcome=DiskOutcome.FAILED) | Q(is_present=False, is_removable=False)
+) & Q(is_forgotten=False)
+"""The disks of which `observe.findings_about` has a warning or worse to say."""
+
+WORST_FIRST: Final = Case(
+    When(UNWELL & Q(worst_level=Level.CRITICAL.value), then=Value(0)), When(UNWELL, then=Value(1)), default=Value(2)
+)
+
+_FAILING: Final = _("Failing")
+
+WORDS: Final[dict[str, str | Promise]] = {
+    "disk-failing": _FAILING,
+    "disk-spare-below-threshold": _FAILING,
+    "disk-reliability-degraded": _FAILING,
+    "disk-media-read-only": _FAILING,
+    "disk-persistent-memory-unreliable": _FAILING,
+    "disk-prefail": _("Likely to fail"),
+    "disk-gone": _("Gone"),
+    "disk-unanswered": _("No answer"),
+    "self-test-failed": _("Self-test failed"),
+    "power-loss-protection-failed": _("Power-loss protection failed"),
+    "media-errors": _("Media errors"),
+    "pending-sectors": _("Unreadable sectors"),
+    "worn": _("Worn"),
+    "worn-soon": _("Worn soon"),
+    "too-hot": _("Too hot or too cold"),
+}
+"""What a finding says, in a word or two; its level for the others."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The worst of what is said of a disk, and all of it. `url` is its page."""
+
+    findings: tuple[Finding, ...]
+    url: str
+
+    @property
+    def worst(self) -> Finding:
+        """The first of the worst."""
+        return max(self.findings, key=lambda each: RANK[each.level])
+
+    @property
+    def level(self) -> Level:
+        """How bad it is."""
+        return self.worst.level
+
+    @property
+    def look(self) -> Look:
+        """Colour and icon of the level, with a word for the finding."""
+        look = look_of_state(self.level.value)
+        return Look(look.colour, look.icon, WORDS.get(self.worst.code, look.word))
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The marks of the disks that need a look, and the disks that answered and have nothing to say, by their keys."""
+
+    unwell: dict[str, Mark]
+    well: frozenset[str]
+
+    @property
+    def version(self) -> str:
+        """Another one whenever a list of disks would look different because of the marks."""
+        return ";".join(f"{key}={mark.worst.code}" for key, mark in sorted(self.unwell.items()))
+
+
+def mark_of(disk: StoredDisk) -> Mark | None:
+    """The mark of one disk; None where nobody needs to look."""
+    found = tuple(finding for finding in findings_about(disk) if finding.level is not Level.INFO)
+    return Mark(found, reverse("drive", args=[disk.pk])) if found else None
+
+
+def marks_on(node: Node) -> Marks:
+    """The marks of every disk of a node."""
+    disks = StoredDisk.objects.filter(node=node)
+    unwell = disks.filter(UNWELL).defer("reading_document", "forecast_document")
+    marks = {disk.key: mark for disk in unwell if (mark := mark_of(disk))}
+    answered = disks.filter(outcome=DiskOutcome.READ, is_present=True, is_forgotten=False).values_list("key", flat=True)
+    return Marks(marks, frozenset(answered) - marks.keys())
