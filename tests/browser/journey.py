@@ -13,9 +13,10 @@ def sign_in(page: Page, url: str, name: str, password: str) -> None:
 
 
 def begin(page: Page, url: str, pool: str) -> None:
-    """From the list of pools to the recommended devices and their layout."""
+    """From the list of pools to a log and caches on the SSDs that fit best, though nothing shows that they help."""
     page.goto(f"{url}/wizard/")
     page.get_by_role("button", name=f"Add to {pool}").click()
+    page.get_by_role("button", name="Add anyway").click()
     page.get_by_role("button", name="Continue to layout").click()
 
 

@@ -97,6 +97,7 @@ def test_the_summary_follows_the_choice_of_ssds(operator: Desk) -> None:
     page = operator.page
     page.goto(f"{operator.url}/wizard/")
     page.get_by_role("button", name="Add to tank").click()
+    page.get_by_role("button", name="Add anyway").click()
     summary = page.locator("#summary")
     expect(summary).to_contain_text("log mirrored over 2 slices")
     page.locator("label[for=log-nvme1n1]").click()
@@ -130,6 +131,10 @@ def test_the_wizard_works_with_the_keyboard_alone(operator: Desk) -> None:
     page = operator.page
     operator.open(f"/wizard/{TANK}/")
     press_on(operator, "Add to tank")
+    expect(page.get_by_text("Nothing to add")).to_be_visible()
+    tab_to(operator, "Add anyway")
+    page.keyboard.press("Enter")
+    expect(page.locator("#summary")).to_contain_text("log mirrored over 2 slices")
     press_on(operator, "Continue to layout")
     press_on(operator, "Continue to preview")
     press_on(operator, "Continue to apply")
