@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
 import click
+from click.core import ParameterSource
 
 from nasadvisor.cli.change.preview import preview_document, print_preview
+from nasadvisor.cli.change.recommending import recommended_request
 from nasadvisor.cli.errors import Refusal, json_option
 from nasadvisor.cli.options import Percent, Size, SizeOrMax, SpreadCommand
 from nasadvisor.cli.services import services_for
@@ -22,6 +24,9 @@ from nasadvisor.domain.fleet.platforms import vetoes_of
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
 from nasadvisor.domain.storage.log_legs import BrokenLeg, broken_log_legs
 from nasadvisor.stored.documents import to_document
+
+WITH_RECOMMENDED = frozenset({"recommended", "seconds", "naming", "output", "as_json"})
+"""What can be said with --recommended."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,9 @@ class Wish:
 
 
 @click.command(cls=SpreadCommand)
-@click.option("--pool", required=True, metavar="POOL", help="The pool's name or guid.")
+@click.option("--pool", metavar="POOL", help="The pool's name or guid.")
+@click.option("--recommended", metavar="POOL", help="Watch this pool and plan what helps, on the SSDs that fit best.")
+@click.option("--seconds", type=click.IntRange(20, 86400), default=60, show_default=True, help="How long to watch it.")
 @click.option("--log", multiple=True, metavar="DISK [DISK]", help="One SSD for a single log, two for a mirror.")
 @click.option("--log-size", type=Size(), metavar="SIZE", help="Size of each log slice, for example 4G.")
 @click.option("--cache", multiple=True, metavar="DISK [DISK]", help="SSDs for the cache; several are striped.")
@@ -106,16 +113,28 @@ class Wish:
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the plan here.")
 @json_option
 @click.pass_context
-def plan(ctx: click.Context, /, output: Path | None, as_json: bool, **options: object) -> None:
+def plan(
+    ctx: click.Context, /, recommended: str | None, seconds: int, output: Path | None, as_json: bool, **options: object
+) -> None:
     """Plan a log or cache and show what would be done. Changes nothing.
+
+    With --recommended the pool is watched while it does its work, and only what helps is planned, at the size that was
+    measured; where nothing helps, that is said, and why.
 
     DISK is a name from /dev/disk/by-id, a full persistent path or a serial; `nasadvisor inventory` lists them.
     """
-    wish = Wish(**options)  # type: ignore[arg-type]
-    wish.check()
+    _check_together(ctx, recommended)
     services = services_for(ctx)
-    inventory = services.inventory()
-    made = make_plan_for(wish.request(inventory), inventory)
+    if recommended:
+        inventory = services.inventory()
+        request = recommended_request(services, inventory, find_pool(inventory, recommended), seconds)
+        request = replace(request, naming=Naming(str(options["naming"])))
+    else:
+        wish = Wish(**options)  # type: ignore[arg-type]
+        wish.check()
+        inventory = services.inventory()
+        request = wish.request(inventory)
+    made = make_plan_for(request, inventory)
     report = services.platforms(inventory)
     forbidden = vetoes_of(report.vetoes, Goal.APPLY, made)
     if forbidden:
@@ -127,6 +146,22 @@ def plan(ctx: click.Context, /, output: Path | None, as_json: bool, **options: o
         click.echo(json.dumps(preview_document(made, inventory, warnings), ensure_ascii=False))
     else:
         print_preview(made, inventory, warnings, str(output) if output else "")
+
+
+def _check_together(ctx: click.Context, recommended: str | None) -> None:
+    """See whether what was typed goes with --recommended, or without.
+
+    Raises:
+        UsageError: it does not.
+    """
+    typed = {name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if not recommended and "pool" not in typed:
+        raise click.UsageError("Say which pool, with --pool or --recommended.")
+    if not recommended and "seconds" in typed:
+        raise click.UsageError("--seconds needs --recommended.")
+    extra = [f"--{name.replace('_', '-')}" for name in ctx.params if name in typed and name not in WITH_RECOMMENDED]
+    if recommended and extra:
+        raise click.UsageError(f"--recommended chooses SSDs and sizes itself. Leave out {', '.join(extra)}.")
 
 
 def make_plan_for(request: PlanRequest, inventory: Inventory) -> Plan:

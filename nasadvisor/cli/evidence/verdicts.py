@@ -5,21 +5,20 @@ from typing import Any
 
 import click
 
-from nasadvisor.cli.errors import Refusal, json_option
-from nasadvisor.cli.services import Services, services_for
+from nasadvisor.cli.errors import json_option
+from nasadvisor.cli.services import services_for
 from nasadvisor.cli.storage.disks import find_pool
 from nasadvisor.cli.tables import heading, paragraph, table
+from nasadvisor.cli.watching import watch
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.log_verdict import Answer, Device, Verdict, judge_log
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.recommendation import Recommendation, recommend_cache, recommend_log
-from nasadvisor.domain.evidence.samples import Sample, merge
 from nasadvisor.domain.evidence.thresholds import SPOT
 from nasadvisor.domain.evidence.tracing import WaitingProgram, WaitingPrograms
 from nasadvisor.domain.evidence.workload import Workload, workload_of
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.health.wear.ingest import Ingest, ingest_of
-from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import zfs_size
 from nasadvisor.stored.documents import to_document
 
@@ -68,27 +67,6 @@ def advise(ctx: click.Context, pool: str, seconds: int, every: int, programs: bo
     click.echo()
     seen = duration(workload.seconds)
     paragraph(f"This speaks for these {seen} only. The web pages watch all the time and judge a whole day.", "")
-
-
-def watch(services: Services, pool: Pool, seconds: int, every: int) -> tuple[Sample, PoolFacts]:
-    """Take samples for so long; everything that was seen, and the pool's properties.
-
-    Raises:
-        Refusal: the pool was not there all the time, or OpenZFS is not loaded.
-    """
-    sampler = services.sampler()
-    readings = [sampler.sample()]
-    waited = 0
-    while waited < seconds:
-        pause = min(every, seconds - waited)
-        services.wait(pause)
-        waited += pause
-        readings.append(sampler.sample())
-    samples = [each for reading in readings for each in reading.samples if each.pool_guid == pool.guid]
-    facts = [each for reading in readings for each in reading.facts if each.guid == pool.guid]
-    if not samples or not facts:
-        raise Refusal(f"Pool {pool.name} could not be watched: it was not imported all the time. Nothing was changed.")
-    return merge(samples), facts[-1]
 
 
 def _document(

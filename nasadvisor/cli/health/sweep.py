@@ -1,7 +1,6 @@
 """`nasadvisor health`: how disks and pools are, asked now."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -12,13 +11,12 @@ from nasadvisor.cli.errors import ExitCode, Problem, json_option
 from nasadvisor.cli.health.printed import printed_report
 from nasadvisor.cli.services import Services, services_for
 from nasadvisor.cli.tables import heading, paragraph, table
-from nasadvisor.domain.health.disk_findings import Subject, disk_findings, unanswered
+from nasadvisor.cli.watching import findings_in, reading_in
 from nasadvisor.domain.health.findings import findings_of
-from nasadvisor.domain.health.smart.reading import SmartReading, decode
-from nasadvisor.domain.health.sweep import DiskAnswer, SweepOutcome
+from nasadvisor.domain.health.smart.reading import SmartReading
+from nasadvisor.domain.health.sweep import DiskAnswer
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.stored.documents import unpack
 
 ORDER: Final = {Level.CRITICAL: 0, Level.WARNING: 1, Level.INFO: 2}
 MARKS: Final = {Level.CRITICAL: "CRITICAL ", Level.WARNING: "WARNING  ", Level.INFO: "NOTE     "}
@@ -77,8 +75,11 @@ def look(services: Services) -> Health:
     inventory = services.inventory()
     answers: list[DiskAnswer] = []
     services.health().sweep(answers.extend)
-    disks = tuple(DiskHealth(answer, _reading(answer)) for answer in sorted(answers, key=lambda each: each.disk_key))
-    findings = (*findings_of(inventory), *(finding for disk in disks for finding in _about(disk)))
+    disks = tuple(DiskHealth(answer, reading_in(answer)) for answer in sorted(answers, key=lambda each: each.disk_key))
+    findings = (
+        *findings_of(inventory),
+        *(finding for disk in disks for finding in findings_in(disk.answer, disk.reading)),
+    )
     return Health(inventory, disks, tuple(sorted(findings, key=lambda finding: ORDER[finding.level])))
 
 
@@ -115,25 +116,6 @@ def _disk_document(disk: DiskHealth) -> dict[str, Any]:
         "media_errors": reading.media_errors if reading else None,
         "indicators": [asdict(one) for one in reading.indicators] if reading else [],
     }
-
-
-def _reading(answer: DiskAnswer) -> SmartReading | None:
-    if answer.outcome is not SweepOutcome.READ:
-        return None
-    try:
-        return decode(json.loads(unpack(answer.smartctl)))
-    except (ValueError, RecursionError):
-        return None
-
-
-def _about(disk: DiskHealth) -> Iterator[Finding]:
-    identity = disk.answer.identity
-    label = f"{identity.model or 'Unnamed disk'} ({identity.serial})"
-    subject = Subject(label, disk.answer.disk_key, disk.answer.disk_key, "")
-    if disk.answer.outcome is SweepOutcome.FAILED:
-        yield unanswered(subject, disk.answer.problem)
-    if disk.reading:
-        yield from disk_findings(subject, disk.reading)
 
 
 def _print(found: Health) -> None:

@@ -31,6 +31,10 @@ WORN_PERCENT: Final = 80
 MOST_CACHE_SSDS: Final = 2
 """[policy] A cache of the recommended size is read fast enough from two; each further one only wears with it."""
 
+NOT_PROPOSED: Final = "not-proposed"
+NOT_NEEDED: Final = "not-needed"
+"""Codes of what is said of SSDs that are left out: something speaks against them, or others fit better."""
+
 _PROTECTION_ORDER: Final = {"confirmed": 0, "likely": 1, "unlikely": 3}
 """Power-loss protection, the surest first; what is not known stands between "likely" and "unlikely"."""
 
@@ -150,7 +154,7 @@ def _against(disk: Disk, known: Known) -> Iterator[Statement]:
     yield from (warning.plain for warning in warnings_for_target(disk, known.pool))
 
 
-def _not_proposed(reason: Statement, code: str = "not-proposed") -> Statement:
+def _not_proposed(reason: Statement, code: str = NOT_PROPOSED) -> Statement:
     return Statement(code, _("Not proposed: {reason}"), {"reason": reason})
 
 
@@ -291,5 +295,5 @@ def _left_out(
     if request is None:
         return unfit
     better = Statement("others-fit-better", _("Those that are proposed fit better, or are enough."))
-    not_needed = _not_proposed(better, "not-needed")
+    not_needed = _not_proposed(better, NOT_NEEDED)
     return {**unfit, **{disk.key: not_needed for disk in fit if disk.key not in request.disks}}

@@ -92,7 +92,7 @@ def test_a_serial_that_two_disks_have_is_ambiguous(shell: Shell) -> None:
         (("--pool", "tank", "--cache", "N1", "--naming", "sdX"), "'sdX' is not one of"),
         (("--pool", "tank", "--log", "N1", "--mirror-existing-log", "auto"), "has no log that could become a mirror"),
         (("--pool", "tank", "--log", "N1", "N2", "--mirror-existing-log", "auto"), "needs exactly one SSD"),
-        (("--cache", "N1"), "Missing option '--pool'"),
+        (("--cache", "N1"), "Say which pool, with --pool"),
         (("--pool", "tank", "extra"), "unexpected extra argument"),
     ],
 )

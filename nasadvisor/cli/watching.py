@@ -1,0 +1,66 @@
+"""What can be known of a pool and of disks at this moment, without a console that has watched them."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from nasadvisor.cli.errors import Refusal
+from nasadvisor.cli.services import Services
+from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.evidence.samples import Sample, merge
+from nasadvisor.domain.health.disk_findings import Subject, disk_findings, unanswered
+from nasadvisor.domain.health.smart.ocp import read_ocp_log
+from nasadvisor.domain.health.smart.power_loss import id_ctrl_evidence, ocp_evidence
+from nasadvisor.domain.health.smart.reading import SmartReading, decode
+from nasadvisor.domain.health.sweep import DiskAnswer, SweepOutcome
+from nasadvisor.domain.statements import Finding
+from nasadvisor.domain.storage.inventory import Pool
+from nasadvisor.stored.documents import unpack
+
+
+def watch(services: Services, pool: Pool, seconds: int, every: int) -> tuple[Sample, PoolFacts]:
+    """Take samples for so long; everything that was seen, and the pool's properties.
+
+    Raises:
+        Refusal: the pool was not there all the time, or OpenZFS is not loaded.
+    """
+    sampler = services.sampler()
+    readings = [sampler.sample()]
+    waited = 0
+    while waited < seconds:
+        pause = min(every, seconds - waited)
+        services.wait(pause)
+        waited += pause
+        readings.append(sampler.sample())
+    samples = [each for reading in readings for each in reading.samples if each.pool_guid == pool.guid]
+    facts = [each for reading in readings for each in reading.facts if each.guid == pool.guid]
+    if not samples or not facts:
+        raise Refusal(f"Pool {pool.name} could not be watched: it was not imported all the time. Nothing was changed.")
+    return merge(samples), facts[-1]
+
+
+def reading_in(answer: DiskAnswer) -> SmartReading | None:
+    """What a disk said, with what nvme-cli adds about power-loss protection; None where it said nothing."""
+    document = _json(answer.smartctl) if answer.outcome is SweepOutcome.READ else None
+    if document is None:
+        return None
+    reading = decode(document)
+    more = (*id_ctrl_evidence(_json(answer.id_ctrl)), *ocp_evidence(read_ocp_log(_json(answer.ocp))))
+    return replace(reading, power_loss=(*reading.power_loss, *more))
+
+
+def findings_in(answer: DiskAnswer, reading: SmartReading | None) -> tuple[Finding, ...]:
+    """What an answer gives reason to say."""
+    identity = answer.identity
+    label = f"{identity.model or 'Unnamed disk'} ({identity.serial})"
+    subject = Subject(label, answer.disk_key, answer.disk_key, "")
+    silent = (unanswered(subject, answer.problem),) if answer.outcome is SweepOutcome.FAILED else ()
+    return (*silent, *(disk_findings(subject, reading) if reading else ()))
+
+
+def _json(packed: str) -> Any:
+    """What a packed text holds; None where it is empty or no JSON."""
+    try:
+        return json.loads(unpack(packed))
+    except (ValueError, RecursionError):
+        return None
