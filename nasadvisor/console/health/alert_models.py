@@ -147,7 +147,11 @@ class Timing(models.TextChoices):
 
 
 class Channel(models.Model):
-    """Somewhere to tell alerts. `secret` is the encrypted list of addresses or the encrypted Apprise address."""
+    """Somewhere to tell alerts. `secret` is the encrypted list of addresses or the encrypted Apprise address.
+
+    `last_sent_at` is when a message, a test too, was last accepted by whoever delivers it: before that nobody knows
+    whether the channel leads anywhere. `is_untested` is whether an administrator saved it without a test on purpose.
+    """
 
     name = models.CharField(_("Name"), max_length=80, unique=True)
     kind = models.CharField(_("Kind"), max_length=10, choices=ChannelKind, default=ChannelKind.MAIL)
@@ -160,6 +164,7 @@ class Channel(models.Model):
         _("Language"), max_length=5, choices=[("en", _("English")), ("de", _("German"))], default="en"
     )
     is_enabled = models.BooleanField(_("Enabled"), default=True)
+    is_untested = models.BooleanField(default=False)
     last_sent_at = models.DateTimeField(null=True)
     last_error = models.TextField(default="", blank=True)
 
@@ -238,3 +243,13 @@ class WatchSettings(models.Model):
     def load(cls) -> "WatchSettings":
         """The row; made at first use."""
         return cls.objects.get_or_create(pk=1)[0]
+
+
+def is_somebody_told() -> bool:
+    """Whether a channel is switched on that took a message before, or that somebody vouched for without a test."""
+    channels = Channel.objects.filter(
+        models.Q(last_sent_at__isnull=False) | models.Q(is_untested=True), is_enabled=True
+    )
+    if not WatchSettings.load().mail_host:
+        channels = channels.exclude(kind=ChannelKind.MAIL)
+    return channels.exists()

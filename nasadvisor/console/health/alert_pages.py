@@ -13,7 +13,13 @@ from django.views.decorators.http import require_POST
 
 from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.console.fleet.shown import current_node
-from nasadvisor.console.health.alert_models import AlertStates, Channel, Delivery, DeliveryState, StoredAlert
+from nasadvisor.console.health.alert_models import (
+    AlertStates,
+    Delivery,
+    DeliveryState,
+    StoredAlert,
+    is_somebody_told,
+)
 from nasadvisor.console.health.watch import take_up
 from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import Level
@@ -39,7 +45,7 @@ def alerts(request: HttpRequest) -> HttpResponse:
         "opened": Paginator(opened, PER_PAGE).get_page(request.GET.get("open")),
         "over": over,
         "notes": notes,
-        "channels": Channel.objects.filter(is_enabled=True).count(),
+        "is_somebody_told": is_somebody_told(),
         "waiting": Delivery.objects.filter(state=DeliveryState.WAITING, due_at__lte=timezone.now()).count(),
         "section": "alerts",
     }

@@ -9,6 +9,10 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
@@ -55,8 +59,18 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
         if self.instance.secret:
             self.fields["address"].help_text = KEPT
 
+    @property
+    def is_testable(self) -> bool:
+        """Whether a test goes out before it is saved; the template asks."""
+        return True
+
+    @property
+    def leads_elsewhere(self) -> bool:
+        """Whether what was proven before says nothing about where messages would go now."""
+        return bool(not self.instance.pk or {"address", "kind"} & set(self.changed_data))
+
     def clean(self) -> dict[str, Any]:
-        """Check that the address is one of its kind."""
+        """Check that the address is one of its kind, and that there is a way to send to it."""
         cleaned = super().clean() or self.cleaned_data
         address = str(cleaned.get("address", "")).strip()
         has_changed_kind = "kind" in self.changed_data and self.instance.pk
@@ -64,7 +78,21 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
             self.add_error("address", _("Enter where the messages go."))
         elif address:
             _check_address(self, str(cleaned.get("kind", "")), address)
+        if cleaned.get("kind") == ChannelKind.MAIL and not WatchSettings.load().mail_host:
+            self.add_error("kind", _no_mail_server())
         return cleaned
+
+    def proposed(self) -> Channel:
+        """The channel as it would be saved.
+
+        Raises:
+            SecretUnreadable: there is no key to encrypt the address with.
+        """
+        address = str(self.cleaned_data.get("address", "")).strip()
+        if address:
+            self.instance.secret = encrypt(address)
+        channel: Channel = self.instance
+        return channel
 
     def save(self, commit: bool = True) -> Channel:
         """Store it, the address encrypted.
@@ -72,9 +100,7 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
         Raises:
             SecretUnreadable: there is no key to encrypt it with.
         """
-        address = str(self.cleaned_data.get("address", "")).strip()
-        if address:
-            self.instance.secret = encrypt(address)
+        self.proposed()
         channel: Channel = super().save(commit)
         return channel
 
@@ -139,7 +165,7 @@ def channels(request: HttpRequest) -> HttpResponse:
 @admin_required
 def add(request: HttpRequest) -> HttpResponse:
     """A new channel."""
-    return _form(request, ChannelForm(request.POST if request.method == "POST" else None), _("Add a channel"))
+    return _channel(request, ChannelForm(request.POST if request.method == "POST" else None), _("Add a channel"))
 
 
 @admin_required
@@ -147,7 +173,7 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
     """Another setting for a channel."""
     channel = get_object_or_404(Channel, pk=pk)
     form = ChannelForm(request.POST if request.method == "POST" else None, instance=channel)
-    return _form(request, form, channel.name)
+    return _channel(request, form, channel.name)
 
 
 @admin_required
@@ -163,12 +189,26 @@ def test(request: HttpRequest, pk: int) -> HttpResponse:
     """Send a test, now and whatever the hour."""
     channel = get_object_or_404(Channel, pk=pk)
     try:
-        send(channel, trial_message(channel), f"<test-{uuid4().hex}@nasadvisor>")
+        _prove(channel)
     except (NotSent, SecretUnreadable) as error:
         messages.error(request, str(error))
     else:
+        proven = {"last_sent_at": channel.last_sent_at, "last_error": channel.last_error}
+        Channel.objects.filter(pk=pk).update(is_untested=False, **proven)
         messages.success(request, _said_of_test(channel) % {"name": channel.name})
     return redirect("channels")
+
+
+def _prove(channel: Channel) -> None:
+    """Send a test and note on the channel, which is not saved, that it was accepted, as far as that is known by now.
+
+    Raises:
+        NotSent: it was not accepted.
+        SecretUnreadable: where to send it to cannot be decrypted.
+    """
+    send(channel, trial_message(channel), f"<test-{uuid4().hex}@nasadvisor>")
+    if not is_answered_later(channel):
+        channel.last_sent_at, channel.last_error = timezone.now(), ""
 
 
 def _said_of_test(channel: Channel) -> str:
@@ -187,7 +227,39 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("channels")
 
 
-def _form(request: HttpRequest, form: ChannelForm | DeliveryForm, title: str) -> HttpResponse:
+def _channel(request: HttpRequest, form: ChannelForm, title: str) -> HttpResponse:
+    """Save a channel once a test of it was accepted, or untested where somebody asks for that."""
+    if form.is_valid():
+        try:
+            channel = form.proposed()
+            if form.leads_elsewhere:
+                channel.last_sent_at = None
+            channel.is_untested = "without_test" in request.POST
+            if not channel.is_untested:
+                _prove(channel)
+            form.save()
+        except NotSent as error:
+            said = _("Nothing was saved, as the test did not go out. %(reason)s") % {"reason": str(error)}
+            form.add_error(None, said)
+        except SecretUnreadable as error:
+            form.add_error(None, str(error))
+        else:
+            said = _("%(name)s was saved without a test.") if channel.is_untested else _said_of_test(channel)
+            messages.success(request, said % {"name": channel.name})
+            return redirect("channels")
+    return render(request, "health/channel.html", {"form": form, "title": title, "section": "settings"})
+
+
+def _no_mail_server() -> SafeString:
+    return format_html(
+        '{} <a href="{}">{}</a>',
+        _("No mail server is set, so no e-mail can be sent."),
+        reverse("alert-delivery"),
+        _("Enter the mail server"),
+    )
+
+
+def _form(request: HttpRequest, form: DeliveryForm, title: str) -> HttpResponse:
     if form.is_valid():
         try:
             form.save()

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 
 from nasadvisor.console.health import channel_pages
@@ -171,8 +172,88 @@ def fields(**changes: object) -> dict[str, object]:
     }
 
 
+UNTESTED = {"without_test": "1"}
+
+
+@pytest.fixture
+def tests_sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The tests that channels sent; one with "down" in its name is refused."""
+    sent: list[str] = []
+
+    def send(channel: Channel, message: Message, message_id: str) -> None:
+        del message, message_id
+        if "down" in channel.name:
+            raise NotSent("The service did not accept the message: unknown token")
+        sent.append(f"{channel.name}: {decrypt(channel.secret)}")
+
+    monkeypatch.setattr(channel_pages, "send", send)
+    return sent
+
+
+NOBODY = "nobody is told yet"
+
+
+def test_a_channel_is_saved_once_its_test_was_accepted(admin: Client, tests_sent: list[str]) -> None:
+    load(typical())
+    assert NOBODY in page(admin, "/alerts/")
+    refused = admin.post("/settings/alerts/add/", fields(name="down")).content.decode()
+    assert "Nothing was saved, as the test did not go out. The service did not accept" in refused
+    assert "Save without a test" in refused
+    assert not Channel.objects.exists()
+    assert NOBODY in page(admin, "/alerts/")
+    admin.post("/settings/alerts/add/", fields())
+    assert tests_sent == [f"phone: {SECRET}"]
+    assert Channel.objects.get().last_sent_at
+    assert NOBODY not in page(admin, "/alerts/")
+
+
+def test_a_channel_may_be_saved_without_a_test_on_purpose_and_says_so(admin: Client, tests_sent: list[str]) -> None:
+    load(typical())
+    admin.post("/settings/alerts/add/", fields(name="down", **UNTESTED))
+    assert tests_sent == []
+    assert "Saved without a test" in page(admin, "/settings/alerts/")
+    assert NOBODY not in page(admin, "/alerts/")
+
+
+def test_a_channel_that_leads_elsewhere_now_is_not_proven_by_what_was_sent_before(
+    admin: Client, tests_sent: list[str]
+) -> None:
+    admin.post("/settings/alerts/add/", fields())
+    edit = f"/settings/alerts/{Channel.objects.get().pk}/"
+    admin.post(edit, fields(address=f"{SECRET}3", **UNTESTED))
+    channel = Channel.objects.get()
+    assert (channel.last_sent_at, channel.is_untested) == (None, True)
+    admin.post(edit, fields(address=""))
+    assert tests_sent == [f"phone: {SECRET}", f"phone: {SECRET}3"]
+    assert Channel.objects.get().last_sent_at
+
+
+def test_a_channel_that_was_never_proven_tells_nobody(admin: Client) -> None:
+    load(typical())
+    WatchSettings.objects.create(pk=1, mail_host="mail.example")
+    Channel.objects.create(name="mail", kind="mail", secret=encrypt("a@example.org"))
+    assert NOBODY in page(admin, "/alerts/")
+    assert "Not proven yet" in page(admin, "/settings/alerts/")
+    Channel.objects.update(last_sent_at=timezone.now())
+    assert NOBODY not in page(admin, "/alerts/")
+    WatchSettings.objects.update(mail_host="")
+    assert NOBODY in page(admin, "/alerts/")
+
+
+@pytest.mark.parametrize("changes", [{}, UNTESTED])
+def test_an_e_mail_channel_is_not_saved_without_a_mail_server(
+    admin: Client, tests_sent: list[str], changes: dict[str, object]
+) -> None:
+    said = admin.post("/settings/alerts/add/", fields(kind="mail", address="a@example.org", **changes))
+    assert 'No mail server is set, so no e-mail can be sent. <a href="/settings/alerts/delivery/">' in (
+        said.content.decode()
+    )
+    assert not Channel.objects.exists()
+    assert tests_sent == []
+
+
 def test_an_address_is_stored_encrypted_and_never_shown(admin: Client) -> None:
-    assert admin.post("/settings/alerts/add/", fields()).status_code == 302
+    assert admin.post("/settings/alerts/add/", fields(**UNTESTED)).status_code == 302
     channel = Channel.objects.get()
     assert decrypt(channel.secret) == SECRET
     for path in ("/settings/alerts/", f"/settings/alerts/{channel.pk}/"):
@@ -180,9 +261,9 @@ def test_an_address_is_stored_encrypted_and_never_shown(admin: Client) -> None:
 
 
 def test_a_stored_address_is_kept_when_none_is_entered(admin: Client) -> None:
-    admin.post("/settings/alerts/add/", fields())
+    admin.post("/settings/alerts/add/", fields(**UNTESTED))
     channel = Channel.objects.get()
-    admin.post(f"/settings/alerts/{channel.pk}/", fields(name="my phone", address=""))
+    admin.post(f"/settings/alerts/{channel.pk}/", fields(name="my phone", address="", **UNTESTED))
     channel.refresh_from_db()
     assert (channel.name, decrypt(channel.secret)) == ("my phone", SECRET)
 
@@ -202,7 +283,7 @@ def test_an_address_that_leads_nowhere_is_refused(admin: Client, changes: dict[s
 
 
 def test_a_channel_of_another_kind_needs_another_address(admin: Client) -> None:
-    admin.post("/settings/alerts/add/", fields())
+    admin.post("/settings/alerts/add/", fields(**UNTESTED))
     response = admin.post(f"/settings/alerts/{Channel.objects.get().pk}/", fields(kind="mail", address=""))
     assert "Enter where the messages go" in response.content.decode()
 
