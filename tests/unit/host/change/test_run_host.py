@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nasadvisor.domain.change import refusals as no
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.runs import Continued, Goal, Run, RunState, Started
 from nasadvisor.domain.change.trial import LONGEST_S, SHORTEST_S, Moment, begin_clock
@@ -32,7 +33,7 @@ from nasadvisor.host.change.runs import (
 )
 from nasadvisor.host.change.trial_clock import read_clock
 from tests.unit.host.change.conftest import Bench, Killed, killer
-from tests.unit.host.change.eventful import GONE, LOG, Host, cut_to, host_of, records
+from tests.unit.host.change.eventful import GONE, LOG, Host, cut_to, host_of, records, vetoes
 from tests.unit.machines import NVME2, TANK, home_server
 
 CACHE = PlanRequest(TANK, cache_disks=(NVME2,), cache_size_bytes=4 * GIB)
@@ -175,6 +176,17 @@ def test_a_plan_whose_first_record_cannot_be_written_can_be_tried_again(
     assert list(made.host.journals.iterdir()) == []
 
 
+def test_the_platform_of_the_host_is_asked_for_each_stretch(made: Bench) -> None:
+    forbidden = no.NoPool("platform")
+    interrupted(made)
+    host = replace(made.host, vetoes=vetoes(forbidden, Goal.FINISH, []))
+    assert finish_run(host, "run-1", "root", made.watch).refusals == (forbidden,)
+    host = replace(made.host, vetoes=vetoes(forbidden, Goal.UNDO, []))
+    assert undo_run(host, "run-1", "root", made.watch).refusals == (forbidden,)
+    host = replace(made.host, vetoes=vetoes(forbidden, Goal.APPLY, []))
+    assert apply_plan(host, made.plan(CACHE, "run-2"), "root", made.watch).refusals == (forbidden,)
+
+
 # Under the locks
 
 
@@ -267,6 +279,7 @@ def test_a_logbook_is_opened_with_all_that_stands_in_it(made: Bench) -> None:
     with host_lock(made.host.locks, 0):
         book, run = open_book(made.host, "run-1", told.append)
     assert (run.state, book.run.state) == (RunState.INTERRUPTED, RunState.APPLYING)
+    assert run.node == "nas"
     assert (tuple(book.records), book.node, book.observe) == (records(made), "nas", told.append)
     assert book.now().startswith("2026-08-25T20:00:")
     assert book.journal.directory == made.host.journals / "run-1"
