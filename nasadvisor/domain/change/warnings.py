@@ -1,6 +1,7 @@
 """What somebody should know before a plan is applied, although nothing forbids it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from nasadvisor.domain.change.actions import AddCache, AddLog, AttachLog, Role
@@ -16,16 +17,25 @@ HEADER_MEMORY_PERCENT: Final = 5
 """Headers of more than this share of the memory are worth a warning: they cannot be given back under pressure, and
 memory serves reads better than any cache device (openzfs-docs, "Hardware", L2ARC)."""
 
+_NOTHING_KNOWN: Final[Mapping[str, str]] = MappingProxyType({})
+_ANSWERED: Final = frozenset({"confirmed", "likely", "unlikely"})
+
 _LEVEL_ORDER: Final = {Level.CRITICAL: 0, Level.WARNING: 1, Level.INFO: 2}
 
 
-def warnings_for(plan: Plan, inventory: Inventory) -> tuple[Finding, ...]:
-    """Everything worth knowing, the most important first."""
+def warnings_for(
+    plan: Plan, inventory: Inventory, protection: Mapping[str, str] = _NOTHING_KNOWN
+) -> tuple[Finding, ...]:
+    """Everything worth knowing, the most important first.
+
+    `protection` is how sure the power-loss protection of disks is ("confirmed", "likely", "unlikely", else unknown), by
+    their keys, as far as somebody has asked them.
+    """
     pool = inventory.pool(plan.request.pool_guid)
     if pool is None:
         return ()
     findings = [*_about_log(plan, pool), *_about_pool(plan, pool), *_about_cache(plan, inventory.host)]
-    findings.extend(_about_power_loss(plan, inventory))
+    findings.extend(_about_power_loss(plan, inventory, protection))
     for key in plan.request.disks:
         disk = inventory.disk(key)
         if disk:
@@ -197,8 +207,21 @@ def _about_cache(plan: Plan, host: Host) -> Iterator[Finding]:
     )
 
 
-def _about_power_loss(plan: Plan, inventory: Inventory) -> Iterator[Finding]:
-    labels = [disk.label for key in plan.request.log_disks if (disk := inventory.disk(key))]
+def _about_power_loss(plan: Plan, inventory: Inventory, protection: Mapping[str, str]) -> Iterator[Finding]:
+    disks = [disk for key in plan.request.log_disks if (disk := inventory.disk(key))]
+    unlikely = [disk.label for disk in disks if protection.get(disk.key) == "unlikely"]
+    labels = [disk.label for disk in disks if protection.get(disk.key) not in _ANSWERED]
+    if unlikely:
+        yield Finding(
+            "power-loss-protection-unlikely",
+            _(
+                "These SSDs probably have no power-loss protection: {disks}. Then an honest SSD is slow at each flush, "
+                "and a dishonest one can lose acknowledged writes at a power cut, on both sides of a mirror at once."
+            ),
+            {"disks": ", ".join(unlikely)},
+            Level.INFO,
+            explanation=_("What they tell about themselves, or their model, speaks against it. The data sheet tells."),
+        )
     if labels:
         yield Finding(
             "power-loss-protection-unknown",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from nasadvisor.console.change.plans import plan_for
 from nasadvisor.console.change.wizard.draft import Draft
+from nasadvisor.console.health.power_loss import known_protection
 from nasadvisor.console.storage.diagrams import DiskDrawing, Segment, SegmentKind, draw_disk, segment
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.change.actions import Role
@@ -54,7 +55,7 @@ def layout_of(draft: Draft, inventory: Inventory) -> Layout:
     return Layout(
         plan=plan,
         refusals=() if isinstance(answer, Plan) else answer.refusals,
-        warnings=warnings_for(plan, inventory) if plan else (),
+        warnings=warnings_for(plan, inventory, known_protection(inventory)) if plan else (),
         drawings=draw_disks(request, plan, inventory),
         memory=header_memory(cache_bytes) if cache_bytes else None,
     )

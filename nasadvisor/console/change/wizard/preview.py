@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from nasadvisor.console.change.wizard.layout import draw_disks
+from nasadvisor.console.health.power_loss import known_protection
 from nasadvisor.console.storage.diagrams import DiskDrawing, PoolDrawing, draw_pool
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.change.actions import Action
@@ -66,7 +67,7 @@ def preview_of(plan: Plan, inventory: Inventory, cautions: tuple[Finding, ...]) 
         undo=undo_preview(plan),
         stays=cannot_be_undone(plan),
         losses=_grouped(losses_of(plan, inventory)),
-        warnings=(*cautions, *warnings_for(plan, inventory)),
+        warnings=(*cautions, *warnings_for(plan, inventory, known_protection(inventory))),
     )
 
 

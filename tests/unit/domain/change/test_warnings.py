@@ -97,6 +97,22 @@ def test_power_loss_protection_is_asked_for_logs_only() -> None:
 
 
 @pytest.mark.parametrize(
+    ("protection", "said"),
+    [
+        ("confirmed", set()),
+        ("likely", set()),
+        ("unlikely", {"power-loss-protection-unlikely"}),
+        ("unknown", {"power-loss-protection-unknown"}),
+        ("", {"power-loss-protection-unknown"}),
+    ],
+)
+def test_what_the_disks_told_about_their_power_loss_protection_is_what_is_said(protection: str, said: set[str]) -> None:
+    inventory = home_server()
+    told = warnings_for(plan_for(SINGLE, inventory), inventory, {NVME1: protection})
+    assert {each.code for each in told if each.code.startswith("power-loss")} == said
+
+
+@pytest.mark.parametrize(
     ("changes", "code"),
     [({"rotational": True}, "hard-disk"), ({"bus": Bus.USB}, "usb-disk"), ({"removable": True}, "removable-disk")],
 )
