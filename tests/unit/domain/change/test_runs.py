@@ -29,7 +29,7 @@ from nasadvisor.domain.change.runs import (
     fold,
     steps_of,
 )
-from nasadvisor.domain.change.undo import Outcome, planned_outcome, stays_after_undo, undo_of
+from nasadvisor.domain.change.undo import GONE_WITH_DISK, Outcome, planned_outcome, stays_after_undo, undo_of
 from nasadvisor.domain.statements import Finding, Statement
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for
 
@@ -248,3 +248,25 @@ def test_a_journal_that_is_none_is_refused() -> None:
         fold([Intent(AT, Goal.APPLY, 0), started()], "nas")
     with pytest.raises(ValueError, match="second run"):
         fold([started(), started()], "nas")
+
+
+def ended(state: RunState, *codes: str) -> Run:
+    """A run that came to this end, with findings of these codes."""
+    findings = tuple(Finding(code, "") for code in codes)
+    return fold((Started(AT, Goal.APPLY, PLAN, "root"), Ended(LATER, state, (), findings)), "nas")
+
+
+def test_an_undone_run_can_be_undone_further_only_if_a_disk_was_away() -> None:
+    for state in (RunState.UNDONE, RunState.PUT_BACK):
+        assert not ended(state).can_undo
+        assert not ended(state, "hole-stays").can_undo
+        assert ended(state, "hole-stays", GONE_WITH_DISK).can_undo
+
+
+def test_a_run_is_in_place_unless_it_was_refused_or_all_is_taken_back() -> None:
+    gone = {RunState.REFUSED, RunState.PUT_BACK, RunState.UNDONE}
+    assert {state for state in RunState if not ended(state).is_in_place} == gone
+
+
+def test_applying_and_finishing_go_forwards_and_taking_back_does_not() -> None:
+    assert {goal for goal in Goal if goal.is_forwards} == {Goal.APPLY, Goal.FINISH}
