@@ -24,6 +24,7 @@ from nasadvisor.domain.change.runs import (
     Skipped,
     Started,
     StepState,
+    TableLeft,
     TrialEnded,
     as_interrupted,
     fold,
@@ -270,3 +271,11 @@ def test_a_run_is_in_place_unless_it_was_refused_or_all_is_taken_back() -> None:
 
 def test_applying_and_finishing_go_forwards_and_taking_back_does_not() -> None:
     assert {goal for goal in Goal if goal.is_forwards} == {Goal.APPLY, Goal.FINISH}
+
+
+def test_a_table_that_a_step_left_counts_as_a_record_and_changes_nothing_else() -> None:
+    begun: tuple[Record, ...] = (Started(AT, Goal.APPLY, PLAN, "root"), Intent(AT, Goal.APPLY, 0))
+    before = fold(begun, "nas")
+    left = TableLeft(LATER, Goal.APPLY, 0, "disk", "packed")
+    assert fold((*begun, left), "nas") == replace(before, seq=3)
+    assert fold((*begun, left, Intent(AT, Goal.APPLY, 1)), "nas").seq == 4
