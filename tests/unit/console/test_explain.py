@@ -33,6 +33,7 @@ def test_a_code_that_is_met_in_two_ways_is_explained_in_both(viewer: Client) -> 
     assert "Finding" in shown
 
 
+@pytest.mark.slow
 def test_there_is_a_page_for_every_code(viewer: Client) -> None:
     for code in codes():
         page(viewer, f"/explain/{code}/")

@@ -83,6 +83,7 @@ def test_what_somebody_has_taken_up_is_quiet_until_it_grows(night: Night, post: 
     assert len(post.sent) == 2
 
 
+@pytest.mark.slow
 def test_a_mail_server_that_is_down_for_an_hour_loses_nothing_and_sends_nothing_twice(night: Night, post: Post) -> None:
     night.minute(healthy())
     post.is_down = True

@@ -189,6 +189,7 @@ ACTS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=1000)
 @given(st.lists(ACTS, max_size=25), st.booleans())
 def test_never_more_is_counted_than_was_spent_whatever_happens_to_clocks(

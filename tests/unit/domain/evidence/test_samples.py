@@ -63,6 +63,7 @@ def test_what_was_not_packed_is_refused() -> None:
         unpack_latency(b"no", ())
 
 
+@pytest.mark.slow
 @given(st.lists(samples, min_size=1, max_size=4))
 def test_nothing_is_lost_in_a_longer_sample(parts: list[Sample]) -> None:
     whole = merge(parts)
@@ -76,6 +77,7 @@ def test_nothing_is_lost_in_a_longer_sample(parts: list[Sample]) -> None:
     assert max((vdev.reads.quantile_ns(1) for vdev in whole.vdevs), default=0) == longest
 
 
+@pytest.mark.slow
 @given(st.lists(samples, min_size=2, max_size=4, unique_by=lambda one: one.at))
 def test_an_hour_of_minutes_is_an_hour_of_samples(parts: list[Sample]) -> None:
     parts = sorted(parts, key=lambda part: part.at)

@@ -104,6 +104,7 @@ def read(commands: Document) -> tuple[Pool, ...]:
     return with_locked_datasets(ZpoolJson(runner).read(), runner)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("is_ill", [False, True])
 def test_no_field_that_is_missing_makes_a_rule_looser(shape: str, is_ill: bool) -> None:
