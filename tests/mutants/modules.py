@@ -8,6 +8,7 @@ DOMAIN: Final = (
     "tests/unit/domain/change/test_refusals.py",
     "tests/unit/domain/change/test_replace_log_leg.py",
     "tests/unit/domain/change/test_undo.py",
+    "tests/unit/domain/change/test_undo_rules.py",
     "tests/unit/domain/change/test_undo_steps.py",
     "tests/unit/domain/change/test_cleaning.py",
 )
