@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse
@@ -14,10 +15,11 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.runs.history import row_of
+from nasadvisor.console.evidence.chips import Chip, chips_of
 from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import may_change, user_of
-from nasadvisor.console.fleet.shown import current_node
+from nasadvisor.console.fleet.shown import Contact, contact_of, current_node
 from nasadvisor.console.health.marks import marks_on
 from nasadvisor.console.health.troubles import Kind, Trouble, notices_about, troubles_on
 from nasadvisor.console.steps import lead_from
@@ -25,11 +27,14 @@ from nasadvisor.console.storage.diagrams import draw_pools
 from nasadvisor.console.storage.disks import free_disks
 from nasadvisor.domain.health.disk_findings import CRITICAL_WARNINGS
 from nasadvisor.domain.statements import Level
+from nasadvisor.domain.storage.inventory import Inventory
 
 RECENT_RUNS: Final = 5
 
 ROWS_SHOWN: Final = 12
 """More than that nobody reads on a first page: the alerts have them all."""
+
+HOSTS_SHOWN: Final = 12
 
 FAILING: Final = frozenset({"disk-failing", *(f"disk-{code}" for code in CRITICAL_WARNINGS)})
 
@@ -58,6 +63,25 @@ class TroubleRow:
     where: str
     show: Way | None
     step: Way | None
+
+
+@dataclass(frozen=True)
+class HostRow:
+    """A host, and how it stands with us."""
+
+    node: Node
+    contact: Contact
+
+    @property
+    def state(self) -> str:
+        """Its contact as a state that has a look."""
+        is_unread = self.contact is Contact.OUTDATED and self.node.inventory_version is None
+        return f"host-{Contact.NEVER if is_unread else self.contact}"
+
+    @property
+    def release(self) -> str:
+        """The release of NAS Advisor there; "" of one that has never told."""
+        return self.node.spoken.release if self.node.spoken else ""
 
 
 @dataclass(frozen=True)
@@ -91,11 +115,18 @@ def overview(request: HttpRequest) -> HttpResponse:
         "is_alone": len(nodes) == 1,
         "pools": draw_pools(inventory) if inventory else (),
         "marks": marks_on(node),
-        "answers": {each.guid: each for each in SampledPool.objects.filter(node=node).exclude(log_answer="")},
+        "chips": _chips(node, inventory, now),
+        "hosts": [HostRow(each, contact_of(each, now)) for each in nodes[:HOSTS_SHOWN]],
+        "more_hosts": max(0, len(nodes) - HOSTS_SHOWN),
         "free_ssds": [disk for disk in free_disks(inventory) if not disk.rotational] if inventory else [],
         "runs": [row_of(run) for run in StoredRun.objects.filter(node=node)[:RECENT_RUNS]],
     }
     return render(request, "console/overview.html", context)
+
+
+def _chips(node: Node, inventory: Inventory | None, now: datetime) -> dict[str, tuple[Chip, ...]]:
+    found = {each.guid: each for each in SampledPool.objects.filter(node=node).defer("facts_document", "names")}
+    return {pool.guid: chips_of(found.get(pool.guid), now) for pool in inventory.pools} if inventory else {}
 
 
 def headline_of(rows: Sequence[TroubleRow]) -> Headline | None:

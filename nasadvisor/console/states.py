@@ -67,6 +67,12 @@ _LOOKS: Final[dict[str, Look]] = {
     "read": Look(*GOOD, _("Answers")),
     "asleep": Look("secondary", "moon-fill", _("Asleep")),
     "unsupported": Look(*QUIET, _("Tells nothing")),
+    # How a host stands with us.
+    "host-never": Look(*WAITING, _("Not read yet")),
+    "host-fresh": Look(*GOOD, _("Answers")),
+    "host-failed": Look(*WARN, _("Last check failed")),
+    "host-outdated": Look(*WARN, _("Reading is old")),
+    "host-silent": Look(*BAD, _("Host silent")),
     # Power-loss protection.
     "confirmed": Look(*GOOD, _("Confirmed")),
     "likely": Look("info", "check-circle", _("Likely")),

@@ -24,8 +24,9 @@ ANSWER_WITHIN: Final = timedelta(minutes=5)
 class SampledPool(models.Model):
     """A pool whose counters are kept. `names` is the samples' `packing.NameTable`; facts are a `PoolFacts` document.
 
-    The answers are those of the last verdicts (`advice.Answer`), for pages that show only them. `added_until` is the
-    end of the last hour that was added up (`health.hours`), in seconds since 1970; `traffic` is what came of it.
+    The answers are those of the last verdicts (`advice.Answer`), for pages that show only them, each with the rule that
+    decided and, where too little was seen yet, when that may be enough, in seconds since 1970, else 0. `added_until` is
+    the end of the last hour that was added up (`health.hours`), in seconds since 1970; `traffic` is what came of it.
     """
 
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="sampled_pools")
@@ -35,6 +36,10 @@ class SampledPool(models.Model):
     facts_document = models.JSONField(null=True)
     log_answer = models.CharField(max_length=20, default="", blank=True)
     cache_answer = models.CharField(max_length=20, default="", blank=True)
+    log_rule_document = models.JSONField(null=True)
+    cache_rule_document = models.JSONField(null=True)
+    log_due_at = models.BigIntegerField(default=0)
+    cache_due_at = models.BigIntegerField(default=0)
     added_until = models.BigIntegerField(default=0)
     traffic_document = models.JSONField(null=True)
 
@@ -51,6 +56,16 @@ class SampledPool(models.Model):
             return from_document(PoolFacts, self.facts_document)
         except DocumentError:
             return PoolFacts(self.guid, self.name, "")
+
+    @property
+    def log_rule(self) -> Statement | None:
+        """The rule that decided about a log."""
+        return read_statement(self.log_rule_document)
+
+    @property
+    def cache_rule(self) -> Statement | None:
+        """The rule that decided about a cache."""
+        return read_statement(self.cache_rule_document)
 
     @property
     def traffic(self) -> PoolTraffic | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from nasadvisor.console.evidence.models import Resolution, SampledPool, StoredMeasurement
 from nasadvisor.console.evidence.series import whole_samples_of
@@ -15,6 +16,7 @@ from nasadvisor.domain.evidence.recommendation import Recommendation, recommend_
 from nasadvisor.domain.evidence.samples import Sample, merge
 from nasadvisor.domain.evidence.thresholds import HISTORY
 from nasadvisor.domain.evidence.workload import Workload, workload_of
+from nasadvisor.stored.documents import to_document
 
 WATCHED_S = 7 * 86400
 """A verdict looks back a week: every day of it, the Sunday's scrub and the Friday's backup, is part of the workload."""
@@ -88,8 +90,16 @@ def keep_answers(now: datetime) -> None:
     for series in SampledPool.objects.all():
         seen = watched(series, now)
         if seen:
-            answers = {"log_answer": seen.log.answer.value, "cache_answer": seen.cache.answer.value}
+            answers = _kept("log", seen.log, seen.last_at) | _kept("cache", seen.cache, seen.last_at)
             SampledPool.objects.filter(pk=series.pk).update(**answers)
+
+
+def _kept(part: str, verdict: Verdict, last_at: int) -> dict[str, Any]:
+    return {
+        f"{part}_answer": verdict.answer.value,
+        f"{part}_rule_document": to_document(verdict.rule),
+        f"{part}_due_at": last_at + int(verdict.wait_s) if verdict.wait_s else 0,
+    }
 
 
 def history(series: SampledPool, after: int, until: int) -> Iterator[Sample]:

@@ -1,6 +1,7 @@
 """The evidence pages on a day of samples."""
 
 import csv
+import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -94,11 +95,24 @@ def test_it_shows_verdicts_and_who_writes(viewer: Client) -> None:
 
 def test_the_overview_shows_the_answers_in_short(viewer: Client) -> None:
     fill(25)
-    assert f"/evidence/{TANK}/" not in page(viewer, "/")
+    assert "would help" not in page(viewer, "/")
     roll_up_samples()
     text = page(viewer, "/")
     assert f"/evidence/{TANK}/" in text
-    assert "Helps" in text
+    assert re.search(r"Log: would help, \d+ ms → 0\.14–2\.1 ms", text)
+
+
+@pytest.mark.parametrize(
+    ("hours", "said"), [(0.0, "Log and cache: still watching: first answer in 5 min"), (0.05, "Log: ")]
+)
+def test_in_the_first_hours_the_overview_says_when_there_is_an_answer(viewer: Client, hours: float, said: str) -> None:
+    fill(hours)
+    if hours:
+        roll_up_samples()
+    text = page(viewer, "/")
+    assert said in text
+    assert re.search(r"first answer in \d min", text)
+    assert "Cannot tell" not in text
 
 
 def test_a_short_time_is_no_ground_for_no(viewer: Client) -> None:

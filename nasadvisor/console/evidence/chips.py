@@ -1,0 +1,91 @@
+"""What is known of a pool's log and cache in a few words each, from what was kept of the last verdicts."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from math import ceil
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from nasadvisor.console.evidence.models import SampledPool
+from nasadvisor.console.states import GOOD, QUIET, WAITING, WARN, Look
+from nasadvisor.domain.evidence.log_verdict import Answer, Device
+from nasadvisor.domain.evidence.thresholds import HISTORY
+from nasadvisor.domain.statements import Statement
+
+MINUTE_S: Final = 60
+HOUR_S: Final = 3600
+
+WORDS: Final[dict[str, str | Promise]] = {
+    "slow-commits": gettext_lazy("would help, {pool} → {ssd}"),
+    "log-in-use": gettext_lazy("takes {share} of log writes"),
+    "log-bypassed": gettext_lazy("takes only {share} of log writes"),
+    "log-idle": gettext_lazy("hardly used"),
+    "depends-on-ssd": gettext_lazy("depends on the SSD: test it first"),
+    "slow-flash": gettext_lazy("depends on the SSD: test it first"),
+    "no-latency": gettext_lazy("the disks' latency cannot be read"),
+    "ghosts": gettext_lazy("would serve at least {share} of the misses"),
+    "some-ghosts": gettext_lazy("would serve at least {share} of the misses"),
+    "cache-serves": gettext_lazy("serves {share} of what the memory misses"),
+    "cache-wears": gettext_lazy("wears more than it serves"),
+    "arc-fills": gettext_lazy("the memory is still filling"),
+    "no-ghosts": gettext_lazy("not shown to help"),
+    "streams-again": gettext_lazy("not shown to help"),
+    "no-arcstats": gettext_lazy("the memory's counters cannot be read"),
+}
+"""By the code of the rule that decided, with the values of its sentence; by the answer for the others."""
+
+ANSWERS: Final[dict[str, str | Promise]] = {
+    Answer.HELPS: gettext_lazy("would help"),
+    Answer.LITTLE: gettext_lazy("would gain little"),
+    Answer.NO: gettext_lazy("would gain nothing"),
+    Answer.CANNOT_TELL: gettext_lazy("its page says what is missing"),
+}
+
+LOOKS: Final = {Answer.HELPS: GOOD, Answer.LITTLE: QUIET, Answer.NO: QUIET, Answer.CANNOT_TELL: WAITING}
+BAD_USE: Final = frozenset({"log-bypassed", "cache-wears"})
+
+TITLES: Final[dict[Device, str | Promise]] = {Device.LOG: gettext_lazy("Log"), Device.CACHE: gettext_lazy("Cache")}
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A few words about a log or a cache, with the colour and icon for them."""
+
+    title: str | Promise
+    look: Look
+
+
+def chips_of(series: SampledPool | None, now: datetime) -> tuple[Chip, ...]:
+    """One for the log and one for the cache; before there is any answer, when the first one comes."""
+    if series is None or not series.log_answer:
+        missing_s = HISTORY.yes_s - (_watched_s(series, now) if series else 0)
+        return (Chip(_("Log and cache"), Look(*WAITING, _still_watching(missing_s))),)
+    return (
+        _chip(Device.LOG, series.log_answer, series.log_rule, series.log_due_at, now),
+        _chip(Device.CACHE, series.cache_answer, series.cache_rule, series.cache_due_at, now),
+    )
+
+
+def _watched_s(series: SampledPool, now: datetime) -> float:
+    first = series.samples.order_by("at").values_list("at", flat=True).first()
+    return now.timestamp() - first if first else 0
+
+
+def _chip(device: Device, answer: str, rule: Statement | None, due_at: int, now: datetime) -> Chip:
+    if answer == Answer.CANNOT_TELL and due_at:
+        return Chip(TITLES[device], Look(*WAITING, _still_watching(due_at - now.timestamp())))
+    words = str(WORDS.get(rule.code if rule else "", ANSWERS.get(Answer(answer), "")))
+    colour, icon = WARN if rule and rule.code in BAD_USE else LOOKS[Answer(answer)]
+    return Chip(TITLES[device], Look(colour, icon, words.format_map(rule.values) if rule else words))
+
+
+def _still_watching(missing_s: float) -> str:
+    """How long it takes to an answer; hours once it is that long."""
+    if missing_s > HOUR_S:
+        hours = ceil(missing_s / HOUR_S)
+        return ngettext("%(count)s h more to watch", "%(count)s h more to watch", hours) % {"count": hours}
+    minutes = max(1, ceil(missing_s / MINUTE_S))
+    return _("still watching: first answer in %(count)s min") % {"count": minutes}

@@ -1,0 +1,55 @@
+"""What is known of a log and a cache, in a few words."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from nasadvisor.console.evidence.chips import chips_of
+from nasadvisor.console.evidence.models import SampledPool
+from nasadvisor.domain.statements import Statement
+from nasadvisor.stored.documents import to_document
+
+SHARE = {"share": "66 %", "commits": "90"}
+
+
+def said(answer: str, code: str, values: dict[str, str], more_s: float = 0) -> str:
+    """What is said of a log with this verdict."""
+    now = timezone.now()
+    rule = to_document(Statement(code, "", values))
+    due_at = int((now + timedelta(seconds=more_s)).timestamp()) if more_s else 0
+    pool = SampledPool(log_answer=answer, cache_answer="no", log_rule_document=rule, log_due_at=due_at)
+    chip = chips_of(pool, now)[0]
+    return f"{chip.title}: {chip.look.word}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "values", "words"),
+    [
+        ("helps", "slow-commits", {"pool": "24 ms", "ssd": "1.1 ms"}, "Log: would help, 24 ms → 1.1 ms"),
+        ("helps", "log-in-use", SHARE, "Log: takes 66 % of log writes"),
+        ("little", "log-bypassed", SHARE, "Log: takes only 66 % of log writes"),
+        ("little", "seldom", SHARE, "Log: would gain little"),
+        ("no", "no-commits", {}, "Log: would gain nothing"),
+        ("cannot-tell", "depends-on-ssd", {}, "Log: depends on the SSD: test it first"),
+    ],
+)
+def test_a_verdict_is_said_in_a_few_words(answer: str, code: str, values: dict[str, str], words: str) -> None:
+    assert said(answer, code, values) == words
+
+
+@pytest.mark.parametrize(
+    ("more_s", "words"),
+    [
+        (6.5 * 3600, "Log: 7 h more to watch"),
+        (200, "Log: still watching: first answer in 4 min"),
+        (-60, "Log: still watching: first answer in 1 min"),
+    ],
+)
+def test_what_is_not_known_yet_says_how_much_longer_it_takes(more_s: float, words: str) -> None:
+    assert said("cannot-tell", "too-early", {"seen": "1 min"}, more_s) == words
+
+
+def test_answers_that_an_earlier_release_kept_are_said_without_figures() -> None:
+    pool = SampledPool(log_answer="helps", cache_answer="no")
+    assert [str(chip.look.word) for chip in chips_of(pool, timezone.now())] == ["would help", "would gain nothing"]
