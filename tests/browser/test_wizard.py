@@ -8,6 +8,8 @@ from playwright.sync_api import expect
 from nasadvisor.console.change.models import StoredRun
 from tests.browser import journey
 from tests.browser.conftest import PASSWORD, Desk
+from tests.browser.test_looks import picture
+from tests.unit.console.evidence.test_evidence import fill
 from tests.unit.machines import TANK, home_server
 
 
@@ -91,6 +93,27 @@ def test_the_drawing_follows_typing_and_the_slider(operator: Desk) -> None:
     expect(page.locator("#summary")).to_contain_text("9G")
     page.locator("#id_cache_size").fill("2T")
     expect(page.locator("#layout-refusals")).to_contain_text("there is room for")
+
+
+def test_continuing_with_what_is_proposed_leads_to_a_plan_that_nothing_warns_of(operator: Desk) -> None:
+    page = operator.page
+    fill(3)
+    page.goto(f"{operator.url}/wizard/")
+    page.get_by_role("button", name="Add to tank").click()
+    expect(page.get_by_text("Proposed", exact=True)).to_be_visible()
+    expect(page.get_by_text("Programs wait for")).to_be_visible()
+    expect(page.locator("#log-nvme0n1")).to_be_checked()
+    expect(page.locator("#log-nvme1n1")).to_be_checked()
+    expect(page.locator("#cache-nvme0n1")).not_to_be_checked()
+    for width, height in ((390, 844), (1440, 900)):
+        page.set_viewport_size({"width": width, "height": height})
+        picture(page, f"2-devices-proposed-{width}")
+    page.get_by_role("button", name="Continue to layout").click()
+    notes = page.locator("#layout-notes")
+    expect(notes).to_contain_text("Note")
+    expect(notes).not_to_contain_text(re.compile("Warning|Danger|Critical"))
+    journey.preview(page)
+    expect(page.locator("main")).not_to_contain_text(re.compile("Warning|Danger|Critical"))
 
 
 def test_the_summary_follows_the_choice_of_ssds(operator: Desk) -> None:
