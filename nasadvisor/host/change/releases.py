@@ -1,5 +1,6 @@
 """Which releases were installed here and what each writes, so that none gives way to one that could not read it."""
 
+from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,7 @@ from nasadvisor.stored.packing import form
 from nasadvisor.stored.spoken import spoken
 
 FILE_NAME: Final = "releases.json"
-MIGRATIONS: Final = Path(__file__).parents[1] / "console" / "migrations"
+MIGRATIONS: Final = files("nasadvisor") / "console" / "migrations"
 
 
 class CannotGoBack(HostError):  # noqa: N818 - named for what happened
@@ -59,5 +60,5 @@ def releases_in(state: Path) -> Releases:
 def written_by(release: str) -> Spoken:
     """What the release that runs writes; the console's database counts by its migrations."""
     ours = spoken()
-    migrations = sum(1 for _path in MIGRATIONS.glob("[0-9]*.py"))
+    migrations = sum(1 for each in MIGRATIONS.iterdir() if each.name[:1].isdigit())
     return Spoken("", release or ours.release, {**ours.forms, "packed-sample": form(), "database": migrations})
