@@ -106,7 +106,7 @@ class EventKinds(models.TextChoices):
 
     NEW = EventKind.NEW.value, _("new")
     WORSE = EventKind.WORSE.value, _("worse")
-    ESCALATED = EventKind.ESCALATED.value, _("nobody took it up")
+    ESCALATED = EventKind.ESCALATED.value, _("not acknowledged")
     RECOVERED = EventKind.RECOVERED.value, _("over")
 
 
@@ -158,7 +158,7 @@ class Channel(models.Model):
     secret = models.TextField()
     level = models.CharField(_("From level"), max_length=10, choices=Levels, default=Levels.WARNING)
     timing = models.CharField(_("When"), max_length=10, choices=Timing, default=Timing.AT_ONCE)
-    is_on_call = models.BooleanField(_("Also tell what nobody takes up"), default=True)
+    is_on_call = models.BooleanField(_("Repeat if nobody acknowledges"), default=True)
     gets_reports = models.BooleanField(_("Send the monthly report"), default=False)
     language = models.CharField(
         _("Language"), max_length=5, choices=[("en", _("English")), ("de", _("German"))], default="en"
@@ -232,7 +232,7 @@ class WatchSettings(models.Model):
     mail_sender = models.EmailField(_("Sender"), default="", blank=True)
     quiet_begin = models.TimeField(_("Quiet from"), null=True, blank=True)
     quiet_end = models.TimeField(_("Quiet until"), null=True, blank=True)
-    escalate_after_hours = models.PositiveIntegerField(_("Tell again what nobody takes up, after hours"), default=4)
+    escalate_after_hours = models.PositiveIntegerField(_("Repeat what nobody acknowledges after (hours)"), default=4)
     digest_at = models.TimeField(_("Daily summary at"), default="07:00")
     console_address = models.URLField(_("Address of this console, for links in messages"), default="", blank=True)
 

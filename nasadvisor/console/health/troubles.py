@@ -34,7 +34,7 @@ from nasadvisor.domain.health.alerts import RANK
 from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import Finding, Level, NextStep
 
-CAN_WAIT: Final = frozenset({"scrub-old", "scrub-unknown"})
+CAN_WAIT: Final = frozenset({"scrub-old", "scrub-unknown", "host-older"})
 """What stands below everything else of its level: nothing is broken yet."""
 
 

@@ -52,6 +52,12 @@ def test_it_has_all_that_codes_are_explained_with() -> None:
     assert {text for code in codes().values() for each in code.meanings for text in each.more} - known == set()
 
 
+def test_it_says_nothing_that_only_we_would_say() -> None:
+    said = "\n".join(text_of(entry, "msgid") for entry in ENTRIES)
+    ours = ("Nothing needs anybody", "told of itself", "nobody takes up", "pace of late")
+    assert [words for words in ours if words in said] == []
+
+
 def text_of(entry: str, key: str) -> str:
     """What an entry of the catalogue has under a key."""
     lines = entry.partition(f"{key} ")[2].splitlines()

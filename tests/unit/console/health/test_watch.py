@@ -234,7 +234,7 @@ def test_what_nobody_takes_up_is_told_those_on_call_once(night: Night, post: Pos
     night.now += timedelta(hours=4)
     night.minute(suspended, count=5)
     assert [channel for channel, _, _ in post.sent] == ["mail", "off call", "mail"]
-    assert "Nobody took it up" in post.subjects[2]
+    assert "Not acknowledged" in post.subjects[2]
 
 
 def test_a_message_is_in_the_language_of_its_channel(night: Night, post: Post) -> None:

@@ -1,0 +1,78 @@
+"""Home in a real browser: what it says of machines in every state, and where its buttons lead."""
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.watch import watch
+from nasadvisor.console.tasks import roll_up_samples
+from tests.browser.conftest import Desk
+from tests.browser.test_looks import WIDTHS, overflow, picture, violations
+from tests.fixtures.machines.build import large, typical
+from tests.unit.console.evidence.test_evidence import fill
+from tests.unit.console.health.health_data import watched
+from tests.unit.console.test_overview import failing, on_host
+from tests.unit.console.test_pages import load
+from tests.unit.machines import home_server
+
+
+def fine() -> None:
+    load(typical())
+
+
+def failing_disk() -> None:
+    watched(typical(), days=0)
+    failing()
+    watch(timezone.now())
+
+
+def three_hosts() -> None:
+    failing_disk()
+    on_host("nas2", home_server())
+    load(large())
+    watch(timezone.now())
+
+
+def watched_pool() -> None:
+    fill(25)
+    roll_up_samples()
+
+
+STATES = {"fine": fine, "failing": failing_disk, "three-hosts": three_hosts, "watched-pool": watched_pool}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_home_is_accessible_and_fits_in_every_state(operator: Desk, state: str) -> None:
+    page, make = operator.page, STATES[state]
+    Node.objects.all().delete()
+    make()
+    for language in ("en", "de"):
+        page.context.add_cookies([{"name": "nasadvisor_language", "value": language, "url": operator.url}])
+        operator.open("/")
+        for width, height in WIDTHS.items():
+            page.set_viewport_size({"width": width, "height": height})
+            picture(page, f"home-{state}-{width}-{language}")
+            assert not overflow(page), f"Home ({state}) is wider than {width} px"
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        picture(page, f"home-{state}-390-{scheme}")
+        assert not violations(page)
+
+
+def test_the_headline_leads_to_the_failing_disk(operator: Desk) -> None:
+    Node.objects.all().delete()
+    failing_disk()
+    operator.open("/")
+    expect(operator.page.locator("h1")).to_contain_text("1 disk is failing: WDC")
+    operator.page.get_by_role("link", name="Show disk").click()
+    expect(operator.page.get_by_text("says itself that it is failing").first).to_be_visible()
+
+
+def test_the_pool_of_another_host_is_one_click_away(operator: Desk) -> None:
+    Node.objects.all().delete()
+    three_hosts()
+    operator.open("/")
+    operator.page.get_by_role("button", name="archive").click()
+    expect(operator.page.locator("h1")).to_contain_text("archive")
+    expect(operator.page.get_by_role("button", name="nas2")).to_be_visible()
