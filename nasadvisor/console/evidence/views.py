@@ -17,7 +17,7 @@ from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.storage.diagrams import TITLES
-from nasadvisor.console.storage.pools import pool_or_404
+from nasadvisor.console.storage.pools import helped_pools, pool_or_404
 from nasadvisor.domain.change.trial import DAY_S
 from nasadvisor.domain.storage.inventory import Pool
 
@@ -62,6 +62,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "node": node,
         "pool": found,
         "seen": seen,
+        "would_help": guid in helped_pools(node, inventory),
         "last_at": datetime.fromtimestamp(seen.last_at, UTC) if seen else None,
         "datasets": seen.workload.datasets[:DATASETS_SHOWN] if seen else (),
         "nfs_commits_per_s": _per_second(seen, seen.workload.sample.pool.nfs_commits) if seen else 0,
