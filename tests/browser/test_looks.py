@@ -37,7 +37,13 @@ def layout(desk: Desk) -> None:
 
 
 def preview(desk: Desk) -> None:
-    layout(desk)
+    chosen(desk)
+    go_on_to_preview(desk)
+
+
+def go_on_to_preview(desk: Desk) -> None:
+    """With the devices that are chosen."""
+    desk.open(f"/wizard/{TANK}/layout/")
     desk.page.locator("form#layout button.btn-primary").click()
     desk.page.wait_for_url("**/plans/**")
 
@@ -53,7 +59,7 @@ def attach(desk: Desk) -> None:
 
 def attach_preview(desk: Desk) -> None:
     attach(desk)
-    preview(desk)
+    go_on_to_preview(desk)
 
 
 def broken_pool(desk: Desk) -> None:
@@ -70,7 +76,7 @@ def replace_devices(desk: Desk) -> None:
 
 def replace_preview(desk: Desk) -> None:
     replace_devices(desk)
-    preview(desk)
+    go_on_to_preview(desk)
 
 
 def apply(desk: Desk) -> None:
