@@ -1,0 +1,35 @@
+"""Caches for a pool."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from nasadvisor.domain.change.actions.after import leaf_on, with_pool
+from nasadvisor.domain.change.actions.base import Category
+from nasadvisor.domain.change.actions.pieces import Slice
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Inventory
+
+
+@dataclass(frozen=True)
+class AddCache:
+    """Add cache vdevs; OpenZFS always stripes them."""
+
+    pool_name: str
+    pool_guid: str
+    ashift: int
+    slices: tuple[Slice, ...]
+    action: Literal["add-cache"] = "add-cache"
+
+    category = Category.ADDITION
+
+    def describe(self) -> Statement:
+        if len(self.slices) == 1:
+            return Statement(self.action, _("Add 1 cache slice to pool {pool}"), {"pool": self.pool_name})
+        values = {"count": str(len(self.slices)), "pool": self.pool_name}
+        return Statement(self.action, _("Add {count} cache slices to pool {pool}"), values)
+
+    def forwards(self, inventory: Inventory) -> Inventory:
+        leaves = tuple(leaf_on(piece, self.ashift) for piece in self.slices)
+        pool = inventory.pool(self.pool_guid)
+        return with_pool(inventory, self.pool_guid, self.slices, caches=(*pool.caches, *leaves) if pool else ())

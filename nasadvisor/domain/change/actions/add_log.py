@@ -1,0 +1,44 @@
+"""A log for a pool."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from nasadvisor.domain.change.actions.after import leaf_on, with_pool
+from nasadvisor.domain.change.actions.base import PLANNED_GUID, Category
+from nasadvisor.domain.change.actions.pieces import Slice
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Inventory, Vdev
+
+
+@dataclass(frozen=True)
+class AddLog:
+    """Add a log vdev: one leg is a single log, two or more are a mirror."""
+
+    pool_name: str
+    pool_guid: str
+    ashift: int
+    legs: tuple[Slice, ...]
+    action: Literal["add-log"] = "add-log"
+
+    category = Category.ADDITION
+
+    @property
+    def is_mirror(self) -> bool:
+        return len(self.legs) > 1
+
+    def describe(self) -> Statement:
+        if not self.is_mirror:
+            return Statement(self.action, _("Add one slice as log to pool {pool}"), {"pool": self.pool_name})
+        values = {"count": str(len(self.legs)), "pool": self.pool_name}
+        return Statement(self.action, _("Add a mirror of {count} slices as log to pool {pool}"), values)
+
+    def forwards(self, inventory: Inventory) -> Inventory:
+        if not self.legs:
+            return inventory
+        leaves = tuple(leaf_on(leg, self.ashift) for leg in self.legs)
+        top = leaves[0]
+        if self.is_mirror:
+            top = Vdev(PLANNED_GUID, "mirror", "mirror", "ONLINE", ashift=self.ashift, children=leaves)
+        pool = inventory.pool(self.pool_guid)
+        return with_pool(inventory, self.pool_guid, self.legs, logs=(*pool.logs, top) if pool else ())

@@ -1,0 +1,46 @@
+"""Another side for a log."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from nasadvisor.domain.change.actions.after import leaf_on, with_pool
+from nasadvisor.domain.change.actions.base import PLANNED_GUID, Category
+from nasadvisor.domain.change.actions.pieces import Slice
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Inventory, Vdev
+
+
+@dataclass(frozen=True)
+class AttachLog:
+    """Make a single log a mirror, or add a leg to a mirrored one, with `zpool attach`."""
+
+    pool_name: str
+    pool_guid: str
+    ashift: int
+    existing_guid: str
+    existing_path: str
+    leg: Slice
+    action: Literal["attach-log"] = "attach-log"
+
+    category = Category.ALTERATION
+
+    def describe(self) -> Statement:
+        return Statement(
+            self.action,
+            _("Mirror the log of pool {pool}: attach a slice on {disk} to {existing}"),
+            {"pool": self.pool_name, "disk": self.leg.disk_path, "existing": self.existing_path},
+        )
+
+    def forwards(self, inventory: Inventory) -> Inventory:
+        pool = inventory.pool(self.pool_guid)
+        logs = tuple(self._mirrored(top) for top in pool.logs) if pool else ()
+        return with_pool(inventory, self.pool_guid, (self.leg,), logs=logs)
+
+    def _mirrored(self, top: Vdev) -> Vdev:
+        leaf = leaf_on(self.leg, self.ashift)
+        if top.guid == self.existing_guid:
+            return Vdev(PLANNED_GUID, "mirror", "mirror", "ONLINE", ashift=top.ashift, children=(top, leaf))
+        if any(child.guid == self.existing_guid for child in top.children):
+            return replace(top, children=(*top.children, leaf))
+        return top

@@ -1,0 +1,25 @@
+"""A slice of ours as it was made."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from nasadvisor.domain.change.actions.base import Category
+from nasadvisor.domain.change.actions.pieces import Slice, place_of
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
+
+
+@dataclass(frozen=True)
+class ClearSlice:
+    """Write zeros over what a step that was cut off left at both ends of a slice of ours."""
+
+    slice: Slice
+    pool_name: str
+    pool_guid: str
+    action: Literal["clear-slice"] = "clear-slice"
+
+    category = Category.ALTERATION
+
+    def describe(self) -> Statement:
+        template = _("Clear partition {number} on {disk} of what a step that was cut off left in it")
+        return Statement(self.action, template, place_of(self.slice))

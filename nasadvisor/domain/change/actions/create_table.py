@@ -1,0 +1,37 @@
+"""An empty partition table on a blank disk."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from nasadvisor.domain.change.actions.after import with_disk
+from nasadvisor.domain.change.actions.base import Category
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Inventory, TableKind
+
+
+@dataclass(frozen=True)
+class CreateTable:
+    """Write an empty GPT on a blank disk."""
+
+    disk_key: str
+    disk_path: str
+    table_uuid: str
+    usable_start_bytes: int
+    usable_end_bytes: int
+    action: Literal["create-table"] = "create-table"
+
+    category = Category.ADDITION
+
+    def describe(self) -> Statement:
+        return Statement(self.action, _("Write an empty GPT on {disk}"), {"disk": self.disk_path})
+
+    def forwards(self, inventory: Inventory) -> Inventory:
+        return with_disk(
+            inventory,
+            self.disk_key,
+            table=TableKind.GPT,
+            table_uuid=self.table_uuid,
+            usable_start_bytes=self.usable_start_bytes,
+            usable_end_bytes=self.usable_end_bytes,
+        )

@@ -1,0 +1,26 @@
+"""A side of ours, out of a log."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from nasadvisor.domain.change.actions.base import Category
+from nasadvisor.domain.change.actions.pieces import Slice
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
+
+
+@dataclass(frozen=True)
+class DetachLog:
+    """Take one leg out of a mirrored log, by guid."""
+
+    pool_name: str
+    pool_guid: str
+    vdev_guid: str
+    leg: Slice
+    action: Literal["detach-log"] = "detach-log"
+
+    category = Category.ALTERATION
+
+    def describe(self) -> Statement:
+        values = {"guid": self.vdev_guid, "pool": self.pool_name}
+        return Statement(self.action, _("Detach log leg {guid} from pool {pool}"), values)

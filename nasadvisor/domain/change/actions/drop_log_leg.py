@@ -1,0 +1,36 @@
+"""A broken side of a log, out."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from nasadvisor.domain.change.actions.base import Category
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.storage.log_legs import without_log_leg
+
+
+@dataclass(frozen=True)
+class DropLogLeg:
+    """Take a broken side out of a mirrored log, by guid, so that another can take its place. Nothing takes it back."""
+
+    pool_name: str
+    pool_guid: str
+    vdev_guid: str
+    vdev_path: str
+    action: Literal["drop-log-leg"] = "drop-log-leg"
+
+    category = Category.REMOVAL
+
+    def describe(self) -> Statement:
+        return Statement(
+            self.action,
+            _("Take the broken side {path} out of the log of pool {pool}"),
+            {"path": self.vdev_path or self.vdev_guid, "pool": self.pool_name},
+        )
+
+    def forwards(self, inventory: Inventory) -> Inventory:
+        pools = tuple(
+            without_log_leg(pool, self.vdev_guid) if pool.guid == self.pool_guid else pool for pool in inventory.pools
+        )
+        return replace(inventory, pools=pools)

@@ -1,0 +1,23 @@
+"""A partition table as the last finished step left it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from nasadvisor.domain.change.actions.base import Category
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
+
+
+@dataclass(frozen=True)
+class RewindTable:
+    """Write back what the last finished step left of a partition table, after a step on it was cut off."""
+
+    disk_key: str
+    disk_path: str
+    action: Literal["rewind-table"] = "rewind-table"
+
+    category = Category.ALTERATION
+
+    def describe(self) -> Statement:
+        template = _("Put the partition table of {disk} back to where the step that was cut off began")
+        return Statement(self.action, template, {"disk": self.disk_path})

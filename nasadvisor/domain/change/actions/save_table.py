@@ -1,0 +1,31 @@
+"""A copy of a partition table before slices are added to it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from nasadvisor.domain.change.actions.base import Category
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Inventory, Place
+
+
+@dataclass(frozen=True)
+class SaveTable:
+    """Keep a copy of the sectors of an existing GPT before slices are added to it; writes nothing on the disk.
+
+    `places` are those of the partitions that are there and stay.
+    """
+
+    disk_key: str
+    disk_path: str
+    table_uuid: str
+    places: tuple[Place, ...]
+    action: Literal["save-table"] = "save-table"
+
+    category = Category.ALTERATION
+
+    def describe(self) -> Statement:
+        return Statement(self.action, _("Save the partition table of {disk}"), {"disk": self.disk_path})
+
+    def forwards(self, inventory: Inventory) -> Inventory:
+        return inventory
