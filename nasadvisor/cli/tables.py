@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from nasadvisor.domain.change.commands import Argv
+from nasadvisor.domain.change.actions import Argv
 
 RIGHT = ">"
 LEFT = "<"

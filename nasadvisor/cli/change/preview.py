@@ -3,7 +3,7 @@
 import click
 
 from nasadvisor.cli.tables import command_line, heading, paragraph
-from nasadvisor.domain.change.commands import Argv, commands
+from nasadvisor.domain.change.actions import Argv
 from nasadvisor.domain.change.consequences import losses_of
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.undo import cannot_be_undone, undo_preview
@@ -16,7 +16,7 @@ LEADS = {Level.CRITICAL: "  Danger: ", Level.WARNING: "  Warning: ", Level.INFO:
 
 def plan_commands(plan: Plan) -> tuple[Argv, ...]:
     """Every command of a plan, in order."""
-    return tuple(argv for action in plan.actions for argv in commands(action))
+    return tuple(argv for action in plan.actions for argv in action.commands())
 
 
 def preview_document(plan: Plan, inventory: Inventory, warnings: tuple[Finding, ...]) -> Json:

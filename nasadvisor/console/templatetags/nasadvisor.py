@@ -24,7 +24,7 @@ from nasadvisor.console.fleet.single_sign_on import why_no_password
 from nasadvisor.console.states import Look, look_of_state
 from nasadvisor.console.steps import lead_from
 from nasadvisor.console.storage.diagrams import TITLES
-from nasadvisor.domain.change.commands import Argv
+from nasadvisor.domain.change.actions import Argv
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.fleet.platforms import Guest, guest_of
 from nasadvisor.domain.health.wear.forecast import Spread

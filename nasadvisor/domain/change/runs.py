@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Literal
 
-from nasadvisor.domain.change.actions import Action, UndoAction
-from nasadvisor.domain.change.commands import Argv, commands
+from nasadvisor.domain.change.actions import Action, Argv, UndoAction
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.undo import GONE_WITH_DISK, Outcome
 from nasadvisor.domain.statements import Finding, Refused, Statement
@@ -304,7 +303,7 @@ _STATE_OF_GOAL = {
 
 def steps_of(actions: Iterable[Action] | Iterable[UndoAction]) -> tuple[Step, ...]:
     """Fresh steps for a list of actions."""
-    return tuple(Step(number, action.describe(), commands(action)) for number, action in enumerate(actions))
+    return tuple(Step(number, action.describe(), action.commands()) for number, action in enumerate(actions))
 
 
 def fold(records: Iterable[Record], node: str) -> Run:

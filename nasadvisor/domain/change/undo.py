@@ -11,6 +11,7 @@ from nasadvisor.domain.change.actions import (
     Action,
     AddCache,
     AddLog,
+    Argv,
     AttachLog,
     CreateSlice,
     CreateTable,
@@ -23,7 +24,6 @@ from nasadvisor.domain.change.actions import (
     SaveTable,
     UndoAction,
 )
-from nasadvisor.domain.change.commands import Argv, commands
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.statements import gettext_noop as _
@@ -109,7 +109,7 @@ def planned_outcome(action: Action) -> Outcome:
 def undo_preview(plan: Plan) -> tuple[Argv, ...]:
     """The undo commands as far as they are known before the run, in the order in which they would run."""
     steps = [step for action in reversed(plan.actions) for step in undo_of(action, planned_outcome(action))]
-    return tuple(argv for step in steps for argv in commands(step))
+    return tuple(argv for step in steps for argv in step.commands())
 
 
 def cannot_be_undone(plan: Plan) -> tuple[Finding, ...]:

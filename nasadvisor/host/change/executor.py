@@ -1,4 +1,4 @@
-"""Doing one step on the real machine: the commands of `domain.change.commands`, and the few bytes we write ourselves.
+"""Doing one step on the real machine: the commands of `domain.change.actions`, and the few bytes we write ourselves.
 
 An executor decides nothing: the gate asked the rules and looked at the bytes right before, and what happened is read
 off a fresh inventory afterwards.
@@ -12,6 +12,7 @@ from typing import Final
 from nasadvisor.domain.change.actions import (
     AddCache,
     AddLog,
+    Argv,
     AttachLog,
     ClearSlice,
     CreateSlice,
@@ -26,7 +27,6 @@ from nasadvisor.domain.change.actions import (
     Slice,
     slices_of,
 )
-from nasadvisor.domain.change.commands import Argv, commands, dry_run_argv
 from nasadvisor.domain.change.looks import Look, Step
 from nasadvisor.domain.change.runs import CommandRan
 from nasadvisor.domain.change.table_area import Area
@@ -87,13 +87,13 @@ class MachineExecutor:
             case SaveTable():
                 return ran
             case CreateTable():
-                ran = self._on_disk(step.disk_key, step.disk_path, permit.inventory, commands(step))
+                ran = self._on_disk(step.disk_key, step.disk_path, permit.inventory, step.commands())
             case CreateSlice():
                 ran = self._create(step, permit.inventory)
             case AddLog() | AddCache() | AttachLog():
                 ran = self._add(step)
             case DropLogLeg() | RemoveVdev() | DetachLog():
-                ran = self._run(commands(step))
+                ran = self._run(step.commands())
             case DeleteSlice():
                 ran = self._delete(step, permit.inventory)
             case ClearSlice():
@@ -105,7 +105,7 @@ class MachineExecutor:
 
     def _create(self, step: CreateSlice, inventory: Inventory) -> Ran:
         piece = step.slice
-        ran = self._on_disk(piece.disk_key, piece.disk_path, inventory, commands(step))
+        ran = self._on_disk(piece.disk_key, piece.disk_path, inventory, step.commands())
         self._tell_kernel(piece, inventory, "--add")
         blank_slice(piece, self.machine.roots.sys)
         return ran
@@ -117,7 +117,7 @@ class MachineExecutor:
             self._check_path(piece)
         self._settle()
         tried = () if isinstance(step, AttachLog) else (self._dry_run(step),)
-        return (*tried, *self._run(commands(step)))
+        return (*tried, *self._run(step.commands()))
 
     def _delete(self, step: DeleteSlice, inventory: Inventory) -> Ran:
         piece = step.slice
@@ -129,7 +129,7 @@ class MachineExecutor:
             pass  # it is the disk that is meant
         with open_slice(piece, self.machine.roots.sys):
             pass  # it is ours, and nobody else has it
-        *clearing, deleting = commands(step)
+        *clearing, deleting = step.commands()
         ran = self._run(tuple(clearing))
         blank_slice(piece, self.machine.roots.sys)
         self._settle()
@@ -174,7 +174,7 @@ class MachineExecutor:
             raise DeviceChanged(piece.path, _("it does not lead to the slice that was made"))
 
     def _dry_run(self, action: AddLog | AddCache) -> CommandRan:
-        ran = self._command(dry_run_argv(action))
+        ran = self._command(action.dry_run())
         check_dry_run(ran.stdout, action)
         return ran
 

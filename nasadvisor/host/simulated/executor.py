@@ -17,7 +17,6 @@ from nasadvisor.domain.change.actions import (
     Slice,
     UndoAction,
 )
-from nasadvisor.domain.change.commands import commands
 from nasadvisor.domain.change.looks import Look, Step
 from nasadvisor.domain.change.runs import CommandRan
 from nasadvisor.domain.change.table_area import Area
@@ -126,4 +125,4 @@ def _freed(part: Partition, used: set[str]) -> Partition:
 
 
 def _ran(action: Action | UndoAction) -> tuple[CommandRan, ...]:
-    return tuple(CommandRan(argv, 0, "(simulated)", "", 0.0) for argv in commands(action))
+    return tuple(CommandRan(argv, 0, "(simulated)", "", 0.0) for argv in action.commands())

@@ -6,8 +6,7 @@ from nasadvisor.console.change.wizard.layout import draw_disks
 from nasadvisor.console.health.power_loss import known_protection
 from nasadvisor.console.storage.diagrams import DiskDrawing, PoolDrawing, draw_pool
 from nasadvisor.console.storage.disk_uses import Index
-from nasadvisor.domain.change.actions import Action
-from nasadvisor.domain.change.commands import Argv, commands
+from nasadvisor.domain.change.actions import Action, Argv
 from nasadvisor.domain.change.consequences import DeviceLoss, losses_of
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.undo import cannot_be_undone, undo_preview
@@ -63,7 +62,7 @@ def preview_of(plan: Plan, inventory: Inventory, cautions: tuple[Finding, ...]) 
         before=draw_pool(pool_before, Index(inventory)),
         after=draw_pool(pool_after, Index(after)),
         drawings=draw_disks(plan.request, plan, inventory),
-        steps=tuple(PlannedStep(action, commands(action)) for action in plan.actions),
+        steps=tuple(PlannedStep(action, action.commands()) for action in plan.actions),
         undo=undo_preview(plan),
         stays=cannot_be_undone(plan),
         losses=_grouped(losses_of(plan, inventory)),

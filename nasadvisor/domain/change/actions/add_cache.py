@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from nasadvisor.domain.change.actions.adding import dry_run_of, zpool_add
 from nasadvisor.domain.change.actions.after import leaf_on, with_pool
-from nasadvisor.domain.change.actions.base import Category
+from nasadvisor.domain.change.actions.base import Argv, Base, Category
 from nasadvisor.domain.change.actions.pieces import Slice
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -12,7 +13,7 @@ from nasadvisor.domain.storage.inventory import Inventory
 
 
 @dataclass(frozen=True)
-class AddCache:
+class AddCache(Base):
     """Add cache vdevs; OpenZFS always stripes them."""
 
     pool_name: str
@@ -33,3 +34,10 @@ class AddCache:
         leaves = tuple(leaf_on(piece, self.ashift) for piece in self.slices)
         pool = inventory.pool(self.pool_guid)
         return with_pool(inventory, self.pool_guid, self.slices, caches=(*pool.caches, *leaves) if pool else ())
+
+    def commands(self) -> tuple[Argv, ...]:
+        return (zpool_add(self.pool_name, self.ashift, ("cache",), self.slices),)
+
+    def dry_run(self) -> Argv:
+        """Shows the layout that would result, and changes nothing."""
+        return dry_run_of(*self.commands())

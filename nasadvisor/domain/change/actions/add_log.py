@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from nasadvisor.domain.change.actions.adding import dry_run_of, zpool_add
 from nasadvisor.domain.change.actions.after import leaf_on, with_pool
-from nasadvisor.domain.change.actions.base import PLANNED_GUID, Category
+from nasadvisor.domain.change.actions.base import PLANNED_GUID, Argv, Base, Category
 from nasadvisor.domain.change.actions.pieces import Slice
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -12,7 +13,7 @@ from nasadvisor.domain.storage.inventory import Inventory, Vdev
 
 
 @dataclass(frozen=True)
-class AddLog:
+class AddLog(Base):
     """Add a log vdev: one leg is a single log, two or more are a mirror."""
 
     pool_name: str
@@ -42,3 +43,11 @@ class AddLog:
             top = Vdev(PLANNED_GUID, "mirror", "mirror", "ONLINE", ashift=self.ashift, children=leaves)
         pool = inventory.pool(self.pool_guid)
         return with_pool(inventory, self.pool_guid, self.legs, logs=(*pool.logs, top) if pool else ())
+
+    def commands(self) -> tuple[Argv, ...]:
+        keyword = ("log", "mirror") if self.is_mirror else ("log",)
+        return (zpool_add(self.pool_name, self.ashift, keyword, self.legs),)
+
+    def dry_run(self) -> Argv:
+        """Shows the layout that would result, and changes nothing."""
+        return dry_run_of(*self.commands())

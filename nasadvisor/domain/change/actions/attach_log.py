@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from nasadvisor.domain.change.actions.after import leaf_on, with_pool
-from nasadvisor.domain.change.actions.base import PLANNED_GUID, Category
+from nasadvisor.domain.change.actions.base import PLANNED_GUID, Argv, Base, Category
 from nasadvisor.domain.change.actions.pieces import Slice
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -12,7 +12,7 @@ from nasadvisor.domain.storage.inventory import Inventory, Vdev
 
 
 @dataclass(frozen=True)
-class AttachLog:
+class AttachLog(Base):
     """Make a single log a mirror, or add a leg to a mirrored one, with `zpool attach`."""
 
     pool_name: str
@@ -44,3 +44,7 @@ class AttachLog:
         if any(child.guid == self.existing_guid for child in top.children):
             return replace(top, children=(*top.children, leaf))
         return top
+
+    def commands(self) -> tuple[Argv, ...]:
+        ashift = f"ashift={self.ashift}"
+        return (("zpool", "attach", "-o", ashift, self.pool_name, self.existing_guid, self.leg.path),)

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from nasadvisor.domain.change.actions.base import Category
+from nasadvisor.domain.change.actions.base import NO_COMMANDS, Argv, Base, Category
 from nasadvisor.domain.change.actions.pieces import Slice, place_of
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 
 
 @dataclass(frozen=True)
-class ClearSlice:
+class ClearSlice(Base):
     """Write zeros over what a step that was cut off left at both ends of a slice of ours."""
 
     slice: Slice
@@ -23,3 +23,6 @@ class ClearSlice:
     def describe(self) -> Statement:
         template = _("Clear partition {number} on {disk} of what a step that was cut off left in it")
         return Statement(self.action, template, place_of(self.slice))
+
+    def commands(self) -> tuple[Argv, ...]:
+        return NO_COMMANDS

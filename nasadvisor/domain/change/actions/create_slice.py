@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nasadvisor.domain.change.actions.after import with_disk
-from nasadvisor.domain.change.actions.base import Category
+from nasadvisor.domain.change.actions.base import Argv, Base, Category
 from nasadvisor.domain.change.actions.pieces import Role, Slice, place_of
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -13,7 +13,7 @@ from nasadvisor.domain.units import zfs_size
 
 
 @dataclass(frozen=True)
-class CreateSlice:
+class CreateSlice(Base):
     """Make one partition of type BF01 in free space, for this pool."""
 
     slice: Slice
@@ -35,3 +35,18 @@ class CreateSlice:
         disk = inventory.disk(self.slice.disk_key)
         parts = (*disk.partitions, self.slice.as_partition()) if disk else ()
         return with_disk(inventory, self.slice.disk_key, partitions=parts)
+
+    def commands(self) -> tuple[Argv, ...]:
+        """sgdisk(8) with absolute sectors. No partition name: a name shared with another disk would let OpenZFS's
+        import search (by-partlabel before by-partuuid) open the wrong one."""
+        piece = self.slice
+        first = piece.start_bytes // piece.sector_bytes
+        last = (piece.start_bytes + piece.size_bytes) // piece.sector_bytes - 1
+        argv = (
+            "sgdisk",
+            f"--new={piece.number}:{first}:{last}",
+            f"--typecode={piece.number}:BF01",
+            f"--partition-guid={piece.number}:{piece.partuuid}",
+            piece.disk_path,
+        )
+        return (argv,)

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nasadvisor.domain.change.actions.after import with_disk
-from nasadvisor.domain.change.actions.base import Category
+from nasadvisor.domain.change.actions.base import Argv, Base, Category
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, TableKind
 
 
 @dataclass(frozen=True)
-class CreateTable:
+class CreateTable(Base):
     """Write an empty GPT on a blank disk."""
 
     disk_key: str
@@ -35,3 +35,6 @@ class CreateTable:
             usable_start_bytes=self.usable_start_bytes,
             usable_end_bytes=self.usable_end_bytes,
         )
+
+    def commands(self) -> tuple[Argv, ...]:
+        return (("sgdisk", "--clear", f"--disk-guid={self.table_uuid}", self.disk_path),)

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from nasadvisor.domain.change.actions.base import Category
+from nasadvisor.domain.change.actions.base import Argv, Base, Category
 from nasadvisor.domain.change.actions.pieces import Role, Slice, place_of
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 
 
 @dataclass(frozen=True)
-class DeleteSlice:
+class DeleteSlice(Base):
     """Clear the ZFS labels of a slice that we made for this pool, and delete the partition."""
 
     slice: Slice
@@ -26,3 +26,11 @@ class DeleteSlice:
             else _("Clear and delete the cache slice (partition {number}) on {disk}")
         )
         return Statement(self.action, template, place_of(self.slice))
+
+    def commands(self) -> tuple[Argv, ...]:
+        piece = self.slice
+        return (
+            ("zpool", "labelclear", piece.partuuid_path),
+            ("blkdiscard", piece.partuuid_path),
+            ("sgdisk", f"--delete={piece.number}", piece.disk_path),
+        )

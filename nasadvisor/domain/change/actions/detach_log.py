@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from nasadvisor.domain.change.actions.base import Category
+from nasadvisor.domain.change.actions.base import Argv, Base, Category
 from nasadvisor.domain.change.actions.pieces import Slice
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 
 
 @dataclass(frozen=True)
-class DetachLog:
+class DetachLog(Base):
     """Take one leg out of a mirrored log, by guid."""
 
     pool_name: str
@@ -24,3 +24,6 @@ class DetachLog:
     def describe(self) -> Statement:
         values = {"guid": self.vdev_guid, "pool": self.pool_name}
         return Statement(self.action, _("Detach log leg {guid} from pool {pool}"), values)
+
+    def commands(self) -> tuple[Argv, ...]:
+        return (("zpool", "detach", self.pool_name, self.vdev_guid),)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from nasadvisor.domain.change.actions.base import Category
+from nasadvisor.domain.change.actions.base import Argv, Base, Category
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
@@ -11,7 +11,7 @@ from nasadvisor.domain.storage.log_legs import without_log_leg
 
 
 @dataclass(frozen=True)
-class DropLogLeg:
+class DropLogLeg(Base):
     """Take a broken side out of a mirrored log, by guid, so that another can take its place. Nothing takes it back."""
 
     pool_name: str
@@ -34,3 +34,6 @@ class DropLogLeg:
             without_log_leg(pool, self.vdev_guid) if pool.guid == self.pool_guid else pool for pool in inventory.pools
         )
         return replace(inventory, pools=pools)
+
+    def commands(self) -> tuple[Argv, ...]:
+        return (("zpool", "detach", self.pool_name, self.vdev_guid),)

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from nasadvisor.domain.change.actions.base import Category
+from nasadvisor.domain.change.actions.base import NO_COMMANDS, Argv, Base, Category
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 
 
 @dataclass(frozen=True)
-class RewindTable:
+class RewindTable(Base):
     """Write back what the last finished step left of a partition table, after a step on it was cut off."""
 
     disk_key: str
@@ -21,3 +21,6 @@ class RewindTable:
     def describe(self) -> Statement:
         template = _("Put the partition table of {disk} back to where the step that was cut off began")
         return Statement(self.action, template, {"disk": self.disk_path})
+
+    def commands(self) -> tuple[Argv, ...]:
+        return NO_COMMANDS

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from nasadvisor.domain.change.actions.base import Category
+from nasadvisor.domain.change.actions.base import NO_COMMANDS, Argv, Base, Category
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Place
 
 
 @dataclass(frozen=True)
-class SaveTable:
+class SaveTable(Base):
     """Keep a copy of the sectors of an existing GPT before slices are added to it; writes nothing on the disk.
 
     `places` are those of the partitions that are there and stay.
@@ -29,3 +29,6 @@ class SaveTable:
 
     def forwards(self, inventory: Inventory) -> Inventory:
         return inventory
+
+    def commands(self) -> tuple[Argv, ...]:
+        return NO_COMMANDS

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from nasadvisor.domain.change.actions import (
     AddCache,
     AddLog,
+    Argv,
     AttachLog,
     CreateTable,
     Role,
@@ -18,7 +19,6 @@ from nasadvisor.domain.change.actions import (
     Slice,
 )
 from nasadvisor.domain.change.checks import can
-from nasadvisor.domain.change.commands import Argv, commands, dry_run_argv
 from nasadvisor.domain.change.consequences import losses_of
 from nasadvisor.domain.change.effects import landed
 from nasadvisor.domain.change.plan import MIN_SLICE_BYTES, Plan, PlanIds, PlanRefused, make_plan
@@ -56,8 +56,8 @@ def pool_of(plan: Plan, inventory: Inventory) -> Pool:
 
 def every_command(plan: Plan) -> list[Argv]:
     adds = [action for action in plan.actions if isinstance(action, AddLog | AddCache)]
-    forwards = [argv for action in plan.actions for argv in commands(action)]
-    return [*forwards, *map(dry_run_argv, adds), *undo_preview(plan)]
+    forwards = [argv for action in plan.actions for argv in action.commands()]
+    return [*forwards, *(add.dry_run() for add in adds), *undo_preview(plan)]
 
 
 def test_slices_are_aligned_lie_in_free_space_and_never_overlap(examples: tuple[Example, ...]) -> None:

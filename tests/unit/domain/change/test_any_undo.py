@@ -16,7 +16,6 @@ from nasadvisor.domain.change.actions import (
     Role,
     UndoAction,
 )
-from nasadvisor.domain.change.commands import commands
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.undo import Outcome, cannot_be_undone, undo_of
 from nasadvisor.domain.change.undo_checks import can_undo
@@ -76,7 +75,7 @@ def test_undo_names_vdevs_by_guid_and_slices_by_partuuid(examples: tuple[Example
         free = iter(GUIDS)
         for action in plan.actions:
             outcome = outcome_of(action, free)
-            for argv in (argv for step in undo_of(action, outcome) for argv in commands(step)):
+            for argv in (argv for step in undo_of(action, outcome) for argv in step.commands()):
                 if argv[1] in {"remove", "detach"}:
                     assert argv == ("zpool", argv[1], plan.pool_name, argv[3])
                     assert argv[3] in outcome.vdev_guids

@@ -6,7 +6,6 @@ import pytest
 
 from nasadvisor.domain.change.actions import AttachLog, DropLogLeg
 from nasadvisor.domain.change.checks import can
-from nasadvisor.domain.change.commands import commands
 from nasadvisor.domain.change.consequences import losses_of
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.undo import cannot_be_undone, undo_preview
@@ -32,7 +31,7 @@ DROP = DropLogLeg("tank", TANK, "32", "/dev/disk/by-partuuid/00000000-0000-4000-
 def test_the_slice_is_made_before_the_broken_side_goes_and_the_new_one_comes_last() -> None:
     plan = plan_for(REPLACE, with_broken_log())
     assert [action.action for action in plan.actions] == ["create-table", "create-slice", "drop-log-leg", "attach-log"]
-    assert commands(plan.actions[2]) == (("zpool", "detach", "tank", "32"),)
+    assert plan.actions[2].commands() == (("zpool", "detach", "tank", "32"),)
 
 
 def test_the_side_that_stays_is_attached_to_by_the_guid_it_takes_from_the_mirror() -> None:

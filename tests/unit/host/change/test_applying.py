@@ -7,7 +7,6 @@ import pytest
 
 from nasadvisor.domain.change import refusals as no
 from nasadvisor.domain.change.actions import AddLog, ClearSlice, CreateSlice, CreateTable, RewindTable
-from nasadvisor.domain.change.commands import commands
 from nasadvisor.domain.change.looks import Signature
 from nasadvisor.domain.change.plan import Plan, PlanRequest
 from nasadvisor.domain.change.runs import CommandRan, Done, Ended, Goal, Intent, RunState, StepState
@@ -32,7 +31,7 @@ def test_each_step_is_written_down_before_and_after_it_with_what_was_answered(ma
     assert run.state is RunState.APPLIED
     assert told(made) == [(name, Goal.APPLY, number) for number in range(3) for name in ("Intent", "Done")]
     assert [step.ran for step in run.steps] == [
-        tuple(CommandRan(argv, 0, "(simulated)", "", 0.0) for argv in commands(action)) for action in plan.actions
+        tuple(CommandRan(argv, 0, "(simulated)", "", 0.0) for argv in action.commands()) for action in plan.actions
     ]
     assert all(step.started_at < step.ended_at for step in run.steps)
 

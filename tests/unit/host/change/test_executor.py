@@ -28,7 +28,6 @@ from nasadvisor.domain.change.actions import (
     SaveTable,
     Slice,
 )
-from nasadvisor.domain.change.commands import commands, dry_run_argv
 from nasadvisor.domain.change.looks import Look, Step
 from nasadvisor.domain.change.plan import Plan, PlanRequest
 from nasadvisor.domain.change.runs import CommandRan
@@ -69,7 +68,7 @@ class Stage:
     def run(self, command: Command) -> Output:
         self.ran.append(command)
         self.events.append(str(command))
-        dry = {dry_run_argv(action): action for action in PLAN.actions if isinstance(action, AddLog | AddCache)}
+        dry = {action.dry_run(): action for action in PLAN.actions if isinstance(action, AddLog | AddCache)}
         action = dry.get((str(command.tool), *command.args))
         return Output(dry_run_of(action) if action else "", "", 0, 0.1)
 
@@ -182,7 +181,7 @@ def typed(argv: tuple[str, ...]) -> str:
 def test_never_4_identity_is_checked_right_before_every_destructive_command(stage: Stage) -> None:
     for action in PLAN.actions:
         events = done(stage, action)
-        for command in map(typed, commands(action)):
+        for command in map(typed, action.commands()):
             before = events[: events.index(command)]
             targets = [piece.partuuid_path for piece in getattr(action, "legs", getattr(action, "slices", ()))]
             targets = targets or [command.rsplit(" ", 1)[1]]
@@ -205,14 +204,14 @@ def test_never_2_the_dry_run_comes_before_the_real_add(stage: Stage) -> None:
     for action in PLAN.actions:
         if isinstance(action, AddLog | AddCache):
             events = done(stage, action)
-            assert events.index(typed(dry_run_argv(action))) < events.index(typed(commands(action)[0]))
+            assert events.index(typed(action.dry_run())) < events.index(typed(action.commands()[0]))
 
 
 def test_what_runs_is_what_the_preview_shows(stage: Stage) -> None:
     for action in PLAN.actions:
-        dry = [typed(dry_run_argv(action))] if isinstance(action, AddLog | AddCache) else []
+        dry = [typed(action.dry_run())] if isinstance(action, AddLog | AddCache) else []
         ran = [event for event in done(stage, action) if not event.startswith(("check", "blank"))]
-        assert ran == [*dry, *map(typed, commands(action))]
+        assert ran == [*dry, *map(typed, action.commands())]
 
 
 def log_action(plan: Plan) -> AddLog:
@@ -242,8 +241,8 @@ def test_an_add_whose_dry_run_differs_is_not_run(stage: Stage, monkeypatch: pyte
             stage.events.clear()
             with pytest.raises(DryRunDiffers):
                 executor(stage).do(permit_for(action, state_before(action)))
-            assert typed(dry_run_argv(action)) in stage.events
-            assert typed(commands(action)[0]) not in stage.events
+            assert typed(action.dry_run()) in stage.events
+            assert typed(action.commands()[0]) not in stage.events
 
 
 def test_a_pool_called_like_a_class_is_no_heading() -> None:
@@ -279,7 +278,7 @@ def test_a_slice_is_cleared_while_nobody_has_it_and_before_its_partition_goes(st
         f"check {disk}",
         SETTLE,
     ]
-    assert [each.argv for each in ran] == list(commands(step))
+    assert [each.argv for each in ran] == list(step.commands())
 
 
 @pytest.mark.parametrize("knows", [True, False])
@@ -301,7 +300,7 @@ def test_the_kernel_is_told_of_a_partition_that_it_could_not_find_out_about(stag
     told = [] if knows else [f"partx --add --nr 1 {disk}", SETTLE]
     blank = f"blank {action.slice.partuuid_path}"
     said = [event for event in stage.events if not event.startswith("check")]
-    assert said == [typed(commands(action)[0]), SETTLE, *told, blank, SETTLE]
+    assert said == [typed(action.commands()[0]), SETTLE, *told, blank, SETTLE]
 
 
 def test_of_a_slice_that_only_the_kernel_still_has_the_kernel_alone_is_told(stage: Stage) -> None:
@@ -346,15 +345,15 @@ def test_what_a_command_answered_is_kept(stage: Stage, monkeypatch: pytest.Monke
     monkeypatch.setattr(stage, "run", lambda command: Output("out", "err", 0, 1.23456))
     action = PLAN.actions[0]
     ran = executor(stage).do(permit_for(action, home_server()))
-    assert ran == (CommandRan(commands(action)[0], 0, "out", "err", 1.235),)
+    assert ran == (CommandRan(action.commands()[0], 0, "out", "err", 1.235),)
 
 
 def test_a_side_is_attached_without_a_dry_run_for_there_is_none(stage: Stage) -> None:
     inventory, step = attach_to_log()
     ran = executor(stage).do(permit_for(step, inventory))
-    command = typed(commands(step)[0])
+    command = typed(step.commands()[0])
     assert stage.events == [f"check {step.leg.partuuid_path}", SETTLE, command, SETTLE]
-    assert [each.argv for each in ran] == list(commands(step))
+    assert [each.argv for each in ran] == list(step.commands())
 
 
 def test_vdevs_are_taken_out_by_the_commands_that_are_shown(stage: Stage) -> None:
@@ -368,8 +367,8 @@ def test_vdevs_are_taken_out_by_the_commands_that_are_shown(stage: Stage) -> Non
         stage.events.clear()
         assert not isinstance(step, RewindTable | ClearSlice)
         ran = executor(stage).do(permit_for(step, now))
-        assert stage.events == [typed(commands(step)[0]), SETTLE]
-        assert [each.argv for each in ran] == list(commands(step))
+        assert stage.events == [typed(step.commands()[0]), SETTLE]
+        assert [each.argv for each in ran] == list(step.commands())
 
 
 def test_a_slice_is_cleared_by_zeros_alone(stage: Stage) -> None:

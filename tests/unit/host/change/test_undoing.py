@@ -16,7 +16,6 @@ from nasadvisor.domain.change.actions import (
     RewindTable,
     UndoAction,
 )
-from nasadvisor.domain.change.commands import commands
 from nasadvisor.domain.change.looks import EXPORTED, SliceLabel
 from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRequest, make_plan
 from nasadvisor.domain.change.runs import Continued, Done, Goal, Run, RunState, Skipped, StepState
@@ -107,7 +106,7 @@ def test_an_undo_says_who_asked_and_what_it_will_do(made: Bench) -> None:
     assert told(made)[6:] == [(name, Goal.UNDO, number) for number in range(3) for name in ("Intent", "Done")]
     assert [step.ran for step in run.undo_steps] != [(), (), ()]
     assert [[each.argv for each in step.ran] for step in run.undo_steps] == [
-        list(commands(step)) for step in begun.undo
+        list(step.commands()) for step in begun.undo
     ]
 
 

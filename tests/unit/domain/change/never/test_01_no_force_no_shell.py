@@ -6,7 +6,6 @@ import pytest
 
 from nasadvisor.domain.change.actions import AddCache, AddLog, CreateTable, slices_of
 from nasadvisor.domain.change.checks import can, can_use_disk
-from nasadvisor.domain.change.commands import commands, dry_run_argv
 from nasadvisor.domain.change.plan import PlanIds
 from nasadvisor.domain.change.undo import Outcome, undo_of
 from nasadvisor.domain.units import GIB, MIB
@@ -61,11 +60,11 @@ def test_every_command_of_every_plan_and_of_its_undo_may_run(examples: tuple[Exa
     tried = 0
     for _, plan in examples:
         for action in plan.actions:
-            dry = [dry_run_argv(action)] if isinstance(action, AddLog | AddCache) else []
+            dry = [action.dry_run()] if isinstance(action, AddLog | AddCache) else []
             assert all(shape and not shape.mutates for shape in map(shape_of, dry))
             guids = tuple(map(str, range(2**64 - 9, 2**64 - 9 + len(slices_of(action)))))
-            undo = chain.from_iterable(map(commands, undo_of(action, Outcome(guids))))
-            for argv in (*commands(action), *undo):
+            undo = chain.from_iterable(step.commands() for step in undo_of(action, Outcome(guids)))
+            for argv in (*action.commands(), *undo):
                 shape = shape_of(argv)
                 assert shape, argv
                 assert shape.mutates

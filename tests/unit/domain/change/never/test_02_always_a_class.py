@@ -8,7 +8,6 @@ from nasadvisor.domain.change.actions import (
     Role,
 )
 from nasadvisor.domain.change.checks import can
-from nasadvisor.domain.change.commands import commands, dry_run_argv
 from tests.unit.domain.builders import (
     cache_on,
     code_of,
@@ -34,7 +33,7 @@ def test_add_names_its_class_before_the_first_device() -> None:
 
 def test_the_class_is_that_of_the_role() -> None:
     plan = plan_for(MIRROR_AND_CACHES, home_server())
-    log, cache = (commands(action)[0] for action in plan.actions if isinstance(action, AddLog | AddCache))
+    log, cache = (action.commands()[0] for action in plan.actions if isinstance(action, AddLog | AddCache))
     legs = [piece.path for piece in plan.slices if piece.role is Role.LOG]
     pieces = [piece.path for piece in plan.slices if piece.role is Role.CACHE]
     assert log == ("zpool", "add", "-o", "ashift=12", "tank", "log", "mirror", *legs)
@@ -42,7 +41,7 @@ def test_the_class_is_that_of_the_role() -> None:
 
 
 def test_a_single_log_is_no_mirror() -> None:
-    argv = commands(plan_for(SINGLE, home_server()).actions[-1])[0]
+    argv = plan_for(SINGLE, home_server()).actions[-1].commands()[0]
     assert argv[5] == "log"
     assert argv[6].startswith("/dev/disk/by-partuuid/")
 
@@ -57,9 +56,9 @@ def test_a_slice_made_for_the_one_is_never_added_as_the_other() -> None:
 def test_the_dry_run_is_the_same_command_with_n() -> None:
     for action in every_action():
         if isinstance(action, AddLog | AddCache):
-            argv = dry_run_argv(action)
+            argv = action.dry_run()
             assert argv[2] == "-n"
-            assert (*argv[:2], *argv[3:]) == commands(action)[0]
+            assert (*argv[:2], *argv[3:]) == action.commands()[0]
 
 
 def test_add_takes_at_least_one_device_and_none_twice() -> None:

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from nasadvisor.domain.change.checks import can
-from nasadvisor.domain.change.commands import commands
 from tests.unit.domain.builders import LOG_GUID, attach_to_log, cache_on, code_of, disk_of, log_on
 from tests.unit.domain.change.never.wishes import CACHE, SECOND, SINGLE, refused
 from tests.unit.machines import (
@@ -23,14 +22,14 @@ def test_every_addition_says_the_ashift_of_the_pool() -> None:
     for ashift in (9, 12, 13):
         for request, inventory in ((MIRROR_AND_CACHES, home_server()), (SECOND, with_single_log())):
             plan = plan_for(request, with_pool(inventory, ashift=ashift))
-            argvs = [argv for action in plan.actions for argv in commands(action) if argv[0] == "zpool"]
+            argvs = [argv for action in plan.actions for argv in action.commands() if argv[0] == "zpool"]
             assert {argv[2:4] for argv in argvs} == {("-o", f"ashift={ashift}")}
 
 
 def test_a_side_is_attached_to_the_guid_of_the_leg_that_is_there() -> None:
     plan = plan_for(SECOND, with_single_log())
     leg = plan.slices[0].path
-    assert commands(plan.actions[-1]) == (("zpool", "attach", "-o", "ashift=12", "tank", LOG_GUID, leg),)
+    assert plan.actions[-1].commands() == (("zpool", "attach", "-o", "ashift=12", "tank", LOG_GUID, leg),)
 
 
 @pytest.mark.parametrize("ashift", [0, 8, 17, -1, 10**9])

@@ -11,7 +11,6 @@ from nasadvisor.domain.change.actions import (
     Role,
 )
 from nasadvisor.domain.change.checks import can, can_use_disk
-from nasadvisor.domain.change.commands import commands
 from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.storage.inventory import Inventory, TableKind
 from nasadvisor.domain.storage.partition_types import SOLARIS_ZFS_TYPE
@@ -38,7 +37,7 @@ from tests.unit.machines import (
 
 def test_sgdisk_gets_absolute_sectors_the_type_and_the_partuuid_and_no_name() -> None:
     piece = slice_on(disk_of(home_server(), NVME1), number=3, start_bytes=GIB, size_bytes=2 * GIB)
-    argv = commands(CreateSlice(piece, TANK))[0]
+    argv = CreateSlice(piece, TANK).commands()[0]
     assert argv == (
         "sgdisk",
         f"--new=3:{GIB // 512}:{3 * GIB // 512 - 1}",
@@ -46,7 +45,7 @@ def test_sgdisk_gets_absolute_sectors_the_type_and_the_partuuid_and_no_name() ->
         f"--partition-guid=3:{piece.partuuid}",
         piece.disk_path,
     )
-    four_k = commands(CreateSlice(replace(piece, sector_bytes=4096), TANK))[0]
+    four_k = CreateSlice(replace(piece, sector_bytes=4096), TANK).commands()[0]
     assert four_k[1] == f"--new=3:{GIB // 4096}:{3 * GIB // 4096 - 1}"
 
 
@@ -64,7 +63,7 @@ def test_a_new_table_gets_the_recorded_identifier() -> None:
     assert isinstance(table, CreateTable)
     assert table.table_uuid == plan.ids.uuids[0]
     path = disk_of(home_server(), NVME1).path
-    assert commands(table) == (("sgdisk", "--clear", f"--disk-guid={table.table_uuid}", path),)
+    assert table.commands() == (("sgdisk", "--clear", f"--disk-guid={table.table_uuid}", path),)
 
 
 def test_an_unaligned_start_or_end_is_refused() -> None:

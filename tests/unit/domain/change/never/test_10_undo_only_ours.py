@@ -16,7 +16,6 @@ from nasadvisor.domain.change.actions import (
     SaveTable,
 )
 from nasadvisor.domain.change.checks import can
-from nasadvisor.domain.change.commands import commands
 from nasadvisor.domain.change.looks import ACTIVE, DESTROYED, EXPORTED, L2CACHE, Look, Signature, SliceLabel
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.table_area import Area
@@ -61,7 +60,7 @@ from tests.unit.permits import AREA, OWN, InOrder
 
 def test_vdevs_are_named_by_guid_and_slices_by_partuuid() -> None:
     for step in every_undo():
-        for argv in commands(step):
+        for argv in step.commands():
             if argv[:2] in (("zpool", "remove"), ("zpool", "detach")):
                 assert argv[2:] in (("tank", "17"), ("tank", "18"))
             if isinstance(step, DeleteSlice) and argv[0] != "sgdisk":
@@ -72,14 +71,14 @@ def test_vdevs_are_named_by_guid_and_slices_by_partuuid() -> None:
 
 def test_what_takes_a_vdev_out_is_remove_for_a_whole_one_and_detach_for_a_leg() -> None:
     _, legs = mirrored_log()
-    assert commands(RemoveVdev("tank", TANK, Role.LOG, "17", legs)) == (("zpool", "remove", "tank", "17"),)
-    assert commands(DetachLog("tank", TANK, "17", legs[0])) == (("zpool", "detach", "tank", "17"),)
+    assert RemoveVdev("tank", TANK, Role.LOG, "17", legs).commands() == (("zpool", "remove", "tank", "17"),)
+    assert DetachLog("tank", TANK, "17", legs[0]).commands() == (("zpool", "detach", "tank", "17"),)
 
 
 def test_labels_are_cleared_before_the_slice_is_deleted() -> None:
     step = next(step for step in every_undo() if isinstance(step, DeleteSlice))
-    assert commands(step)[0][:2] == ("zpool", "labelclear")
-    assert commands(step)[-1][0] == "sgdisk"
+    assert step.commands()[0][:2] == ("zpool", "labelclear")
+    assert step.commands()[-1][0] == "sgdisk"
 
 
 def test_the_class_of_a_guid_is_looked_at_again() -> None:

@@ -7,10 +7,10 @@ from nasadvisor.domain.change.actions import (
     Action,
     AddCache,
     AddLog,
+    Argv,
     Naming,
     UndoAction,
 )
-from nasadvisor.domain.change.commands import Argv, commands, dry_run_argv
 from nasadvisor.domain.change.plan import PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.change.undo import Outcome, undo_of, undo_preview
 from nasadvisor.domain.storage.inventory import Inventory
@@ -57,6 +57,6 @@ def every_undo() -> Iterator[UndoAction]:
 
 def every_argv() -> Iterator[Argv]:
     adds = (action for action in every_action() if isinstance(action, AddLog | AddCache))
-    yield from (argv for action in (*every_action(), *every_undo()) for argv in commands(action))
-    yield from map(dry_run_argv, adds)
+    yield from (argv for action in (*every_action(), *every_undo()) for argv in action.commands())
+    yield from (add.dry_run() for add in adds)
     yield from undo_preview(plan_for(MIRROR_AND_CACHES, home_server()))
