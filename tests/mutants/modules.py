@@ -22,7 +22,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/change/plan": DOMAIN,
     "domain/storage/gaps": ("tests/unit/domain/storage/test_gaps.py",),
     "domain/storage/gpt": ("tests/unit/domain/storage/test_gpt.py",),
-    "domain/change/effects": ("tests/unit/domain/change/test_effects.py",),
+    "domain/change/actions": (*DOMAIN, "tests/unit/domain/change/test_effects.py"),
     "domain/change/runs": ("tests/unit/domain/change/test_runs.py", "tests/unit/domain/change/test_trial.py"),
     "domain/change/refusals": ("tests/unit/domain/change/test_refusals.py",),
     "domain/change/looks": (

@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Literal
 
-from nasadvisor.domain.change.actions import Action, Argv, UndoAction
+from nasadvisor.domain.change.actions import Action, Argv, Outcome, UndoAction
 from nasadvisor.domain.change.plan import Plan
-from nasadvisor.domain.change.undo import GONE_WITH_DISK, Outcome
+from nasadvisor.domain.change.undo import GONE_WITH_DISK
 from nasadvisor.domain.statements import Finding, Refused, Statement
 
 

@@ -5,7 +5,7 @@ before the log, vdevs before slices, slices before tables.
 """
 
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
 from nasadvisor.domain.change.actions import (
     Action,
@@ -18,6 +18,7 @@ from nasadvisor.domain.change.actions import (
     DeleteSlice,
     DetachLog,
     DropLogLeg,
+    Outcome,
     RemoveVdev,
     RestoreTable,
     Role,
@@ -31,17 +32,6 @@ from nasadvisor.domain.storage.inventory import Pool
 
 GONE_WITH_DISK: Final = "gone-with-disk"
 """The code of what is said where a slice could not be deleted because its disk is not on the host."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a step really did: the guids of the top-level vdevs that OpenZFS made, in the order of the plan.
-
-    For `AttachLog` it is the guid of the new leg alone. Other actions have none.
-    """
-
-    vdev_guids: tuple[str, ...] = ()
-    kind: Literal["outcome"] = "outcome"
 
 
 @dataclass(frozen=True)

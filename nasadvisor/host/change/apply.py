@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from nasadvisor.domain.change import refusals as no
-from nasadvisor.domain.change.actions import CreateSlice, CreateTable, SaveTable, cleaning_of
-from nasadvisor.domain.change.effects import landed
+from nasadvisor.domain.change.actions import CreateSlice, CreateTable, Outcome, SaveTable, cleaning_of
 from nasadvisor.domain.change.looks import against_room as against_room_for
 from nasadvisor.domain.change.plan import Plan, PlanRefused, make_plan, scope_fingerprint
 from nasadvisor.domain.change.runs import (
@@ -17,7 +16,6 @@ from nasadvisor.domain.change.runs import (
     RunState,
     StepState,
 )
-from nasadvisor.domain.change.undo import Outcome
 from nasadvisor.domain.fleet.platforms import Vetoes, nothing_forbidden, vetoes_of
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -84,7 +82,7 @@ def run_steps(plan: Plan, book: Logbook, gate: Gate, inventory: Inventory, goal:
         except HostError as error:
             book.write(Failed(book.now(), goal, number, error.statement))
             return put_back(plan, book, gate)
-        outcome = Outcome() if isinstance(action, SaveTable) else landed(action, inventory)
+        outcome = Outcome() if isinstance(action, SaveTable) else action.landed(inventory)
         if outcome is None:
             book.write(Failed(book.now(), goal, number, NOT_SEEN, ran))
             return put_back(plan, book, gate)
@@ -115,7 +113,7 @@ def _settle_steps(plan: Plan, book: Logbook, gate: Gate, inventory: Inventory) -
         state = book.run.steps[number].state
         if state is StepState.DONE:
             continue
-        outcome = landed(action, inventory)
+        outcome = action.landed(inventory)
         if outcome is not None:
             book.write(Done(book.now(), Goal.FINISH, number, outcome, found=True))
             continue
@@ -131,7 +129,7 @@ def _settle_steps(plan: Plan, book: Logbook, gate: Gate, inventory: Inventory) -
 def _not_there(plan: Plan, inventory: Inventory) -> Iterator[Refused]:
     """The steps of a run whose effect the host does not show now that all are done."""
     for action in plan.actions:
-        if not isinstance(action, SaveTable) and landed(action, inventory) is None:
+        if not isinstance(action, SaveTable) and action.landed(inventory) is None:
             yield no.StepNotThere(action.describe())
 
 

@@ -16,12 +16,12 @@ from nasadvisor.domain.change.actions import (
     CreateTable,
     DeleteSlice,
     DetachLog,
+    Outcome,
     RemoveVdev,
     RestoreTable,
     RewindTable,
     UndoAction,
 )
-from nasadvisor.domain.change.effects import gone, landed, left
 from nasadvisor.domain.change.looks import Look
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import (
@@ -38,7 +38,7 @@ from nasadvisor.domain.change.runs import (
     StepState,
 )
 from nasadvisor.domain.change.traces import pool_now, traces_of
-from nasadvisor.domain.change.undo import Left, Outcome, at_pool, stays_after_undo, undo_of
+from nasadvisor.domain.change.undo import Left, at_pool, stays_after_undo, undo_of
 from nasadvisor.domain.change.undo_checks import is_readable
 from nasadvisor.domain.change.undo_skips import away_from, why_skipped
 from nasadvisor.domain.fleet.platforms import Vetoes, nothing_forbidden, vetoes_of, warnings_with_undo
@@ -109,7 +109,7 @@ def undo_actions(plan: Plan, book: Logbook, inventory: Inventory) -> tuple[UndoA
     actions: list[UndoAction] = []
     for step, planned in reversed(list(zip(book.run.steps, plan.actions, strict=True))):
         action = at_pool(planned, pool)
-        shown = landed(action, inventory) or left(action, inventory)
+        shown = action.landed(inventory) or action.left(inventory)
         if not (shown or _has_begun(step, action, inventory)):
             continue
         outcome = shown or outcomes.get(step.number) or Outcome()
@@ -136,7 +136,7 @@ def _resting(state: RunState) -> RunState:
 def _against_first(actions: tuple[UndoAction, ...], inventory: Inventory, gate: Gate) -> Iterator[Refused]:
     """What forbids the undo as a whole, found before anything is changed."""
     for action in actions:
-        if gone(action, inventory):
+        if action.gone(inventory):
             continue
         if isinstance(action, RemoveVdev | DetachLog):
             if why_skipped(action, inventory, gate.look(action, inventory)) is None:
@@ -196,7 +196,7 @@ class _Undoing:
 
     def _step(self, number: int, action: UndoAction) -> None:
         book, inventory = self.book, self.inventory
-        if gone(action, inventory):
+        if action.gone(inventory):
             book.write(Done(book.now(), self.goal, number, Outcome(), found=True))
             return
         is_pool_step = isinstance(action, RemoveVdev | DetachLog)
@@ -211,7 +211,7 @@ class _Undoing:
         book.write(Intent(book.now(), self.goal, number))
         ran = run_permit(permit, book, self.gate, self.goal, number)
         self.inventory = self.gate.inventory()
-        if isinstance(action, RestoreTable) or gone(action, self.inventory):
+        if isinstance(action, RestoreTable) or action.gone(self.inventory):
             book.write(Done(book.now(), self.goal, number, Outcome(), ran))
         else:
             self._fail(number, STILL_THERE, ran)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nasadvisor.domain.change import refusals
-from nasadvisor.domain.change.actions import AddCache, AddLog, UndoAction
+from nasadvisor.domain.change.actions import AddCache, AddLog, Outcome, UndoAction
 from nasadvisor.domain.change.plan import Plan, PlanRequest
 from nasadvisor.domain.change.runs import (
     CommandRan,
@@ -28,7 +28,7 @@ from nasadvisor.domain.change.runs import (
     Started,
     fold,
 )
-from nasadvisor.domain.change.undo import Outcome, cannot_be_undone, planned_outcome, undo_of
+from nasadvisor.domain.change.undo import cannot_be_undone, planned_outcome, undo_of
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory, Vdev
 from nasadvisor.stored.documents import (

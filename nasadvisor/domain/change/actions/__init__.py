@@ -1,14 +1,15 @@
 """What a plan can do, and what an undo can do: typed, immutable, and pure.
 
 An action says what it is (`describe`), whether it adds, changes or takes away (`category`), what the inventory looks
-like afterwards (`forwards`), and what runs for it (`commands`). Rules about when it may run are in `checks`; what
+like afterwards (`forwards`), what runs for it (`commands`), and how it is seen that it
+happened (`landed`, `gone`). Rules about when it may run are in `checks`; what
 undoes it is in `undo`; running it is the host's business. The shape is that of Django's migration operations.
 """
 
 from nasadvisor.domain.change.actions.add_cache import AddCache
 from nasadvisor.domain.change.actions.add_log import AddLog
 from nasadvisor.domain.change.actions.attach_log import AttachLog
-from nasadvisor.domain.change.actions.base import PLANNED_GUID, Argv, Category
+from nasadvisor.domain.change.actions.base import PLANNED_GUID, Argv, Category, Outcome
 from nasadvisor.domain.change.actions.clear_slice import ClearSlice
 from nasadvisor.domain.change.actions.create_slice import CreateSlice
 from nasadvisor.domain.change.actions.create_table import CreateTable
@@ -37,6 +38,7 @@ __all__ = [
     "DetachLog",
     "DropLogLeg",
     "Naming",
+    "Outcome",
     "RemoveVdev",
     "RestoreTable",
     "RewindTable",

@@ -5,15 +5,15 @@ from typing import Literal
 
 from nasadvisor.domain.change.actions.adding import dry_run_of, zpool_add
 from nasadvisor.domain.change.actions.after import leaf_on, with_pool
-from nasadvisor.domain.change.actions.base import Argv, Base, Category
-from nasadvisor.domain.change.actions.pieces import Slice
+from nasadvisor.domain.change.actions.base import Argv, Category, Forwards, Outcome
+from nasadvisor.domain.change.actions.pieces import Slice, is_leaf_on, left_on
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
 
 
 @dataclass(frozen=True)
-class AddCache(Base):
+class AddCache(Forwards):
     """Add cache vdevs; OpenZFS always stripes them."""
 
     pool_name: str
@@ -41,3 +41,17 @@ class AddCache(Base):
     def dry_run(self) -> Argv:
         """Shows the layout that would result, and changes nothing."""
         return dry_run_of(*self.commands())
+
+    def landed(self, inventory: Inventory) -> Outcome | None:
+        pool = inventory.pool(self.pool_guid)
+        guids = []
+        for piece in self.slices:
+            leaf = next((leaf for leaf in pool.caches if is_leaf_on(leaf, piece, inventory)), None) if pool else None
+            if leaf is None:
+                return None
+            guids.append(leaf.guid)
+        return Outcome(tuple(guids)) if pool else None
+
+    def left(self, inventory: Inventory) -> Outcome | None:
+        pool = inventory.pool(self.pool_guid)
+        return left_on(self.slices, pool.caches, inventory) if pool else None

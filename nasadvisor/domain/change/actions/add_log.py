@@ -5,15 +5,15 @@ from typing import Literal
 
 from nasadvisor.domain.change.actions.adding import dry_run_of, zpool_add
 from nasadvisor.domain.change.actions.after import leaf_on, with_pool
-from nasadvisor.domain.change.actions.base import PLANNED_GUID, Argv, Base, Category
-from nasadvisor.domain.change.actions.pieces import Slice
+from nasadvisor.domain.change.actions.base import PLANNED_GUID, Argv, Category, Forwards, Outcome
+from nasadvisor.domain.change.actions.pieces import Slice, is_leaf_on_any, left_on
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Vdev
 
 
 @dataclass(frozen=True)
-class AddLog(Base):
+class AddLog(Forwards):
     """Add a log vdev: one leg is a single log, two or more are a mirror."""
 
     pool_name: str
@@ -51,3 +51,17 @@ class AddLog(Base):
     def dry_run(self) -> Argv:
         """Shows the layout that would result, and changes nothing."""
         return dry_run_of(*self.commands())
+
+    def landed(self, inventory: Inventory) -> Outcome | None:
+        pool = inventory.pool(self.pool_guid)
+        for top in pool.logs if pool else ():
+            leaves = list(top.leaves())
+            same_count = len(leaves) == len(self.legs)
+            right_kind = (top.kind == "mirror") == self.is_mirror
+            if same_count and right_kind and all(is_leaf_on_any(leaf, self.legs, inventory) for leaf in leaves):
+                return Outcome((top.guid,))
+        return None
+
+    def left(self, inventory: Inventory) -> Outcome | None:
+        pool = inventory.pool(self.pool_guid)
+        return left_on(self.legs, pool.logs, inventory) if pool else None

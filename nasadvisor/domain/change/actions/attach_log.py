@@ -4,15 +4,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from nasadvisor.domain.change.actions.after import leaf_on, with_pool
-from nasadvisor.domain.change.actions.base import PLANNED_GUID, Argv, Base, Category
-from nasadvisor.domain.change.actions.pieces import Slice
+from nasadvisor.domain.change.actions.base import PLANNED_GUID, Argv, Category, Forwards, Outcome
+from nasadvisor.domain.change.actions.pieces import Slice, is_leaf_on
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Vdev
 
 
 @dataclass(frozen=True)
-class AttachLog(Base):
+class AttachLog(Forwards):
     """Make a single log a mirror, or add a leg to a mirrored one, with `zpool attach`."""
 
     pool_name: str
@@ -48,3 +48,11 @@ class AttachLog(Base):
     def commands(self) -> tuple[Argv, ...]:
         ashift = f"ashift={self.ashift}"
         return (("zpool", "attach", "-o", ashift, self.pool_name, self.existing_guid, self.leg.path),)
+
+    def landed(self, inventory: Inventory) -> Outcome | None:
+        pool = inventory.pool(self.pool_guid)
+        for top in pool.logs if pool else ():
+            guids = [leaf.guid for leaf in top.leaves() if is_leaf_on(leaf, self.leg, inventory)]
+            if top.kind == "mirror" and guids and any(leaf.guid == self.existing_guid for leaf in top.leaves()):
+                return Outcome((guids[0],))
+        return None

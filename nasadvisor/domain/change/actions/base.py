@@ -1,10 +1,12 @@
 """What all actions have in common."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Literal
 
 from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.storage.inventory import Inventory
 
 Argv = tuple[str, ...]
 """A command; the first word is the tool."""
@@ -24,6 +26,17 @@ class Category(StrEnum):
     ALTERATION = "~"
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What a step really did: the guids of the top-level vdevs that OpenZFS made, in the order of the plan.
+
+    For `AttachLog` it is the guid of the new leg alone. Other actions have none.
+    """
+
+    vdev_guids: tuple[str, ...] = ()
+    kind: Literal["outcome"] = "outcome"
+
+
 class Base(ABC):
     """What each action says of itself.
 
@@ -40,3 +53,31 @@ class Base(ABC):
     @abstractmethod
     def commands(self) -> tuple[Argv, ...]:
         """What runs for it, in order."""
+
+
+class Forwards(Base):
+    """What a step of a plan says of itself."""
+
+    @abstractmethod
+    def forwards(self, inventory: Inventory) -> Inventory:
+        """What the inventory looks like afterwards."""
+
+    @abstractmethod
+    def landed(self, inventory: Inventory) -> Outcome | None:
+        """What the step did, if the host shows that it happened completely; else None.
+
+        Used to verify a step right after it ran, and to classify one of which, after a crash, only the intent is known.
+        """
+
+    def left(self, inventory: Inventory) -> Outcome | None:
+        """What is left of what the step made where parts of it are gone since."""
+        del inventory
+        return None
+
+
+class Backwards(Base):
+    """What a step of an undo says of itself."""
+
+    @abstractmethod
+    def gone(self, inventory: Inventory) -> bool:
+        """Whether the host shows that it has nothing left to do."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nasadvisor.domain.change.actions.after import with_disk
-from nasadvisor.domain.change.actions.base import Argv, Base, Category
+from nasadvisor.domain.change.actions.base import Argv, Category, Forwards, Outcome
 from nasadvisor.domain.change.actions.pieces import Role, Slice, place_of
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -13,7 +13,7 @@ from nasadvisor.domain.units import zfs_size
 
 
 @dataclass(frozen=True)
-class CreateSlice(Base):
+class CreateSlice(Forwards):
     """Make one partition of type BF01 in free space, for this pool."""
 
     slice: Slice
@@ -50,3 +50,7 @@ class CreateSlice(Base):
             piece.disk_path,
         )
         return (argv,)
+
+    def landed(self, inventory: Inventory) -> Outcome | None:
+        found = inventory.partition(self.slice.partuuid)
+        return Outcome() if found and self.slice.is_on(*found) else None

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nasadvisor.domain.change.actions.after import with_disk
-from nasadvisor.domain.change.actions.base import Argv, Base, Category
+from nasadvisor.domain.change.actions.base import Argv, Category, Forwards, Outcome
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, TableKind
 
 
 @dataclass(frozen=True)
-class CreateTable(Base):
+class CreateTable(Forwards):
     """Write an empty GPT on a blank disk."""
 
     disk_key: str
@@ -38,3 +38,8 @@ class CreateTable(Base):
 
     def commands(self) -> tuple[Argv, ...]:
         return (("sgdisk", "--clear", f"--disk-guid={self.table_uuid}", self.disk_path),)
+
+    def landed(self, inventory: Inventory) -> Outcome | None:
+        disk = inventory.disk(self.disk_key)
+        made = disk and disk.table is TableKind.GPT and disk.table_uuid == self.table_uuid
+        return Outcome() if made else None

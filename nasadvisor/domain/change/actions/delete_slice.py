@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from nasadvisor.domain.change.actions.base import Argv, Base, Category
-from nasadvisor.domain.change.actions.pieces import Role, Slice, place_of
+from nasadvisor.domain.change.actions.base import Argv, Backwards, Category
+from nasadvisor.domain.change.actions.pieces import Role, Slice, phantom_of, place_of
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Inventory
 
 
 @dataclass(frozen=True)
-class DeleteSlice(Base):
+class DeleteSlice(Backwards):
     """Clear the ZFS labels of a slice that we made for this pool, and delete the partition."""
 
     slice: Slice
@@ -34,3 +35,8 @@ class DeleteSlice(Base):
             ("blkdiscard", piece.partuuid_path),
             ("sgdisk", f"--delete={piece.number}", piece.disk_path),
         )
+
+    def gone(self, inventory: Inventory) -> bool:
+        piece = self.slice
+        is_there = bool(inventory.partitions(piece.partuuid)) or phantom_of(piece, inventory) is not None
+        return inventory.disk(piece.disk_key) is not None and not is_there

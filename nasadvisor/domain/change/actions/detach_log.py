@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from nasadvisor.domain.change.actions.base import Argv, Base, Category
-from nasadvisor.domain.change.actions.pieces import Slice
+from nasadvisor.domain.change.actions.base import Argv, Backwards, Category
+from nasadvisor.domain.change.actions.pieces import Slice, is_out
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Inventory
 
 
 @dataclass(frozen=True)
-class DetachLog(Base):
+class DetachLog(Backwards):
     """Take one leg out of a mirrored log, by guid."""
 
     pool_name: str
@@ -27,3 +28,6 @@ class DetachLog(Base):
 
     def commands(self) -> tuple[Argv, ...]:
         return (("zpool", "detach", self.pool_name, self.vdev_guid),)
+
+    def gone(self, inventory: Inventory) -> bool:
+        return is_out(self.pool_guid, self.vdev_guid, (self.leg,), inventory)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from nasadvisor.domain.change.actions.base import Argv, Base, Category
+from nasadvisor.domain.change.actions.base import Argv, Category, Forwards, Outcome
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
@@ -11,7 +11,7 @@ from nasadvisor.domain.storage.log_legs import without_log_leg
 
 
 @dataclass(frozen=True)
-class DropLogLeg(Base):
+class DropLogLeg(Forwards):
     """Take a broken side out of a mirrored log, by guid, so that another can take its place. Nothing takes it back."""
 
     pool_name: str
@@ -37,3 +37,7 @@ class DropLogLeg(Base):
 
     def commands(self) -> tuple[Argv, ...]:
         return (("zpool", "detach", self.pool_name, self.vdev_guid),)
+
+    def landed(self, inventory: Inventory) -> Outcome | None:
+        pool = inventory.pool(self.pool_guid)
+        return Outcome() if pool and all(vdev.guid != self.vdev_guid for vdev in pool.vdevs()) else None

@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from nasadvisor.domain.change.actions.base import Argv, Base, Category
-from nasadvisor.domain.change.actions.pieces import Role, Slice
+from nasadvisor.domain.change.actions.base import Argv, Backwards, Category
+from nasadvisor.domain.change.actions.pieces import Role, Slice, is_out
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Inventory
 
 
 @dataclass(frozen=True)
-class RemoveVdev(Base):
+class RemoveVdev(Backwards):
     """Take one log or cache vdev out of a pool, by guid. `slices` are those of the step that added it."""
 
     pool_name: str
@@ -32,3 +33,8 @@ class RemoveVdev(Base):
 
     def commands(self) -> tuple[Argv, ...]:
         return (("zpool", "remove", self.pool_name, self.vdev_guid),)
+
+    def gone(self, inventory: Inventory) -> bool:
+        # A cache keeps its guid, and its pieces may be those of other caches of the same run.
+        legs = self.slices if self.role is Role.LOG else ()
+        return is_out(self.pool_guid, self.vdev_guid, legs, inventory)

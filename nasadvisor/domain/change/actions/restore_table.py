@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from nasadvisor.domain.change.actions.base import NO_COMMANDS, Argv, Base, Category
+from nasadvisor.domain.change.actions.base import NO_COMMANDS, Argv, Backwards, Category
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Place
+from nasadvisor.domain.storage.inventory import Inventory, Place
 
 
 @dataclass(frozen=True)
-class RestoreTable(Base):
+class RestoreTable(Backwards):
     """Write back the sectors that held the partition table before the run, if nothing else changed since.
 
     `table_uuid` is that of the table during the run; `places` are those of the partitions that were there before.
@@ -30,3 +30,8 @@ class RestoreTable(Base):
 
     def commands(self) -> tuple[Argv, ...]:
         return NO_COMMANDS
+
+    def gone(self, inventory: Inventory) -> bool:
+        """A table's sectors the inventory does not show."""
+        del inventory
+        return False

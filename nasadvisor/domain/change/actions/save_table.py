@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from nasadvisor.domain.change.actions.base import NO_COMMANDS, Argv, Base, Category
+from nasadvisor.domain.change.actions.base import NO_COMMANDS, Argv, Category, Forwards, Outcome
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Place
 
 
 @dataclass(frozen=True)
-class SaveTable(Base):
+class SaveTable(Forwards):
     """Keep a copy of the sectors of an existing GPT before slices are added to it; writes nothing on the disk.
 
     `places` are those of the partitions that are there and stay.
@@ -32,3 +32,8 @@ class SaveTable(Base):
 
     def commands(self) -> tuple[Argv, ...]:
         return NO_COMMANDS
+
+    def landed(self, inventory: Inventory) -> Outcome | None:
+        """It leaves no trace on the host; doing it again is harmless."""
+        del inventory
+        return None

@@ -7,13 +7,12 @@ step passes the gate as those of an ordinary run do.
 from dataclasses import dataclass
 from typing import Final
 
-from nasadvisor.domain.change.actions import CreateSlice, CreateTable, RestoreTable, SaveTable, Slice
-from nasadvisor.domain.change.effects import gone, landed
+from nasadvisor.domain.change.actions import CreateSlice, CreateTable, Outcome, RestoreTable, SaveTable, Slice
 from nasadvisor.domain.change.looks import Step
 from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, Preparation, make_plan
 from nasadvisor.domain.change.table_area import image_of
 from nasadvisor.domain.change.tables import OwnTable, disk_key_of, table_of_steps
-from nasadvisor.domain.change.undo import Outcome, undo_of
+from nasadvisor.domain.change.undo import undo_of
 from nasadvisor.domain.evidence.measuring.measurement import Begin, Stage
 from nasadvisor.domain.evidence.measuring.probing import CandidateRecord, CandidateResult, FioFigures
 from nasadvisor.domain.statements import Refused, Statement
@@ -131,7 +130,7 @@ def _make(record: CandidateRecord, inventory: Inventory, gate: Gate) -> None:
             raise CandidateRefused((permit,))
         gate.do(permit)
         inventory = gate.inventory()
-        if not isinstance(action, SaveTable) and landed(action, inventory) is None:
+        if not isinstance(action, SaveTable) and action.landed(inventory) is None:
             raise SliceStays(Statement("not-shown", NOT_SHOWN, {"step": action.describe()}))
 
 
@@ -172,7 +171,7 @@ def _take_back(record: CandidateRecord, gate: Gate, leftovers: Leftovers) -> Non
     """Undo the recorded actions, the last first; each is looked up before and after."""
     inventory = gate.inventory()
     for undo in (undo for action in reversed(record.actions) for undo in undo_of(action, Outcome())):
-        if gone(undo, inventory):
+        if undo.gone(inventory):
             continue
         permit = gate.ask(undo, inventory, _own_table(record, undo))
         if isinstance(permit, Refused) and isinstance(undo, RestoreTable):
@@ -181,6 +180,6 @@ def _take_back(record: CandidateRecord, gate: Gate, leftovers: Leftovers) -> Non
             raise SliceStays(permit)
         gate.do(permit)
         inventory = gate.inventory()
-        if not isinstance(undo, RestoreTable) and not gone(undo, inventory):
+        if not isinstance(undo, RestoreTable) and not undo.gone(inventory):
             raise SliceStays(Statement("still-shown", STILL_SHOWN, {"step": undo.describe()}))
     leftovers.remove(record)

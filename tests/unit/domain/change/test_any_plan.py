@@ -20,7 +20,6 @@ from nasadvisor.domain.change.actions import (
 )
 from nasadvisor.domain.change.checks import can
 from nasadvisor.domain.change.consequences import losses_of
-from nasadvisor.domain.change.effects import landed
 from nasadvisor.domain.change.plan import MIN_SLICE_BYTES, Plan, PlanIds, PlanRefused, make_plan
 from nasadvisor.domain.change.undo import undo_preview
 from nasadvisor.domain.change.warnings import warnings_for
@@ -209,10 +208,10 @@ def test_every_step_is_allowed_when_its_turn_comes_and_not_before(examples: tupl
         now = inventory
         for action in plan.actions:
             assert can(action, now) == Allowed()
-            assert landed(action, now) is None
+            assert action.landed(now) is None
             now = action.forwards(now)
             if not isinstance(action, SaveTable):
-                assert landed(action, now) is not None
+                assert action.landed(now) is not None
                 assert can(action, now) != Allowed()
 
 

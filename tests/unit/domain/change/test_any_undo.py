@@ -11,13 +11,14 @@ from nasadvisor.domain.change.actions import (
     CreateSlice,
     DeleteSlice,
     DetachLog,
+    Outcome,
     RemoveVdev,
     RestoreTable,
     Role,
     UndoAction,
 )
 from nasadvisor.domain.change.plan import Plan
-from nasadvisor.domain.change.undo import Outcome, cannot_be_undone, undo_of
+from nasadvisor.domain.change.undo import cannot_be_undone, undo_of
 from nasadvisor.domain.change.undo_checks import can_undo
 from nasadvisor.domain.statements import Allowed
 from tests.unit.domain.builders import Example

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nasadvisor.domain.change import refusals
-from nasadvisor.domain.change.actions import UndoAction
+from nasadvisor.domain.change.actions import Outcome, UndoAction
 from nasadvisor.domain.change.runs import (
     ACTIVE,
     CommandRan,
@@ -30,7 +30,7 @@ from nasadvisor.domain.change.runs import (
     fold,
     steps_of,
 )
-from nasadvisor.domain.change.undo import GONE_WITH_DISK, Outcome, planned_outcome, stays_after_undo, undo_of
+from nasadvisor.domain.change.undo import GONE_WITH_DISK, planned_outcome, stays_after_undo, undo_of
 from nasadvisor.domain.statements import Finding, Statement
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for
 

@@ -9,6 +9,7 @@ from nasadvisor.domain.change.actions import (
     AddLog,
     CreateSlice,
     DeleteSlice,
+    Outcome,
     RestoreTable,
     RewindTable,
     SaveTable,
@@ -28,7 +29,6 @@ from nasadvisor.domain.change.runs import (
 )
 from nasadvisor.domain.change.table_area import Area, image_of, pack_area
 from nasadvisor.domain.change.tables import OwnTable, disk_key_of, is_own_mbr, own_tables, table_of_steps
-from nasadvisor.domain.change.undo import Outcome
 from tests.unit.domain.builders import disk_of
 from tests.unit.domain.change.sectors import KEY, put, recording, with_headers
 from tests.unit.machines import MIRROR_AND_CACHES, NVME1, home_server, plan_for

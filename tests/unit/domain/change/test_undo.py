@@ -1,10 +1,9 @@
 """What the preview says about taking a plan back, and what an undo says when it is done."""
 
-from nasadvisor.domain.change.actions import CreateTable, SaveTable, UndoAction
+from nasadvisor.domain.change.actions import CreateTable, Outcome, SaveTable, UndoAction
 from nasadvisor.domain.change.plan import Plan, PlanRequest
 from nasadvisor.domain.change.undo import (
     Left,
-    Outcome,
     cannot_be_undone,
     planned_outcome,
     stays_after_undo,

@@ -8,21 +8,14 @@ from nasadvisor.domain.change.actions import (
     DeleteSlice,
     DetachLog,
     DropLogLeg,
+    Outcome,
     RemoveVdev,
     RestoreTable,
     Role,
     SaveTable,
 )
 from nasadvisor.domain.change.plan import PlanRequest
-from nasadvisor.domain.change.undo import (
-    GONE_WITH_DISK,
-    Left,
-    Outcome,
-    at_pool,
-    cannot_be_undone,
-    stays_after_undo,
-    undo_of,
-)
+from nasadvisor.domain.change.undo import GONE_WITH_DISK, Left, at_pool, cannot_be_undone, stays_after_undo, undo_of
 from nasadvisor.domain.statements import Level
 from tests.unit.domain.builders import attach_to_log, cache_on, disk_of, log_on, tank_of
 from tests.unit.domain.change.never.wishes import REPLACE

@@ -11,6 +11,7 @@ from nasadvisor.domain.change.actions import (
     CreateTable,
     DeleteSlice,
     DetachLog,
+    Outcome,
     RemoveVdev,
     RestoreTable,
     RewindTable,
@@ -20,7 +21,7 @@ from nasadvisor.domain.change.looks import EXPORTED, SliceLabel
 from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRequest, make_plan
 from nasadvisor.domain.change.runs import Continued, Done, Goal, Run, RunState, Skipped, StepState
 from nasadvisor.domain.change.table_area import Area
-from nasadvisor.domain.change.undo import Outcome, undo_of
+from nasadvisor.domain.change.undo import undo_of
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.change.runs import apply_plan, undo_run

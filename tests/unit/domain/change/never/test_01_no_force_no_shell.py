@@ -4,10 +4,10 @@ from itertools import chain
 
 import pytest
 
-from nasadvisor.domain.change.actions import AddCache, AddLog, CreateTable, slices_of
+from nasadvisor.domain.change.actions import AddCache, AddLog, CreateTable, Outcome, slices_of
 from nasadvisor.domain.change.checks import can, can_use_disk
 from nasadvisor.domain.change.plan import PlanIds
-from nasadvisor.domain.change.undo import Outcome, undo_of
+from nasadvisor.domain.change.undo import undo_of
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host.adapters.allowed import shape_of
 from tests.unit.domain.builders import TABLE_UUID, Example, code_of, disk_of

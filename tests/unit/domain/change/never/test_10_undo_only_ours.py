@@ -10,6 +10,7 @@ from nasadvisor.domain.change.actions import (
     CreateSlice,
     DeleteSlice,
     DetachLog,
+    Outcome,
     RemoveVdev,
     RestoreTable,
     Role,
@@ -20,7 +21,7 @@ from nasadvisor.domain.change.looks import ACTIVE, DESTROYED, EXPORTED, L2CACHE,
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
-from nasadvisor.domain.change.undo import Outcome, cannot_be_undone, undo_of
+from nasadvisor.domain.change.undo import cannot_be_undone, undo_of
 from nasadvisor.domain.change.undo_checks import can_undo
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import NAMELESS_POOL, Hold, HoldKind, TableKind, Vdev

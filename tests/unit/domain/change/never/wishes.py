@@ -9,10 +9,11 @@ from nasadvisor.domain.change.actions import (
     AddLog,
     Argv,
     Naming,
+    Outcome,
     UndoAction,
 )
 from nasadvisor.domain.change.plan import PlanRefused, PlanRequest, make_plan
-from nasadvisor.domain.change.undo import Outcome, undo_of, undo_preview
+from nasadvisor.domain.change.undo import undo_of, undo_preview
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB
 from tests.unit.domain.builders import (
