@@ -4,31 +4,21 @@ Undo is data derived from the plan and from what each step really did (its outco
 before the log, vdevs before slices, slices before tables.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from nasadvisor.domain.change.actions import (
-    Action,
-    AddCache,
     AddLog,
     Argv,
     AttachLog,
-    CreateSlice,
-    CreateTable,
-    DeleteSlice,
-    DetachLog,
     DropLogLeg,
-    Outcome,
     RemoveVdev,
-    RestoreTable,
     Role,
-    SaveTable,
     UndoAction,
 )
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Pool
 
 GONE_WITH_DISK: Final = "gone-with-disk"
 """The code of what is said where a slice could not be deleted because its disk is not on the host."""
@@ -45,60 +35,9 @@ class Left:
 NOTHING_LEFT: Final = Left()
 
 
-def undo_of(action: Action, outcome: Outcome) -> tuple[UndoAction, ...]:
-    """What takes one step back."""
-    match action:
-        case CreateTable():
-            return (RestoreTable(action.disk_key, action.disk_path, action.table_uuid, ()),)
-        case SaveTable():
-            return (RestoreTable(action.disk_key, action.disk_path, action.table_uuid, action.places),)
-        case CreateSlice(slice=piece):
-            return (DeleteSlice(piece, action.pool_guid),)
-        case AddLog():
-            return tuple(
-                RemoveVdev(action.pool_name, action.pool_guid, Role.LOG, guid, action.legs)
-                for guid in outcome.vdev_guids
-            )
-        case AddCache():
-            return tuple(
-                RemoveVdev(action.pool_name, action.pool_guid, Role.CACHE, guid, action.slices)
-                for guid in outcome.vdev_guids
-            )
-        case AttachLog():
-            return tuple(DetachLog(action.pool_name, action.pool_guid, guid, action.leg) for guid in outcome.vdev_guids)
-        case DropLogLeg():
-            return ()
-
-
-def at_pool(action: Action, pool: Pool | None) -> Action:
-    """The same action on its pool as that is called now: pools are renamed, and get another guid by `zpool reguid`."""
-    if pool is None:
-        return action
-    match action:
-        case AddLog() | AddCache() | AttachLog() | DropLogLeg():
-            return replace(action, pool_name=pool.name, pool_guid=pool.guid)
-        case CreateSlice():
-            return replace(action, pool_guid=pool.guid)
-        case CreateTable() | SaveTable():
-            return action
-
-
-def planned_outcome(action: Action) -> Outcome:
-    """A stand-in for the guids that are known only after the step, for the preview."""
-    match action:
-        case AddLog():
-            return Outcome(("<guid of the new log>",))
-        case AddCache():
-            return Outcome(tuple(f"<guid of cache {number}>" for number in range(1, len(action.slices) + 1)))
-        case AttachLog():
-            return Outcome(("<guid of the new log leg>",))
-        case CreateTable() | SaveTable() | CreateSlice() | DropLogLeg():
-            return Outcome()
-
-
 def undo_preview(plan: Plan) -> tuple[Argv, ...]:
     """The undo commands as far as they are known before the run, in the order in which they would run."""
-    steps = [step for action in reversed(plan.actions) for step in undo_of(action, planned_outcome(action))]
+    steps = [step for action in reversed(plan.actions) for step in action.undo(action.planned_outcome())]
     return tuple(argv for step in steps for argv in step.commands())
 
 

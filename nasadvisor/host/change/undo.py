@@ -38,7 +38,7 @@ from nasadvisor.domain.change.runs import (
     StepState,
 )
 from nasadvisor.domain.change.traces import pool_now, traces_of
-from nasadvisor.domain.change.undo import Left, at_pool, stays_after_undo, undo_of
+from nasadvisor.domain.change.undo import Left, stays_after_undo
 from nasadvisor.domain.change.undo_checks import is_readable
 from nasadvisor.domain.change.undo_skips import away_from, why_skipped
 from nasadvisor.domain.fleet.platforms import Vetoes, nothing_forbidden, vetoes_of, warnings_with_undo
@@ -108,12 +108,12 @@ def undo_actions(plan: Plan, book: Logbook, inventory: Inventory) -> tuple[UndoA
     pool = pool_now(plan, inventory)
     actions: list[UndoAction] = []
     for step, planned in reversed(list(zip(book.run.steps, plan.actions, strict=True))):
-        action = at_pool(planned, pool)
+        action = planned.at_pool(pool)
         shown = action.landed(inventory) or action.left(inventory)
         if not (shown or _has_begun(step, action, inventory)):
             continue
         outcome = shown or outcomes.get(step.number) or Outcome()
-        actions.extend(undo_of(action, outcome))
+        actions.extend(action.undo(outcome))
     return tuple(actions)
 
 

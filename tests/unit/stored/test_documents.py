@@ -28,7 +28,7 @@ from nasadvisor.domain.change.runs import (
     Started,
     fold,
 )
-from nasadvisor.domain.change.undo import cannot_be_undone, planned_outcome, undo_of
+from nasadvisor.domain.change.undo import cannot_be_undone
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory, Vdev
 from nasadvisor.stored.documents import (
@@ -55,7 +55,7 @@ UNDO: tuple[UndoAction, ...] = tuple(
     step
     for plan in (PLAN, ATTACH)
     for action in reversed(plan.actions)
-    for step in undo_of(action, planned_outcome(action))
+    for step in action.undo(action.planned_outcome())
 )
 RAN = (CommandRan(("zpool", "add", "tänk \n\"'"), 1, "", "cannot add\x00\udcff", 0.25), CommandRan((), 0, "", "", 3.0))
 RECORDS: tuple[Record, ...] = (

@@ -1,9 +1,9 @@
 """What a plan can do, and what an undo can do: typed, immutable, and pure.
 
 An action says what it is (`describe`), whether it adds, changes or takes away (`category`), what the inventory looks
-like afterwards (`forwards`), what runs for it (`commands`), and how it is seen that it
-happened (`landed`, `gone`). Rules about when it may run are in `checks`; what
-undoes it is in `undo`; running it is the host's business. The shape is that of Django's migration operations.
+like afterwards (`forwards`), what runs for it (`commands`), how it is seen that it happened
+(`landed`, `gone`), and what takes it back (`undo`). Rules about when it may run are in `checks`, `undo_checks` and
+`looks`; running it is the host's business. The shape is that of Django's migration operations.
 """
 
 from nasadvisor.domain.change.actions.add_cache import AddCache

@@ -1,15 +1,16 @@
 """Caches for a pool."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 from nasadvisor.domain.change.actions.adding import dry_run_of, zpool_add
 from nasadvisor.domain.change.actions.after import leaf_on, with_pool
 from nasadvisor.domain.change.actions.base import Argv, Category, Forwards, Outcome
-from nasadvisor.domain.change.actions.pieces import Slice, is_leaf_on, left_on
+from nasadvisor.domain.change.actions.pieces import Role, Slice, is_leaf_on, left_on
+from nasadvisor.domain.change.actions.remove_vdev import RemoveVdev
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.storage.inventory import Inventory, Pool
 
 
 @dataclass(frozen=True)
@@ -55,3 +56,14 @@ class AddCache(Forwards):
     def left(self, inventory: Inventory) -> Outcome | None:
         pool = inventory.pool(self.pool_guid)
         return left_on(self.slices, pool.caches, inventory) if pool else None
+
+    def undo(self, outcome: Outcome) -> tuple[RemoveVdev, ...]:
+        return tuple(
+            RemoveVdev(self.pool_name, self.pool_guid, Role.CACHE, guid, self.slices) for guid in outcome.vdev_guids
+        )
+
+    def planned_outcome(self) -> Outcome:
+        return Outcome(tuple(f"<guid of cache {number}>" for number in range(1, len(self.slices) + 1)))
+
+    def _named_as(self, pool: Pool) -> Self:
+        return replace(self, pool_name=pool.name, pool_guid=pool.guid)

@@ -1,15 +1,16 @@
 """A log for a pool."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 from nasadvisor.domain.change.actions.adding import dry_run_of, zpool_add
 from nasadvisor.domain.change.actions.after import leaf_on, with_pool
 from nasadvisor.domain.change.actions.base import PLANNED_GUID, Argv, Category, Forwards, Outcome
-from nasadvisor.domain.change.actions.pieces import Slice, is_leaf_on_any, left_on
+from nasadvisor.domain.change.actions.pieces import Role, Slice, is_leaf_on_any, left_on
+from nasadvisor.domain.change.actions.remove_vdev import RemoveVdev
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Inventory, Vdev
+from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
 
 
 @dataclass(frozen=True)
@@ -65,3 +66,14 @@ class AddLog(Forwards):
     def left(self, inventory: Inventory) -> Outcome | None:
         pool = inventory.pool(self.pool_guid)
         return left_on(self.legs, pool.logs, inventory) if pool else None
+
+    def undo(self, outcome: Outcome) -> tuple[RemoveVdev, ...]:
+        return tuple(
+            RemoveVdev(self.pool_name, self.pool_guid, Role.LOG, guid, self.legs) for guid in outcome.vdev_guids
+        )
+
+    def planned_outcome(self) -> Outcome:
+        return Outcome(("<guid of the new log>",))
+
+    def _named_as(self, pool: Pool) -> Self:
+        return replace(self, pool_name=pool.name, pool_guid=pool.guid)

@@ -1,14 +1,15 @@
 """Another side for a log."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Self
 
 from nasadvisor.domain.change.actions.after import leaf_on, with_pool
 from nasadvisor.domain.change.actions.base import PLANNED_GUID, Argv, Category, Forwards, Outcome
+from nasadvisor.domain.change.actions.detach_log import DetachLog
 from nasadvisor.domain.change.actions.pieces import Slice, is_leaf_on
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Inventory, Vdev
+from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
 
 
 @dataclass(frozen=True)
@@ -56,3 +57,12 @@ class AttachLog(Forwards):
             if top.kind == "mirror" and guids and any(leaf.guid == self.existing_guid for leaf in top.leaves()):
                 return Outcome((guids[0],))
         return None
+
+    def undo(self, outcome: Outcome) -> tuple[DetachLog, ...]:
+        return tuple(DetachLog(self.pool_name, self.pool_guid, guid, self.leg) for guid in outcome.vdev_guids)
+
+    def planned_outcome(self) -> Outcome:
+        return Outcome(("<guid of the new log leg>",))
+
+    def _named_as(self, pool: Pool) -> Self:
+        return replace(self, pool_name=pool.name, pool_guid=pool.guid)

@@ -3,10 +3,10 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal, Self
 
 from nasadvisor.domain.statements import Statement
-from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.storage.inventory import Inventory, Pool
 
 Argv = tuple[str, ...]
 """A command; the first word is the tool."""
@@ -55,6 +55,14 @@ class Base(ABC):
         """What runs for it, in order."""
 
 
+class Backwards(Base):
+    """What a step of an undo says of itself."""
+
+    @abstractmethod
+    def gone(self, inventory: Inventory) -> bool:
+        """Whether the host shows that it has nothing left to do."""
+
+
 class Forwards(Base):
     """What a step of a plan says of itself."""
 
@@ -74,10 +82,22 @@ class Forwards(Base):
         del inventory
         return None
 
-
-class Backwards(Base):
-    """What a step of an undo says of itself."""
-
     @abstractmethod
-    def gone(self, inventory: Inventory) -> bool:
-        """Whether the host shows that it has nothing left to do."""
+    def undo(self, outcome: Outcome) -> tuple[Backwards, ...]:
+        """What takes it back, given what it really did."""
+
+    def planned_outcome(self) -> Outcome:
+        """A stand-in for the guids that are known only after the step, for the preview."""
+        return Outcome()
+
+    def at_pool(self, pool: Pool | None) -> Self:
+        """The same action on its pool as that is called now, where that is known.
+
+        Pools are renamed, and get another guid by `zpool reguid`.
+        """
+        return self._named_as(pool) if pool else self
+
+    def _named_as(self, pool: Pool) -> Self:
+        """The same with the names of this pool; actions that know no pool stay as they are."""
+        del pool
+        return self

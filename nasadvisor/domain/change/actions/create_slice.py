@@ -1,14 +1,15 @@
 """A slice for a pool."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 from nasadvisor.domain.change.actions.after import with_disk
 from nasadvisor.domain.change.actions.base import Argv, Category, Forwards, Outcome
+from nasadvisor.domain.change.actions.delete_slice import DeleteSlice
 from nasadvisor.domain.change.actions.pieces import Role, Slice, place_of
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.units import zfs_size
 
 
@@ -54,3 +55,10 @@ class CreateSlice(Forwards):
     def landed(self, inventory: Inventory) -> Outcome | None:
         found = inventory.partition(self.slice.partuuid)
         return Outcome() if found and self.slice.is_on(*found) else None
+
+    def undo(self, outcome: Outcome) -> tuple[DeleteSlice, ...]:
+        del outcome
+        return (DeleteSlice(self.slice, self.pool_guid),)
+
+    def _named_as(self, pool: Pool) -> Self:
+        return replace(self, pool_guid=pool.guid)

@@ -5,6 +5,7 @@ from typing import Literal
 
 from nasadvisor.domain.change.actions.after import with_disk
 from nasadvisor.domain.change.actions.base import Argv, Category, Forwards, Outcome
+from nasadvisor.domain.change.actions.restore_table import RestoreTable
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, TableKind
@@ -43,3 +44,7 @@ class CreateTable(Forwards):
         disk = inventory.disk(self.disk_key)
         made = disk and disk.table is TableKind.GPT and disk.table_uuid == self.table_uuid
         return Outcome() if made else None
+
+    def undo(self, outcome: Outcome) -> tuple[RestoreTable, ...]:
+        del outcome
+        return (RestoreTable(self.disk_key, self.disk_path, self.table_uuid, ()),)

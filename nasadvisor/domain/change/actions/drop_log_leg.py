@@ -1,12 +1,12 @@
 """A broken side of a log, out."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Self
 
 from nasadvisor.domain.change.actions.base import Argv, Category, Forwards, Outcome
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.storage.log_legs import without_log_leg
 
 
@@ -41,3 +41,11 @@ class DropLogLeg(Forwards):
     def landed(self, inventory: Inventory) -> Outcome | None:
         pool = inventory.pool(self.pool_guid)
         return Outcome() if pool and all(vdev.guid != self.vdev_guid for vdev in pool.vdevs()) else None
+
+    def undo(self, outcome: Outcome) -> tuple[()]:
+        """A broken side is not put back: it would only be broken again."""
+        del outcome
+        return ()
+
+    def _named_as(self, pool: Pool) -> Self:
+        return replace(self, pool_name=pool.name, pool_guid=pool.guid)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nasadvisor.domain.change.actions.base import NO_COMMANDS, Argv, Category, Forwards, Outcome
+from nasadvisor.domain.change.actions.restore_table import RestoreTable
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Place
@@ -37,3 +38,7 @@ class SaveTable(Forwards):
         """It leaves no trace on the host; doing it again is harmless."""
         del inventory
         return None
+
+    def undo(self, outcome: Outcome) -> tuple[RestoreTable, ...]:
+        del outcome
+        return (RestoreTable(self.disk_key, self.disk_path, self.table_uuid, self.places),)

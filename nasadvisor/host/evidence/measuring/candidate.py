@@ -12,7 +12,6 @@ from nasadvisor.domain.change.looks import Step
 from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, Preparation, make_plan
 from nasadvisor.domain.change.table_area import image_of
 from nasadvisor.domain.change.tables import OwnTable, disk_key_of, table_of_steps
-from nasadvisor.domain.change.undo import undo_of
 from nasadvisor.domain.evidence.measuring.measurement import Begin, Stage
 from nasadvisor.domain.evidence.measuring.probing import CandidateRecord, CandidateResult, FioFigures
 from nasadvisor.domain.statements import Refused, Statement
@@ -170,7 +169,7 @@ def half_of_fill_s(seconds: int) -> int:
 def _take_back(record: CandidateRecord, gate: Gate, leftovers: Leftovers) -> None:
     """Undo the recorded actions, the last first; each is looked up before and after."""
     inventory = gate.inventory()
-    for undo in (undo for action in reversed(record.actions) for undo in undo_of(action, Outcome())):
+    for undo in (undo for action in reversed(record.actions) for undo in action.undo(Outcome())):
         if undo.gone(inventory):
             continue
         permit = gate.ask(undo, inventory, _own_table(record, undo))

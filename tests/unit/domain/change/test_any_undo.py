@@ -18,7 +18,7 @@ from nasadvisor.domain.change.actions import (
     UndoAction,
 )
 from nasadvisor.domain.change.plan import Plan
-from nasadvisor.domain.change.undo import cannot_be_undone, undo_of
+from nasadvisor.domain.change.undo import cannot_be_undone
 from nasadvisor.domain.change.undo_checks import can_undo
 from nasadvisor.domain.statements import Allowed
 from tests.unit.domain.builders import Example
@@ -39,7 +39,7 @@ def undo_steps(plan: Plan) -> list[UndoAction]:
     """What takes a whole plan back, if OpenZFS gave its vdevs the guids above."""
     free = iter(GUIDS)
     pairs = [(action, outcome_of(action, free)) for action in plan.actions]
-    return [step for action, outcome in reversed(pairs) for step in undo_of(action, outcome)]
+    return [step for action, outcome in reversed(pairs) for step in action.undo(outcome)]
 
 
 def test_undo_takes_back_every_step_once_and_in_reverse(examples: tuple[Example, ...]) -> None:
@@ -76,7 +76,7 @@ def test_undo_names_vdevs_by_guid_and_slices_by_partuuid(examples: tuple[Example
         free = iter(GUIDS)
         for action in plan.actions:
             outcome = outcome_of(action, free)
-            for argv in (argv for step in undo_of(action, outcome) for argv in step.commands()):
+            for argv in (argv for step in action.undo(outcome) for argv in step.commands()):
                 if argv[1] in {"remove", "detach"}:
                     assert argv == ("zpool", argv[1], plan.pool_name, argv[3])
                     assert argv[3] in outcome.vdev_guids
@@ -100,7 +100,7 @@ def test_undo_of_a_result_that_is_not_as_expected_still_names_only_its_guids(exa
     for _, plan in examples:
         for action, count in product(plan.actions, range(4)):
             outcome = Outcome(GUIDS[:count])
-            steps = [step for step in undo_of(action, outcome) if isinstance(step, RemoveVdev | DetachLog)]
+            steps = [step for step in action.undo(outcome) if isinstance(step, RemoveVdev | DetachLog)]
             assert [step.vdev_guid for step in steps] in ([], list(outcome.vdev_guids))
 
 

@@ -30,13 +30,13 @@ from nasadvisor.domain.change.runs import (
     fold,
     steps_of,
 )
-from nasadvisor.domain.change.undo import GONE_WITH_DISK, planned_outcome, stays_after_undo, undo_of
+from nasadvisor.domain.change.undo import GONE_WITH_DISK, stays_after_undo
 from nasadvisor.domain.statements import Finding, Statement
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for
 
 PLAN = plan_for(MIRROR_AND_CACHES, home_server())
 UNDO: tuple[UndoAction, ...] = tuple(
-    step for action in reversed(PLAN.actions) for step in undo_of(action, planned_outcome(action))
+    step for action in reversed(PLAN.actions) for step in action.undo(action.planned_outcome())
 )
 RAN = (CommandRan(("zpool", "status"), 0, "out", "err", 0.5),)
 REFUSAL = refusals.NothingToDo("tank")

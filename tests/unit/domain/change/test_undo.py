@@ -2,14 +2,7 @@
 
 from nasadvisor.domain.change.actions import CreateTable, Outcome, SaveTable, UndoAction
 from nasadvisor.domain.change.plan import Plan, PlanRequest
-from nasadvisor.domain.change.undo import (
-    Left,
-    cannot_be_undone,
-    planned_outcome,
-    stays_after_undo,
-    undo_of,
-    undo_preview,
-)
+from nasadvisor.domain.change.undo import Left, cannot_be_undone, stays_after_undo, undo_preview
 from nasadvisor.domain.units import GIB
 from tests.unit.domain.builders import LOG_GUID
 from tests.unit.machines import (
@@ -27,7 +20,7 @@ ATTACH = PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID)
 
 
 def whole_undo_of(plan: Plan) -> tuple[UndoAction, ...]:
-    return tuple(step for action in reversed(plan.actions) for step in undo_of(action, planned_outcome(action)))
+    return tuple(step for action in reversed(plan.actions) for step in action.undo(action.planned_outcome()))
 
 
 def test_the_preview_names_the_guids_that_are_not_known_yet() -> None:
@@ -54,8 +47,8 @@ def test_the_preview_takes_the_last_step_back_first() -> None:
 
 def test_tables_and_slices_have_no_guids() -> None:
     plan = plan_for(MIRROR_AND_CACHES, home_server())
-    assert [len(planned_outcome(action).vdev_guids) for action in plan.actions] == [0, 0, 0, 0, 0, 0, 1, 2]
-    assert planned_outcome(SaveTable(NVME1, "", "", ())) == Outcome()
+    assert [len(action.planned_outcome().vdev_guids) for action in plan.actions] == [0, 0, 0, 0, 0, 0, 1, 2]
+    assert SaveTable(NVME1, "", "", ()).planned_outcome() == Outcome()
     assert isinstance(plan.actions[0], CreateTable)
 
 

@@ -15,7 +15,7 @@ from nasadvisor.domain.change.actions import (
     SaveTable,
 )
 from nasadvisor.domain.change.plan import PlanRequest
-from nasadvisor.domain.change.undo import GONE_WITH_DISK, Left, at_pool, cannot_be_undone, stays_after_undo, undo_of
+from nasadvisor.domain.change.undo import GONE_WITH_DISK, Left, cannot_be_undone, stays_after_undo
 from nasadvisor.domain.statements import Level
 from tests.unit.domain.builders import attach_to_log, cache_on, disk_of, log_on, tank_of
 from tests.unit.domain.change.never.wishes import REPLACE
@@ -35,33 +35,33 @@ DISK = "/dev/disk/by-id/nvme-x"
 
 def test_a_new_table_is_taken_back_with_no_partition_on_it() -> None:
     action = CreateTable(NVME1, DISK, "a-table", 0, 0)
-    assert undo_of(action, Outcome()) == (RestoreTable(NVME1, DISK, "a-table", ()),)
+    assert action.undo(Outcome()) == (RestoreTable(NVME1, DISK, "a-table", ()),)
 
 
 def test_a_table_that_was_there_is_taken_back_with_the_partitions_that_were_there() -> None:
     places = (partition(disk_of(home_server(), NVME1), 1, 2**20, 2**30).place,)
     action = SaveTable(NVME1, DISK, "a-table", places)
-    assert undo_of(action, Outcome()) == (RestoreTable(NVME1, DISK, "a-table", places),)
+    assert action.undo(Outcome()) == (RestoreTable(NVME1, DISK, "a-table", places),)
 
 
 def test_a_slice_is_deleted_for_the_pool_that_it_was_made_for() -> None:
     piece = log_on(NVME1)[1].legs[0]
-    assert undo_of(CreateSlice(piece, TANK), Outcome()) == (DeleteSlice(piece, TANK),)
+    assert CreateSlice(piece, TANK).undo(Outcome()) == (DeleteSlice(piece, TANK),)
 
 
 def test_each_vdev_is_removed_from_its_pool_by_the_guid_it_got_with_all_slices_of_its_step() -> None:
     log = log_on(NVME1, NVME2)[1]
-    assert undo_of(log, Outcome(("30",))) == (RemoveVdev("tank", TANK, Role.LOG, "30", log.legs),)
+    assert log.undo(Outcome(("30",))) == (RemoveVdev("tank", TANK, Role.LOG, "30", log.legs),)
     cache = cache_on(NVME1, NVME2)[1]
-    assert undo_of(cache, Outcome(("41", "42"))) == tuple(
+    assert cache.undo(Outcome(("41", "42"))) == tuple(
         RemoveVdev("tank", TANK, Role.CACHE, guid, cache.slices) for guid in ("41", "42")
     )
     leg = attach_to_log()[1]
-    assert undo_of(leg, Outcome(("32",))) == (DetachLog("tank", TANK, "32", leg.leg),)
+    assert leg.undo(Outcome(("32",))) == (DetachLog("tank", TANK, "32", leg.leg),)
 
 
 def test_a_broken_side_does_not_come_back() -> None:
-    assert undo_of(DropLogLeg("tank", TANK, "32", DISK), Outcome()) == ()
+    assert DropLogLeg("tank", TANK, "32", DISK).undo(Outcome()) == ()
 
 
 def test_what_cannot_be_undone_is_told_and_warns_of_nothing() -> None:
@@ -83,11 +83,11 @@ def test_a_step_is_taken_back_from_its_pool_as_that_is_called_now() -> None:
     now = replace(tank_of(home_server()), name="renamed", guid="99")
     leg = log_on(NVME1)[1].legs[0]
     for action in (log_on(NVME1)[1], cache_on(NVME1)[1], attach_to_log()[1], DropLogLeg("tank", TANK, "32", DISK)):
-        assert at_pool(action, now) == replace(action, pool_name="renamed", pool_guid="99")
-        assert at_pool(action, None) == action
-    assert at_pool(CreateSlice(leg, TANK), now) == CreateSlice(leg, "99")
+        assert action.at_pool(now) == replace(action, pool_name="renamed", pool_guid="99")
+        assert action.at_pool(None) == action
+    assert CreateSlice(leg, TANK).at_pool(now) == CreateSlice(leg, "99")
     for table in (CreateTable(NVME1, DISK, "a-table", 0, 0), SaveTable(NVME1, DISK, "a-table", ())):
-        assert at_pool(table, now) == table
+        assert table.at_pool(now) == table
 
 
 def test_what_an_undo_left_is_told_of_every_disk() -> None:

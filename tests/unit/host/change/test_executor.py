@@ -31,7 +31,6 @@ from nasadvisor.domain.change.actions import (
 from nasadvisor.domain.change.looks import Look, Step
 from nasadvisor.domain.change.plan import Plan, PlanRequest
 from nasadvisor.domain.change.runs import CommandRan
-from nasadvisor.domain.change.undo import planned_outcome, undo_of
 from nasadvisor.domain.storage.inventory import Disk, DiskIdentity, Host, Inventory, Pool
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host.adapters.blockdev import DeviceBusy, DeviceChanged, open_disk
@@ -190,7 +189,7 @@ def test_never_4_identity_is_checked_right_before_every_destructive_command(stag
 
 def test_never_4_a_slice_is_checked_again_before_it_is_cleared(stage: Stage) -> None:
     for action in reversed(PLAN.actions):
-        for step in undo_of(action, planned_outcome(action)):
+        for step in action.undo(action.planned_outcome()):
             stage.events.clear()
             if isinstance(step, DeleteSlice):
                 stage.kernel_knows = False

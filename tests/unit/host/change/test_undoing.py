@@ -21,7 +21,6 @@ from nasadvisor.domain.change.looks import EXPORTED, SliceLabel
 from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRequest, make_plan
 from nasadvisor.domain.change.runs import Continued, Done, Goal, Run, RunState, Skipped, StepState
 from nasadvisor.domain.change.table_area import Area
-from nasadvisor.domain.change.undo import undo_of
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.change.runs import apply_plan, undo_run
@@ -103,7 +102,7 @@ def test_an_undo_says_who_asked_and_what_it_will_do(made: Bench) -> None:
     begun = continued(made)
     assert (begun.goal, begun.by) == (Goal.UNDO, "anna")
     assert steps_back(made) == ["remove-vdev", "delete-slice", "restore-table"]
-    assert begun.undo[1:] == tuple(step for action in plan.actions[1::-1] for step in undo_of(action, Outcome()))
+    assert begun.undo[1:] == tuple(step for action in plan.actions[1::-1] for step in action.undo(Outcome()))
     assert told(made)[6:] == [(name, Goal.UNDO, number) for number in range(3) for name in ("Intent", "Done")]
     assert [step.ran for step in run.undo_steps] != [(), (), ()]
     assert [[each.argv for each in step.ran] for step in run.undo_steps] == [

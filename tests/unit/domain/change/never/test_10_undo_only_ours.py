@@ -21,7 +21,7 @@ from nasadvisor.domain.change.looks import ACTIVE, DESTROYED, EXPORTED, L2CACHE,
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
-from nasadvisor.domain.change.undo import cannot_be_undone, undo_of
+from nasadvisor.domain.change.undo import cannot_be_undone
 from nasadvisor.domain.change.undo_checks import can_undo
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import NAMELESS_POOL, Hold, HoldKind, TableKind, Vdev
@@ -288,7 +288,7 @@ def test_the_table_that_comes_back_is_the_one_that_was_there() -> None:
     disk = disk_of(home_server(), SHARED_SSD)
     plan = plan_for(PlanRequest(TANK, cache_disks=(SHARED_SSD,), use_free_extents=True), home_server())
     assert plan.actions[0] == SaveTable(SHARED_SSD, disk.path, disk.table_uuid, disk.places)
-    assert undo_of(plan.actions[0], Outcome()) == (RestoreTable(SHARED_SSD, disk.path, disk.table_uuid, disk.places),)
+    assert plan.actions[0].undo(Outcome()) == (RestoreTable(SHARED_SSD, disk.path, disk.table_uuid, disk.places),)
 
 
 def test_a_saved_table_must_be_the_one_on_the_disk() -> None:

@@ -13,7 +13,7 @@ from nasadvisor.domain.change.actions import (
     UndoAction,
 )
 from nasadvisor.domain.change.plan import PlanRefused, PlanRequest, make_plan
-from nasadvisor.domain.change.undo import undo_of, undo_preview
+from nasadvisor.domain.change.undo import undo_preview
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB
 from tests.unit.domain.builders import (
@@ -53,7 +53,7 @@ def every_action() -> Iterator[Action]:
 
 def every_undo() -> Iterator[UndoAction]:
     outcome = Outcome(("17", "18"))
-    return (step for action in every_action() for step in undo_of(action, outcome))
+    return (step for action in every_action() for step in action.undo(outcome))
 
 
 def every_argv() -> Iterator[Argv]:
