@@ -161,10 +161,9 @@ def against_room(piece: Slice, look: Look, inventory: Inventory) -> Iterator[Ref
 
 def _against_members(step: AddLog | AddCache | AttachLog, look: Look) -> Iterator[Refused]:
     """The slices were filled with zeros at both ends when they were made; what stands there now is somebody's."""
-    pieces = step.legs if isinstance(step, AddLog) else step.slices if isinstance(step, AddCache) else (step.leg,)
     for found in look.signatures:
-        yield no.SliceHeld(pieces[0], Hold(HoldKind.SIGNATURE, found.kind))
-    for piece in pieces:
+        yield no.SliceHeld(step.pieces[0], Hold(HoldKind.SIGNATURE, found.kind))
+    for piece in step.pieces:
         label = look.label_of(piece)
         if label:
             yield no.SliceHeld(piece, Hold(HoldKind.EXPORTED_POOL, label.pool_name or NAMELESS_POOL))

@@ -23,7 +23,6 @@ from nasadvisor.domain.change.actions import (
     Role,
     SaveTable,
     Slice,
-    slices_of,
 )
 from nasadvisor.domain.change.checks import can, can_use_disk, can_use_pool
 from nasadvisor.domain.change.refusals import (
@@ -328,7 +327,7 @@ def _slice(request: PlanRequest, disk: Disk, role: Role, number: int, extent: Ex
 
 def _pool_actions(request: PlanRequest, pool: Pool, layout: tuple[Preparation, ...]) -> Iterator[Action]:
     """The log before the cache, so that an undo takes the cache out first."""
-    pieces = tuple(chain.from_iterable(slices_of(action) for action in layout))
+    pieces = tuple(chain.from_iterable(action.pieces for action in layout))
     logs = tuple(piece for piece in pieces if piece.role is Role.LOG)
     caches = tuple(piece for piece in pieces if piece.role is Role.CACHE)
     leg = find_log_leg(pool, request.attach_to) if request.attach_to else None

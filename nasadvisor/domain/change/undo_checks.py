@@ -15,7 +15,7 @@ from nasadvisor.domain.change.actions import (
     Slice,
     UndoAction,
 )
-from nasadvisor.domain.change.actions.pieces import phantom_of
+from nasadvisor.domain.change.actions.seen import phantom_of
 from nasadvisor.domain.change.checks import against_hole, against_place, against_pool_member
 from nasadvisor.domain.statements import Allowed, Answer, Refused
 from nasadvisor.domain.storage.inventory import Disk, HoldKind, Inventory, Pool, TableKind, Vdev

@@ -30,11 +30,10 @@ def check_dry_run(text: str, action: AddLog | AddCache) -> None:
         DryRunDiffers: a slice is missing from its class, or stands under another one.
     """
     heading = "logs" if isinstance(action, AddLog) else "cache"
-    slices = action.legs if isinstance(action, AddLog) else action.slices
     sections = _sections(text)
     here = sections.get(heading, set())
     elsewhere = set[str]().union(*(names for title, names in sections.items() if title != heading))
-    missing = [piece.path for piece in slices if _shown(piece) not in here or _shown(piece) in elsewhere]
+    missing = [piece.path for piece in action.pieces if _shown(piece) not in here or _shown(piece) in elsewhere]
     if missing:
         raise DryRunDiffers(heading, missing, text)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from nasadvisor.domain.change import refusals as no
-from nasadvisor.domain.change.actions import CreateSlice, CreateTable, Outcome, SaveTable, cleaning_of
+from nasadvisor.domain.change.actions import CreateSlice, CreateTable, Outcome, SaveTable
 from nasadvisor.domain.change.looks import against_room as against_room_for
 from nasadvisor.domain.change.plan import Plan, PlanRefused, make_plan, scope_fingerprint
 from nasadvisor.domain.change.runs import (
@@ -117,7 +117,7 @@ def _settle_steps(plan: Plan, book: Logbook, gate: Gate, inventory: Inventory) -
         if outcome is not None:
             book.write(Done(book.now(), Goal.FINISH, number, outcome, found=True))
             continue
-        for cleaning in cleaning_of(action) if state is StepState.STARTED else ():
+        for cleaning in action.cleaning() if state is StepState.STARTED else ():
             permit = gate.ask(cleaning, inventory, own_table(book, cleaning))
             if isinstance(permit, Refused):
                 return (permit,)

@@ -25,7 +25,6 @@ from nasadvisor.domain.change.actions import (
     RewindTable,
     SaveTable,
     Slice,
-    slices_of,
 )
 from nasadvisor.domain.change.looks import Look, Step
 from nasadvisor.domain.change.runs import CommandRan
@@ -111,7 +110,7 @@ class MachineExecutor:
         return ran
 
     def _add(self, step: AddLog | AddCache | AttachLog) -> Ran:
-        for piece in slices_of(step):
+        for piece in step.pieces:
             with open_slice(piece, self.machine.roots.sys):
                 pass  # it is ours, and nobody else has it
             self._check_path(piece)

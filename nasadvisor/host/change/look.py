@@ -52,9 +52,9 @@ def look_at(machine: Machine, step: Step, inventory: Inventory, own: OwnTable | 
         case CreateSlice(slice=piece):
             disk = inventory.disk(piece.disk_key)
             return _look_at_room(machine, piece, disk, own) if disk else Look()
-        case AddLog(legs=pieces) | AddCache(slices=pieces):
-            return _look_at_slices(machine, pieces, inventory)
-        case AttachLog(leg=piece) | ClearSlice(slice=piece):
+        case AddLog() | AddCache() | AttachLog():
+            return _look_at_slices(machine, step.pieces, inventory)
+        case ClearSlice(slice=piece):
             return _look_at_slices(machine, (piece,), inventory)
         case DeleteSlice(slice=piece):
             disk = inventory.disk(piece.disk_key)

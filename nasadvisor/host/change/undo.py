@@ -40,7 +40,7 @@ from nasadvisor.domain.change.runs import (
 from nasadvisor.domain.change.traces import pool_now, traces_of
 from nasadvisor.domain.change.undo import Left, stays_after_undo
 from nasadvisor.domain.change.undo_checks import is_readable
-from nasadvisor.domain.change.undo_skips import away_from, why_skipped
+from nasadvisor.domain.change.undo_skips import why_skipped
 from nasadvisor.domain.fleet.platforms import Vetoes, nothing_forbidden, vetoes_of, warnings_with_undo
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -218,7 +218,7 @@ class _Undoing:
 
     def _skip(self, number: int, action: UndoAction, why: Statement) -> None:
         self.book.write(Skipped(self.book.now(), self.goal, number, why))
-        path = away_from(action, self.inventory)
+        path = action.away_from(self.inventory)
         if path and path not in self.left.away:
             self.left = replace(self.left, away=(*self.left.away, path))
 

@@ -46,8 +46,6 @@ __all__ = [
     "SaveTable",
     "Slice",
     "UndoAction",
-    "cleaning_of",
-    "slices_of",
 ]
 
 Action = CreateTable | SaveTable | CreateSlice | AddLog | AddCache | AttachLog | DropLogLeg
@@ -56,31 +54,3 @@ UndoAction = RemoveVdev | DetachLog | DeleteSlice | RestoreTable
 
 Cleaning = RewindTable | ClearSlice
 """What makes the host ready for a step that is to run again."""
-
-
-def cleaning_of(action: Action) -> tuple[Cleaning, ...]:
-    """What to clean before a step runs again that began but did not get through."""
-    match action:
-        case CreateTable():
-            return (RewindTable(action.disk_key, action.disk_path),)
-        case CreateSlice(slice=piece):
-            return (RewindTable(piece.disk_key, piece.disk_path),)
-        case AddLog() | AddCache() | AttachLog():
-            return tuple(ClearSlice(piece, action.pool_name, action.pool_guid) for piece in slices_of(action))
-        case SaveTable() | DropLogLeg():
-            return ()
-
-
-def slices_of(action: Action) -> tuple[Slice, ...]:
-    """The slices an action makes or uses."""
-    match action:
-        case CreateTable() | SaveTable() | DropLogLeg():
-            return ()
-        case CreateSlice(slice=piece):
-            return (piece,)
-        case AddLog(legs=legs):
-            return legs
-        case AddCache(slices=pieces):
-            return pieces
-        case AttachLog(leg=leg):
-            return (leg,)

@@ -6,8 +6,10 @@ from typing import Literal, Self
 from nasadvisor.domain.change.actions.adding import dry_run_of, zpool_add
 from nasadvisor.domain.change.actions.after import leaf_on, with_pool
 from nasadvisor.domain.change.actions.base import Argv, Category, Forwards, Outcome
-from nasadvisor.domain.change.actions.pieces import Role, Slice, is_leaf_on, left_on
+from nasadvisor.domain.change.actions.clear_slice import ClearSlice
+from nasadvisor.domain.change.actions.pieces import Role, Slice
 from nasadvisor.domain.change.actions.remove_vdev import RemoveVdev
+from nasadvisor.domain.change.actions.seen import is_leaf_on, left_on
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Pool
@@ -67,3 +69,10 @@ class AddCache(Forwards):
 
     def _named_as(self, pool: Pool) -> Self:
         return replace(self, pool_name=pool.name, pool_guid=pool.guid)
+
+    def cleaning(self) -> tuple[ClearSlice, ...]:
+        return tuple(ClearSlice(piece, self.pool_name, self.pool_guid) for piece in self.pieces)
+
+    @property
+    def pieces(self) -> tuple[Slice, ...]:
+        return self.slices

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Final, Literal, Self
 
+from nasadvisor.domain.change.actions.pieces import Slice
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 
@@ -62,9 +63,19 @@ class Backwards(Base):
     def gone(self, inventory: Inventory) -> bool:
         """Whether the host shows that it has nothing left to do."""
 
+    def away_from(self, inventory: Inventory) -> str:
+        """The path of the disk that it would write on, if that is not on the host; else ""."""
+        del inventory
+        return ""
+
 
 class Forwards(Base):
     """What a step of a plan says of itself."""
+
+    @property
+    def pieces(self) -> tuple[Slice, ...]:
+        """The slices that it makes or uses."""
+        return ()
 
     @abstractmethod
     def forwards(self, inventory: Inventory) -> Inventory:
@@ -81,6 +92,10 @@ class Forwards(Base):
         """What is left of what the step made where parts of it are gone since."""
         del inventory
         return None
+
+    @abstractmethod
+    def cleaning(self) -> tuple[Base, ...]:
+        """What to clean before it runs again, after it began but did not get through."""
 
     @abstractmethod
     def undo(self, outcome: Outcome) -> tuple[Backwards, ...]:

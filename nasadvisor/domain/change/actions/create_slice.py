@@ -7,6 +7,7 @@ from nasadvisor.domain.change.actions.after import with_disk
 from nasadvisor.domain.change.actions.base import Argv, Category, Forwards, Outcome
 from nasadvisor.domain.change.actions.delete_slice import DeleteSlice
 from nasadvisor.domain.change.actions.pieces import Role, Slice, place_of
+from nasadvisor.domain.change.actions.rewind_table import RewindTable
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Pool
@@ -62,3 +63,10 @@ class CreateSlice(Forwards):
 
     def _named_as(self, pool: Pool) -> Self:
         return replace(self, pool_guid=pool.guid)
+
+    def cleaning(self) -> tuple[RewindTable, ...]:
+        return (RewindTable(self.slice.disk_key, self.slice.disk_path),)
+
+    @property
+    def pieces(self) -> tuple[Slice, ...]:
+        return (self.slice,)

@@ -6,6 +6,7 @@ from typing import Literal
 from nasadvisor.domain.change.actions.after import with_disk
 from nasadvisor.domain.change.actions.base import Argv, Category, Forwards, Outcome
 from nasadvisor.domain.change.actions.restore_table import RestoreTable
+from nasadvisor.domain.change.actions.rewind_table import RewindTable
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, TableKind
@@ -48,3 +49,6 @@ class CreateTable(Forwards):
     def undo(self, outcome: Outcome) -> tuple[RestoreTable, ...]:
         del outcome
         return (RestoreTable(self.disk_key, self.disk_path, self.table_uuid, ()),)
+
+    def cleaning(self) -> tuple[RewindTable, ...]:
+        return (RewindTable(self.disk_key, self.disk_path),)

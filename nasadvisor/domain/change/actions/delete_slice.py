@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nasadvisor.domain.change.actions.base import Argv, Backwards, Category
-from nasadvisor.domain.change.actions.pieces import Role, Slice, phantom_of, place_of
+from nasadvisor.domain.change.actions.pieces import Role, Slice, place_of
+from nasadvisor.domain.change.actions.seen import is_there, phantom_of
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
@@ -40,3 +41,7 @@ class DeleteSlice(Backwards):
         piece = self.slice
         is_there = bool(inventory.partitions(piece.partuuid)) or phantom_of(piece, inventory) is not None
         return inventory.disk(piece.disk_key) is not None and not is_there
+
+    def away_from(self, inventory: Inventory) -> str:
+        is_here = inventory.partitions(self.slice.partuuid) or is_there(self.slice.disk_key, inventory)
+        return "" if is_here else self.slice.disk_path

@@ -49,3 +49,6 @@ class DropLogLeg(Forwards):
 
     def _named_as(self, pool: Pool) -> Self:
         return replace(self, pool_name=pool.name, pool_guid=pool.guid)
+
+    def cleaning(self) -> tuple[()]:
+        return ()

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nasadvisor.domain.change.actions.base import NO_COMMANDS, Argv, Backwards, Category
+from nasadvisor.domain.change.actions.seen import is_there
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Place
@@ -35,3 +36,6 @@ class RestoreTable(Backwards):
         """A table's sectors the inventory does not show."""
         del inventory
         return False
+
+    def away_from(self, inventory: Inventory) -> str:
+        return "" if is_there(self.disk_key, inventory) else self.disk_path

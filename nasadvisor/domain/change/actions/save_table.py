@@ -42,3 +42,6 @@ class SaveTable(Forwards):
     def undo(self, outcome: Outcome) -> tuple[RestoreTable, ...]:
         del outcome
         return (RestoreTable(self.disk_key, self.disk_path, self.table_uuid, self.places),)
+
+    def cleaning(self) -> tuple[()]:
+        return ()

@@ -7,7 +7,7 @@ import pytest
 from nasadvisor.domain.change.actions import DeleteSlice, DetachLog, RemoveVdev, RestoreTable, Role, UndoAction
 from nasadvisor.domain.change.looks import ACTIVE, DESTROYED, Look, SliceLabel
 from nasadvisor.domain.change.undo import GONE_WITH_DISK
-from nasadvisor.domain.change.undo_skips import away_from, why_skipped
+from nasadvisor.domain.change.undo_skips import why_skipped
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
 from tests.unit.domain.builders import disk_of, made, mirrored_log, slice_on
@@ -34,7 +34,7 @@ def said(action: UndoAction, inventory: Inventory, look: Look | None = None) -> 
 @pytest.mark.parametrize("step", [DELETE, RESTORE])
 def test_a_step_on_a_disk_that_is_away_is_skipped_and_the_disk_named(step: UndoAction) -> None:
     away = without(MACHINE, NVME1)
-    assert away_from(step, away) == DISK.path
+    assert step.away_from(away) == DISK.path
     why = said(step, away)
     assert why
     assert (why.code, why.values) == (GONE_WITH_DISK, {"disk": DISK.path})
@@ -43,20 +43,20 @@ def test_a_step_on_a_disk_that_is_away_is_skipped_and_the_disk_named(step: UndoA
 
 @pytest.mark.parametrize("step", [DELETE, RESTORE])
 def test_a_step_on_a_disk_that_is_there_is_not_skipped(step: UndoAction) -> None:
-    assert (away_from(step, MACHINE), said(step, MACHINE)) == ("", None)
-    assert (away_from(step, without(MACHINE, NVME2)), said(step, without(MACHINE, NVME2))) == ("", None)
+    assert (step.away_from(MACHINE), said(step, MACHINE)) == ("", None)
+    assert (step.away_from(without(MACHINE, NVME2)), said(step, without(MACHINE, NVME2))) == ("", None)
 
 
 def test_a_slice_that_is_on_another_disk_now_is_not_called_away() -> None:
     """A copy of the SSD, or the SSD behind another bridge: whose it is the rules have to tell."""
     moved = made(MACHINE, replace(PIECE, disk_key=NVME2))
-    assert away_from(DELETE, without(moved, NVME1)) == ""
+    assert DELETE.away_from(without(moved, NVME1)) == ""
     assert said(DELETE, without(moved, NVME1)) is None
 
 
 @pytest.mark.parametrize("step", [REMOVE, DETACH])
 def test_a_step_on_a_vdev_is_on_no_single_disk(step: UndoAction) -> None:
-    assert away_from(step, replace(INVENTORY, disks=())) == ""
+    assert step.away_from(replace(INVENTORY, disks=())) == ""
     assert said(step, replace(INVENTORY, disks=())) is None
 
 

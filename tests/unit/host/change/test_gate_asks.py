@@ -19,7 +19,6 @@ from nasadvisor.domain.change.actions import (
     RewindTable,
     Slice,
     UndoAction,
-    slices_of,
 )
 from nasadvisor.domain.change.looks import Look, Signature, Step
 from nasadvisor.domain.change.runs import CommandRan, RunState
@@ -103,7 +102,7 @@ def against(step: Step) -> Change:
         case CreateSlice(slice=piece):
             return lambda now: taken(now, piece)
         case AddLog() | AddCache():
-            return lambda now: held(now, slices_of(step)[-1].partuuid)
+            return lambda now: held(now, step.pieces[-1].partuuid)
         case RemoveVdev():
             return lambda now: with_pool(now, checkpoint="1G")
         case DeleteSlice(slice=piece):
@@ -177,7 +176,7 @@ def test_the_gate_asks_every_rule_before_each_cleaning(tmp_path: Path, number: i
     run = finish_run(bench.host, "run-1", "anna", bench.watch)
     assert run.state is RunState.INTERRUPTED
     assert run.refusals
-    theirs = slices_of(step)[-1:]
+    theirs = step.pieces[-1:]
     assert not [each for each in executor.did if isinstance(each, RewindTable)]
     assert not [each for each in executor.did if isinstance(each, ClearSlice) and each.slice in theirs]
 
@@ -213,10 +212,10 @@ def test_what_a_step_left_half_done_is_cleaned_before_it_runs_again(tmp_path: Pa
                 assert [type(each) for each in before] == [RewindTable]
                 assert [each.disk_key for each in before if isinstance(each, RewindTable)] == [piece.disk_key]
             case _:
-                assert tuple(each.slice for each in before if isinstance(each, ClearSlice)) == slices_of(step)
+                assert tuple(each.slice for each in before if isinstance(each, ClearSlice)) == step.pieces
 
 
-@pytest.mark.parametrize("number", [number for number, step in enumerate(planned_steps()) if slices_of(step)])
+@pytest.mark.parametrize("number", [number for number, step in enumerate(planned_steps()) if step.pieces])
 def test_the_gate_asks_the_bytes_before_each_step_and_each_cleaning(tmp_path: Path, number: int) -> None:
     """Somebody wrote a filesystem where the step writes, and udev does not know."""
     step = planned_steps()[number]
@@ -259,7 +258,7 @@ def test_the_gate_asks_every_undo_rule_before_each_step_that_is_taken_back(tmp_p
 def test_the_gate_asks_every_undo_rule_before_each_step_that_is_put_back(tmp_path: Path) -> None:
     """The last step fails because of what somebody did, and so do those that would take the others back."""
     steps = planned_steps()
-    partuuid = slices_of(steps[-1])[-1].partuuid
+    partuuid = steps[-1].pieces[-1].partuuid
     bench, executor = bench_of(tmp_path, len(steps) - 1, lambda now: with_pool(held(now, partuuid), checkpoint="1G"))
     run = apply_plan(bench.host, bench.plan(), "root", bench.watch)
     assert run.state is RunState.ATTENTION

@@ -4,7 +4,7 @@ from itertools import chain
 
 import pytest
 
-from nasadvisor.domain.change.actions import AddCache, AddLog, CreateTable, Outcome, slices_of
+from nasadvisor.domain.change.actions import AddCache, AddLog, CreateTable, Outcome
 from nasadvisor.domain.change.checks import can, can_use_disk
 from nasadvisor.domain.change.plan import PlanIds
 from nasadvisor.domain.units import GIB, MIB
@@ -61,7 +61,7 @@ def test_every_command_of_every_plan_and_of_its_undo_may_run(examples: tuple[Exa
         for action in plan.actions:
             dry = [action.dry_run()] if isinstance(action, AddLog | AddCache) else []
             assert all(shape and not shape.mutates for shape in map(shape_of, dry))
-            guids = tuple(map(str, range(2**64 - 9, 2**64 - 9 + len(slices_of(action)))))
+            guids = tuple(map(str, range(2**64 - 9, 2**64 - 9 + len(action.pieces))))
             undo = chain.from_iterable(step.commands() for step in action.undo(Outcome(guids)))
             for argv in (*action.commands(), *undo):
                 shape = shape_of(argv)
