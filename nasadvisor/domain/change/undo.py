@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from nasadvisor.domain.change.actions import (
-    AddLog,
     Argv,
     AttachLog,
     DropLogLeg,
@@ -43,20 +42,7 @@ def undo_preview(plan: Plan) -> tuple[Argv, ...]:
 
 def cannot_be_undone(plan: Plan) -> tuple[Finding, ...]:
     """What stays different after an undo; said before anything is done."""
-    findings: list[Finding] = []
-    if any(isinstance(action, AddLog) for action in plan.actions):
-        findings.append(
-            Finding(
-                "log-leaves-hole",
-                _(
-                    "After an undo the configuration of pool {pool} keeps an empty place (a hole) where the log was. "
-                    "OpenZFS does that for every removed log; it holds no data and needs no space."
-                ),
-                {"pool": plan.pool_name},
-                Level.INFO,
-                explanation=_("`zdb -C` shows it. The next log that is added takes its place."),
-            )
-        )
+    findings = [finding for action in plan.actions for finding in action.never_undone()]
     findings.extend(_legs_that_stay_out(plan))
     findings.append(
         Finding(

@@ -14,8 +14,8 @@ from tests.unit.explain.source import Said, said_in
 ROOT: Final = Path(__file__).parents[3]
 PAGE: Final = ROOT / "docs" / "codes.md"
 
-PLANS: Final = frozenset({"warnings.py", "consequences.py", "undo.py", "refusals/platforms.py"})
-"""Modules whose findings are about a plan or an undo, not about a host."""
+PLANS: Final = ("/warnings.py", "/change/actions/", "/undo.py", "/refusals/platforms.py")
+"""Parts of the paths of modules whose findings are about a plan or an undo, not about a host."""
 
 GUIDES: Final = (
     ("plugins/truenas/", "docs/truenas.md"),
@@ -88,7 +88,7 @@ def _kind(path: str, said: Said) -> Kind:
         return Kind.ERROR
     if said.maker == "Refused":
         return Kind.REFUSAL
-    return Kind.WARNING if any(path.endswith(f"/{name}") for name in PLANS) else Kind.FINDING
+    return Kind.WARNING if any(part in path for part in PLANS) else Kind.FINDING
 
 
 def _once(texts: Iterable[str]) -> tuple[str, ...]:

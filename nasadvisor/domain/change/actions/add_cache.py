@@ -1,7 +1,8 @@
 """Caches for a pool."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from nasadvisor.domain.change.actions.adding import dry_run_of, zpool_add
 from nasadvisor.domain.change.actions.after import leaf_on, with_pool
@@ -10,9 +11,15 @@ from nasadvisor.domain.change.actions.clear_slice import ClearSlice
 from nasadvisor.domain.change.actions.pieces import Role, Slice
 from nasadvisor.domain.change.actions.remove_vdev import RemoveVdev
 from nasadvisor.domain.change.actions.seen import is_leaf_on, left_on
-from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Pool
+
+CACHE_DIES: Final = _(
+    "If it dies or returns bad data, nothing is lost: every block of the cache is verified by its checksum and read "
+    "from pool {pool} instead. Reads are slower until the cache is replaced."
+)
+"""zpoolconcepts(7), "Cache Devices"."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,10 @@ class AddCache(Forwards):
     action: Literal["add-cache"] = "add-cache"
 
     category = Category.ADDITION
+
+    @property
+    def pieces(self) -> tuple[Slice, ...]:
+        return self.slices
 
     def describe(self) -> Statement:
         if len(self.slices) == 1:
@@ -73,6 +84,13 @@ class AddCache(Forwards):
     def cleaning(self) -> tuple[ClearSlice, ...]:
         return tuple(ClearSlice(piece, self.pool_name, self.pool_guid) for piece in self.pieces)
 
-    @property
-    def pieces(self) -> tuple[Slice, ...]:
-        return self.slices
+    def if_lost(self, disk_key: str, inventory: Inventory) -> Iterator[Finding]:
+        del inventory
+        if any(piece.disk_key == disk_key for piece in self.slices):
+            yield Finding(
+                "cache-dies",
+                CACHE_DIES,
+                {"pool": self.pool_name},
+                Level.INFO,
+                explanation=_("A cache holds nothing but copies, so it needs no mirror and its loss no hurry."),
+            )

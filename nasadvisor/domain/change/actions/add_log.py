@@ -1,18 +1,43 @@
 """A log for a pool."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from nasadvisor.domain.change.actions.adding import dry_run_of, zpool_add
 from nasadvisor.domain.change.actions.after import leaf_on, with_pool
+from nasadvisor.domain.change.actions.attach_log import leg_dies
 from nasadvisor.domain.change.actions.base import PLANNED_GUID, Argv, Category, Forwards, Outcome
 from nasadvisor.domain.change.actions.clear_slice import ClearSlice
 from nasadvisor.domain.change.actions.pieces import Role, Slice
 from nasadvisor.domain.change.actions.remove_vdev import RemoveVdev
 from nasadvisor.domain.change.actions.seen import is_leaf_on_any, left_on
-from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
+
+SINGLE_LOG_DIES: Final = _(
+    "If it dies while the machine runs, nothing acknowledged is lost: memory still holds it, and waiting writes are "
+    "acknowledged with the next transaction group. Later log blocks go to the pool itself. Pool {pool} shows as "
+    "DEGRADED and keeps working; synchronous writes are slower. A device that hangs instead of failing stalls the "
+    "programs that write synchronously."
+)
+"""zil_commit_impl() in module/zfs/zil.c falls back to txg_wait_synced(); vdev_propagate_state() in module/zfs/vdev.c
+counts a lost log as degraded, not faulted."""
+
+SINGLE_LOG_DIES_AND_CRASH: Final = _(
+    "If the machine crashes or loses power and it is dead from then on, the import of pool {pool} is refused until "
+    "somebody runs `zpool import -m {pool}`. The pool is then consistent, but the synchronous writes "
+    "acknowledged since its last transaction group are gone: normally up to 5 s, longer if the pool was slow. A "
+    "database, a virtual machine or an NFS client was told that they were saved. After a clean shutdown nothing is "
+    "lost."
+)
+"""zpool-import(8) -m; zfs_txg_timeout in zfs(4); openzfs-docs issue 281."""
+
+OTHER_LOG_STRIPED: Final = _(
+    "Pool {pool} has another log beside this one, and log blocks are spread over both. A second log does not stand "
+    "in for the first: each must survive a crash by itself."
+)
 
 
 @dataclass(frozen=True)
@@ -30,6 +55,10 @@ class AddLog(Forwards):
     @property
     def is_mirror(self) -> bool:
         return len(self.legs) > 1
+
+    @property
+    def pieces(self) -> tuple[Slice, ...]:
+        return self.legs
 
     def describe(self) -> Statement:
         if not self.is_mirror:
@@ -77,12 +106,54 @@ class AddLog(Forwards):
     def planned_outcome(self) -> Outcome:
         return Outcome(("<guid of the new log>",))
 
+    def never_undone(self) -> Iterator[Finding]:
+        yield Finding(
+            "log-leaves-hole",
+            _(
+                "After an undo the configuration of pool {pool} keeps an empty place (a hole) where the log was. "
+                "OpenZFS does that for every removed log; it holds no data and needs no space."
+            ),
+            {"pool": self.pool_name},
+            Level.INFO,
+            explanation=_("`zdb -C` shows it. The next log that is added takes its place."),
+        )
+
     def _named_as(self, pool: Pool) -> Self:
         return replace(self, pool_name=pool.name, pool_guid=pool.guid)
 
     def cleaning(self) -> tuple[ClearSlice, ...]:
         return tuple(ClearSlice(piece, self.pool_name, self.pool_guid) for piece in self.pieces)
 
-    @property
-    def pieces(self) -> tuple[Slice, ...]:
-        return self.legs
+    def if_lost(self, disk_key: str, inventory: Inventory) -> Iterator[Finding]:
+        if all(leg.disk_key != disk_key for leg in self.legs):
+            return
+        values = {"pool": self.pool_name}
+        if self.is_mirror:
+            yield leg_dies(self.pool_name)
+        else:
+            yield Finding(
+                "single-log-dies",
+                SINGLE_LOG_DIES,
+                values,
+                Level.WARNING,
+                explanation=_(
+                    "Nothing is lost as long as the machine runs: what is in the log is in memory "
+                    "too, and goes to the pool with the next transaction group."
+                ),
+            )
+            yield Finding(
+                "single-log-dies-and-crash",
+                SINGLE_LOG_DIES_AND_CRASH,
+                values,
+                Level.CRITICAL,
+                explanation=_("A mirror ends this risk but for the case that both of its SSDs die."),
+            )
+        pool = inventory.pool(self.pool_guid)
+        if pool and pool.logs:
+            yield Finding(
+                "other-log-striped",
+                OTHER_LOG_STRIPED,
+                values,
+                Level.WARNING,
+                explanation=_("Make each of them a mirror, or take one out."),
+            )

@@ -1,7 +1,8 @@
 """Another side for a log."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from nasadvisor.domain.change.actions.after import leaf_on, with_pool
 from nasadvisor.domain.change.actions.base import PLANNED_GUID, Argv, Category, Forwards, Outcome
@@ -9,9 +10,14 @@ from nasadvisor.domain.change.actions.clear_slice import ClearSlice
 from nasadvisor.domain.change.actions.detach_log import DetachLog
 from nasadvisor.domain.change.actions.pieces import Slice
 from nasadvisor.domain.change.actions.seen import is_leaf_on
-from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
+
+LOG_LEG_DIES: Final = _(
+    "If it dies, the other side of the mirrored log carries on: nothing is lost, and pool {pool} shows as DEGRADED "
+    "until the side is replaced. Acknowledged writes are lost only if both sides are dead and the machine crashes."
+)
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,10 @@ class AttachLog(Forwards):
     action: Literal["attach-log"] = "attach-log"
 
     category = Category.ALTERATION
+
+    @property
+    def pieces(self) -> tuple[Slice, ...]:
+        return (self.leg,)
 
     def describe(self) -> Statement:
         return Statement(
@@ -72,6 +82,18 @@ class AttachLog(Forwards):
     def cleaning(self) -> tuple[ClearSlice, ...]:
         return tuple(ClearSlice(piece, self.pool_name, self.pool_guid) for piece in self.pieces)
 
-    @property
-    def pieces(self) -> tuple[Slice, ...]:
-        return (self.leg,)
+    def if_lost(self, disk_key: str, inventory: Inventory) -> Iterator[Finding]:
+        del inventory
+        if self.leg.disk_key == disk_key:
+            yield leg_dies(self.pool_name)
+
+
+def leg_dies(pool_name: str) -> Finding:
+    """What it means if a side of a mirrored log dies."""
+    return Finding(
+        "log-leg-dies",
+        LOG_LEG_DIES,
+        {"pool": pool_name},
+        Level.INFO,
+        explanation=_("Replace it soon: until then the log is as a single one."),
+    )

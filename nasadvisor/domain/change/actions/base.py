@@ -1,12 +1,13 @@
 """What all actions have in common."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Final, Literal, Self
 
 from nasadvisor.domain.change.actions.pieces import Slice
-from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 
 Argv = tuple[str, ...]
@@ -92,6 +93,18 @@ class Forwards(Base):
         """What is left of what the step made where parts of it are gone since."""
         del inventory
         return None
+
+    def if_lost(self, disk_key: str, inventory: Inventory) -> Iterator[Finding]:
+        """What it means if this disk dies once the step is done, word for word what OpenZFS does.
+
+        The sources are named at each sentence; `zil.c` and `vdev.c` are those of OpenZFS 2.2 to 2.4.
+        """
+        del disk_key, inventory
+        yield from ()
+
+    def never_undone(self) -> Iterator[Finding]:
+        """What stays different after an undo of it."""
+        yield from ()
 
     @abstractmethod
     def cleaning(self) -> tuple[Base, ...]:

@@ -24,6 +24,10 @@ class CreateSlice(Forwards):
 
     category = Category.ADDITION
 
+    @property
+    def pieces(self) -> tuple[Slice, ...]:
+        return (self.slice,)
+
     def describe(self) -> Statement:
         template = (
             _("Create a {size} log slice (partition {number}) on {disk}")
@@ -66,7 +70,3 @@ class CreateSlice(Forwards):
 
     def cleaning(self) -> tuple[RewindTable, ...]:
         return (RewindTable(self.slice.disk_key, self.slice.disk_path),)
-
-    @property
-    def pieces(self) -> tuple[Slice, ...]:
-        return (self.slice,)
