@@ -229,9 +229,10 @@ def _against_writing(
     if own is None:
         yield no.TableImageMissing(disk)
         return
-    if not own.is_own(look.table):
+    rewound = own.rewound(look.table) if isinstance(step, RewindTable) else None
+    if rewound is None and not own.is_own(look.table):
         yield no.TableChanged(disk)
     try:
-        check_area(own.before if isinstance(step, RestoreTable) else own.last)
+        check_area(own.before if isinstance(step, RestoreTable) else rewound or own.last)
     except ImageDamaged as error:
         yield no.TableImageDamaged(disk, str(error))

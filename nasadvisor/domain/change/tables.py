@@ -28,12 +28,20 @@ class OwnTable:
     """What a run knows of one disk's table area.
 
     `before` is what lay there before the run, `last` what its last finished step left, `own` every state that the run
-    or the disk before it put there, that of a step which was cut off included.
+    or the disk before it put there, that of a step which was cut off included. `met` is a table that somebody else had
+    changed when a step of ours began on it, and what that step makes of it; empty where there is none.
     """
 
     before: Area
     last: Area
     own: tuple[Area, ...]
+    met: tuple[Area, ...] = ()
+
+    def rewound(self, now: Area) -> Area | None:
+        """What a step found that was cut off and left this; None where somebody else wrote there meanwhile."""
+        if self.is_own(now):
+            return self.last
+        return self.met[0] if self.met and replace(self, own=self.met).is_own(now) else None
 
     def is_left_by(self, step: object, before: Area, now: Area) -> bool:
         """Whether a table is what this step leaves of the one before, and nobody else wrote in it meanwhile.
@@ -126,21 +134,35 @@ class _Reading:
                 self.known[image.disk_key] = OwnTable(area, area, (area,))
         step = self._step(record)
         key = disk_key_of(step)
+        self._meet(key, image, step)
         new = predict(self.known[key].last, step) if key in self.known else None
         if new:
             self.begun[key] = new
             self.known[key] = replace(self.known[key], own=(*self.known[key].own, new))
 
+    def _meet(self, key: str, image: DiskImage | None, step: object) -> None:
+        """A slice is deleted from a table that others may have changed; that one is kept with the intent."""
+        met: tuple[Area, ...] = ()
+        if image and isinstance(step, DeleteSlice):
+            with suppress(ImageDamaged):
+                area = area_of(image)
+                new = predict(area, step)
+                met = (area, new) if new else ()
+        if key in self.known:
+            self.known[key] = replace(self.known[key], met=met)
+
     def leave(self, key: str, area: Area) -> None:
         """The step was seen to leave this."""
         self.begun.pop(key, None)
         if key in self.known:
-            self.known[key] = replace(self.known[key], last=area, own=(*self.known[key].own, area))
+            self.known[key] = replace(self.known[key], last=area, own=(*self.known[key].own, area), met=())
 
     def end(self, record: Done) -> None:
         """A step got through. Journals of the first release do not hold what their steps left."""
         step = self._step(record)
         key = disk_key_of(step)
+        if key in self.known:
+            self.known[key] = replace(self.known[key], met=())
         if isinstance(step, RestoreTable) and key in self.known and not record.found:
             self.known[key] = replace(self.known[key], last=self.known[key].before)
         elif key in self.begun:

@@ -49,7 +49,9 @@ class Permit:
         """The sectors to write, for steps that write a table back."""
         if isinstance(self.step, RestoreTable):
             return self.own.before if self.own else None
-        return self.own.last if self.own and isinstance(self.step, RewindTable) else None
+        if isinstance(self.step, RewindTable) and self.own and self.look.table:
+            return self.own.rewound(self.look.table)
+        return None
 
     def spend(self) -> Step:
         """The step, for the one who does it now."""

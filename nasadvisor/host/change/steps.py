@@ -25,6 +25,15 @@ def image_before(permit: Permit) -> DiskImage | None:
     return image_of(disk, table) if disk and table and permit.own is None else None
 
 
+def image_met(permit: Permit) -> DiskImage | None:
+    """The table that a slice is deleted from, if somebody else changed it: should the step be cut off, only this tells
+    theirs from what the step has half written."""
+    table, own = permit.look.table, permit.own
+    disk = permit.inventory.disk(disk_key_of(permit.step))
+    is_theirs = isinstance(permit.step, DeleteSlice) and table and own and not own.is_own(table)
+    return image_of(disk, table) if is_theirs and disk and table else None
+
+
 def run_permit(permit: Permit, book: Logbook, gate: Gate, goal: Goal, number: int) -> Ran:
     """Do a step whose intent is in the journal; then read what it left of the table, if all of that was ours before.
 

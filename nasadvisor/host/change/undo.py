@@ -47,7 +47,7 @@ from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host.change.gate import Gate, Permit, Ran
 from nasadvisor.host.change.logbook import Logbook
-from nasadvisor.host.change.steps import own_table, run_permit
+from nasadvisor.host.change.steps import image_met, own_table, run_permit
 from nasadvisor.host.errors import HostError
 
 STILL_THERE: Final = Statement(
@@ -190,7 +190,7 @@ class _Undoing:
             if not isinstance(action, RestoreTable) or disk is None or own is None or is_readable(disk):
                 continue
             permit = self.gate.ask(RewindTable(action.disk_key, action.disk_path), self.inventory, own)
-            if isinstance(permit, Permit) and permit.look.table != own.last:
+            if isinstance(permit, Permit) and permit.look.table != permit.area:
                 self.gate.do(permit)
                 self.inventory = self.gate.inventory()
 
@@ -208,7 +208,7 @@ class _Undoing:
         if isinstance(permit, Refused):
             self._refuse(number, action, permit)
             return
-        book.write(Intent(book.now(), self.goal, number))
+        book.write(Intent(book.now(), self.goal, number, image_met(permit)))
         ran = run_permit(permit, book, self.gate, self.goal, number)
         self.inventory = self.gate.inventory()
         if isinstance(action, RestoreTable) or action.gone(self.inventory):

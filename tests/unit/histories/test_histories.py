@@ -170,6 +170,11 @@ def histories(first: int, count: int) -> Counter[RunState]:
     return ends
 
 
+def test_a_table_that_somebody_changed_and_a_deletion_tore_is_found_again() -> None:
+    """Another disk GUID between two steps of an undo, and the power fails while the next one writes."""
+    assert histories(3025, 1) == {RunState.UNDONE: 1}
+
+
 @pytest.mark.slow
 def test_whatever_happens_nothing_of_anybody_is_lost_and_no_ending_is_untrue() -> None:
     ends = histories(1, 300)

@@ -76,6 +76,7 @@ def header_with(sector: bytes, **fields: int) -> bytes:
         "reserved": (20, "<I"),
         "this": (24, "<Q"),
         "last_usable": (48, "<Q"),
+        "guid_low": (56, "<Q"),
         "entries": (72, "<Q"),
         "count": (80, "<I"),
         "entry_bytes": (84, "<I"),

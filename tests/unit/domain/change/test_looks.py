@@ -314,6 +314,18 @@ def test_a_table_is_written_back_only_if_the_copy_is_sound() -> None:
     assert asked(RESTORE, look, last) is None
 
 
+def test_a_torn_deletion_in_a_changed_table_is_rewound_to_theirs_and_never_restored_over_it() -> None:
+    met = replace(OWN, met=(SGDISK.with_two, SGDISK.without_first))
+    torn = Look(table=replace(SGDISK.with_two, tail=SGDISK.without_first.tail))
+    assert asked(REWIND, torn, met) is None
+    assert asked(RESTORE, torn, met) == no.TableChanged(DISK)
+    assert asked(REWIND, torn, OWN) == no.TableChanged(DISK)
+    spoilt = replace(OWN, met=(SPOILT, SGDISK.without_first))
+    assert asked(REWIND, Look(table=SPOILT), spoilt) == no.TableImageDamaged(
+        DISK, "the checksum of its partition entries is wrong"
+    )
+
+
 def test_steps_that_change_a_pool_alone_are_not_judged_by_bytes() -> None:
     inventory, legs = mirrored_log()
     look = Look((EXT4,), ((legs[1].partuuid, NEEDED),))

@@ -28,6 +28,7 @@ from nasadvisor.domain.change.runs import (
     TableLeft,
 )
 from nasadvisor.domain.change.table_area import Area, image_of, pack_area
+from nasadvisor.domain.change.table_steps import predict
 from nasadvisor.domain.change.tables import OwnTable, disk_key_of, is_own_mbr, own_tables, table_of_steps
 from tests.unit.domain.builders import disk_of
 from tests.unit.domain.change.sectors import KEY, put, recording, with_headers
@@ -206,6 +207,60 @@ def test_an_image_that_cannot_be_read_is_none() -> None:
 def test_what_a_step_left_and_cannot_be_read_is_passed_over() -> None:
     unreadable = TableLeft(AT, Goal.APPLY, 0, KEY, "no area")
     assert known(BEGINNING, intent(0, image()), unreadable, done(0)).last == SGDISK.cleared
+
+
+THEIRS = with_headers(SGDISK.with_two, 512, guid_low=7)
+WITHOUT_FIRST = predict(THEIRS, DELETE)
+assert WITHOUT_FIRST
+DELETING = (
+    BEGINNING,
+    intent(0, image()),
+    left(SGDISK.with_two),
+    continued(DELETE),
+    intent(0, image(THEIRS), Goal.UNDO),
+)
+
+
+@pytest.mark.parametrize(
+    "torn",
+    [
+        THEIRS,
+        WITHOUT_FIRST,
+        replace(THEIRS, tail=WITHOUT_FIRST.tail),
+        replace(THEIRS, head=WITHOUT_FIRST.head),
+        replace(THEIRS, head=THEIRS.head[:1024] + WITHOUT_FIRST.head[1024:]),
+    ],
+)
+def test_a_deletion_cut_off_in_a_table_that_somebody_changed_goes_back_to_theirs(torn: Area) -> None:
+    found = known(*DELETING)
+    assert not found.is_own(torn)
+    assert found.rewound(torn) == THEIRS
+
+
+def test_a_sector_that_is_neither_theirs_nor_of_the_deletion_stays() -> None:
+    found = known(*DELETING)
+    assert found.rewound(replace(THEIRS, head=put(THEIRS.head, 1300, b"\1"))) is None
+
+
+def test_their_table_is_never_taken_for_the_runs_own() -> None:
+    found = known(*DELETING)
+    assert found.before == SGDISK.blank
+    assert found.last == SGDISK.with_two
+    assert THEIRS not in found.own
+    assert found.rewound(SGDISK.with_one) is None
+    assert found.rewound(SGDISK.cleared) == SGDISK.with_two
+
+
+@pytest.mark.parametrize(
+    "later", [done(0, Goal.UNDO), left(SGDISK.without_first, 0, Goal.UNDO), intent(0, goal=Goal.UNDO)]
+)
+def test_what_a_step_met_counts_only_until_it_got_through_or_began_anew(later: Record) -> None:
+    assert known(*DELETING, later).met == ()
+
+
+def test_a_table_that_was_met_and_cannot_be_read_is_none() -> None:
+    broken = replace(image(THEIRS), head_base64="!")
+    assert known(*DELETING[:-1], intent(0, broken, Goal.UNDO)).met == ()
 
 
 def test_each_disk_has_a_table_of_its_own() -> None:

@@ -78,7 +78,8 @@ class OnFile:
     def write(self, step: RestoreTable | RewindTable, own: OwnTable | None) -> None:
         machine = OneDisk(self.identity)
         executor = MachineExecutor(Machine(machine, Unread(), NoPools(), machine, lambda: datetime.now(UTC), Roots()))
-        executor.do(Permit(step, self.inventory, Look(), own, gate_module._SEAL))
+        look = Look(table=own.last if own else None)
+        executor.do(Permit(step, self.inventory, look, own, gate_module._SEAL))
 
     @property
     def restore(self) -> RestoreTable:
