@@ -25,6 +25,7 @@ from nasadvisor.console.health.troubles import Kind, Trouble, notices_about, tro
 from nasadvisor.console.steps import lead_from
 from nasadvisor.console.storage.diagrams import draw_pools
 from nasadvisor.console.storage.disks import free_disks
+from nasadvisor.console.storage.pools import helped_pools
 from nasadvisor.domain.health.disk_findings import CRITICAL_WARNINGS
 from nasadvisor.domain.statements import Level
 from nasadvisor.domain.storage.inventory import Inventory
@@ -114,6 +115,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "unread": [each.name for each in nodes if each.inventory_version is None],
         "is_alone": len(nodes) == 1,
         "pools": draw_pools(inventory) if inventory else (),
+        "would_help": bool(inventory and helped_pools(node, inventory)),
         "marks": marks_on(node),
         "chips": _chips(node, inventory, now),
         "hosts": [HostRow(each, contact_of(each, now)) for each in nodes[:HOSTS_SHOWN]],
