@@ -122,7 +122,7 @@ def _print(found: Health) -> None:
     for finding in found.findings:
         paragraph(str(finding), MARKS[finding.level])
     if not found.findings:
-        click.echo("Nothing needs anybody.")
+        click.echo("Nothing needs a look.")
     heading("Disks")
     heads = ("MODEL", "SERIAL", "STATE", "USED", "WRITTEN", "TEMP", "HOURS", "ERRORS")
     table(heads, (_row(disk) for disk in found.disks), "<<<>>>>>")

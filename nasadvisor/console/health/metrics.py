@@ -74,7 +74,7 @@ def _disks() -> Iterator[Metric]:
         "nasadvisor_disk_answers", "0 if the disk did not answer when it was last asked", labels=DISK_LABELS
     )
     read_at = GaugeMetricFamily(
-        "nasadvisor_disk_last_reading_timestamp_seconds", "When the disk last told of itself", labels=DISK_LABELS
+        "nasadvisor_disk_last_reading_timestamp_seconds", "When the disk was last read", labels=DISK_LABELS
     )
     for labels, disk in labelled:
         present.add_metric(labels, int(disk.is_present))

@@ -63,7 +63,7 @@ def _added(label: str, disk: StoredDisk | None, roles: set[Role], ingest: Ingest
     if Role.LOG in roles:
         rows.append((_("as log"), as_slog(now, ingest.log)))
     if Role.CACHE in roles:
-        rows.append((_("as cache, as much as the ARC let go of late"), with_added(now, "cache", ingest.cache)))
+        rows.append((_("as cache, as much as the ARC let go recently"), with_added(now, "cache", ingest.cache)))
         rows.append((_("as cache at the feed limit, the most there can be"), _at_limit(now, ingest)))
     if Role.LOG in roles and Role.CACHE in roles:
         rows.append((_("as log and cache together"), with_added(now, "log+cache", ingest.log + ingest.cache)))
