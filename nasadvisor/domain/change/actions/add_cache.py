@@ -1,19 +1,19 @@
 """Caches for a pool."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Final, Literal, Self
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from nasadvisor.domain.change.actions.adding import dry_run_of, zpool_add
 from nasadvisor.domain.change.actions.after import leaf_on, with_pool
-from nasadvisor.domain.change.actions.base import Argv, Category, Forwards, Outcome
-from nasadvisor.domain.change.actions.clear_slice import ClearSlice
+from nasadvisor.domain.change.actions.base import Argv, Category, Outcome
 from nasadvisor.domain.change.actions.pieces import Role, Slice
+from nasadvisor.domain.change.actions.pool_step import PoolStep
 from nasadvisor.domain.change.actions.remove_vdev import RemoveVdev
 from nasadvisor.domain.change.actions.seen import is_leaf_on, left_on
 from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Inventory, Pool
+from nasadvisor.domain.storage.inventory import Inventory
 
 CACHE_DIES: Final = _(
     "If it dies or returns bad data, nothing is lost: every block of the cache is verified by its checksum and read "
@@ -23,11 +23,9 @@ CACHE_DIES: Final = _(
 
 
 @dataclass(frozen=True)
-class AddCache(Forwards):
+class AddCache(PoolStep):
     """Add cache vdevs; OpenZFS always stripes them."""
 
-    pool_name: str
-    pool_guid: str
     ashift: int
     slices: tuple[Slice, ...]
     action: Literal["add-cache"] = "add-cache"
@@ -77,12 +75,6 @@ class AddCache(Forwards):
 
     def planned_outcome(self) -> Outcome:
         return Outcome(tuple(f"<guid of cache {number}>" for number in range(1, len(self.slices) + 1)))
-
-    def _named_as(self, pool: Pool) -> Self:
-        return replace(self, pool_name=pool.name, pool_guid=pool.guid)
-
-    def cleaning(self) -> tuple[ClearSlice, ...]:
-        return tuple(ClearSlice(piece, self.pool_name, self.pool_guid) for piece in self.pieces)
 
     def if_lost(self, disk_key: str, inventory: Inventory) -> Iterator[Finding]:
         del inventory

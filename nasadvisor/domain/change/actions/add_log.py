@@ -1,20 +1,20 @@
 """A log for a pool."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Final, Literal, Self
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from nasadvisor.domain.change.actions.adding import dry_run_of, zpool_add
 from nasadvisor.domain.change.actions.after import leaf_on, with_pool
 from nasadvisor.domain.change.actions.attach_log import leg_dies
-from nasadvisor.domain.change.actions.base import PLANNED_GUID, Argv, Category, Forwards, Outcome
-from nasadvisor.domain.change.actions.clear_slice import ClearSlice
+from nasadvisor.domain.change.actions.base import PLANNED_GUID, Argv, Category, Outcome
 from nasadvisor.domain.change.actions.pieces import Role, Slice
+from nasadvisor.domain.change.actions.pool_step import PoolStep
 from nasadvisor.domain.change.actions.remove_vdev import RemoveVdev
 from nasadvisor.domain.change.actions.seen import is_leaf_on_any, left_on
 from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
+from nasadvisor.domain.storage.inventory import Inventory, Vdev
 
 SINGLE_LOG_DIES: Final = _(
     "If it dies while the machine runs, nothing acknowledged is lost: memory still holds it, and waiting writes are "
@@ -41,11 +41,9 @@ OTHER_LOG_STRIPED: Final = _(
 
 
 @dataclass(frozen=True)
-class AddLog(Forwards):
+class AddLog(PoolStep):
     """Add a log vdev: one leg is a single log, two or more are a mirror."""
 
-    pool_name: str
-    pool_guid: str
     ashift: int
     legs: tuple[Slice, ...]
     action: Literal["add-log"] = "add-log"
@@ -117,12 +115,6 @@ class AddLog(Forwards):
             Level.INFO,
             explanation=_("`zdb -C` shows it. The next log that is added takes its place."),
         )
-
-    def _named_as(self, pool: Pool) -> Self:
-        return replace(self, pool_name=pool.name, pool_guid=pool.guid)
-
-    def cleaning(self) -> tuple[ClearSlice, ...]:
-        return tuple(ClearSlice(piece, self.pool_name, self.pool_guid) for piece in self.pieces)
 
     def if_lost(self, disk_key: str, inventory: Inventory) -> Iterator[Finding]:
         if all(leg.disk_key != disk_key for leg in self.legs):

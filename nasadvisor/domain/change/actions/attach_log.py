@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final, Literal, Self
+from typing import Final, Literal
 
 from nasadvisor.domain.change.actions.after import leaf_on, with_pool
-from nasadvisor.domain.change.actions.base import PLANNED_GUID, Argv, Category, Forwards, Outcome
-from nasadvisor.domain.change.actions.clear_slice import ClearSlice
+from nasadvisor.domain.change.actions.base import PLANNED_GUID, Argv, Category, Outcome
 from nasadvisor.domain.change.actions.detach_log import DetachLog
 from nasadvisor.domain.change.actions.pieces import Slice
+from nasadvisor.domain.change.actions.pool_step import PoolStep
 from nasadvisor.domain.change.actions.seen import is_leaf_on
 from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
+from nasadvisor.domain.storage.inventory import Inventory, Vdev
 
 LOG_LEG_DIES: Final = _(
     "If it dies, the other side of the mirrored log carries on: nothing is lost, and pool {pool} shows as DEGRADED "
@@ -21,11 +21,9 @@ LOG_LEG_DIES: Final = _(
 
 
 @dataclass(frozen=True)
-class AttachLog(Forwards):
+class AttachLog(PoolStep):
     """Make a single log a mirror, or add a leg to a mirrored one, with `zpool attach`."""
 
-    pool_name: str
-    pool_guid: str
     ashift: int
     existing_guid: str
     existing_path: str
@@ -75,12 +73,6 @@ class AttachLog(Forwards):
 
     def planned_outcome(self) -> Outcome:
         return Outcome(("<guid of the new log leg>",))
-
-    def _named_as(self, pool: Pool) -> Self:
-        return replace(self, pool_name=pool.name, pool_guid=pool.guid)
-
-    def cleaning(self) -> tuple[ClearSlice, ...]:
-        return tuple(ClearSlice(piece, self.pool_name, self.pool_guid) for piece in self.pieces)
 
     def if_lost(self, disk_key: str, inventory: Inventory) -> Iterator[Finding]:
         del inventory

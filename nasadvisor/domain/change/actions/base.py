@@ -121,11 +121,7 @@ class Forwards(Base):
     def at_pool(self, pool: Pool | None) -> Self:
         """The same action on its pool as that is called now, where that is known.
 
-        Pools are renamed, and get another guid by `zpool reguid`.
+        Pools are renamed, and get another guid by `zpool reguid`. Actions that know no pool stay as they are.
         """
-        return self._named_as(pool) if pool else self
-
-    def _named_as(self, pool: Pool) -> Self:
-        """The same with the names of this pool; actions that know no pool stay as they are."""
         del pool
         return self

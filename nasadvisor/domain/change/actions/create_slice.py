@@ -65,8 +65,8 @@ class CreateSlice(Forwards):
         del outcome
         return (DeleteSlice(self.slice, self.pool_guid),)
 
-    def _named_as(self, pool: Pool) -> Self:
-        return replace(self, pool_guid=pool.guid)
+    def at_pool(self, pool: Pool | None) -> Self:
+        return replace(self, pool_guid=pool.guid) if pool else self
 
     def cleaning(self) -> tuple[RewindTable, ...]:
         return (RewindTable(self.slice.disk_key, self.slice.disk_path),)

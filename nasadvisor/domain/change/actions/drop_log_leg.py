@@ -1,21 +1,20 @@
 """A broken side of a log, out."""
 
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Literal
 
-from nasadvisor.domain.change.actions.base import Argv, Category, Forwards, Outcome
+from nasadvisor.domain.change.actions.base import Argv, Category, Outcome
+from nasadvisor.domain.change.actions.pool_step import PoolStep
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Inventory, Pool
+from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.storage.log_legs import without_log_leg
 
 
 @dataclass(frozen=True)
-class DropLogLeg(Forwards):
+class DropLogLeg(PoolStep):
     """Take a broken side out of a mirrored log, by guid, so that another can take its place. Nothing takes it back."""
 
-    pool_name: str
-    pool_guid: str
     vdev_guid: str
     vdev_path: str
     action: Literal["drop-log-leg"] = "drop-log-leg"
@@ -45,10 +44,4 @@ class DropLogLeg(Forwards):
     def undo(self, outcome: Outcome) -> tuple[()]:
         """A broken side is not put back: it would only be broken again."""
         del outcome
-        return ()
-
-    def _named_as(self, pool: Pool) -> Self:
-        return replace(self, pool_name=pool.name, pool_guid=pool.guid)
-
-    def cleaning(self) -> tuple[()]:
         return ()
