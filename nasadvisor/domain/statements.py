@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from string import Formatter
+from typing import Final
 
 
 class Level(StrEnum):
@@ -16,6 +17,10 @@ class Level(StrEnum):
     INFO = "info"
     WARNING = "warning"
     CRITICAL = "critical"
+
+
+RANK: Final = {Level.INFO: 0, Level.WARNING: 1, Level.CRITICAL: 2}
+"""How levels compare."""
 
 
 def gettext_noop(template: str) -> str:

@@ -15,10 +15,9 @@ from nasadvisor.cli.watching import findings_in, reading_in
 from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.health.smart.reading import SmartReading
 from nasadvisor.domain.health.sweep import DiskAnswer
-from nasadvisor.domain.statements import Finding, Level
+from nasadvisor.domain.statements import RANK, Finding, Level
 from nasadvisor.domain.storage.inventory import Inventory
 
-ORDER: Final = {Level.CRITICAL: 0, Level.WARNING: 1, Level.INFO: 2}
 MARKS: Final = {Level.CRITICAL: "CRITICAL ", Level.WARNING: "WARNING  ", Level.INFO: "NOTE     "}
 
 
@@ -80,7 +79,7 @@ def look(services: Services) -> Health:
         *findings_of(inventory),
         *(finding for disk in disks for finding in findings_in(disk.answer, disk.reading)),
     )
-    return Health(inventory, disks, tuple(sorted(findings, key=lambda finding: ORDER[finding.level])))
+    return Health(inventory, disks, tuple(sorted(findings, key=lambda finding: -RANK[finding.level])))
 
 
 def document_of(found: Health) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import DiskOutcome, StoredDisk
 from nasadvisor.console.health.observe import findings_about
 from nasadvisor.console.states import Look, look_of_state
-from nasadvisor.domain.health.alerts import RANK
-from nasadvisor.domain.statements import Finding, Level
+from nasadvisor.domain.statements import RANK, Finding, Level
 
 OPEN_LEVELS: Final = (Level.WARNING.value, Level.CRITICAL.value)
 

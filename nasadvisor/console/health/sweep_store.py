@@ -14,13 +14,12 @@ from nasadvisor.console.health.bytes_by_role import forget
 from nasadvisor.console.health.forecasts import renew_forecast
 from nasadvisor.console.health.models import RawAnswer, Reading, SelfTestResult, StoredDisk, identity_key
 from nasadvisor.console.health.self_tests import self_tests_in
-from nasadvisor.domain.health.alerts import RANK
 from nasadvisor.domain.health.disk_findings import Subject, disk_findings
 from nasadvisor.domain.health.smart.ocp import read_ocp_log
 from nasadvisor.domain.health.smart.power_loss import id_ctrl_evidence, ocp_evidence, weigh
 from nasadvisor.domain.health.smart.reading import SmartReading, decode
 from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepOutcome
-from nasadvisor.domain.statements import Level
+from nasadvisor.domain.statements import RANK, Level
 from nasadvisor.stored.documents import Json, from_document, to_document, unpack
 
 RAW_KEPT = 8

@@ -30,9 +30,8 @@ from nasadvisor.console.health.notices import (
     nodes_with_news,
 )
 from nasadvisor.console.health.observe import findings_about
-from nasadvisor.domain.health.alerts import RANK
 from nasadvisor.domain.health.findings import findings_of
-from nasadvisor.domain.statements import Finding, Level, NextStep
+from nasadvisor.domain.statements import RANK, Finding, Level, NextStep
 
 CAN_WAIT: Final = frozenset({"scrub-old", "scrub-unknown", "host-older"})
 """What stands below everything else of its level: nothing is broken yet."""

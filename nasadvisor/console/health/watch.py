@@ -18,9 +18,9 @@ from nasadvisor.console.health.alert_models import (
     WatchSettings,
 )
 from nasadvisor.console.health.observe import Seen, View, unwatchable, view
-from nasadvisor.domain.health.alerts import RANK, Alert, EventKind, Step, acknowledge, escalate, reconcile
+from nasadvisor.domain.health.alerts import Alert, EventKind, Step, acknowledge, escalate, reconcile
 from nasadvisor.domain.health.quiet_hours import QuietHours, due_at
-from nasadvisor.domain.statements import Level
+from nasadvisor.domain.statements import RANK, Level
 from nasadvisor.stored.documents import Json, to_document
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from typing import Final
 from nasadvisor.domain.change.actions import AddCache, AddLog, AttachLog, Role
 from nasadvisor.domain.change.checks import ASHIFTS
 from nasadvisor.domain.change.plan import Plan
-from nasadvisor.domain.statements import Finding, Level
+from nasadvisor.domain.statements import RANK, Finding, Level
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Bus, Disk, Host, Inventory, Pool
 from nasadvisor.domain.storage.sizing import header_memory
@@ -19,8 +19,6 @@ memory serves reads better than any cache device (openzfs-docs, "Hardware", L2AR
 
 _NOTHING_KNOWN: Final[Mapping[str, str]] = MappingProxyType({})
 _ANSWERED: Final = frozenset({"confirmed", "likely", "unlikely"})
-
-_LEVEL_ORDER: Final = {Level.CRITICAL: 0, Level.WARNING: 1, Level.INFO: 2}
 
 
 def warnings_for(
@@ -41,7 +39,7 @@ def warnings_for(
         if disk:
             findings.extend(warnings_for_target(disk, pool))
     findings.extend(_about_slices(plan))
-    return tuple(sorted(findings, key=lambda finding: _LEVEL_ORDER[finding.level]))
+    return tuple(sorted(findings, key=lambda finding: -RANK[finding.level]))
 
 
 def warnings_for_disk(disk: Disk) -> tuple[Finding, ...]:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from nasadvisor.domain.statements import Level
+from nasadvisor.domain.statements import RANK, Level
 
 RECOVERED_AFTER: Final = timedelta(minutes=3)
 """How long a finding must stay away before it counts as over, so that one that flickers is one alert."""
@@ -23,8 +23,6 @@ SLOW_GROWTH_AFTER: Final = timedelta(days=1)
 
 NEWS: Final = frozenset({"trial-ended"})
 """Codes of findings that tell of something that has happened. That one is old by now is not worth a word."""
-
-RANK: Final = {Level.INFO: 0, Level.WARNING: 1, Level.CRITICAL: 2}
 
 
 class AlertState(StrEnum):

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nasadvisor.domain.health.alerts import (
-    RANK,
     RECOVERED_AFTER,
     SLOW_GROWTH_AFTER,
     Alert,
@@ -20,7 +19,7 @@ from nasadvisor.domain.health.alerts import (
     present,
     reconcile,
 )
-from nasadvisor.domain.statements import Level
+from nasadvisor.domain.statements import RANK, Level
 
 START = datetime(2026, 8, 25, 12, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
