@@ -53,7 +53,7 @@ class Pending(models.TextChoices):
 
 
 class StoredRunState(models.TextChoices):
-    """`lifecycle.RunState`, two for a request that no host has taken up, and `unreadable_runs.Unreadable`."""
+    """`runs.RunState`, two for a request that no host has taken up, and `unreadable_runs.Unreadable`."""
 
     REQUESTED = "requested", _("requested")
     UNANSWERED = "unanswered", _("not answered")

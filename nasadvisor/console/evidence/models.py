@@ -24,9 +24,10 @@ ANSWER_WITHIN: Final = timedelta(minutes=5)
 class SampledPool(models.Model):
     """A pool whose counters are kept. `names` is the samples' `packing.NameTable`; facts are a `PoolFacts` document.
 
-    The answers are those of the last verdicts (`advice.Answer`), for pages that show only them, each with the rule that
-    decided and, where too little was seen yet, when that may be enough, in seconds since 1970, else 0. `added_until` is
-    the end of the last hour that was added up (`health.hours`), in seconds since 1970; `traffic` is what came of it.
+    The answers are those of the last verdicts (`log_verdict.Answer`), for pages that show only them, each with the
+    rule that decided and, where too little was seen yet, when that may be enough, in seconds since 1970, else 0.
+    `added_until` is the end of the last hour that was added up (`health.hours`), in seconds since 1970; `traffic`
+    is what came of it.
     """
 
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="sampled_pools")

@@ -1,7 +1,7 @@
 """The verdict: would a log or a cache help this pool? With the rule that decided and the evidence for it.
 
 One rule after another is asked; the first that has something to say decides. A rule that lacks data says so. The rules
-for the cache are in `advice_cache`; every number is in `thresholds`.
+for the cache are in `cache_verdict`; every number is in `thresholds`.
 """
 
 from dataclasses import dataclass, replace
