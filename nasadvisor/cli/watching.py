@@ -1,7 +1,6 @@
 """What can be known of a pool and of disks at this moment, without a console that has watched them."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 from nasadvisor.cli.errors import Refusal
@@ -9,9 +8,7 @@ from nasadvisor.cli.services import Services
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.samples import Sample, merge
 from nasadvisor.domain.health.disk_findings import Subject, disk_findings, unanswered
-from nasadvisor.domain.health.smart.ocp import read_ocp_log
-from nasadvisor.domain.health.smart.power_loss import id_ctrl_evidence, ocp_evidence
-from nasadvisor.domain.health.smart.reading import SmartReading, decode
+from nasadvisor.domain.health.smart.reading import SmartReading, decode_answer
 from nasadvisor.domain.health.sweep import DiskAnswer, SweepOutcome
 from nasadvisor.domain.statements import Finding
 from nasadvisor.domain.storage.inventory import Pool
@@ -42,11 +39,7 @@ def watch(services: Services, pool: Pool, seconds: int, every: int) -> tuple[Sam
 def reading_in(answer: DiskAnswer) -> SmartReading | None:
     """What a disk said, with what nvme-cli adds about power-loss protection; None where it said nothing."""
     document = _json(answer.smartctl) if answer.outcome is SweepOutcome.READ else None
-    if document is None:
-        return None
-    reading = decode(document)
-    more = (*id_ctrl_evidence(_json(answer.id_ctrl)), *ocp_evidence(read_ocp_log(_json(answer.ocp))))
-    return replace(reading, power_loss=(*reading.power_loss, *more))
+    return None if document is None else decode_answer(document, _json(answer.id_ctrl), _json(answer.ocp))
 
 
 def findings_in(answer: DiskAnswer, reading: SmartReading | None) -> tuple[Finding, ...]:

@@ -16,7 +16,7 @@ from nasadvisor.domain.evidence.thresholds import SPOT
 from nasadvisor.domain.evidence.wanted import wanted_by
 from nasadvisor.domain.evidence.workload import workload_of
 from nasadvisor.domain.figures import duration
-from nasadvisor.domain.fleet.platforms import vetoes_on
+from nasadvisor.domain.fleet.platforms import vetoes_by_disk
 from nasadvisor.domain.health.smart.power_loss import weigh
 from nasadvisor.domain.health.ssd_health import ssd_health
 from nasadvisor.domain.health.sweep import DiskAnswer
@@ -31,14 +31,12 @@ def recommended_request(services: Services, inventory: Inventory, pool: Pool, se
     """
     click.echo(f"Watching pool {pool.name} for {duration(seconds)}, which is all that this goes by …", err=True)
     wanted = _wanted(services, pool, seconds)
-    vetoes = services.platforms(inventory).vetoes
-    against = {disk.key: vetoes_on(vetoes, disk.key) for disk in inventory.disks}
     known = Known(
         inventory=inventory,
         pool=pool,
         wanted=wanted,
         health=_health(services),
-        vetoes={key: reasons[0] for key, reasons in against.items() if reasons},
+        vetoes=vetoes_by_disk(services.platforms(inventory).vetoes, inventory),
     )
     proposal = propose(known)
     said = "\n".join(_said(proposal))

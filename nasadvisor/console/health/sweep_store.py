@@ -1,7 +1,6 @@
 """Taking over what disks answered: decoded for years, as it came for the newest few."""
 
 import json
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,9 +14,8 @@ from nasadvisor.console.health.forecasts import renew_forecast
 from nasadvisor.console.health.models import RawAnswer, Reading, SelfTestResult, StoredDisk, identity_key
 from nasadvisor.console.health.self_tests import self_tests_in
 from nasadvisor.domain.health.disk_findings import Subject, disk_findings
-from nasadvisor.domain.health.smart.ocp import read_ocp_log
-from nasadvisor.domain.health.smart.power_loss import id_ctrl_evidence, ocp_evidence, weigh
-from nasadvisor.domain.health.smart.reading import SmartReading, decode
+from nasadvisor.domain.health.smart.power_loss import weigh
+from nasadvisor.domain.health.smart.reading import SmartReading, decode_answer
 from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepOutcome
 from nasadvisor.domain.statements import RANK, Level
 from nasadvisor.stored.documents import Json, from_document, to_document, unpack
@@ -87,12 +85,8 @@ def _disk_of(node: Node, answer: DiskAnswer, taken_at: datetime) -> StoredDisk:
 
 def _decoded(answer: DiskAnswer) -> SmartReading:
     """What smartctl said, with what nvme-cli adds about power-loss protection."""
-    reading = decode(document_of(unpack(answer.smartctl)))
-    more = (
-        *id_ctrl_evidence(document_of(unpack(answer.id_ctrl))),
-        *ocp_evidence(read_ocp_log(document_of(unpack(answer.ocp)))),
-    )
-    return replace(reading, power_loss=(*reading.power_loss, *more))
+    smartctl, id_ctrl, ocp = (document_of(unpack(text)) for text in (answer.smartctl, answer.id_ctrl, answer.ocp))
+    return decode_answer(smartctl, id_ctrl, ocp)
 
 
 def document_of(text: str) -> Any:

@@ -1,6 +1,6 @@
 """What a platform integration says of a host: what it is, what it forbids, what to know, whose data lie there."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from nasadvisor.domain.change.plan import Plan
@@ -109,6 +109,12 @@ def vetoes_of(vetoes: Iterable[Veto], goal: Goal, plan: Plan) -> tuple[Refused, 
 def vetoes_on(vetoes: Iterable[Veto], *scopes: str) -> tuple[Refused, ...]:
     """Why a platform forbids to begin anything on these pools (guids), disks (keys) or, with "", on the host."""
     return tuple(veto.reason for veto in vetoes if veto.scope in scopes and Goal.APPLY in veto.forbids)
+
+
+def vetoes_by_disk(vetoes: Iterable[Veto], inventory: Inventory) -> Mapping[str, Refused]:
+    """The first reason why a platform forbids to begin anything on a disk, by its key, where there is one."""
+    told = tuple(vetoes)
+    return {disk.key: reasons[0] for disk in inventory.disks if (reasons := vetoes_on(told, disk.key))}
 
 
 def warnings_with_undo(vetoes: Iterable[Veto]) -> tuple[Finding, ...]:

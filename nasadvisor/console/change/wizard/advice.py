@@ -15,7 +15,7 @@ from nasadvisor.domain.change.cache_sizes import largest_quiet_cache_bytes
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.proposal import Known, Proposal, SsdHealth, Wanted, propose, propose_side
 from nasadvisor.domain.evidence.wanted import NOTHING_SEEN, wanted_by
-from nasadvisor.domain.fleet.platforms import vetoes_on
+from nasadvisor.domain.fleet.platforms import vetoes_by_disk
 from nasadvisor.domain.health.ssd_health import ssd_health
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.units import parse_size
@@ -44,14 +44,13 @@ class Advice:
     @cached_property
     def known(self) -> Known:
         """All that a proposal goes by."""
-        seen, vetoes = self.seen, self.node.platform.vetoes
-        against = {disk.key: vetoes_on(vetoes, disk.key) for disk in self.inventory.disks} if vetoes else {}
+        seen = self.seen
         return Known(
             inventory=self.inventory,
             pool=self.pool,
             wanted=wanted_by(seen.log, seen.cache, seen.log_size, seen.cache_size) if seen else NOTHING_SEEN,
             health={key: _health_of(disk) for key, disk in self.health.items()},
-            vetoes={key: reasons[0] for key, reasons in against.items() if reasons},
+            vetoes=vetoes_by_disk(self.node.platform.vetoes, self.inventory),
         )
 
     def proposal(self, attach_to: str = "", replaces: str = "") -> Proposal:

@@ -1,14 +1,20 @@
 """One reading of one drive: everything that health pages, alerts and forecasts are made from, and nothing else.
 
-A `Reading` is what is kept for years; it goes through `nasadvisor.stored.documents` like every other document.
+A `SmartReading` is what is kept for years; it goes through `nasadvisor.stored.documents` like every other document.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from nasadvisor.domain.health.smart.conflicts import conflicts
-from nasadvisor.domain.health.smart.power_loss import ProtectionEvidence, power_loss_evidence
+from nasadvisor.domain.health.smart.ocp import read_ocp_log
+from nasadvisor.domain.health.smart.power_loss import (
+    ProtectionEvidence,
+    id_ctrl_evidence,
+    ocp_evidence,
+    power_loss_evidence,
+)
 from nasadvisor.domain.health.smart.report import Protocol, SmartReport, read_report
 from nasadvisor.domain.health.smart.values import LARGEST
 from nasadvisor.domain.health.smart.wear import WearIndicator, wear_indicators
@@ -107,6 +113,13 @@ class SmartReading:
     self_tests: SelfTests
     power_loss: tuple[ProtectionEvidence, ...]
     findings: tuple[Finding, ...]
+
+
+def decode_answer(smartctl: object, id_ctrl: object, ocp: object) -> SmartReading:
+    """What smartctl said of a disk, with what nvme-cli adds about power-loss protection, each as JSON. Never raises."""
+    reading = decode(smartctl)
+    more = (*id_ctrl_evidence(id_ctrl), *ocp_evidence(read_ocp_log(ocp)))
+    return replace(reading, power_loss=(*reading.power_loss, *more))
 
 
 def decode(document: object) -> SmartReading:
