@@ -26,7 +26,7 @@ from nasadvisor.domain.health.sweep import Answers, SweepReport
 from nasadvisor.domain.health.traffic_findings import PoolTraffic
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.stored.upgrades import Upgrade, record, run
+from nasadvisor.stored.upgrades import Upgrade, candidate_record, plan, record, run
 
 FIRST: Final = 1
 
@@ -53,13 +53,13 @@ INVENTORY: Final = Kind("inventory", Inventory, numbered_from=FIRST)
 
 _KINDS: Final = (
     Kind("record", Record, record.UPGRADES, numbered_from=FIRST),
-    Kind("plan", Plan, numbered_from=FIRST),
+    Kind("plan", Plan, plan.UPGRADES, numbered_from=FIRST),
     Kind("run", Run, run.UPGRADES, numbered_from=FIRST),
     INVENTORY,
     Kind("unreadable-run", UnreadableRun),
     Kind("trial-clock", TrialClock),
     Kind("probe-record", ProbeRecord),
-    Kind("candidate-record", CandidateRecord),
+    Kind("candidate-record", CandidateRecord, candidate_record.UPGRADES),
     Kind("measurement", Measurement),
     Kind("measure-order", MeasureOrder),
     Kind("measure-progress", MeasureProgress),

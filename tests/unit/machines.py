@@ -172,6 +172,20 @@ def with_single_log() -> Inventory:
     return with_pool(replace(inventory, disks=disks), logs=(leaf_on(disk, "31"),))
 
 
+CACHE_GUID = "41"
+
+
+def with_cache(state: str = "ONLINE") -> Inventory:
+    """The home server with a cache of 100 GiB for tank on the first NVMe SSD."""
+    inventory = home_server()
+    disk = inventory.disk(NVME1)
+    assert disk is not None
+    disk = with_partitions(disk, partition(disk, 1, MIB, 100 * GIB, Hold(HoldKind.POOL, "tank")))
+    disks = tuple(disk if each.key == NVME1 else each for each in inventory.disks)
+    cache = replace(leaf_on(disk, CACHE_GUID), state=state)
+    return with_pool(replace(inventory, disks=disks), caches=(cache,))
+
+
 def with_broken_log() -> Inventory:
     """The home server whose mirrored log stands on the first NVMe SSD alone, for the disk of the other side died."""
     inventory = with_single_log()

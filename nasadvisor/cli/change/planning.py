@@ -43,6 +43,7 @@ class Wish:
     use_free_space: bool
     mirror_existing_log: str | None
     replace_log_leg: str | None
+    offline_cache: str | None
 
     def check(self) -> None:
         """See whether the options go together.
@@ -50,6 +51,10 @@ class Wish:
         Raises:
             UsageError: they do not.
         """
+        if self.offline_cache:
+            if self.log or self.cache:
+                raise click.UsageError("--offline-cache goes with no other SSD.")
+            return
         if not self.log and not self.cache:
             raise click.UsageError("Say which SSDs to use, with --log, --cache or both.")
         if self.log_size and not self.log:
@@ -86,6 +91,7 @@ class Wish:
             use_free_extents=self.use_free_space,
             attach_to=broken.partner.guid if broken else attach_to,
             replaces=broken.leg.guid if broken else "",
+            offline_cache=_cache(pool, self.offline_cache) if self.offline_cache else "",
         )
 
 
@@ -110,6 +116,7 @@ class Wish:
     "--mirror-existing-log", metavar="GUID|auto", help="Make an existing log a mirror with the one --log SSD."
 )
 @click.option("--replace-log-leg", metavar="GUID|auto", help="Replace a log mirror's broken side with the --log SSD.")
+@click.option("--offline-cache", metavar="GUID|auto", help="Take a cache out of service; an undo puts it back.")
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the plan here.")
 @json_option
 @click.pass_context
@@ -200,6 +207,18 @@ def _broken_leg(pool: Pool, text: str) -> BrokenLeg:
         listed = _listed([each.leg for each in found])
         raise click.UsageError(f"Pool {pool.name} has no broken log leg with the guid {text}. It has: {listed}.")
     return legs[0]
+
+
+def _cache(pool: Pool, text: str) -> str:
+    """The guid of the cache to take out of service; with "auto", the only one."""
+    guids = [top.guid for top in pool.caches]
+    if not guids:
+        raise click.UsageError(f"Pool {pool.name} has no cache.")
+    if text == "auto" and len(guids) == 1:
+        return guids[0]
+    if text not in guids:
+        raise click.UsageError(f"Say which cache of pool {pool.name}. It has: {_listed(pool.caches)}.")
+    return text
 
 
 def _listed(legs: Iterable[Vdev]) -> str:

@@ -15,10 +15,12 @@ from nasadvisor.domain.change.actions import (
     CreateSlice,
     CreateTable,
     DropLogLeg,
+    OfflineCache,
     Role,
     SaveTable,
     Slice,
 )
+from nasadvisor.domain.change.actions.seen import cache_of
 from nasadvisor.domain.statements import Allowed, Answer, Refused
 from nasadvisor.domain.storage.gaps import free_extents, has_odd_area, is_out_of_bounds, overlaps
 from nasadvisor.domain.storage.inventory import Disk, Hold, HoldKind, Host, Inventory, Partition, Pool, TableKind, Vdev
@@ -62,6 +64,8 @@ def can(action: Action, inventory: Inventory) -> Answer:
             return _first(_against_attach(action, inventory))
         case DropLogLeg():
             return _first(_against_drop(action, inventory))
+        case OfflineCache():
+            return _first(_against_offline(action, inventory))
 
 
 def can_use_disk(disk: Disk) -> Answer:
@@ -302,6 +306,22 @@ def _against_drop(action: DropLogLeg, inventory: Inventory) -> Iterator[Refused]
     if all(other.state != "ONLINE" for other in others):
         yield from (no.LastGoodLeg(pool, other) for other in others)
     yield from _against_log_pool(without_log_leg(pool, action.vdev_guid), inventory.host)
+
+
+def _against_offline(action: OfflineCache, inventory: Inventory) -> Iterator[Refused]:
+    """Only a cache is taken out of service, and only one that works: nothing but copies is in it."""
+    pool = inventory.pool(action.pool_guid)
+    if pool is None:
+        yield no.NoPool(action.pool_guid)
+        return
+    if pool.name != action.pool_name:
+        yield no.PoolRenamed(pool, action.pool_name)
+    yield from _against_pool(pool)
+    cache = cache_of(action.pool_guid, action.vdev_guid, inventory)
+    if cache is None:
+        yield no.CacheGone(pool, action.vdev_guid)
+    elif cache.state != "ONLINE":
+        yield no.CacheNotOnline(pool, cache)
 
 
 def against_shared_disk(disks: list[Disk | None]) -> Iterator[Refused]:

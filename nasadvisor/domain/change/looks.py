@@ -18,6 +18,8 @@ from nasadvisor.domain.change.actions import (
     CreateSlice,
     CreateTable,
     DeleteSlice,
+    OfflineCache,
+    OnlineCache,
     RemoveVdev,
     RestoreTable,
     RewindTable,
@@ -77,13 +79,15 @@ class SliceLabel:
 class Look:
     """What was read. `labels` go by PARTUUID; `table` is the disk's table area, None for steps that touch none.
 
-    `waiting` are datasets whose keys are not loaded and that have writes in a log which is to be removed.
+    `waiting` are datasets whose keys are not loaded and that have writes in a log which is to be removed. `autoexpand`
+    is that property of the pool, read for steps on a cache that stays.
     """
 
     signatures: tuple[Signature, ...] = ()
     labels: tuple[tuple[str, SliceLabel], ...] = ()
     table: Area | None = None
     waiting: tuple[str, ...] = ()
+    autoexpand: bool = False
 
     def label_of(self, piece: Slice) -> SliceLabel | None:
         """The label on a slice."""
@@ -121,6 +125,9 @@ def _against(step: Step, look: Look, own: OwnTable | None, inventory: Inventory)
             yield from _against_rewriting(piece, look, own, inventory)
         case RestoreTable() | RewindTable():
             yield from _against_writing(step, look, own, inventory)
+        case OfflineCache() | OnlineCache():
+            if look.autoexpand:
+                yield no.CacheStaysOut(step.pool_name)
         case _:
             return
 

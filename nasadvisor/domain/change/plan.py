@@ -20,6 +20,7 @@ from nasadvisor.domain.change.actions import (
     CreateTable,
     DropLogLeg,
     Naming,
+    OfflineCache,
     Role,
     SaveTable,
     Slice,
@@ -38,6 +39,7 @@ from nasadvisor.domain.change.refusals import (
     LogLegUnknown,
     NoPool,
     NothingToDo,
+    OfflineAlone,
     OneLegForAttach,
     PlanForeign,
     TooSmall,
@@ -66,7 +68,8 @@ class PlanRequest:
 
     `log_disks`: none, one (single log) or more (mirror). `attach_to` is the guid of an existing log leg: then the one
     log disk becomes its mirror, and `log_size_bytes` is ignored because the legs must match. `replaces` is the guid of
-    a broken leg of that same mirror, which is taken out first.
+    a broken leg of that same mirror, which is taken out first. `offline_cache` is the guid of a cache to take out of
+    service; it goes with nothing else.
     `cache_size_bytes` None means as much as fits. `reserve_percent` of each SSD stays unpartitioned at its end, and
     at least what the host's platform demands. `use_free_extents` allows disks that already have partitions.
     """
@@ -81,6 +84,7 @@ class PlanRequest:
     use_free_extents: bool = False
     attach_to: str = ""
     replaces: str = ""
+    offline_cache: str = ""
 
     @property
     def disks(self) -> tuple[str, ...]:
@@ -202,13 +206,15 @@ def _refusals_of_request(request: PlanRequest, ids: PlanIds) -> Iterator[Refused
         yield ImpossibleReserve(request.reserve_percent, MAX_RESERVE_PERCENT)
     if (request.attach_to or request.replaces) and len(request.log_disks) != 1:
         yield OneLegForAttach()
+    if request.offline_cache and request.disks:
+        yield OfflineAlone()
     if len(ids.uuids) < PlanIds.uuids_needed(request):
         yield PlanForeign()
 
 
 def _refusals_of_targets(request: PlanRequest, inventory: Inventory, pool: Pool) -> Iterator[Refused]:
     """What can be said of the pool and the disks before anything is laid out."""
-    if not request.disks:
+    if not request.disks and not request.offline_cache:
         yield NothingToDo(pool.name)
     left = without_log_leg(pool, request.replaces) if request.replaces else pool
     answers = [can_use_pool(left, inventory.host, bool(request.log_disks))]
@@ -332,6 +338,9 @@ def _pool_actions(request: PlanRequest, pool: Pool, layout: tuple[Preparation, .
     caches = tuple(piece for piece in pieces if piece.role is Role.CACHE)
     leg = find_log_leg(pool, request.attach_to) if request.attach_to else None
     broken = find_log_leg(pool, request.replaces) if request.replaces else None
+    if request.offline_cache:
+        path = next((top.path for top in pool.caches if top.guid == request.offline_cache), "")
+        yield OfflineCache(pool.name, pool.guid, request.offline_cache, path)
     if broken:
         yield DropLogLeg(pool.name, pool.guid, broken.guid, broken.path)
     if leg:

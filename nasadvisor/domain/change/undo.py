@@ -55,23 +55,25 @@ def cannot_be_undone(plan: Plan) -> tuple[Finding, ...]:
             ),
         )
     )
-    findings.append(
-        Finding(
-            "free-space-overwritten",
-            _(
-                "What lay in the unpartitioned space of the SSDs is overwritten. Right before, the disk itself is "
-                "searched for anything that libblkid recognises, where each slice begins, at every MiB of its first "
-                "GiB and in 1,024 places of the rest; what begins elsewhere is not seen."
-            ),
-            {},
-            Level.INFO,
-            explanation=_(
-                "A partition that was deleted by mistake can be brought back only until something"
-                " is written in its place."
-            ),
-        )
-    )
+    if plan.request.disks:
+        findings.append(_free_space_overwritten())
     return tuple(findings)
+
+
+def _free_space_overwritten() -> Finding:
+    return Finding(
+        "free-space-overwritten",
+        _(
+            "What lay in the unpartitioned space of the SSDs is overwritten. Right before, the disk itself is "
+            "searched for anything that libblkid recognises, where each slice begins, at every MiB of its first "
+            "GiB and in 1,024 places of the rest; what begins elsewhere is not seen."
+        ),
+        {},
+        Level.INFO,
+        explanation=_(
+            "A partition that was deleted by mistake can be brought back only until something is written in its place."
+        ),
+    )
 
 
 def _legs_that_stay_out(plan: Plan) -> tuple[Finding, ...]:
@@ -100,7 +102,9 @@ def stays_after_undo(plan: Plan, undone: tuple[UndoAction, ...], left: Left = NO
 
     `undone` is what was taken back: a run that ended before its log was added left no hole.
     """
-    findings = [*map(_gone_with_disk, left.away), *map(_no_slice_left, left.tables)] or [_ssds_as_before()]
+    findings = [*map(_gone_with_disk, left.away), *map(_no_slice_left, left.tables)]
+    if plan.request.disks and not findings:
+        findings.append(_ssds_as_before())
     if any(isinstance(action, RemoveVdev) and action.role is Role.LOG for action in undone):
         findings.append(
             Finding(

@@ -8,6 +8,7 @@ from nasadvisor.domain.change.actions import (
     ClearSlice,
     DeleteSlice,
     DetachLog,
+    OnlineCache,
     RemoveVdev,
     RestoreTable,
     RewindTable,
@@ -15,7 +16,7 @@ from nasadvisor.domain.change.actions import (
     Slice,
     UndoAction,
 )
-from nasadvisor.domain.change.actions.seen import phantom_of
+from nasadvisor.domain.change.actions.seen import cache_of, phantom_of
 from nasadvisor.domain.change.checks import against_hole, against_place, against_pool_member
 from nasadvisor.domain.statements import Allowed, Answer, Refused
 from nasadvisor.domain.storage.inventory import Disk, HoldKind, Inventory, Pool, TableKind, Vdev
@@ -56,6 +57,8 @@ def _against(action: UndoAction, inventory: Inventory) -> Iterator[Refused]:
             return _against_delete(action, inventory)
         case RestoreTable():
             return _against_restore(action, inventory)
+        case OnlineCache():
+            return _against_online(action, inventory)
 
 
 def _against_remove(action: RemoveVdev, inventory: Inventory) -> Iterator[Refused]:
@@ -127,6 +130,16 @@ def _against_detach(action: DetachLog, inventory: Inventory) -> Iterator[Refused
     others = [leg for leg in mirror.children if leg.guid != action.vdev_guid]
     if all(leg.state != "ONLINE" for leg in others):
         yield from (no.LastGoodLeg(pool, leg) for leg in others)
+
+
+def _against_online(action: OnlineCache, inventory: Inventory) -> Iterator[Refused]:
+    pool = inventory.pool(action.pool_guid)
+    if pool is None:
+        yield no.PoolAway(action.pool_name, action.pool_guid)
+        return
+    yield from _against_pool(pool, action.pool_name)
+    if cache_of(action.pool_guid, action.vdev_guid, inventory) is None:
+        yield no.CacheGone(pool, action.vdev_guid)
 
 
 def _against_delete(action: DeleteSlice, inventory: Inventory) -> Iterator[Refused]:

@@ -20,6 +20,8 @@ from nasadvisor.domain.change.actions import (
     DeleteSlice,
     DetachLog,
     DropLogLeg,
+    OfflineCache,
+    OnlineCache,
     RemoveVdev,
     RestoreTable,
     RewindTable,
@@ -91,7 +93,7 @@ class MachineExecutor:
                 ran = self._create(step, permit.inventory)
             case AddLog() | AddCache() | AttachLog():
                 ran = self._add(step)
-            case DropLogLeg() | RemoveVdev() | DetachLog():
+            case DropLogLeg() | RemoveVdev() | DetachLog() | OfflineCache() | OnlineCache():
                 ran = self._run(step.commands())
             case DeleteSlice():
                 ran = self._delete(step, permit.inventory)

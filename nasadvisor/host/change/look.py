@@ -13,6 +13,8 @@ from nasadvisor.domain.change.actions import (
     CreateTable,
     DeleteSlice,
     DetachLog,
+    OfflineCache,
+    OnlineCache,
     RemoveVdev,
     RestoreTable,
     RewindTable,
@@ -28,6 +30,7 @@ from nasadvisor.domain.units import KIB
 from nasadvisor.host.adapters.blockdev import open_disk, open_slice, read_all
 from nasadvisor.host.adapters.libblkid import recognise
 from nasadvisor.host.adapters.zdb import datasets_with_log_chain, read_label
+from nasadvisor.host.adapters.zpool_get import autoexpands
 from nasadvisor.host.adapters.zpool_list import log_bytes
 from nasadvisor.host.storage.machine import Machine
 
@@ -65,6 +68,8 @@ def look_at(machine: Machine, step: Step, inventory: Inventory, own: OwnTable | 
         case DetachLog(leg=piece):
             away = inventory.pool(step.pool_guid) is None
             return _look_at_slices(machine, (piece,), inventory) if away else Look()
+        case OfflineCache() | OnlineCache():
+            return Look(autoexpand=autoexpands(machine.runner, step.pool_name))
         case _:
             return Look()
 

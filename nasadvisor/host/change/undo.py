@@ -16,6 +16,7 @@ from nasadvisor.domain.change.actions import (
     CreateTable,
     DeleteSlice,
     DetachLog,
+    OnlineCache,
     Outcome,
     RemoveVdev,
     RestoreTable,
@@ -141,6 +142,8 @@ def _against_first(actions: tuple[UndoAction, ...], inventory: Inventory, gate: 
         if isinstance(action, RemoveVdev | DetachLog):
             if why_skipped(action, inventory, gate.look(action, inventory)) is None:
                 yield from gate.against(action, inventory)
+        elif isinstance(action, OnlineCache):
+            yield from gate.against(action, inventory)
         elif isinstance(action, DeleteSlice):
             is_doubtful = (
                 inventory.pool(action.pool_guid) is None or len(inventory.partitions(action.slice.partuuid)) > 1

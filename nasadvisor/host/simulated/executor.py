@@ -11,12 +11,14 @@ from nasadvisor.domain.change.actions import (
     ClearSlice,
     DeleteSlice,
     DetachLog,
+    OnlineCache,
     RemoveVdev,
     RestoreTable,
     RewindTable,
     Slice,
     UndoAction,
 )
+from nasadvisor.domain.change.actions.after import with_cache_state
 from nasadvisor.domain.change.looks import Look, Step
 from nasadvisor.domain.change.runs import CommandRan
 from nasadvisor.domain.change.table_area import Area
@@ -58,6 +60,8 @@ class SimulatedExecutor:
             case RestoreTable(disk_key=key):
                 table, table_uuid = self.tables[key]
                 self._replace_disk(key, table=table, table_uuid=table_uuid)
+            case OnlineCache():
+                self.state = with_cache_state(self.state, step.pool_guid, step.vdev_guid, "ONLINE")
             case RewindTable() | ClearSlice():
                 return ()  # nothing is ever half done here
             case _:

@@ -3,6 +3,7 @@
 from typing import Final
 
 from nasadvisor.stored.upgrades import Document, Upgrade
+from nasadvisor.stored.upgrades.plan import without_a_cache_out_of_service
 
 
 def to_second(document: Document) -> Document:
@@ -15,4 +16,11 @@ def to_third(document: Document) -> Document:
     return document
 
 
-UPGRADES: Final[tuple[Upgrade, ...]] = (to_second, to_third)
+def to_fourth(document: Document) -> Document:
+    """The record that begins a run holds a plan of the second form."""
+    if "plan" not in document:
+        return document
+    return {**document, "plan": without_a_cache_out_of_service(document["plan"])}
+
+
+UPGRADES: Final[tuple[Upgrade, ...]] = (to_second, to_third, to_fourth)

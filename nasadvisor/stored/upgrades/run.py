@@ -3,6 +3,7 @@
 from typing import Final
 
 from nasadvisor.stored.upgrades import Document, Upgrade
+from nasadvisor.stored.upgrades.plan import without_a_cache_out_of_service
 
 
 def without_skipped_steps(document: Document) -> Document:
@@ -10,4 +11,9 @@ def without_skipped_steps(document: Document) -> Document:
     return document
 
 
-UPGRADES: Final[tuple[Upgrade, ...]] = (without_skipped_steps,)
+def with_second_plan(document: Document) -> Document:
+    """2 to 3: a run holds a plan of the second form."""
+    return {**document, "plan": without_a_cache_out_of_service(document["plan"])}
+
+
+UPGRADES: Final[tuple[Upgrade, ...]] = (without_skipped_steps, with_second_plan)

@@ -26,7 +26,16 @@ from nasadvisor.domain.statements import Finding, Level, NextStep, Refused, Stat
 from nasadvisor.stored.kinds import Kind, all_kinds
 from nasadvisor.stored.packing import NameTable, pack_activity, pack_latency
 from tests.unit.domain.builders import attach_to_log
-from tests.unit.machines import MIRROR_AND_CACHES, NVME2, TANK, home_server, plan_for, with_single_log
+from tests.unit.machines import (
+    CACHE_GUID,
+    MIRROR_AND_CACHES,
+    NVME2,
+    TANK,
+    home_server,
+    plan_for,
+    with_cache,
+    with_single_log,
+)
 
 DEFINING: Final = (
     "nasadvisor.console.health.forecasts",
@@ -50,6 +59,7 @@ SENTENCES: Final[dict[type, Any]] = {
 PLANS: Final = (
     plan_for(MIRROR_AND_CACHES, home_server()),
     plan_for(PlanRequest(TANK, (NVME2,), attach_to="31"), with_single_log()),
+    plan_for(PlanRequest(TANK, offline_cache=CACHE_GUID), with_cache()),
 )
 AT: Final = "2026-08-25T20:00:00.000+00:00"
 
@@ -97,7 +107,8 @@ def _records() -> list[Record]:
 
 
 def _runs() -> list[object]:
-    return [fold(_records()[:1], "nas"), fold([_records()[1], *_records()[2:]], "nas")]
+    first, second, third, *others = _records()
+    return [fold([first], "nas"), fold([second, *others], "nas"), fold([third], "nas")]
 
 
 EMPTY_SAMPLE: Final = Sample("1", "tank", 1000, 10.0)

@@ -17,6 +17,8 @@ from nasadvisor.domain.change.actions.create_table import CreateTable
 from nasadvisor.domain.change.actions.delete_slice import DeleteSlice
 from nasadvisor.domain.change.actions.detach_log import DetachLog
 from nasadvisor.domain.change.actions.drop_log_leg import DropLogLeg
+from nasadvisor.domain.change.actions.offline_cache import OfflineCache
+from nasadvisor.domain.change.actions.online_cache import OnlineCache
 from nasadvisor.domain.change.actions.pieces import Naming, Role, Slice
 from nasadvisor.domain.change.actions.remove_vdev import RemoveVdev
 from nasadvisor.domain.change.actions.restore_table import RestoreTable
@@ -39,6 +41,8 @@ __all__ = [
     "DetachLog",
     "DropLogLeg",
     "Naming",
+    "OfflineCache",
+    "OnlineCache",
     "Outcome",
     "RemoveVdev",
     "RestoreTable",
@@ -49,9 +53,9 @@ __all__ = [
     "UndoAction",
 ]
 
-Action = CreateTable | SaveTable | CreateSlice | AddLog | AddCache | AttachLog | DropLogLeg
+Action = CreateTable | SaveTable | CreateSlice | AddLog | AddCache | AttachLog | DropLogLeg | OfflineCache
 
-UndoAction = RemoveVdev | DetachLog | DeleteSlice | RestoreTable
+UndoAction = RemoveVdev | DetachLog | DeleteSlice | RestoreTable | OnlineCache
 
 Cleaning = RewindTable | ClearSlice
 """What makes the host ready for a step that is to run again."""

@@ -34,3 +34,11 @@ def _held(disk: Disk, partuuids: set[str], hold: Hold) -> Disk:
         replace(part, holds=(*part.holds, hold)) if part.partuuid in partuuids else part for part in disk.partitions
     )
     return replace(disk, partitions=parts)
+
+
+def with_cache_state(inventory: Inventory, pool_guid: str, vdev_guid: str, state: str) -> Inventory:
+    """The inventory with a cache in another state."""
+    pool = inventory.pool(pool_guid)
+    caches = pool.caches if pool else ()
+    changed = tuple(replace(top, state=state) if top.guid == vdev_guid else top for top in caches)
+    return with_pool(inventory, pool_guid, (), caches=changed)

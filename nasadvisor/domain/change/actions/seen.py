@@ -1,8 +1,19 @@
 """What an inventory shows of slices, and of the vdevs on them: the parts that actions have in common."""
 
+from typing import Final
+
 from nasadvisor.domain.change.actions.base import Outcome
 from nasadvisor.domain.change.actions.pieces import Slice
 from nasadvisor.domain.storage.inventory import Inventory, Partition, Vdev
+
+OFFLINE: Final = "OFFLINE"
+"""The state of a device that somebody took out of service (zpoolconcepts(7), "Device Failure and Recovery")."""
+
+
+def cache_of(pool_guid: str, vdev_guid: str, inventory: Inventory) -> Vdev | None:
+    """The cache of a pool with this guid."""
+    pool = inventory.pool(pool_guid)
+    return next((top for top in pool.caches if top.guid == vdev_guid), None) if pool else None
 
 
 def phantom_of(piece: Slice, inventory: Inventory) -> Partition | None:

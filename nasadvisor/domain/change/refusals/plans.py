@@ -28,6 +28,14 @@ def ImpossibleReserve(percent: int, highest: int) -> Refused:
     )
 
 
+def OfflineAlone() -> Refused:
+    """What a cache does for a pool shows only while nothing else of the pool is changed."""
+    return Refused(
+        "offline-alone",
+        _("A cache is taken out of service by itself. Plan the new log or cache separately."),
+    )
+
+
 def OneLegForAttach() -> Refused:
     """A log that is alone becomes a mirror when one more device is attached to it, and a plan attaches one."""
     return Refused("one-leg-for-attach", _("To mirror an existing log, name exactly one SSD for the new side."))

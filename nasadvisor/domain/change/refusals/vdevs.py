@@ -53,6 +53,44 @@ def LogLegUnknown(pool: Pool, leg: Vdev) -> Refused:
     )
 
 
+def CacheGone(pool: Pool, guid: str) -> Refused:
+    """A cache is taken out of service and put back by its guid, and only while it is a cache. Somebody may have
+    removed it since.
+    """
+    return Refused(
+        "cache-gone",
+        _("Pool {pool} has no cache device with the guid {guid}. Nothing was changed. Read the host again."),
+        {"pool": pool.name, "guid": guid},
+    )
+
+
+def CacheNotOnline(pool: Pool, cache: Vdev) -> Refused:
+    """What is out of service already was taken out by somebody else, who also puts it back; and a cache that is broken
+    serves nothing that could be compared with its absence.
+    """
+    return Refused(
+        "cache-not-online",
+        _(
+            "The cache {path} of pool {pool} is {state}, not ONLINE, so it is not taken out of service. Nothing was changed."
+        ),
+        {"pool": pool.name, "path": cache.path or cache.name, "state": cache.state},
+    )
+
+
+def CacheStaysOut(pool_name: str) -> Refused:
+    """`zpool online` takes a pool with autoexpand=on as a wish to let the device grow, which a cache cannot, and fails
+    for that alone (zpool_vdev_online() in lib/libzfs/libzfs_pool.c; OpenZFS issue 2677). A cache that was offline would
+    have to be removed and added again, empty.
+    """
+    return Refused(
+        "cache-stays-out",
+        _(
+            'Pool {pool} has autoexpand=on, and with that OpenZFS does not put a cache back into service ("cannot expand cache devices"). Nothing was changed. Run `zpool set autoexpand=off {pool}` and try again; it can be set on again once the cache is back.'
+        ),
+        {"pool": pool_name},
+    )
+
+
 def VdevGone(guid: str, pool_name: str, role: Role) -> Refused:
     """A device is removed by its guid only, and only while it is a log or a cache, so that nothing else of a pool
     is ever taken out. None fits that now; somebody may have taken it out already.

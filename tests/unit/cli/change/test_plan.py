@@ -13,7 +13,17 @@ from nasadvisor.domain.units import GIB
 from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.stored.documents import from_document
 from tests.unit.cli.conftest import Shell
-from tests.unit.machines import NVME1, NVME2, TANK, home_server, with_broken_log, with_disk, with_single_log
+from tests.unit.machines import (
+    CACHE_GUID,
+    NVME1,
+    NVME2,
+    TANK,
+    home_server,
+    with_broken_log,
+    with_cache,
+    with_disk,
+    with_single_log,
+)
 
 MIRROR = ("--pool", "tank", "--log", "N1", "N2", "--log-size", "4G")
 CACHES = ("--cache", "N1", "N2", "--cache-size", "100G")
@@ -230,3 +240,31 @@ def test_what_a_platform_forbids_is_refused_before_it_is_planned(shell: Shell) -
     assert (result.exit_code, result.stderr) == (3, "Nobody has tried this version.\n")
     shell.platforms = PlatformReport("nas", "", vetoes=(Veto(reason, "another disk"),))
     assert shell.run("plan", *MIRROR).exit_code == 0
+
+
+def test_a_cache_is_taken_out_of_service_by_its_guid_or_as_the_only_one(shell: Shell) -> None:
+    shell.executor = SimulatedExecutor(with_cache())
+    for text in ("auto", CACHE_GUID):
+        plan = planned(shell, "--pool", "tank", "--offline-cache", text)
+        assert plan.request.offline_cache == CACHE_GUID
+        assert [action.action for action in plan.actions] == ["offline-cache"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--offline-cache", "7"), "Say which cache of pool tank. It has: 41"),
+        (("--offline-cache", "auto", "--cache", "N2"), "goes with no other SSD"),
+    ],
+)
+def test_which_cache_is_taken_out_of_service_must_be_clear(shell: Shell, options: tuple[str, ...], said: str) -> None:
+    shell.executor = SimulatedExecutor(with_cache())
+    result = shell.run("plan", "--pool", "tank", *options)
+    assert result.exit_code == 2
+    assert said in result.output
+
+
+def test_a_pool_without_a_cache_has_none_to_take_out_of_service(shell: Shell) -> None:
+    result = shell.run("plan", "--pool", "tank", "--offline-cache", "auto")
+    assert result.exit_code == 2
+    assert "Pool tank has no cache." in result.output

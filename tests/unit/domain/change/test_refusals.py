@@ -14,6 +14,7 @@ from nasadvisor.domain.change.actions import (
     CreateTable,
     DeleteSlice,
     DetachLog,
+    OfflineCache,
     RemoveVdev,
     RestoreTable,
     Role,
@@ -41,6 +42,7 @@ from tests.unit.domain.builders import (
 )
 from tests.unit.machines import (
     ARCHIVE,
+    CACHE_GUID,
     MIRROR_AND_CACHES,
     NVME1,
     NVME2,
@@ -50,6 +52,7 @@ from tests.unit.machines import (
     partition,
     plan_ids,
     with_broken_log,
+    with_cache,
     with_disk,
     with_partitions,
     with_pool,
@@ -419,6 +422,26 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
         lambda: [refusals.PoolAway("tank", "99")],
         "pool-away",
         ("zpool import tank", "Nothing was changed"),
+    ),
+    (
+        lambda: rule(can(OfflineCache("tank", TANK, "7", "x"), with_cache())),
+        "cache-gone",
+        ("no cache", "guid 7", "Nothing was changed"),
+    ),
+    (
+        lambda: rule(can(OfflineCache("tank", TANK, CACHE_GUID, "x"), with_cache("OFFLINE"))),
+        "cache-not-online",
+        ("is OFFLINE", "Nothing was changed"),
+    ),
+    (
+        lambda: [refusals.CacheStaysOut("tank")],
+        "cache-stays-out",
+        ("autoexpand=on", "Nothing was changed", "zpool set autoexpand=off tank"),
+    ),
+    (
+        lambda: wish(PlanRequest(TANK, cache_disks=(NVME2,), offline_cache=CACHE_GUID), with_cache()),
+        "offline-alone",
+        ("by itself", "separately"),
     ),
     (
         lambda: [refusals.PlatformBroken("nasadvisor_dummy", "no PLATFORM")],

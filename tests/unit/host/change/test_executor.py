@@ -22,6 +22,8 @@ from nasadvisor.domain.change.actions import (
     DetachLog,
     DropLogLeg,
     Naming,
+    OfflineCache,
+    OnlineCache,
     RemoveVdev,
     RewindTable,
     Role,
@@ -41,7 +43,17 @@ from nasadvisor.host.change.executor import MachineExecutor
 from nasadvisor.host.change.gate import Permit
 from nasadvisor.host.storage.machine import Machine, Roots
 from tests.unit.domain.builders import MIRROR_GUID, attach_to_log, log_on, mirrored_log
-from tests.unit.machines import NVME1, NVME2, SHARED_SSD, TANK, home_server, plan_for, with_broken_log
+from tests.unit.machines import (
+    CACHE_GUID,
+    NVME1,
+    NVME2,
+    SHARED_SSD,
+    TANK,
+    home_server,
+    plan_for,
+    with_broken_log,
+    with_cache,
+)
 from tests.unit.permits import OWN, permit_for
 
 PLAN = plan_for(PlanRequest(TANK, (NVME1, NVME2), GIB, (NVME1, NVME2), GIB), home_server())
@@ -361,6 +373,8 @@ def test_vdevs_are_taken_out_by_the_commands_that_are_shown(stage: Stage) -> Non
         (RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, legs), inventory),
         (DetachLog("tank", TANK, "32", legs[1]), inventory),
         (DropLogLeg("tank", TANK, "32", "x"), with_broken_log()),
+        (OfflineCache("tank", TANK, CACHE_GUID, "x"), with_cache()),
+        (OnlineCache("tank", TANK, CACHE_GUID, "x"), with_cache("OFFLINE")),
     ]
     for step, now in steps:
         stage.events.clear()

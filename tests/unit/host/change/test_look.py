@@ -20,6 +20,8 @@ from nasadvisor.domain.change.actions import (
     DeleteSlice,
     DetachLog,
     DropLogLeg,
+    OfflineCache,
+    OnlineCache,
     RemoveVdev,
     RestoreTable,
     RewindTable,
@@ -39,7 +41,7 @@ from nasadvisor.host.change.look import look_at
 from nasadvisor.host.storage.machine import Machine, Roots
 from tests.unit.domain.builders import disk_of, made, mirrored_log, slice_on
 from tests.unit.fakes import FakeRunner
-from tests.unit.machines import NVME1, NVME2, TANK, home_server, with_disk, with_pool
+from tests.unit.machines import CACHE_GUID, NVME1, NVME2, TANK, home_server, with_cache, with_disk, with_pool
 
 SIZE = 64 * MIB
 HEAD, TAIL = 17 * KIB, 33 * 512
@@ -359,6 +361,17 @@ def test_an_empty_log_and_a_pool_without_locked_datasets_keep_nobody_waiting(sta
     assert stage.look(removal(), with_keys(mirrored_log()[0])) == Look()
     assert stage.look(removal(Role.CACHE), with_keys(mirrored_log()[0], "tank/a")) == Look()
     assert stage.runner.ran == []
+
+
+@pytest.mark.parametrize("kind", [OfflineCache, OnlineCache])
+@pytest.mark.parametrize(("answer", "expected"), [("on\n", True), ("off\n", False), ("", True)])
+def test_of_the_pool_of_a_cache_is_asked_whether_it_expands(
+    stage: Stage, kind: type[OfflineCache | OnlineCache], answer: str, expected: bool
+) -> None:
+    """What is not said counts as on, for then nothing is done."""
+    stage.runner = FakeRunner({"zpool get -H -o value autoexpand tank": answer})
+    assert stage.look(kind("tank", TANK, CACHE_GUID, "x"), with_cache()) == Look(autoexpand=expected)
+    assert stage.opened == []
 
 
 def test_nothing_is_looked_at_for_steps_that_change_a_pool_alone(stage: Stage) -> None:

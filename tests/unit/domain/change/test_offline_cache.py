@@ -1,0 +1,127 @@
+"""Taking a cache out of service and putting it back."""
+
+from dataclasses import replace
+
+import pytest
+
+from nasadvisor.domain.change.actions import OfflineCache, OnlineCache, Outcome
+from nasadvisor.domain.change.checks import can
+from nasadvisor.domain.change.looks import Look, against_look
+from nasadvisor.domain.change.plan import PlanRefused, PlanRequest, make_plan
+from nasadvisor.domain.change.undo import cannot_be_undone, stays_after_undo, undo_preview
+from nasadvisor.domain.change.undo_checks import can_undo
+from nasadvisor.domain.change.warnings import warnings_for
+from nasadvisor.domain.statements import Allowed, Refused
+from nasadvisor.domain.storage.inventory import Inventory
+from tests.unit.domain.builders import tank_of
+from tests.unit.machines import CACHE_GUID, NVME2, TANK, home_server, plan_for, plan_ids, with_cache, with_pool
+
+OUT = OfflineCache("tank", TANK, CACHE_GUID, "/dev/disk/by-id/x-part1")
+BACK = OnlineCache("tank", TANK, CACHE_GUID, "/dev/disk/by-id/x-part1")
+WISH = PlanRequest(TANK, offline_cache=CACHE_GUID)
+
+
+def why_not(answer: object) -> str:
+    return answer.code if isinstance(answer, Refused) else ""
+
+
+def test_it_goes_by_the_guid_and_stays_out_over_an_import() -> None:
+    assert OUT.commands() == (("zpool", "offline", "tank", CACHE_GUID),)
+    assert BACK.commands() == (("zpool", "online", "tank", CACHE_GUID),)
+
+
+def test_a_plan_takes_out_that_cache_and_nothing_else() -> None:
+    plan = plan_for(WISH, with_cache())
+    (action,) = plan.actions
+    assert isinstance(action, OfflineCache)
+    assert (action.vdev_guid, action.pool_guid) == (CACHE_GUID, TANK)
+    (cache,) = tank_of(plan.after(with_cache())).caches
+    assert cache == replace(tank_of(with_cache()).caches[0], state="OFFLINE")
+    assert undo_preview(plan) == BACK.commands()
+    assert warnings_for(plan, with_cache()) == ()
+
+
+def test_each_is_the_inverse_of_the_other() -> None:
+    assert OUT.undo(Outcome()) == (BACK,)
+    assert OUT.landed(OUT.forwards(with_cache())) == Outcome()
+    assert not BACK.gone(OUT.forwards(with_cache()))
+    assert BACK.gone(with_cache())
+
+
+@pytest.mark.parametrize("state", ["ONLINE", "UNAVAIL", "REMOVED"])
+def test_only_a_cache_that_is_offline_is_out_of_service(state: str) -> None:
+    assert OUT.landed(with_cache(state)) is None
+    assert BACK.gone(with_cache(state))
+
+
+def test_a_cache_that_was_removed_need_not_be_put_back_but_that_of_a_pool_that_is_away_must() -> None:
+    assert BACK.gone(home_server())
+    assert not BACK.gone(replace(home_server(), pools=()))
+
+
+@pytest.mark.parametrize(
+    ("inventory", "code"),
+    [
+        (with_cache("OFFLINE"), "cache-not-online"),
+        (with_cache("UNAVAIL"), "cache-not-online"),
+        (home_server(), "cache-gone"),
+        (with_pool(with_cache(), suspended=True), "pool-suspended"),
+        (with_pool(with_cache(), read_only=True), "pool-read-only"),
+        (with_pool(with_cache(), state="DEGRADED"), "pool-not-online"),
+        (with_pool(with_cache(), name="other"), "pool-renamed"),
+        (replace(with_cache(), pools=()), "pool-gone"),
+        (with_cache(), ""),
+    ],
+)
+def test_only_a_cache_that_works_in_a_pool_that_works_is_taken_out(inventory: Inventory, code: str) -> None:
+    assert why_not(can(OUT, inventory)) == code
+
+
+@pytest.mark.parametrize("guid", ["1", "31", TANK])
+def test_nothing_but_a_cache_is_taken_out(guid: str) -> None:
+    (leaf, *_others) = tank_of(with_cache()).data[0].leaves()
+    for each in (guid, leaf.guid):
+        assert why_not(can(replace(OUT, vdev_guid=each), with_cache())) == "cache-gone"
+        made = make_plan(replace(WISH, offline_cache=each), with_cache(), plan_ids(WISH))
+        assert isinstance(made, PlanRefused)
+        assert "cache-gone" in {refusal.code for refusal in made.refusals}
+
+
+@pytest.mark.parametrize(
+    ("inventory", "code"),
+    [
+        (replace(with_cache("OFFLINE"), pools=()), "pool-away"),
+        (with_pool(with_cache("OFFLINE"), suspended=True), "pool-suspended"),
+        (with_pool(with_cache("OFFLINE"), read_only=True), "pool-read-only"),
+        (with_pool(with_cache("OFFLINE"), name="other"), "pool-renamed"),
+        (home_server(), "cache-gone"),
+        (with_cache("OFFLINE"), ""),
+    ],
+)
+def test_it_is_put_back_only_into_its_pool(inventory: Inventory, code: str) -> None:
+    assert why_not(can_undo(BACK, inventory)) == code
+
+
+@pytest.mark.parametrize("step", [OUT, BACK])
+def test_where_openzfs_would_not_put_it_back_it_is_not_taken_out(step: OfflineCache | OnlineCache) -> None:
+    assert why_not(against_look(step, Look(autoexpand=True), None, with_cache())) == "cache-stays-out"
+    assert against_look(step, Look(), None, with_cache()) is None
+
+
+def test_it_goes_with_no_other_change() -> None:
+    wish = replace(WISH, cache_disks=(NVME2,))
+    made = make_plan(wish, with_cache(), plan_ids(wish))
+    assert isinstance(made, PlanRefused)
+    assert "offline-alone" in {refusal.code for refusal in made.refusals}
+
+
+def test_what_is_said_of_its_undo_speaks_of_no_ssd_that_was_not_touched() -> None:
+    plan = plan_for(WISH, with_cache())
+    assert [finding.code for finding in cannot_be_undone(plan)] == ["cache-comes-back-colder", "history-stays"]
+    assert stays_after_undo(plan, (BACK,)) == ()
+
+
+def test_it_follows_its_pool_to_another_name() -> None:
+    renamed = replace(tank_of(with_cache()), name="renamed")
+    assert OUT.at_pool(renamed) == replace(OUT, pool_name="renamed")
+    assert can(OUT, with_cache()) == Allowed()
