@@ -190,7 +190,11 @@ def against_content(piece: Slice, pool_guid: str, look: Look, inventory: Invento
             yield no.SliceHeld(piece, Hold(HoldKind.SIGNATURE, found.kind))
     label = look.label_of(piece)
     if label and label.may_be_needed and not _is_left_behind(label, pool_guid, inventory):
-        yield no.SliceNeeded(piece, label.pool_name or label.pool_guid)
+        pool = inventory.pool(label.pool_guid)
+        if pool:
+            yield no.SliceOfImportedPool(piece, pool.name)
+        else:
+            yield no.SliceNeeded(piece, label.pool_name or NAMELESS_POOL, label.pool_guid)
 
 
 def _against_rewriting(piece: Slice, look: Look, own: OwnTable | None, inventory: Inventory) -> Iterator[Refused]:

@@ -38,6 +38,9 @@ class Foreigner:
     claims: list[Claim] = field(default_factory=list)
     did: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self._names = random.Random(self.plan.id)
+
     def act(self) -> None:
         """One thing that can be done now, by chance."""
         ssds = (self.make_filesystem, self.reuse_raw, self.repartition, self.add_partition, self.change_disk_uuid)
@@ -56,12 +59,22 @@ class Foreigner:
         self.bring_back()
         self.world.pools = [replace(pool, checkpoint="") for pool in self.world.pools]
 
+    def clear_labels(self, commands: str) -> None:
+        """Do as a refusal says with each label of a pool that is nowhere any more; not where it does not say so.
+
+        Such a label stays on an SSD that was out when its pool was destroyed or got another guid.
+        """
+        anywhere = {OTHER_POOL, *(pool.guid for pool in (*self.world.pools, *self.world.away))}
+        for each in self.world.ssds:
+            for part in each.parts() if each.present else ():
+                label = each.labels.get(part.start_bytes // MIB)
+                is_stale = label and label.may_be_needed and label.pool_guid not in anywhere
+                if is_stale and f"`zpool labelclear -f {part.path}`" in commands:
+                    del each.labels[part.start_bytes // MIB]
+                    self.did.append("labelclear")
+
     def sits_on(self, partuuids: set[str]) -> bool:
         """Whether something of theirs lies in one of these slices, or took its place."""
-        if "reguid" in self.did and any(
-            label.may_be_needed for each in self.world.ssds for label in each.labels.values()
-        ):
-            return True  # a label that its pool could not rewrite names a pool that nobody knows; only people can tell
         for each in self.world.ssds:
             theirs = [claim for claim in self.claims if claim.ssd == each.name]
             places = {part.start_bytes // MIB for part in each.parts() if part.partuuid in partuuids}
@@ -107,7 +120,7 @@ class Foreigner:
         self._forget(each)
         each.content.clear()
         each.labels.clear()
-        _new_table(each)
+        _new_table(each, self._uuid())
         self._add_to(each, 1, self.chance.randrange(1, 400))
 
     def add_partition(self) -> None:
@@ -118,7 +131,7 @@ class Foreigner:
     def change_disk_uuid(self) -> None:
         each = self._some()
         if each and each.parts() and each.is_whole():
-            new = uuid.uuid4()
+            new = self._uuid()
             _edit_headers(each, lambda header: header[:56] + new.bytes_le + header[72:])
             self._claim(each, "disk uuid", lambda now: now.table()[1] == str(new))
 
@@ -223,6 +236,10 @@ class Foreigner:
 
     # Parts of these
 
+    def _uuid(self) -> uuid.UUID:
+        """A new one, the same each time a history is repeated."""
+        return uuid.UUID(int=self._names.getrandbits(128), version=4)
+
     def _some(self) -> Ssd | None:
         there = [each for each in self.world.ssds if each.present]
         return self.chance.choice(there) if there else None
@@ -259,7 +276,7 @@ class Foreigner:
         if any(part.number == number for part in each.parts()):
             return
         first, last = start_mib * MIB // SECTOR, (start_mib + 100) * MIB // SECTOR - 1
-        unique = uuid.uuid4()
+        unique = self._uuid()
         name = "theirs".encode("utf-16-le").ljust(72, b"\0")
         _edit_entries(each, number, ENTRY.pack(LINUX.bytes_le, unique.bytes_le, first, last, 4, name))
         each.content[start_mib] = "ext4"
@@ -290,9 +307,9 @@ class Foreigner:
         each.blind = False
 
 
-def _new_table(each: Ssd) -> None:
+def _new_table(each: Ssd, guid: uuid.UUID) -> None:
     """An empty GPT with a UUID of its own, as any tool makes it."""
-    total, guid, entries = SIZE // SECTOR, uuid.uuid4(), bytes(128 * ENTRY.size)
+    total, entries = SIZE // SECTOR, bytes(128 * ENTRY.size)
 
     def header(this: int, other: int, at: int) -> bytes:
         crc = zlib.crc32(entries)

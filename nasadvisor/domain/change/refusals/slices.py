@@ -193,14 +193,36 @@ def HiddenContent(disk: Disk, piece: Slice, what: str, offset_bytes: int) -> Ref
     )
 
 
-def SliceNeeded(piece: Slice, pool_name: str) -> Refused:
+def SliceNeeded(piece: Slice, pool_name: str, pool_guid: str) -> Refused:
     """A pool that is exported or was not imported since the boot still counts on its devices. Without its log it
     could be imported with `zpool import -m` only, and the writes in the log would be lost.
+
+    A pool that is destroyed, or gets another guid by `zpool reguid`, writes that on the devices it has. An SSD that
+    was out at that time names a pool for ever that is nowhere; only people can tell it from one that is elsewhere.
     """
     return Refused(
         "slice-needed",
         _(
-            "The slice {partuuid} on {path} carries the label of pool {pool}, which is not imported and may need it: a log can hold writes that are nowhere else. It was left alone. Import {pool} and try again; if that pool is gone for good, `zpool labelclear -f {slice}` says so to everybody, and to this product."
+            "The slice {partuuid} on {path} carries the label of pool {pool} (guid {guid}), which is not imported here and may need it: a log can hold writes that are nowhere else. It was left alone. If `zpool import` shows that pool with the disks of its data, it is exported: import it with `zpool import {guid}` and try again. If it does not, and the pool is neither on another machine nor on disks that were taken out, it was destroyed or got another guid while this SSD was out. Then, and only then, take the label off with `zpool labelclear -f {slice}` and try again. Never do that as long as the pool is anywhere: the last writes in its log would be lost."
+        ),
+        {
+            "partuuid": piece.partuuid,
+            "path": piece.disk_path,
+            "slice": piece.partuuid_path,
+            "pool": pool_name,
+            "guid": pool_guid,
+        },
+    )
+
+
+def SliceOfImportedPool(piece: Slice, pool_name: str) -> Refused:
+    """The pool that the label in the slice names is imported, and either counts the slice among its devices or is not
+    the pool of this run. OpenZFS takes a label off without `-f` only where no pool uses the device.
+    """
+    return Refused(
+        "slice-needed",
+        _(
+            "The slice {partuuid} on {path} carries the label of pool {pool}, which is imported and may need it. It was left alone. If it is not needed there, `zpool labelclear {slice}` takes the label off; OpenZFS refuses that as long as the pool uses the slice. Then try again."
         ),
         {"partuuid": piece.partuuid, "path": piece.disk_path, "slice": piece.partuuid_path, "pool": pool_name},
     )

@@ -240,23 +240,35 @@ def test_only_what_a_pool_left_behind_is_wiped(step: Step) -> None:
 
 @pytest.mark.parametrize("step", [CLEAR, DELETE])
 def test_a_slice_that_a_pool_may_need_is_left_and_the_pool_is_named(step: Step) -> None:
-    assert asked(step, content(ZFS, label=NEEDED), WITH_SLICE, READY) == no.SliceNeeded(PIECE, "backup")
+    assert asked(step, content(ZFS, label=NEEDED), WITH_SLICE, READY) == no.SliceNeeded(PIECE, "backup", "99")
     nameless = replace(NEEDED, pool_name="")
-    assert asked(step, content(ZFS, label=nameless), WITH_SLICE, READY) == no.SliceNeeded(PIECE, "99")
+    assert asked(step, content(ZFS, label=nameless), WITH_SLICE, READY) == no.SliceNeeded(PIECE, NAMELESS_POOL, "99")
     assert asked(step, content(ZFS, label=replace(NEEDED, txg=0)), WITH_SLICE, READY) is None
 
 
 @pytest.mark.parametrize("step", [CLEAR, DELETE])
 def test_a_slice_that_its_own_imported_pool_does_without_was_left_behind(step: Step) -> None:
     label = replace(NEEDED, pool_name="tank", pool_guid=TANK)
-    needed = no.SliceNeeded(PIECE, "tank")
+    used = no.SliceOfImportedPool(PIECE, "tank")
     assert asked(step, content(label=label), WITH_SLICE, READY) is None
     leaf = next(tank_of(READY).data[0].leaves())
-    assert asked(step, content(label=replace(label, vdev_guid=leaf.guid)), WITH_SLICE, READY) == needed
-    assert asked(step, content(label=label), WITH_SLICE, replace(READY, pools=())) == needed
+    assert asked(step, content(label=replace(label, vdev_guid=leaf.guid)), WITH_SLICE, READY) == used
+    away = replace(READY, pools=())
+    assert asked(step, content(label=label), WITH_SLICE, away) == no.SliceNeeded(PIECE, "tank", TANK)
     archive = READY.pools[1]
     other = replace(label, pool_guid=archive.guid)
-    assert asked(step, content(label=other), WITH_SLICE, READY) == needed
+    assert asked(step, content(label=other), WITH_SLICE, READY) == no.SliceOfImportedPool(PIECE, archive.name)
+
+
+def test_who_takes_off_a_label_by_hand_is_told_how_and_when_it_is_right() -> None:
+    """A pool that is imported under this guid is protected by OpenZFS itself; one that is not, by nothing."""
+    unknown = str(asked(DELETE, content(label=NEEDED), WITH_SLICE, READY))
+    assert f"`zpool labelclear -f {PIECE.partuuid_path}`" in unknown
+    assert "`zpool import 99`" in unknown
+    assert "Never do that as long as the pool is anywhere" in unknown
+    imported = str(asked(DELETE, content(label=replace(NEEDED, pool_guid=READY.pools[1].guid)), WITH_SLICE, READY))
+    assert f"`zpool labelclear {PIECE.partuuid_path}`" in imported
+    assert " -f " not in imported
 
 
 def test_a_slice_is_deleted_off_a_disk_that_is_there() -> None:

@@ -399,9 +399,14 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
         ("it is not base64", "not written back", "stays as it is"),
     ),
     (
-        lambda: [refusals.SliceNeeded(slice_on(disk_of(home_server(), NVME1)), "tank")],
+        lambda: [refusals.SliceNeeded(slice_on(disk_of(home_server(), NVME1)), "tank", "99")],
         "slice-needed",
-        ("label of pool tank", "left alone", "Import tank"),
+        ("label of pool tank", "left alone", "`zpool import 99`", "and only then", "zpool labelclear -f /dev/disk/by-"),
+    ),
+    (
+        lambda: [refusals.SliceOfImportedPool(slice_on(disk_of(home_server(), NVME1)), "tank")],
+        "slice-needed",
+        ("label of pool tank", "is imported", "left alone", "zpool labelclear /dev/disk/by-partuuid/"),
     ),
     (
         lambda: [refusals.SliceTwice(slice_on(disk_of(home_server(), NVME1)), "A and B")],
