@@ -141,11 +141,13 @@ STORAGES = {
 # Pages name every file with its hash, so nobody asks for it without.
 WHITENOISE_KEEP_ONLY_HASHED_FILES = not DEBUG
 
-AUTHENTICATION_BACKENDS = [
-    "axes.backends.AxesStandaloneBackend",
+PASSWORD_BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",
     "nasadvisor.console.fleet.single_sign_on.PlatformBackend",
 ]
+"""Who knows passwords."""
+
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", *PASSWORD_BACKENDS]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
@@ -157,9 +159,11 @@ LOGOUT_REDIRECT_URL = "login"
 
 MESSAGE_TAGS = {message_levels.ERROR: "danger", message_levels.DEBUG: "secondary"}
 
-AXES_FAILURE_LIMIT = 8
-AXES_COOLOFF_TIME = timedelta(minutes=15)
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_HANDLER = "nasadvisor.console.fleet.lock_out.LockOut"
+AXES_CLIENT_IP_CALLABLE = "nasadvisor.console.fleet.lock_out.network_of"
+AXES_FAILURE_LIMIT = 1  # of the limits in that handler
+AXES_COOLOFF_TIME = timedelta(days=1)  # when a wrong password is forgotten; the handler says how long one must wait
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_TEMPLATE = "registration/locked_out.html"
 AXES_DISABLE_ACCESS_LOG = True

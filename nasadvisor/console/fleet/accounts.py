@@ -10,9 +10,10 @@ from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.forms import BaseUserCreationForm
+from django.contrib.auth.forms import BaseUserCreationForm, PasswordChangeForm
 from django.contrib.auth.models import User
 from django.contrib.messages.views import SuccessMessageMixin
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -22,6 +23,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from nasadvisor.console.fleet.models import SetupToken
+from nasadvisor.console.fleet.passwords import TooManyWrong, check_own_password
 from nasadvisor.console.fleet.roles import UserRole, set_role
 from nasadvisor.console.fleet.single_sign_on import offer
 
@@ -39,12 +41,35 @@ class SignIn(auth.LoginView):
         )
 
 
+class OwnPasswordForm(PasswordChangeForm):
+    """A new password for oneself. Guesses at the old one are counted as where it is asked for before a change."""
+
+    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.request = request
+
+    def clean_old_password(self) -> str:
+        """The old password, if it is that."""
+        old = str(self.cleaned_data["old_password"])
+        try:
+            is_theirs = check_own_password(self.request, old)
+        except TooManyWrong as error:
+            raise ValidationError(str(error)) from error
+        if not is_theirs:
+            raise ValidationError(_("That is not your password. Nothing was changed."))
+        return old
+
+
 class ChangePassword(SuccessMessageMixin, auth.PasswordChangeView):  # type: ignore[type-arg]
     """A new password for oneself."""
 
+    form_class = OwnPasswordForm
     template_name = "registration/password_change.html"
     success_url = reverse_lazy("settings")
     success_message = gettext_lazy("Your password was changed.")
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return {**super().get_form_kwargs(), "request": self.request}
 
 
 def admin_exists() -> bool:

@@ -108,6 +108,20 @@ class SetupToken(models.Model):
         return now < self.expires_at
 
 
+class ReEntry(models.Model):
+    """How many wrong passwords in a row somebody who is signed in has typed where it is asked for again.
+
+    Apart from what is counted at the login, which strangers can reach.
+    """
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="re_entry")
+    failures = models.PositiveIntegerField(default=0)
+    blocked_until = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.failures}"
+
+
 class PlatformAccount(models.Model):
     """A user whom a platform knows. They have no password here, and the role that the platform gives them."""
 

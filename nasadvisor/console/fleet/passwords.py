@@ -1,18 +1,44 @@
-"""Asking for the password again before something is changed."""
+"""Asking for the password again before something is changed.
+
+What changes a pool, or oneself, asks every time. Other settings of administrators ask once, and then not for a short
+while: a cookie alone, taken from a browser, must not lead to anything.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from functools import wraps
+from typing import Any, Final
 
 from django import forms
-from django.contrib.auth import authenticate
+from django.conf import settings
+from django.contrib.auth import load_backend
+from django.contrib.auth.models import User
 from django.core.exceptions import BadRequest
-from django.http import HttpRequest
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
-from nasadvisor.console.fleet.roles import may_change, user_of
+from nasadvisor.console.fleet.lock_out import wait_after
+from nasadvisor.console.fleet.models import ReEntry
+from nasadvisor.console.fleet.roles import View, admin_required, may_change, user_of
 from nasadvisor.console.fleet.single_sign_on import why_no_password
 from plugins.contract.console import PlatformSilent
 
 POSTED_FIELDS = frozenset({"csrfmiddlewaretoken", "password"})
 """Everything else about what is changed is on the server; who posts more does not use our form."""
+
+CONFIRMED_FOR: Final = timedelta(minutes=10)
+"""How long an administrator is not asked again for settings."""
+
+CONFIRMED_AT: Final = "confirmed_at"
+"""When the password was typed last in this session, in seconds since 1970."""
+
+FREE: Final = 5
+"""So many wrong passwords in a row cost no more than the typing."""
 
 
 class PasswordForm(forms.Form):
@@ -25,11 +51,11 @@ class PasswordForm(forms.Form):
     )
 
 
-def confirm_password(request: HttpRequest, form: forms.Form) -> bool:
+def confirm_password(request: HttpRequest, form: forms.BaseForm) -> bool:
     """Whether the form is valid and its field `password` is the user's; if it is not, the form says so.
 
-    Wrong answers count towards the login's lock-out. The platform that somebody is known to is asked for their password
-    and for what they may do now.
+    Wrong answers make the next one wait, of this user and nobody else. The platform that somebody is known to is asked
+    for their password and for what they may do now.
     """
     if not form.is_valid():
         return False
@@ -38,15 +64,118 @@ def confirm_password(request: HttpRequest, form: forms.Form) -> bool:
         form.add_error("password", without.said(_))
         return False
     try:
-        user = authenticate(request, username=user_of(request).get_username(), password=form.cleaned_data["password"])
+        is_theirs = check_own_password(request, form.cleaned_data["password"])
+    except TooManyWrong as error:
+        form.add_error("password", str(error))
     except PlatformSilent as error:
         form.add_error("password", error.statement.said(_))
-        return False
-    if user is None:
-        form.add_error("password", _("That is not your password. Nothing was changed."))
-    elif not may_change(user_of(request)):
-        form.add_error("password", _("You may look at everything here but change nothing. Ask an operator."))
+    else:
+        if not is_theirs:
+            form.add_error("password", _("That is not your password. Nothing was changed."))
+        elif not may_change(user_of(request)):
+            form.add_error("password", _("You may look at everything here but change nothing. Ask an operator."))
+    if form.is_valid():
+        request.session[CONFIRMED_AT] = timezone.now().timestamp()
     return form.is_valid()
+
+
+class TooManyWrong(Exception):  # noqa: N818 - named for what happened
+    """The password cannot be tried yet; `str(error)` says for how long."""
+
+    def __init__(self, wait: timedelta) -> None:
+        minutes = -(-int(wait.total_seconds()) // 60)
+        super().__init__(
+            ngettext(
+                "Too many wrong passwords were typed here. Nothing was changed. Try again in %(count)d minute.",
+                "Too many wrong passwords were typed here. Nothing was changed. Try again in %(count)d minutes.",
+                minutes,
+            )
+            % {"count": minutes}
+        )
+
+
+def check_own_password(request: HttpRequest, password: str) -> bool:
+    """Whether it is the password of who is signed in.
+
+    Raises:
+        TooManyWrong: it was not looked at.
+        PlatformSilent: the platform that knows it did not answer.
+    """
+    user = user_of(request)
+    with _counted(user) as counter:
+        is_theirs = _is_password_of(user, request, password)
+        if is_theirs:
+            counter.failures, counter.blocked_until = 0, None
+            counter.save()
+    return is_theirs
+
+
+@contextmanager
+def _counted(user: User) -> Iterator[ReEntry]:
+    """Count a try before it is made, so that many at the same time are not more than one after the other."""
+    before = _note_try(user, timezone.now())
+    try:
+        yield ReEntry.objects.get(user=user)
+    except PlatformSilent:
+        ReEntry.objects.filter(user=user).update(failures=before.failures, blocked_until=before.blocked_until)
+        raise
+
+
+@transaction.atomic
+def _note_try(user: User, now: datetime) -> ReEntry:
+    """Note one more wrong password; as it was before."""
+    counter, _created = ReEntry.objects.select_for_update().get_or_create(user=user)
+    if counter.blocked_until and now < counter.blocked_until:
+        raise TooManyWrong(counter.blocked_until - now)
+    failures = counter.failures + 1
+    wait = wait_after(failures, FREE)
+    ReEntry.objects.filter(pk=counter.pk).update(failures=failures, blocked_until=now + wait if wait else None)
+    return counter
+
+
+def _is_password_of(user: User, request: HttpRequest, password: str) -> bool:
+    """Ask who checks passwords at the login, but not those who count there what strangers guess."""
+    for path in settings.PASSWORD_BACKENDS:
+        found = load_backend(path).authenticate(request, username=user.get_username(), password=password)
+        if found is not None:
+            return bool(found.pk == user.pk)
+    return False
+
+
+def is_confirmed(request: HttpRequest) -> bool:
+    """Whether the password was typed in this session within the last minutes."""
+    at = request.session.get(CONFIRMED_AT)
+    return at is not None and timedelta(0) <= timedelta(seconds=timezone.now().timestamp() - at) < CONFIRMED_FOR
+
+
+def ask_again(request: HttpRequest, form: forms.BaseForm) -> forms.BaseForm:
+    """The form, with a field for the password unless that was typed a short while ago."""
+    if not is_confirmed(request):
+        form.fields.update(PasswordForm().fields)
+    return form
+
+
+def is_confirmed_by(request: HttpRequest, form: forms.BaseForm) -> bool:
+    """Whether a form from `ask_again` is valid, and the password in it, if there is one, the user's."""
+    return confirm_password(request, form) if "password" in form.fields else form.is_valid()
+
+
+def confirmed_admin_required(view: View) -> View:
+    """For buttons: only administrators get there, and only with their password.
+
+    Who is asked for it gets a page that sends the same again.
+    """
+
+    @admin_required
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        form = ask_again(request, forms.Form(request.POST if "password" in request.POST else None))
+        if request.method != "POST" or is_confirmed(request) or confirm_password(request, form):
+            return view(request, *args, **kwargs)
+        sent = [(name, value) for name, value in request.POST.items() if name not in POSTED_FIELDS]
+        return render(request, "fleet/confirm.html", {"form": form, "sent": sent, "section": "settings"})
+
+    return guarded
 
 
 def require_only(request: HttpRequest, fields: frozenset[str]) -> None:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
+from nasadvisor.console.fleet.passwords import ask_again, confirmed_admin_required, is_confirmed_by
 from nasadvisor.console.fleet.roles import UserRole, admin_required, role_of, set_role, user_of
 
 
@@ -36,7 +37,7 @@ class RoleForm(forms.Form):
 def users(request: HttpRequest) -> HttpResponse:
     """Everybody, and the form for one more."""
     form = AddUserForm(request.POST if request.method == "POST" else None)
-    if form.is_valid():
+    if is_confirmed_by(request, ask_again(request, form)):
         user: User = form.save()
         set_role(user, UserRole(form.cleaned_data["role"]))
         messages.success(request, _("%(user)s was added.") % {"user": user.get_username()})
@@ -47,8 +48,8 @@ def users(request: HttpRequest) -> HttpResponse:
     return render(request, "fleet/users.html", context)
 
 
-@admin_required
 @require_POST
+@confirmed_admin_required
 def change_role(request: HttpRequest, user_id: int) -> HttpResponse:
     """Give somebody else another role."""
     user, form = _somebody_else(request, user_id), RoleForm(request.POST)
@@ -58,8 +59,8 @@ def change_role(request: HttpRequest, user_id: int) -> HttpResponse:
     return redirect("users")
 
 
-@admin_required
 @require_POST
+@confirmed_admin_required
 def toggle_active(request: HttpRequest, user_id: int) -> HttpResponse:
     """Lock somebody else out, or let them in again; a user is never deleted, since the history names them."""
     user = _somebody_else(request, user_id)
@@ -73,10 +74,12 @@ def toggle_active(request: HttpRequest, user_id: int) -> HttpResponse:
 
 @admin_required
 def reset_password(request: HttpRequest, user_id: int) -> HttpResponse:
-    """A new password for somebody who forgot theirs."""
+    """A new password for somebody else who forgot theirs; for one's own the old one is asked for."""
     user = get_object_or_404(User, pk=user_id, platform_account=None)
+    if user == user_of(request):
+        return redirect("password_change")
     form = SetPasswordForm(user, request.POST if request.method == "POST" else None)
-    if form.is_valid():
+    if is_confirmed_by(request, ask_again(request, form)):
         form.save()
         messages.success(request, _("%(user)s has a new password.") % {"user": user.get_username()})
         return redirect("users")

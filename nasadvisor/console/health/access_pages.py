@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 from kombu.exceptions import OperationalError
 
 from nasadvisor.console.celery_app import QUEUE, app
+from nasadvisor.console.fleet.passwords import ask_again, confirmed_admin_required, is_confirmed_by
 from nasadvisor.console.fleet.roles import admin_required, user_of
 from nasadvisor.console.health.access_models import ApiToken, ReportState, StoredReport, new_token
 
@@ -31,7 +32,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
     """All tokens, and the form for one more; a new one is shown this once."""
     form = TokenForm(request.POST if request.method == "POST" else None)
     shown = ""
-    if form.is_valid():
+    if is_confirmed_by(request, ask_again(request, form)):
         shown = new_token()
         form.instance.digest = ApiToken.digest_of(shown)
         form.instance.created_by = user_of(request)
@@ -41,8 +42,8 @@ def tokens(request: HttpRequest) -> HttpResponse:
     return render(request, "health/tokens.html", {**context, "section": "settings"})
 
 
-@admin_required
 @require_POST
+@confirmed_admin_required
 def delete_token(request: HttpRequest, pk: int) -> HttpResponse:
     """A token that is good no more."""
     token = get_object_or_404(ApiToken, pk=pk)

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.fleet.passwords import ask_again, confirmed_admin_required, is_confirmed_by
 from nasadvisor.console.fleet.roles import admin_required
 from nasadvisor.console.health.alert_models import Channel, ChannelKind, WatchSettings
 from nasadvisor.console.health.messages import trial_message
@@ -183,8 +184,8 @@ def delivery(request: HttpRequest) -> HttpResponse:
     return _form(request, form, _("How messages are sent"))
 
 
-@admin_required
 @require_POST
+@confirmed_admin_required
 def test(request: HttpRequest, pk: int) -> HttpResponse:
     """Send a test, now and whatever the hour."""
     channel = get_object_or_404(Channel, pk=pk)
@@ -217,8 +218,8 @@ def _said_of_test(channel: Channel) -> str:
     return _("A test was sent by %(name)s.")
 
 
-@admin_required
 @require_POST
+@confirmed_admin_required
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Drop a channel with what it had still to send."""
     channel = get_object_or_404(Channel, pk=pk)
@@ -229,7 +230,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _channel(request: HttpRequest, form: ChannelForm, title: str) -> HttpResponse:
     """Save a channel once a test of it was accepted, or untested where somebody asks for that."""
-    if form.is_valid():
+    if is_confirmed_by(request, ask_again(request, form)):
         try:
             channel = form.proposed()
             if form.leads_elsewhere:
@@ -260,7 +261,7 @@ def _no_mail_server() -> SafeString:
 
 
 def _form(request: HttpRequest, form: DeliveryForm, title: str) -> HttpResponse:
-    if form.is_valid():
+    if is_confirmed_by(request, ask_again(request, form)):
         try:
             form.save()
         except SecretUnreadable as error:

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
+from nasadvisor.console.fleet.passwords import ask_again, is_confirmed_by
 from nasadvisor.console.fleet.roles import admin_required
 
 NAMES: Final[dict[str, str | Promise]] = {
@@ -91,7 +92,7 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
     if task.name not in EDITABLE:
         raise Http404
     form = _form_of(task, request.POST if request.method == "POST" else None)
-    if form.is_valid():
+    if is_confirmed_by(request, ask_again(request, form)):
         _save(task, form.cleaned_data)
         messages.success(request, _("The schedule was changed."))
         return redirect("schedules")

@@ -7,11 +7,12 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client, override_settings
-from django.utils import translation
+from django.utils import timezone, translation
 from kombu import Connection
 from kombu.exceptions import OperationalError
 
 from nasadvisor.console.celery_app import app
+from nasadvisor.console.fleet.passwords import CONFIRMED_AT
 from nasadvisor.console.fleet.roles import UserRole, set_role
 from nasadvisor.console.health.secrets import new_key
 
@@ -103,8 +104,23 @@ def operator(client: Client) -> Client:
     return client
 
 
+def confirm(client: Client) -> None:
+    """Say that this browser's user has just typed their password again."""
+    session = client.session
+    session[CONFIRMED_AT] = timezone.now().timestamp()
+    session.save()
+
+
 @pytest.fixture
 def admin(client: Client) -> Client:
-    """An administrator's browser."""
+    """The browser of an administrator who has just typed their password again."""
+    sign_in(client, UserRole.ADMIN)
+    confirm(client)
+    return client
+
+
+@pytest.fixture
+def cookie(client: Client) -> Client:
+    """Somebody with an administrator's cookie and nothing else."""
     sign_in(client, UserRole.ADMIN)
     return client

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.passwords import PasswordForm, confirm_password
+from nasadvisor.console.fleet.passwords import PasswordForm, confirm_password, confirmed_admin_required
 from nasadvisor.console.fleet.remote.joining import VALID_FOR, drop_token, new_token
 from nasadvisor.console.fleet.remote.listening import Listening, NotListening, listening
 from nasadvisor.console.fleet.remote.models import JoinToken
@@ -68,8 +68,8 @@ def add_host(request: HttpRequest) -> HttpResponse:
     return render(request, "fleet/add_host.html", context)
 
 
-@admin_required
 @require_POST
+@confirmed_admin_required
 def take_back(request: HttpRequest, pk: int) -> HttpResponse:
     """A token that is good no more."""
     token = get_object_or_404(JoinToken, pk=pk)
