@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from nasadvisor.domain.change.actions import OfflineCache
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.storage.inventory import Disk, Inventory, Partition, Pool, Vdev
 
@@ -44,9 +45,11 @@ def traces_of(plan: Plan, inventory: Inventory, guids: Iterable[str] = ()) -> Tr
 
 
 def pool_now(plan: Plan, inventory: Inventory) -> Pool | None:
-    """The pool that a plan changed, whatever it is called now; after `zpool reguid` it is known by the run's slices."""
+    """The pool that a plan changed, whatever it is called now; after `zpool reguid` it is known by the run's slices, or
+    by the cache that the run took out of service: reguid changes the guid of the pool and of no device below it."""
     pool = inventory.pool(plan.request.pool_guid)
     if pool:
         return pool
-    found = {pool.guid: pool for pool, _ in traces_of(plan, inventory).vdevs}
+    taken_out = {action.vdev_guid for action in plan.actions if isinstance(action, OfflineCache)}
+    found = {pool.guid: pool for pool, _ in traces_of(plan, inventory, taken_out).vdevs}
     return next(iter(found.values())) if len(found) == 1 else None

@@ -9,7 +9,17 @@ from nasadvisor.domain.change.traces import Traces, pool_now, traces_of
 from nasadvisor.domain.storage.inventory import Inventory, Vdev
 from nasadvisor.domain.units import GIB
 from tests.unit.domain.builders import disk_of, tank_of
-from tests.unit.machines import NVME1, NVME2, TANK, home_server, plan_for, with_disk, with_pool
+from tests.unit.machines import (
+    CACHE_GUID,
+    NVME1,
+    NVME2,
+    TANK,
+    home_server,
+    plan_for,
+    with_cache,
+    with_disk,
+    with_pool,
+)
 
 PLAN = plan_for(PlanRequest(TANK, (NVME1, NVME2), 4 * GIB), home_server())
 """A mirrored log."""
@@ -109,6 +119,14 @@ def test_a_pool_is_known_by_its_guid_and_then_by_the_slices_of_the_run() -> None
     new_guid = with_pool(with_logs(home_server(), on(FIRST.path)), guid="99")
     assert pool_now(PLAN, new_guid) == new_guid.pool("99")
     assert pool_now(PLAN, with_pool(home_server(), guid="99")) is None
+
+
+def test_a_pool_that_got_another_guid_is_known_by_the_cache_that_the_run_took_out() -> None:
+    plan = plan_for(PlanRequest(TANK, offline_cache=CACHE_GUID), with_cache())
+    new_guid = with_pool(with_cache("OFFLINE"), guid="99")
+    assert pool_now(plan, new_guid) == new_guid.pool("99")
+    assert not shown(plan, new_guid)[1]
+    assert pool_now(plan, with_pool(home_server(), guid="99")) is None
 
 
 def test_a_pool_with_both_sides_of_the_log_is_one_pool() -> None:
