@@ -81,6 +81,13 @@ def _against_remove(action: RemoveVdev, inventory: Inventory) -> Iterator[Refuse
 
 
 def _against_pool(pool: Pool, planned_name: str) -> Iterator[Refused]:
+    """Nothing is taken out of a pool with a checkpoint (spa_vdev_remove() in module/zfs/vdev_removal.c)."""
+    yield from _against_state(pool, planned_name)
+    if pool.checkpoint:
+        yield no.PoolHasCheckpoint(pool)
+
+
+def _against_state(pool: Pool, planned_name: str) -> Iterator[Refused]:
     if pool.name != planned_name:
         yield no.PoolRenamed(pool, planned_name)
     if pool.suspended:
@@ -89,8 +96,6 @@ def _against_pool(pool: Pool, planned_name: str) -> Iterator[Refused]:
         yield no.PoolNotOnline(pool)
     if pool.read_only:
         yield no.PoolReadOnly(pool)
-    if pool.checkpoint:
-        yield no.PoolHasCheckpoint(pool)
 
 
 def _against_foreign_leaf(action: RemoveVdev, pool: Pool, top: Vdev, inventory: Inventory) -> Iterator[Refused]:
@@ -133,11 +138,12 @@ def _against_detach(action: DetachLog, inventory: Inventory) -> Iterator[Refused
 
 
 def _against_online(action: OnlineCache, inventory: Inventory) -> Iterator[Refused]:
+    """A checkpoint is no hindrance: nothing is taken out."""
     pool = inventory.pool(action.pool_guid)
     if pool is None:
         yield no.PoolAway(action.pool_name, action.pool_guid)
         return
-    yield from _against_pool(pool, action.pool_name)
+    yield from _against_state(pool, action.pool_name)
     if cache_of(action.pool_guid, action.vdev_guid, inventory) is None:
         yield no.CacheGone(pool, action.vdev_guid)
 

@@ -96,6 +96,8 @@ def test_nothing_but_a_cache_is_taken_out(guid: str) -> None:
         (with_pool(with_cache("OFFLINE"), name="other"), "pool-renamed"),
         (home_server(), "cache-gone"),
         (with_cache("OFFLINE"), ""),
+        (with_pool(with_cache("OFFLINE"), state="DEGRADED"), ""),
+        (with_pool(with_cache("OFFLINE"), checkpoint="2026-08-25"), ""),
     ],
 )
 def test_it_is_put_back_only_into_its_pool(inventory: Inventory, code: str) -> None:
