@@ -27,6 +27,7 @@ from nasadvisor.domain.change.actions import (
     Slice,
     UndoAction,
 )
+from nasadvisor.domain.change.actions.seen import cache_of
 from nasadvisor.domain.change.table_area import Area, ImageDamaged, check_area, entries_of
 from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.statements import Refused
@@ -126,8 +127,7 @@ def _against(step: Step, look: Look, own: OwnTable | None, inventory: Inventory)
         case RestoreTable() | RewindTable():
             yield from _against_writing(step, look, own, inventory)
         case OfflineCache() | OnlineCache():
-            if look.autoexpand:
-                yield no.CacheStaysOut(step.pool_name)
+            yield from _against_switching(step, look, inventory)
         case _:
             return
 
@@ -174,6 +174,17 @@ def _against_members(step: AddLog | AddCache | AttachLog, look: Look) -> Iterato
         label = look.label_of(piece)
         if label:
             yield no.SliceHeld(piece, Hold(HoldKind.EXPORTED_POOL, label.pool_name or NAMELESS_POOL))
+
+
+def _against_switching(step: OfflineCache | OnlineCache, look: Look, inventory: Inventory) -> Iterator[Refused]:
+    """Of a cache that is out of service nothing holds the device, and OpenZFS takes it back if any of its four labels
+    is still whole (vdev_validate_aux() in module/zfs/vdev.c): what somebody put there would be written over."""
+    if look.autoexpand:
+        yield no.CacheStaysOut(step.pool_name)
+    pool, cache = inventory.pool(step.pool_guid), cache_of(step.pool_guid, step.vdev_guid, inventory)
+    if pool and cache:
+        foreign = (found.kind for found in look.signatures if found.kind != ZFS_MEMBER)
+        yield from (no.CacheOverwritten(pool, cache, kind) for kind in foreign)
 
 
 def _against_locked(step: RemoveVdev, look: Look, inventory: Inventory) -> Iterator[Refused]:

@@ -145,6 +145,18 @@ def open_slice(piece: Slice, sysfs: Path) -> Iterator[int]:
         yield descriptor
 
 
+@contextmanager
+def open_idle(path: str) -> Iterator[int]:
+    """A descriptor to read a device that nothing holds.
+
+    Raises:
+        DeviceChanged, DeviceBusy, DeviceUnusable
+    """
+    with _open_block(path, os.O_RDONLY | os.O_EXCL) as descriptor:
+        forget_buffers(descriptor)
+        yield descriptor
+
+
 def blank_slice(piece: Slice, sysfs: Path) -> None:
     """Write zeros where ZFS labels, the L2ARC header or an old filesystem's superblock could lie in our own slice.
 

@@ -22,12 +22,13 @@ from nasadvisor.domain.change.actions import (
     SaveTable,
     Slice,
 )
+from nasadvisor.domain.change.actions.seen import cache_of
 from nasadvisor.domain.change.looks import Look, Signature, SliceLabel, Step, places_to_look
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.storage.inventory import Disk, Inventory
 from nasadvisor.domain.units import KIB
-from nasadvisor.host.adapters.blockdev import open_disk, open_slice, read_all
+from nasadvisor.host.adapters.blockdev import open_disk, open_idle, open_slice, read_all
 from nasadvisor.host.adapters.libblkid import recognise
 from nasadvisor.host.adapters.zdb import datasets_with_log_chain, read_label
 from nasadvisor.host.adapters.zpool_get import autoexpands
@@ -68,8 +69,10 @@ def look_at(machine: Machine, step: Step, inventory: Inventory, own: OwnTable | 
         case DetachLog(leg=piece):
             away = inventory.pool(step.pool_guid) is None
             return _look_at_slices(machine, (piece,), inventory) if away else Look()
-        case OfflineCache() | OnlineCache():
+        case OfflineCache():
             return Look(autoexpand=autoexpands(machine.runner, step.pool_name))
+        case OnlineCache():
+            return _look_at_cache(machine, step, inventory)
         case _:
             return Look()
 
@@ -133,6 +136,17 @@ def _is_written(descriptor: int, piece: Slice) -> bool:
     tail = piece.size_bytes - 2 * _LABEL_BYTES
     places = ((0, 2 * _LABEL_BYTES), (tail, 2 * _LABEL_BYTES))
     return any(any(read_all(descriptor, size, at, piece.partuuid_path)) for at, size in places)
+
+
+def _look_at_cache(machine: Machine, step: OnlineCache, inventory: Inventory) -> Look:
+    """What stands on a cache that is out of service; nothing of one whose device is not there."""
+    autoexpand = autoexpands(machine.runner, step.pool_name)
+    cache = cache_of(step.pool_guid, step.vdev_guid, inventory)
+    if cache is None or not (inventory.partition_at(cache.path) or inventory.disk_at(cache.path)):
+        return Look(autoexpand=autoexpand)
+    with open_idle(cache.path) as descriptor:
+        found = recognise(descriptor, 0, 0, cache.path)
+    return Look(tuple(Signature(each.kind, 0, each.label) for each in found), autoexpand=autoexpand)
 
 
 def _look_at_vdev(machine: Machine, step: RemoveVdev, inventory: Inventory) -> Look:

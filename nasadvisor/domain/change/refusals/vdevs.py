@@ -79,8 +79,8 @@ def CacheNotOnline(pool: Pool, cache: Vdev) -> Refused:
 
 def CacheStaysOut(pool_name: str) -> Refused:
     """`zpool online` takes a pool with autoexpand=on as a wish to let the device grow, which a cache cannot, and fails
-    for that alone (zpool_vdev_online() in lib/libzfs/libzfs_pool.c; OpenZFS issue 2677). A cache that was offline would
-    have to be removed and added again, empty.
+    for that alone (zpool_vdev_online() in lib/libzfs/libzfs_pool.c; OpenZFS issue 2677). A cache that is offline stays
+    so until autoexpand is off.
     """
     return Refused(
         "cache-stays-out",
@@ -88,6 +88,20 @@ def CacheStaysOut(pool_name: str) -> Refused:
             'Pool {pool} has autoexpand=on, and with that OpenZFS does not put a cache back into service ("cannot expand cache devices"). Nothing was changed. Run `zpool set autoexpand=off {pool}` and try again; it can be set on again once the cache is back.'
         ),
         {"pool": pool_name},
+    )
+
+
+def CacheOverwritten(pool: Pool, cache: Vdev, kind: str) -> Refused:
+    """While a cache is out of service nothing keeps others from its device. OpenZFS takes the device back if one of the
+    four labels on it is whole, and a new filesystem leaves those at the end as they are; the cache would then write
+    over that filesystem.
+    """
+    return Refused(
+        "cache-overwritten",
+        _(
+            "The cache {path} of pool {pool} holds something else by now ({kind}): somebody used it while it was out of service. Put back into service it would write over that. Nothing was changed. If that is needed, let the pool forget the cache with `zpool remove {pool} {guid}`; if not, clear it with `wipefs --all --types {kind} {path}`. Then try again."
+        ),
+        {"pool": pool.name, "path": cache.path or cache.name, "guid": cache.guid, "kind": kind},
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from nasadvisor.domain.change.actions import OfflineCache, OnlineCache, Outcome
 from nasadvisor.domain.change.checks import can
-from nasadvisor.domain.change.looks import Look, against_look
+from nasadvisor.domain.change.looks import Look, Signature, against_look
 from nasadvisor.domain.change.plan import PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.change.undo import cannot_be_undone, stays_after_undo, undo_preview
 from nasadvisor.domain.change.undo_checks import can_undo
@@ -108,6 +108,15 @@ def test_it_is_put_back_only_into_its_pool(inventory: Inventory, code: str) -> N
 def test_where_openzfs_would_not_put_it_back_it_is_not_taken_out(step: OfflineCache | OnlineCache) -> None:
     assert why_not(against_look(step, Look(autoexpand=True), None, with_cache())) == "cache-stays-out"
     assert against_look(step, Look(), None, with_cache()) is None
+
+
+def test_what_somebody_put_on_it_meanwhile_is_not_written_over() -> None:
+    out = with_cache("OFFLINE")
+    look = Look((Signature("zfs_member"), Signature("ext4", label="photos")))
+    refused = against_look(BACK, look, None, out)
+    assert why_not(refused) == "cache-overwritten"
+    assert "ext4" in str(refused)
+    assert against_look(BACK, Look((Signature("zfs_member"),)), None, out) is None
 
 
 def test_it_goes_with_no_other_change() -> None:

@@ -439,6 +439,11 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
         ("is OFFLINE", "Nothing was changed"),
     ),
     (
+        lambda: [refusals.CacheOverwritten(tank_of(with_cache()), tank_of(with_cache()).caches[0], "ext4")],
+        "cache-overwritten",
+        ("(ext4)", "Nothing was changed", "zpool remove tank", "wipefs --all --types ext4 /dev/"),
+    ),
+    (
         lambda: [refusals.CacheStaysOut("tank")],
         "cache-stays-out",
         ("autoexpand=on", "Nothing was changed", "zpool set autoexpand=off tank"),

@@ -26,6 +26,7 @@ from nasadvisor.host.adapters.blockdev import (
     has_partition,
     leads_to,
     open_disk,
+    open_idle,
     open_slice,
     read_all,
     reread_table,
@@ -105,6 +106,13 @@ def test_a_disk_of_which_a_partition_is_in_use_is_opened_without_a_claim(
     free = replace(disk, partitions=(partition(disk, 1, MIB, MIB),))
     with open_disk(disk.path, free, lambda number: disk.identity, os.O_RDWR):
         assert flags[disk.path] == os.O_RDWR | os.O_EXCL | os.O_CLOEXEC
+
+
+def test_what_nothing_holds_is_claimed_while_it_is_read(disk: Disk, flags: dict[str, int], asked: list[int]) -> None:
+    with open_idle(disk.path) as descriptor:
+        assert os.fstat(descriptor).st_size == SIZE
+        assert flags[disk.path] == os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC
+    assert asked == [BLKFLSBUF]
 
 
 def test_a_disk_is_watched_without_a_claim(disk: Disk, flags: dict[str, int], asked: list[int]) -> None:

@@ -39,7 +39,7 @@ from nasadvisor.host.adapters.libblkid import Found
 from nasadvisor.host.change import look as look_module
 from nasadvisor.host.change.look import look_at
 from nasadvisor.host.storage.machine import Machine, Roots
-from tests.unit.domain.builders import disk_of, made, mirrored_log, slice_on
+from tests.unit.domain.builders import disk_of, made, mirrored_log, slice_on, tank_of
 from tests.unit.fakes import FakeRunner
 from tests.unit.machines import CACHE_GUID, NVME1, NVME2, TANK, home_server, with_cache, with_disk, with_pool
 
@@ -114,6 +114,11 @@ class Stage:
         with self._descriptor(piece.partuuid_path, piece.size_bytes) as descriptor:
             yield descriptor
 
+    @contextmanager
+    def open_idle(self, path: str) -> Iterator[int]:
+        with self._descriptor(path, SIZE) as descriptor:
+            yield descriptor
+
     def recognise(self, descriptor: int, offset_bytes: int, size_bytes: int, path: str) -> tuple[Found, ...]:
         assert os.fstat(descriptor).st_size
         self.asked.append((path, offset_bytes, size_bytes))
@@ -132,7 +137,7 @@ class Stage:
 @pytest.fixture
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     stage = Stage(tmp_path)
-    for name in ("open_disk", "open_slice", "recognise", "read_label"):
+    for name in ("open_disk", "open_idle", "open_slice", "recognise", "read_label"):
         monkeypatch.setattr(look_module, name, getattr(stage, name))
     return stage
 
@@ -363,6 +368,9 @@ def test_an_empty_log_and_a_pool_without_locked_datasets_keep_nobody_waiting(sta
     assert stage.runner.ran == []
 
 
+CACHE_PATH = tank_of(with_cache()).caches[0].path
+
+
 @pytest.mark.parametrize("kind", [OfflineCache, OnlineCache])
 @pytest.mark.parametrize(("answer", "expected"), [("on\n", True), ("off\n", False), ("", True)])
 def test_of_the_pool_of_a_cache_is_asked_whether_it_expands(
@@ -371,6 +379,22 @@ def test_of_the_pool_of_a_cache_is_asked_whether_it_expands(
     """What is not said counts as on, for then nothing is done."""
     stage.runner = FakeRunner({"zpool get -H -o value autoexpand tank": answer})
     assert stage.look(kind("tank", TANK, CACHE_GUID, "x"), with_cache()) == Look(autoexpand=expected)
+    assert stage.opened == ([CACHE_PATH] if kind is OnlineCache else [])
+
+
+def test_a_cache_is_looked_at_before_it_is_put_back_for_nothing_held_it_meanwhile(stage: Stage) -> None:
+    stage.runner = FakeRunner({"zpool get -H -o value autoexpand tank": "off\n"})
+    stage.write(CACHE_PATH, 0, b"\1")
+    stage.found = {(CACHE_PATH, 0): (EXT4, ZFS)}
+    look = stage.look(OnlineCache("tank", TANK, CACHE_GUID, "x"), with_cache("OFFLINE"))
+    assert look == Look((Signature("ext4", 0, "photos"), Signature("zfs_member")))
+    assert stage.opened == [CACHE_PATH]
+
+
+@pytest.mark.parametrize("inventory", [home_server(), replace(with_cache("OFFLINE"), disks=())])
+def test_of_a_cache_that_is_not_there_nothing_is_opened(stage: Stage, inventory: Inventory) -> None:
+    stage.runner = FakeRunner({"zpool get -H -o value autoexpand tank": "off\n"})
+    assert stage.look(OnlineCache("tank", TANK, CACHE_GUID, "x"), inventory) == Look()
     assert stage.opened == []
 
 
