@@ -251,7 +251,8 @@ class _Undoing:
         if traces or self.failed:
             return self.book.end(RunState.ATTENTION, self.refusals)
         state = RunState.UNDONE if self.goal is Goal.UNDO else RunState.PUT_BACK
-        return self.book.end(state, findings=stays_after_undo(self.book.run.begun, actions, self.left))
+        told = (finding for action in actions for finding in action.left_with(self.inventory))
+        return self.book.end(state, findings=(*stays_after_undo(self.book.run.begun, actions, self.left), *told))
 
     def _look_at_tables(self, actions: tuple[UndoAction, ...]) -> None:
         """Which tables are not as before the run now that it is said, whatever was written back on the way."""

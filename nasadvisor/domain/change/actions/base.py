@@ -64,6 +64,11 @@ class Backwards(Base):
     def gone(self, inventory: Inventory) -> bool:
         """Whether the host shows that it has nothing left to do."""
 
+    def left_with(self, inventory: Inventory) -> Iterator[Finding]:
+        """What to tell of the host once the undo has succeeded."""
+        del inventory
+        yield from ()
+
     def away_from(self, inventory: Inventory) -> str:
         """The path of the disk that it would write on, if that is not on the host; else ""."""
         del inventory

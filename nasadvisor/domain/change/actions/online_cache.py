@@ -1,11 +1,12 @@
 """A cache of a pool, back in service."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from nasadvisor.domain.change.actions.base import Argv, Backwards, Category
 from nasadvisor.domain.change.actions.seen import OFFLINE, cache_of
-from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
 
@@ -24,7 +25,7 @@ class OnlineCache(Backwards):
 
     def describe(self) -> Statement:
         template = _("Put the cache {path} of pool {pool} back into service")
-        return Statement(self.action, template, {"path": self.vdev_path or self.vdev_guid, "pool": self.pool_name})
+        return Statement(self.action, template, self._values)
 
     def commands(self) -> tuple[Argv, ...]:
         return (("zpool", "online", self.pool_name, self.vdev_guid),)
@@ -33,3 +34,32 @@ class OnlineCache(Backwards):
         """Whether it is in service, or not in the pool any more; one that is broken is not out of service either."""
         cache = cache_of(self.pool_guid, self.vdev_guid, inventory)
         return inventory.pool(self.pool_guid) is not None and (cache is None or cache.state != OFFLINE)
+
+    def left_with(self, inventory: Inventory) -> Iterator[Finding]:
+        cache = cache_of(self.pool_guid, self.vdev_guid, inventory)
+        if cache is None:
+            yield Finding(
+                "cache-not-in-pool",
+                _("The cache {path} is not in pool {pool} any more, so there was nothing to put back into service."),
+                self._values,
+                explanation=_("Somebody has taken it out of the pool since. Nothing but copies was on it."),
+            )
+        elif cache.state != "ONLINE":
+            yield Finding(
+                "cache-back-broken",
+                _(
+                    "The cache {path} of pool {pool} is no longer out of service, but it is {state} and serves "
+                    "nothing. The pool works without it. Look whether its SSD is there, or take the cache out with "
+                    "`zpool remove {pool} {guid}` and add a new one."
+                ),
+                {**self._values, "state": cache.state, "guid": self.vdev_guid},
+                Level.WARNING,
+                explanation=_(
+                    "`zpool online` only ends what `zpool offline` began. A device that went meanwhile, or on which "
+                    "something else was written, does not come back by it."
+                ),
+            )
+
+    @property
+    def _values(self) -> dict[str, str]:
+        return {"path": self.vdev_path or self.vdev_guid, "pool": self.pool_name}

@@ -11,7 +11,7 @@ from nasadvisor.domain.change.plan import PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.change.undo import cannot_be_undone, stays_after_undo, undo_preview
 from nasadvisor.domain.change.undo_checks import can_undo
 from nasadvisor.domain.change.warnings import warnings_for
-from nasadvisor.domain.statements import Allowed, Refused
+from nasadvisor.domain.statements import Allowed, Level, Refused
 from nasadvisor.domain.storage.inventory import Inventory
 from tests.unit.domain.builders import tank_of
 from tests.unit.machines import CACHE_GUID, NVME2, TANK, home_server, plan_for, plan_ids, with_cache, with_pool
@@ -117,6 +117,16 @@ def test_what_somebody_put_on_it_meanwhile_is_not_written_over() -> None:
     assert why_not(refused) == "cache-overwritten"
     assert "ext4" in str(refused)
     assert against_look(BACK, Look((Signature("zfs_member"),)), None, out) is None
+
+
+def told(inventory: Inventory) -> list[tuple[str, Level]]:
+    return [(finding.code, finding.level) for finding in BACK.left_with(inventory)]
+
+
+def test_of_a_cache_that_does_not_work_it_is_not_kept_quiet_when_the_undo_ends() -> None:
+    assert told(with_cache()) == []
+    assert told(with_cache("UNAVAIL")) == [("cache-back-broken", Level.WARNING)]
+    assert told(home_server()) == [("cache-not-in-pool", Level.INFO)]
 
 
 def test_it_goes_with_no_other_change() -> None:
