@@ -1,4 +1,4 @@
-// What every page needs: the theme menu and the copy buttons.
+// What every page needs: the theme menu, the copy buttons, and the focus where a form asks for something.
 "use strict";
 
 function markTheme() {
@@ -39,4 +39,15 @@ document.addEventListener("click", async (event) => {
   }
 });
 
+// Where a form asks for something, the focus is on the first of it, unless one would have to scroll there: what stands
+// above is to be read first.
+function focusOnWhatIsAsked() {
+  const form = document.querySelector("form[data-focus]");
+  const asked = form && [...form.elements].find(
+    (element) => element.matches("[type=password], [type=checkbox][required]:not(:checked)"),
+  );
+  if (asked && asked.getBoundingClientRect().bottom <= window.innerHeight) { asked.focus({ preventScroll: true }); }
+}
+
 markTheme();
+focusOnWhatIsAsked();

@@ -21,14 +21,13 @@ def begin(page: Page, url: str, pool: str) -> None:
 
 
 def preview(page: Page) -> None:
-    """From the layout to the preview of the stored plan."""
+    """From the layout to the review of the stored plan."""
     page.get_by_role("button", name="Continue to preview").click()
     page.wait_for_url("**/plans/**")
 
 
 def apply(page: Page, pool: str, password: str) -> None:
-    """From the preview to the page of the run."""
-    page.get_by_role("link", name="Continue to apply").click()
+    """From the review to the page of the run."""
     page.get_by_label("Your password").fill(password)
     page.get_by_role("button", name=f"Apply to pool {pool}").click()
     page.wait_for_url("**/runs/**")

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page
 
-from nasadvisor.console.change.models import StoredPlan, StoredRun
+from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from tests.browser.conftest import AXE, PASSWORD, SCREENSHOTS, Desk
 from tests.unit.console.evidence.test_evidence import fill
@@ -79,13 +79,8 @@ def replace_preview(desk: Desk) -> None:
     go_on_to_preview(desk)
 
 
-def apply(desk: Desk) -> None:
-    preview(desk)
-    desk.open(f"/plans/{StoredPlan.objects.all()[0].pk}/apply/")
-
-
 def requested(desk: Desk) -> None:
-    apply(desk)
+    preview(desk)
     desk.page.fill("input[name=password]", PASSWORD)
     desk.page.locator("main form button.btn-primary").click()
     desk.page.wait_for_url("**/runs/**")
@@ -128,7 +123,7 @@ def interrupted(desk: Desk) -> None:
 
 
 def on_trial(desk: Desk) -> None:
-    apply(desk)
+    preview(desk)
     desk.page.select_option("select[name=trial]", "86400")
     desk.page.fill("input[name=password]", PASSWORD)
     desk.page.locator("main form button.btn-primary").click()
@@ -179,6 +174,19 @@ def single(desk: Desk) -> None:
     desk.page.locator("#layout-notes").get_by_text("5 s").wait_for()
 
 
+def single_preview(desk: Desk) -> None:
+    """With a risk to accept."""
+    single(desk)
+    desk.page.locator("form#layout button.btn-primary").click()
+    desk.page.wait_for_url("**/plans/**")
+
+
+def unfolded_preview(desk: Desk) -> None:
+    preview(desk)
+    for summary in desk.page.locator(".review-more summary").all():
+        summary.click()
+
+
 PAGES: dict[str, Callable[[Desk], None]] = {
     "1-pool": pools,
     "2-devices": devices,
@@ -186,12 +194,13 @@ PAGES: dict[str, Callable[[Desk], None]] = {
     "3-layout-refused": refused,
     "3-layout-single": single,
     "4-preview": preview,
+    "4-preview-single": single_preview,
+    "4-preview-unfolded": unfolded_preview,
     "2-devices-attach": attach,
     "4-preview-attach": attach_preview,
     "1-pool-broken": broken_pool,
     "2-devices-replace": replace_devices,
     "4-preview-replace": replace_preview,
-    "5-apply": apply,
     "5-run-requested": requested,
     "5-run-applied": applied,
     "5-run-interrupted": interrupted,

@@ -81,6 +81,36 @@ def test_what_is_unfolded_stays_unfolded_while_the_page_follows(operator: Desk) 
     expect(page.locator("#run details").last).to_have_attribute("open", "")
 
 
+def test_the_review_of_a_mirrored_log_and_caches_fits_on_one_screen(operator: Desk) -> None:
+    page = operator.page
+    begin(operator)
+    journey.preview(page)
+    for words in ("Before", "After", "Added", "Wiped", "RAM", "Wear", "An undo leaves", "Good to know"):
+        expect(page.get_by_text(words, exact=words != "Good to know").first).to_be_in_viewport()
+    expect(page.get_by_role("button", name="Apply to pool tank")).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollHeight <= window.innerHeight")
+
+
+def test_a_single_log_is_applied_only_with_its_own_tick(operator: Desk) -> None:
+    page = operator.page
+    begin(operator)
+    page.get_by_label("Single log on").first.check()
+    expect(page.locator("#summary")).to_contain_text("single log")
+    journey.preview(page)
+    tick = page.get_by_label("I accept a log without a mirror")
+    expect(tick).to_be_focused()
+    page.get_by_label("Your password").fill(PASSWORD)
+    page.get_by_role("button", name="Apply to pool tank").click()
+    expect(tick).to_be_focused()
+    page.evaluate("document.getElementById('apply').submit()")  # past the browser's own check
+    expect(page.get_by_text("“I accept a log without a mirror” is not ticked.")).to_be_visible()
+    assert not StoredRun.objects.exists()
+    tick.check()
+    page.get_by_label("Your password").fill(PASSWORD)
+    page.get_by_role("button", name="Apply to pool tank").click()
+    expect(page.locator("#headline")).to_contain_text("Waiting for nas")
+
+
 def test_the_drawing_follows_typing_and_the_slider(operator: Desk) -> None:
     page = operator.page
     begin(operator)
@@ -160,8 +190,7 @@ def test_the_wizard_works_with_the_keyboard_alone(operator: Desk) -> None:
     expect(page.locator("#summary")).to_contain_text("log mirrored over 2 slices")
     press_on(operator, "Continue to layout")
     press_on(operator, "Continue to preview")
-    press_on(operator, "Continue to apply")
-    tab_to(operator, "password")
+    expect(page.get_by_label("Your password")).to_be_focused()
     page.keyboard.type(PASSWORD)
     page.keyboard.press("Enter")
     expect(page.locator("#headline")).to_contain_text("Waiting for nas")
@@ -217,7 +246,6 @@ def test_a_trial_is_asked_for_shown_and_kept(operator: Desk) -> None:
     page = operator.page
     begin(operator)
     journey.preview(page)
-    page.get_by_role("link", name="Continue to apply").click()
     page.get_by_label("Keep it, or try it first?").select_option(label="Try it for a day")
     page.get_by_label("Your password").fill(PASSWORD)
     page.get_by_role("button", name="Apply to pool tank").click()
@@ -239,7 +267,6 @@ def test_a_trial_that_nobody_keeps_is_taken_back_and_the_page_tells(operator: De
     page = operator.page
     begin(operator)
     journey.preview(page)
-    page.get_by_role("link", name="Continue to apply").click()
     page.get_by_label("Keep it, or try it first?").select_option(label="Try it for 4 hours")
     page.get_by_label("Your password").fill(PASSWORD)
     page.get_by_role("button", name="Apply to pool tank").click()

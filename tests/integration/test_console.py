@@ -102,8 +102,6 @@ def wait_for_inventory(page: Page, url: str, product: Product) -> None:
 
 
 def apply(page: Page) -> None:
-    page.get_by_role("link", name="Continue to apply").click()
-    picture(page, "5-apply")
     page.get_by_label("Your password").fill(PASSWORD)
     page.get_by_role("button", name="Apply to pool tank").click()
     page.wait_for_url("**/runs/**")

@@ -12,7 +12,6 @@ from django.utils import timezone
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.runs.status import RunStatus, status_of
 from nasadvisor.console.change.wizard.apply import run_progress
-from nasadvisor.console.change.wizard.progress import WizardStep
 from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.fleet import hosts
@@ -80,7 +79,7 @@ def _context(status: RunStatus) -> dict[str, Any]:
     is_judged = status.run.trial is not None and not status.is_live
     return {
         "status": status,
-        "progress": run_progress(status.stored, WizardStep.APPLY),
+        "progress": run_progress(status.stored),
         "meanwhile": said_during_runs(status.stored.node.platform) if is_on else (),
         "report": report_of(status.stored, timezone.now()) if is_judged else None,
     }

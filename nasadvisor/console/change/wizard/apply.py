@@ -1,7 +1,6 @@
-"""The pages of a stored plan: preview, apply, and the plain proof that it is there."""
+"""The pages of a stored plan: its review, and the plain proof that it is there."""
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -14,6 +13,7 @@ from nasadvisor.console.change.models import StoredPlan, StoredRun
 from nasadvisor.console.change.plans import own_plan, refusal_of
 from nasadvisor.console.change.wizard.draft import drop_draft
 from nasadvisor.console.change.wizard.forms import ApplyForm
+from nasadvisor.console.change.wizard.gist import gist_of
 from nasadvisor.console.change.wizard.preview import preview_of
 from nasadvisor.console.change.wizard.progress import ProgressItem, WizardStep, progress
 from nasadvisor.console.change.wizard.proof import parts_in_pool
@@ -30,29 +30,19 @@ from nasadvisor.stored.documents import DocumentError
 
 
 @operator_required
-def preview(request: HttpRequest, plan_id: UUID) -> HttpResponse:
-    """The fourth step: what exactly would happen."""
+def review(request: HttpRequest, plan_id: UUID) -> HttpResponse:
+    """The second step: what exactly would happen; with every risk accepted and the password, the host is asked.
+
+    A second post of a plan leads to its one run.
+    """
     stored = own_plan(plan_id, user_of(request))
+    require_only(request, POSTED_FIELDS | {"trial", "accept"})
     if StoredRun.objects.filter(pk=plan_id).exists():
         return redirect("run-detail", plan_id)
     inventory, refusal = stored.node.inventory, refusal_of(stored)
-    cautions = stored.node.platform.cautions
-    shown = preview_of(stored.plan, inventory, cautions) if inventory and not refusal else None
-    wear = wear_of(stored.plan, stored.node, inventory, timezone.now()) if inventory and shown else None
-    context = {**_context(stored, WizardStep.PREVIEW), "preview": shown, "refusal": refusal, "wear": wear}
-    return render(request, "change/wizard/preview.html", context)
-
-
-@operator_required
-def apply(request: HttpRequest, plan_id: UUID) -> HttpResponse:
-    """The fifth step: the password, then the host is asked. A second post of a plan leads to its one run."""
-    stored = own_plan(plan_id, user_of(request))
-    require_only(request, POSTED_FIELDS | {"trial"})
-    if StoredRun.objects.filter(pk=plan_id).exists():
-        return redirect("run-detail", plan_id)
-    refusal = refusal_of(stored)
-    form = ApplyForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and not refusal and confirm_password(request, form):
+    shown = preview_of(stored.plan, inventory, stored.node.platform.cautions) if inventory and not refusal else None
+    form = ApplyForm(request.POST if request.method == "POST" else None, shown.risks if shown else ())
+    if request.method == "POST" and shown and confirm_password(request, form):
         try:
             hosts.apply_plan(stored, user_of(request).get_username(), form.trial_s)
         except hosts.PlanAlreadyRan:
@@ -62,12 +52,21 @@ def apply(request: HttpRequest, plan_id: UUID) -> HttpResponse:
         else:
             drop_draft(request.session, stored.plan.request.pool_guid)
             return redirect("run-detail", plan_id)
-    context = {**_context(stored, WizardStep.APPLY), "form": form, "refusal": refusal}
-    return render(request, "change/wizard/apply.html", context)
+    context = {"stored": stored, "plan": stored.plan, "form": form, "refusal": refusal, "preview": shown}
+    if inventory and shown:
+        wear = wear_of(stored.plan, stored.node, inventory, timezone.now())
+        context |= {"wear": wear, "gist": gist_of(stored.plan, inventory, wear)}
+    return render(request, "change/wizard/review.html", {**context, "progress": _progress(stored)})
+
+
+@operator_required
+def old_apply(request: HttpRequest, plan_id: UUID) -> HttpResponse:  # noqa: ARG001 - Django's signature
+    """Where earlier releases asked for the password; nothing is applied from here."""
+    return redirect("wizard-review", plan_id)
 
 
 def proof(request: HttpRequest, plan_id: UUID) -> HttpResponse:
-    """The sixth step: whether the pool has what the plan gave it."""
+    """The end of the third step: whether the pool has what the plan gave it."""
     runs = StoredRun.objects.select_related("node").defer("node__inventory_document")
     stored = get_object_or_404(runs, pk=plan_id)
     try:
@@ -83,20 +82,15 @@ def proof(request: HttpRequest, plan_id: UUID) -> HttpResponse:
         "parts": parts_in_pool(plan, inventory, pool) if inventory and pool else (),
         "is_older_than_run": _was_read_before_end(stored.run, inventory),
         "summary": summary_of(plan),
-        "progress": run_progress(stored, WizardStep.PROOF),
+        "progress": run_progress(stored),
         "report": report_of(stored, timezone.now()),
     }
     return render(request, "change/wizard/proof.html", context)
 
 
-def run_progress(stored: StoredRun, step: WizardStep) -> tuple[ProgressItem, ...]:
+def run_progress(stored: StoredRun) -> tuple[ProgressItem, ...]:
     """The wizard's steps above the page of a run; none once it is being taken back."""
-    if stored.run.undo_steps:
-        return ()
-    urls = {WizardStep.APPLY: reverse("run-detail", args=[stored.id])}
-    if stored.state == "applied":
-        urls[WizardStep.PROOF] = reverse("wizard-proof", args=[stored.id])
-    return progress(step, urls)
+    return () if stored.run.undo_steps else progress(WizardStep.RESULT)
 
 
 def _was_read_before_end(run: Run, inventory: Inventory | None) -> bool:
@@ -106,13 +100,6 @@ def _was_read_before_end(run: Run, inventory: Inventory | None) -> bool:
     return datetime.fromisoformat(inventory.read_at) < datetime.fromisoformat(run.ended_at).replace(microsecond=0)
 
 
-def _context(stored: StoredPlan, step: WizardStep) -> dict[str, Any]:
-    plan = stored.plan
-    guid = plan.request.pool_guid
-    urls = {
-        WizardStep.POOL: reverse("wizard-start", args=[guid]),
-        WizardStep.DEVICES: reverse("wizard-devices", args=[guid]),
-        WizardStep.LAYOUT: reverse("wizard-layout", args=[guid]),
-        WizardStep.PREVIEW: reverse("wizard-preview", args=[stored.id]),
-    }
-    return {"stored": stored, "plan": plan, "summary": summary_of(plan), "progress": progress(step, urls)}
+def _progress(stored: StoredPlan) -> tuple[ProgressItem, ...]:
+    guid = stored.plan.request.pool_guid
+    return progress(WizardStep.REVIEW, {WizardStep.DEVICES: reverse("wizard-devices", args=[guid])})

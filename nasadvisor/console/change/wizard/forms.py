@@ -4,9 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from nasadvisor.console.change.wizard.acceptance import Risk
 from nasadvisor.console.change.wizard.devices import DiskChoice, offered_keys
 from nasadvisor.console.change.wizard.draft import MIRROR, Draft
 from nasadvisor.console.fleet.passwords import PasswordForm
@@ -125,7 +127,7 @@ def _places_for_log(draft: Draft, inventory: Inventory) -> list[tuple[str, str]]
 
 
 class ApplyForm(PasswordForm):
-    """Whether to keep it or to try it first, and the password."""
+    """What is accepted with it, whether to keep it or to try it first, and the password."""
 
     trial = forms.ChoiceField(
         label=gettext_lazy("Keep it, or try it first?"),
@@ -145,6 +147,19 @@ class ApplyForm(PasswordForm):
         ),
     )
     field_order = ("trial", "password")
+
+    def __init__(self, data: QueryDict | None, risks: tuple[Risk, ...]) -> None:
+        super().__init__(data)
+        self.risks = risks
+        self.accepted = frozenset(data.getlist("accept")) if data else frozenset()
+
+    def clean(self) -> dict[str, Any]:
+        """Every risk must have been accepted, before the password is looked at."""
+        for risk in self.risks:
+            if risk.key not in self.accepted:
+                said = _("Nothing was changed: “%(words)s” is not ticked. Tick it, or go back and choose differently.")
+                self.add_error(None, said % {"words": risk.words})
+        return self.cleaned_data
 
     @property
     def trial_s(self) -> int:

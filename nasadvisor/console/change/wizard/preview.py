@@ -1,7 +1,8 @@
-"""What the fourth step shows: the pool before and after, every command, the way back, and what may go wrong."""
+"""What the review shows: the pool before and after, every command, the way back, and what may go wrong."""
 
 from dataclasses import dataclass
 
+from nasadvisor.console.change.wizard.acceptance import Risk, risks_in
 from nasadvisor.console.change.wizard.layout import draw_disks
 from nasadvisor.console.health.power_loss import known_protection
 from nasadvisor.console.storage.diagrams import DiskDrawing, PoolDrawing, draw_pool
@@ -11,8 +12,8 @@ from nasadvisor.domain.change.consequences import DeviceLoss, losses_of
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.undo import cannot_be_undone, undo_preview
 from nasadvisor.domain.change.warnings import warnings_for
-from nasadvisor.domain.statements import Finding
-from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.statements import Finding, Level
+from nasadvisor.domain.storage.inventory import Inventory, VdevClass
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,29 @@ class Preview:
     stays: tuple[Finding, ...]
     losses: tuple[Loss, ...]
     warnings: tuple[Finding, ...]
+
+    @property
+    def changed(self) -> frozenset[VdevClass]:
+        """The classes in which the pool gets or loses something; the others stay as they are."""
+        before = {group.vdev_class: group.vdevs for group in self.before.groups}
+        return frozenset(
+            group.vdev_class for group in self.after.groups if group.vdevs != before.get(group.vdev_class, ())
+        )
+
+    @property
+    def risks(self) -> tuple[Risk, ...]:
+        """What is to be accepted before it is applied."""
+        return risks_in(self.warnings)
+
+    @property
+    def cautions(self) -> tuple[Finding, ...]:
+        """What is worth a second thought."""
+        return tuple(finding for finding in self.warnings if finding.level is Level.WARNING)
+
+    @property
+    def notes(self) -> tuple[Finding, ...]:
+        """What is good to know."""
+        return tuple(finding for finding in self.warnings if finding.level is Level.INFO)
 
     @property
     def commands(self) -> tuple[Argv, ...]:

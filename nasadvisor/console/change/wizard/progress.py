@@ -1,4 +1,4 @@
-"""The six steps at the top of the wizard."""
+"""The three steps at the top of the wizard."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -10,21 +10,15 @@ from django.utils.translation import gettext_lazy as _
 class WizardStep(IntEnum):
     """The steps in order."""
 
-    POOL = 1
-    DEVICES = 2
-    LAYOUT = 3
-    PREVIEW = 4
-    APPLY = 5
-    PROOF = 6
+    DEVICES = 1
+    REVIEW = 2
+    RESULT = 3
 
 
 _LABELS: dict[WizardStep, str | Promise] = {
-    WizardStep.POOL: _("Pool"),
-    WizardStep.DEVICES: _("Devices"),
-    WizardStep.LAYOUT: _("Layout"),
-    WizardStep.PREVIEW: _("Preview"),
-    WizardStep.APPLY: _("Apply"),
-    WizardStep.PROOF: _("Proof"),
+    WizardStep.DEVICES: _("Devices and size"),
+    WizardStep.REVIEW: _("Review"),
+    WizardStep.RESULT: _("Result"),
 }
 
 

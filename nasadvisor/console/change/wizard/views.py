@@ -6,7 +6,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -54,7 +53,7 @@ def pools(request: HttpRequest) -> HttpResponse:
     choices = pool_choices(inventory, node.platform.vetoes) if node and inventory else ()
     if len(choices) == 1 and choices[0].leaves_nothing_to_ask:
         return redirect("wizard-devices", choices[0].pool.guid)
-    context = {"choices": choices, "node": node, "chosen": "", "progress": progress(WizardStep.POOL)}
+    context = {"choices": choices, "node": node, "chosen": "", "progress": progress(WizardStep.DEVICES)}
     return render(request, "change/wizard/pools.html", context)
 
 
@@ -74,7 +73,7 @@ def start(request: HttpRequest, pool_guid: str) -> HttpResponse:
             "choices": pool_choices(place.inventory, place.node.platform.vetoes),
             "node": place.node,
             "chosen": pool_guid,
-            "progress": progress(WizardStep.POOL),
+            "progress": progress(WizardStep.DEVICES),
         }
         return render(request, "change/wizard/pools.html", context)
     if way.refusal:
@@ -107,7 +106,7 @@ def devices(request: HttpRequest, pool_guid: str) -> HttpResponse:
     choices = told(choices, place.advice.health, proposal)
     unusable = [choice for choice in choices if choice.standing is Standing.UNUSABLE]
     context = {
-        **_context(place, WizardStep.DEVICES),
+        **_context(place),
         "form": form,
         "proposal": proposal,
         "wanted": place.advice.known.wanted,
@@ -146,10 +145,10 @@ def layout(request: HttpRequest, pool_guid: str) -> HttpResponse:
         save_draft(request.session, draft)
         if answer.plan:
             stored = store_plan(answer.plan, place.node, user_of(request))
-            return redirect("wizard-preview", stored.id)
+            return redirect("wizard-review", stored.id)
         messages.warning(request, _("These choices cannot be carried out; the reasons are below the drawing."))
     context = {
-        **_context(place, WizardStep.LAYOUT),
+        **_context(place),
         **_layout_context(form, answer),
         "log_slider": slider_for(draft.log_legs, draft, place.inventory, LARGEST_USEFUL_LOG_BYTES),
         "cache_slider": slider_for(draft.cache_disks, draft, place.inventory),
@@ -206,11 +205,8 @@ def _place(request: HttpRequest, pool_guid: str) -> Place:
     return Place(node, inventory, pool, load_draft(request.session, pool_guid, inventory, advice.draft), advice)
 
 
-def _context(place: Place, step: WizardStep) -> dict[str, Any]:
-    urls = {WizardStep.POOL: reverse("wizard-start", args=[place.pool.guid])}
-    if step > WizardStep.DEVICES:
-        urls[WizardStep.DEVICES] = reverse("wizard-devices", args=[place.pool.guid])
-    return {"place": place, "progress": progress(step, urls), "summary": _summary(place)}
+def _context(place: Place) -> dict[str, Any]:
+    return {"place": place, "progress": progress(WizardStep.DEVICES), "summary": _summary(place)}
 
 
 def _summary(place: Place) -> Summary | None:

@@ -42,7 +42,7 @@ def requested(host: SimulatedHost, client: Client) -> StoredRun:
     sign_in(client, UserRole.OPERATOR)
     client.post(f"/wizard/{TANK}/devices/", {"log": [NVME1, NVME2], "cache": [NVME1, NVME2]})
     client.post(f"/wizard/{TANK}/layout/", LAYOUT)
-    client.post(f"/plans/{StoredPlan.objects.get().pk}/apply/", {"password": PASSWORD})
+    client.post(f"/plans/{StoredPlan.objects.get().pk}/", {"password": PASSWORD})
     return StoredRun.objects.get()
 
 

@@ -40,7 +40,7 @@ def asked(host: SimulatedHost, client: Client) -> StoredRun:
     sign_in(client, UserRole.OPERATOR)
     client.post(f"/wizard/{TANK}/devices/", {"log": [NVME1, NVME2], "cache": [NVME1, NVME2]})
     client.post(f"/wizard/{TANK}/layout/", LAYOUT)
-    client.post(f"/plans/{StoredPlan.objects.get().pk}/apply/", {"trial": str(DAY_S), "password": PASSWORD})
+    client.post(f"/plans/{StoredPlan.objects.get().pk}/", {"trial": str(DAY_S), "password": PASSWORD})
     return StoredRun.objects.get()
 
 
@@ -78,7 +78,7 @@ def test_only_lengths_that_are_offered_are_taken(client: Client, sent: list[Sent
     sign_in(client, UserRole.OPERATOR)
     client.post(f"/wizard/{TANK}/devices/", {"log": [NVME1, NVME2], "cache": [NVME1, NVME2]})
     client.post(f"/wizard/{TANK}/layout/", LAYOUT)
-    path = f"/plans/{StoredPlan.objects.get().pk}/apply/"
+    path = f"/plans/{StoredPlan.objects.get().pk}/"
     assert "Try it for a week" in text(client.get(path))
     assert client.post(path, {"trial": "17", "password": PASSWORD}).status_code == 200
     assert client.post(path, {"trial": str(DAY_S), "password": "wrong"}).status_code == 200

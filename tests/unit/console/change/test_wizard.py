@@ -6,15 +6,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from nasadvisor.console.change.models import StoredPlan, StoredRun
+from nasadvisor.console.change.models import StoredPlan
 from nasadvisor.console.change.wizard.draft import Draft, load_draft
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.roles import UserRole, set_role
 from nasadvisor.domain.change.actions import AttachLog
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB
 from tests.simulated_host import SimulatedHost, simulated_host
-from tests.unit.console.conftest import PASSWORD, Sent, sign_in
 from tests.unit.machines import (
     ARCHIVE,
     NVME1,
@@ -276,104 +274,6 @@ class TestLayout:
         preview = text(operator.get(f"/plans/{stored.pk}/"))
         assert "zpool detach tank 32" in preview
         assert "The broken side" in preview
-
-
-class TestPreview:
-    def test_it_shows_commands_the_way_back_and_every_consequence(self, operator: Client) -> None:
-        page = text(operator.get(f"/plans/{plan_of(operator).id}/"))
-        assert "zpool add -o ashift=12 tank log mirror /dev/disk/by-partuuid/" in page
-        assert "zpool remove tank" in page
-        assert "keeps an empty place (a hole) where the log was" in page
-        assert "the other side of the mirrored log carries on" in page
-        assert "Before" in page
-        assert "After" in page
-
-    def test_a_changed_host_makes_the_plan_outdated(self, operator: Client, host: SimulatedHost) -> None:
-        stored = plan_of(operator)
-        show(host, with_pool(home_server(), name="renamed"))
-        page = text(operator.get(f"/plans/{stored.id}/"))
-        assert "changed since this plan was made" in page
-        assert "Continue to apply" not in page
-
-    def test_an_unknown_plan_is_not_found(self, operator: Client) -> None:
-        assert operator.get("/plans/7f0c2a4e-0000-4000-8000-000000000001/").status_code == 404
-
-
-class TestApply:
-    def test_the_button_names_the_pool(self, operator: Client) -> None:
-        assert "Apply to pool tank</button>" in text(operator.get(f"/plans/{plan_of(operator).id}/apply/"))
-
-    def test_the_right_password_starts_the_run(self, operator: Client, sent: list[Sent]) -> None:
-        stored = plan_of(operator)
-        response = operator.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD})
-        assert response.headers["Location"] == f"/runs/{stored.id}/"
-        assert [(task.task, task.queue, task.args) for task in sent] == [
-            ("host.apply", "host.nas", [stored.document, "operator", 0])
-        ]
-        assert StoredRun.objects.get().state == "requested"
-
-    def test_a_wrong_password_starts_nothing(self, operator: Client, sent: list[Sent]) -> None:
-        response = operator.post(f"/plans/{plan_of(operator).id}/apply/", {"password": "wrong"})
-        assert "That is not your password." in text(response)
-        assert not sent
-        assert not StoredRun.objects.exists()
-
-    def test_a_second_post_leads_to_the_same_run(self, operator: Client, sent: list[Sent]) -> None:
-        stored = plan_of(operator)
-        for _again in range(2):
-            response = operator.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD})
-            assert response.headers["Location"] == f"/runs/{stored.id}/"
-        assert len(sent) == 1
-
-    @pytest.mark.usefixtures("no_redis")
-    def test_without_redis_it_says_so_and_nothing_is_half_done(self, operator: Client) -> None:
-        stored = plan_of(operator)
-        response = operator.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD})
-        assert "The message service (Redis) does not answer" in text(response)
-        assert not StoredRun.objects.exists()
-
-    def test_foreign_fields_are_refused(self, operator: Client, sent: list[Sent]) -> None:
-        stored = plan_of(operator)
-        response = operator.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD, "log_size": "1T"})
-        assert response.status_code == 400
-        assert not sent
-
-    def test_somebody_elses_plan_is_refused(self, client: Client, sent: list[Sent]) -> None:
-        sign_in(client, UserRole.ADMIN)
-        stored = plan_of(client)
-        sign_in(client, UserRole.OPERATOR)
-        response = client.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD})
-        assert response.status_code == 403
-        assert "This plan was made by somebody else." in text(response)
-        assert not sent
-
-    def test_a_viewer_cannot_apply(self, client: Client, sent: list[Sent]) -> None:
-        user = sign_in(client, UserRole.OPERATOR)
-        stored = plan_of(client)
-        set_role(user, UserRole.VIEWER)
-        assert client.get(f"/plans/{stored.id}/apply/").status_code == 403
-        assert client.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD}).status_code == 403
-        assert not sent
-
-    def test_an_outdated_plan_is_not_applied(self, operator: Client, host: SimulatedHost, sent: list[Sent]) -> None:
-        stored = plan_of(operator)
-        show(host, with_pool(home_server(), name="renamed"))
-        response = operator.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD})
-        assert "changed since this plan was made" in text(response)
-        assert not sent
-
-    def test_a_plan_of_another_node_goes_to_that_node_only(self, operator: Client, sent: list[Sent]) -> None:
-        stored = plan_of(operator)
-        other = Node.objects.create(name="other")
-        StoredPlan.objects.filter(pk=stored.pk).update(node=other)
-        response = operator.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD})
-        assert "changed since this plan was made" in text(response)
-        assert not sent
-
-    def test_the_choices_are_forgotten_once_applied(self, operator: Client) -> None:
-        stored = plan_of(operator, log_size="6G")
-        operator.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD})
-        assert kept(operator) == Draft("nothing kept")
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_an_ssd_that_the_platform_forbids_is_shown_with_the_reason(operator: Cli
 def test_a_veto_that_comes_after_the_preview_stops_the_apply(operator: Client, sent: list[Sent]) -> None:
     plan = plan_of(operator)
     tell(vetoes=(Veto(WHY, NVME1),))
-    page = operator.post(f"/plans/{plan.id}/apply/", {"password": PASSWORD})
+    page = operator.post(f"/plans/{plan.id}/", {"password": PASSWORD})
     assert "The dummy does not want it." in text(page)
     assert not [each for each in sent if each.task == "host.apply"]
 
@@ -91,7 +91,7 @@ def test_what_the_platform_wants_read_is_in_the_preview(operator: Client) -> Non
 
 def test_a_veto_on_undoing_only_does_not_stop_an_apply(operator: Client, sent: list[Sent]) -> None:
     tell(vetoes=(Veto(WHY, "", (Goal.UNDO,)),))
-    operator.post(f"/plans/{plan_of(operator).id}/apply/", {"password": PASSWORD})
+    operator.post(f"/plans/{plan_of(operator).id}/", {"password": PASSWORD})
     assert [each for each in sent if each.task == "host.apply"]
 
 

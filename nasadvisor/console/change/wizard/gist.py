@@ -1,0 +1,83 @@
+"""A plan in five lines: what is added and wiped, what it costs in memory and wear, and what an undo leaves."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from nasadvisor.console.change.wizard.summary import summary_of
+from nasadvisor.console.change.wizard.wear import PlanWear
+from nasadvisor.domain.change.actions import Role
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.change.undo import cannot_be_undone
+from nasadvisor.domain.health.wear.forecast import Spread
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.storage.inventory import Disk, Inventory
+from nasadvisor.domain.storage.sizing import HeaderMemory, header_memory
+
+_STAYS: Final[dict[str, str | Promise]] = {
+    "log-leaves-hole": _("an empty place (a hole) where the log was"),
+    "history-stays": _("the commands in the pool's history"),
+    "free-space-overwritten": _("unpartitioned space that was written to"),
+    "broken-leg-stays-out": _("a log without its broken side, as it is now"),
+}
+
+
+@dataclass(frozen=True)
+class Added:
+    """A part of the plan in a few words, and the labels of the SSDs that carry it."""
+
+    words: str
+    disks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Gist:
+    """The five lines. `steps` is what is done instead where nothing is added.
+
+    `blank` are the SSDs on which there is nothing, `shared` those whose partitions stay. `memory` is None without a
+    cache. `wear` has, for each SSD, when it reaches its rated writes in its new roles, None where that is unknown.
+    """
+
+    added: tuple[Added, ...]
+    steps: tuple[Statement, ...]
+    blank: tuple[str, ...]
+    shared: tuple[str, ...]
+    memory: HeaderMemory | None
+    wear: tuple[tuple[str, Spread | None], ...]
+    stays: tuple[str | Promise, ...]
+
+
+def gist_of(plan: Plan, inventory: Inventory, wear: PlanWear | None) -> Gist:
+    """The five lines of a plan against the inventory it was made for."""
+    disks = [disk for key in plan.request.disks if (disk := inventory.disk(key))]
+    cache_bytes = sum(piece.size_bytes for piece in plan.slices if piece.role is Role.CACHE)
+    return Gist(
+        added=tuple(_added(plan, inventory)),
+        steps=() if plan.slices else tuple(action.describe() for action in plan.actions),
+        blank=_labels(disk for disk in disks if not disk.partitions),
+        shared=_labels(disk for disk in disks if disk.partitions),
+        memory=header_memory(cache_bytes) if cache_bytes else None,
+        wear=tuple((each.label, each.rows[-1][1].years_left) for each in wear.disks if each.rows) if wear else (),
+        stays=tuple(_STAYS.get(finding.code) or finding.said(gettext) for finding in cannot_be_undone(plan)),
+    )
+
+
+def _added(plan: Plan, inventory: Inventory) -> list[Added]:
+    summary = summary_of(plan)
+    log, cache = (_carriers(plan, inventory, role) for role in (Role.LOG, Role.CACHE))
+    if log == cache and log:
+        return [Added(str(summary), log)]
+    return [Added(words, disks) for words, disks in ((summary.log, log), (summary.cache, cache)) if words]
+
+
+def _carriers(plan: Plan, inventory: Inventory, role: Role) -> tuple[str, ...]:
+    keys = dict.fromkeys(piece.disk_key for piece in plan.slices if piece.role is role)
+    return _labels(disk for key in keys if (disk := inventory.disk(key)))
+
+
+def _labels(disks: Iterable[Disk]) -> tuple[str, ...]:
+    return tuple(disk.label for disk in disks)
