@@ -7,7 +7,7 @@ PYTEST=.venv/bin/pytest
 LOG=build/lab-tests.log
 
 set -m # else a process in the background would not listen to the signal that ends it orderly
-"$PYTEST" -m "lab and not long" --numprocesses 2 --dist loadfile --color=no > "$LOG" 2>&1 &
+"$PYTEST" -m "lab and not long" --numprocesses 2 --dist loadgroup --no-loadscope-reorder --color=no > "$LOG" 2>&1 &
 lab=$!
 trap 'kill -INT -- -$lab 2> /dev/null || true' EXIT
 "$PYTEST" -m "not lab and not browser and not long"

@@ -1,6 +1,6 @@
 """Lab tests: one guest for all, made clean before each test, and the host's services in it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -9,6 +9,40 @@ from tests.lab.fixtures import clean_guest, guest
 from tests.lab.guest import Guest
 
 __all__ = ["clean_guest", "guest"]
+
+MINUTES = {
+    "test_kill_9_at_every_point_leaves_a_run_that_can_be_ended_both_ways": 20,
+    "test_console": 12,
+    "test_a_mirrored_log_and_two_caches_come_and_go_under_writers_and_every_byte_is_kept": 6,
+    "test_a_power_cut_leaves_a_run_that_can_be_ended": 5,
+    "test_tracing_tells_who_waits_how_long_and_who_is_not_obeyed": 5,
+    "test_endings": 4,
+    "test_stories": 4,
+    "test_plain_root": 4,
+}
+"""What takes longer than the others, under emulation and beside other tests: a test, or each scope of a file."""
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With several guests the longest begin first, so that all guests end at about the same time.
+
+    A test that needs nothing but a clean guest may run in any of them, in any order. The other tests of a file share
+    what its first one has made or installed.
+    """
+    if not hasattr(config, "workerinput"):
+        return
+    for item in items:
+        needs: Sequence[str] = getattr(item, "fixturenames", ())
+        if item.get_closest_marker("lab") and ("clean_guest" not in needs or "product" in needs):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+    items.sort(key=_minutes, reverse=True)
+
+
+def _minutes(item: pytest.Item) -> int:
+    """Of a test beside which others run in no fixed order, its own; of the others, their file's: they stay together."""
+    test = item.name.partition("[")[0]
+    return MINUTES.get(test, MINUTES.get(item.path.stem, 1 if item.get_closest_marker("lab") else 0))
 
 
 @pytest.fixture(scope="session")
