@@ -23,7 +23,7 @@ def figures() -> Iterator[Figure]:
     fill(25)
     client = signed_in()
     now = int(timezone.now().timestamp())
-    for path in (f"/evidence/{TANK}/", f"/evidence/{TANK}/heat/?start={now - DAY_S}&end={now}"):
+    for path in (f"/pools/{TANK}/evidence/", f"/evidence/{TANK}/heat/?start={now - DAY_S}&end={now}"):
         p95, cpu = p95_ms(client, path)
         name = path.partition("?")[0]
         yield Figure(f"p95 of {name}", f"{PAGE_MS} ms", f"{p95:.0f} ms ({cpu:.0f} ms CPU)", met=p95 <= PAGE_MS)

@@ -17,7 +17,7 @@ from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
 class Frame:
     """The frame's content for somebody who is signed in. `node` is None until the first host has reported.
 
-    `new_alerts` counts those of the node that nobody has taken up.
+    `new_alerts` counts those of all hosts that nobody has taken up: Home is about all of them.
     """
 
     node: Node | None
@@ -49,6 +49,6 @@ def frame(request: HttpRequest) -> dict[str, Any]:
             node_names=tuple(Node.objects.values_list("name", flat=True)),
             contact=contact_of(node, timezone.now()),
             role=role_of(user),
-            new_alerts=StoredAlert.objects.filter(node=node, state=AlertStates.NEW).count() if node else 0,
+            new_alerts=StoredAlert.objects.filter(state=AlertStates.NEW).count(),
         )
     }

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse
@@ -15,8 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.runs.history import row_of
-from nasadvisor.console.evidence.chips import Chip, chips_of
-from nasadvisor.console.evidence.models import SampledPool
+from nasadvisor.console.evidence.chips import chips_on
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import may_change, user_of
 from nasadvisor.console.fleet.shown import Contact, contact_of, current_node
@@ -28,7 +26,6 @@ from nasadvisor.console.storage.disks import free_disks
 from nasadvisor.console.storage.pools import helped_pools
 from nasadvisor.domain.health.disk_findings import CRITICAL_WARNINGS
 from nasadvisor.domain.statements import Level
-from nasadvisor.domain.storage.inventory import Inventory
 
 RECENT_RUNS: Final = 5
 
@@ -117,18 +114,13 @@ def overview(request: HttpRequest) -> HttpResponse:
         "pools": draw_pools(inventory) if inventory else (),
         "would_help": bool(inventory and helped_pools(node, inventory)),
         "marks": marks_on(node),
-        "chips": _chips(node, inventory, now),
+        "chips": chips_on(node, inventory.pools, now) if inventory else {},
         "hosts": [HostRow(each, contact_of(each, now)) for each in nodes[:HOSTS_SHOWN]],
         "more_hosts": max(0, len(nodes) - HOSTS_SHOWN),
         "free_ssds": [disk for disk in free_disks(inventory) if not disk.rotational] if inventory else [],
         "runs": [row_of(run) for run in StoredRun.objects.filter(node=node)[:RECENT_RUNS]],
     }
     return render(request, "console/overview.html", context)
-
-
-def _chips(node: Node, inventory: Inventory | None, now: datetime) -> dict[str, tuple[Chip, ...]]:
-    found = {each.guid: each for each in SampledPool.objects.filter(node=node).defer("facts_document", "names")}
-    return {pool.guid: chips_of(found.get(pool.guid), now) for pool in inventory.pools} if inventory else {}
 
 
 def headline_of(rows: Sequence[TroubleRow]) -> Headline | None:

@@ -4,11 +4,13 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from django.views.i18n import set_language
 
-from nasadvisor.console import about, explain, overview, pool_page
+from nasadvisor.console import about, explain, old_addresses, overview, pool_page
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
+    path("storage/", pool_page.pools, name="pools"),
     path("pools/<str:guid>/", pool_page.pool, name="pool"),
+    path("pools/<str:guid>/history/", pool_page.history, name="pool-history"),
     path("explain/", explain.explain_all, name="explain"),
     path("explain/<slug:code>/", explain.explain, name="explain-code"),
     path("settings/", about.settings_page, name="settings"),
@@ -18,4 +20,5 @@ urlpatterns = [
     path("", include("nasadvisor.console.health.urls")),
     path("", include("nasadvisor.console.change.urls")),
     path("", include("nasadvisor.console.fleet.urls")),
+    path("", include(old_addresses)),
 ]

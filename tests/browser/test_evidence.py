@@ -48,7 +48,7 @@ def watched(desk: Desk) -> None:
     applied_run(7)
     StoredWaiting.objects.create(node=Node.objects.get(), asked_at=timezone.now())
     store_waiting("nas", traced())
-    desk.open(f"/evidence/{TANK}/")
+    desk.open(f"/pools/{TANK}/evidence/")
     drawn(desk)
     for summary in desk.page.locator("details summary").all():
         summary.click()
@@ -56,18 +56,18 @@ def watched(desk: Desk) -> None:
 
 def fresh(desk: Desk) -> None:
     fill(0.2)
-    desk.open(f"/evidence/{TANK}/")
+    desk.open(f"/pools/{TANK}/evidence/")
     drawn(desk)
 
 
 def unwatched(desk: Desk) -> None:
     SampledPool.objects.all().delete()
-    desk.open(f"/evidence/{TANK}/")
+    desk.open(f"/pools/{TANK}/evidence/")
 
 
 def pools(desk: Desk) -> None:
     fill(26)
-    desk.open("/evidence/")
+    desk.open("/storage/")
 
 
 def report(desk: Desk) -> None:
@@ -209,7 +209,7 @@ def test_the_picture_of_a_log_that_takes_over(operator: Desk) -> None:
         series.store_reading(node, {**reading, "samples": samples})
     guid = recorded["inventory"]["pools"][0]["guid"]
     ends = [sample["at"] + shift for each in recorded["readings"] for sample in each["samples"]]
-    operator.open(f"/evidence/{guid}/?start={min(ends) - 10}&end={max(ends)}")
+    operator.open(f"/pools/{guid}/evidence/?start={min(ends) - 10}&end={max(ends)}")
     drawn(operator)
     IMAGES.mkdir(exist_ok=True)
     operator.page.locator("#heatmap").screenshot(path=IMAGES / "heatmap-log-added.png")

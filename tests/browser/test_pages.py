@@ -17,7 +17,7 @@ from tests.fixtures.machines.build import large, typical
 
 PATHS = {
     "overview": "/",
-    "pools": "/pools/",
+    "pools": "/storage/",
     "pool": "/pools/{pool}/",
     "disks": "/disks/",
     "disk": "/disks/{disk}/",

@@ -1,5 +1,6 @@
 """What is known of a pool's log and cache in a few words each, from what was kept of the last verdicts."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
@@ -10,10 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from nasadvisor.console.evidence.models import SampledPool
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.states import GOOD, QUIET, WAITING, WARN, Look
 from nasadvisor.domain.evidence.log_verdict import Answer, Device
 from nasadvisor.domain.evidence.thresholds import HISTORY
 from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.storage.inventory import Pool
 
 MINUTE_S: Final = 60
 HOUR_S: Final = 3600
@@ -56,6 +59,12 @@ class Chip:
 
     title: str | Promise
     look: Look
+
+
+def chips_on(node: Node, pools: Iterable[Pool], now: datetime) -> dict[str, tuple[Chip, ...]]:
+    """The chips of some pools of a node by their guids."""
+    found = {each.guid: each for each in SampledPool.objects.filter(node=node).defer("facts_document", "names")}
+    return {pool.guid: chips_of(found.get(pool.guid), now) for pool in pools}
 
 
 def chips_of(series: SampledPool | None, now: datetime) -> tuple[Chip, ...]:

@@ -8,8 +8,7 @@ from nasadvisor.console.evidence.report import report
 from nasadvisor.console.evidence.tracing import trace, waiting
 
 urlpatterns = [
-    path("evidence/", views.evidence, name="evidence"),
-    path("evidence/<str:guid>/", views.pool, name="evidence-pool"),
+    path("pools/<str:guid>/evidence/", views.pool, name="evidence-pool"),
     path("evidence/<str:guid>/heat/", views.heat, name="evidence-heat"),
     path("evidence/<str:guid>/measure/", measure, name="evidence-measure"),
     path("evidence/<str:guid>/measured/", measured, name="evidence-measured"),

@@ -1,11 +1,10 @@
-"""The evidence pages: the list of pools, one pool, and the data of its heat map."""
+"""The evidence of one pool, and the data of its heat map."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -15,39 +14,14 @@ from nasadvisor.console.evidence.heat import Range, heat_map, marks_of, targets_
 from nasadvisor.console.evidence.tracing import waiting_of
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.console.storage.pools import helped_pools, pool_or_404
 from nasadvisor.domain.change.trial import DAY_S
-from nasadvisor.domain.storage.inventory import Pool
 
 SHORTEST_RANGE_S = 120
 DATASETS_SHOWN = 50
 LONGEST_RANGE_S = 366 * DAY_S
 RANGES = ((3600, "1 h"), (6 * 3600, "6 h"), (DAY_S, "24 h"), (7 * DAY_S, "7 d"), (30 * DAY_S, "30 d"))
-
-
-@dataclass(frozen=True)
-class PoolRow:
-    """A line of the list."""
-
-    pool: Pool
-    watched: Watched | None
-
-
-def evidence(request: HttpRequest) -> HttpResponse:
-    """Every pool with its verdicts; where there is one pool, that one."""
-    node = current_node(request)
-    if node is None:
-        return render(request, "fleet/no_node.html", {"section": "evidence"})
-    inventory = node.inventory
-    pools = inventory.pools if inventory else ()
-    if len(pools) == 1:
-        return redirect("evidence-pool", pools[0].guid)
-    now = timezone.now()
-    rows = [PoolRow(pool, watched(series_of(node, pool.guid), now)) for pool in pools]
-    context = {"node": node, "inventory": inventory, "rows": rows, "section": "evidence"}
-    return render(request, "evidence/list.html", context)
 
 
 def pool(request: HttpRequest, guid: str) -> HttpResponse:
@@ -61,6 +35,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
     context = {
         "node": node,
         "pool": found,
+        "tab": "evidence",
         "seen": seen,
         "would_help": guid in helped_pools(node, inventory),
         "last_at": datetime.fromtimestamp(seen.last_at, UTC) if seen else None,

@@ -55,7 +55,7 @@ def delete_token(request: HttpRequest, pk: int) -> HttpResponse:
 def reports(request: HttpRequest) -> HttpResponse:
     """The newest reports, and the button for one more."""
     found = StoredReport.objects.defer("pdf")
-    context = {"reports": found, "is_waiting": found.filter(state=ReportState.REQUESTED).exists(), "section": "wear"}
+    context = {"reports": found, "is_waiting": found.filter(state=ReportState.REQUESTED).exists(), "section": "reports"}
     return render(request, "health/reports.html", context)
 
 

@@ -1,5 +1,6 @@
 """The alerts: what is open, what is over, and taking one up."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from django.contrib import messages
@@ -11,7 +12,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from nasadvisor.console.fleet.roles import operator_required, user_of
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.fleet.roles import may_change, operator_required, user_of
 from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.health.alert_models import (
     AlertStates,
@@ -21,6 +23,7 @@ from nasadvisor.console.health.alert_models import (
     is_somebody_told,
 )
 from nasadvisor.console.health.watch import take_up
+from nasadvisor.console.steps import Lead, lead_from
 from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import Level
 
@@ -30,19 +33,32 @@ NEW_FIRST: Final = Case(When(state=AlertStates.NEW, then=0), default=1)
 WORST_FIRST: Final = Case(When(level=Level.CRITICAL.value, then=0), default=1)
 
 
+@dataclass(frozen=True)
+class AlertRow:
+    """An alert in the list, and where it leads. `node_name` is the host to choose before, "" where none has to be."""
+
+    alert: StoredAlert
+    lead: Lead | None
+    node_name: str
+
+
 def alerts(request: HttpRequest) -> HttpResponse:
-    """What is open on the node, the worst first, then what is over."""
+    """What is open on any host, the worst first, then what is over."""
     node = current_node(request)
     if node is None:
         return render(request, "fleet/no_node.html", {"section": "alerts"})
-    found = StoredAlert.objects.filter(node=node)
+    found = StoredAlert.objects.select_related("node").defer("node__inventory_document")
     opened = found.exclude(state=AlertStates.RECOVERED).order_by(NEW_FIRST, WORST_FIRST, "-began_at")
     over = Paginator(found.filter(state=AlertStates.RECOVERED), PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(opened, PER_PAGE).get_page(request.GET.get("open"))
+    can_change = may_change(user_of(request))
     inventory = node.inventory
     notes = [each for each in findings_of(inventory) if each.level is Level.INFO] if inventory else []
     context = {
         "node": node,
-        "opened": Paginator(opened, PER_PAGE).get_page(request.GET.get("open")),
+        "opened": page,
+        "rows": [_row(alert, node, can_change=can_change) for alert in page.object_list],
+        "has_others": Node.objects.count() > 1,
         "over": over,
         "notes": notes,
         "is_somebody_told": is_somebody_told(),
@@ -50,6 +66,13 @@ def alerts(request: HttpRequest) -> HttpResponse:
         "section": "alerts",
     }
     return render(request, "health/alerts.html", context)
+
+
+def _row(alert: StoredAlert, shown: Node, *, can_change: bool) -> AlertRow:
+    """The pages that it leads to are about the host that is chosen."""
+    finding = alert.finding
+    lead = lead_from(finding, may_change=can_change) if finding else None
+    return AlertRow(alert, lead, "" if alert.node_id == shown.pk else alert.node.name)
 
 
 @operator_required

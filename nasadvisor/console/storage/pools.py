@@ -1,30 +1,12 @@
-"""The list of pools, and finding one."""
+"""Finding a pool, and the pools that something would help."""
 
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import Http404, HttpRequest
 
 from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import current_node
-from nasadvisor.console.storage.diagrams import draw_pools
 from nasadvisor.domain.evidence.log_verdict import Answer
 from nasadvisor.domain.storage.inventory import Inventory, Pool
-
-
-def pools(request: HttpRequest) -> HttpResponse:
-    """Every pool of the node, to compare."""
-    node = current_node(request)
-    if node is None:
-        return render(request, "fleet/no_node.html", {"section": "pools"})
-    inventory = node.inventory
-    context = {
-        "node": node,
-        "inventory": inventory,
-        "pools": draw_pools(inventory) if inventory else (),
-        "helped": helped_pools(node, inventory) if inventory else (),
-        "section": "pools",
-    }
-    return render(request, "storage/pools.html", context)
 
 
 def helped_pools(node: Node, inventory: Inventory) -> frozenset[str]:

@@ -1,11 +1,10 @@
-"""Addresses of pools and disks, but for the page of one pool, which shows what all rooms know."""
+"""Addresses of disks; the pages of pools show what all rooms know."""
 
 from django.urls import path
 
-from nasadvisor.console.storage import disks, pools
+from nasadvisor.console.storage import disks
 
 urlpatterns = [
-    path("pools/", pools.pools, name="pools"),
     path("disks/", disks.disks, name="disks"),
     path("disks/<path:key>/", disks.disk, name="disk"),
 ]

@@ -95,8 +95,8 @@ def test_another_hosts_degraded_pool_shows_while_a_healthy_host_is_chosen(operat
     text = page(operator, "/")
     assert "Pool archive is DEGRADED" in text
     assert FINE not in text
-    moved = operator.post("/node/", {"node": "nas2", "next": "/pools/"})
-    assert moved.headers["Location"] == "/pools/"
+    moved = operator.post("/node/", {"node": "nas2", "next": "/storage/"})
+    assert moved.headers["Location"] == "/storage/"
     assert operator.post("/node/", {"node": "nas2", "next": "https://elsewhere.example/"}).headers["Location"] == "/"
 
 

@@ -22,7 +22,7 @@ from tests.unit.console.conftest import sign_in
 from tests.unit.machines import ARCHIVE, NVME1, TANK, home_server, with_disk, with_pool, with_single_log
 
 MACHINES = Path(__file__).parents[2] / "fixtures" / "machines"
-PATHS = ["/", "/pools/", "/disks/", "/settings/"]
+PATHS = ["/", "/storage/", "/disks/", "/settings/"]
 
 
 def load(inventory: Inventory) -> Node:
@@ -42,7 +42,7 @@ def test_it_shows_every_page_before_any_host_has_reported(viewer: Client, path: 
     assert "reported yet" in page(viewer, path)
 
 
-@pytest.mark.parametrize("path", ["/", "/pools/", "/disks/"])
+@pytest.mark.parametrize("path", ["/", "/storage/", "/disks/"])
 def test_it_shows_every_page_of_a_host_that_was_not_read_yet(viewer: Client, path: str) -> None:
     Node.objects.create(name="nas")
     assert "Not read yet" in page(viewer, path)
@@ -122,7 +122,7 @@ def test_it_says_on_the_pool_page_why_nothing_can_be_added(operator: Client) -> 
 
 def test_it_offers_viewers_no_button_that_changes_something(viewer: Client) -> None:
     load(typical())
-    for path in ("/", "/pools/", "/disks/", f"/pools/{typical().pools[0].guid}/"):
+    for path in ("/", "/storage/", "/disks/", f"/pools/{typical().pools[0].guid}/"):
         assert "Add log or cache" not in page(viewer, path)
 
 
@@ -182,9 +182,9 @@ def test_it_uses_nothing_that_the_policy_forbids(admin: Client, path: str) -> No
 def test_it_speaks_to_one_node_at_a_time(viewer: Client) -> None:
     load(typical())
     load(large())
-    assert "vault" not in page(viewer, "/pools/")
+    assert "vault" not in page(viewer, "/storage/")
     viewer.post("/node/", {"node": "storage-rack-7"})
-    assert "vault" in page(viewer, "/pools/")
+    assert "vault" in page(viewer, "/storage/")
 
 
 def test_it_marks_a_simulated_host_on_every_page(viewer: Client) -> None:

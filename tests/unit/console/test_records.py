@@ -23,7 +23,7 @@ from tests.unit.console.conftest import Sent
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for
 
 NODE = "nas"
-PAGES = ("/", "/pools/", "/disks/", "/settings/", "/runs/", "/wizard/")
+PAGES = ("/", "/storage/", "/disks/", "/settings/", "/runs/", "/wizard/")
 SILENT = Statement("silent", "zpool did not answer.")
 
 

@@ -289,7 +289,7 @@ class TestButtons:
         SampledPool.objects.create(node=Node.objects.get(), guid=TANK, name="tank", log_answer=log, cache_answer=cache)
 
     def is_primary(self, client: Client) -> bool:
-        paths = ("/", f"/pools/{TANK}/", f"/evidence/{TANK}/", "/pools/")
+        paths = ("/", f"/pools/{TANK}/", f"/pools/{TANK}/evidence/", "/storage/")
         pages = [text(client.get(path)) for path in paths]
         buttons = [re.search(rf'class="(btn [a-z0-9 -]*)" href="/wizard/(?:{TANK}/)?"', page) for page in pages]
         assert all(buttons[1:]), "Home has one only where an SSD is free"

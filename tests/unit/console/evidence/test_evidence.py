@@ -70,27 +70,27 @@ def heat(client: Client, **query: object) -> dict[str, Any]:
 def test_without_samples_it_says_so(viewer: Client) -> None:
     now = timezone.now().isoformat()
     records.store_inventory("nas", to_document(replace(home_server(), read_at=now)))
-    assert "Not watched yet" in page(viewer, "/evidence/")
-    assert "every 10 seconds" in page(viewer, f"/evidence/{TANK}/")
+    assert "still watching: first answer in" in page(viewer, "/storage/")
+    assert "every 10 seconds" in page(viewer, f"/pools/{TANK}/evidence/")
     assert viewer.get(f"/evidence/{TANK}/heat/").status_code == 404
-    assert viewer.get("/evidence/42/").status_code == 404
+    assert viewer.get("/pools/42/evidence/").status_code == 404
 
 
-@pytest.mark.parametrize("path", ["/evidence/", f"/evidence/{TANK}/", f"/evidence/{TANK}/heat/"])
+@pytest.mark.parametrize("path", ["/storage/", f"/pools/{TANK}/evidence/", f"/evidence/{TANK}/heat/"])
 def test_nobody_sees_it_without_signing_in(client: Client, path: str) -> None:
     assert client.get(path).status_code == 302
 
 
 def test_it_shows_verdicts_and_who_writes(viewer: Client) -> None:
     fill(25)
-    text = page(viewer, f"/evidence/{TANK}/")
+    text = page(viewer, f"/pools/{TANK}/evidence/")
     assert "Helps" in text
     assert "slow-commits" in text
     assert "tank/vms" in text
     assert "never, and not counted" in text
     assert "NFS server did" in text
     assert "without cache flushes" in text
-    assert ARCHIVE in page(viewer, "/evidence/")
+    assert ARCHIVE in page(viewer, "/storage/")
 
 
 def test_the_overview_shows_the_answers_in_short(viewer: Client) -> None:
@@ -98,7 +98,7 @@ def test_the_overview_shows_the_answers_in_short(viewer: Client) -> None:
     assert "would help" not in page(viewer, "/")
     roll_up_samples()
     text = page(viewer, "/")
-    assert f"/evidence/{TANK}/" in text
+    assert f"/pools/{TANK}/evidence/" in text
     assert re.search(r"Log: would help, \d+ ms → 0\.14–2\.1 ms", text)
 
 
@@ -117,7 +117,7 @@ def test_in_the_first_hours_the_overview_says_when_there_is_an_answer(viewer: Cl
 
 def test_a_short_time_is_no_ground_for_no(viewer: Client) -> None:
     fill(0.05)
-    assert "Too little was seen so far" in page(viewer, f"/evidence/{TANK}/")
+    assert "Too little was seen so far" in page(viewer, f"/pools/{TANK}/evidence/")
 
 
 def test_the_wizard_recommends_the_measured_size_and_says_why(operator: Client) -> None:
@@ -145,7 +145,7 @@ def test_the_heat_map_opens_with_all_of_the_last_day_that_was_watched(
     viewer: Client, hours: float, shown_s: int
 ) -> None:
     fill(hours)
-    text = page(viewer, f"/evidence/{TANK}/")
+    text = page(viewer, f"/pools/{TANK}/evidence/")
     assert f'data-shown="{shown_s}"' in text
     assert f'data-range="{shown_s}" aria-pressed="true"' in text
 
@@ -183,7 +183,7 @@ def test_the_report_compares_the_same_hours_and_tests_the_difference(viewer: Cli
     rows = list(csv.reader(viewer.get(f"/evidence/{TANK}/report/{run.id}/?format=csv").content.decode().splitlines()))
     assert rows[0] == ["Figure", "Before", "After", "Factor"]
     assert ["Verdict", "faster", "", ""] in rows
-    assert "Before and after" in page(viewer, f"/evidence/{TANK}/")
+    assert "Before and after" in page(viewer, f"/pools/{TANK}/evidence/")
 
 
 def test_right_after_the_run_the_proof_says_that_it_is_too_early(operator: Client) -> None:

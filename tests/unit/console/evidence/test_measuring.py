@@ -148,11 +148,11 @@ def test_the_report_shows_predicted_beside_measured(client: Client) -> None:
 
 def test_a_tested_ssd_is_what_the_verdict_compares_with(operator: Client) -> None:
     fill(1)
-    assert "An SSD that was not tested, assumed" in page(operator, f"/evidence/{TANK}/")
+    assert "An SSD that was not tested, assumed" in page(operator, f"/pools/{TANK}/evidence/")
     found = measured(str(uuid4()), 80, 5, had_log=False)
     store(found)
     StoredMeasurement.objects.update(disk_key=NVME1)
-    assert "The SSD, measured" in page(operator, f"/evidence/{TANK}/")
+    assert "The SSD, measured" in page(operator, f"/pools/{TANK}/evidence/")
 
 
 def test_while_it_is_measured_the_page_tells_what_is_done_and_how_long_it_will_take(operator: Client) -> None:

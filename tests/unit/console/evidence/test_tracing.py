@@ -17,7 +17,7 @@ from tests.unit.console.conftest import Sent
 from tests.unit.console.evidence.test_evidence import fill, page
 from tests.unit.machines import TANK
 
-POOL = f"/evidence/{TANK}/"
+POOL = f"/pools/{TANK}/evidence/"
 TRACE = f"/evidence/{TANK}/trace/"
 PART = f"/evidence/{TANK}/waiting/"
 

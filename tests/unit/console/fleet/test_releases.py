@@ -20,7 +20,7 @@ from nasadvisor.stored.documents import Json, NewerForm, from_document, to_docum
 from nasadvisor.stored.kinds import Kind, kind_of
 from nasadvisor.stored.spoken import spoken
 from tests.unit.console.conftest import PASSWORD, Sent
-from tests.unit.machines import home_server
+from tests.unit.machines import TANK, home_server
 
 GOLDEN = Path(__file__).parents[3] / "golden"
 NODE = home_server().host.node
@@ -88,7 +88,7 @@ def test_a_host_one_release_behind_is_read_sampled_and_undone(operator: Client, 
     assert f"/runs/{stored.pk}/undo/" in page
     operator.post(f"/runs/{stored.pk}/undo/", {"password": PASSWORD})
     assert [(order.task, order.args) for order in sent] == [("host.undo", [str(stored.pk), "operator"])]
-    for path in ("/", "/pools/", "/disks/", "/settings/", "/runs/", "/evidence/"):
+    for path in ("/", "/storage/", "/disks/", "/settings/", "/runs/", f"/pools/{TANK}/evidence/"):
         assert operator.get(path).status_code == 200
     assert home_server().host.os_name in operator.get("/settings/").content.decode()
 

@@ -1,0 +1,110 @@
+"""Home, Storage and Settings: every page is in one of them, and what was somewhere else before is found again."""
+
+import re
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from nasadvisor.console.health.alert_models import StoredAlert
+from nasadvisor.console.health.watch import watch
+from nasadvisor.console.old_addresses import urlpatterns
+from tests.fixtures.machines.build import typical
+from tests.unit.console.test_overview import on_host
+from tests.unit.console.test_pages import load, page
+from tests.unit.machines import ARCHIVE, TANK, home_server
+
+MOVED = {
+    "/pools/": "/storage/",
+    "/evidence/": "/storage/",
+    f"/evidence/{TANK}/": f"/pools/{TANK}/evidence/",
+}
+
+
+def rail(text: str) -> list[tuple[str, str]]:
+    """The addresses and names of the main menu."""
+    menu = text.partition('<nav class="rail"')[2].partition("</nav>")[0]
+    links = re.findall(r'<a[^>]*href="([^"]+)"[^>]*>.*?<span>([^<]+)</span>', menu, re.DOTALL)
+    return [(address, name) for address, name in links]
+
+
+def rail_count(text: str) -> int:
+    """The number of new alerts that the main menu shows."""
+    found = re.search(r'rail-count">(\d+)<', text)
+    return int(found[1]) if found else 0
+
+
+def current(text: str) -> list[str]:
+    """Where the main menu says that one is."""
+    menu = text.partition('<nav class="rail"')[2].partition("</nav>")[0]
+    return re.findall(r"<a[^>]*aria-current=[^>]*>.*?<span>([^<]+)</span>", menu, re.DOTALL)
+
+
+def test_there_are_three_places_and_the_wizard(operator: Client) -> None:
+    load(home_server())
+    places = [("/", "Home"), ("/storage/", "Storage"), ("/settings/", "Settings"), ("/wizard/", "Wizard")]
+    assert rail(page(operator, "/")) == places
+
+
+def test_who_may_change_nothing_is_not_led_to_the_wizard(viewer: Client) -> None:
+    load(home_server())
+    assert [name for _, name in rail(page(viewer, "/"))] == ["Home", "Storage", "Settings"]
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("/", "Home"),
+        ("/alerts/", "Home"),
+        ("/storage/", "Storage"),
+        (f"/pools/{TANK}/", "Storage"),
+        (f"/pools/{TANK}/evidence/", "Storage"),
+        (f"/pools/{TANK}/history/", "Storage"),
+        ("/disks/", "Storage"),
+        ("/runs/", "Storage"),
+        ("/reports/", "Storage"),
+        ("/settings/", "Settings"),
+        ("/settings/alerts/", "Settings"),
+        ("/settings/users/", "Settings"),
+        ("/settings/tokens/", "Settings"),
+        ("/settings/schedules/", "Settings"),
+        ("/wizard/", "Wizard"),
+    ],
+)
+def test_every_page_is_in_one_place(admin: Client, path: str, place: str) -> None:
+    load(home_server())
+    response = admin.get(path, follow=path == "/wizard/")
+    assert current(response.content.decode()) == [place]
+
+
+@pytest.mark.parametrize(("old", "new"), MOVED.items())
+def test_an_old_address_leads_to_todays_page_for_good(viewer: Client, old: str, new: str) -> None:
+    load(home_server())
+    moved = viewer.get(f"{old}?kind=all")
+    assert (moved.status_code, moved.headers["Location"]) == (301, f"{new}?kind=all")
+    assert viewer.get(new).status_code == 200
+
+
+def test_every_old_address_is_tried() -> None:
+    assert len(MOVED) == len(urlpatterns)
+
+
+def test_everything_that_was_in_the_menu_is_one_click_from_a_place(admin: Client) -> None:
+    load(home_server())
+    storage, settings = page(admin, "/storage/"), page(admin, "/settings/")
+    for path in ("/disks/", "/runs/", "/reports/", "/alerts/", f"/pools/{TANK}/"):
+        assert f'href="{path}"' in storage, path
+    for path in ("/settings/alerts/", "/settings/users/", "/settings/tokens/", "/settings/schedules/"):
+        assert f'href="{path}"' in settings, path
+
+
+def test_the_alerts_of_every_host_are_on_one_page_with_the_way_to_each(operator: Client) -> None:
+    on_host("nas1", typical())
+    on_host("nas2", home_server())
+    watch(timezone.now())
+    operator.post("/node/", {"node": "nas1"})
+    text = page(operator, "/alerts/")
+    assert "Pool archive is DEGRADED" in text
+    assert f'name="next" value="/pools/{ARCHIVE}/"' in text
+    assert "nas2 ·" in text
+    assert rail_count(page(operator, "/")) == StoredAlert.objects.filter(state="new").count() > 0
