@@ -303,7 +303,7 @@ class HostTasks:
             "host.report_runs": self.report_runs,
         }
         for name, task in tasks.items():
-            self.app.task(name=name)(task)
+            self.app.task(name=name, shared=False)(task)  # else Celery gives it to every other app of the process
 
     def _reporting(self, run_id: str, work: Callable[[], object]) -> None:
         try:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from nasadvisor.domain.change.consequences import losses_of
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.statements import Level
@@ -17,6 +19,50 @@ from tests.unit.machines import (
 def codes(request: PlanRequest, inventory: Inventory) -> list[list[str]]:
     losses = losses_of(plan_for(request, inventory), inventory)
     return [[finding.code for finding in loss.findings] for loss in losses]
+
+
+MEANT = {
+    "cache-dies": (Level.INFO, "read from pool tank", "its loss no hurry"),
+    "log-leg-dies": (Level.INFO, "pool tank shows as DEGRADED", "Replace it soon"),
+    "single-log-dies": (Level.WARNING, "Pool tank shows as DEGRADED", "as long as the machine runs"),
+    "single-log-dies-and-crash": (Level.CRITICAL, "the import of pool tank is refused", "A mirror ends this risk"),
+    "other-log-striped": (Level.WARNING, "Pool tank has another log", "Make each of them a mirror"),
+}
+"""How much each loss matters, what is said of it, and what it means."""
+
+
+def test_what_is_lost_is_said_with_how_much_it_matters_and_what_it_means() -> None:
+    wishes = (
+        (MIRROR_AND_CACHES, home_server()),
+        (PlanRequest(TANK, (NVME2,), 4 * GIB), with_single_log()),
+        (PlanRequest(TANK, (NVME2,), attach_to="31"), with_single_log()),
+    )
+    told = [
+        finding
+        for request, inventory in wishes
+        for loss in losses_of(plan_for(request, inventory), inventory)
+        for finding in loss.findings
+    ]
+    assert {finding.code for finding in told} == MEANT.keys()
+    for finding in told:
+        level, said, meant = MEANT[finding.code]
+        assert finding.level is level
+        assert said in str(finding)
+        assert meant in finding.why
+
+
+def test_an_ssd_is_told_of_what_stands_on_itself_only() -> None:
+    inventory = home_server()
+    plan = plan_for(PlanRequest(TANK, (NVME1,), 4 * GIB, cache_disks=(NVME2,)), inventory)
+    found = [[finding.code for finding in loss.findings] for loss in losses_of(plan, inventory)]
+    assert found == [["single-log-dies", "single-log-dies-and-crash"], ["cache-dies"]]
+
+
+def test_of_a_pool_that_is_not_imported_it_is_not_known_whether_it_has_another_log() -> None:
+    inventory = with_single_log()
+    plan = plan_for(PlanRequest(TANK, (NVME2,), 4 * GIB), inventory)
+    (loss,) = losses_of(plan, replace(inventory, pools=()))
+    assert [finding.code for finding in loss.findings] == ["single-log-dies", "single-log-dies-and-crash"]
 
 
 def test_an_ssd_with_log_and_cache_says_what_both_mean() -> None:

@@ -172,6 +172,14 @@ class TestCaches:
         assert action.landed(with_pool(inventory, logs=tuple(leaves))) is None
         assert action.landed(with_pool(inventory, caches=tuple(leaves), **EXPORTED)) is None
 
+    def test_what_is_left_of_caches_are_those_on_their_slices(self) -> None:
+        inventory, action = cache_on(NVME1, NVME2)
+        two = leaf_of(inventory, action.slices[1], "42")
+        stranger = Vdev("43", "disk", "x", "ONLINE", path="/dev/disk/by-id/x-part1")
+        assert action.left(with_pool(inventory, caches=(stranger, two))) == Outcome(("42",))
+        assert action.left(with_pool(inventory, caches=(stranger,))) is None
+        assert action.left(with_pool(inventory, caches=(two,), **EXPORTED)) is None
+
     def test_a_cache_is_out_by_its_guid_alone(self) -> None:
         """Its slices may be those of other caches of the same run, which are still there."""
         inventory, action = cache_on(NVME1, NVME2)

@@ -1,6 +1,9 @@
 """The wish, and what a plan says of itself."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import count
+from uuid import UUID
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,6 +37,17 @@ def test_a_wish_leaves_a_tenth_free_uses_partuuids_and_touches_no_partitioned_di
     wish = PlanRequest(TANK)
     assert (wish.reserve_percent, wish.naming, wish.use_free_extents) == (10, Naming.PARTUUID, False)
     assert (wish.log_disks, wish.log_size_bytes, wish.cache_disks, wish.cache_size_bytes) == ((), 0, (), None)
+
+
+def test_each_identifier_of_a_plan_is_drawn_anew_and_its_time_is_told_to_the_second() -> None:
+    now = datetime(2026, 8, 25, 20, 1, 2, 345678, UTC)
+    request = PlanRequest(TANK, (NVME1, NVME2), GIB)
+    numbers = count(1)
+    ids = PlanIds.fresh(request, lambda: UUID(int=next(numbers)), now)
+    assert ids.uuids == tuple(str(UUID(int=number)) for number in range(1, PlanIds.uuids_needed(request) + 1))
+    assert ids.plan_id == str(UUID(int=len(ids.uuids) + 1))
+    assert ids.created_at == "2026-08-25T20:01:02+00:00"
+    assert PlanIds.fresh(request, lambda: UUID(int=next(numbers)), now, "known").plan_id == "known"
 
 
 def test_a_wish_names_every_disk_once_log_disks_first() -> None:

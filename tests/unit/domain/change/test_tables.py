@@ -212,6 +212,13 @@ def test_what_a_step_left_and_cannot_be_read_is_passed_over() -> None:
 THEIRS = with_headers(SGDISK.with_two, 512, guid_low=7)
 WITHOUT_FIRST = predict(THEIRS, DELETE)
 assert WITHOUT_FIRST
+
+
+def put_anywhere(now: Area) -> Area:
+    """A table in which somebody wrote."""
+    return replace(now, head=put(now.head, 1300, b"\1"))
+
+
 DELETING = (
     BEGINNING,
     intent(0, image()),
@@ -261,6 +268,13 @@ def test_what_a_step_met_counts_only_until_it_got_through_or_began_anew(later: R
 def test_a_table_that_was_met_and_cannot_be_read_is_none() -> None:
     broken = replace(image(THEIRS), head_base64="!")
     assert known(*DELETING[:-1], intent(0, broken, Goal.UNDO)).met == ()
+
+
+def test_a_table_that_was_met_and_of_which_nobody_can_tell_what_a_deletion_leaves_is_none() -> None:
+    """There is no table at all where the slice is to be deleted from."""
+    found = known(*DELETING[:-1], intent(0, image(), Goal.UNDO))
+    assert found.met == ()
+    assert found.rewound(put_anywhere(SGDISK.with_two)) is None
 
 
 def test_each_disk_has_a_table_of_its_own() -> None:

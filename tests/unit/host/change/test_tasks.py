@@ -87,6 +87,15 @@ def test_it_registers_exactly_its_verbs(tasks: HostTasks) -> None:
     assert own == {f"host.{verb}" for verb in verbs}
 
 
+def test_the_tasks_of_one_host_are_not_given_to_another(tasks: HostTasks, bench: Bench, tmp_path: Path) -> None:
+    """Several hosts in one process, as in a simulation: each answers for itself."""
+    tasks.register()
+    other = celery_app(config_from({"NASADVISOR_RUN_DIR": str(tmp_path)}))
+    assert [name for name in other.tasks if name.startswith("host.")] == []
+    HostTasks(other, "nas", bench.executor.inventory, bench.host, Reading, refuse, health(bench), untraced).register()
+    assert other.tasks["host.report_runs"].app is other
+
+
 def test_it_takes_json_only_and_never_retries(tasks: HostTasks) -> None:
     assert tasks.app.conf.accept_content == ["json"]
     assert tasks.app.conf.task_acks_late is False
