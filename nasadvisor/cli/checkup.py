@@ -15,7 +15,7 @@ import nasadvisor
 from nasadvisor.domain.change.refusals import PoolSuspended
 from nasadvisor.domain.fleet.joining import ConsoleAccess
 from nasadvisor.domain.storage.inventory import Pool
-from nasadvisor.domain.units import MIB, zfs_size
+from nasadvisor.domain.units import MIB, size_text
 from nasadvisor.host.adapters.process import PACKAGES, Tool
 from nasadvisor.host.change.journal import FILE_NAME, run_ids
 from nasadvisor.host.config import HostConfig
@@ -134,9 +134,9 @@ def _state(directory: Path) -> Iterator[Finding]:
     status = os.statvfs(place)
     free_bytes = status.f_bavail * status.f_frsize
     if free_bytes < ENOUGH_BYTES:
-        yield Finding("Journals", False, f"only {zfs_size(free_bytes)} are free in {place}. Free some space.")
+        yield Finding("Journals", False, f"only {size_text(free_bytes)} are free in {place}. Free some space.")
     else:
-        yield Finding("Journals", True, f"{place} is writable, {zfs_size(free_bytes)} are free.")
+        yield Finding("Journals", True, f"{place} is writable, {size_text(free_bytes)} are free.")
 
 
 def _services(root: Path, names: tuple[str, ...]) -> Iterator[Finding]:

@@ -1,9 +1,30 @@
-"""Statements that are stored as documents."""
+"""Statements in the language that is on, and those that are stored as documents."""
+
+import re
+from typing import Final
+
+from django.utils.formats import get_format
+from django.utils.translation import gettext
 
 from nasadvisor.domain.statements import Statement, gettext_noop
 from nasadvisor.stored.documents import DocumentError, Json, from_document
 
 _NO_LONGER_READABLE = gettext_noop("A reason was given, but it cannot be read any more. {problem}")
+
+_FIGURE: Final = re.compile(
+    r"(?<![\w.])(\d+)\.(\d+)(?=(?:\s?–\s?\d+(?:\.\d+)?)?\s(?:%|ms|s|min|h|d|[KMGTPE]iB|[kMGT]?B)(?!\w))"
+)
+"""A number with a decimal point and a unit behind it, or behind the range that it begins: no version, no address."""
+
+
+def said(statement: Statement) -> str:
+    """The sentence in the language that is on, its figures too."""
+    return statement.said(gettext, localized)
+
+
+def localized(text: str) -> str:
+    """Figures with a unit ("9.3 %", "1.82 TiB") with the decimal separator of the language that is on."""
+    return _FIGURE.sub(rf"\1{get_format('DECIMAL_SEPARATOR')}\2", text)
 
 
 def read_statement(document: Json | None) -> Statement | None:

@@ -28,9 +28,9 @@ def gettext_noop(template: str) -> str:
     return template
 
 
-def in_english(template: str) -> str:
-    """The translation into the language that templates are written in."""
-    return template
+def in_english(text: str) -> str:
+    """The translation into the language that templates and figures are written in."""
+    return text
 
 
 def _fit(template: str, values: "Mapping[str, str | Statement]") -> None:
@@ -70,10 +70,10 @@ class Statement:
     def __str__(self) -> str:
         return self.said(in_english)
 
-    def said(self, translate: Callable[[str], str]) -> str:
-        """The sentence in the language that `translate` turns templates into."""
+    def said(self, translate: Callable[[str], str], written: Callable[[str], str] = in_english) -> str:
+        """The sentence in the language that `translate` turns templates into, with values as `written` writes them."""
         values = {
-            name: value.said(translate) if isinstance(value, Statement) else value
+            name: value.said(translate, written) if isinstance(value, Statement) else written(value)
             for name, value in self.values.items()
         }
         return translate(self.template).format_map(values)

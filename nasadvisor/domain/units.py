@@ -1,4 +1,4 @@
-"""Sizes: bytes in, bytes out, written the way OpenZFS writes them."""
+"""Sizes: bytes in, bytes out, as exact as OpenZFS writes them and with the unit written out."""
 
 import re
 from decimal import Decimal
@@ -10,24 +10,27 @@ GIB: Final = 1024 * MIB
 TIB: Final = 1024 * GIB
 
 _SUFFIXES: Final = ("B", "K", "M", "G", "T", "P", "E")
-_NICENUM_WIDTH: Final = 5
+_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_NICENUM_WIDTH: Final = 4
 _LARGEST_UNIT: Final = len(_SUFFIXES) - 1
 _SIZE: Final = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,20})?) ?([KMGTP]?)(?:i?B)?", re.ASCII | re.IGNORECASE)
 _LARGEST_SIZE: Final = 2**63
 
 
-def zfs_size(size_bytes: int) -> str:
-    """Write a size as `zpool list` does: three significant figures, binary suffix ("1.82T", "447G", "16G").
+def size_text(size_bytes: int) -> str:
+    """Write a size with the figures of `zpool list`, three of them, and its binary unit: "1.82 TiB", "447 GiB".
 
-    Source: `zfs_nicenum_format()` in lib/libzutil/zutil_nicenum.c. Numbers that OpenZFS cannot count (2**64 and above)
-    are written in whole E, so that any number that somebody typed can be quoted back.
+    The unit is written out because data sheets, and we with them, count in decimal ones what is written to an SSD.
+    Source of the figures: `zfs_nicenum_format()` in lib/libzutil/zutil_nicenum.c. Numbers that OpenZFS cannot count
+    (2**64 and above) are written in whole EiB, so that any number that somebody typed can be quoted back.
     """
     index = next((power for power in range(_LARGEST_UNIT) if size_bytes < 1024 ** (power + 1)), _LARGEST_UNIT)
-    unit, suffix = 1024**index, _SUFFIXES[index]
+    unit = 1024**index
     if size_bytes % unit == 0 or size_bytes >= 1024 * unit:
-        return f"{size_bytes // unit}{suffix}"
-    texts = (f"{size_bytes / unit:.{decimals}f}{suffix}" for decimals in (2, 1, 0))
-    return next((text for text in texts if len(text) <= _NICENUM_WIDTH), f"{size_bytes / unit:.0f}{suffix}")
+        return f"{size_bytes // unit} {_UNITS[index]}"
+    numbers = (f"{size_bytes / unit:.{decimals}f}" for decimals in (2, 1, 0))
+    number = next((text for text in numbers if len(text) <= _NICENUM_WIDTH), f"{size_bytes / unit:.0f}")
+    return f"{number} {_UNITS[index]}"
 
 
 def parse_size(text: str) -> int:

@@ -6,7 +6,7 @@ from typing import Final
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Pool
-from nasadvisor.domain.units import GIB, zfs_size
+from nasadvisor.domain.units import GIB, size_text
 
 ARC_CAP_PERCENT: Final = 11
 ARC_CAP_BYTES: Final = 16 * GIB
@@ -56,7 +56,7 @@ def _arc_capped(limit: int, memory: int) -> Finding:
     return Finding(
         "proxmox-arc-capped",
         _("The ARC of this host is limited to {limit} of {memory} of memory, as the installer of Proxmox VE sets it."),
-        {"limit": zfs_size(limit), "memory": zfs_size(memory)},
+        {"limit": size_text(limit), "memory": size_text(memory)},
         Level.INFO,
         _(
             "Memory serves reads faster than any SSD. If the guests do not need it, raise zfs_arc_max in "

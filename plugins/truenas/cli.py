@@ -14,7 +14,7 @@ from nasadvisor.cli.services import who
 from nasadvisor.cli.tables import heading, paragraph
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.storage.inventory import Disk
-from nasadvisor.domain.units import zfs_size
+from nasadvisor.domain.units import size_text
 from nasadvisor.host.change.journal import JournalUnwritable
 from nasadvisor.host.config import load_config, load_environment
 from nasadvisor.host.errors import HostError, RulesForbid
@@ -96,7 +96,7 @@ def status(ctx: click.Context) -> None:
     heading("Disks that TrueNAS counts as unused")
     for disk in picture.inventory.disks:
         if not disk.holds:
-            click.echo(f"  {disk.identity.serial}  {disk.label}  {zfs_size(disk.identity.size_bytes)}")
+            click.echo(f"  {disk.identity.serial}  {disk.label}  {size_text(disk.identity.size_bytes)}")
     heading("Added before")
     records = _office(ctx).records()
     for record in records.all():

@@ -30,7 +30,7 @@ def test_a_mirrored_log_and_caches_are_added_seen_and_undone(operator: Desk) -> 
     operator.let_host_work()
     expect(page.get_by_role("heading", name="Pool tank has what was planned")).to_be_visible()
     page.get_by_role("link", name="See it in the pool").click()
-    expect(page.get_by_text("log 4G on")).to_have_count(2)
+    expect(page.get_by_text("log 4 GiB on")).to_have_count(2)
     journey.undo(page, "tank", PASSWORD)
     expect(page.get_by_role("heading", name="Undo was asked for")).to_be_visible()
     operator.let_host_work()
@@ -115,7 +115,7 @@ def test_the_drawing_follows_typing_and_the_slider(operator: Desk) -> None:
     page = operator.page
     begin(operator)
     page.get_by_label("Size of the log").last.fill("8G")
-    expect(page.locator("#summary")).to_contain_text("log mirrored over 2 slices of 8G")
+    expect(page.locator("#summary")).to_contain_text("log mirrored over 2 slices of 8 GiB")
     slider = page.locator("[data-slider-for=id_log_size]")
     slider.focus()
     slider.press("ArrowRight")

@@ -16,7 +16,7 @@ from nasadvisor.domain.evidence.measuring.prediction import Prediction
 from nasadvisor.domain.evidence.measuring.probing import CandidateResult, FioFigures, ProbeResult
 from nasadvisor.domain.figures import duration, milliseconds, rate
 from nasadvisor.domain.storage.inventory import Disk, Pool
-from nasadvisor.domain.units import GIB, zfs_size
+from nasadvisor.domain.units import GIB, size_text
 from nasadvisor.host.evidence.measuring.measure import clean_up, measure
 from nasadvisor.stored.documents import to_document
 
@@ -73,7 +73,7 @@ def _ask(pool: Pool, disk: Disk | None) -> None:
     """Consent, naming what is written to."""
     if not sys.stdin.isatty():
         raise Misuse("There is no terminal to ask on. Add --yes if this shall be done.")
-    click.echo(f"Pool {pool.name}: a dataset of at most 2G is made, written to and destroyed.", err=True)
+    click.echo(f"Pool {pool.name}: a dataset of at most 2 GiB is made, written to and destroyed.", err=True)
     if disk:
         click.echo(f"SSD {disk.label}: it is written to for some minutes, which wears it a little.", err=True)
     if not click.confirm("Measure now?", err=True):
@@ -102,15 +102,15 @@ def _print_probe(result: ProbeResult) -> None:
 
 def _print_candidate(result: CandidateResult) -> None:
     heading(f"SSD {result.disk}")
-    first, last = (f"{zfs_size(int(each))}/s" for each in (result.first_bytes_per_s, result.last_bytes_per_s))
-    paragraph(f"Plain writing: {first} at first, {last} at last; {zfs_size(result.written_bytes)} written in all.")
+    first, last = (f"{size_text(int(each))}/s" for each in (result.first_bytes_per_s, result.last_bytes_per_s))
+    paragraph(f"Plain writing: {first} at first, {last} at last; {size_text(result.written_bytes)} written in all.")
     _print_figures(result.figures)
 
 
 def _print_figures(figures: tuple[FioFigures, ...]) -> None:
     rows = (
         (
-            zfs_size(each.block_bytes),
+            size_text(each.block_bytes),
             str(each.writers),
             f"{rate(each.operations_per_s)}/s",
             milliseconds(each.sync_p50_ns),
@@ -129,7 +129,7 @@ def _print_predictions(predictions: tuple[Prediction, ...]) -> None:
         return
     rows = (
         (
-            zfs_size(each.block_bytes),
+            size_text(each.block_bytes),
             str(each.writers),
             f"{rate(each.before_per_s)}/s",
             f"{rate(each.after_per_s.low)}–{rate(each.after_per_s.high)}/s",

@@ -19,7 +19,7 @@ from nasadvisor.domain.evidence.tracing import WaitingProgram, WaitingPrograms
 from nasadvisor.domain.evidence.workload import Workload, workload_of
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.health.wear.ingest import Ingest, ingest_of
-from nasadvisor.domain.units import zfs_size
+from nasadvisor.domain.units import size_text
 from nasadvisor.stored.documents import to_document
 
 WORDS = {
@@ -112,11 +112,11 @@ def _print_datasets(workload: Workload) -> None:
         (
             each.name,
             rate(each.commits_per_s),
-            zfs_size(int(each.sync_bytes_per_s)),
-            zfs_size(int(each.written_bytes_per_s)),
+            size_text(int(each.sync_bytes_per_s)),
+            size_text(int(each.written_bytes_per_s)),
             each.facts.sync if each.facts else "?",
             each.facts.logbias if each.facts else "?",
-            zfs_size(each.facts.block_bytes) if each.facts else "?",
+            size_text(each.facts.block_bytes) if each.facts else "?",
             percent(each.log_share),
         )
         for each in workload.datasets[:DATASETS_SHOWN]
@@ -153,9 +153,9 @@ def _wait_of(program: WaitingProgram) -> str:
 def _print_sizes(workload: Workload, facts: PoolFacts) -> None:
     heading("Sizes, if you add one")
     log, cache = recommend_log(workload, facts), recommend_cache(workload)
-    paragraph(f"Log: {zfs_size(log.size_bytes)}, {log.because}")
+    paragraph(f"Log: {size_text(log.size_bytes)}, {log.because}")
     if cache:
-        paragraph(f"Caches together: {zfs_size(cache.size_bytes)}, {cache.because}")
+        paragraph(f"Caches together: {size_text(cache.size_bytes)}, {cache.because}")
 
 
 def _print_ingest(ingest: Ingest) -> None:

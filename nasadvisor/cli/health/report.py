@@ -14,7 +14,7 @@ from nasadvisor.cli.storage.disks import find_pool
 from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.domain.evidence.measuring.measurement import Measurement
 from nasadvisor.domain.figures import milliseconds, rate
-from nasadvisor.domain.units import zfs_size
+from nasadvisor.domain.units import size_text
 from nasadvisor.host.evidence.measuring.measurements import kept_measurements
 
 
@@ -104,7 +104,7 @@ def _lines(without: Measurement, having: Measurement) -> Iterator[Line]:
 def _row(line: Line) -> tuple[str, ...]:
     bounds = f"{rate(line.expected_low_per_s)}–{rate(line.expected_high_per_s)}/s"
     return (
-        zfs_size(line.block_bytes),
+        size_text(line.block_bytes),
         str(line.writers),
         f"{rate(line.without_per_s)}/s",
         bounds if line.expected_high_per_s else "-",

@@ -9,7 +9,7 @@ from nasadvisor.domain.change.checks import can_use_disk
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.gaps import largest_extent
 from nasadvisor.domain.storage.inventory import Disk, HoldKind, Inventory, Pool, TableKind
-from nasadvisor.domain.units import MIB, zfs_size
+from nasadvisor.domain.units import MIB, size_text
 
 KERNEL_NAME: Final = re.compile(r"(/dev/)?(sd[a-z]+\d*|vd[a-z]+\d*|hd[a-z]+\d*|nvme\d+n\d+(p\d+)?|mmcblk\d+(p\d+)?)")
 BY_ID: Final = "/dev/disk/by-id/"
@@ -57,7 +57,7 @@ def use_of(disk: Disk) -> str:
     if disk.table is TableKind.NONE or not disk.partitions:
         return "free"
     free = largest_extent(disk).size_bytes
-    return f"{len(disk.partitions)} partition(s), {zfs_size(free) if free >= MIB else 'nothing'} free"
+    return f"{len(disk.partitions)} partition(s), {size_text(free) if free >= MIB else 'nothing'} free"
 
 
 def _names(disk: Disk) -> set[str]:

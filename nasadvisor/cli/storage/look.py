@@ -9,7 +9,7 @@ from nasadvisor.cli.services import services_for
 from nasadvisor.cli.storage.disks import use_of
 from nasadvisor.cli.tables import heading, table
 from nasadvisor.domain.storage.inventory import Disk, Inventory, Pool, Vdev
-from nasadvisor.domain.units import zfs_size
+from nasadvisor.domain.units import size_text
 from nasadvisor.stored.documents import to_document
 
 
@@ -49,7 +49,9 @@ def _print_host(found: Inventory) -> None:
     versions = f"OpenZFS {host.zfs_userland}" if host.zfs_userland else "no OpenZFS"
     if host.zfs_kernel != host.zfs_userland:
         versions += f" (kernel module {host.zfs_kernel or 'not loaded'})"
-    click.echo(f"{host.node}: {host.os_name}, Linux {host.kernel}, {versions}, {zfs_size(host.memory_bytes)} of memory")
+    click.echo(
+        f"{host.node}: {host.os_name}, Linux {host.kernel}, {versions}, {size_text(host.memory_bytes)} of memory"
+    )
     click.echo(f"Read at {found.read_at}.")
 
 
@@ -64,7 +66,7 @@ def _print_pools(found: tuple[Pool, ...]) -> None:
 def _pool_row(pool: Pool) -> tuple[str, ...]:
     sizes = (pool.size_bytes, pool.allocated_bytes, pool.size_bytes - pool.allocated_bytes)
     layouts = (_layout(pool.data), _layout(pool.logs), _layout(pool.caches))
-    return (pool.name, pool.state, *(zfs_size(size) for size in sizes), *layouts)
+    return (pool.name, pool.state, *(size_text(size) for size in sizes), *layouts)
 
 
 def _layout(tops: tuple[Vdev, ...]) -> str:
@@ -94,7 +96,7 @@ def _disk_row(disk: Disk) -> tuple[str, ...]:
     return (
         identity.model or "-",
         identity.serial or "-",
-        zfs_size(identity.size_bytes),
+        size_text(identity.size_bytes),
         disk.bus,
         "HDD" if disk.rotational else "SSD",
         disk.kernel_name,

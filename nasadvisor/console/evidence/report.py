@@ -20,7 +20,7 @@ from nasadvisor.console.evidence.watch import series_of
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.evidence.comparison import Comparison, compare
 from nasadvisor.domain.figures import milliseconds, rate
-from nasadvisor.domain.units import zfs_size
+from nasadvisor.domain.units import size_text
 from nasadvisor.stored.documents import DocumentError
 
 SHORT_S = 12 * 3600
@@ -159,4 +159,4 @@ def _commits(value: float) -> str:
 
 
 def _throughput(value: float) -> str:
-    return f"{zfs_size(int(value))}/s"
+    return f"{size_text(int(value))}/s"

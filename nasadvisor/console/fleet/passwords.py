@@ -26,6 +26,7 @@ from nasadvisor.console.fleet.lock_out import wait_after
 from nasadvisor.console.fleet.models import ReEntry
 from nasadvisor.console.fleet.roles import View, admin_required, may_change, user_of
 from nasadvisor.console.fleet.single_sign_on import why_no_password
+from nasadvisor.console.statements import said
 from plugins.contract.console import PlatformSilent
 
 POSTED_FIELDS = frozenset({"csrfmiddlewaretoken", "password"})
@@ -61,14 +62,14 @@ def confirm_password(request: HttpRequest, form: forms.BaseForm) -> bool:
         return False
     without = why_no_password(request)
     if without:
-        form.add_error("password", without.said(_))
+        form.add_error("password", said(without))
         return False
     try:
         is_theirs = check_own_password(request, form.cleaned_data["password"])
     except TooManyWrong as error:
         form.add_error("password", str(error))
     except PlatformSilent as error:
-        form.add_error("password", error.statement.said(_))
+        form.add_error("password", said(error.statement))
     else:
         if not is_theirs:
             form.add_error("password", _("That is not your password. Nothing was changed."))

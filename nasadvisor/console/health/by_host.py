@@ -18,6 +18,7 @@ from nasadvisor.console.health.alert_models import Channel, ChannelKind, Deliver
 from nasadvisor.console.health.messages import message_for
 from nasadvisor.console.health.secrets import SecretUnreadable
 from nasadvisor.console.health.senders import NotSent, leads_to, send_mail, spare_addresses
+from nasadvisor.console.statements import said
 from nasadvisor.domain.fleet.platforms import NoticeAnswer
 from nasadvisor.stored.documents import Json, from_document
 
@@ -35,9 +36,9 @@ def answered(node: str, document: Json, now: datetime) -> None:
         if not leads_to(channel, node):
             continue
         with translation.override(channel.language):
-            said = f"{node}: {answer.said.said(_)}" if answer.said else ""
+            words = f"{node}: {said(answer.said)}" if answer.said else ""
             rows = next((each for each in _messages(channel) if outbox.message_id(each) == answer.message_id), [])
-            _settle(channel, rows, said, is_sent=answer.is_sent, now=now)
+            _settle(channel, rows, words, is_sent=answer.is_sent, now=now)
 
 
 def take_up_silence(now: datetime) -> None:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from nasadvisor.console.health.alert_models import AlertEvent, Channel, EventKinds
+from nasadvisor.console.statements import said
 from nasadvisor.console.states import look_of_state
 from nasadvisor.console.steps import lead_from
 from nasadvisor.domain.statements import Finding, Level, Statement
@@ -44,7 +45,7 @@ def trial_message(channel: Channel) -> Message:
 
 def plain(template: str, finding: Finding) -> str:
     """A sentence of a finding in the language that is on, commands in quotes."""
-    return Statement(finding.code, template, finding.values).said(_).replace("`", "'") if template else ""
+    return said(Statement(finding.code, template, finding.values)).replace("`", "'") if template else ""
 
 
 def _subject(event: AlertEvent) -> str:

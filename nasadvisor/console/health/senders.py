@@ -16,6 +16,7 @@ from nasadvisor.console.fleet.platforms import detected
 from nasadvisor.console.health.alert_models import Channel, ChannelKind, MailSecurity, WatchSettings
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.secrets import SecretUnreadable, decrypt
+from nasadvisor.console.statements import said
 from nasadvisor.domain.fleet.platforms import Notice
 from plugins.contract.console import ConsolePlatform, PlatformSilent
 
@@ -123,7 +124,7 @@ def _send_by_platform(host: str, message: Message, message_id: str) -> None:
         else:
             raise NotSent(_("There is no host called %(host)s here.") % {"host": host})
     except PlatformSilent as error:
-        raise NotSent(error.statement.said(_)) from error
+        raise NotSent(said(error.statement)) from error
     except hosts.HostUnreachable as error:
         raise NotSent(str(error)) from error
 

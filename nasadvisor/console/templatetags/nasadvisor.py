@@ -21,6 +21,7 @@ from django.utils.translation import gettext_lazy, npgettext_lazy
 
 from nasadvisor.console.explain import address_of
 from nasadvisor.console.fleet.single_sign_on import why_no_password
+from nasadvisor.console.statements import localized, said
 from nasadvisor.console.states import Look, look_of_state
 from nasadvisor.console.steps import lead_from
 from nasadvisor.console.storage.diagrams import TITLES
@@ -31,7 +32,7 @@ from nasadvisor.domain.health.wear.forecast import Spread
 from nasadvisor.domain.health.wear.warranty import tbw_clock
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.storage.inventory import Bus, VdevClass
-from nasadvisor.domain.units import zfs_size
+from nasadvisor.domain.units import size_text
 
 register = template.Library()
 
@@ -79,7 +80,7 @@ def owner_of(guests: Iterable[Guest], dataset: str) -> str:
 @register.filter
 def sentence(statement: Statement) -> SafeString:
     """Any statement in the user's language; what stands between backticks is shown as code."""
-    parts = statement.said(_).split("`")
+    parts = said(statement).split("`")
     return format_html_join("", "{}", ((_as_code(part) if place % 2 else part,) for place, part in enumerate(parts)))
 
 
@@ -127,14 +128,21 @@ def _as_code(text: str) -> SafeString:
 
 @register.filter
 def size(size_bytes: int) -> SafeString:
-    """A size as OpenZFS prints it, the exact bytes on hover."""
-    return format_html('<span class="num" title="{} B">{}</span>', f"{size_bytes:,}", zfs_size(size_bytes))
+    """A size in binary units, the exact bytes on hover."""
+    exact = number_format(size_bytes, force_grouping=True)
+    return format_html('<span class="num text-nowrap" title="{} B">{}</span>', exact, localized(size_text(size_bytes)))
 
 
-@register.filter
-def size_text(size_bytes: int) -> str:
+@register.filter("size_text")
+def plain_size(size_bytes: int) -> str:
     """The same without markup, for titles and attributes."""
-    return zfs_size(size_bytes)
+    return localized(size_text(size_bytes))
+
+
+@register.filter("localized")
+def localized_figures(text: str) -> str:
+    """Figures that come as text, with the decimal separator of the user's language."""
+    return localized(text)
 
 
 @register.filter
@@ -197,25 +205,28 @@ def span(seconds: float) -> str:
 @register.filter
 def per_second(value: float) -> SafeString:
     """A rate as exact as it deserves, the exact one on hover."""
-    return format_html('<span class="num" title="{}/s">{}/s</span>', f"{value:.3f}", rate(value))
+    shown = number_format(rate(value), force_grouping=True)
+    return format_html('<span class="num" title="{}/s">{}/s</span>', number_format(value, 3), shown)
 
 
 @register.filter
 def ms(nanoseconds: float) -> str:
     """A time in milliseconds."""
-    return milliseconds(nanoseconds) if nanoseconds else "–"
+    return localized(milliseconds(nanoseconds)) if nanoseconds else "–"
 
 
 @register.filter
 def share(value: float) -> str:
     """A share in percent."""
-    return percent(value)
+    return localized(percent(value))
 
 
 @register.filter
 def bytes_per_second(value: float) -> SafeString:
-    """Bytes a second as OpenZFS prints sizes."""
-    return format_html('<span class="num" title="{} B/s">{}/s</span>', f"{value:,.0f}", zfs_size(int(value)))
+    """Bytes a second in binary units, the exact ones on hover."""
+    exact = number_format(int(value), force_grouping=True)
+    shown = localized(size_text(int(value)))
+    return format_html('<span class="num text-nowrap" title="{} B/s">{}/s</span>', exact, shown)
 
 
 @register.filter

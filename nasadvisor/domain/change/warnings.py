@@ -11,7 +11,7 @@ from nasadvisor.domain.statements import RANK, Finding, Level
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Bus, Disk, Host, Inventory, Pool
 from nasadvisor.domain.storage.sizing import header_memory
-from nasadvisor.domain.units import zfs_size
+from nasadvisor.domain.units import size_text
 
 HEADER_MEMORY_PERCENT: Final = 5
 """Headers of more than this share of the memory are worth a warning: they cannot be given back under pressure, and
@@ -111,7 +111,7 @@ def _about_log(plan: Plan, pool: Pool) -> Iterator[Finding]:
                     "Attaching a side to the log resilvers the whole pool {pool} ({allocated} in use), not only the "
                     "log. It runs by itself and the pool stays usable, but slower, until it is done."
                 ),
-                {"pool": pool.name, "allocated": zfs_size(pool.allocated_bytes)},
+                {"pool": pool.name, "allocated": size_text(pool.allocated_bytes)},
                 Level.WARNING,
                 explanation=_(
                     "A resilver reads all that the pool holds. It changes nothing, goes on over a "
@@ -173,15 +173,15 @@ def _about_cache(plan: Plan, host: Host) -> Iterator[Finding]:
         yield Finding(
             "cache-headers-large",
             _(
-                "A full cache of {cache} needs about {headers} of memory for its headers at 128K blocks and {worst} "
-                "at 16K blocks, out of {memory}; still smaller blocks need still more. The ARC cannot use that memory "
-                "any more. A smaller cache may serve better."
+                "A full cache of {cache} needs about {headers} of memory for its headers at 128 KiB blocks and {worst} "
+                "at 16 KiB blocks, out of {memory}; still smaller blocks need still more. The ARC cannot use that "
+                "memory any more. A smaller cache may serve better."
             ),
             {
-                "cache": zfs_size(cache_bytes),
-                "headers": zfs_size(memory.typical_bytes),
-                "worst": zfs_size(memory.small_blocks_bytes),
-                "memory": zfs_size(host.memory_bytes),
+                "cache": size_text(cache_bytes),
+                "headers": size_text(memory.typical_bytes),
+                "worst": size_text(memory.small_blocks_bytes),
+                "memory": size_text(host.memory_bytes),
             },
             Level.WARNING,
             explanation=_(

@@ -28,7 +28,7 @@ from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import VdevClass
 from nasadvisor.domain.storage.known_bugs import parse_version
-from nasadvisor.domain.units import zfs_size
+from nasadvisor.domain.units import size_text
 
 CACHES = (VdevClass.CACHE,)
 
@@ -92,8 +92,8 @@ def _cache_in_use(arc: ArcActivity) -> tuple[Answer, Statement]:
     share = arc.l2_hits / asked if asked else 0.0
     values = {
         "share": percent(share),
-        "read": zfs_size(arc.l2_read_bytes),
-        "written": zfs_size(arc.l2_written_bytes),
+        "read": size_text(arc.l2_read_bytes),
+        "written": size_text(arc.l2_written_bytes),
     }
     if share >= L2_USEFUL and arc.l2_read_bytes >= arc.l2_written_bytes:
         template = _("The cache serves {share} of what the ARC misses: {read} read from it, {written} written to it.")
@@ -151,7 +151,7 @@ def _filling(levels: Levels) -> tuple[Answer, Statement] | None:
     return Answer.CANNOT_TELL, Statement(
         "arc-fills",
         _("The ARC holds {size} of {target} and is still filling: most misses are first reads. Wait until it is full."),
-        {"size": zfs_size(levels.arc_bytes), "target": zfs_size(levels.arc_target_bytes)},
+        {"size": size_text(levels.arc_bytes), "target": size_text(levels.arc_target_bytes)},
     )
 
 
@@ -167,7 +167,7 @@ def _flash(workload: Workload) -> tuple[Answer, Statement] | None:
 
 def _ghosts(arc: ArcActivity, levels: Levels) -> tuple[Answer, Statement]:
     share = ghost_share(arc)
-    values = {"share": percent(share), "arc": zfs_size(levels.arc_target_bytes)}
+    values = {"share": percent(share), "arc": size_text(levels.arc_target_bytes)}
     if share >= GHOSTS_HELP:
         return Answer.HELPS, Statement(
             "ghosts",
@@ -211,7 +211,7 @@ def _first(levels: Levels, facts: PoolFacts) -> Iterator[Statement]:
                 "reached that. If the memory is not needed elsewhere, raise the limit first: it costs nothing and is "
                 "faster."
             ),
-            {"limit": zfs_size(most), "memory": zfs_size(memory)},
+            {"limit": size_text(most), "memory": size_text(memory)},
         )
     else:
         yield Statement(
@@ -235,10 +235,10 @@ def _evidence(workload: Workload) -> Iterator[Evidence]:
     yield row(_("A read from the data disks, median"), milliseconds(workload.reads.quantile_ns(0.5)), "zpool iostat -w")
     yield row(_("Misses of blocks just dropped (at least)"), percent(ghost_share(arc)), "m?u_ghost_hits")
     yield row(_("Misses that were read ahead of a stream"), percent(stream_share(arc)), "prefetch_*_misses")
-    size = f"{zfs_size(levels.arc_bytes)} / {zfs_size(levels.arc_target_bytes)} / {zfs_size(levels.arc_most_bytes)}"
+    size = f"{size_text(levels.arc_bytes)} / {size_text(levels.arc_target_bytes)} / {size_text(levels.arc_most_bytes)}"
     yield row(_("Size of the ARC, its target and its limit"), size, "size, c, c_max")
     yield row(
         _("Dropped from the ARC, fit for a cache"),
-        f"{zfs_size(int(arc.evicted_eligible_bytes / seconds))}/s",
+        f"{size_text(int(arc.evicted_eligible_bytes / seconds))}/s",
         "evict_l2_eligible",
     )

@@ -23,7 +23,7 @@ from nasadvisor.domain.evidence.workload import LOGS, CommitTime, Workload
 from nasadvisor.domain.figures import duration, milliseconds, milliseconds_range, percent, rate
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.units import zfs_size
+from nasadvisor.domain.units import size_text
 
 
 class Device(StrEnum):
@@ -185,7 +185,7 @@ def _streams(workload: Workload) -> tuple[Answer, Statement] | None:
             "A commit carries {size} on average: a stream, which many disks take as fast as one log SSD, or faster. "
             "A log is for many small synchronous writes."
         ),
-        {"size": zfs_size(int(workload.bytes_per_commit))},
+        {"size": size_text(int(workload.bytes_per_commit))},
     )
 
 
@@ -255,7 +255,7 @@ def log_evidence(workload: Workload, ssd: SsdTime) -> tuple[Evidence, ...]:
         Evidence(_named(_("Commits in that time")), f"{rate(workload.busy_commits_per_s)}/s", "zil_commit_count"),
         Evidence(
             _named(_("Written synchronously in that time")),
-            f"{zfs_size(int(workload.busy_sync_bytes_per_s))}/s",
+            f"{size_text(int(workload.busy_sync_bytes_per_s))}/s",
             "zil_itx_*_bytes",
         ),
         Evidence(_named(_("Commits that could go to a log")), percent(workload.reachable_commits_share), "zfs get"),

@@ -19,7 +19,7 @@ from nasadvisor.domain.figures import duration, percent
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.sizing import TYPICAL_BLOCK_BYTES, header_memory_bytes
-from nasadvisor.domain.units import GIB, align_down, align_up, zfs_size
+from nasadvisor.domain.units import GIB, align_down, align_up, size_text
 
 USUAL_LOG_BYTES: Final = 4 * GIB
 """openzfs-docs, "Hardware": "only about 4GB is needed"."""
@@ -48,7 +48,7 @@ def recommend_log(workload: Workload, facts: PoolFacts) -> Recommendation:
             Statement(
                 "usual-log",
                 _("because no synchronous writes were seen yet; logs rarely hold more than {size}."),
-                {"size": zfs_size(size_bytes)},
+                {"size": size_text(size_bytes)},
             ),
             False,
         )
@@ -57,9 +57,9 @@ def recommend_log(workload: Workload, facts: PoolFacts) -> Recommendation:
     wanted = align_up(int(LOG_SAFETY * ingest * TXGS_IN_LOG * txg_s), GIB)
     size_bytes = max(min(wanted, align_up(most_bytes, GIB)), SMALLEST_LOG_BYTES)
     values = {
-        "ingest": zfs_size(int(ingest)),
+        "ingest": size_text(int(ingest)),
         "txg": duration(txg_s),
-        "most": zfs_size(facts.tunables.most_in_log_bytes),
+        "most": size_text(facts.tunables.most_in_log_bytes),
     }
     if wanted > size_bytes:
         template = _("because OpenZFS lets no more than {most} wait in a log (zfs_wrlog_data_max).")
@@ -93,9 +93,9 @@ def recommend_cache(workload: Workload) -> Recommendation | None:
     wanted = LARGEST_CACHE_ARCS * levels.arc_target_bytes
     size_bytes = max(align_down(min(wanted, most_bytes), GIB), SMALLEST_CACHE_BYTES)
     values = {
-        "arc": zfs_size(levels.arc_target_bytes),
-        "block": zfs_size(block),
-        "memory": zfs_size(header_memory_bytes(size_bytes, block)),
+        "arc": size_text(levels.arc_target_bytes),
+        "block": size_text(block),
+        "memory": size_text(header_memory_bytes(size_bytes, block)),
         "share": percent(HEADER_SHARE),
     }
     if most_bytes < wanted:

@@ -9,7 +9,7 @@ from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool, VdevClass
-from nasadvisor.domain.units import GIB, zfs_size
+from nasadvisor.domain.units import GIB, size_text
 
 LEAST_HOURS: Final = 24.0
 """A cache warms up, and a day has its own course: nothing shorter is judged."""
@@ -92,8 +92,8 @@ def traffic_findings(pool: Pool, traffic: Traffic) -> Iterator[Finding]:
             _("The cache of pool {pool} was written {written} in {hours} h but served only {read}."),
             {
                 "pool": pool.name,
-                "written": zfs_size(traffic.cache_written_bytes),
-                "read": zfs_size(traffic.cache_read_bytes),
+                "written": size_text(traffic.cache_written_bytes),
+                "read": size_text(traffic.cache_read_bytes),
                 "hours": f"{traffic.hours:.0f}",
             },
             Level.WARNING,

@@ -42,7 +42,7 @@ def header_memory_bytes(cache_bytes: int, mean_block_bytes: int) -> int:
 
 
 def header_memory(cache_bytes: int) -> HeaderMemory:
-    """The header memory of a full cache at 128K blocks, and the range from 1M down to 16K blocks."""
+    """The header memory of a full cache at 128 KiB blocks, and the range from 1M down to 16K blocks."""
     return HeaderMemory(
         typical_bytes=header_memory_bytes(cache_bytes, TYPICAL_BLOCK_BYTES),
         small_blocks_bytes=header_memory_bytes(cache_bytes, SMALL_BLOCK_BYTES),

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from nasadvisor.domain.storage.inventory import Pool, Scan, Vdev
-from nasadvisor.domain.units import zfs_size
+from nasadvisor.domain.units import size_text
 from nasadvisor.host.adapters.zpool import CHECKPOINT_FEATURE, DROPPED_KINDS, ended_scan, leaf_name, with_ashifts
 from nasadvisor.host.errors import OutputUnreadable
 
@@ -99,7 +99,7 @@ def _with_properties(found: Pool, pool: Any) -> Pool:
         allocated_bytes=_number(properties["allocated"].rawvalue),
         read_only=_is_on(properties["readonly"].rawvalue),
         multihost=_is_on(properties["multihost"].rawvalue),
-        checkpoint=found.checkpoint or (zfs_size(0) if holds_checkpoint else ""),
+        checkpoint=found.checkpoint or (size_text(0) if holds_checkpoint else ""),
         features=tuple(sorted(name for name, state in features.items() if state != "DISABLED")),
     )
 
@@ -176,7 +176,7 @@ def _spares(vdevs: Iterable[Any], configs: Iterable[Mapping[str, Any]]) -> tuple
 def _checkpoint(stats: list[int] | None) -> str:
     if not stats or not stats[_CHECKPOINT_STATE]:
         return ""
-    return zfs_size(stats[_CHECKPOINT_SPACE])
+    return size_text(stats[_CHECKPOINT_SPACE])
 
 
 def _scan(tree: Mapping[str, Any]) -> str:

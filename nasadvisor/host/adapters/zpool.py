@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from nasadvisor.domain.storage.inventory import Pool, Scan, Vdev
-from nasadvisor.domain.units import zfs_size
+from nasadvisor.domain.units import size_text
 from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import OutputUnreadable
@@ -108,7 +108,7 @@ def _checkpoint_by_feature(properties: Answer, features: dict[str, str]) -> str:
         raise OutputUnreadable(properties.source, f"{properties.where}/feature@{CHECKPOINT_FEATURE} is missing")
     if features[CHECKPOINT_FEATURE] != "active":
         return ""
-    return zfs_size(properties.need("checkpoint").number("value"))
+    return size_text(properties.need("checkpoint").number("value"))
 
 
 def parse_ashifts(answer: Answer) -> dict[str, int]:
@@ -249,7 +249,7 @@ def _checkpoint(pool: Answer) -> str:
     if "checkpoint_stats" not in pool.fields:
         return ""
     stats = pool.child("checkpoint_stats")
-    return "" if stats.text("state") == "NONE" else zfs_size(stats.number("space"))
+    return "" if stats.text("state") == "NONE" else size_text(stats.number("space"))
 
 
 def _scan(pool: Answer) -> str:

@@ -2,7 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.units import GIB, KIB, MIB, TIB, align_down, align_up, parse_size, zfs_size
+from nasadvisor.domain.units import GIB, KIB, MIB, TIB, align_down, align_up, parse_size, size_text
+
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 @pytest.mark.parametrize(
@@ -17,38 +19,40 @@ from nasadvisor.domain.units import GIB, KIB, MIB, TIB, align_down, align_up, pa
         *((2**60, "1E"), (2**60 + 1, "1.00E"), (2**64 - 1, "16.0E")),
     ],
 )
-def test_a_size_is_written_as_zpool_list_writes_it(size_bytes: int, text: str) -> None:
-    assert zfs_size(size_bytes) == text
+def test_a_size_has_the_figures_of_zpool_list_and_its_unit_written_out(size_bytes: int, text: str) -> None:
+    assert size_text(size_bytes) == f"{text[:-1]} {'' if text.endswith('B') else text[-1] + 'i'}B"
 
 
 @given(st.integers(0, 2**64 - 1))
 def test_a_size_has_three_figures_and_is_right_to_half_a_percent(size_bytes: int) -> None:
-    text = zfs_size(size_bytes)
-    unit = 1024 ** "BKMGTPE".index(text[-1])
-    assert len(text) <= 5
-    assert abs(float(text[:-1]) * unit - size_bytes) <= max(size_bytes / 200, unit / 200)
+    text = size_text(size_bytes)
+    number, unit_text = text.split()
+    unit = 1024 ** UNITS.index(unit_text)
+    assert len(number) <= 4
+    assert abs(float(number) * unit - size_bytes) <= max(size_bytes / 200, unit / 200)
 
 
 @given(st.integers(0, 1023), st.integers(0, 6))
 def test_whole_units_have_no_decimals(count: int, power: int) -> None:
-    assert zfs_size(count * 1024**power) == (f"{count}{'BKMGTPE'[power]}" if count else "0B")
+    assert size_text(count * 1024**power) == (f"{count} {UNITS[power]}" if count else "0 B")
 
 
 @given(st.integers(-(10**400), 10**400))
 def test_any_number_can_be_quoted_back(number: int) -> None:
-    assert zfs_size(number)[-1] in "BKMGTPE"
+    assert size_text(number).split()[1] in UNITS
 
 
 def test_numbers_beyond_64_bits_are_written_in_whole_units() -> None:
-    assert zfs_size(1024 * 2**60) == "1024E"
-    assert zfs_size(5000 * 2**60 + 1) == "5000E"
-    assert zfs_size(-5) == "-5B"
+    assert size_text(1024 * 2**60) == "1024 EiB"
+    assert size_text(5000 * 2**60 + 1) == "5000 EiB"
+    assert size_text(-5) == "-5 B"
 
 
 @pytest.mark.parametrize(
     ("text", "size_bytes"),
     [
         *(("4G", 4 * GIB), ("4g", 4 * GIB), (" 4 GiB ", 4 * GIB), ("4GB", 4 * GIB), ("1.5T", 3 * TIB // 2)),
+        ("1.5 TiB", 3 * TIB // 2),
         *(("512M", 512 * MIB), ("64k", 64 * KIB), ("1P", 1024 * TIB), ("100", 100), ("100B", 100), ("0.5G", GIB // 2)),
         *(("4.0G", 4 * GIB), ("1000000000001", 1000000000001), ("8191P", 8191 * 1024 * TIB), ("0.001K", 1)),
     ],

@@ -397,7 +397,7 @@ def test_guests_on_a_pool_forbid_nothing(node: ProxmoxHost) -> None:
 def test_an_arc_that_the_installer_limited_is_a_finding(node: ProxmoxHost) -> None:
     (finding,) = node.findings(FakeRunner(), home_server())
     assert finding.level is Level.INFO
-    assert "3G of 32G" in str(finding)
+    assert "3 GiB of 32 GiB" in str(finding)
     assert "/etc/modprobe.d/zfs.conf" in finding.why
 
 

@@ -38,7 +38,7 @@ def test_status_shows_version_pools_and_free_disks(truenas: StandIn, office: Off
     assert result.exit_code == 0
     assert "TrueNAS 25.10.1, API v25.10.0" in result.stdout
     assert "tank  ONLINE  0 log, 0 cache" in result.stdout
-    assert "SSD1  SAMSUNG MZ7L3480 (SSD1)  447G" in result.stdout
+    assert "SSD1  SAMSUNG MZ7L3480 (SSD1)  447 GiB" in result.stdout
     assert "HDD1" not in result.stdout
 
 

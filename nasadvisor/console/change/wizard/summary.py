@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from nasadvisor.console.statements import localized
 from nasadvisor.domain.change.actions import Role
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.storage.sizing import header_memory
-from nasadvisor.domain.units import zfs_size
+from nasadvisor.domain.units import size_text
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ def summary_of(plan: Plan) -> Summary:
     """What the plan adds, each part in a few words."""
     logs = [piece.size_bytes for piece in plan.slices if piece.role is Role.LOG]
     caches = [piece.size_bytes for piece in plan.slices if piece.role is Role.CACHE]
-    memory = zfs_size(header_memory(sum(caches)).typical_bytes)
+    memory = localized(size_text(header_memory(sum(caches)).typical_bytes))
     return Summary(
         pool=plan.pool_name,
         log=_log_words(plan, logs),
@@ -41,7 +42,7 @@ def summary_of(plan: Plan) -> Summary:
 def _log_words(plan: Plan, sizes: list[int]) -> str:
     if not sizes:
         return ""
-    size = zfs_size(sizes[0])
+    size = localized(size_text(sizes[0]))
     if plan.request.replaces:
         return _("new side of %(size)s for the log, instead of the broken one") % {"size": size}
     if plan.request.attach_to:
@@ -53,5 +54,5 @@ def _log_words(plan: Plan, sizes: list[int]) -> str:
 
 def _counted(sizes: Iterable[int]) -> str:
     """Equal sizes together."""
-    counts = Counter(zfs_size(size) for size in sizes)
+    counts = Counter(localized(size_text(size)) for size in sizes)
     return " + ".join(f"{count} × {size}" if count > 1 else size for size, count in counts.items())

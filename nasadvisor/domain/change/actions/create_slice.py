@@ -11,7 +11,7 @@ from nasadvisor.domain.change.actions.rewind_table import RewindTable
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Pool
-from nasadvisor.domain.units import zfs_size
+from nasadvisor.domain.units import size_text
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class CreateSlice(Forwards):
             if self.slice.role is Role.LOG
             else _("Create a {size} cache slice (partition {number}) on {disk}")
         )
-        values = {"size": zfs_size(self.slice.size_bytes), **place_of(self.slice)}
+        values = {"size": size_text(self.slice.size_bytes), **place_of(self.slice)}
         return Statement(self.action, template, values)
 
     def forwards(self, inventory: Inventory) -> Inventory:

@@ -5,7 +5,7 @@ from nasadvisor.domain.change.actions import Role, Slice
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Disk, Hold
-from nasadvisor.domain.units import zfs_size
+from nasadvisor.domain.units import size_text
 
 
 def TooSmall(disk: Disk, role: Role, wanted_bytes: int, room_bytes: int) -> Refused:
@@ -15,9 +15,9 @@ def TooSmall(disk: Disk, role: Role, wanted_bytes: int, room_bytes: int) -> Refu
     return Refused(
         "too-small",
         _(
-            "{disk} has room for {room}, and the {role} slice needs {wanted}. OpenZFS wants at least 64M. Choose a smaller size, less reserve or another SSD."
+            "{disk} has room for {room}, and the {role} slice needs {wanted}. OpenZFS wants at least 64 MiB. Choose a smaller size, less reserve or another SSD."
         ),
-        {"disk": disk.label, "role": str(role), "wanted": zfs_size(wanted_bytes), "room": zfs_size(room_bytes)},
+        {"disk": disk.label, "role": str(role), "wanted": size_text(wanted_bytes), "room": size_text(room_bytes)},
     )
 
 
@@ -33,8 +33,8 @@ def LegHasNoRoom(disk: Disk, wanted_bytes: int, room_bytes: int, reserve_percent
         ),
         {
             "disk": disk.label,
-            "wanted": zfs_size(wanted_bytes),
-            "room": zfs_size(room_bytes),
+            "wanted": size_text(wanted_bytes),
+            "room": size_text(room_bytes),
             "reserve": str(reserve_percent),
             "fitting": str(fitting_percent),
         },
@@ -48,7 +48,7 @@ def LegTooLarge(disk: Disk, wanted_bytes: int) -> Refused:
         _(
             "A further side of this log must be {wanted} long, and {disk} has no such room, without any reserve either. Choose a larger SSD."
         ),
-        {"disk": disk.label, "wanted": zfs_size(wanted_bytes)},
+        {"disk": disk.label, "wanted": size_text(wanted_bytes)},
     )
 
 
@@ -59,12 +59,12 @@ def CacheHasNoRoom(disk: Disk, wanted_bytes: int, room_bytes: int, reserve_perce
     return Refused(
         "cache-too-large",
         _(
-            "After the log and a reserve of {reserve} % there is room for {room} of cache on {disk}, and {wanted} were asked for. OpenZFS wants at least 64M. Choose a smaller size or less reserve."
+            "After the log and a reserve of {reserve} % there is room for {room} of cache on {disk}, and {wanted} were asked for. OpenZFS wants at least 64 MiB. Choose a smaller size or less reserve."
         ),
         {
             "disk": disk.label,
-            "wanted": zfs_size(wanted_bytes),
-            "room": zfs_size(room_bytes),
+            "wanted": size_text(wanted_bytes),
+            "room": size_text(room_bytes),
             "reserve": str(reserve_percent),
         },
     )

@@ -15,7 +15,7 @@ from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool
-from nasadvisor.domain.units import GIB, KIB, MIB, zfs_size
+from nasadvisor.domain.units import GIB, KIB, MIB, size_text
 
 PROBE_PROPERTY: Final = "nasadvisor:probe"
 """The user property (zfsprops(7)) that marks a dataset as ours, with the probe's id."""
@@ -161,7 +161,7 @@ def ProbeFull(pool: Pool, free_bytes: int) -> Refused:
     return Refused(
         "probe-full",
         _("Pool {pool} is too full to be probed: {free} are free. Nothing was changed."),
-        {"pool": pool.name, "free": zfs_size(max(free_bytes, 0))},
+        {"pool": pool.name, "free": size_text(max(free_bytes, 0))},
     )
 
 
@@ -175,5 +175,5 @@ def ProbeBusy(pool: Pool, commits_per_s: float, bytes_per_s: float) -> Refused:
             "Pool {pool} is busy ({commits} commits/s, {written}/s written). A probe would slow its users down and "
             "measure them instead of the pool. Try again when it is quiet."
         ),
-        {"pool": pool.name, "commits": f"{commits_per_s:.0f}", "written": zfs_size(int(bytes_per_s))},
+        {"pool": pool.name, "commits": f"{commits_per_s:.0f}", "written": size_text(int(bytes_per_s))},
     )

@@ -81,7 +81,7 @@ def test_a_cache_that_helps_comes_after_memory(shell: Shell) -> None:
     output = " ".join(shell.run("advise", "tank").output.split())
     assert "Cache (L2ARC): helps" in output
     assert "First: More memory would do the same" in output
-    assert "Caches together: 40G" in output
+    assert "Caches together: 40 GiB" in output
 
 
 def test_an_unknown_pool_is_a_mistake_and_nothing_is_watched(busy: Shell) -> None:

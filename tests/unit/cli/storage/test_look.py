@@ -14,7 +14,7 @@ def test_inventory_as_json_is_the_whole_inventory(shell: Shell) -> None:
 def test_inventory_lists_every_disk_with_its_use(shell: Shell) -> None:
     lines = shell.run("inventory").stdout.splitlines()
     free = next(line for line in lines if " N1 " in line)
-    assert "466G" in free
+    assert "466 GiB" in free
     assert " free " in free
     assert any("S1" in line and "exported pool backup" in line for line in lines)
     assert any("S0" in line and "boot /boot/efi" in line for line in lines)

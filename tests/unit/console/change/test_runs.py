@@ -113,7 +113,7 @@ class TestRunPage:
 
     def test_at_the_end_it_says_what_changed_and_polls_no_more(self, client: Client, applied: StoredRun) -> None:
         page = text(client.get(f"/runs/{applied.pk}/"))
-        assert "Pool tank has what was planned: log mirrored over 2 slices of 4G; 2 × 415G cache" in page
+        assert "Pool tank has what was planned: log mirrored over 2 slices of 4 GiB; 2 × 415 GiB cache" in page
         assert "hx-trigger" not in page
         assert f'href="/runs/{applied.pk}/undo/"' in page
         assert f'href="/runs/{applied.pk}/proof/"' in page
@@ -294,7 +294,7 @@ class TestHistory:
     def test_it_lists_who_did_what_where_with_its_undo(self, client: Client, applied: StoredRun) -> None:
         page = text(client.get("/runs/"))
         assert "operator" in page
-        assert "log mirrored over 2 slices of 4G" in page
+        assert "log mirrored over 2 slices of 4 GiB" in page
         assert f'href="/runs/{applied.pk}/undo/"' in page
 
     @pytest.mark.usefixtures("applied")

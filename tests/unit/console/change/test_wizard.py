@@ -155,7 +155,7 @@ class TestDevices:
     def test_the_summary_follows_the_choices_and_keeps_nothing(self, operator: Client) -> None:
         summary = f"/wizard/{TANK}/devices/summary/"
         page = text(operator.post(summary, {"log": [NVME1, SATA_SSD], "cache": [NVME1]}))
-        assert "single log of 4G" in page
+        assert "single log of 4 GiB" in page
         assert "cache" in page
         assert "These choices do not make a plan yet." in text(operator.post(summary, {}))
         assert kept(operator) == Draft("nothing kept")
@@ -200,9 +200,9 @@ class TestLayout:
         choose(operator, [NVME1, NVME2], [NVME1, NVME2])
         page = text(operator.post(f"/wizard/{TANK}/layout/drawing/", {**LAYOUT, "cache_size": "100G"}))
         assert "<svg" in page
-        assert "150M of RAM" in page
-        assert "log mirrored over 2 slices of 4G" in page
-        assert "2 × 100G cache" in page
+        assert "150 MiB of RAM" in page
+        assert "log mirrored over 2 slices of 4 GiB" in page
+        assert "2 × 100 GiB cache" in page
 
     def test_choices_are_kept_for_a_reload(self, operator: Client) -> None:
         choose(operator, [NVME1, NVME2], [NVME1])
@@ -228,7 +228,7 @@ class TestLayout:
         page = text(operator.post(f"/wizard/{TANK}/layout/drawing/", {**LAYOUT, "log_on": NVME2}))
         assert "the last ~5 s of synchronous writes are lost, and the pool comes back only" in page
         assert "the pool itself survives" in page
-        assert "single log of 4G" in page
+        assert "single log of 4 GiB" in page
 
     def test_one_ssd_for_the_log_offers_no_mirror(self, operator: Client) -> None:
         choose(operator, [NVME1], [])
@@ -242,7 +242,7 @@ class TestLayout:
         choose(operator, [NVME2], [NVME2])
         page = text(operator.get(f"/wizard/{TANK}/layout/"))
         assert "log_size" not in page
-        assert "second side of 4G for the log" in page
+        assert "second side of 4 GiB for the log" in page
 
     def test_without_devices_one_is_sent_back_to_choose_them(self, operator: Client, host: SimulatedHost) -> None:
         inventory = home_server()

@@ -12,7 +12,7 @@ from nasadvisor.domain.change.actions import AttachLog, CreateSlice, DropLogLeg,
 from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory, TableKind, Vdev, VdevClass
-from nasadvisor.domain.units import GIB, MIB, align_down, zfs_size
+from nasadvisor.domain.units import GIB, MIB, align_down, size_text
 from tests.unit.domain.builders import LOG_GUID, ids_for, tank_of
 from tests.unit.machines import (
     MIRROR_AND_CACHES,
@@ -112,7 +112,7 @@ def test_every_action_says_what_it_does_to_what() -> None:
     plan = plan_for(MIRROR_AND_CACHES, home_server())
     said = [str(action.describe()) for action in plan.actions]
     assert said[0] == f"Write an empty GPT on {plan.slices[0].disk_path}"
-    assert said[1] == f"Create a 4G log slice (partition 1) on {plan.slices[0].disk_path}"
+    assert said[1] == f"Create a 4 GiB log slice (partition 1) on {plan.slices[0].disk_path}"
     assert said[-2:] == ["Add a mirror of 2 slices as log to pool tank", "Add 2 cache slices to pool tank"]
     attach = plan_for(PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID), with_single_log()).actions[-1]
     assert str(attach.describe()).startswith("Mirror the log of pool tank: attach a slice on /dev/disk/by-id/")
@@ -249,7 +249,7 @@ def test_a_full_disk_has_no_room_at_all() -> None:
         partitions=(partition(disk, 1, MIB, disk.usable_end_bytes - MIB),),
     )
     (refusal,) = reasons(PlanRequest(TANK, (NVME1,), GIB, use_free_extents=True), full)
-    assert (refusal.code, refusal.values["room"]) == ("too-small", zfs_size(0))
+    assert (refusal.code, refusal.values["room"]) == ("too-small", size_text(0))
 
 
 def test_a_second_side_that_fits_to_the_last_byte_is_made() -> None:

@@ -282,12 +282,12 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (
         lambda: wish(replace(SINGLE, log_size_bytes=900 * GIB), home_server()),
         "too-small",
-        (DISK, "log", "419G", "900G", "another SSD"),
+        (DISK, "log", "419 GiB", "900 GiB", "another SSD"),
     ),
     (
         lambda: wish(replace(CACHE, cache_size_bytes=900 * GIB), home_server()),
         "cache-too-large",
-        (DISK, "419G", "900G", "10 %", "smaller size"),
+        (DISK, "419 GiB", "900 GiB", "10 %", "smaller size"),
     ),
     (lambda: slice_rule(start_bytes=600 * GIB), "extent-taken", (DISK, "make a new plan")),
     (lambda: slice_rule(start_bytes=MIB + 512), "not-aligned", (DISK, "1 MiB", "Make a new plan")),
@@ -299,7 +299,7 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (slice_held, "slice-held", ("by-id/nvme-", "mount: /srv", "take it out first")),
     (lambda: log_rule(same_serial), "same-disk", ("960 EVO", "Choose two different SSDs")),
     (wrong_size_leg, "sizes-differ", ("tank", "Make a new plan")),
-    (lambda: further_side_of(440 * GIB), "leg-beside-reserve", (OTHER_DISK, "440G", "reserve of 10 %", "is 5 %")),
+    (lambda: further_side_of(440 * GIB), "leg-beside-reserve", (OTHER_DISK, "440 GiB", "reserve of 10 %", "is 5 %")),
     (lambda: further_side_of(499 * 10**9 + 999 * MIB), "leg-too-large", (OTHER_DISK, "Choose a larger SSD")),
     (unequal_legs, "sizes-differ", ("tank", "Make a new plan")),
     (

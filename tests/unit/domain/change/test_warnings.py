@@ -55,7 +55,7 @@ def test_unloaded_keys_do_not_matter_to_a_cache() -> None:
 
 def test_attaching_a_side_says_that_the_whole_pool_is_resilvered() -> None:
     finding = found(PlanRequest(TANK, (NVME2,), attach_to="31"), with_single_log())["attach-resilvers"]
-    assert "resilvers the whole pool tank (3T in use)" in str(finding)
+    assert "resilvers the whole pool tank (3 TiB in use)" in str(finding)
 
 
 def test_a_second_log_is_said_to_be_striped() -> None:

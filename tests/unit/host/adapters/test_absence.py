@@ -150,7 +150,7 @@ def test_a_checkpoint_without_statistics_is_known_by_its_feature() -> None:
     document = copy.deepcopy(recording("checkpoint")["commands"])
     del document[STATUS]["pools"]["inv_a"]["checkpoint_stats"]
     (pool,) = read(document)
-    assert pool.checkpoint == "45K"
+    assert pool.checkpoint == "45 KiB"
 
 
 def test_a_pool_from_before_the_features_has_none_and_no_checkpoint() -> None:

@@ -97,7 +97,7 @@ def test_states_are_those_of_zpool_status() -> None:
 
 
 def test_checkpoint_is_seen() -> None:
-    assert read("checkpoint").checkpoint == "45K"
+    assert read("checkpoint").checkpoint == "45 KiB"
 
 
 def test_special_dedup_and_spares() -> None:

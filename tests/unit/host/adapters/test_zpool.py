@@ -88,7 +88,7 @@ def test_new_checkpoint_without_any_space_yet_counts() -> None:
     document = status("checkpoint")
     document["pools"]["inv_a"]["checkpoint_stats"]["space"] = "0"
     (read,) = parse_status(Answer.of(STATUS, json.dumps(document)))
-    assert read.checkpoint == "0B"
+    assert read.checkpoint == "0 B"
 
 
 def test_checkpoint_that_is_being_discarded_counts_until_it_is_gone() -> None:
