@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -13,15 +14,16 @@ from nasadvisor.domain.change.proposal import (
     SsdHealth,
     Want,
     Wanted,
+    is_free_ssd,
     propose,
     propose_side,
     single_log_of,
 )
 from nasadvisor.domain.change.warnings import warnings_for
 from nasadvisor.domain.statements import Finding, Level, Statement
-from nasadvisor.domain.storage.inventory import Bus, Disk, Inventory, Pool
+from nasadvisor.domain.storage.inventory import Bus, Disk, Hold, HoldKind, Inventory, Pool
 from nasadvisor.domain.storage.log_legs import broken_log_legs
-from nasadvisor.domain.units import GIB, MIB, TIB
+from nasadvisor.domain.units import GIB, MIB, TIB, align_up
 from tests.unit.domain.builders import ids_for, inventories, mirrored_log, tank_of
 from tests.unit.machines import (
     NVME1,
@@ -29,9 +31,12 @@ from tests.unit.machines import (
     SATA_SSD,
     USB_STICK,
     home_server,
+    leaf_on,
+    partition,
     ssd,
     with_broken_log,
     with_disk,
+    with_partitions,
     with_pool,
     with_single_log,
 )
@@ -68,6 +73,17 @@ def nvme(number: int, model: str = "Samsung SSD 960 EVO 500GB", serial: str = ""
     return ssd(f"eui.002538500000000{number}", model, serial or f"B{number}", 500 * GIB, kernel=f"nvme{number}n1")
 
 
+def with_room(disk: Disk, room_bytes: int) -> Disk:
+    """The disk as large as it must be to have so much room for slices beside the usual reserve of a tenth."""
+    size_bytes = align_up((room_bytes + 2 * MIB) * 10 // 9, 4096)
+    return replace(disk, identity=replace(disk.identity, size_bytes=size_bytes), usable_end_bytes=size_bytes - MIB)
+
+
+def beside(inventory: Inventory, *disks: Disk) -> Inventory:
+    """The machine with these SSDs in front of the others."""
+    return replace(inventory, disks=(*disks, *inventory.disks))
+
+
 def request_of(proposal: Proposal) -> PlanRequest:
     assert proposal.request
     return proposal.request
@@ -79,6 +95,31 @@ def code(reason: Statement | None) -> str:
 
 def text(reason: Statement | None) -> str:
     return str(reason)
+
+
+def inner(reason: Statement) -> str:
+    """The code of what stands behind "not proposed"."""
+    return code(reason.values["reason"] if isinstance(reason.values["reason"], Statement) else None)
+
+
+class TestFreeSsds:
+    def test_a_blank_ssd_inside_the_machine_is_free(self) -> None:
+        assert is_free_ssd(nvme(1))
+        assert is_free_ssd(sata(1))
+
+    @pytest.mark.parametrize(
+        "disk",
+        [
+            replace(nvme(1), removable=True),
+            replace(nvme(1), bus=Bus.USB),
+            replace(nvme(1), rotational=True),
+            replace(nvme(1), holds=(Hold(HoldKind.MOUNT, "/srv"),)),
+            with_partitions(nvme(1), partition(nvme(1), 1, MIB, GIB)),
+        ],
+        ids=["removable", "by USB", "turning", "in use", "partitioned"],
+    )
+    def test_any_other_disk_is_not(self, disk: Disk) -> None:
+        assert not is_free_ssd(disk)
 
 
 class TestPairs:
@@ -110,6 +151,15 @@ class TestPairs:
         assert proposal.request is None
         assert "needs two SSDs that are free and fit for it; found: 1." in text(proposal.no_log)
 
+    def test_ssds_with_just_the_room_for_the_log_are_paired_and_smaller_ones_are_not(self) -> None:
+        just, less = (
+            with_disks(*(with_room(nvme(number), room_bytes) for number in (1, 2)))
+            for room_bytes in (2 * GIB, 2 * GIB - MIB)
+        )
+        wanted = Wanted(HELPFUL, USELESS)
+        assert request_of(propose(known(just, wanted))).log_disks == (nvme(1).key, nvme(2).key)
+        assert code(propose(known(less, wanted)).no_log) == "no-pair-for-log"
+
     def test_one_ssd_alone_gets_no_log(self) -> None:
         proposal = propose(known(with_disks(nvme(1)), Wanted(HELPFUL, USELESS)))
         assert proposal.request is None
@@ -134,6 +184,8 @@ class TestWhoIsLeftOut:
         proposal = propose(with_health(with_disks(nvme(1), nvme(2), nvme(3)), health))
         assert set(request_of(proposal).log_disks) == {nvme(2).key, nvme(3).key}
         assert "has used 80 % of its rated endurance" in text(proposal.left_out[nvme(1).key])
+        assert "from 80 % on none is proposed" in text(proposal.left_out[nvme(1).key])
+        assert inner(proposal.left_out[nvme(1).key]) == "worn-for-proposal"
 
     def test_a_stick_a_disk_in_use_and_a_hard_disk_are_never_proposed(self) -> None:
         proposal = propose(known())
@@ -156,12 +208,21 @@ class TestWhoIsLeftOut:
     def test_an_ssd_that_is_not_needed_says_so(self) -> None:
         proposal = propose(known(with_disks(nvme(1), nvme(2), nvme(3)), Wanted(HELPFUL, USELESS)))
         assert code(proposal.left_out[nvme(3).key]) == "not-needed"
+        assert inner(proposal.left_out[nvme(3).key]) == "others-fit-better"
 
     def test_where_nothing_is_proposed_nothing_is_held_against_a_good_ssd(self) -> None:
         assert NVME1 not in propose(known(wanted=Wanted(USELESS, USELESS))).left_out
 
 
 class TestWhatHelps:
+    def test_where_log_and_cache_are_proposed_nothing_speaks_against_them(self) -> None:
+        proposal = propose(known())
+        assert request_of(proposal).log_disks == request_of(proposal).cache_disks == (NVME1, NVME2)
+        assert (proposal.no_log, proposal.no_cache) == (None, None)
+
+    def test_a_cache_that_would_help_without_any_ssd_for_it_says_so(self) -> None:
+        assert code(propose(known(with_disks())).no_cache) == "no-ssd-for-cache"
+
     def test_nothing_is_proposed_where_nothing_helps_and_the_evidence_says_why(self) -> None:
         proposal = propose(known(wanted=Wanted(USELESS, replace(USELESS, because=SLOW))))
         assert proposal.request is None
@@ -212,11 +273,51 @@ class TestLogsThatAreThere:
         proposal = propose(known(inventory, Wanted(HELPFUL, USELESS)))
         assert proposal.request is None
         assert text(proposal.no_log) == "Pool tank has a log already."
+        assert code(proposal.no_log) == "has-log"
 
     def test_a_single_log_is_proposed_a_second_side(self) -> None:
         inventory = with_single_log()
         request = request_of(propose(known(inventory, Wanted(HELPFUL, USELESS))))
-        assert (request.attach_to, request.log_disks) == ("31", (NVME2,))
+        assert (request.attach_to, request.replaces, request.log_disks) == ("31", "", (NVME2,))
+
+    def test_a_single_log_is_proposed_no_second_side_where_no_log_helps(self) -> None:
+        proposal = propose(known(with_single_log(), Wanted(USELESS, USELESS)))
+        assert (proposal.request, proposal.no_log) == (None, QUIET)
+
+    def test_another_namespace_of_an_ssd_of_the_log_is_no_side_for_it(self) -> None:
+        single = beside(with_single_log(), nvme(3, serial="N1"))
+        assert request_of(propose_side(known(single), "31")).log_disks == (NVME2,)
+        mirror = beside(mirrored_log()[0], nvme(3, serial="N2"), nvme(4))
+        assert request_of(propose_side(known(mirror), "31")).log_disks == (nvme(4).key,)
+
+    def test_an_ssd_with_just_the_room_for_a_side_becomes_one_and_a_smaller_one_does_not(self) -> None:
+        for room_bytes, keys in ((4 * GIB, (nvme(3).key,)), (4 * GIB - MIB, (NVME2,))):
+            inventory = beside(with_single_log(), with_room(nvme(3), room_bytes))
+            assert request_of(propose_side(known(inventory), "31")).log_disks == keys
+
+    def test_a_side_instead_of_a_shorter_one_is_as_long_as_those_that_stay(self) -> None:
+        short = with_partitions(sata(1), partition(sata(1), 1, MIB, 2 * GIB, Hold(HoldKind.POOL, "tank")))
+        inventory = beside(with_broken_log(), with_room(nvme(3), 3 * GIB), short)
+        (mirror,) = tank_of(inventory).logs
+        broken = replace(leaf_on(short, "32"), state="FAULTED")
+        inventory = with_pool(inventory, logs=(replace(mirror, children=(mirror.children[0], broken)),))
+        assert request_of(propose_side(known(inventory), "31", "32")).log_disks == (NVME2,)
+
+    def test_of_a_side_that_is_not_there_nothing_is_proposed(self) -> None:
+        proposal = propose_side(known(wanted=Wanted(USELESS, USELESS)), "99")
+        assert proposal.request is None
+        assert code(proposal.no_log) == "log-leg-gone"
+
+    def test_where_nothing_can_replace_a_broken_side_it_is_said_and_why_each_ssd_cannot(self) -> None:
+        inventory = with_disk(with_broken_log(), NVME2, removable=True)
+        proposal = propose_side(with_health(beside(inventory, nvme(3)), {nvme(3).key: FAILING}), "31", "32")
+        assert (proposal.request, code(proposal.no_log)) == (None, "no-side-for-log")
+        assert text(proposal.left_out[nvme(3).key]) == "Not proposed: It fails."
+
+    def test_where_a_broken_side_can_be_replaced_the_other_ssds_are_said_not_to_be_needed(self) -> None:
+        proposal = propose_side(known(beside(with_broken_log(), sata(1))), "31", "32")
+        assert proposal.no_log is None
+        assert code(proposal.left_out[sata(1).key]) == "not-needed"
 
     def test_the_new_side_is_like_the_one_that_is_there(self) -> None:
         inventory = with_single_log()
@@ -242,6 +343,7 @@ class TestLogsThatAreThere:
         cache = replace(tank_of(inventory).data[0].children[0], guid="77")
         proposal = propose(known(with_pool(inventory, caches=(cache,))))
         assert text(proposal.no_cache) == "Pool tank has a cache already."
+        assert code(proposal.no_cache) == "has-cache"
         assert not request_of(proposal).cache_disks
 
 

@@ -51,7 +51,9 @@ def test_a_disk_without_room_is_refused_for_what_holds_it_and_else_for_being_too
     assert for_slice(idle) == TooSmall(idle, Role.LOG, MIN_SLICE_BYTES, MIN_SLICE_BYTES - MIB)
 
 
-@pytest.mark.parametrize(("ashift", "sector_bytes", "fits"), [(12, 4096, True), (9, 512, True), (9, 4096, False)])
+@pytest.mark.parametrize(
+    ("ashift", "sector_bytes", "fits"), [(12, 4096, True), (9, 512, True), (11, 4096, False), (9, 4096, False)]
+)
 def test_a_disk_whose_sectors_are_larger_than_a_block_of_the_pool_is_refused_to_that_pool(
     ashift: int, sector_bytes: int, *, fits: bool
 ) -> None:
