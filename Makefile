@@ -42,6 +42,10 @@ test-long: test-tools ## Run the lab tests that take more than an hour under emu
 test-unit: venv ## Run the quick tests, which need nothing but Python; those on loop devices are in make test
 	@$(BIN)/pytest tests/unit -m "not slow and not long and not devices" --numprocesses 2 --dist worksteal
 
+.PHONY: test-postgresql
+test-postgresql: venv ## Run the quick tests of the console on a PostgreSQL of their own (2 min)
+	@$(BIN)/python -m tests.postgresql
+
 .PHONY: mutants
 mutants: venv ## Change what guards the disks, one thing at a time, and see a test fail (MODULE=domain/storage/gaps)
 	@nice -n 19 $(BIN)/python -m tests.mutants $(MODULE)

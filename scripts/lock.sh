@@ -6,5 +6,5 @@ resolve() {
     .venv/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 --upgrade "$@"
 }
 resolve pyproject.toml --output-file requirements/run.txt
-resolve pyproject.toml --group dev --output-file requirements/dev.txt
+resolve pyproject.toml --group dev --extra postgresql --output-file requirements/dev.txt
 npm install --package-lock-only --omit-lockfile-registry-resolved

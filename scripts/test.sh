@@ -12,5 +12,6 @@ lab=$!
 trap 'kill -INT -- -$lab 2> /dev/null || true' EXIT
 "$PYTEST" -m "not lab and not browser and not long"
 "$PYTEST" -m "browser and not lab"
+.venv/bin/python -m tests.postgresql
 tail --lines=+1 --follow --pid=$lab "$LOG"
 wait $lab

@@ -1,19 +1,16 @@
 """The console on a real PostgreSQL: its tables are made, and what several hosts tell at once is stored."""
 
-import importlib.util
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 
+from tests.postgresql import programs, server
+
 ROOT = Path(__file__).parents[2]
-NOBODY = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups")
 TELLING = """
 import secrets
 from concurrent.futures import ThreadPoolExecutor
@@ -60,35 +57,14 @@ print(connection.vendor, *found, StoredSample.objects.filter(resolution=0).count
 """
 
 
-def programs() -> Path:
-    """Where the newest installed PostgreSQL has its programs."""
-    if importlib.util.find_spec("psycopg") is None:
-        pytest.skip("psycopg is not installed (pip install 'psycopg[binary]')")
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
-    if not found or shutil.which("setpriv") is None:
-        pytest.skip("PostgreSQL is not installed (Debian package postgresql)")
-    if os.geteuid() != 0:
-        pytest.skip("only root can start PostgreSQL as another user, which it asks for")
-    return found[-1].parent
-
-
 @pytest.fixture
 def database() -> Iterator[str]:
     """The URL of a fresh database that only this test knows."""
     where = programs()
-    folder = Path(tempfile.mkdtemp(prefix="nasadvisor-pg-", dir="/tmp"))
-    shutil.chown(folder, "nobody", "nogroup")
-    data = folder / "data"
-    initdb = [*NOBODY, str(where / "initdb"), "--username=nasadvisor", "--no-sync", "-A", "trust", str(data)]
-    subprocess.run(initdb, check=True)
-    options = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off"
-    control = [*NOBODY, str(where / "pg_ctl"), "--pgdata", str(data), "--wait"]
-    subprocess.run([*control, "--log", str(folder / "log"), "--options", options, "start"], check=True)
-    try:
-        yield f"postgresql://nasadvisor@{quote(str(folder), safe='')}/postgres"
-    finally:
-        subprocess.run([*control, "--mode=immediate", "stop"], check=False)
-        shutil.rmtree(folder)
+    if isinstance(where, str):
+        pytest.skip(where)
+    with server(where) as url:
+        yield url
 
 
 def test_several_hosts_are_stored_at_once(database: str, tmp_path: Path) -> None:

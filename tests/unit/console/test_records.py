@@ -102,7 +102,7 @@ def test_it_decodes_an_inventory_once_for_all_requests_until_a_newer_one_is_stor
     assert Node.objects.get().inventory == changed
 
 
-WHOLE_DOCUMENT = re.compile(r'"inventory_document"(?!, \'\$)')
+WHOLE_DOCUMENT = re.compile(r'"inventory_document"(?!, \'\$| ->)')
 """In a query; not a part of it by its path, which the database takes out itself."""
 
 
