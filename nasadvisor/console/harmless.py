@@ -1,15 +1,20 @@
-"""What hosts tell, without characters that a database, a page or a log cannot take.
+"""What hosts and browsers say, without characters that a database, a page or a log cannot take.
 
 Lone surrogates cannot be encoded, NUL cannot be stored by PostgreSQL, and other control characters move the cursor of
-whoever reads a log. Nothing is refused for them: a disk may have a strange name, and is still to be watched.
+whoever reads a log. Nothing that a host tells is refused for them: a disk may have a strange name, and is still to be
+watched. No browser of a person sends NUL, so a request with one is refused before anything looks at it.
 """
 
 import re
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from celery import Task
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse
 
 _HARMFUL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_NUL: Final = "\x00"
 _SHOWN_AS: Final = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -22,6 +27,28 @@ def harmless(document: Any) -> Any:
     if isinstance(document, dict):
         return {harmless(key): harmless(value) for key, value in document.items()}
     return document
+
+
+class HarmlessRequests:
+    """Middleware: refuses requests that name something which no database can hold."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        for name in [name for name, value in request.COOKIES.items() if _NUL in value]:
+            del request.COOKIES[name]  # the page that says so looks at them too
+        if any(_NUL in said for said in _said_by(request)):
+            raise BadRequest
+        return self.get_response(request)
+
+
+def _said_by(request: HttpRequest) -> Iterator[str]:
+    yield request.path
+    for fields in (request.GET, request.POST):
+        for name, values in fields.lists():
+            yield name
+            yield from map(str, values)
 
 
 class HarmlessTask(Task[..., Any]):

@@ -3,17 +3,17 @@
 import hashlib
 import secrets
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.forms import BaseUserCreationForm, PasswordChangeForm
+from django.contrib.auth.forms import AuthenticationForm, BaseUserCreationForm, PasswordChangeForm
 from django.contrib.auth.models import User
 from django.contrib.messages.views import SuccessMessageMixin
-from django.core.exceptions import ValidationError
+from django.core.exceptions import BadRequest, ValidationError
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -29,10 +29,25 @@ from nasadvisor.console.fleet.single_sign_on import offer
 
 TOKEN_VALID_FOR = timedelta(hours=24)
 
+LONGEST_NAME: Final = 150
+"""`django.contrib.auth.models.AbstractUser.username`."""
+
+
+class SignInForm(AuthenticationForm):
+    """Name and password. A name that nobody can have is not looked up, and not counted either."""
+
+    def clean_username(self) -> str:
+        """The name, if it is no longer than names are; Django's own form leaves that to browsers."""
+        name = str(self.cleaned_data["username"])
+        if len(name) > LONGEST_NAME:
+            raise BadRequest
+        return name
+
 
 class SignIn(auth.LoginView):
     """The login; says how to make the first administrator while there is none."""
 
+    authentication_form = SignInForm
     redirect_authenticated_user = True
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
