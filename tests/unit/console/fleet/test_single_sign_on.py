@@ -178,7 +178,7 @@ class TestBeforeAChange:
     def test_the_platforms_password_starts_a_run(self, ann: Client, host: SimulatedHost, sent: list[Sent]) -> None:
         assert is_signed_in(ann)
         plan = plan_of(ann)
-        ann.post(reverse("wizard-apply", args=[plan.id]), {"password": "dummy"})
+        ann.post(reverse("wizard-review", args=[plan.id]), {"password": "dummy"})
         assert [(each.task, each.args[1]) for each in sent if each.task == "host.apply"] == [
             ("host.apply", "ann@dummy")
         ]
@@ -186,7 +186,7 @@ class TestBeforeAChange:
     def test_a_wrong_one_starts_nothing(self, ann: Client, host: SimulatedHost, sent: list[Sent]) -> None:
         assert is_signed_in(ann)
         plan = plan_of(ann)
-        answer = ann.post(reverse("wizard-apply", args=[plan.id]), {"password": "wrong"})
+        answer = ann.post(reverse("wizard-review", args=[plan.id]), {"password": "wrong"})
         assert "That is not your password" in answer.content.decode()
         assert not [each for each in sent if each.task == "host.apply"]
 
@@ -196,7 +196,7 @@ class TestBeforeAChange:
         assert is_signed_in(ann)
         plan = plan_of(ann)
         dummy.visitors["ticket"] = Visitor("ann@dummy", Access.VIEWER)
-        answer = ann.post(reverse("wizard-apply", args=[plan.id]), {"password": "dummy"})
+        answer = ann.post(reverse("wizard-review", args=[plan.id]), {"password": "dummy"})
         assert "change nothing" in answer.content.decode()
         assert not [each for each in sent if each.task == "host.apply"]
 
@@ -206,7 +206,7 @@ class TestBeforeAChange:
         assert is_signed_in(ann)
         plan = plan_of(ann)
         dummy.is_silent = True
-        answer = ann.post(reverse("wizard-apply", args=[plan.id]), {"password": "dummy"})
+        answer = ann.post(reverse("wizard-review", args=[plan.id]), {"password": "dummy"})
         assert "The dummy does not answer." in answer.content.decode()
         assert not [each for each in sent if each.task == "host.apply"]
 
@@ -216,7 +216,7 @@ class TestBeforeAChange:
         assert is_signed_in(ann)
         plan = plan_of(ann)
         dummy.has_passwords = False
-        place = reverse("wizard-apply", args=[plan.id])
+        place = reverse("wizard-review", args=[plan.id])
         assert "The dummy knows no password of yours." in ann.get(place).content.decode()
         assert "The dummy knows no password of yours." in ann.post(place, {"password": "dummy"}).content.decode()
         assert not [each for each in sent if each.task == "host.apply"]
@@ -226,15 +226,15 @@ class TestBeforeAChange:
     ) -> None:
         dummy.has_passwords = False
         sign_in(client, UserRole.OPERATOR)
-        page = client.get(reverse("wizard-apply", args=[plan_of(client).id])).content.decode()
+        page = client.get(reverse("wizard-review", args=[plan_of(client).id])).content.decode()
         assert "The dummy knows no password" not in page
 
     def test_wrong_passwords_lock_out_as_at_the_login(self, ann: Client, host: SimulatedHost, sent: list[Sent]) -> None:
         assert is_signed_in(ann)
         plan = plan_of(ann)
         for _ in range(9):
-            ann.post(reverse("wizard-apply", args=[plan.id]), {"password": "wrong"})
-        ann.post(reverse("wizard-apply", args=[plan.id]), {"password": "dummy"})
+            ann.post(reverse("wizard-review", args=[plan.id]), {"password": "wrong"})
+        ann.post(reverse("wizard-review", args=[plan.id]), {"password": "dummy"})
         assert not [each for each in sent if each.task == "host.apply"]
 
 
