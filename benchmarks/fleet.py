@@ -51,7 +51,7 @@ def figures() -> Iterator[Figure]:
     ApiToken.objects.create(name="bench", digest=ApiToken.digest_of("t"))
     worn = StoredDisk.objects.filter(has_forecast=True).first() or StoredDisk.objects.all()[0]
     client = signed_in(Authorization="Bearer t")
-    for path in ("/", "/wear/", "/wear/?kind=all&sort=used", f"/wear/{worn.pk}/", "/alerts/", "/metrics"):
+    for path in ("/", "/disks/", "/disks/?sort=-worn", f"/disks/{worn.key}/", "/alerts/", "/metrics"):
         p95, cpu = p95_ms(client, path)
         measured = f"{p95:.0f} ms ({cpu:.0f} ms CPU)"
         is_page = path != "/metrics"

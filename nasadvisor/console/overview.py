@@ -181,7 +181,7 @@ def _where(trouble: Trouble, has_others: bool) -> str:
 def _address(trouble: Trouble) -> str:
     """The page of the thing; "" where it has none."""
     if trouble.disk:
-        return reverse("drive", args=[trouble.disk.pk])
+        return reverse("disk", args=[trouble.disk.key])
     if trouble.kind is Kind.RUN:
         return trouble.worst.url
     if trouble.kind is Kind.POOL:

@@ -15,7 +15,6 @@ urlpatterns = [
     path("explain/<slug:code>/", explain.explain, name="explain-code"),
     path("settings/", about.settings_page, name="settings"),
     path("language/", login_not_required(set_language), name="set_language"),
-    path("", include("nasadvisor.console.storage.urls")),
     path("", include("nasadvisor.console.evidence.urls")),
     path("", include("nasadvisor.console.health.urls")),
     path("", include("nasadvisor.console.change.urls")),

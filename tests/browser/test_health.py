@@ -21,8 +21,8 @@ from tests.unit.machines import MIRROR_AND_CACHES, TANK, home_server, plan_for
 
 WORN = "S6Z1NJ0W401234"
 PATHS = {
-    "wear": "/wear/?kind=all",
-    "drive": "/wear/{drive}/",
+    "disks-watched": "/disks/",
+    "disk-watched": "/disks/{drive}/",
     "alerts": "/alerts/",
     "channels": "/settings/alerts/",
     "channel-add": "/settings/alerts/add/",
@@ -79,7 +79,7 @@ def test_the_wizard_says_how_the_disks_are_and_what_they_would_wear(planner: Des
 
 
 def show(desk: Desk, name: str) -> None:
-    desk.open(PATHS[name].format(drive=disk_of(WORN).pk, schedule=PeriodicTask.objects.get(name=SWEEP).pk))
+    desk.open(PATHS[name].format(drive=disk_of(WORN).key, schedule=PeriodicTask.objects.get(name=SWEEP).pk))
 
 
 @pytest.mark.parametrize("name", PATHS)
@@ -121,9 +121,9 @@ def test_an_alert_is_acknowledged_and_the_count_in_the_menu_falls(watcher: Desk)
 
 def test_the_fleet_leads_to_the_drive_and_sorts_at_a_click(watcher: Desk) -> None:
     page = watcher.page
-    show(watcher, "wear")
+    show(watcher, "disks-watched")
     page.get_by_role("link", name="Temp.").click()
-    page.wait_for_url("**sort=temperature**")
+    page.wait_for_url("**sort=-temperature**")
     page.get_by_role("row").filter(has_text=WORN).get_by_role("link").click()
     expect(page.get_by_role("img", name="Percent of rated endurance used")).to_be_visible()
 

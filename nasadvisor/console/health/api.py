@@ -17,10 +17,9 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
 from nasadvisor.console.health.bytes_by_role import ORDER, written_by_role
-from nasadvisor.console.health.models import Reading, StoredDisk
+from nasadvisor.console.health.models import LARGE_FIELDS, Reading, StoredDisk
 from nasadvisor.console.health.ratings import with_ratings
 from nasadvisor.console.health.watch import take_up
-from nasadvisor.console.health.wear_pages import LARGE
 
 ROOT = "api/v1/"
 MOST_READINGS = 5000
@@ -172,7 +171,11 @@ def pools(request: HttpRequest) -> list[dict[str, object]]:
 def disks(request: HttpRequest, node: str = "") -> Any:
     """Every disk, of one node if asked."""
     del request
-    found = with_ratings(StoredDisk.objects.filter(is_forgotten=False).select_related("node").defer(*LARGE))
+    found = with_ratings(
+        StoredDisk.objects.filter(is_forgotten=False)
+        .select_related("node")
+        .defer(*LARGE_FIELDS, "node__inventory_document")
+    )
     return found.filter(node__name=node) if node else found
 
 

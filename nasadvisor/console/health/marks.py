@@ -87,7 +87,7 @@ class Marks:
 def mark_of(disk: StoredDisk) -> Mark | None:
     """The mark of one disk; None where nobody needs to look."""
     found = tuple(finding for finding in findings_about(disk) if finding.level is not Level.INFO)
-    return Mark(found, reverse("drive", args=[disk.pk])) if found else None
+    return Mark(found, reverse("disk", args=[disk.key])) if found else None
 
 
 def marks_on(node: Node) -> Marks:

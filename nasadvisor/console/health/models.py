@@ -77,6 +77,9 @@ class StoredDisk(models.Model):
     temperature_c = models.SmallIntegerField(null=True)
     spare_percent = models.SmallIntegerField(null=True)
     media_errors = models.BigIntegerField(null=True)
+    reallocated = models.BigIntegerField(null=True)
+    pending = models.BigIntegerField(null=True)
+    crc_errors = models.BigIntegerField(null=True)
     worn_out_at = models.DateTimeField(null=True, db_index=True)
     worn_out_earliest_at = models.DateTimeField(null=True)
     worn_out_latest_at = models.DateTimeField(null=True)
@@ -152,6 +155,25 @@ class Reading(models.Model):
 
     def __str__(self) -> str:
         return f"{self.disk_id} {self.taken_at:%Y-%m-%d %H:%M}"
+
+
+class SmartDay(models.Model):
+    """What a disk counted of itself by the end of one day, where it differs from the day before: raw counts by key.
+
+    Keys are those of `smart.attributes`. A disk's first day has all of them, so what any of them was on a day is what
+    the last day until then says that has it. Days of long ago are put together by the week.
+    """
+
+    disk = models.ForeignKey(StoredDisk, on_delete=models.CASCADE, related_name="smart_days", db_index=False)
+    day = models.DateField()
+    counts = models.JSONField(default=dict)
+
+    class Meta:
+        ordering: ClassVar = ["day"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["disk", "day"], name="one_smart_day")]
+
+    def __str__(self) -> str:
+        return f"{self.disk_id} {self.day}"
 
 
 class WrittenDay(models.Model):

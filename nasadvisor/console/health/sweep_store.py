@@ -1,8 +1,6 @@
 """Taking over what disks answered: decoded for years, as it came for the newest few."""
 
-import json
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -12,8 +10,11 @@ from nasadvisor.console.health.alert_models import AlertEvent, AlertStates
 from nasadvisor.console.health.bytes_by_role import forget
 from nasadvisor.console.health.forecasts import renew_forecast
 from nasadvisor.console.health.models import RawAnswer, Reading, SelfTestResult, StoredDisk, identity_key
+from nasadvisor.console.health.raw_answers import document_of
 from nasadvisor.console.health.self_tests import self_tests_in
+from nasadvisor.console.health.smart_days import note_counts, thin_out
 from nasadvisor.domain.health.disk_findings import Subject, disk_findings
+from nasadvisor.domain.health.smart.attributes import CRC_ERRORS, SmartValue, raw_of, smart_values
 from nasadvisor.domain.health.smart.power_loss import weigh
 from nasadvisor.domain.health.smart.reading import SmartReading, decode_answer
 from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepOutcome
@@ -52,6 +53,9 @@ def _store(node: Node, answer: DiskAnswer) -> None:
         return  # it is in another host, or both see it, as in a shared shelf: it stays with that one (`note_disks`)
     is_newest = disk.asked_at is None or taken_at >= disk.asked_at
     reading = _decoded(answer) if answer.outcome is SweepOutcome.READ else None
+    values = smart_values(document_of(unpack(answer.smartctl))) if reading else ()
+    if reading and is_newest:
+        note_counts(disk, values, taken_at)
     if reading:
         _keep(disk, answer, reading, taken_at)
     if not is_newest:
@@ -60,7 +64,7 @@ def _store(node: Node, answer: DiskAnswer) -> None:
     disk.problem_document = to_document(answer.problem) if answer.problem else None
     disk.exit_status = answer.exit_status
     if reading:
-        _show(disk, reading, taken_at)
+        _show(disk, reading, values, taken_at)
         renew_forecast(disk, taken_at)
         disk.worst_level = _worst(disk)
     disk.save()
@@ -87,14 +91,6 @@ def _decoded(answer: DiskAnswer) -> SmartReading:
     """What smartctl said, with what nvme-cli adds about power-loss protection."""
     smartctl, id_ctrl, ocp = (document_of(unpack(text)) for text in (answer.smartctl, answer.id_ctrl, answer.ocp))
     return decode_answer(smartctl, id_ctrl, ocp)
-
-
-def document_of(text: str) -> Any:
-    """JSON, whatever it holds; None where it is none."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _keep(disk: StoredDisk, answer: DiskAnswer, reading: SmartReading, taken_at: datetime) -> None:
@@ -127,7 +123,7 @@ def _keep(disk: StoredDisk, answer: DiskAnswer, reading: SmartReading, taken_at:
         )
 
 
-def _show(disk: StoredDisk, reading: SmartReading, taken_at: datetime) -> None:
+def _show(disk: StoredDisk, reading: SmartReading, values: tuple[SmartValue, ...], taken_at: datetime) -> None:
     """The newest figures, where lists find them."""
     disk.read_at = taken_at
     disk.power_on_hours = reading.hours
@@ -136,6 +132,8 @@ def _show(disk: StoredDisk, reading: SmartReading, taken_at: datetime) -> None:
     disk.temperature_c = reading.temperature_celsius
     disk.spare_percent = reading.spare_percent
     disk.media_errors = reading.media_errors
+    disk.reallocated, disk.pending = reading.reallocated, reading.pending
+    disk.crc_errors = raw_of(values, CRC_ERRORS)
     disk.is_solid_state = reading.identity.solid_state
     disk.power_loss = weigh(reading.power_loss).protection.value
     disk.reading_document = to_document(reading)
@@ -161,4 +159,5 @@ def prune(now: datetime) -> None:
             seen.add(day)
         Reading.objects.filter(pk__in=surplus).delete()
     forget(now)
+    thin_out(now)
     AlertEvent.objects.filter(at__lt=now - EVENTS_KEPT, alert__state=AlertStates.RECOVERED).delete()

@@ -1,17 +1,27 @@
-"""The addresses of wear, alerts, their settings and schedules."""
+"""The addresses of disks, alerts, their settings and schedules."""
 
 from django.urls import path
 
-from nasadvisor.console.health import access_pages, alert_pages, api, channel_pages, metrics, schedule_pages, wear_pages
+from nasadvisor.console.health import (
+    access_pages,
+    alert_pages,
+    api,
+    channel_pages,
+    disk_orders,
+    disk_page,
+    disk_table,
+    metrics,
+    schedule_pages,
+)
 
 urlpatterns = [
-    path("wear/", wear_pages.wear, name="wear"),
-    path("wear.csv", wear_pages.wear_csv, name="wear-csv"),
-    path("wear/sweep/", wear_pages.sweep_now, name="sweep-now"),
-    path("wear/<int:pk>/", wear_pages.drive, name="drive"),
-    path("wear/<int:pk>/self-test/", wear_pages.start_self_test, name="drive-self-test"),
-    path("wear/<int:pk>/rating/", wear_pages.rate, name="drive-rating"),
-    path("wear/<int:pk>/forget/", wear_pages.forget, name="drive-forget"),
+    path("disks/", disk_table.disks, name="disks"),
+    path("wear.csv", disk_orders.wear_csv, name="wear-csv"),
+    path("wear/sweep/", disk_orders.sweep_now, name="sweep-now"),
+    path("wear/<int:pk>/self-test/", disk_orders.start_self_test, name="drive-self-test"),
+    path("wear/<int:pk>/rating/", disk_orders.rate, name="drive-rating"),
+    path("wear/<int:pk>/forget/", disk_orders.forget, name="drive-forget"),
+    path("disks/<path:key>/", disk_page.disk, name="disk"),
     path("reports/", access_pages.reports, name="reports"),
     path("reports/make/", access_pages.make_report, name="report-make"),
     path("reports/<int:pk>.pdf", access_pages.download, name="report"),

@@ -19,7 +19,6 @@ PLACES: Final[Mapping[str, str]] = {
     "alerts": "home",
     "pools": "storage",
     "disks": "storage",
-    "wear": "storage",
     "evidence": "storage",
     "history": "storage",
     "reports": "storage",
@@ -31,7 +30,6 @@ PLACES: Final[Mapping[str, str]] = {
 STORAGE: Final[Mapping[str, str | Promise]] = {
     "pools": gettext_lazy("Pools"),
     "disks": gettext_lazy("Disks"),
-    "wear": gettext_lazy("Wear"),
     "history": gettext_lazy("Changes"),
     "reports": gettext_lazy("Reports"),
 }

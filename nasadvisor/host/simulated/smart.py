@@ -1,6 +1,7 @@
 """Health that only exists in memory: made-up answers of smartctl for looking at pages, never about a real disk."""
 
 import json
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 from zlib import crc32
@@ -61,11 +62,13 @@ def simulated_smartctl(disk: Disk, days_ago: float) -> dict[str, Any]:
         "user_capacity": {"bytes": disk.identity.size_bytes},
         "rotation_rate": 7200 if disk.rotational else 0,
         "smart_status": {"passed": True},
-        "temperature": {"current": 31 + chance % 14},
+        "temperature": {"current": 31 + chance % 14 + (hours // 5) % 4},
         "power_on_time": {"hours": hours},
         "power_cycle_count": 20 + chance % 40,
     }
-    return common | (_nvme(written, percent, hours) if disk.bus is Bus.NVME else _ata(disk, written, percent, hours))
+    return common | (
+        _nvme(written, percent, hours) if disk.bus is Bus.NVME else _ata(disk, written, percent, hours, chance)
+    )
 
 
 def _nvme(written: int, percent: int, hours: int) -> dict[str, Any]:
@@ -86,12 +89,13 @@ def _nvme(written: int, percent: int, hours: int) -> dict[str, Any]:
     }
 
 
-def _ata(disk: Disk, written: int, percent: int, hours: int) -> dict[str, Any]:
+def _ata(disk: Disk, written: int, percent: int, hours: int, chance: int) -> dict[str, Any]:
     pages = [{"number": 1, "table": [_statistic(24, "Logical Sectors Written", written // LBA_BYTES)]}]
     if not disk.rotational:
         pages.append({"number": 7, "table": [_statistic(8, "Percentage Used Endurance Indicator", percent)]})
     return {
         "device": {"type": "sat", "protocol": "ATA"},
+        "ata_smart_attributes": {"table": list(_attributes(hours, chance))},
         "ata_device_statistics": {"pages": pages},
         "ata_smart_self_test_log": {
             "extended": {
@@ -105,6 +109,22 @@ def _ata(disk: Disk, written: int, percent: int, hours: int) -> dict[str, Any]:
             }
         },
     }
+
+
+def _attributes(hours: int, chance: int) -> Iterator[dict[str, Any]]:
+    """The rows that every drive has; one in five has met a bad cable."""
+    yield _attribute(5, "Reallocated_Sector_Ct", 100, 10, 0)
+    yield _attribute(9, "Power_On_Hours", 100 - hours // 1000, 0, hours)
+    yield _attribute(12, "Power_Cycle_Count", 100, 20, 20 + chance % 40)
+    yield _attribute(194, "Temperature_Celsius", 69 - chance % 14, 0, 31 + chance % 14 + (hours // 5) % 4)
+    yield _attribute(197, "Current_Pending_Sector", 100, 0, 0)
+    yield _attribute(198, "Offline_Uncorrectable", 100, 0, 0)
+    yield _attribute(199, "UDMA_CRC_Error_Count", 200, 0, 2 if chance % 5 == 0 else 0)
+
+
+def _attribute(number: int, name: str, value: int, threshold: int, raw: int) -> dict[str, Any]:
+    shown = {"value": raw, "string": str(raw)}
+    return {"id": number, "name": name, "value": value, "worst": value, "thresh": threshold, "raw": shown}
 
 
 def _statistic(offset: int, name: str, value: int) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def test_a_failing_disk_is_the_headline_with_its_place_and_the_way_to_it(viewer:
     disk = failing()
     assert headline(viewer) == f"1 disk is failing: {disk.model} {disk.serial} in tank, mirror-1"
     text = page(viewer, "/")
-    assert f'href="/wear/{disk.pk}/">Show disk' in text
+    assert f'href="/disks/{disk.key}/">Show disk' in text
     assert "says itself that it is failing" in text
     assert FINE not in text
 
@@ -74,7 +74,7 @@ def test_an_open_alert_is_enough_not_to_be_all_right(viewer: Client) -> None:
     watch(timezone.now())
     StoredDisk.objects.update(finding_documents=[], worst_level="")
     assert headline(viewer).startswith("1 disk is failing: ")
-    assert f"/wear/{disk.pk}/" in page(viewer, "/")
+    assert f"/disks/{disk.key}/" in page(viewer, "/")
 
 
 @pytest.mark.parametrize("level", [Level.WARNING, Level.CRITICAL])

@@ -4,9 +4,11 @@ import re
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from nasadvisor.console.health.alert_models import StoredAlert
+from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.watch import watch
 from nasadvisor.console.old_addresses import urlpatterns
 from tests.fixtures.machines.build import typical
@@ -16,6 +18,7 @@ from tests.unit.machines import ARCHIVE, TANK, home_server
 
 MOVED = {
     "/pools/": "/storage/",
+    "/wear/": "/disks/",
     "/evidence/": "/storage/",
     f"/evidence/{TANK}/": f"/pools/{TANK}/evidence/",
 }
@@ -85,8 +88,16 @@ def test_an_old_address_leads_to_todays_page_for_good(viewer: Client, old: str, 
     assert viewer.get(new).status_code == 200
 
 
+def test_the_old_page_about_the_wear_of_a_disk_leads_to_its_one_page(viewer: Client) -> None:
+    load(home_server())
+    disk = StoredDisk.objects.all()[0]
+    moved = viewer.get(f"/wear/{disk.pk}/")
+    assert (moved.status_code, moved.headers["Location"]) == (301, reverse("disk", args=[disk.key]))
+    assert viewer.get("/wear/4242/").status_code == 404
+
+
 def test_every_old_address_is_tried() -> None:
-    assert len(MOVED) == len(urlpatterns)
+    assert len([*MOVED, "/wear/1/"]) == len(urlpatterns)
 
 
 def test_everything_that_was_in_the_menu_is_one_click_from_a_place(admin: Client) -> None:

@@ -187,8 +187,8 @@ def codes() -> set[str]:
 @pytest.mark.usefixtures("watched_for_days")
 def test_the_pages_say_who_writes(viewer: Client) -> None:
     watch_hours(*last_hours(48))
-    assert "75 %" in page(viewer, "/wear/")
-    text = page(viewer, f"/wear/{ssd().pk}/")
+    assert "75 %" in page(viewer, "/disks/")
+    text = page(viewer, f"/disks/{ssd().key}/")
     assert "144.0 GiB" not in text
     assert "154.6 GB" in text
     assert 'class="day-chart"' in text
@@ -196,7 +196,7 @@ def test_the_pages_say_who_writes(viewer: Client) -> None:
 
 def test_a_page_says_where_there_is_too_little(viewer: Client) -> None:
     seen_at(machine(), NOW)
-    assert "it takes a day of samples" in page(viewer, f"/wear/{ssd().pk}/")
+    assert "it takes a day of samples" in page(viewer, f"/disks/{ssd().key}/")
 
 
 @pytest.mark.usefixtures("watched_for_days")
@@ -204,7 +204,7 @@ def test_the_fleet_asks_for_all_drives_at_once(viewer: Client, django_assert_max
     watch_hours(*last_hours(48))
     StoredDisk.objects.update(is_rotational=False)
     with django_assert_max_num_queries(25):  # type: ignore[operator]
-        viewer.get("/wear/")
+        viewer.get("/disks/")
 
 
 @pytest.mark.usefixtures("watched_for_days")
@@ -221,9 +221,9 @@ def test_a_rating_that_somebody_enters_counts_for_every_drive_of_the_model(opera
     seen_at(machine(), NOW)
     StoredDisk.objects.filter(model__contains="960 EVO").update(bytes_written=60 * 10**12)
     operator.post(f"/wear/{ssd().pk}/rating/", {"terabytes": "200", "erases": "", "write_amplification": "2"})
-    text = page(operator, f"/wear/{StoredDisk.objects.get(serial='N2').pk}/")
+    text = page(operator, f"/disks/{StoredDisk.objects.get(serial='N2').key}/")
     assert "30 %" in text
-    assert page(operator, "/wear/").count("TBW 30 %") == 2
+    assert page(operator, "/disks/").count("TBW 30 %") == 2
 
 
 def test_a_rating_of_nothing_is_refused(operator: Client) -> None:
@@ -272,4 +272,4 @@ def test_the_metrics_have_the_roles(viewer: Client) -> None:
 def test_the_page_of_a_drive_has_its_range_of_temperatures(viewer: Client) -> None:
     watched_machine(home_server(), days=20)
     ssd().readings.create(taken_at=NOW - timedelta(days=3), temperature_c=61)
-    assert "61 °C in the last 30 days" in page(viewer, f"/wear/{ssd().pk}/")
+    assert "61 °C in the last 30 days" in page(viewer, f"/disks/{ssd().key}/")

@@ -19,7 +19,7 @@ from tests.unit.console.conftest import Sent
 from tests.unit.console.health.health_data import disk_of, watched
 from tests.unit.console.test_pages import load, page
 
-PATHS = ["/wear/", "/alerts/", "/settings/schedules/"]
+PATHS = ["/disks/", "/alerts/", "/settings/schedules/"]
 WORN = "S6Z1NJ0W401234"
 SECRET = "tgram://123456789:AAEhBOweik9ai9oochee/42"
 
@@ -38,27 +38,29 @@ def test_every_page_shows_before_any_sweep(viewer: Client, path: str) -> None:
 
 def test_the_drive_that_wears_out_first_is_on_top(viewer: Client) -> None:
     watched(typical())
-    serials = re.findall(r'class="sub">(\S+) ·', page(viewer, "/wear/"))
+    serials = re.findall(r"</i> (\S+) ·", page(viewer, "/disks/"))
     assert serials[0] == WORN
 
 
-@pytest.mark.parametrize("sort", ["date", "used", "written", "temperature", "name", "role", "nonsense"])
+@pytest.mark.parametrize(
+    "sort", ["health", "-health", "worn", "-worn", "written", "temperature", "name", "use", "protection", "nonsense"]
+)
 def test_the_fleet_sorts_and_filters(viewer: Client, sort: str) -> None:
     watched(large(), days=0)
-    text = page(viewer, f"/wear/?sort={sort}&kind=all&q=KIOXIA+log&page=1")
+    text = page(viewer, f"/disks/?sort={sort}&q=KIOXIA+log&page=1")
     assert text.count('scope="row"') == 2
-    assert "No disk matches" in page(viewer, "/wear/?q=no+such+disk")
+    assert "No disk matches" in page(viewer, "/disks/?q=no+such+disk")
 
 
 def test_a_long_fleet_has_pages(viewer: Client) -> None:
     watched(large(), days=0)
-    assert "1 / 4" in page(viewer, "/wear/?kind=all")
-    assert "4 / 4" in page(viewer, "/wear/?kind=all&page=99")
+    assert "1 / 4" in page(viewer, "/disks/")
+    assert "4 / 4" in page(viewer, "/disks/?page=99")
 
 
 def test_the_page_of_a_drive_shows_its_range_its_picture_and_what_is_wrong(viewer: Client) -> None:
     watched(typical())
-    text = page(viewer, f"/wear/{disk_of(WORN).pk}/")
+    text = page(viewer, f"/disks/{disk_of(WORN).key}/")
     assert 'class="fan"' in text
     assert 'class="past"' in text
     assert "could not return what was written to it, 3 time(s)" in text
@@ -68,17 +70,17 @@ def test_the_page_of_a_drive_shows_its_range_its_picture_and_what_is_wrong(viewe
 
 def test_a_drive_with_little_history_gets_no_date(viewer: Client) -> None:
     watched(typical(), days=3, every=1)
-    assert "not enough history" in page(viewer, f"/wear/{disk_of(WORN).pk}/")
+    assert "not enough history" in page(viewer, f"/disks/{disk_of(WORN).key}/")
 
 
 def test_a_hard_disk_has_a_page_without_wear(viewer: Client) -> None:
     watched(typical())
-    text = page(viewer, f"/wear/{StoredDisk.objects.filter(is_rotational=True)[0].pk}/")
+    text = page(viewer, f"/disks/{StoredDisk.objects.filter(is_rotational=True)[0].key}/")
     assert "Rated endurance" not in text
 
 
 def test_no_drive_has_that_number(viewer: Client) -> None:
-    assert viewer.get("/wear/4242/").status_code == 404
+    assert viewer.get("/disks/4242/").status_code == 404
 
 
 def test_an_operator_starts_a_self_test(operator: Client, sent: list[Sent]) -> None:
@@ -107,7 +109,7 @@ def test_a_disk_is_forgotten_only_once_it_is_gone(operator: Client) -> None:
     operator.post(f"/wear/{disk.pk}/forget/")
     assert not disk_of(WORN).is_forgotten
     StoredDisk.objects.filter(pk=disk.pk).update(is_present=False)
-    assert "I took it out" in page(operator, f"/wear/{disk.pk}/")
+    assert "I took it out" in page(operator, f"/disks/{disk.key}/")
     operator.post(f"/wear/{disk.pk}/forget/")
     assert disk_of(WORN).is_forgotten
 

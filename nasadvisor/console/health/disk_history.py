@@ -1,0 +1,107 @@
+"""Any figure of a disk over time, if somebody wants beside the same of the disks it works with."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Final
+
+from django.http import QueryDict
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from nasadvisor.console.health.charts import NARROW, WIDE
+from nasadvisor.console.health.history_chart import LINES_AT_MOST, HistoryChart, Series, history_chart
+from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk
+from nasadvisor.console.health.smart_days import counts_of
+from nasadvisor.domain.health.smart.attributes import SmartValue
+
+TEMPERATURE: Final = "temperature_c"
+OF_READINGS: Final[dict[str, str | Promise]] = {
+    TEMPERATURE: _("Temperature"),
+    "percent_used": _("Worn"),
+    "bytes_written": _("Written in its life"),
+    "spare_percent": _("Spare blocks"),
+    "media_errors": _("Media errors"),
+}
+"""What every reading has, whatever the disk calls it; a field of `Reading` each."""
+
+UNITS: Final = {TEMPERATURE: " °C", "percent_used": " %", "spare_percent": " %", "bytes_written": " B"}
+SPANS: Final[dict[int, str | Promise]] = {30: _("30 days"), 365: _("a year"), 3650: _("all time")}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A figure that can be shown."""
+
+    key: str
+    name: str | Promise
+
+
+@dataclass(frozen=True)
+class History:
+    """What is shown: the figure `key` of the last `days` days, of one disk or of all that are in its vdev."""
+
+    disk: StoredDisk
+    values: tuple[SmartValue, ...]
+    key: str
+    days: int
+    is_beside: bool
+    now: datetime
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """Every figure there is of this disk."""
+        own = (Choice(key, name) for key, name in OF_READINGS.items())
+        counted = (
+            Choice(each.key, f"{each.key} {each.name}" if each.key.isdecimal() else each.name) for each in self.values
+        )
+        return (*own, *counted)
+
+    @property
+    def name(self) -> str | Promise:
+        """What is shown, in words."""
+        return next((each.name for each in self.choices if each.key == self.key), self.key)
+
+    @property
+    def spans(self) -> dict[int, str | Promise]:
+        """The lengths of time to choose from."""
+        return SPANS
+
+    @cached_property
+    def neighbours(self) -> tuple[StoredDisk, ...]:
+        """The disks that work with it in the same vdev, the only ones whose figures can be expected to be alike."""
+        disk = self.disk
+        if not disk.pool_name or not disk.vdev_name:
+            return ()
+        found = StoredDisk.objects.filter(node=disk.node_id, pool_name=disk.pool_name, vdev_name=disk.vdev_name)
+        return tuple(found.exclude(pk=disk.pk).defer(*LARGE_FIELDS)[: LINES_AT_MOST - 1])
+
+    @cached_property
+    def charts(self) -> tuple[HistoryChart, ...]:
+        """The picture for wide and for narrow screens; none where nothing is known of that time."""
+        disks = (self.disk, *self.neighbours) if self.is_beside else (self.disk,)
+        series = [self._series(each) for each in disks]
+        begins = [each.points[0][0] for each in series if each.points]
+        begin = max(min(begins, default=self.now), self.now - timedelta(days=self.days))
+        drawn = (history_chart(series, begin, self.now, width, UNITS.get(self.key, "")) for width in (WIDE, NARROW))
+        return tuple(each for each in drawn if each)
+
+    def _series(self, disk: StoredDisk) -> Series:
+        since = self.now - timedelta(days=self.days)
+        label = f"{disk.model} {disk.serial}".strip()
+        if self.key in OF_READINGS:
+            rows = disk.readings.filter(taken_at__gte=since, **{f"{self.key}__isnull": False})
+            return Series(label, [(at, float(value)) for at, value in rows.values_list("taken_at", self.key)])
+        zone = timezone.get_current_timezone()
+        days = counts_of(disk, self.key, timezone.localtime(since).date())
+        points = [(datetime(day.year, day.month, day.day, tzinfo=zone), float(raw)) for day, raw in days]
+        return Series(label, [(min(max(at, since), self.now), raw) for at, raw in points], is_stepped=True)
+
+
+def history_of(disk: StoredDisk, values: tuple[SmartValue, ...], asked: QueryDict, now: datetime) -> History:
+    """What was asked for; the temperature of the last month where that makes no sense."""
+    keys = {*OF_READINGS, *(each.key for each in values)}
+    key = asked.get("show", "")
+    days = next((days for days in SPANS if str(days) == asked.get("days", "")), next(iter(SPANS)))
+    return History(disk, values, key if key in keys else TEMPERATURE, days, asked.get("beside") == "yes", now)

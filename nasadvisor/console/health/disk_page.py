@@ -1,0 +1,129 @@
+"""The page of one disk: how it is, how it wears, and what lies on it."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db.models import Max, Min
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.fleet.shown import current_node
+from nasadvisor.console.health.alert_models import StoredAlert
+from nasadvisor.console.health.bytes_by_role import written_by_role
+from nasadvisor.console.health.bytes_by_role_chart import written_chart
+from nasadvisor.console.health.charts import NARROW, WIDE, WearPoint, wear_chart
+from nasadvisor.console.health.disk_history import history_of
+from nasadvisor.console.health.forecasts import stored_forecast
+from nasadvisor.console.health.marks import mark_of
+from nasadvisor.console.health.models import StoredDisk, identity_key
+from nasadvisor.console.health.ratings import RatingForm, clocks_of, rating_of
+from nasadvisor.console.health.smart_days import newest_values, trends_of
+from nasadvisor.console.storage.diagrams import draw_disk
+from nasadvisor.console.storage.disk_uses import Index
+from nasadvisor.console.storage.disks import hold_words, is_free, reason_against, uses_of
+from nasadvisor.domain.health.sweep import exit_words
+from nasadvisor.domain.storage.inventory import Disk, Inventory
+
+TEMPERATURES_SHOWN: Final = timedelta(days=30)
+ROWS_SHOWN: Final = 20
+
+
+@dataclass(frozen=True)
+class Found:
+    """A disk: what its host's last inventory says of it, None once it is gone, and what is remembered of its health."""
+
+    node: Node
+    inventory: Inventory | None
+    disk: Disk | None
+    stored: StoredDisk | None
+
+
+def disk(request: HttpRequest, key: str) -> HttpResponse:
+    """One disk of any host: that of the node that is shown first, where two hosts know one by the same key."""
+    found = _find(request, key)
+    now = timezone.now()
+    context = {"node": found.node, "inventory": found.inventory, "section": "disks"}
+    layout = _layout(found.disk, found.inventory) if found.disk and found.inventory else {}
+    health = _health(request, found.stored, now) if found.stored else {}
+    return render(request, "health/disk.html", {**context, **layout, **health})
+
+
+def _find(request: HttpRequest, key: str) -> Found:
+    """The disk with this key.
+
+    Raises:
+        Http404: no host has or had one.
+    """
+    node = current_node(request)
+    inventory = node.inventory if node else None
+    here = _disk_in(inventory, key)
+    disks = StoredDisk.objects.select_related("node").defer("node__inventory_document")
+    if node and here:
+        return Found(node, inventory, here, disks.filter(identity_key=identity_key(here.identity)).first())
+    stored = disks.filter(key=key).order_by("-is_present", "-last_seen_at").first()
+    if stored is None:
+        raise Http404
+    inventory = stored.node.inventory
+    return Found(stored.node, inventory, _disk_in(inventory, key), stored)
+
+
+def _disk_in(inventory: Inventory | None, key: str) -> Disk | None:
+    """The first of those with this key: a copy of a disk has the same, and is said to be one on the page."""
+    return next((each for each in inventory.disks if each.key == key), None) if inventory else None
+
+
+def _layout(found: Disk, inventory: Inventory) -> dict[str, Any]:
+    """What lies on it, and what it is called."""
+    index = Index(inventory)
+    return {
+        "disk": found,
+        "drawing": draw_disk(found, index),
+        "uses": uses_of(found, index),
+        "parts": [(part, [hold_words(hold) for hold in part.holds]) for part in found.partitions],
+        "pool_uses": index.pool_uses_of(found),
+        "is_free": is_free(found, inventory.host),
+        "refusal": reason_against(found, inventory.host),
+    }
+
+
+def _health(request: HttpRequest, stored: StoredDisk, now: datetime) -> dict[str, Any]:
+    """What it says of itself, and how that moves."""
+    recent = stored.readings.filter(taken_at__gte=now - TEMPERATURES_SHOWN)
+    return {
+        "stored": stored,
+        "mark": mark_of(stored),
+        "reading": stored.reading,
+        "exit_words": [_(words) for words in exit_words(stored.exit_status)],
+        "temperatures": recent.aggregate(least=Min("temperature_c"), most=Max("temperature_c")),
+        "self_tests": stored.self_tests.all()[:ROWS_SHOWN],
+        "alerts": StoredAlert.objects.filter(subject=str(stored.pk), source__startswith="disks/")[:ROWS_SHOWN],
+        "trends": trends_of(stored, now),
+        "history": history_of(stored, newest_values(stored), request.GET, now),
+        **_wear(stored, now),
+    }
+
+
+def _wear(stored: StoredDisk, now: datetime) -> dict[str, Any]:
+    """How far it is worn, and what is to be expected."""
+    if stored.is_rotational:
+        return {}
+    kept = stored_forecast(stored)
+    rows = stored.readings.filter(percent_used__isnull=False).values_list("taken_at", "percent_used", "role")
+    points = [WearPoint(at, percent or 0.0, role) for at, percent, role in rows]
+    fan = kept.fan if kept else ()
+    is_drawn = bool(points) and stored.is_solid_state is not False
+    rating = rating_of(stored)
+    per_year = kept.forecast.percent_per_year if kept else None
+    return {
+        "has_wear": True,
+        "forecast": kept.forecast if kept else None,
+        "charts": [wear_chart(points, fan, now, width) for width in (WIDE, NARROW)] if is_drawn else [],
+        "clocks": clocks_of(stored, rating, kept.forecast.bytes_per_day if kept else None, now),
+        "rating_form": RatingForm(instance=rating),
+        "written": written_by_role([stored], now, per_year).get(stored.pk),
+        "days": written_chart(stored.written_days.filter(segment_at=stored.role_since), timezone.localtime(now).date()),
+    }

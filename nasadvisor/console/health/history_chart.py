@@ -1,0 +1,131 @@
+"""The picture of some figures over time, one line each. Drawn as SVG by us."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil, floor, log10
+from typing import Final
+
+from django.utils import timezone
+from django.utils.formats import date_format, number_format
+
+from nasadvisor.console.health.charts import BOTTOM, RIGHT, TOP, WIDE, Tick
+
+LEFT: Final = 64
+HEIGHT: Final = 220
+LEVELS_AT_MOST: Final = 5
+POINTS_AT_MOST: Final = 300
+LINES_AT_MOST: Final = 6
+"""As many as have a colour of their own."""
+
+STEPS: Final = (1, 2, 5, 10)
+THOUSANDS: Final = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**4, "k"))
+
+
+@dataclass(frozen=True)
+class Series:
+    """A figure over time. A `is_stepped` one stays what it was until the next point."""
+
+    label: str
+    points: Sequence[tuple[datetime, float]]
+    is_stepped: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the picture, and what it stands for; `number` chooses its colour."""
+
+    label: str
+    path: str
+    number: int
+
+
+@dataclass(frozen=True)
+class HistoryChart:
+    """All that the template draws; lengths are units of the view box."""
+
+    width: int
+    height: int
+    left: int
+    right: int
+    top: int
+    bottom: int
+    lines: tuple[Line, ...]
+    levels: tuple[Tick, ...]
+    times: tuple[Tick, ...]
+
+
+def history_chart(
+    series: Sequence[Series], begin: datetime, end: datetime, width: int = WIDE, unit: str = ""
+) -> HistoryChart | None:
+    """Draw it; None where there is nothing within the time."""
+    found = [each for each in series if each.points][:LINES_AT_MOST]
+    values = [value for each in found for _, value in each.points]
+    if not values or end <= begin:
+        return None
+    levels = _levels(min(values), max(values))
+    low, high = levels[0], levels[-1]
+    right, bottom = width - RIGHT, HEIGHT - BOTTOM
+
+    def x(moment: datetime) -> float:
+        return round(LEFT + (moment - begin) / (end - begin) * (right - LEFT), 1)
+
+    def y(value: float) -> float:
+        return round(bottom - (value - low) / (high - low) * (bottom - TOP), 1)
+
+    return HistoryChart(
+        width=width,
+        height=HEIGHT,
+        left=LEFT,
+        right=right,
+        top=TOP,
+        bottom=bottom,
+        lines=tuple(
+            Line(each.label, _path([(x(at), y(value)) for at, value in _shown(each, end)], each.is_stepped), number)
+            for number, each in enumerate(found)
+        ),
+        levels=tuple(Tick(y(level), f"{_short(level)}{unit}") for level in levels),
+        times=tuple(Tick(x(moment), label) for moment, label in _times(begin, end, 6 if width == WIDE else 3)),
+    )
+
+
+def _shown(series: Series, end: datetime) -> Sequence[tuple[datetime, float]]:
+    """Not more than can be seen; a stepped one goes on until the end."""
+    step = max(1, -(-len(series.points) // POINTS_AT_MOST))
+    last = series.points[-1]
+    return [*series.points[::step], (end, last[1]) if series.is_stepped else last]
+
+
+def _levels(least: float, most: float) -> list[float]:
+    """A few round numbers, at 1, 2 or 5 times a power of ten, that hold what is between two others."""
+    spread = max(most - least, abs(most) * 0.02, 1.0)
+    power = 10.0 ** floor(log10(spread / LEVELS_AT_MOST))
+    step = next(power * each for each in STEPS if power * each * LEVELS_AT_MOST >= spread)
+    first, last = floor(least / step), ceil(most / step)
+    return [step * each for each in range(first, max(last, first + 1) + 1)]
+
+
+def _short(value: float) -> str:
+    """A number that fits beside a chart."""
+    for thousand, letter in THOUSANDS:
+        if abs(value) >= thousand:
+            return f"{number_format(round(value / thousand, 3))} {letter}"
+    return number_format(round(value, 3) if value % 1 else int(value))
+
+
+def _times(begin: datetime, end: datetime, count: int) -> Iterator[tuple[datetime, str]]:
+    """A few moments, evenly spread, at the beginning of an hour, a day or a month."""
+    span = end - begin
+    words = "H:i" if span <= timedelta(days=2) else "j M" if span <= timedelta(days=300) else "M Y"
+    for index in range(1, count + 1):
+        moment = timezone.localtime(begin + span * index / (count + 0.5)).replace(minute=0, second=0, microsecond=0)
+        moment = moment if words == "H:i" else moment.replace(hour=0)
+        moment = moment.replace(day=1) if words == "M Y" else moment
+        if moment > begin:
+            yield moment, date_format(moment, words)
+
+
+def _path(points: Sequence[tuple[float, float]], is_stepped: bool) -> str:
+    first, *rest = points
+    drawn = [f"H{x:g}V{y:g}" if is_stepped else f"L{x:g} {y:g}" for x, y in rest]
+    return f"M{first[0]:g} {first[1]:g}" + "".join(drawn)

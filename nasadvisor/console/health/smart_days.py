@@ -1,0 +1,91 @@
+"""How the counts of a disk move: kept day by day where they change, told for as long as anybody has looked."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from itertools import groupby
+from typing import Final
+
+from django.utils import timezone
+
+from nasadvisor.console.health.models import SmartDay, StoredDisk
+from nasadvisor.console.health.raw_answers import values_in
+from nasadvisor.domain.health.smart.attributes import SmartValue
+
+DAYS_KEPT: Final = 90
+"""Older days are put together to weeks."""
+
+TREND: Final = timedelta(days=30)
+"""How far back a trend looks."""
+
+
+@dataclass(frozen=True)
+class Trend:
+    """One count: what it is now, and how it moved since `since`. None where nobody looked before today."""
+
+    value: SmartValue
+    change: int | None
+    since: date | None
+    changed_on: date | None
+
+
+def note_counts(disk: StoredDisk, values: Iterable[SmartValue], taken_at: datetime) -> None:
+    """Keep what differs from the answer before; call it before that answer is stored. Doing it twice adds nothing."""
+    counts = {each.key: each.raw for each in values}
+    before = _before(disk, taken_at) if disk.smart_days.exists() else {}
+    changed = {key: raw for key, raw in counts.items() if before.get(key) != raw}
+    if not changed:
+        return
+    kept, _ = SmartDay.objects.get_or_create(disk=disk, day=timezone.localtime(taken_at).date())
+    kept.counts |= changed
+    kept.save(update_fields=["counts"])
+
+
+def newest_values(disk: StoredDisk) -> tuple[SmartValue, ...]:
+    """All that the newest answer counts; nothing where none is kept."""
+    newest = disk.raw_answers.order_by("-taken_at").first()
+    return values_in(newest) if newest else ()
+
+
+def trends_of(disk: StoredDisk, now: datetime) -> list[Trend]:
+    """Every count of the newest answer, with its movement over the last weeks as far as they were seen."""
+    days = list(disk.smart_days.values_list("day", "counts"))
+    today = timezone.localtime(now).date()
+    return [_trend(value, days, today) for value in newest_values(disk)]
+
+
+def counts_of(disk: StoredDisk, key: str, since: date) -> list[tuple[date, int]]:
+    """What one count was, day by day where it changed; the first is what it was when `since` began."""
+    days = [(day, counts[key]) for day, counts in disk.smart_days.values_list("day", "counts") if key in counts]
+    before = [(max(day, since), raw) for day, raw in days if day <= since]
+    return [*before[-1:], *((day, raw) for day, raw in days if day > since)]
+
+
+def thin_out(now: datetime) -> None:
+    """Put days of long ago together: the last day of a week then says what the whole week said."""
+    oldest = timezone.localtime(now).date() - timedelta(days=DAYS_KEPT)
+    old = SmartDay.objects.filter(day__lt=oldest).order_by("disk_id", "day")
+    surplus: list[int] = []
+    for _, group in groupby(old.iterator(), key=lambda each: (each.disk_id, each.day.isocalendar()[:2])):
+        days = list(group)
+        if len(days) > 1:
+            last = days[-1]
+            last.counts = {key: raw for each in days for key, raw in each.counts.items()}
+            last.save(update_fields=["counts"])
+            surplus += [each.pk for each in days[:-1]]
+    SmartDay.objects.filter(pk__in=surplus).delete()
+
+
+def _trend(value: SmartValue, days: list[tuple[date, Mapping[str, int]]], today: date) -> Trend:
+    seen = [(day, counts[value.key]) for day, counts in days if value.key in counts]
+    if not days or not seen or days[0][0] >= today:
+        return Trend(value, None, None, None)
+    begin = max(days[0][0], today - TREND)
+    then = [raw for day, raw in seen if day <= begin]
+    changed_on = seen[-1][0] if len(seen) > 1 else None
+    return Trend(value, value.raw - (then[-1] if then else seen[0][1]), begin, changed_on)
+
+
+def _before(disk: StoredDisk, taken_at: datetime) -> dict[str, int]:
+    newest = disk.raw_answers.filter(taken_at__lt=taken_at).order_by("-taken_at").first()
+    return {each.key: each.raw for each in values_in(newest)} if newest else {}

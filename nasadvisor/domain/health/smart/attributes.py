@@ -1,0 +1,86 @@
+"""Every number that a disk counts of itself, under the name that it has in smartctl, whatever kind of disk it is.
+
+Nothing is concluded here: this is what pages show in full and what is kept to say how it moves. Keys as written by
+smartctl 7.0 to 7.5 (smartmontools: src/ataprint.cpp, src/nvmeprint.cpp, src/scsiprint.cpp).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from nasadvisor.domain.health.smart.values import at, mapping, objects, text, whole
+
+CRC_ERRORS: Final = "199"
+"""UDMA_CRC_Error_Count: transfers that arrived damaged. It counts the cable and the backplane, not the disk."""
+
+SCSI_KINDS: Final = ("read", "write", "verify")
+MAX_NAMED: Final = 64
+
+
+@dataclass(frozen=True)
+class SmartValue:
+    """One number. `key` names it for ever: the attribute's number of an ATA disk, else the name in smartctl's JSON.
+
+    `raw` is the count in the vendor's unit, `shown` how smartctl prints it. The vendor's own scale is `value`, the
+    lowest that it was `worst`, and `threshold` where the vendor calls it failed; None where the disk has none.
+    """
+
+    key: str
+    name: str
+    raw: int
+    shown: str = ""
+    value: int | None = None
+    worst: int | None = None
+    threshold: int | None = None
+
+    @property
+    def is_below_threshold(self) -> bool:
+        """Whether the vendor's own scale says that it has failed. Zero means that there is no threshold."""
+        return bool(self.threshold) and self.value is not None and self.value <= (self.threshold or 0)
+
+
+def smart_values(document: object) -> tuple[SmartValue, ...]:
+    """All that one `smartctl -x -j` document counts. Anything may be passed; never raises."""
+    return (*_ata(document), *_nvme(document), *_scsi(document))
+
+
+def raw_of(values: tuple[SmartValue, ...], key: str) -> int | None:
+    """The count under a key, None where the disk does not count it."""
+    return next((each.raw for each in values if each.key == key), None)
+
+
+def _ata(document: object) -> Iterator[SmartValue]:
+    for row in objects(at(document, "ata_smart_attributes", "table")):
+        number, raw = whole(row.get("id"), 1, 255), whole(at(row, "raw", "value"))
+        if number is not None and raw is not None:
+            yield SmartValue(
+                key=str(number),
+                name=text(row.get("name")),
+                raw=raw,
+                shown=text(at(row, "raw", "string")),
+                value=whole(row.get("value"), 0, 255),
+                worst=whole(row.get("worst"), 0, 255),
+                threshold=whole(row.get("thresh"), 0, 255),
+            )
+
+
+def _nvme(document: object) -> Iterator[SmartValue]:
+    yield from _named("", at(document, "nvme_smart_health_information_log"))
+
+
+def _scsi(document: object) -> Iterator[SmartValue]:
+    defects = whole(at(document, "scsi_grown_defect_list"))
+    if defects is not None:
+        yield SmartValue("grown_defects", "grown_defects", defects)
+    counters = at(document, "scsi_error_counter_log")
+    for kind in SCSI_KINDS:
+        yield from _named(f"{kind}_", at(counters, kind))
+
+
+def _named(before: str, counters: object) -> Iterator[SmartValue]:
+    """The whole numbers of an object under their own names; no log has more than a few dozen."""
+    for name, told in islice(mapping(counters).items(), MAX_NAMED):
+        raw, key = whole(told), text(name)
+        if raw is not None and key:
+            yield SmartValue(before + key, before + key, raw)
