@@ -14,6 +14,7 @@ from nasadvisor.console.health.charts import BOTTOM, RIGHT, TOP, WIDE, Tick
 LEFT: Final = 64
 HEIGHT: Final = 220
 LEVELS_AT_MOST: Final = 5
+LEAST_SPREAD: Final = 4.0
 POINTS_AT_MOST: Final = 300
 LINES_AT_MOST: Final = 6
 """As many as have a colour of their own."""
@@ -98,7 +99,10 @@ def _shown(series: Series, end: datetime) -> Sequence[tuple[datetime, float]]:
 
 def _levels(least: float, most: float) -> list[float]:
     """A few round numbers, at 1, 2 or 5 times a power of ten, that hold what is between two others."""
-    spread = max(most - least, abs(most) * 0.02, 1.0)
+    if most - least < LEAST_SPREAD:  # a line that hardly moves is drawn as one
+        middle = (least + most) / 2
+        least, most = max(min(least, 0.0), middle - LEAST_SPREAD / 2), middle + LEAST_SPREAD / 2
+    spread = most - least
     power = 10.0 ** floor(log10(spread / LEVELS_AT_MOST))
     step = next(power * each for each in STEPS if power * each * LEVELS_AT_MOST >= spread)
     first, last = floor(least / step), ceil(most / step)

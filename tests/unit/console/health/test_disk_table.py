@@ -197,7 +197,8 @@ def test_smart_counts_are_read_of_every_kind_of_disk_and_of_nothing_else() -> No
     assert smart_values(nvme) == (SmartValue("media_errors", "media_errors", 2),)
     sas = {"scsi_grown_defect_list": 4, "scsi_error_counter_log": {"read": {"total_uncorrected_errors": 1}}}
     assert [each.key for each in smart_values(sas)] == ["grown_defects", "read_total_uncorrected_errors"]
-    for nonsense in (None, [], "x", {"ata_smart_attributes": 3}, {"scsi_error_counter_log": {"read": []}}):
+    odd: list[object] = [None, [], "x", {"ata_smart_attributes": 3}, {"scsi_error_counter_log": {"read": []}}]
+    for nonsense in odd:
         assert smart_values(nonsense) == ()
 
 
