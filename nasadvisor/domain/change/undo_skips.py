@@ -1,6 +1,6 @@
 """Undo steps that have nothing to act on any more: what they would take back went with its disk or its pool."""
 
-from nasadvisor.domain.change.actions import DetachLog, RemoveVdev, UndoAction
+from nasadvisor.domain.change.actions import DetachLog, OnlineCache, RemoveVdev, UndoAction
 from nasadvisor.domain.change.looks import Look
 from nasadvisor.domain.change.undo import GONE_WITH_DISK
 from nasadvisor.domain.statements import Statement
@@ -25,4 +25,9 @@ def why_skipped(action: UndoAction, inventory: Inventory, look: Look) -> Stateme
             "destroyed. There was nothing to take out of it."
         )
         return Statement("gone-with-pool", template, {"pool": action.pool_name})
+    if isinstance(action, OnlineCache) and action.is_away(inventory):
+        template = _(
+            "Neither pool {pool} nor its cache {path} is on this host, so there was nothing to put back into service."
+        )
+        return Statement("gone-with-cache", template, {"pool": action.pool_name, "path": action.vdev_path})
     return None

@@ -143,7 +143,8 @@ def _against_first(actions: tuple[UndoAction, ...], inventory: Inventory, gate: 
             if why_skipped(action, inventory, gate.look(action, inventory)) is None:
                 yield from gate.against(action, inventory)
         elif isinstance(action, OnlineCache):
-            yield from gate.against(action, inventory)
+            if why_skipped(action, inventory, Look()) is None:
+                yield from gate.against(action, inventory)
         elif isinstance(action, DeleteSlice):
             is_doubtful = (
                 inventory.pool(action.pool_guid) is None or len(inventory.partitions(action.slice.partuuid)) > 1

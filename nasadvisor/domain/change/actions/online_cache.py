@@ -35,9 +35,25 @@ class OnlineCache(Backwards):
         cache = cache_of(self.pool_guid, self.vdev_guid, inventory)
         return inventory.pool(self.pool_guid) is not None and (cache is None or cache.state != OFFLINE)
 
+    def is_away(self, inventory: Inventory) -> bool:
+        """Whether neither the pool nor the device of the cache is on the host, so that nobody could put it back."""
+        is_there = inventory.partition_at(self.vdev_path) or inventory.disk_at(self.vdev_path)
+        return inventory.pool(self.pool_guid) is None and self.vdev_path != "" and not is_there
+
     def left_with(self, inventory: Inventory) -> Iterator[Finding]:
         cache = cache_of(self.pool_guid, self.vdev_guid, inventory)
-        if cache is None:
+        if self.is_away(inventory):
+            yield Finding(
+                "cache-away",
+                _(
+                    "Neither pool {pool} nor its cache {path} is on this host. If they come back, the cache is still "
+                    "out of service; `zpool online {pool} {guid}` then puts it back."
+                ),
+                {**self._values, "guid": self.vdev_guid},
+                Level.WARNING,
+                explanation=_("The pool itself keeps which of its caches are out of service, wherever it is imported."),
+            )
+        elif cache is None:
             yield Finding(
                 "cache-not-in-pool",
                 _("The cache {path} is not in pool {pool} any more, so there was nothing to put back into service."),

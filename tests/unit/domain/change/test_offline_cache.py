@@ -10,6 +10,7 @@ from nasadvisor.domain.change.looks import Look, Signature, against_look
 from nasadvisor.domain.change.plan import PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.change.undo import cannot_be_undone, stays_after_undo, undo_preview
 from nasadvisor.domain.change.undo_checks import can_undo
+from nasadvisor.domain.change.undo_skips import why_skipped
 from nasadvisor.domain.change.warnings import warnings_for
 from nasadvisor.domain.statements import Allowed, Level, Refused
 from nasadvisor.domain.storage.inventory import Inventory
@@ -119,6 +120,9 @@ def test_what_somebody_put_on_it_meanwhile_is_not_written_over() -> None:
     assert against_look(BACK, Look((Signature("zfs_member"),)), None, out) is None
 
 
+GONE = replace(home_server(), pools=())
+
+
 def told(inventory: Inventory) -> list[tuple[str, Level]]:
     return [(finding.code, finding.level) for finding in BACK.left_with(inventory)]
 
@@ -127,6 +131,16 @@ def test_of_a_cache_that_does_not_work_it_is_not_kept_quiet_when_the_undo_ends()
     assert told(with_cache()) == []
     assert told(with_cache("UNAVAIL")) == [("cache-back-broken", Level.WARNING)]
     assert told(home_server()) == [("cache-not-in-pool", Level.INFO)]
+    assert told(GONE) == [("cache-away", Level.WARNING)]
+
+
+def test_what_is_gone_with_its_pool_and_its_disk_keeps_no_undo_from_its_end() -> None:
+    assert why_skipped(BACK, replace(with_cache("OFFLINE"), pools=(), disks=()), Look())
+    assert why_skipped(BACK, GONE, Look())
+    here = replace(BACK, vdev_path=tank_of(with_cache()).caches[0].path)
+    for inventory in (with_cache("OFFLINE"), replace(with_cache("OFFLINE"), pools=())):
+        assert why_skipped(here, inventory, Look()) is None
+    assert why_skipped(replace(BACK, vdev_path=""), GONE, Look()) is None
 
 
 def test_it_goes_with_no_other_change() -> None:
