@@ -10,6 +10,8 @@ from nasadvisor.domain.change.actions import (
     CreateSlice,
     CreateTable,
     DeleteSlice,
+    OfflineCache,
+    OnlineCache,
     RemoveVdev,
     RestoreTable,
     RewindTable,
@@ -62,6 +64,10 @@ class ModelExecutor:
             case DeleteSlice(slice=piece) | ClearSlice(slice=piece):
                 each = self._disk(piece.disk_key)
                 return replace(self._look_at((piece,)), table=_area(each))
+            case OfflineCache():
+                return Look(autoexpand=self.world.expands)
+            case OnlineCache():
+                return replace(self._look_at_cache(step), autoexpand=self.world.expands)
         return Look()
 
     def do(self, permit: Permit) -> Ran:
@@ -88,6 +94,8 @@ class ModelExecutor:
             case RestoreTable() | RewindTable():
                 assert permit.area
                 self._put(self._disk(step.disk_key), permit.area)
+            case OfflineCache() | OnlineCache():
+                self._switch(step)
         self._cut()
         self.after(step)
         return ()
@@ -151,6 +159,37 @@ class ModelExecutor:
             ),
         )
 
+    def _switch(self, step: OfflineCache | OnlineCache) -> None:
+        """OpenZFS takes a cache back by its label alone, and then writes over whatever else lies there."""
+        cache = self._cache(step)
+        if cache is None or (self.world.expands and isinstance(step, OnlineCache)):
+            raise CommandFailed("zpool", 1, "no such device, or autoexpand=on", mutates=True)
+        if isinstance(step, OfflineCache):
+            self.world.offline.add(cache.guid)
+            return
+        self.world.offline.discard(cache.guid)
+        for each, part in self.world.find(cache.path.rpartition("/")[2])[:1]:
+            place = part.start_bytes // MIB
+            label = each.labels.get(place)
+            if label and label.vdev_guid == cache.guid and part.partuuid not in each.mounted:
+                each.content.pop(place, None)
+                return
+        self.world.broken.add(cache.guid)
+
+    def _look_at_cache(self, step: OnlineCache) -> Look:
+        cache = self._cache(step)
+        found = self.world.find(cache.path.rpartition("/")[2]) if cache else []
+        for each, part in found[:1]:
+            if part.partuuid in each.mounted:
+                raise DeviceBusy(part.path)
+            place = part.start_bytes // MIB
+            return Look((Signature(each.content[place]),) if place in each.content else ())
+        return Look()
+
+    def _cache(self, step: OfflineCache | OnlineCache) -> Vdev | None:
+        pool = self._pool(step.pool_guid)
+        return next((top for top in pool.caches if top.guid == step.vdev_guid), None) if pool else None
+
     def _look_at(self, pieces: tuple[Slice, ...]) -> Look:
         signatures, labels = [], []
         for piece in pieces:
@@ -158,7 +197,7 @@ class ModelExecutor:
             if len(found) != 1:
                 continue
             each, part = found[0]
-            if part.partuuid in each.mounted or part.path in self.world.used_paths():
+            if part.partuuid in each.mounted or part.path in self.world.open_paths():
                 raise DeviceBusy(part.path)
             place = part.start_bytes // MIB
             if place in each.content:
@@ -172,7 +211,7 @@ class ModelExecutor:
         found = self.world.find(piece.partuuid)
         if not found or found[0][1].start_bytes != piece.start_bytes:
             raise DeviceChanged(piece.partuuid_path, NOT_THERE)
-        if piece.partuuid in found[0][0].mounted or piece.partuuid_path in self.world.used_paths():
+        if piece.partuuid in found[0][0].mounted or piece.partuuid_path in self.world.open_paths():
             raise DeviceBusy(piece.partuuid_path)
         return found[0][0]
 

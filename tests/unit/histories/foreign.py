@@ -46,9 +46,13 @@ class Foreigner:
         ssds = (self.make_filesystem, self.reuse_raw, self.repartition, self.add_partition, self.change_disk_uuid)
         slices = (self.write_boot_code, self.fill_slice, self.mount, self.other_pool, self.delete_slice, self.clone)
         pools = (self.export, self.bring_back, self.rename, self.reguid, self.destroy, self.checkpoint, self.remove_log)
-        act = self.chance.choice((*ssds, *slices, *pools, self.pull, self.plug))
+        act = self.chance.choice((*ssds, *slices, *pools, self.pull, self.plug, *self.more()))
         act()
         self.did.append(act.__name__)
+
+    def more(self) -> tuple[Callable[[], None], ...]:
+        """What else can be done on such a machine."""
+        return ()
 
     def heal(self) -> None:
         """Plug in, import, unmount, discard, and take copies out: all that stands in the way and is nobody's data."""
@@ -250,12 +254,12 @@ class Foreigner:
         return None if each is None or self._is_used(each) else each
 
     def _is_used(self, each: Ssd) -> bool:
-        used = self.world.used_paths()
+        used = self.world.open_paths()
         return bool(each.mounted) or any(part.path in used for part in each.parts())
 
     def _idle_slice(self) -> tuple[Ssd, Partition] | None:
         ours = {piece.partuuid for piece in self.plan.slices}
-        used = self.world.used_paths()
+        used = self.world.open_paths()
         found = [
             (each, part)
             for each in self.world.ssds

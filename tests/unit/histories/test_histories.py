@@ -47,15 +47,23 @@ class History:
 
     def __post_init__(self) -> None:
         self.chance = random.Random(self.number)
-        request = self.chance.choice(SHAPES)
-        uuids = tuple(f"30000000-0000-4000-8000-{self.number:08d}{n:04d}" for n in range(12))
-        plan = make_plan(request, self.world.inventory(), PlanIds(f"run-{self.number}", "2026-08-25T20:00:00Z", uuids))
-        assert isinstance(plan, Plan), plan
-        self.plan = plan
-        self.somebody = Foreigner(self.world, plan, self.chance)
         self.cuts_left = -1
+        self.is_quiet = True
         self.now = datetime(2026, 8, 25, 20, tzinfo=UTC)
         self.host = RunHost("nas", self.root / "runs", (self.root / "lock",), lambda _: self._executor(), self._clock)
+        self.begin()
+
+    def begin(self) -> None:
+        """Choose what is planned, and who else is there."""
+        self.plan = self.planned(self.chance.choice(SHAPES), "run")
+        self.somebody = Foreigner(self.world, self.plan, self.chance)
+
+    def planned(self, request: PlanRequest, name: str) -> Plan:
+        uuids = tuple(f"30000000-0000-4000-8000-{self.number:08d}{n:04d}" for n in range(12))
+        ids = PlanIds(f"{name}-{self.number}", "2026-08-25T20:00:00Z", uuids)
+        plan = make_plan(request, self.world.inventory(), ids)
+        assert isinstance(plan, Plan), plan
+        return plan
 
     def run(self) -> RunState:
         """Apply, then whatever comes; the state in which it ends once all is mended."""
@@ -154,22 +162,25 @@ class History:
             assert len(self.world.find(piece.partuuid)) == 1, f"no slice: {self.story}"
             assert piece.partuuid_path in self.world.used_paths(), f"not in the pool: {self.story}"
 
+    def has_no_way_out(self) -> bool:
+        """Whether what somebody has there keeps the run from its end."""
+        return self.somebody.sits_on({piece.partuuid for piece in self.plan.slices})
+
     @property
     def story(self) -> str:
         """What happened, for whoever has to understand it."""
         return f"history {self.number}: {' '.join(self.told)} | {' '.join(self.somebody.did)}"
 
 
-def histories(first: int, count: int) -> Counter[RunState]:
+def histories(first: int, count: int, kind: type[History] = History) -> Counter[RunState]:
     """So many histories one after another; in how many the run came to which end."""
     ends: Counter[RunState] = Counter()
     for number in range(first, first + count):
         with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as root:
-            history = History(number, Path(root))
+            history = kind(number, Path(root))
             end = history.run()
             ends[end] += 1
-            sits = history.somebody.sits_on({piece.partuuid for piece in history.plan.slices})
-            assert end in ENDED or sits, f"no way out, {end}: {history.story}"
+            assert end in ENDED or history.has_no_way_out(), f"no way out, {end}: {history.story}"
     return ends
 
 

@@ -119,13 +119,17 @@ class Ssd:
 class World:
     """Everything there is. `pools` are imported, those in `away` exported.
 
-    `before` is what lay in the table area of each disk when the product first wrote there.
+    `before` is what lay in the table area of each disk when the product first wrote there. `offline` and `broken` are
+    the guids of caches that somebody took out of service, and that did not come back; `expands` is autoexpand=on.
     """
 
     ssds: list[Ssd]
     pools: list[Pool]
     away: list[Pool] = field(default_factory=list)
     before: dict[str, Area] = field(default_factory=dict)
+    offline: set[str] = field(default_factory=set)
+    broken: set[str] = field(default_factory=set)
+    expands: bool = False
     next_guid: int = 9_000_000
 
     def guid(self) -> str:
@@ -146,6 +150,11 @@ class World:
     def used_paths(self) -> dict[str, str]:
         """The paths of the devices of all imported pools, each with the pool's name."""
         return {vdev.path: pool.name for pool in self.pools for vdev in pool.vdevs() if vdev.path}
+
+    def open_paths(self) -> set[str]:
+        """The paths of the devices that the kernel holds: of one that is offline it lets go."""
+        vdevs = (vdev for pool in self.pools for vdev in pool.vdevs())
+        return {vdev.path for vdev in vdevs if vdev.path and vdev.guid not in self.offline | self.broken}
 
     def inventory(self) -> Inventory:
         """What a reader of the machine would show."""
@@ -189,6 +198,8 @@ class World:
         if children:
             worst = "ONLINE" if all(child.state == "ONLINE" for child in children) else "DEGRADED"
             return replace(vdev, children=children, state=worst)
+        if vdev.guid in self.offline | self.broken:
+            return replace(vdev, state="OFFLINE" if vdev.guid in self.offline else "UNAVAIL")
         there = self.find(vdev.path.rpartition("/")[2])
         return replace(vdev, state="ONLINE" if there else "REMOVED")
 
