@@ -4,10 +4,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from nasadvisor.domain.change.actions.seen import OFFLINE
 from nasadvisor.domain.health.pool_findings import GOOD_STATES, leaf_name, named
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool, Vdev
+
+CACHE_OUT_OF_SERVICE: Final = "cache-out-of-service"
+"""The code of what is said of a cache that is offline."""
 
 _KERNEL_PATH: Final = re.compile(r"/dev/(sd[a-z]+\d*|vd[a-z]+\d*|xvd[a-z]+\d*|nvme\d+n\d+(p\d+)?|mmcblk\d+(p\d+)?)")
 
@@ -16,9 +20,11 @@ def log_cache_findings(pool: Pool) -> Iterator[Finding]:
     """Logs first, then caches."""
     for log in pool.logs:
         yield from _about_log(pool, log)
-    gone = [leaf for cache in pool.caches for leaf in cache.leaves() if leaf.state not in GOOD_STATES]
+    bad = [leaf for cache in pool.caches for leaf in cache.leaves() if leaf.state not in GOOD_STATES]
+    gone = [leaf for leaf in bad if leaf.state != OFFLINE]
     if gone:
         yield _cache_missing(pool, gone)
+    yield from (_cache_out_of_service(pool, leaf) for leaf in bad if leaf.state == OFFLINE)
     yield from _unstable_paths(pool)
 
 
@@ -103,6 +109,27 @@ def _cache_missing(pool: Pool, gone: list[Vdev]) -> Finding:
         subject=pool.guid,
         measure=len(gone),
         step=NextStep.ADD_LOG_OR_CACHE,
+        place=pool.guid,
+    )
+
+
+def _cache_out_of_service(pool: Pool, cache: Vdev) -> Finding:
+    """`zpool status -x` names every pool with a device that is offline, caches too (find_vdev_problem() in
+    lib/libzfs/libzfs_status.c); the state of the pool comes from its other vdevs alone."""
+    return Finding(
+        CACHE_OUT_OF_SERVICE,
+        _(
+            "The cache {device} of pool {pool} is out of service, as somebody asked for. Undo the run that took it "
+            "out; if it was done by hand, put it back with `zpool online {pool} {guid}`."
+        ),
+        {"pool": pool.name, "device": leaf_name(cache), "guid": cache.guid},
+        Level.INFO,
+        _(
+            "It is neither read nor written, also after a restart or an import, and nothing is lost. The pool stays "
+            "ONLINE, though `zpool status -x` names it. Nothing holds the device meanwhile: put nothing else on it."
+        ),
+        subject=cache.guid,
+        step=NextStep.LOOK_AT_POOL,
         place=pool.guid,
     )
 

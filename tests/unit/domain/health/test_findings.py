@@ -123,6 +123,16 @@ def test_a_cache_that_is_gone_costs_no_data() -> None:
     assert "Nothing is lost" in str(finding)
 
 
+def test_a_cache_that_was_taken_out_of_service_is_not_called_gone_and_is_no_alert() -> None:
+    (finding,) = with_logs(caches=(leg("41", "OFFLINE"), leg("42")))
+    assert (finding.code, finding.level, finding.subject) == ("cache-out-of-service", Level.INFO, "41")
+    assert "`zpool online tank 41`" in str(finding)
+    assert "remove" not in str(finding)
+    broken, out = with_logs(caches=(leg("41", "OFFLINE"), leg("42", "UNAVAIL")))
+    assert (broken.code, broken.measure, out.code) == ("cache-missing", 1, "cache-out-of-service")
+    assert "42" in str(broken)
+
+
 @pytest.mark.parametrize("path", ["/dev/sdb1", "/dev/nvme0n1p3", "/dev/vdc"])
 def test_a_cache_under_a_kernel_name_is_pointed_out(path: str) -> None:
     (finding,) = with_logs(caches=(leg("41", path=path),))
