@@ -12,8 +12,11 @@
   const back = box.querySelector("[data-heat-back]");
   const hint = readout.textContent;
   const MARGIN = { left: 62, right: 10, top: 18, bottom: 22 };
-  const ROW = 22; // height of a device's row
-  const STRIP = 46; // height of the strip with flushes and commits below the map
+  const FLAG = 15; // height of a line of flags above the map
+  const NAME = 17; // height of a device's name above its row, which it must not cover
+  const ROW = 36; // height of a device's row with its name
+  const STRIP = 50; // height of the strip with flushes and commits below the map
+  const FONT = "12px system-ui, sans-serif";
   const LIVE_S = 20;
   // Cividis (Nuñez, Anderton and Renslow, 2018): made to look alike with and without colour blindness.
   const CIVIDIS = [[0, 32, 77], [49, 68, 107], [102, 105, 112], [149, 143, 120], [202, 186, 106], [255, 234, 70]];
@@ -22,6 +25,7 @@
   let data = null;
   let range = asked() || { start: now() - Number(words.shown), end: now(), live: true };
   let past = [];
+  let flags = [];
   let cursor = null; // number of the column that is pointed at
   let row = null;
   let drag = null;
@@ -48,11 +52,19 @@
 
   function shareOf(count, most) { return most > 1 ? Math.log(count) / Math.log(most) : 1; }
 
+  // Two figures: a bucket of the histogram is twice as wide as the one before, no more is known.
   function time(ns) {
-    if (ns < 1000) return `${ns} ns`;
-    if (ns < 1e6) return `${Math.round(ns / 100) / 10} µs`;
-    if (ns < 1e9) return `${Math.round(ns / 1e5) / 10} ms`;
-    return `${Math.round(ns / 1e8) / 10} s`;
+    const [unit, per] = [["ns", 1], ["µs", 1e3], ["ms", 1e6], ["s", 1e9]].findLast(([, each]) => ns >= each) || ["ns", 1];
+    return `${Number((ns / per).toPrecision(2)).toLocaleString(document.documentElement.lang)} ${unit}`;
+  }
+
+  // Round times within the buckets shown: 1, 2 and 5 of each power of ten, where rows are high enough for their labels.
+  function roundTimes(limits, rowHeight) {
+    const found = [];
+    for (let power = 0; power <= 11; power += 1) {
+      for (const first of rowHeight >= 14 ? [1, 2, 5] : [1]) found.push(first * 10 ** power);
+    }
+    return found.filter((ns) => ns >= 2 ** limits.low && ns <= 2 ** limits.high);
   }
 
   function clock(seconds, length) {
@@ -72,7 +84,7 @@
     const pen = canvas.getContext("2d");
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     pen.clearRect(0, 0, width, height);
-    pen.font = "12px system-ui, sans-serif";
+    pen.font = FONT;
     pen.textBaseline = "middle";
     return { pen, width, inner: width - MARGIN.left - MARGIN.right };
   }
@@ -111,7 +123,7 @@
   }
 
   function drawMarks(pen, inner, top, bottom, label) {
-    for (const mark of data.marks) {
+    for (const [number, mark] of data.marks.entries()) {
       const place = x(mark.at, inner);
       pen.strokeStyle = pen.fillStyle = css("--bs-danger");
       pen.setLineDash([4, 3]);
@@ -120,12 +132,31 @@
       pen.lineTo(place, bottom);
       pen.stroke();
       pen.setLineDash([]);
-      if (label) {
+      const flag = label && flags[number];
+      if (flag) {
         pen.fillStyle = css("--bs-body-color");
-        pen.textAlign = place > MARGIN.left + inner - 90 ? "right" : "left";
-        pen.fillText(`⚑ ${mark.what}`, place, top - 9);
+        pen.textAlign = "left";
+        pen.fillText(flag.text, flag.left, top - 9 - flag.line * FLAG);
       }
     }
+  }
+
+  // Where each flag stands: in the lowest line that has room, without its words where none has, else nowhere.
+  function placeFlags(pen, inner) {
+    const ends = [-Infinity, -Infinity];
+    pen.font = FONT;
+    return data.marks.map((mark) => {
+      for (const text of [`⚑ ${mark.what}`, "⚑"]) {
+        const wide = pen.measureText(text).width;
+        const left = Math.min(x(mark.at, inner), MARGIN.left + inner - wide);
+        const line = ends.findIndex((end) => left > end + 6);
+        if (line >= 0) {
+          ends[line] = left + wide;
+          return { text, left, line };
+        }
+      }
+      return null;
+    });
   }
 
   function bounds() {
@@ -144,6 +175,8 @@
     const limits = bounds();
     const rows = limits.high - limits.low;
     const rowHeight = Math.max(Math.min(Math.floor(300 / rows), 22), 10);
+    flags = placeFlags(heat.getContext("2d"), heat.parentElement.clientWidth - MARGIN.left - MARGIN.right);
+    MARGIN.top = flags.some((flag) => flag && flag.line) ? 18 + FLAG : 18;
     const bottom = MARGIN.top + rows * rowHeight;
     const { pen, width, inner } = prepare(heat, bottom + MARGIN.bottom + STRIP);
     const wide = columnWidth(inner);
@@ -160,8 +193,8 @@
     });
     pen.fillStyle = css("--bs-secondary-color");
     pen.textAlign = "right";
-    for (let bucket = limits.low; bucket <= limits.high; bucket += rows > 12 ? 3 : 2) {
-      pen.fillText(time(2 ** bucket), MARGIN.left - 6, bottom - (bucket - limits.low) * rowHeight);
+    for (const ns of roundTimes(limits, rowHeight)) {
+      pen.fillText(time(ns), MARGIN.left - 6, bottom - (Math.log2(ns) - limits.low) * rowHeight);
     }
     drawStrip(pen, inner, bottom + MARGIN.bottom + 4);
     drawTimes(pen, inner, MARGIN.top, bottom);
@@ -180,13 +213,13 @@
   }
 
   function drawLine(pen, inner, top, values, stroke, dash, name, unit) {
-    const height = STRIP - 14;
+    const height = STRIP - 20;
     const most = Math.max(...values.filter((value) => value !== null), 0);
     const isFirst = dash.length === 0;
     pen.textAlign = isFirst ? "left" : "right";
     pen.fillStyle = css("--bs-body-color");
     const text = `${isFirst ? "—" : "╌"} ${name} ≤ ${most} ${unit}`;
-    pen.fillText(most ? text : `${name}: ${words.none}`, isFirst ? MARGIN.left : MARGIN.left + inner, top + height + 6);
+    pen.fillText(most ? text : `${name}: ${words.none}`, isFirst ? MARGIN.left : MARGIN.left + inner, top + height + 10);
     if (!most) return;
     pen.strokeStyle = stroke;
     pen.lineWidth = 1.5;
@@ -230,23 +263,18 @@
     shown.forEach((device, number) => {
       const top = MARGIN.top + number * ROW;
       pen.fillStyle = css("--bs-tertiary-bg");
-      pen.fillRect(MARGIN.left, top + 1, inner, ROW - 2);
+      pen.fillRect(MARGIN.left, top + NAME, inner, ROW - NAME - 2);
       device.counts.forEach((count, i) => {
         if (!count) return;
         pen.fillStyle = colour(shareOf(count, most));
-        cell(pen, inner, x(data.at[i], inner) - wide, top + 1, wide + 0.5, ROW - 2);
+        cell(pen, inner, x(data.at[i], inner) - wide, top + NAME, wide + 0.5, ROW - NAME - 2);
       });
-      const name = device.name || words.gone;
       pen.textAlign = "left";
-      pen.fillStyle = css("--bs-body-bg");
-      pen.globalAlpha = 0.75;
-      pen.fillRect(MARGIN.left + 3, top + 3, pen.measureText(name).width + 8, ROW - 6);
-      pen.globalAlpha = 1;
       pen.fillStyle = css("--bs-body-color");
-      pen.fillText(name, MARGIN.left + 7, top + ROW / 2);
+      pen.fillText(device.name || words.gone, MARGIN.left, top + NAME / 2 + 1, inner);
       pen.textAlign = "right";
       pen.fillStyle = css("--bs-secondary-color");
-      pen.fillText(device.class === "l2cache" ? "cache" : device.class === "normal" ? "data" : device.class, MARGIN.left - 6, top + ROW / 2);
+      pen.fillText(device.class === "l2cache" ? "cache" : device.class === "normal" ? "data" : device.class, MARGIN.left - 6, top + NAME + (ROW - NAME) / 2 - 1);
     });
     drawTimes(pen, inner, MARGIN.top, bottom);
     drawMarks(pen, inner, MARGIN.top, bottom, false);

@@ -4,7 +4,9 @@ import json
 import re
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -193,6 +195,64 @@ def test_another_part_of_the_pool_can_be_chosen(operator: Desk) -> None:
     watched(operator)
     with operator.page.expect_response("**/heat/**target=class-logs**"):
         operator.page.locator("[data-heat=target]").select_option("class-logs")
+
+
+DRAWN_TEXT = """() => {
+  window.texts = [];
+  const draw = CanvasRenderingContext2D.prototype.fillText;
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y, most) {
+    const wide = Math.min(this.measureText(text).width, most || Infinity);
+    const left = x - { left: 0, center: wide / 2, right: wide }[this.textAlign];
+    const on = this.canvas.className;
+    window.texts.push({ text, left, right: left + wide, top: y - 6, bottom: y + 6, on });
+    return draw.call(this, text, x, y, most);
+  };
+}"""
+"""Notes where words are drawn, which nobody can ask a canvas for afterwards."""
+
+
+def redrawn(desk: Desk) -> list[dict[str, Any]]:
+    """The words of the two pictures, drawn anew."""
+    desk.page.evaluate(f"({DRAWN_TEXT})()")
+    desk.page.evaluate("window.dispatchEvent(new Event('resize'))")
+    texts: list[dict[str, Any]] = desk.page.evaluate("window.texts")
+    return texts
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_words_in_the_pictures_cover_neither_each_other_nor_values(operator: Desk, width: int) -> None:
+    operator.page.set_viewport_size({"width": width, "height": 900})
+    fill(30, log_hours_ago=7)
+    stored = applied_run(7).run
+    for hours in (5, 6.9, 7.1):
+        at = (timezone.now() - timedelta(hours=hours)).isoformat(timespec="seconds")
+        steps = tuple(replace(step, ended_at=at) for step in stored.steps)
+        records.store_run("nas", to_document(replace(stored, id=str(uuid4()), steps=steps)))
+    operator.open(f"/pools/{TANK}/evidence/")
+    drawn(operator)
+    texts = redrawn(operator)
+    assert sum(each["text"].startswith("⚑") for each in texts) >= 2
+    for one, other in combinations([each for each in texts if each["on"] == "heat-canvas"], 2):
+        apart = one["right"] <= other["left"] or other["right"] <= one["left"]
+        assert apart or one["bottom"] <= other["top"] or other["bottom"] <= one["top"], (one, other)
+    picture(operator.page, f"heatmap-words-{width}")
+
+
+def test_the_axis_of_latency_has_round_times(operator: Desk) -> None:
+    watched(operator)
+    ticks = [each["text"] for each in redrawn(operator) if re.search(r" (ns|µs|ms|s)$", each["text"])]
+    ticks = [text for text in ticks if "≤" not in text]
+    assert len(ticks) >= 4
+    assert all(re.fullmatch(r"[125]0{0,2} (ns|µs|ms|s)", text) for text in ticks), ticks
+
+
+def test_printing_cuts_nothing_off_the_pictures(operator: Desk) -> None:
+    watched(operator)
+    operator.page.emulate_media(media="print")
+    operator.page.set_viewport_size({"width": 700, "height": 1000})
+    for box in operator.page.locator("canvas, svg").all():
+        place = box.bounding_box()
+        assert place is None or place["x"] + place["width"] <= 700
 
 
 @pytest.mark.skipif(not RECORDED.exists(), reason="`make evidence` records it")
