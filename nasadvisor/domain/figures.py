@@ -30,6 +30,8 @@ def milliseconds_range(low_ns: float, high_ns: float) -> str:
 
 def duration(seconds: float) -> str:
     """A length of time in the unit that fits; units are the same in every language."""
+    if seconds < 10:
+        return f"{round(seconds, 1):g} s"
     if seconds < 120:
         return f"{seconds:.0f} s"
     if seconds < 7200:

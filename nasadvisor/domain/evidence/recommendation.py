@@ -54,19 +54,21 @@ def recommend_log(workload: Workload, facts: PoolFacts) -> Recommendation:
         )
     ingest = workload.peak_sync_bytes_per_s * workload.block_overhead
     txg_s = max(workload.txgs.quantile_ns(0.95) / 1e9, facts.tunables.txg_timeout_s)
-    wanted = align_up(int(LOG_SAFETY * ingest * TXGS_IN_LOG * txg_s), GIB)
+    held_bytes = int(LOG_SAFETY * ingest * TXGS_IN_LOG * txg_s)
+    wanted = align_up(held_bytes, GIB)
     size_bytes = max(min(wanted, align_up(most_bytes, GIB)), SMALLEST_LOG_BYTES)
     values = {
         "ingest": size_text(int(ingest)),
         "txg": duration(txg_s),
+        "held": size_text(held_bytes),
         "most": size_text(facts.tunables.most_in_log_bytes),
     }
     if wanted > size_bytes:
         template = _("because OpenZFS lets no more than {most} wait in a log (zfs_wrlog_data_max).")
         return Recommendation(size_bytes, Statement("most-log", template, values), True)
     template = _(
-        "because at most {ingest}/s were written synchronously, and five transaction groups of up to {txg} are kept, "
-        "twice over."
+        "because at most {ingest}/s were written synchronously: five transaction groups of up to {txg}, twice over, "
+        "are {held}, and the next whole GiB has room for them."
     )
     return Recommendation(size_bytes, Statement("measured-log", template, values), True)
 

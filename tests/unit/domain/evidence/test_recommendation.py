@@ -9,7 +9,7 @@ from nasadvisor.domain.evidence.recommendation import Recommendation, recommend_
 from nasadvisor.domain.evidence.samples import Levels
 from nasadvisor.domain.evidence.workload import workload_of
 from nasadvisor.domain.storage.sizing import header_memory_bytes
-from nasadvisor.domain.units import GIB, KIB, MIB
+from nasadvisor.domain.units import GIB, KIB, MIB, align_up, parse_size
 from tests.unit.domain.evidence.pools import async_writers, facts, readers, sync_writers
 
 
@@ -22,6 +22,17 @@ def test_a_log_holds_what_comes_in_during_five_transaction_groups_twice() -> Non
     found = log(1000, 40 * KIB)  # 50 MiB/s as blocks, for 5 x 7.5 s, twice
     assert 3 * GIB <= found.size_bytes <= 5 * GIB
     assert found.because.code == "measured-log"
+
+
+@given(st.floats(5, 300), st.integers(4 * KIB, 128 * KIB))
+def test_the_sum_that_is_said_of_a_log_is_right(commits_per_s: float, commit_bytes: int) -> None:
+    found = log(commits_per_s, commit_bytes)
+    if found.because.code == "measured-log":
+        ingest, txg, held = (str(found.because.values[name]).split()[:2] for name in ("ingest", "txg", "held"))
+        said = parse_size(" ".join(ingest)) * 5 * float(txg[0]) * 2
+        held_bytes = parse_size(" ".join(held))
+        assert abs(said - held_bytes) <= 0.01 * held_bytes
+        assert found.size_bytes == max(align_up(held_bytes, GIB), GIB) or held_bytes % GIB == 0
 
 
 def test_a_log_is_never_larger_than_what_openzfs_lets_wait_in_it() -> None:
