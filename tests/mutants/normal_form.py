@@ -9,7 +9,7 @@ statement a line makes a mutant the same wherever the formatter breaks the line.
 import ast
 from typing import Final
 
-LATER: Final = frozenset({"property", "contextmanager"})
+LATER: Final = frozenset({"property", "contextmanager", "reads"})
 """Decorators that may as well be called in the line after the function."""
 
 
@@ -40,13 +40,14 @@ def _is_sentence(node: ast.expr) -> bool:
 
 
 class _Decorators(ast.NodeTransformer):
-    """Turns `@property def x` into `def x` and `x = property(x)`."""
+    """Turns `@property def x` into `def x` and `x = property(x)`; the same where a decorator is made by a call."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST | list[ast.stmt]:
         if len(node.decorator_list) != 1:
             return node
         decorator = node.decorator_list[0]
-        if not (isinstance(decorator, ast.Name) and decorator.id in LATER):
+        named = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if not (isinstance(named, ast.Name) and named.id in LATER):
             return node
         node.decorator_list = []
         decorated = ast.Call(decorator, [ast.Name(node.name, ast.Load())], [])

@@ -17,11 +17,14 @@ SOURCE = """
 from contextlib import contextmanager
 from nasadvisor.domain.statements import gettext_noop as _
 class Problem(Exception): pass
+def reads(*more): return lambda task: lambda self, given: task(self, given, *more)
 class Disk:
     @property
     def size(self): return 7
     @staticmethod
     def of(): return Disk()
+    @reads(5)
+    def grown(self, *by): return self.size + sum(by)
 @contextmanager
 def opened():
     yield _("It is open.")
@@ -35,13 +38,14 @@ def test_the_normal_form_does_the_same_without_decorators_and_sentences_in_funct
     text = normal_form(SOURCE)
     exec(compile(text, "normal form", "exec"), told)  # the program is written above
     assert told["Disk"].of().size == 7  # type: ignore[attr-defined]
+    assert told["Disk"].of().grown(1) == 13  # type: ignore[attr-defined]
     with told["opened"]() as said:  # type: ignore[operator]
         assert said == "It is open."
     with pytest.raises(told["Problem"]) as error:  # type: ignore[call-overload]
         told["fail"]("sda")  # type: ignore[operator]
     assert error.value.args == ("It is not open.", "sda", "sda is away")
     functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
-    assert [len(node.decorator_list) for node in functions if node.name in ("size", "opened")] == [0, 0]
+    assert [len(node.decorator_list) for node in functions if node.name in ("size", "grown", "opened")] == [0] * 3
     assert not [node for node in functions if "is open" in ast.unparse(node) or "not open" in ast.unparse(node)]
 
 
