@@ -54,7 +54,11 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "host/change/chain": ("tests/unit/host/change/test_chain.py",),
     "host/change/runs": ("tests/unit/host/change/test_run_host.py",),
     "host/evidence/measuring/leftovers": ("tests/unit/host/evidence/test_leftovers.py",),
-    "host/tasks": ("tests/unit/host/change/test_reach.py", "tests/unit/host/change/test_tasks.py"),
+    "host/tasks": (
+        "tests/unit/host/change/test_orders.py",
+        "tests/unit/host/change/test_reach.py",
+        "tests/unit/host/change/test_tasks.py",
+    ),
     "host/adapters/process": ("tests/unit/host/adapters/test_process.py", "tests/unit/host/adapters/test_allowed.py"),
     "host/adapters/allowed": ("tests/unit/host/adapters/test_allowed.py", "tests/unit/host/adapters/test_process.py"),
     "host/adapters/blockdev": ("tests/unit/host/adapters/test_blockdev.py",),

@@ -1,0 +1,262 @@
+"""What a message asks for is done under the id and in the name that it gives, and what stops it is said of that run."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nasadvisor.domain.change.runs import Run, RunState
+from nasadvisor.domain.change.unreadable_runs import UnreadableRun
+from nasadvisor.domain.fleet.platforms import Platform, PlatformReport
+from nasadvisor.domain.health.sweep import Answers, SelfTest
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.host import tasks as module
+from nasadvisor.host.change.lock import HostBusy
+from nasadvisor.host.change.runs import RunList, apply_plan, show_run
+from nasadvisor.host.change.trials import TrialWatch
+from nasadvisor.host.errors import DiskUnknown, MachineUnreadable
+from nasadvisor.host.health.sweep import HandOver, HealthServices
+from nasadvisor.host.tasks import HostTasks
+from nasadvisor.stored.documents import from_document, to_document
+from tests.unit.host.change.conftest import Bench, killer
+from tests.unit.host.change.conftest import Killed as Ended
+from tests.unit.host.change.test_tasks import Sent, sent, tasks
+
+__all__ = ["sent", "tasks"]
+
+Given = list[tuple[Any, ...]]
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch, bench: Bench) -> Given:
+    """Services that only note what they were asked for, and tell of a run that was applied."""
+    run = apply_plan(bench.host, bench.plan(), "anna", bench.watch, 86400)
+    calls: Given = []
+
+    def noting(name: str) -> Callable[..., Run]:
+        def service(_runs: object, *arguments: object) -> Run:
+            calls.append((name, *(each for each in arguments if not callable(each))))
+            for observe in filter(callable, arguments):
+                observe(run)
+            return run
+
+        return service
+
+    for name in ("apply_plan", "undo_run", "finish_run", "keep_run", "show_run", "end_trial", "move_trial"):
+        monkeypatch.setattr(module, name, noting(name))
+    return calls
+
+
+def runs_in(sent: Sent) -> list[str]:
+    return [from_document(Run, args[1]).id for task, args in sent if task == "console.store_run"]
+
+
+class TestRuns:
+    def test_a_plan_is_applied_in_the_name_of_who_asked_and_for_as_long_as_asked(
+        self, bench: Bench, tasks: HostTasks, given: Given
+    ) -> None:
+        plan = show_run(bench.host, "run-1").plan
+        tasks.apply(to_document(plan), "ben", 86400)
+        tasks.apply(to_document(plan), "eva")
+        assert given == [("apply_plan", plan, "ben", 86400), ("apply_plan", plan, "eva", 0)]
+
+    @pytest.mark.parametrize("verb", ["undo", "finish"])
+    def test_a_run_is_taken_back_or_finished_and_the_host_read_again(
+        self, tasks: HostTasks, sent: Sent, given: Given, verb: str
+    ) -> None:
+        getattr(tasks, verb)("run-1", "ben")
+        assert given == [(f"{verb}_run", "run-1", "ben")]
+        assert [task for task, _ in sent] == ["console.store_run", "console.store_platform", "console.store_inventory"]
+
+    def test_a_run_is_kept_and_shown_without_reading_the_host(self, tasks: HostTasks, sent: Sent, given: Given) -> None:
+        tasks.keep("run-1", "ben")
+        tasks.report_run("run-1")
+        assert given == [("keep_run", "run-1", "ben"), ("show_run", "run-1")]
+        assert runs_in(sent) == ["run-1"] * 2
+
+    def test_every_run_is_reported_with_what_the_host_shows_of_those_that_cannot_be_read(
+        self, bench: Bench, tasks: HostTasks, sent: Sent, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run = apply_plan(bench.host, bench.plan(), "anna", bench.watch)
+        asked: list[object] = []
+
+        def both(runs: object, look: object) -> RunList:
+            asked.extend((runs, look))
+            return RunList((run, replace(run, seq=run.seq + 1)), ())
+
+        monkeypatch.setattr(module, "list_runs", both)
+        tasks.report_runs()
+        assert asked == [tasks.runs, tasks.look]
+        assert runs_in(sent) == ["run-1"] * 2
+
+    def test_an_undo_of_a_damaged_run_tells_what_the_host_shows_of_it(
+        self, bench: Bench, tasks: HostTasks, sent: Sent
+    ) -> None:
+        apply_plan(bench.host, bench.plan(), "anna", bench.watch)
+        journal = bench.host.journals / "run-1" / "journal.jsonl"
+        lines = journal.read_bytes().splitlines(keepends=True)
+        journal.write_bytes(b"".join([lines[0], *lines[2:]]))
+        tasks.undo("run-1", "anna")
+        blind = replace(tasks, look=unreadable)
+        blind.undo("run-1", "anna")
+        seen, unseen = (from_document(UnreadableRun, args[1]) for task, args in sent if task.endswith("unreadable_run"))
+        assert seen.id == unseen.id == "run-1"
+        assert "The host still shows of it: partition 1 on" in str(seen.said)
+        assert "The host still shows" not in str(unseen.said)
+
+    @pytest.mark.parametrize("verb", ["undo", "finish", "keep"])
+    def test_what_stops_an_order_is_said_of_its_run(self, tasks: HostTasks, sent: Sent, verb: str) -> None:
+        getattr(tasks, verb)("nope", "ben")
+        task, (node, run_id, why) = sent[0]
+        assert (task, node, run_id) == ("console.store_run_error", "nas", "nope")
+        assert "There is no run nope on this host" in str(from_document(Statement, why))
+
+    def test_a_run_of_which_nothing_is_known_yet_is_not_told_of_and_one_that_cannot_be_shown_is(
+        self, tasks: HostTasks, sent: Sent, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        tasks.report_run("nope")
+        assert sent == []
+        monkeypatch.setattr(module, "show_run", busy)
+        tasks.report_run("run-1")
+        [(task, (_, run_id, why))] = sent
+        assert (task, run_id) == ("console.store_run_error", "run-1")
+        assert "/run/lock is held" in str(from_document(Statement, why))
+
+    def test_a_run_that_was_cut_off_is_finished_for_who_asks(self, bench: Bench, tasks: HostTasks) -> None:
+        with pytest.raises(Ended):
+            apply_plan(bench.host, bench.plan(), "anna", killer(5))
+        tasks.finish("run-1", "ben")
+        assert show_run(bench.host, "run-1").state is RunState.APPLIED
+
+
+class TestTrials:
+    def test_a_trial_that_ends_at_another_time_is_told_with_that_time(
+        self, tasks: HostTasks, sent: Sent, given: Given, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(TrialWatch, "moved", lambda _: {"run-1": "2026-09-01T00:00:00+00:00"})
+        monkeypatch.setattr(TrialWatch, "due", lambda _: ())
+        tasks.end_trials()
+        assert given == [("move_trial", "run-1", "2026-09-01T00:00:00+00:00")]
+        assert runs_in(sent) == ["run-1"]
+
+    def test_a_trial_whose_new_end_cannot_be_written_down_now_keeps_no_other_from_ending(
+        self, tasks: HostTasks, sent: Sent, given: Given, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(TrialWatch, "moved", lambda _: {"run-1": "2026-09-01T00:00:00+00:00"})
+        monkeypatch.setattr(TrialWatch, "due", lambda _: ("run-2",))
+        monkeypatch.setattr(module, "move_trial", busy)
+        tasks.end_trials()
+        assert given == [("end_trial", "run-2")]
+        assert [task for task, _ in sent][-1] == "console.store_inventory"
+
+    def test_a_trial_that_waits_or_cannot_be_ended_keeps_no_other_from_ending(
+        self, tasks: HostTasks, sent: Sent, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        tried: list[str] = []
+
+        def end(_runs: object, run_id: str, _observe: object) -> None:
+            tried.append(run_id)
+            if run_id == "waits":
+                raise HostBusy(Path("/run/lock"))
+            if run_id == "fails":
+                raise MachineUnreadable("udev", "gone")
+
+        monkeypatch.setattr(TrialWatch, "moved", lambda _: {})
+        monkeypatch.setattr(TrialWatch, "due", lambda _: ("waits", "fails", "ends"))
+        monkeypatch.setattr(module, "end_trial", end)
+        tasks.end_trials()
+        assert tried == ["waits", "fails", "ends"]
+        [(run_id, why)] = [args[1:] for task, args in sent if task == "console.store_run_error"]
+        assert run_id == "fails"
+        assert "udev could not be read" in str(from_document(Statement, why))
+        assert [task for task, _ in sent].count("console.store_inventory") == 2
+
+
+class TestLooking:
+    def test_what_the_platform_says_goes_by_the_inventory_that_was_just_read(
+        self, tasks: HostTasks, sent: Sent
+    ) -> None:
+        asked: list[Inventory] = []
+
+        def platform(inventory: Inventory) -> PlatformReport:
+            asked.append(inventory)
+            return PlatformReport("nas", inventory.read_at, (Platform("pve", "9"),))
+
+        replace(tasks, platform=platform).read_inventory()
+        assert from_document(PlatformReport, sent[0][1][1]).platforms == (Platform("pve", "9"),)
+        assert [to_document(each) for each in asked] == [sent[1][1][1]]
+
+    def test_a_sample_is_not_taken_while_one_is_being_taken_and_is_again_afterwards(self, tasks: HostTasks) -> None:
+        taken: list[int] = []
+
+        def again() -> Any:
+            taken.append(len(taken))
+            if len(taken) < 9:
+                sampling.take_sample()
+            raise MachineUnreadable("zpool", "gone")
+
+        sampling = replace(tasks, sample=again)
+        sampling.take_sample()
+        assert taken == [0]
+        sampling.take_sample()
+        assert taken == [0, 1]
+
+    def test_programs_that_wait_are_watched_again_after_a_watch_that_failed(self, tasks: HostTasks, sent: Sent) -> None:
+        tasks.take_waiting()
+        tasks.take_waiting()
+        assert [task for task, _ in sent] == ["console.store_waiting_error"] * 2
+
+    def test_another_fault_of_sampling_is_told_as_well(
+        self, tasks: HostTasks, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        faults = iter(("zpool", "zpool", "proc", "zpool"))
+
+        def blind() -> Any:
+            raise MachineUnreadable(next(faults), "gone")
+
+        blinded = replace(tasks, sample=blind)
+        for _ in range(4):
+            blinded.take_sample()
+        told = [record.getMessage() for record in caplog.records]
+        assert [next(word for word in ("zpool", "proc") if word in line) for line in told] == ["zpool", "proc", "zpool"]
+
+    def test_the_answers_of_a_sweep_carry_the_name_of_the_node(self, tasks: HostTasks, sent: Sent) -> None:
+        tasks.smart_sweep()
+        assert from_document(Answers, sent[0][1][1]).node == "nas"
+
+    def test_a_sweep_that_another_one_is_at_already_is_not_told_of(self, tasks: HostTasks, sent: Sent) -> None:
+        def running(_: HandOver) -> None:
+            return None
+
+        replace(tasks, health=replace(tasks.health, sweep=running)).smart_sweep()
+        assert sent == []
+
+    def test_a_self_test_is_begun_on_the_disk_and_of_the_kind_that_was_asked_for(
+        self, tasks: HostTasks, sent: Sent
+    ) -> None:
+        begun: list[tuple[str, SelfTest]] = []
+
+        def begin(key: str, test: SelfTest) -> None:
+            begun.append((key, test))
+            if key == "0x2":
+                raise DiskUnknown(key)
+
+        mine = replace(tasks, health=HealthServices(tasks.health.sweep, begin))
+        mine.start_self_test("0x1", "long", "anna")
+        mine.start_self_test("0x2", "short", "anna")
+        assert begun == [("0x1", SelfTest.LONG), ("0x2", SelfTest.SHORT)]
+        assert [(task, args[:2], args[2] is None) for task, args in sent] == [
+            ("console.store_self_test_start", ["nas", "0x1"], True),
+            ("console.store_self_test_start", ["nas", "0x2"], False),
+        ]
+
+
+def busy(*_: object) -> None:
+    raise HostBusy(Path("/run/lock"))
+
+
+def unreadable() -> Inventory:
+    raise MachineUnreadable("udev", "gone")
