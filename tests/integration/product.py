@@ -67,9 +67,9 @@ class Product:
         assert done.code == 0, done.stderr
         return json.loads(done.stdout)
 
-    def console(self, python: str) -> str:
+    def console(self, python: str, seconds: float = 300) -> str:
         """What a line of Python prints that runs in the console's own environment."""
-        return self.guest.run([MANAGE, "shell", "--no-imports", "--command", python]).stdout.strip()
+        return self.guest.run([MANAGE, "shell", "--no-imports", "--command", python], timeout=seconds).stdout.strip()
 
     def state(self, service: str, name: str) -> str:
         """A property of a service."""
@@ -101,7 +101,7 @@ def product(guest: Guest) -> Iterator[Product]:
     else:
         product.install()
     yield product
-    guest.run(["systemctl", "disable", "--now", *SERVICES])
+    guest.run(["systemctl", "disable", "--now", *SERVICES], timeout=INSTALL_SECONDS)
 
 
 @pytest.fixture
