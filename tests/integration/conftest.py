@@ -12,7 +12,8 @@ __all__ = ["clean_guest", "guest"]
 
 MINUTES = {
     "test_kill_9_at_every_point_leaves_a_run_that_can_be_ended_both_ways": 20,
-    "test_console": 12,
+    "test_console": 15,
+    "test_offline_cache": 15,
     "test_a_mirrored_log_and_two_caches_come_and_go_under_writers_and_every_byte_is_kept": 6,
     "test_a_power_cut_leaves_a_run_that_can_be_ended": 5,
     "test_tracing_tells_who_waits_how_long_and_who_is_not_obeyed": 5,
@@ -27,14 +28,16 @@ MINUTES = {
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With several guests the longest begin first, so that all guests end at about the same time.
 
-    A test that needs nothing but a clean guest may run in any of them, in any order. The other tests of a file share
-    what its first one has made or installed.
+    A test that needs nothing but a clean guest may run in any of them, in any order. Those that need the product go
+    where it is installed, for an installation takes minutes. The other tests of a file share what its first has made.
     """
     if not hasattr(config, "workerinput"):
         return
     for item in items:
         needs: Sequence[str] = getattr(item, "fixturenames", ())
-        if item.get_closest_marker("lab") and ("clean_guest" not in needs or "product" in needs):
+        if "product" in needs:
+            item.add_marker(pytest.mark.xdist_group("product"))
+        elif item.get_closest_marker("lab") and "clean_guest" not in needs:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
     items.sort(key=_minutes, reverse=True)
 

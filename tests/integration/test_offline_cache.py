@@ -44,6 +44,7 @@ def test_a_cache_is_out_of_service_over_an_import_until_its_undo_and_nothing_is_
     guest.run(CHECK)
 
 
+@pytest.mark.long
 def test_with_autoexpand_nothing_is_taken_out_for_openzfs_would_not_put_it_back(product: Product) -> None:
     """Proves: OpenZFS itself refuses `zpool online` of a cache in a pool with autoexpand=on, and the product refuses
     `zpool offline` there before anything is changed."""
