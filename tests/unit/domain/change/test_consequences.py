@@ -1,10 +1,12 @@
 from dataclasses import replace
 
+from nasadvisor.domain.change.actions import AddLog, OfflineCache, OnlineCache
 from nasadvisor.domain.change.consequences import losses_of
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.statements import Level
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB
+from tests.unit.domain.builders import tank_of
 from tests.unit.machines import (
     MIRROR_AND_CACHES,
     NVME1,
@@ -12,6 +14,8 @@ from tests.unit.machines import (
     TANK,
     home_server,
     plan_for,
+    with_cache,
+    with_pool,
     with_single_log,
 )
 
@@ -49,6 +53,33 @@ def test_what_is_lost_is_said_with_how_much_it_matters_and_what_it_means() -> No
         assert finding.level is level
         assert said in str(finding)
         assert meant in finding.why
+
+
+def test_what_no_undo_brings_back_and_what_it_leaves_is_said_with_what_it_means() -> None:
+    cache = tank_of(with_cache()).caches[0]
+    back = OnlineCache("tank", TANK, cache.guid, cache.path)
+    told = [
+        *AddLog("tank", TANK, 12, ()).never_undone(),
+        *OfflineCache("tank", TANK, cache.guid, cache.path).never_undone(),
+        *back.left_with(with_pool(with_cache(), caches=())),
+        *back.left_with(with_cache("FAULTED")),
+        *back.left_with(replace(home_server(), pools=())),
+    ]
+    assert [(finding.code, finding.level) for finding in told] == [
+        ("log-leaves-hole", Level.INFO),
+        ("cache-comes-back-colder", Level.INFO),
+        ("cache-not-in-pool", Level.INFO),
+        ("cache-back-broken", Level.WARNING),
+        ("cache-away", Level.WARNING),
+    ]
+    means = (
+        "`zdb -C` shows it",
+        "from lists that it keeps on it",
+        "Somebody has taken it out",
+        "only ends",
+        "itself keeps",
+    )
+    assert [words for finding, words in zip(told, means, strict=True) if words not in finding.why] == []
 
 
 def test_an_ssd_is_told_of_what_stands_on_itself_only() -> None:
@@ -97,7 +128,7 @@ def test_attaching_a_side_speaks_of_the_old_side_too() -> None:
     request = PlanRequest(TANK, (NVME2,), attach_to="31")
     losses = losses_of(plan_for(request, inventory), inventory)
     assert [loss.device for loss in losses] == ["Samsung SSD 960 EVO 500GB (N2)", "Samsung SSD 960 EVO 500GB (N1)"]
-    assert all(finding.code == "log-leg-dies" for loss in losses for finding in loss.findings)
+    assert [[finding.code for finding in loss.findings] for loss in losses] == [["log-leg-dies"]] * 2
 
 
 def test_a_log_beside_another_log_is_said_to_be_no_stand_in() -> None:
