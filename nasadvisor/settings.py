@@ -10,6 +10,7 @@ NASADVISOR_ORIGINS        origins trusted behind a proxy, e.g. https://nas.examp
 NASADVISOR_HTTPS          yes where browsers reach the console by https only (secure cookies)
 NASADVISOR_TIME_ZONE      zone in which exact times are shown (default UTC)
 NASADVISOR_SAMPLES        how long samples, minutes and hours are kept, in days (default 1,30,730)
+NASADVISOR_TOKEN_DAYS     how long a new token for another program is good, in days (default 365)
 NASADVISOR_DEBUG          yes for work on the code only
 """
 
@@ -63,6 +64,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "nasadvisor.console.fleet.private_pages.PrivatePages",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -151,8 +153,9 @@ PASSWORD_BACKENDS = [
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", *PASSWORD_BACKENDS]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "nasadvisor.console.fleet.choosing_passwords.PredictablePasswordValidator"},
 ]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "overview"
@@ -198,6 +201,9 @@ CONTENT_SECURITY_POLICY = {
 
 SAMPLES_KEPT_DAYS = tuple(map(float, environment.words("NASADVISOR_SAMPLES", "1,30,730")))
 """For samples as they were measured, for minutes and for hours."""
+
+TOKENS_LAST = timedelta(days=float(environment.text("NASADVISOR_TOKEN_DAYS", "365")))
+"""How long a new token for another program is good."""
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("de", _("German"))]

@@ -1,5 +1,6 @@
 """The console's tasks: thin, over `records`, `series`, `hosts`, `health`. Hosts send `store` ones, beat the others."""
 
+from django.contrib.sessions.backends.db import SessionStore
 from django.utils import timezone
 
 from nasadvisor.console import records
@@ -214,6 +215,12 @@ def send_reports() -> None:
     now = timezone.now()
     monthly.order_missed(now)
     monthly.send_waiting(now)
+
+
+@app.task(name="console.clear_sessions")
+def clear_sessions() -> None:
+    """Drop the sessions that are over."""
+    SessionStore.clear_expired()
 
 
 @app.task(name="console.prune")

@@ -9,9 +9,11 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.change.models import StoredRun
+from nasadvisor.console.csv_cells import cells
 from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.evidence.measuring import ProbedRow, probed_rows
 from nasadvisor.console.evidence.models import Resolution
@@ -101,11 +103,12 @@ def report(request: HttpRequest, guid: str, run_id: UUID) -> HttpResponse:
 
 def _as_csv(found: Report) -> HttpResponse:
     response = HttpResponse(content_type=CSV_TYPE)
-    response["Content-Disposition"] = f'attachment; filename="{found.stored.pool_name}-before-after.csv"'
+    name = f"{found.stored.pool_name}-before-after.csv"
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name)
     writer = csv.writer(response)
     writer.writerow([_("Figure"), _("Before"), _("After"), _("Factor")])
     for row in found.rows:
-        writer.writerow([row.what, row.before, row.after, f"{row.factor:.3f}" if row.factor else ""])
+        writer.writerow(cells([row.what, row.before, row.after, f"{row.factor:.3f}" if row.factor else ""]))
     writer.writerow([_("Verdict"), found.comparison.outcome.value, "", ""])
     writer.writerow([_("Probability of chance"), f"{found.comparison.probability:.4f}", "", ""])
     return response

@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import ClassVar
 
 from django.conf import settings
@@ -18,9 +18,15 @@ PREFIX = "nasadvisor_"
 USE_NOTED_EVERY = timedelta(minutes=5)
 
 
+def token_end() -> datetime:
+    """Until when a token that is made now is good."""
+    return timezone.now() + settings.TOKENS_LAST
+
+
 class ApiToken(models.Model):
     """What another program shows instead of a password. Only its hash is kept, so it is shown once.
 
+    It is good for a time, and only while the administrator who made it is one and may sign in.
     It may look at everything; `may_acknowledge` lets it also take alerts up. Nothing lets it change a pool.
     """
 
@@ -29,6 +35,7 @@ class ApiToken(models.Model):
     may_acknowledge = models.BooleanField(_("May also acknowledge alerts"), default=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(default=token_end)
     last_used_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -45,8 +52,9 @@ class ApiToken(models.Model):
     @classmethod
     def of(cls, token: str) -> "ApiToken | None":
         """The row of a token that is shown to us; notes that it was used."""
-        found = cls.objects.filter(digest=cls.digest_of(token)).first()
         now = timezone.now()
+        of_administrators = cls.objects.filter(created_by__is_active=True, created_by__is_superuser=True)
+        found = of_administrators.filter(digest=cls.digest_of(token), expires_at__gt=now).first()
         if found and (found.last_used_at is None or now - found.last_used_at > USE_NOTED_EVERY):
             cls.objects.filter(pk=found.pk).update(last_used_at=now)
         return found

@@ -1,11 +1,13 @@
 """Tokens for other programs, and asking for reports."""
 
+from datetime import timedelta
 from typing import ClassVar
 
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -63,7 +65,12 @@ def reports(request: HttpRequest) -> HttpResponse:
 def make_report(request: HttpRequest) -> HttpResponse:
     """Have a report made in the background, in the language of this page."""
     language = (get_language() or "en")[:2]
-    report = StoredReport.objects.create(requested_by=user_of(request).get_username(), language=language)
+    name = user_of(request).get_username()
+    since = timezone.now() - timedelta(seconds=REPORT_EXPIRES_S)
+    if StoredReport.objects.filter(requested_by=name, state=ReportState.REQUESTED, requested_at__gt=since).exists():
+        messages.info(request, _("A report that you asked for is being made."))
+        return redirect("reports")
+    report = StoredReport.objects.create(requested_by=name, language=language)
     try:
         app.send_task("console.make_report", [report.pk], queue=QUEUE, expires=REPORT_EXPIRES_S, retry=False)
     except OperationalError:

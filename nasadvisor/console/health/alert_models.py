@@ -164,6 +164,11 @@ class Channel(models.Model):
         _("Language"), max_length=5, choices=[("en", _("English")), ("de", _("German"))], default="en"
     )
     is_enabled = models.BooleanField(_("Enabled"), default=True)
+    may_be_private = models.BooleanField(
+        _("May lead to machines in the console's own network"),
+        default=False,
+        help_text=_("Only for services that Apprise knows, such as one of your own at home."),
+    )
     is_untested = models.BooleanField(default=False)
     last_sent_at = models.DateTimeField(null=True)
     last_error = models.TextField(default="", blank=True)

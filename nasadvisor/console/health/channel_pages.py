@@ -22,6 +22,7 @@ from nasadvisor.console.fleet.passwords import ask_again, confirmed_admin_requir
 from nasadvisor.console.fleet.roles import admin_required
 from nasadvisor.console.health.alert_models import Channel, ChannelKind, WatchSettings
 from nasadvisor.console.health.messages import trial_message
+from nasadvisor.console.health.outward import fault_in
 from nasadvisor.console.health.secrets import SecretUnreadable, encrypt
 from nasadvisor.console.health.senders import NotSent, is_answered_later, is_apprise_address, recipients_in, send
 
@@ -52,6 +53,7 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
             "language",
             "is_on_call",
             "gets_reports",
+            "may_be_private",
             "is_enabled",
         ]
 
@@ -68,7 +70,7 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
     @property
     def leads_elsewhere(self) -> bool:
         """Whether what was proven before says nothing about where messages would go now."""
-        return bool(not self.instance.pk or {"address", "kind"} & set(self.changed_data))
+        return bool(not self.instance.pk or {"address", "kind", "may_be_private"} & set(self.changed_data))
 
     def clean(self) -> dict[str, Any]:
         """Check that the address is one of its kind, and that there is a way to send to it."""
@@ -79,6 +81,8 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
             self.add_error("address", _("Enter where the messages go."))
         elif address:
             _check_address(self, str(cleaned.get("kind", "")), address)
+            if cleaned.get("kind") == ChannelKind.APPRISE:
+                _check_outward(self, address)
         if cleaned.get("kind") == ChannelKind.MAIL and not WatchSettings.load().mail_host:
             self.add_error("kind", _no_mail_server())
         return cleaned
@@ -281,6 +285,12 @@ def _check_address(form: ChannelForm, kind: str, address: str) -> None:
         _check_mail(form, addresses)
     elif not is_apprise_address(address):
         form.add_error("address", _("Apprise does not know this kind of address."))
+
+
+def _check_outward(form: ChannelForm, address: str) -> None:
+    fault = fault_in(address, may_be_private=bool(form.cleaned_data.get("may_be_private")))
+    if fault:
+        form.add_error("address", fault)
 
 
 def _check_mail(form: ChannelForm, addresses: list[str]) -> None:

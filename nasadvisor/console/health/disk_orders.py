@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from nasadvisor.console.csv_cells import cells
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.console.fleet.shown import current_node
@@ -88,7 +89,7 @@ def wear_csv(request: HttpRequest) -> StreamingHttpResponse:
     disks = StoredDisk.objects.filter(is_forgotten=False)
     rows = with_ratings(disks).order_by("node__name", "model", "serial").values_list("pk", *fields)
     written = written_by_role(disks.only("pk"), timezone.now())
-    lines = (_csv_cells((*row[1:], *_by_role(written.get(row[0])))) for row in rows.iterator(chunk_size=500))
+    lines = (cells((*row[1:], *_by_role(written.get(row[0])))) for row in rows.iterator(chunk_size=500))
     writer = csv.writer(_Echo())
     stream = (writer.writerow(line) for line in ((*heads, *(f"{role}_bytes_per_day" for role in ORDER)), *lines))
     response = StreamingHttpResponse(stream, content_type="text/csv; charset=utf-8")
@@ -105,13 +106,3 @@ class _Echo:
 
     def write(self, value: str) -> str:
         return value
-
-
-def _csv_cells(row: tuple[object, ...]) -> list[str]:
-    return [_csv_cell(value) for value in row]
-
-
-def _csv_cell(value: object) -> str:
-    """A cell that no spreadsheet takes for a formula: the names come from disks."""
-    text = value.isoformat(timespec="seconds") if hasattr(value, "isoformat") else "" if value is None else str(value)
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text

@@ -29,6 +29,7 @@ NAMES: Final[dict[str, str | Promise]] = {
     "console.send_reports": gettext_lazy("Send reports that wait"),
     "console.follow_runs": gettext_lazy("Follow runs"),
     "console.prune": gettext_lazy("Thin old readings"),
+    "console.clear_sessions": gettext_lazy("Forget sessions that are over"),
 }
 """In the order in which they are shown."""
 

@@ -18,6 +18,7 @@ EVERY_S: Final = {
     "console.send_reports": 300,
     "console.sweep": 6 * HOUR_S,
     "console.prune": 24 * HOUR_S,
+    "console.clear_sessions": 24 * HOUR_S,
 }
 """Seconds between two runs of a task."""
 

@@ -15,6 +15,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.platforms import detected
 from nasadvisor.console.health.alert_models import Channel, ChannelKind, MailSecurity, WatchSettings
 from nasadvisor.console.health.messages import Message
+from nasadvisor.console.health.outward import fault_in, outward_only
 from nasadvisor.console.health.secrets import SecretUnreadable, decrypt
 from nasadvisor.console.statements import said
 from nasadvisor.domain.fleet.platforms import Notice
@@ -42,7 +43,7 @@ def send(channel: Channel, message: Message, message_id: str) -> None:
     elif channel.kind == ChannelKind.PLATFORM:
         _send_by_platform(host_in(secret), message, message_id)
     else:
-        _send_by_apprise(secret, message)
+        _send_by_apprise(secret, message, may_be_private=channel.may_be_private)
 
 
 def send_mail(
@@ -144,12 +145,16 @@ def _apprise() -> ModuleType:
     return importlib.import_module("apprise")
 
 
-def _send_by_apprise(secret: str, message: Message) -> None:
+def _send_by_apprise(secret: str, message: Message, *, may_be_private: bool) -> None:
+    fault = fault_in(secret, may_be_private=may_be_private)
+    if fault:
+        raise NotSent(fault)
     apprise = _apprise()
     service = apprise.Apprise()
     if not service.add(secret):
         raise NotSent(_("Apprise does not know this kind of address."))
-    with apprise.LogCapture(level=logging.WARNING, fmt="%(message)s") as said:
+    captured = apprise.LogCapture(level=logging.WARNING, fmt="%(message)s")
+    with outward_only(may_be_private=may_be_private), captured as said:
         is_sent = service.notify(title=message.subject, body=message.text)
         reason = said.getvalue() if said else ""
     if not is_sent:

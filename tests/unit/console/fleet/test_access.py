@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 import weasyprint  # noqa: F401 - when it is loaded it runs ldconfig, and in a test that would fail
+from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 from prometheus_client.parser import text_string_to_metric_families
+from weasyprint.urls import URLFetcher
 
 from nasadvisor.console.celery_app import app
 from nasadvisor.console.health import monthly, reports, senders
@@ -38,7 +40,10 @@ PROMTOOL = Path("/usr/bin/promtool")
 def token(may_acknowledge: bool = False) -> dict[str, str]:
     """The header of a program that has a token."""
     text = new_token()
-    ApiToken.objects.create(name="grafana", digest=ApiToken.digest_of(text), may_acknowledge=may_acknowledge)
+    maker, _made = User.objects.get_or_create(username="maker", is_superuser=True)
+    ApiToken.objects.create(
+        name="grafana", digest=ApiToken.digest_of(text), may_acknowledge=may_acknowledge, created_by=maker
+    )
     return {"Authorization": f"Bearer {text}"}
 
 
@@ -173,6 +178,23 @@ def test_a_token_is_shown_once_and_kept_as_a_hash(admin: Client) -> None:
     assert ApiToken.of(shown) is None
 
 
+def test_a_token_of_somebody_who_was_locked_out_or_is_no_administrator_answers_no_more(client: Client) -> None:
+    header, maker = token(), User.objects.get(username="maker")
+    for gone in ({"is_active": False}, {"is_superuser": False}):
+        User.objects.filter(pk=maker.pk).update(**gone)
+        assert client.get("/metrics", headers=header).status_code == 401
+        assert client.get("/api/v1/disks", headers=header).status_code == 401
+        User.objects.filter(pk=maker.pk).update(is_active=True, is_superuser=True)
+    assert client.get("/metrics", headers=header).status_code == 200
+
+
+def test_a_token_is_good_for_a_year(client: Client) -> None:
+    header, row = token(), ApiToken.objects.get()
+    assert abs(row.expires_at - timezone.now() - timedelta(days=365)) < timedelta(minutes=1)
+    ApiToken.objects.update(expires_at=timezone.now())
+    assert client.get("/metrics", headers=header).status_code == 401
+
+
 def test_tokens_are_for_administrators(operator: Client) -> None:
     assert operator.get("/settings/tokens/").status_code == 403
 
@@ -216,6 +238,30 @@ def test_only_the_newest_reports_are_kept() -> None:
         StoredReport.objects.create(state="done")
     reports.make_report(StoredReport.objects.create(), timezone.now())
     assert StoredReport.objects.count() == reports.KEPT
+
+
+def test_however_many_reports_a_viewer_orders_that_of_somebody_else_stays() -> None:
+    of_admin = StoredReport.objects.create(requested_by="admin", state="done")
+    for _ in range(30):
+        StoredReport.objects.create(requested_by="viewer", state="done")
+    reports.make_report(StoredReport.objects.create(requested_by="viewer"), timezone.now())
+    assert StoredReport.objects.filter(pk=of_admin.pk).exists()
+    assert StoredReport.objects.filter(requested_by="viewer").count() == reports.KEPT
+
+
+def test_nobody_orders_a_second_report_before_the_first_is_made(viewer: Client, sent: list[Sent]) -> None:
+    for _ in range(30):
+        viewer.post("/reports/make/")
+    assert [each.task for each in sent] == ["console.make_report"]
+    assert StoredReport.objects.count() == 1
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1/x.png", "file:///etc/passwd", "ftp://127.0.0.1/", "data:,x"])
+def test_the_fetcher_of_reports_refuses_every_address(address: str) -> None:
+    fetcher = reports._no_fetching()
+    assert isinstance(fetcher, URLFetcher)
+    with pytest.raises(ValueError, match="disallowed protocol"):
+        fetcher.fetch(address)
 
 
 def test_the_monthly_report_goes_to_those_who_want_it(monkeypatch: pytest.MonkeyPatch, sent: list[Sent]) -> None:

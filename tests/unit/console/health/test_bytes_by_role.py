@@ -263,7 +263,8 @@ def test_the_page_of_the_pool_says_what_its_log_does(viewer: Client) -> None:
 @pytest.mark.usefixtures("watched_for_days")
 def test_the_metrics_have_the_roles(viewer: Client) -> None:
     watch_hours(*last_hours(48))
-    ApiToken.objects.create(name="t", digest=ApiToken.digest_of("t"))
+    maker = User.objects.create_user("maker", is_superuser=True)
+    ApiToken.objects.create(name="t", digest=ApiToken.digest_of("t"), created_by=maker)
     text = viewer.get("/metrics", headers={"Authorization": "Bearer t"}).content.decode()
     [line] = [each for each in text.splitlines() if each.startswith(ROLE_METRIC) and 'by="cache"' in each]
     assert float(line.split()[-1]) == 144 * GIB

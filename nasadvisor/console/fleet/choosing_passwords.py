@@ -1,0 +1,59 @@
+"""Passwords that are guessed first, beyond those that Django lists: its list of 20,000 has few of twelve characters."""
+
+import re
+from typing import Final
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.password_validation import CommonPasswordValidator
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+
+FEWEST_DIFFERENT: Final = 6
+"""Characters: fewer are a pattern, as ten spaces or "abcabcabcabc" are."""
+
+HERE: Final = ("nasadvisor", "proxmox", "truenas", "openzfs", "admin", "password", "passwort")
+"""Words that somebody tries first at a console like this one."""
+
+MUST_BE_LEFT: Final = 8
+"""Characters beside such words."""
+
+_LOOK_ALIKES: Final = (
+    str.maketrans("", ""),
+    str.maketrans("013457$@!", "oleastsai"),
+    str.maketrans("013457$@!", "oieastsai"),
+)
+_SPACING: Final = re.compile(r"[\s_-]")
+_NO_LETTER: Final = re.compile(r"[\W\d_]+")
+
+
+class PredictablePasswordValidator:
+    """Refuses a few characters repeated, names of this product with a little beside them, and common ones decorated."""
+
+    def __init__(self) -> None:
+        self.common = CommonPasswordValidator()
+
+    def validate(self, password: str, user: AbstractBaseUser | None = None) -> None:
+        """Refuse it.
+
+        Raises:
+            ValidationError: with why.
+        """
+        if len(set(password.casefold())) < FEWEST_DIFFERENT:
+            raise ValidationError(_("This password repeats a few characters."), code="password_repeats")
+        del user  # Django's own validator looks whether it is like their name
+        for plain in {password.casefold().translate(table) for table in _LOOK_ALIKES}:
+            self._refuse_plain(password, plain)
+
+    def _refuse_plain(self, password: str, plain: str) -> None:
+        joined = left = _SPACING.sub("", plain)
+        for word in HERE:
+            left = left.replace(word, "")
+        if left != joined and len(left) < MUST_BE_LEFT:
+            raise ValidationError(_("This password is what somebody tries first here."), code="password_of_product")
+        bare = _NO_LETTER.sub("", plain)
+        if bare and len(password) - len(bare) < MUST_BE_LEFT:
+            self.common.validate(bare)
+
+    def get_help_text(self) -> str:
+        """What the form says beforehand."""
+        return _("Your password can’t be a few characters repeated, or a common word with digits around it.")
