@@ -5,19 +5,23 @@ from dataclasses import dataclass
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
 
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.runs.history import row_of
-from nasadvisor.console.evidence.chips import chips_on
+from nasadvisor.console.evidence.chips import chips_on, series_on
+from nasadvisor.console.evidence.sparks import sparks_of
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.roles import may_change, user_of
+from nasadvisor.console.fleet.roles import may_change, operator_required, user_of
 from nasadvisor.console.fleet.shown import Contact, contact_of, current_node
+from nasadvisor.console.health.alert_models import FirstHour
+from nasadvisor.console.health.first_hour import first_steps, is_closed
 from nasadvisor.console.health.marks import marks_on
 from nasadvisor.console.health.troubles import Kind, Trouble, notices_about, troubles_on
 from nasadvisor.console.steps import lead_from
@@ -115,12 +119,22 @@ def overview(request: HttpRequest) -> HttpResponse:
         "would_help": bool(inventory and helped_pools(node, inventory)),
         "marks": marks_on(node),
         "chips": chips_on(node, inventory.pools, now) if inventory else {},
+        "sparks": sparks_of(series_on(node).values(), now) if inventory else {},
+        "steps": () if is_closed() else first_steps(node, now),
         "hosts": [HostRow(each, contact_of(each, now)) for each in nodes[:HOSTS_SHOWN]],
         "more_hosts": max(0, len(nodes) - HOSTS_SHOWN),
         "free_ssds": [disk for disk in free_disks(inventory) if not disk.rotational] if inventory else [],
         "runs": [row_of(run) for run in StoredRun.objects.filter(node=node)[:RECENT_RUNS]],
     }
     return render(request, "console/overview.html", context)
+
+
+@operator_required
+@require_POST
+def close_first_hour(request: HttpRequest) -> HttpResponse:
+    """Somebody needs the list of first steps no more; it is put away for everybody."""
+    FirstHour.close(timezone.now(), user_of(request).get_username())
+    return redirect("overview")
 
 
 def headline_of(rows: Sequence[TroubleRow]) -> Headline | None:

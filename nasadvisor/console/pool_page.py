@@ -11,6 +11,8 @@ from nasadvisor.console.change.runs.history import row_of
 from nasadvisor.console.evidence.chips import Chip, chips_on
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import current_node
+from nasadvisor.console.health.capacity import capacity_of
+from nasadvisor.console.health.first_hour import scrub_advice
 from nasadvisor.console.health.marks import marks_on
 from nasadvisor.console.health.traffic import traffic_of
 from nasadvisor.console.storage.diagrams import PoolDrawing, draw_pool, draw_pools
@@ -67,6 +69,8 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "pool": found,
         "tab": "layout",
         "drawing": draw_pool(found, Index(inventory)),
+        "capacity": capacity_of(node, found, timezone.now()),
+        "scrub_advice": scrub_advice(node, found),
         "marks": marks_on(node),
         "findings": findings,
         "refusal": refusal,

@@ -10,6 +10,7 @@ from nasadvisor.console.change.models import UNREADABLE, Pending, StoredRun, Sto
 from nasadvisor.console.evidence.models import StoredMeasurement
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.capacity import note_pools
 from nasadvisor.console.health.inventory import note_disks
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.change.unreadable_runs import UnreadableRun
@@ -102,6 +103,7 @@ def store_inventory(node_name: str, document: Json) -> Node:
     )
     if taken:
         note_disks(node, inventory, read_at)
+        note_pools(node, inventory, read_at)
     return node
 
 

@@ -10,7 +10,7 @@ from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from nasadvisor.console.evidence.watch import keep_answers
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health import by_host, deliver, hours, monthly, reports, sweep_store, sweeps, watch
+from nasadvisor.console.health import by_host, deliver, first_hour, hours, monthly, reports, sweep_store, sweeps, watch
 from nasadvisor.console.health.access_models import StoredReport
 from nasadvisor.domain.health.sweep import SelfTest
 from nasadvisor.stored.documents import Json
@@ -173,6 +173,7 @@ def watch_over() -> None:
     now = timezone.now()
     watch.watch(now)
     sweeps.request_missing_sweeps(now)
+    first_hour.close_if_done(now)
 
 
 @app.task(name="console.deliver")

@@ -8,6 +8,7 @@ from nasadvisor.console import about, explain, old_addresses, overview, pool_pag
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
+    path("first-hour/close/", overview.close_first_hour, name="first-hour-close"),
     path("storage/", pool_page.pools, name="pools"),
     path("pools/<str:guid>/", pool_page.pool, name="pool"),
     path("pools/<str:guid>/history/", pool_page.history, name="pool-history"),

@@ -63,8 +63,13 @@ class Chip:
 
 def chips_on(node: Node, pools: Iterable[Pool], now: datetime) -> dict[str, tuple[Chip, ...]]:
     """The chips of some pools of a node by their guids."""
-    found = {each.guid: each for each in SampledPool.objects.filter(node=node).defer("facts_document", "names")}
+    found = series_on(node)
     return {pool.guid: chips_of(found.get(pool.guid), now) for pool in pools}
+
+
+def series_on(node: Node) -> dict[str, SampledPool]:
+    """The samples of a node's pools by their guids."""
+    return {each.guid: each for each in SampledPool.objects.filter(node=node).defer("facts_document")}
 
 
 def chips_of(series: SampledPool | None, now: datetime) -> tuple[Chip, ...]:

@@ -83,6 +83,23 @@ def samples_of(series: SampledPool, resolution: Resolution, after: int, until: i
     return _readable(_rows(series, resolution, after, until).defer("latency"), unpack)
 
 
+def samples_of_each(
+    pools: Iterable[SampledPool], resolution: Resolution, after: int, until: int
+) -> dict[str, list[Sample]]:
+    """The same of several pools at once, by their guids."""
+    by_pk = {series.pk: series for series in pools}
+    rows = StoredSample.objects.filter(series__in=by_pk, resolution=resolution, at__gt=after, at__lte=until)
+
+    def unpack(row: StoredSample) -> Sample:
+        series = by_pk[row.series_id]
+        return unpack_activity(_empty(series, row), bytes(row.activity), series.names)
+
+    found: dict[str, list[Sample]] = {series.guid: [] for series in by_pk.values()}
+    for sample in _readable(rows.order_by("at").defer("latency"), unpack):
+        found[sample.pool_guid].append(sample)
+    return found
+
+
 def whole_samples_of(series: SampledPool, resolution: Resolution, after: int, until: int) -> Iterator[Sample]:
     """The same with the vdevs' latencies."""
 

@@ -4,6 +4,7 @@ An event and its deliveries are written in the same transaction as the alert's s
 stored, and nothing stored is forgotten while a mail server or Redis is down.
 """
 
+from datetime import datetime
 from functools import cached_property
 from typing import ClassVar
 
@@ -248,6 +249,21 @@ class WatchSettings(models.Model):
     def load(cls) -> "WatchSettings":
         """The row; made at first use."""
         return cls.objects.get_or_create(pk=1)[0]
+
+
+class FirstHour(models.Model):
+    """The one row about the list of first steps: when it was put away, by whom; "" by itself, as all was done."""
+
+    closed_at = models.DateTimeField()
+    closed_by = models.CharField(max_length=253, default="", blank=True)
+
+    def __str__(self) -> str:
+        return f"closed {self.closed_at:%Y-%m-%d}"
+
+    @classmethod
+    def close(cls, now: datetime, by: str) -> None:
+        """Put it away; doing it twice changes nothing."""
+        cls.objects.get_or_create(pk=1, defaults={"closed_at": now, "closed_by": by})
 
 
 def is_somebody_told() -> bool:

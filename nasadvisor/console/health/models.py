@@ -261,6 +261,23 @@ class SelfTestResult(models.Model):
         return f"{self.kind}: {self.status}"
 
 
+class PoolDay(models.Model):
+    """How full a pool was when it was first read on one day."""
+
+    node = models.ForeignKey("console.Node", on_delete=models.CASCADE, related_name="pool_days", db_index=False)
+    guid = models.CharField(max_length=20)
+    day = models.DateField()
+    allocated_bytes = models.BigIntegerField()
+    size_bytes = models.BigIntegerField()
+
+    class Meta:
+        ordering: ClassVar = ["day"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["node", "guid", "day"], name="one_pool_day")]
+
+    def __str__(self) -> str:
+        return f"{self.guid} {self.day}"
+
+
 class NodeHealth(models.Model):
     """How the sweeps of a node go. `error` is why the last one could not be made, None if it was."""
 

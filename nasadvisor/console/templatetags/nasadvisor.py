@@ -85,6 +85,13 @@ def sentence(statement: Statement) -> SafeString:
 
 
 @register.filter
+def code_marked(text: str) -> SafeString:
+    """A text that is in the user's language already; what stands between backticks is shown as code."""
+    parts = text.split("`")
+    return format_html_join("", "{}", ((_as_code(part) if place % 2 else part,) for place, part in enumerate(parts)))
+
+
+@register.filter
 def explanation(finding: Finding) -> SafeString:
     """What a finding means, in the user's language; "" where there is no more to say."""
     return (

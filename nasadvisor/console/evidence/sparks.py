@@ -1,0 +1,60 @@
+"""The last day of a pool's commits in a picture of a few pixels."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from nasadvisor.console.evidence.models import Resolution, SampledPool
+from nasadvisor.console.evidence.series import samples_of_each
+from nasadvisor.domain.evidence.samples import Sample
+
+DAY_S: Final = 86400
+HOUR_S: Final = 3600
+FEW_HOURS: Final = 3
+"""As long as there are no more whole hours, minutes are shown: a picture of two points says nothing."""
+
+WIDTH: Final = 240
+HEIGHT: Final = 32
+
+
+@dataclass(frozen=True)
+class Spark:
+    """A line over the `hours` of the last day that were seen; `most` and `last` are commits a second."""
+
+    path: str
+    area: str
+    most: float
+    last: float
+    hours: int
+    width: int = WIDTH
+    height: int = HEIGHT
+
+
+def sparks_of(pools: Iterable[SampledPool], now: datetime) -> dict[str, Spark]:
+    """The pictures of some pools by their guids; none of a pool before its first whole minutes."""
+    known, until = list(pools), int(now.timestamp()) + 60  # hosts' clocks differ a little
+    found = samples_of_each(known, Resolution.HOUR, until - DAY_S, until)
+    new = [each for each in known if len(found[each.guid]) < FEW_HOURS]
+    if new:
+        found |= samples_of_each(new, Resolution.MINUTE, until - FEW_HOURS * HOUR_S, until)
+    drawn = {guid: _drawn(samples) for guid, samples in found.items()}
+    return {guid: spark for guid, spark in drawn.items() if spark}
+
+
+def commits_per_s(sample: Sample) -> float:
+    """How often somebody waited for data to be safe."""
+    return sum(each.commits for each in sample.datasets) / sample.seconds
+
+
+def _drawn(samples: Iterable[Sample]) -> Spark | None:
+    rates = [(each.at, commits_per_s(each)) for each in samples if each.seconds]
+    if len(rates) < 2:
+        return None
+    begin, end = rates[0][0], rates[-1][0]
+    most = max(rate for _, rate in rates)
+    scale = (HEIGHT - 2) / most if most else 0.0
+    points = [f"{(at - begin) / (end - begin) * WIDTH:.1f} {HEIGHT - 1 - rate * scale:.1f}" for at, rate in rates]
+    path = "M" + "L".join(points)
+    area = f"{path}L{WIDTH} {HEIGHT}L0 {HEIGHT}Z"
+    return Spark(path, area, most, rates[-1][1], round((end - begin) / HOUR_S))

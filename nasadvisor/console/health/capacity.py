@@ -1,0 +1,67 @@
+"""How full a pool is and was, day by day."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Final
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.charts import NARROW, WIDE
+from nasadvisor.console.health.history_chart import HistoryChart, Series, history_chart
+from nasadvisor.console.health.models import PoolDay
+from nasadvisor.domain.storage.inventory import Inventory, Pool
+from nasadvisor.domain.units import GIB, TIB
+
+SHOWN: Final = timedelta(days=365)
+COMPARED: Final = timedelta(days=30)
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """The picture for wide and narrow screens, none before the second day; how much more is used than on `since`."""
+
+    charts: tuple[HistoryChart, ...]
+    since: date | None
+    change_bytes: int
+
+    @property
+    def more_bytes(self) -> int:
+        """How many bytes were added, 0 where it shrank."""
+        return max(0, self.change_bytes)
+
+    @property
+    def less_bytes(self) -> int:
+        """How many bytes were freed, 0 where it grew."""
+        return max(0, -self.change_bytes)
+
+
+def note_pools(node: Node, inventory: Inventory, read_at: datetime) -> None:
+    """Keep how full each pool is, once a day."""
+    day = timezone.localtime(read_at).date()
+    noted = set(PoolDay.objects.filter(node=node, day=day).values_list("guid", flat=True))
+    PoolDay.objects.bulk_create(
+        (
+            PoolDay(node=node, guid=p.guid, day=day, allocated_bytes=p.allocated_bytes, size_bytes=p.size_bytes)
+            for p in inventory.pools
+            if p.guid not in noted
+        ),
+        ignore_conflicts=True,
+    )
+
+
+def capacity_of(node: Node, pool: Pool, now: datetime) -> Capacity:
+    """How full a pool was on the days that it was watched, and is now."""
+    today = timezone.localtime(now).date()
+    kept = PoolDay.objects.filter(node=node, guid=pool.guid, day__gte=today - SHOWN, day__lt=today)
+    days = list(kept.values_list("day", "allocated_bytes"))
+    if not days:
+        return Capacity((), None, 0)
+    unit, name = (TIB, " TiB") if pool.size_bytes >= 4 * TIB else (GIB, " GiB")
+    zone = timezone.get_current_timezone()
+    points = [(datetime(day.year, day.month, day.day, tzinfo=zone), used / unit) for day, used in days]
+    series = Series(_("Used"), [*points, (now, pool.allocated_bytes / unit)])
+    drawn = (history_chart([series], points[0][0], now, width, name) for width in (WIDE, NARROW))
+    since, used_then = next((each for each in days if each[0] >= today - COMPARED), days[-1])
+    return Capacity(tuple(each for each in drawn if each), since, pool.allocated_bytes - used_then)

@@ -1,0 +1,174 @@
+"""What is worth doing in the first hour: a short list on Home, each line read off what is really there."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from django.db.models import F, Max
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from nasadvisor.console.evidence.chips import chips_of, series_on
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alert_models import Channel, FirstHour, is_somebody_told
+from nasadvisor.console.health.models import DiskOutcome, StoredDisk
+from nasadvisor.domain.health.pool_findings import SCRUB_DAYS
+from nasadvisor.domain.storage.inventory import Inventory, Pool
+
+TESTED_WITHIN: Final = timedelta(days=40)
+"""A monthly self-test, some days late."""
+
+HOUR: Final = timedelta(hours=1)
+
+SCRUB_ADVICE: Final[dict[str, str | Promise]] = {
+    "TrueNAS": gettext_lazy("TrueNAS has scrub tasks under Data Protection: one a pool, every month."),
+    "Proxmox VE": gettext_lazy(
+        "Debian's zfsutils-linux scrubs on the second Sunday of each month, as /etc/cron.d/zfsutils-linux says: look "
+        "whether that file is there."
+    ),
+}
+"""By the name of the platform that the host told; OpenZFS's own timer for the others."""
+
+ANY_SCRUB_ADVICE: Final = gettext_lazy(
+    "OpenZFS has a timer for it: `systemctl enable --now zfs-scrub-monthly@{pool}.timer`. Debian and Ubuntu scrub on "
+    "the second Sunday of each month, if /etc/cron.d/zfsutils-linux is there."
+)
+
+
+class StepState(StrEnum):
+    """How far a step is: what can only be waited for is not open."""
+
+    DONE = "done"
+    WAITING = "waiting"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A line of the list: what, how it stands, what to do, and where that is done, "" where not here."""
+
+    title: str
+    state: StepState
+    words: str
+    advice: str = ""
+    url: str = ""
+    link: str = ""
+    is_for_admins: bool = False
+
+
+def is_closed() -> bool:
+    """Whether the list was put away on this installation."""
+    return FirstHour.objects.exists()
+
+
+def close_if_done(now: datetime) -> None:
+    """Put the list away once all of it is done on every host, so that it does not come back later."""
+    nodes = list(Node.objects.defer("inventory_document"))
+    if nodes and not is_closed() and all(is_done(first_steps(node, now)) for node in nodes):
+        FirstHour.close(now, "")
+
+
+def is_done(steps: tuple[Step, ...]) -> bool:
+    """Whether nothing is left to do."""
+    return bool(steps) and all(step.state is StepState.DONE for step in steps)
+
+
+def first_steps(node: Node, now: datetime) -> tuple[Step, ...]:
+    """The list for one host; nothing before it was read."""
+    inventory = node.inventory
+    if inventory is None:
+        return ()
+    return tuple(_steps(node, inventory, now))
+
+
+def _steps(node: Node, inventory: Inventory, now: datetime) -> Iterator[Step]:
+    if inventory.pools:
+        yield _watching(node, inventory, now)
+    yield _telling()
+    if inventory.pools:
+        yield _scrubbing(node, inventory)
+    yield _testing(node)
+
+
+def _watching(node: Node, inventory: Inventory, now: datetime) -> Step:
+    series = series_on(node)
+    missing = [pool for pool in inventory.pools if not (found := series.get(pool.guid)) or not found.log_answer]
+    url = reverse("evidence-pool", args=[(missing or inventory.pools)[0].guid])
+    title, link = _("What the pools do is watched"), _("Evidence")
+    if not missing:
+        return Step(title, StepState.DONE, _("There is an answer for every pool."), url=url, link=link)
+    words = "; ".join(f"{pool.name}: {chips_of(series.get(pool.guid), now)[0].look.word}" for pool in missing[:3])
+    return Step(title, StepState.WAITING, words, url=url, link=link)
+
+
+def _telling() -> Step:
+    title = _("Somebody is told of alerts")
+    if is_somebody_told():
+        was_sent = Channel.objects.filter(is_enabled=True, last_sent_at__isnull=False).exists()
+        words = _("A channel took a message.") if was_sent else _("A channel was saved without a test on purpose.")
+        return Step(title, StepState.DONE, words)
+    words = _("Alerts show here only: nobody is told yet.")
+    return Step(
+        title,
+        StepState.OPEN,
+        words,
+        _("Mail, ntfy, Telegram and others: a short form, and a test message before it is saved."),
+        reverse("channel-add"),
+        _("Add a channel"),
+        is_for_admins=True,
+    )
+
+
+def _scrubbing(node: Node, inventory: Inventory) -> Step:
+    title = _("Every pool is scrubbed monthly")
+    late = [pool for pool in inventory.pools if not _is_scrubbed(pool, inventory.read_at)]
+    if not late:
+        return Step(
+            title, StepState.DONE, _("The last scrub of each is less than %(days)s days old.") % {"days": SCRUB_DAYS}
+        )
+    words = _("No scrub of %(pools)s within the last %(days)s days is on record.") % {
+        "pools": ", ".join(pool.name for pool in late),
+        "days": SCRUB_DAYS,
+    }
+    url = reverse("pool", args=[late[0].guid])
+    return Step(title, StepState.OPEN, words, scrub_advice(node, late[0]), url, _("Show pool"))
+
+
+def scrub_advice(node: Node, pool: Pool) -> str:
+    """Who plans scrubs on a node's platform, and where to look: when the next one is cannot be seen from here."""
+    names = [each.name for each in node.platform.platforms]
+    words = next((words for name, words in SCRUB_ADVICE.items() if name in names), ANY_SCRUB_ADVICE)
+    return str(words).format(pool=pool.name)
+
+
+def _is_scrubbed(pool: Pool, read_at: str) -> bool:
+    last = pool.last_scan
+    if last is None or last.kind.lower() != "scrub":
+        return False
+    age = datetime.fromisoformat(read_at) - datetime.fromisoformat(last.ended_at)
+    return age <= timedelta(days=SCRUB_DAYS)
+
+
+def _testing(node: Node) -> Step:
+    title = _("The disks test themselves")
+    present = StoredDisk.objects.filter(node=node, is_present=True, is_removable=False, is_forgotten=False)
+    asked = present.filter(outcome=DiskOutcome.READ)
+    count = asked.count()
+    if not count:
+        words = _("The disks have not answered yet: that takes some minutes.")
+        return Step(title, StepState.WAITING, words, url=reverse("disks"), link=_("Disks"))
+    hours = TESTED_WITHIN // HOUR
+    tested = asked.filter(self_tests__passed=True).annotate(last=Max("self_tests__hours"))
+    recent = tested.filter(power_on_hours__lte=F("last") + hours).count()
+    words = ngettext(
+        "%(recent)s of %(count)s disk has passed a self-test in its last %(days)s days of work.",
+        "%(recent)s of %(count)s disks have passed a self-test in their last %(days)s days of work.",
+        count,
+    ) % {"recent": recent, "count": count, "days": TESTED_WITHIN.days}
+    state = StepState.DONE if recent == count else StepState.OPEN
+    advice = "" if recent == count else _("Switch on the schedule that makes every disk test itself.")
+    return Step(title, state, words, advice, reverse("schedules"), _("Schedules"))

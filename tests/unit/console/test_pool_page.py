@@ -1,0 +1,117 @@
+"""The pages of a pool: what is known of its scrubs, how full it was, and its commits on Home."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from nasadvisor.console.evidence import series
+from nasadvisor.console.evidence.models import Resolution, SampledPool
+from nasadvisor.console.evidence.sparks import sparks_of
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.models import PoolDay
+from nasadvisor.domain.evidence.samples import DatasetActivity, Sample
+from nasadvisor.domain.storage.inventory import Scan
+from nasadvisor.domain.units import TIB
+from tests.fixtures.machines.build import typical
+from tests.unit.console.test_pages import load, page
+from tests.unit.machines import TANK, home_server, with_pool
+
+POOL = typical().pools[0]
+TYPICAL = f"/pools/{POOL.guid}/"
+
+
+def commits(hours: int, *, ended_hours_ago: int = 0) -> SampledPool:
+    """A pool of which so many hours were watched; in each more commits than in the one before."""
+    node = Node.objects.get()
+    pool = SampledPool.objects.create(node=node, guid=POOL.guid, name=POOL.name)
+    end = int(timezone.now().timestamp()) // 3600 * 3600 - ended_hours_ago * 3600
+    samples = [
+        Sample(
+            POOL.guid, POOL.name, end - age * 3600, 3600, (DatasetActivity("tank/db", commits=(hours - age) * 3600),)
+        )
+        for age in range(hours)
+    ]
+    series.save_samples(pool, Resolution.HOUR, samples)
+    return pool
+
+
+@pytest.mark.parametrize(
+    ("scan", "last", "words"),
+    [
+        ("", Scan("scrub", "2026-08-09T04:10:00+00:00", 0), "scrub, ended"),
+        ("", None, "None is on record."),
+        ("scrub 41 %", None, "OpenZFS remembers only one."),
+    ],
+)
+def test_a_pool_says_what_is_known_of_its_scrubs(viewer: Client, scan: str, last: Scan | None, words: str) -> None:
+    load(with_pool(home_server(), scan=scan, last_scan=last))
+    text = page(viewer, f"/pools/{TANK}/")
+    assert words in text
+    assert "Not known: who plans scrubs is outside OpenZFS." in text
+    assert (scan or "none is running") in text
+
+
+def test_how_full_a_pool_is_is_kept_once_a_day_and_drawn_from_the_second_on(viewer: Client) -> None:
+    load(typical())
+    load(typical())
+    assert PoolDay.objects.filter(guid=POOL.guid).count() == 1
+    assert "from the second day of watching" in page(viewer, TYPICAL)
+    day = timezone.localtime().date() - timedelta(days=10)
+    PoolDay.objects.create(
+        node=Node.objects.get(), guid=POOL.guid, day=day, allocated_bytes=POOL.allocated_bytes - TIB, size_bytes=1
+    )
+    text = page(viewer, TYPICAL)
+    assert "1 TiB more than on" in text
+    assert 'class="line line-0"' in text
+
+
+def test_what_was_freed_is_less_and_not_more(viewer: Client) -> None:
+    load(typical())
+    day = timezone.localtime().date() - timedelta(days=10)
+    node = Node.objects.get()
+    PoolDay.objects.create(node=node, guid=POOL.guid, day=day, allocated_bytes=POOL.allocated_bytes + TIB, size_bytes=1)
+    assert "1 TiB less than on" in page(viewer, TYPICAL)
+
+
+def test_home_draws_the_commits_of_the_last_day(viewer: Client) -> None:
+    load(typical())
+    commits(30)
+    text = page(viewer, "/")
+    assert 'class="spark-line"' in text
+    assert "Commits in the last 23 h:" in text
+    assert "30.000/s" in text
+
+
+def test_home_says_that_there_are_no_samples(viewer: Client) -> None:
+    load(typical())
+    words = "this pool was not watched in the last 24 h"
+    assert words in page(viewer, "/")
+    commits(5, ended_hours_ago=40)
+    text = page(viewer, "/")
+    assert words in text
+    assert "spark-line" not in text
+
+
+def test_a_pool_without_commits_says_none_and_not_zero_a_second() -> None:
+    load(typical())
+    pool = SampledPool.objects.create(node=Node.objects.get(), guid=POOL.guid, name=POOL.name)
+    now = int(timezone.now().timestamp())
+    series.save_samples(pool, Resolution.MINUTE, [Sample(POOL.guid, POOL.name, now - age, 60) for age in (120, 60)])
+    assert sparks_of([pool], timezone.now())[POOL.guid].most == 0
+
+
+def test_the_pictures_of_many_pools_are_asked_for_at_once(django_assert_max_num_queries: object) -> None:
+    load(typical())
+    node = Node.objects.get()
+    pools = [SampledPool.objects.create(node=node, guid=str(number), name=f"p{number}") for number in range(20)]
+    with django_assert_max_num_queries(2):  # type: ignore[operator]
+        assert sparks_of(pools, timezone.now()) == {}
+
+
+def test_the_history_of_a_pool_has_only_its_own_runs(viewer: Client) -> None:
+    load(replace(home_server()))
+    assert "NAS Advisor has changed nothing on this pool." in page(viewer, f"/pools/{TANK}/history/")
+    assert viewer.get("/pools/4711/history/").status_code == 404
