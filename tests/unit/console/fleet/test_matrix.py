@@ -2,7 +2,7 @@
 
 import re
 from enum import Enum
-from uuid import uuid4
+from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
@@ -58,8 +58,8 @@ SAMPLES = {
     "user_id": 1,
     "token": "x",
     "code": "too-small",
-    "plan_id": uuid4(),
-    "run_id": uuid4(),
+    "plan_id": UUID(int=1),
+    "run_id": UUID(int=2),
     "disk_id": 1,
     "alert_id": 1,
 }
