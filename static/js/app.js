@@ -50,4 +50,5 @@ function focusOnWhatIsAsked() {
 }
 
 markTheme();
-focusOnWhatIsAsked();
+// Not before: the browser itself goes to what an address names after "#", which may be left of the page before.
+window.addEventListener("load", focusOnWhatIsAsked);

@@ -17,12 +17,11 @@ def begin(page: Page, url: str, pool: str) -> None:
     page.goto(f"{url}/wizard/")
     page.get_by_role("button", name=f"Add to {pool}").click()
     page.get_by_role("button", name="Add anyway").click()
-    page.get_by_role("button", name="Continue to layout").click()
 
 
 def preview(page: Page) -> None:
-    """From the layout to the review of the stored plan."""
-    page.get_by_role("button", name="Continue to preview").click()
+    """From the choices to the review of the stored plan."""
+    page.get_by_role("button", name="Continue to review").click()
     page.wait_for_url("**/plans/**")
 
 

@@ -31,11 +31,6 @@ def chosen(desk: Desk) -> None:
     desk.page.locator("button[name=anyway]").click()
 
 
-def layout(desk: Desk) -> None:
-    chosen(desk)
-    desk.open(f"/wizard/{TANK}/layout/")
-
-
 def preview(desk: Desk) -> None:
     chosen(desk)
     go_on_to_preview(desk)
@@ -43,8 +38,7 @@ def preview(desk: Desk) -> None:
 
 def go_on_to_preview(desk: Desk) -> None:
     """With the devices that are chosen."""
-    desk.open(f"/wizard/{TANK}/layout/")
-    desk.page.locator("form#layout button.btn-primary").click()
+    desk.page.locator("button[form=devices]").click()
     desk.page.wait_for_url("**/plans/**")
 
 
@@ -163,21 +157,21 @@ def no_history(desk: Desk) -> None:
 
 def refused(desk: Desk) -> None:
     """A cache that does not fit."""
-    layout(desk)
+    chosen(desk)
     desk.page.locator("#id_cache_size").fill("2T")
-    desk.page.locator("#layout-refusals .reason").first.wait_for()
+    desk.page.locator("#refusals .reason").first.wait_for()
 
 
 def single(desk: Desk) -> None:
-    layout(desk)
+    chosen(desk)
     desk.page.locator(f"input[name=log_on][value='{NVME2}']").check()
-    desk.page.locator("#layout-notes").get_by_text("5 s").wait_for()
+    desk.page.locator("#notes").get_by_text("5 s").wait_for()
 
 
 def single_preview(desk: Desk) -> None:
     """With a risk to accept."""
     single(desk)
-    desk.page.locator("form#layout button.btn-primary").click()
+    desk.page.locator("button[form=devices]").click()
     desk.page.wait_for_url("**/plans/**")
 
 
@@ -190,9 +184,9 @@ def unfolded_preview(desk: Desk) -> None:
 PAGES: dict[str, Callable[[Desk], None]] = {
     "1-pool": pools,
     "2-devices": devices,
-    "3-layout": layout,
-    "3-layout-refused": refused,
-    "3-layout-single": single,
+    "2-devices-chosen": chosen,
+    "2-devices-refused": refused,
+    "2-devices-single": single,
     "4-preview": preview,
     "4-preview-single": single_preview,
     "4-preview-unfolded": unfolded_preview,

@@ -80,12 +80,13 @@ def plan_on_both_nvme(page: Page, url: str, product: Product) -> None:
         wanted = "nvme" in (box.get_attribute("value") or "")
         if box.is_checked() != wanted:
             page.locator(f"label[for={box.get_attribute('id')}]").click()
-    picture(page, "2-devices")
-    page.get_by_role("button", name="Continue to layout").click()
+    summary = page.locator("#summary")
+    expect(summary).to_contain_text(re.compile("log mirrored over 2 slices of .*2 × .* cache", re.DOTALL))
     page.locator("input[name=log_size]").fill("1G")
     page.locator("input[name=cache_size]").fill("2G")
     page.locator("input[name=cache_size]").press("Tab")
-    picture(page, "3-layout")
+    expect(summary).to_contain_text("2 × 2 GiB cache")
+    picture(page, "2-devices")
     journey.preview(page)
     picture(page, "4-preview")
 

@@ -1,4 +1,4 @@
-"""Plans that somebody previewed, and runs as their hosts last told them."""
+"""Choices made in the wizard, plans that somebody previewed, and runs as their hosts last told them."""
 
 import uuid
 from functools import cached_property
@@ -15,6 +15,28 @@ from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.change.unreadable_runs import Unreadable
 from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import from_document
+
+
+class StoredDraft(models.Model):
+    """The choices that somebody made in the wizard for one pool, until a plan of them was applied.
+
+    `asked_at` is when the request came that brought them. `document` is read by `wizard.draft`, strictly: one that this
+    release cannot read is left out, and that is said.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="+")
+    pool_guid = models.CharField(max_length=20)
+    document = models.JSONField()
+    asked_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["user", "node", "pool_guid"], name="one_draft_of_a_user_and_pool")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} {self.node_id} {self.pool_guid}"
 
 
 class StoredPlan(models.Model):

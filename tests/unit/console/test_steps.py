@@ -2,6 +2,7 @@
 
 from django.test import Client
 
+from nasadvisor.console.change.models import StoredDraft
 from nasadvisor.console.steps import lead_from
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from tests.unit.console.test_pages import load, page
@@ -33,7 +34,7 @@ def test_the_link_opens_the_wizard_at_the_devices_with_the_log_to_mirror(operato
     assert f'href="/wizard/{TANK}/?goal=mirror"' in page(operator, f"/pools/{TANK}/")
     response = operator.get(f"/wizard/{TANK}/?goal=mirror")
     assert response.headers["Location"] == f"/wizard/{TANK}/devices/"
-    assert operator.session["wizard"][TANK]["attach_to"] == "31"
+    assert StoredDraft.objects.get().document["attach_to"] == "31"
 
 
 def test_a_broken_side_leads_to_its_replacement(operator: Client) -> None:
@@ -41,7 +42,7 @@ def test_a_broken_side_leads_to_its_replacement(operator: Client) -> None:
     assert f'href="/wizard/{TANK}/?goal=replace"' in page(operator, f"/pools/{TANK}/")
     response = operator.get(f"/wizard/{TANK}/?goal=replace")
     assert response.headers["Location"] == f"/wizard/{TANK}/devices/"
-    draft = operator.session["wizard"][TANK]
+    draft = StoredDraft.objects.get().document
     assert (draft["attach_to"], draft["replaces"], draft["cache_disks"]) == ("31", "32", [])
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from nasadvisor.console.change.models import StoredPlan, StoredRun
 from nasadvisor.console.change.plans import own_plan, refusal_of
-from nasadvisor.console.change.wizard.draft import drop_draft
+from nasadvisor.console.change.wizard.draft import Kept
 from nasadvisor.console.change.wizard.forms import ApplyForm
 from nasadvisor.console.change.wizard.gist import gist_of
 from nasadvisor.console.change.wizard.preview import preview_of
@@ -50,7 +50,7 @@ def review(request: HttpRequest, plan_id: UUID) -> HttpResponse:
         except hosts.HostUnreachable as error:
             messages.error(request, str(error))
         else:
-            drop_draft(request.session, stored.plan.request.pool_guid)
+            Kept(user_of(request), stored.node, stored.plan.request.pool_guid).drop()
             return redirect("run-detail", plan_id)
     context = {"stored": stored, "plan": stored.plan, "form": form, "refusal": refusal, "preview": shown}
     if inventory and shown:

@@ -1,4 +1,4 @@
-"""What the second step shows: every disk, whether it can carry a log or a cache, and why not."""
+"""What the first step shows: every disk, whether it can carry a log or a cache, and why not."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,25 +1,27 @@
-"""The choices made in the wizard so far, one set for each pool, kept in the session until a plan was applied."""
+"""The choices made in the wizard so far, one set for each user and pool, kept until a plan of them was applied."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 
-from django.contrib.sessions.backends.base import SessionBase
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
 
+from nasadvisor.console.change.models import StoredDraft
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.change.actions import Naming
 from nasadvisor.domain.change.cache_sizes import cache_bytes_each
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.proposal import USUAL_RESERVE_PERCENT
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB, MIB, parse_size
-from nasadvisor.stored.documents import DocumentError, from_document, to_document
+from nasadvisor.stored.documents import from_document, to_document
 
 MIRROR = "mirror"
 """The value of `Draft.log_on` for a log on every SSD chosen for it."""
 
 DEFAULT_LOG_SIZE = "4G"
 """openzfs-docs, "Hardware": a log "rarely" has "more than 4GB in use"."""
-
-_IN_SESSION = "wizard"
 
 
 @dataclass(frozen=True)
@@ -85,30 +87,67 @@ def typed_size(size_bytes: int) -> str:
     return f"{size_bytes // MIB}M" if size_bytes % GIB else f"{size_bytes // GIB}G"
 
 
-def load_draft(session: SessionBase, pool_guid: str, inventory: Inventory, proposed: Callable[[], Draft]) -> Draft:
-    """The draft of this pool without disks that are gone, or what is proposed."""
-    document = session.get(_IN_SESSION, {}).get(pool_guid)
+@dataclass(frozen=True)
+class Kept:
+    """Where the choices of one user for one pool of a host are kept."""
+
+    user: User
+    node: Node
+    pool_guid: str
+
+    @property
+    def rows(self) -> QuerySet[StoredDraft]:
+        """The one row, or none."""
+        return StoredDraft.objects.filter(user=self.user, node=self.node, pool_guid=self.pool_guid)
+
+    def save(self, draft: Draft, asked_at: datetime) -> None:
+        """Keep a draft, unless a request that came later than at `asked_at` brought another."""
+        document = to_document(draft)
+        if not self.rows.filter(asked_at__lte=asked_at).update(document=document, asked_at=asked_at):
+            defaults = {"document": document, "asked_at": asked_at}
+            StoredDraft.objects.get_or_create(
+                user=self.user, node=self.node, pool_guid=self.pool_guid, defaults=defaults
+            )
+
+    def drop(self) -> None:
+        """Forget the choices; they are done with."""
+        self.rows.delete()
+
+    def load(self, inventory: Inventory, proposed: Callable[[], Draft]) -> "Loaded":
+        """The choices without disks that are gone, or what is proposed where there are none."""
+        row = self.rows.first()
+        if row is None:
+            return Loaded(proposed())
+        draft = _read(row.document)
+        if draft is None:
+            return Loaded(proposed(), is_unreadable=True)
+        known = {disk.key for disk in inventory.disks}
+        there = replace(
+            draft,
+            log_disks=tuple(key for key in draft.log_disks if key in known),
+            cache_disks=tuple(key for key in draft.cache_disks if key in known),
+        )
+        return Loaded(there, row.asked_at, misses_disks=there != draft)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The draft to go on with. `asked_at` is when its choices were made, None of what is only proposed.
+
+    `is_unreadable` says that choices were kept which this release cannot read, `misses_disks` that some of the chosen
+    disks are gone.
+    """
+
+    draft: Draft
+    asked_at: datetime | None = None
+    is_unreadable: bool = False
+    misses_disks: bool = False
+
+
+def _read(document: object) -> Draft | None:
     try:
-        draft = from_document(Draft, document) if document else None
-    except DocumentError:
-        draft = None
-    if draft is None:
-        return proposed()
-    known = {disk.key for disk in inventory.disks}
-    return replace(
-        draft,
-        log_disks=tuple(key for key in draft.log_disks if key in known),
-        cache_disks=tuple(key for key in draft.cache_disks if key in known),
-    )
-
-
-def save_draft(session: SessionBase, draft: Draft) -> None:
-    """Keep the draft for later requests of the same browser."""
-    session[_IN_SESSION] = {**session.get(_IN_SESSION, {}), draft.pool_guid: to_document(draft)}
-
-
-def drop_draft(session: SessionBase, pool_guid: str) -> None:
-    """Forget the choices for a pool; they are done with."""
-    drafts = dict(session.get(_IN_SESSION, {}))
-    drafts.pop(pool_guid, None)
-    session[_IN_SESSION] = drafts
+        draft = from_document(Draft, document)
+        draft.request()
+    except ValueError:  # DocumentError is one; so is what a size says that is none
+        return None
+    return draft

@@ -1,7 +1,7 @@
 """What the wizard asks."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.http import QueryDict
@@ -17,6 +17,8 @@ from nasadvisor.domain.change.plan import MAX_RESERVE_PERCENT
 from nasadvisor.domain.change.trial import DAY_S, HOUR_S
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import parse_size
+
+MIRROR_SIDES: Final = 2
 
 
 class DevicesForm(forms.Form):
@@ -88,10 +90,13 @@ class LayoutForm(forms.Form):
         ],
     )
 
-    def __init__(self, data: Any, draft: Draft, inventory: Inventory) -> None:
-        super().__init__(data, initial=_initial(draft))
+    def __init__(self, posted: QueryDict | None, draft: Draft, inventory: Inventory) -> None:
+        initial = _initial(draft)
+        super().__init__(None if posted is None else _completed(posted, initial, draft), initial=initial)
         if draft.attach_to or not draft.log_disks:
-            del self.fields["log_on"], self.fields["log_size"]
+            del self.fields["log_size"]
+        if draft.attach_to or len(draft.log_disks) < MIRROR_SIDES:
+            del self.fields["log_on"]
         else:
             field = self.fields["log_on"]
             assert isinstance(field, forms.ChoiceField)  # noqa: S101 - declared above
@@ -101,8 +106,9 @@ class LayoutForm(forms.Form):
         self.draft = draft
 
     def changed_draft(self) -> Draft:
-        """The draft with the choices of a valid form."""
-        chosen = replace(self.draft, **{**self.cleaned_data, "naming": Naming(self.cleaned_data["naming"])})
+        """The draft with the choices of a valid form; where there is no mirror to choose, the next one is one again."""
+        data = {"log_on": MIRROR, **self.cleaned_data, "naming": Naming(self.cleaned_data["naming"])}
+        chosen = replace(self.draft, **data)
         return chosen if chosen.cache_size == self.draft.cache_size else replace(chosen, cache_total=0)
 
 
@@ -116,12 +122,19 @@ def _initial(draft: Draft) -> dict[str, Any]:
     }
 
 
+def _completed(posted: QueryDict, initial: dict[str, Any], draft: Draft) -> dict[str, Any]:
+    """What was posted, with what is chosen already where the page did not ask yet.
+
+    The SSD on which a single log was to be may just have been taken off.
+    """
+    data = {name: posted.get(name, value) for name, value in initial.items()}
+    return data if data["log_on"] in draft.log_disks else {**data, "log_on": MIRROR}
+
+
 def _places_for_log(draft: Draft, inventory: Inventory) -> list[tuple[str, str]]:
-    """A mirror over all chosen disks where there are several, and each of them alone."""
+    """A mirror over all chosen disks, and each of them alone."""
     labels = {key: disk.label for key in draft.log_disks if (disk := inventory.disk(key))}
     singles = [(key, _("Single log on %(disk)s") % {"disk": label}) for key, label in labels.items()]
-    if len(labels) == 1:
-        return singles
     everywhere = _(" and ").join(labels.values())
     return [(MIRROR, _("Mirror on %(disks)s: if one dies, nothing is lost") % {"disks": everywhere}), *singles]
 

@@ -1,4 +1,4 @@
-"""What the third step shows: each SSD to scale, what the cache costs in memory, and what speaks against the choices."""
+"""What the first step shows of sizes: each SSD to scale, what a cache costs in memory, what speaks against them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.change.actions import Role
 from nasadvisor.domain.change.plan import Plan, PlanRequest, room_on
 from nasadvisor.domain.change.warnings import warnings_for
-from nasadvisor.domain.statements import Finding, Refused
+from nasadvisor.domain.statements import Finding, Level, Refused
 from nasadvisor.domain.storage.gaps import Extent, free_extents
 from nasadvisor.domain.storage.inventory import Disk, Host, Inventory
 from nasadvisor.domain.storage.sizing import HeaderMemory, header_memory
@@ -27,13 +27,23 @@ COARSE_SLIDER_FROM_BYTES = 8 * GIB
 
 @dataclass(frozen=True)
 class Layout:
-    """The third step's answer to the choices. `plan` is None if they are refused."""
+    """The answer to the choices. `plan` is None if they are refused."""
 
     plan: Plan | None
     refusals: tuple[Refused, ...]
     warnings: tuple[Finding, ...]
     drawings: tuple[DiskDrawing, ...]
     memory: HeaderMemory | None
+
+    @property
+    def serious(self) -> tuple[Finding, ...]:
+        """What is worth a second thought, or more."""
+        return tuple(finding for finding in self.warnings if finding.level is not Level.INFO)
+
+    @property
+    def notes(self) -> tuple[Finding, ...]:
+        """What is good to know."""
+        return tuple(finding for finding in self.warnings if finding.level is Level.INFO)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the first step shows: each pool, what may be added to it, and why not."""
+"""What is shown before the first step: each pool, what may be added to it, and why not."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

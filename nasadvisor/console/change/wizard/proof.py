@@ -1,4 +1,4 @@
-"""What the sixth step shows: each planned part, and how the pool has it now."""
+"""What the result shows at its end: each planned part, and how the pool has it now."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What the fourth step says about wear: what each SSD would write a day in its new roles, and how long it lasts."""
+"""What the review says about wear: what each SSD would write a day in its new roles, and how long it lasts."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -10,7 +10,6 @@ from django.test import Client
 
 from nasadvisor.console.change.models import StoredPlan
 from nasadvisor.console.change.wizard import advice
-from nasadvisor.console.change.wizard.draft import Draft
 from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.evidence.watch import Watched
 from nasadvisor.console.fleet.models import Node
@@ -23,7 +22,7 @@ from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Bus, Inventory
 from nasadvisor.domain.units import GIB, TIB
 from tests.simulated_host import SimulatedHost, simulated_host
-from tests.unit.console.change.test_wizard import LAYOUT, choose, kept, show, text
+from tests.unit.console.change.test_wizard import LAYOUT, choose, kept, press_on, show, text
 from tests.unit.console.health.health_data import watched as swept
 from tests.unit.domain.builders import mirrored_log
 from tests.unit.domain.evidence.pools import sync_writers
@@ -200,14 +199,14 @@ class TestSizes:
         assert kept(operator).cache_size == "75G"
         choose(operator, [], [NVME1, NVME2])
         assert kept(operator).cache_size == "37G"
-        page = text(operator.get(f"/wizard/{TANK}/layout/"))
+        page = text(operator.get(DEVICES))
         assert 'value="37G"' in page
         assert "75" in page
 
     def test_a_size_that_was_typed_stays(self, operator: Client, says: Says) -> None:
         says(Answer.NO, Answer.NO)
         choose(operator, [], [NVME1])
-        operator.post(f"/wizard/{TANK}/layout/drawing/", {**LAYOUT, "cache_size": "20G"})
+        choose(operator, [], [NVME1], **{**LAYOUT, "cache_size": "20G"})
         choose(operator, [], [NVME1, NVME2])
         assert kept(operator).cache_size == "20G"
 
@@ -216,7 +215,7 @@ class TestSizes:
     ) -> None:
         says(Answer.NO, Answer.NO)
         choose(operator, [], [NVME1])
-        operator.post(f"/wizard/{TANK}/layout/drawing/", {**LAYOUT, "cache_size": "75G"})
+        choose(operator, [], [NVME1], **{**LAYOUT, "cache_size": "75G"})
         choose(operator, [], [NVME1, NVME2])
         assert kept(operator).cache_size == "37G"
 
@@ -229,7 +228,7 @@ class TestSizes:
         show(host, with_disk(home_server(), NVME1, identity=huge.identity, usable_end_bytes=huge.usable_end_bytes))
         choose(operator, [], [NVME1])
         assert kept(operator).cache_size == "2184G"
-        assert "A full cache of" not in text(operator.get(f"/wizard/{TANK}/layout/"))
+        assert "A full cache of" not in text(operator.get(DEVICES))
 
     def test_continuing_with_what_is_proposed_makes_a_plan_that_nobody_is_warned_of(
         self, operator: Client, says: Says
@@ -238,7 +237,7 @@ class TestSizes:
         choose(operator, [NVME1, NVME2], [NVME1, NVME2])
         draft = kept(operator)
         answers = {**LAYOUT, "log_size": draft.log_size, "cache_size": draft.cache_size}
-        operator.post(f"/wizard/{TANK}/layout/", answers)
+        press_on(operator, [NVME1, NVME2], [NVME1, NVME2], **answers)
         request = StoredPlan.objects.get().plan.request
         assert (request.log_size_bytes, request.cache_size_bytes) == (2 * GIB, 37 * GIB)
 
@@ -252,7 +251,7 @@ class TestSameRulesAsTheDomain:
         assert disk
         show(host, with_disk(inventory, NVME2, identity=replace(disk.identity, serial=" n1")))
         operator.post(f"/wizard/{TANK}/", {"goal": "mirror"})
-        assert choose(operator, [NVME2], []).status_code == 200
+        assert press_on(operator, [NVME2], []).status_code == 200
         assert kept(operator).log_disks == ()
 
     def test_a_disk_with_room_only_where_the_platform_keeps_its_own_says_so(
@@ -261,7 +260,7 @@ class TestSameRulesAsTheDomain:
         small = ssd("eui.00000000000000ff", "Tiny", "T1", 2 * GIB, kernel="nvme7n1")
         inventory = with_ssds(small)
         show(host, replace(inventory, host=replace(inventory.host, tail_bytes=2 * GIB)))
-        assert choose(operator, [], [small.key]).status_code == 200, "there is no room, so it is not offered"
+        assert press_on(operator, [], [small.key]).status_code == 200, "there is no room, so it is not offered"
         assert "nvme7n1" not in text(operator.get("/disks/")).partition("In pool")[0]
 
 
@@ -317,10 +316,3 @@ class TestButtons:
         self.say("helps", "helps")
         show(host, mirrored_log()[0])
         assert self.is_primary(operator)
-
-
-def test_a_session_that_was_begun_before_this_release_starts_anew(operator: Client) -> None:
-    session = operator.session
-    session["wizard"] = {TANK: {"pool_guid": TANK, "log_disks": [NVME1]}}
-    session.save()
-    assert kept(operator) == Draft("nothing kept")

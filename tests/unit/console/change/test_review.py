@@ -15,7 +15,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import UserRole, set_role
 from nasadvisor.domain.statements import Finding, Level
 from tests.simulated_host import SimulatedHost, simulated_host
-from tests.unit.console.change.test_wizard import LAYOUT, choose, kept, plan_of, show, text
+from tests.unit.console.change.test_wizard import LAYOUT, kept, plan_of, press_on, show, text
 from tests.unit.console.conftest import PASSWORD, Sent, sign_in
 from tests.unit.machines import NVME1, NVME2, SHARED_SSD, TANK, home_server, with_pool
 
@@ -45,16 +45,15 @@ class TestReview:
     def test_five_lines_say_what_it_comes_to(self, operator: Client) -> None:
         page = text(operator.get(f"/plans/{plan_of(operator, cache_size='100G').id}/"))
         labels = "Samsung SSD 960 EVO 500GB (N1) and Samsung SSD 960 EVO 500GB (N2)"
-        assert f"Log mirrored over 2 slices of 4G; 2 × 100G cache on {labels}" in page
+        assert f"Log mirrored over 2 slices of 4 GiB; 2 × 100 GiB cache on {labels}" in page
         assert f"Nothing: {labels} are blank, looked at <time" in page
-        assert "About 150M for the headers of a full cache" in page
+        assert "About 150 MiB for the headers of a full cache" in page
         assert "nobody has watched what this pool writes" in page
         assert "An empty place (a hole) where the log was; the commands in the pool&#x27;s history" in page
 
     def test_partitions_that_stay_are_said_to_stay(self, operator: Client) -> None:
         operator.post(f"/wizard/{TANK}/devices/", {"log": [NVME1], "free_space": "offer"})
-        choose(operator, [NVME1, NVME2], [SHARED_SSD])
-        operator.post(f"/wizard/{TANK}/layout/", LAYOUT)
+        press_on(operator, [NVME1, NVME2], [SHARED_SSD], **LAYOUT)
         page = text(operator.get(f"/plans/{StoredPlan.objects.get().pk}/"))
         assert "Nothing: the partitions on Crucial CT500MX500SSD1 (C2) stay as they are" in page
 

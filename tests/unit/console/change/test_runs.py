@@ -40,8 +40,7 @@ def requested(host: SimulatedHost, client: Client) -> StoredRun:
     """A run that an operator asked for and no host has taken up."""
     del host
     sign_in(client, UserRole.OPERATOR)
-    client.post(f"/wizard/{TANK}/devices/", {"log": [NVME1, NVME2], "cache": [NVME1, NVME2]})
-    client.post(f"/wizard/{TANK}/layout/", LAYOUT)
+    client.post(f"/wizard/{TANK}/devices/", {"log": [NVME1, NVME2], "cache": [NVME1, NVME2], **LAYOUT})
     client.post(f"/plans/{StoredPlan.objects.get().pk}/", {"password": PASSWORD})
     return StoredRun.objects.get()
 

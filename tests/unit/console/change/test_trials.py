@@ -38,8 +38,7 @@ def asked(host: SimulatedHost, client: Client) -> StoredRun:
     """A trial of a day that no host has taken up."""
     del host
     sign_in(client, UserRole.OPERATOR)
-    client.post(f"/wizard/{TANK}/devices/", {"log": [NVME1, NVME2], "cache": [NVME1, NVME2]})
-    client.post(f"/wizard/{TANK}/layout/", LAYOUT)
+    client.post(f"/wizard/{TANK}/devices/", {"log": [NVME1, NVME2], "cache": [NVME1, NVME2], **LAYOUT})
     client.post(f"/plans/{StoredPlan.objects.get().pk}/", {"trial": str(DAY_S), "password": PASSWORD})
     return StoredRun.objects.get()
 
@@ -76,8 +75,7 @@ def test_it_is_asked_for_with_the_password(asked: StoredRun, sent: list[Sent], c
 @pytest.mark.usefixtures("host")
 def test_only_lengths_that_are_offered_are_taken(client: Client, sent: list[Sent]) -> None:
     sign_in(client, UserRole.OPERATOR)
-    client.post(f"/wizard/{TANK}/devices/", {"log": [NVME1, NVME2], "cache": [NVME1, NVME2]})
-    client.post(f"/wizard/{TANK}/layout/", LAYOUT)
+    client.post(f"/wizard/{TANK}/devices/", {"log": [NVME1, NVME2], "cache": [NVME1, NVME2], **LAYOUT})
     path = f"/plans/{StoredPlan.objects.get().pk}/"
     assert "Try it for a week" in text(client.get(path))
     assert client.post(path, {"trial": "17", "password": PASSWORD}).status_code == 200

@@ -6,12 +6,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from nasadvisor.console.change.models import StoredPlan
-from nasadvisor.console.change.wizard.draft import Draft, load_draft
+from nasadvisor.console.change.models import StoredDraft, StoredPlan
+from nasadvisor.console.change.wizard.draft import Draft
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.change.actions import AttachLog
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB
+from nasadvisor.stored.documents import from_document
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.machines import (
     ARCHIVE,
@@ -49,17 +50,24 @@ def text(response: Any) -> str:
     return " ".join(response.content.decode().split())
 
 
-def choose(client: Client, log: list[str], cache: list[str], pool: str = TANK) -> Any:
-    return client.post(f"/wizard/{pool}/devices/", {"log": log, "cache": cache})
+def choose(client: Client, log: list[str], cache: list[str], **sizes: str) -> Any:
+    """Tick disks, and perhaps type sizes; nothing is gone on with."""
+    return client.post(f"/wizard/{TANK}/devices/answer/?disks", {"log": log, "cache": cache, **sizes})
+
+
+def press_on(client: Client, log: list[str], cache: list[str], **sizes: str) -> Any:
+    """Go on to the review with these."""
+    return client.post(f"/wizard/{TANK}/devices/", {"log": log, "cache": cache, **sizes})
 
 
 def kept(client: Client) -> Draft:
-    return load_draft(client.session, TANK, home_server(), lambda: Draft("nothing kept"))
+    """The choices that are kept of this user."""
+    row = StoredDraft.objects.filter(user=client.session["_auth_user_id"], pool_guid=TANK).first()
+    return from_document(Draft, row.document) if row else Draft("nothing kept")
 
 
 def plan_of(client: Client, **changes: str) -> StoredPlan:
-    choose(client, [NVME1, NVME2], [NVME1, NVME2])
-    response = client.post(f"/wizard/{TANK}/layout/", {**LAYOUT, **changes})
+    response = press_on(client, [NVME1, NVME2], [NVME1, NVME2], **{**LAYOUT, **changes})
     assert response.status_code == 302, text(response)
     return StoredPlan.objects.get(pk=response.headers["Location"].split("/")[2])
 
@@ -145,29 +153,30 @@ class TestDevices:
         assert "Z0999" in text(operator.get(f"/wizard/{TANK}/devices/?all"))
 
     def test_unusable_disks_are_not_accepted(self, operator: Client) -> None:
-        response = choose(operator, [SATA_SSD], [])
+        response = press_on(operator, [SATA_SSD], [])
         assert response.status_code == 200
         assert "One of the chosen disks is not offered." in text(response)
 
     def test_nothing_chosen_is_a_sentence(self, operator: Client) -> None:
-        assert "Choose at least one SSD for the log or the cache." in text(choose(operator, [], []))
+        assert "Choose at least one SSD for the log or the cache." in text(press_on(operator, [], []))
 
-    def test_the_summary_follows_the_choices_and_keeps_nothing(self, operator: Client) -> None:
-        summary = f"/wizard/{TANK}/devices/summary/"
+    def test_the_summary_follows_the_choices_and_keeps_what_is_offered(self, operator: Client) -> None:
+        summary = f"/wizard/{TANK}/devices/answer/"
         page = text(operator.post(summary, {"log": [NVME1, SATA_SSD], "cache": [NVME1]}))
+        assert (kept(operator).log_disks, kept(operator).cache_disks) == ((NVME1,), (NVME1,))
         assert "single log of 4 GiB" in page
         assert "cache" in page
         assert "These choices do not make a plan yet." in text(operator.post(summary, {}))
-        assert kept(operator) == Draft("nothing kept")
+        assert kept(operator).disks == ()
         assert operator.get(summary).status_code == 405
 
     def test_the_summary_stays_with_choices_that_were_not_accepted(self, operator: Client) -> None:
-        assert "These choices do not make a plan yet." in text(choose(operator, [], []))
+        assert "These choices do not make a plan yet." in text(press_on(operator, [], []))
 
     def test_free_space_beside_partitions_is_offered_only_when_asked_for(self, operator: Client) -> None:
-        assert choose(operator, [], [SHARED_SSD]).status_code == 200
+        assert press_on(operator, [], [SHARED_SSD]).status_code == 200
         operator.post(f"/wizard/{TANK}/devices/", {"log": [NVME1], "free_space": "offer"})
-        assert choose(operator, [NVME1], [SHARED_SSD]).headers["Location"] == f"/wizard/{TANK}/layout/"
+        assert press_on(operator, [NVME1], [SHARED_SSD]).headers["Location"].startswith("/plans/")
 
     def test_asking_for_free_space_keeps_what_was_chosen(self, operator: Client) -> None:
         operator.post(f"/wizard/{TANK}/devices/", {"log": [NVME1], "cache": [], "free_space": "offer"})
@@ -187,66 +196,74 @@ class TestDevices:
         operator.post(f"/wizard/{TANK}/", {"goal": "mirror"})
         operator.post(f"/wizard/{TANK}/devices/", {"log": [], "free_space": "offer"})
         assert "Not for the log: Both sides of a mirror would be on" in text(operator.get(f"/wizard/{TANK}/devices/"))
-        assert choose(operator, [NVME1], []).status_code == 200
+        assert press_on(operator, [NVME1], []).status_code == 200
 
     def test_attaching_wants_exactly_one_ssd(self, operator: Client, host: SimulatedHost) -> None:
         show(host, with_single_log())
         operator.post(f"/wizard/{TANK}/", {"goal": "mirror"})
-        assert "Choose exactly one SSD for the new side of the log." in text(choose(operator, [], [NVME2]))
+        assert "Choose exactly one SSD for the new side of the log." in text(press_on(operator, [], [NVME2]))
 
 
-class TestLayout:
+class TestSize:
     def test_the_drawing_and_the_memory_follow_the_choices(self, operator: Client) -> None:
-        choose(operator, [NVME1, NVME2], [NVME1, NVME2])
-        page = text(operator.post(f"/wizard/{TANK}/layout/drawing/", {**LAYOUT, "cache_size": "100G"}))
+        page = text(choose(operator, [NVME1, NVME2], [NVME1, NVME2], **{**LAYOUT, "cache_size": "100G"}))
         assert "<svg" in page
         assert "150 MiB of RAM" in page
         assert "log mirrored over 2 slices of 4 GiB" in page
         assert "2 × 100 GiB cache" in page
 
     def test_choices_are_kept_for_a_reload(self, operator: Client) -> None:
-        choose(operator, [NVME1, NVME2], [NVME1])
-        operator.post(f"/wizard/{TANK}/layout/drawing/", {**LAYOUT, "log_size": "7G", "reserve_percent": "20"})
-        page = text(operator.get(f"/wizard/{TANK}/layout/"))
+        choose(operator, [NVME1, NVME2], [NVME1], **{**LAYOUT, "log_size": "7G", "reserve_percent": "20"})
+        page = text(operator.get(f"/wizard/{TANK}/devices/"))
         assert 'value="7G"' in page
         assert 'value="20"' in page
 
     def test_a_size_that_is_none_says_what_is_accepted(self, operator: Client) -> None:
-        choose(operator, [NVME1, NVME2], [NVME1])
-        page = text(operator.post(f"/wizard/{TANK}/layout/drawing/", {**LAYOUT, "log_size": "big"}))
+        page = text(choose(operator, [NVME1, NVME2], [NVME1], **{**LAYOUT, "log_size": "big"}))
         assert "“big” is not a size." in page
 
     def test_a_cache_that_does_not_fit_is_refused_with_its_sentence(self, operator: Client) -> None:
-        choose(operator, [NVME1, NVME2], [NVME1])
-        response = operator.post(f"/wizard/{TANK}/layout/", {**LAYOUT, "cache_size": "2T"})
+        response = press_on(operator, [NVME1, NVME2], [NVME1], **{**LAYOUT, "cache_size": "2T"})
         assert response.status_code == 200
         assert "there is room for" in text(response)
         assert not StoredPlan.objects.exists()
 
     def test_a_single_log_says_what_is_at_risk(self, operator: Client) -> None:
-        choose(operator, [NVME1, NVME2], [NVME1])
-        page = text(operator.post(f"/wizard/{TANK}/layout/drawing/", {**LAYOUT, "log_on": NVME2}))
+        page = text(choose(operator, [NVME1, NVME2], [NVME1], **{**LAYOUT, "log_on": NVME2}))
         assert "the last ~5 s of synchronous writes are lost, and the pool comes back only" in page
         assert "the pool itself survives" in page
         assert "single log of 4 GiB" in page
 
     def test_one_ssd_for_the_log_offers_no_mirror(self, operator: Client) -> None:
         choose(operator, [NVME1], [])
-        page = text(operator.get(f"/wizard/{TANK}/layout/"))
+        page = text(operator.get(f"/wizard/{TANK}/devices/"))
         assert "A mirror needs a second SSD for the log" in page
+        assert 'name="log_on"' not in page
         assert "cache_size" not in page
 
     def test_attaching_asks_for_no_log_size(self, operator: Client, host: SimulatedHost) -> None:
         show(host, with_single_log())
         operator.post(f"/wizard/{TANK}/", {"goal": "mirror"})
         choose(operator, [NVME2], [NVME2])
-        page = text(operator.get(f"/wizard/{TANK}/layout/"))
+        page = text(operator.get(f"/wizard/{TANK}/devices/"))
         assert "log_size" not in page
         assert "second side of 4 GiB for the log" in page
 
-    def test_without_devices_one_is_sent_back_to_choose_them(self, operator: Client, host: SimulatedHost) -> None:
-        inventory = home_server()
-        show(host, replace(inventory, disks=tuple(disk for disk in inventory.disks if disk.rotational)))
+    def test_a_second_ssd_for_the_log_makes_a_mirror_of_it(self, operator: Client) -> None:
+        choose(operator, [NVME1], [], **LAYOUT)
+        page = text(choose(operator, [NVME1, NVME2], []))
+        assert "log mirrored over 2 slices of 4 GiB" in page
+        assert 'value="mirror"' in page
+
+    def test_a_single_log_whose_ssd_is_taken_off_leaves_no_answer_behind(self, operator: Client) -> None:
+        choose(operator, [NVME1, NVME2], [], **{**LAYOUT, "log_on": NVME1})
+        choose(operator, [NVME2], [], **{**LAYOUT, "log_on": NVME1})
+        assert "log mirrored over 2 slices of 4 GiB" in text(choose(operator, [NVME1, NVME2], []))
+
+    def test_without_devices_nothing_is_asked_about_sizes(self, operator: Client) -> None:
+        assert 'name="reserve_percent"' not in text(operator.get(f"/wizard/{TANK}/devices/"))
+
+    def test_where_earlier_releases_asked_for_sizes_one_is_led_here(self, operator: Client) -> None:
         assert operator.get(f"/wizard/{TANK}/layout/").headers["Location"] == f"/wizard/{TANK}/devices/"
 
     def test_the_plan_is_kept_with_what_was_chosen(self, operator: Client) -> None:
@@ -260,15 +277,13 @@ class TestLayout:
     def test_a_mirror_of_the_existing_log_becomes_an_attach(self, operator: Client, host: SimulatedHost) -> None:
         show(host, with_single_log())
         operator.post(f"/wizard/{TANK}/", {"goal": "mirror"})
-        choose(operator, [NVME2], [NVME2])
-        operator.post(f"/wizard/{TANK}/layout/", {"cache_size": "", "reserve_percent": "10", "naming": "by-partuuid"})
+        press_on(operator, [NVME2], [NVME2], cache_size="")
         assert any(isinstance(action, AttachLog) for action in StoredPlan.objects.get().plan.actions)
 
     def test_a_replacement_takes_the_broken_side_out_first(self, operator: Client, host: SimulatedHost) -> None:
         show(host, with_broken_log())
         operator.post(f"/wizard/{TANK}/", {"goal": "replace"})
-        choose(operator, [NVME2], [])
-        operator.post(f"/wizard/{TANK}/layout/", {"reserve_percent": "10", "naming": "by-partuuid"})
+        press_on(operator, [NVME2], [])
         stored = StoredPlan.objects.get()
         assert [action.action for action in stored.plan.actions][-2:] == ["drop-log-leg", "attach-log"]
         preview = text(operator.get(f"/plans/{stored.pk}/"))
@@ -282,7 +297,7 @@ class TestLayout:
         "/wizard/",
         f"/wizard/{TANK}/",
         f"/wizard/{TANK}/devices/",
-        f"/wizard/{TANK}/devices/summary/",
+        f"/wizard/{TANK}/devices/answer/",
         f"/wizard/{TANK}/layout/",
         "/plans/7f0c2a4e-0000-4000-8000-000000000001/",
         "/plans/7f0c2a4e-0000-4000-8000-000000000001/apply/",
@@ -302,13 +317,6 @@ def test_anonymous_clients_see_only_the_login(client: Client, path: str) -> None
 def test_a_viewer_gets_into_no_step_of_the_wizard(viewer: Client) -> None:
     for path in ("/wizard/", f"/wizard/{TANK}/", f"/wizard/{TANK}/devices/", f"/wizard/{TANK}/layout/"):
         assert viewer.get(path).status_code == 403
-
-
-def test_a_session_from_another_version_starts_anew(operator: Client) -> None:
-    session = operator.session
-    session["wizard"] = {TANK: {"unknown": "field"}}
-    session.save()
-    assert operator.get(f"/wizard/{TANK}/devices/").status_code == 200
 
 
 class TestDraft:

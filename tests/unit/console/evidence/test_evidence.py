@@ -20,7 +20,7 @@ from nasadvisor.domain.change.runs import Run, RunState, StepState, steps_of
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.host.simulated.samples import simulated_facts, simulated_sample
 from nasadvisor.stored.documents import to_document
-from tests.unit.machines import ARCHIVE, MIRROR_AND_CACHES, TANK, home_server, plan_for, with_single_log
+from tests.unit.machines import ARCHIVE, MIRROR_AND_CACHES, NVME1, TANK, home_server, plan_for, with_single_log
 
 RUN = "7f0c2a4e-0000-4000-8000-000000000001"
 
@@ -122,8 +122,8 @@ def test_a_short_time_is_no_ground_for_no(viewer: Client) -> None:
 
 def test_the_wizard_recommends_the_measured_size_and_says_why(operator: Client) -> None:
     fill(25)
-    operator.post(f"/wizard/{TANK}/", {"goal": "add"})
-    text = page(operator, f"/wizard/{TANK}/layout/")
+    operator.post(f"/wizard/{TANK}/devices/answer/", {"log": [NVME1]})
+    text = page(operator, f"/wizard/{TANK}/devices/")
     assert "Recommended from what this pool does" in text
     assert "were written synchronously" in text
 
