@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("console", "0021_smart_days"),
+        ("console", "0022_tokens_end_and_channels_outward"),
     ]
 
     operations = [

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("console", "0021_smart_days"),
+        ("console", "0023_first_steps"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
