@@ -35,7 +35,7 @@ MOVED = "moved"
 RULES = {
     Rule.OPEN: "login setup set_language",
     Rule.SIGNED_IN: """overview pool explain explain-code settings pools disks disk evidence-pool
-        evidence-heat evidence-waiting evidence-report wear wear-csv drive reports report-make report alerts schedules
+        evidence-heat evidence-waiting evidence-report wear-csv drive reports report-make report alerts schedules
         pool-history history run-detail run-fragment wizard-proof choose-node refresh logout password_change""",
     Rule.OPERATOR: """evidence-measure evidence-measured evidence-trace sweep-now drive-self-test drive-rating
         drive-forget alert-acknowledge wizard wizard-start wizard-devices wizard-devices-summary wizard-layout
