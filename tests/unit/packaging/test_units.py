@@ -67,7 +67,8 @@ def test_each_point_that_the_service_of_root_leaves_open_has_its_reason() -> Non
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
 def test_every_service_is_bounded(unit: Path) -> None:
-    assert {"MemoryMax", "TasksMax", "UMask"} <= set(settings(unit))
+    bounds = {"MemoryMax", "TasksMax", "UMask", "LimitNOFILE", "LogRateLimitIntervalSec", "LogRateLimitBurst"}
+    assert bounds <= set(settings(unit))
     assert settings(unit)["UMask"] == ["0077"]
 
 

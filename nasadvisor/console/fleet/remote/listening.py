@@ -33,6 +33,13 @@ from nasadvisor.stored.kinds import Kind, register
 
 CONSOLE_USER: Final = "console"
 MEMORY: Final = "512mb"
+
+IDLE_S: Final = 120
+"""A connection that is silent so long is ended. A host asks its queue every second and tells something every ten."""
+
+MOST_CLIENTS: Final = 4000
+"""Below `LimitNOFILE` of the unit, some for 500 hosts with a few connections each."""
+
 LARGEST_MESSAGE: Final = "32mb"
 """An inventory of 1,000 disks has less than 1 MB; the answers of a sweep come in parts."""
 
@@ -191,7 +198,8 @@ def _redis_configuration(where: Listening) -> str:
         f"maxmemory {MEMORY}",
         "maxmemory-policy noeviction",
         f"proto-max-bulk-len {LARGEST_MESSAGE}",
-        "timeout 0",
+        f"timeout {IDLE_S}",
+        f"maxclients {MOST_CLIENTS}",
         "tcp-keepalive 60",
     )
     return "\n".join(lines) + "\n"
