@@ -34,10 +34,14 @@ class Left:
 NOTHING_LEFT: Final = Left()
 
 
+def undo_steps(plan: Plan) -> tuple[UndoAction, ...]:
+    """The undo as far as it is known before the run, in the order in which its steps would run."""
+    return tuple(step for action in reversed(plan.actions) for step in action.undo(action.planned_outcome()))
+
+
 def undo_preview(plan: Plan) -> tuple[Argv, ...]:
-    """The undo commands as far as they are known before the run, in the order in which they would run."""
-    steps = [step for action in reversed(plan.actions) for step in action.undo(action.planned_outcome())]
-    return tuple(argv for step in steps for argv in step.commands())
+    """The commands of that."""
+    return tuple(argv for step in undo_steps(plan) for argv in step.commands())
 
 
 def cannot_be_undone(plan: Plan) -> tuple[Finding, ...]:

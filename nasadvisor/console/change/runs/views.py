@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from nasadvisor.console.change.models import StoredRun
+from nasadvisor.console.change.names import Names, names_of
 from nasadvisor.console.change.runs.status import RunStatus, status_of
 from nasadvisor.console.change.wizard.apply import run_progress
 from nasadvisor.console.errors import OtherRelease
@@ -82,6 +83,7 @@ def _context(status: RunStatus) -> dict[str, Any]:
         "progress": run_progress(status.stored),
         "meanwhile": said_during_runs(status.stored.node.platform) if is_on else (),
         "report": report_of(status.stored, timezone.now()) if is_judged else None,
+        "names": _names(status),
     }
 
 
@@ -101,8 +103,13 @@ def _ask(request: HttpRequest, status: RunStatus, ask: Ask, template: str) -> Ht
         "section": "history",
         "stays": cannot_be_undone(status.run.begun),
         "warnings": warnings_with_undo(status.stored.node.platform.vetoes),
+        "names": _names(status),
     }
     return render(request, template, context)
+
+
+def _names(status: RunStatus) -> Names:
+    return names_of(status.run.plan, status.stored.node, status.stored.node.inventory)
 
 
 def _stored(run_id: UUID) -> StoredRun:

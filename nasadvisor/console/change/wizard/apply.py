@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from nasadvisor.console.change.models import StoredPlan, StoredRun
+from nasadvisor.console.change.names import names_of
 from nasadvisor.console.change.plans import own_plan, refusal_of
 from nasadvisor.console.change.wizard.draft import Kept
 from nasadvisor.console.change.wizard.forms import ApplyForm
@@ -56,6 +57,7 @@ def review(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     if inventory and shown:
         wear = wear_of(stored.plan, stored.node, inventory, timezone.now())
         context |= {"wear": wear, "gist": gist_of(stored.plan, inventory, wear)}
+        context["names"] = names_of(stored.plan, stored.node, inventory)
     return render(request, "change/wizard/review.html", {**context, "progress": _progress(stored)})
 
 

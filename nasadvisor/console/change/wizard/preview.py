@@ -7,10 +7,10 @@ from nasadvisor.console.change.wizard.layout import draw_disks
 from nasadvisor.console.health.power_loss import known_protection
 from nasadvisor.console.storage.diagrams import DiskDrawing, PoolDrawing, draw_pool
 from nasadvisor.console.storage.disk_uses import Index
-from nasadvisor.domain.change.actions import Action, Argv
+from nasadvisor.domain.change.actions import Action, Argv, UndoAction
 from nasadvisor.domain.change.consequences import DeviceLoss, losses_of
 from nasadvisor.domain.change.plan import Plan
-from nasadvisor.domain.change.undo import cannot_be_undone, undo_preview
+from nasadvisor.domain.change.undo import cannot_be_undone, undo_steps
 from nasadvisor.domain.change.warnings import warnings_for
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.storage.inventory import Inventory, VdevClass
@@ -20,7 +20,7 @@ from nasadvisor.domain.storage.inventory import Inventory, VdevClass
 class PlannedStep:
     """One action and its commands; none where only the partition table is saved."""
 
-    action: Action
+    action: Action | UndoAction
     commands: tuple[Argv, ...]
 
 
@@ -41,7 +41,7 @@ class Preview:
     after: PoolDrawing
     drawings: tuple[DiskDrawing, ...]
     steps: tuple[PlannedStep, ...]
-    undo: tuple[Argv, ...]
+    undo: tuple[PlannedStep, ...]
     stays: tuple[Finding, ...]
     losses: tuple[Loss, ...]
     warnings: tuple[Finding, ...]
@@ -87,7 +87,7 @@ def preview_of(plan: Plan, inventory: Inventory, cautions: tuple[Finding, ...]) 
         after=draw_pool(pool_after, Index(after)),
         drawings=draw_disks(plan.request, plan, inventory),
         steps=tuple(PlannedStep(action, action.commands()) for action in plan.actions),
-        undo=undo_preview(plan),
+        undo=tuple(PlannedStep(step, step.commands()) for step in undo_steps(plan)),
         stays=cannot_be_undone(plan),
         losses=_grouped(losses_of(plan, inventory)),
         warnings=(*cautions, *warnings_for(plan, inventory, known_protection(inventory))),

@@ -1,0 +1,80 @@
+"""Disks and slices by model and serial, for who stands in front of the rack.
+
+Plans and journals name persistent paths, because that is what was and will be written to. Pages name what is printed on
+the disk, and the path on demand.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Final
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.storage.inventory import Inventory
+
+Names = Mapping[str, str]
+"""What a persistent path, or its last part, stands for."""
+
+_WORD: Final = re.compile(r"([^\s,;()“”„\"']+)")
+
+
+def names_of(plan: Plan, node: Node, inventory: Inventory | None) -> Names:
+    """The names of the disks of a host and of a plan's slices, those too whose disk is gone."""
+    labels = {disk.key: disk.label for disk in inventory.disks} if inventory else {}
+    gone = {piece.disk_key for piece in plan.slices} - labels.keys()
+    for stored in StoredDisk.objects.filter(node=node, key__in=gone).only("key", "model", "serial") if gone else ():
+        labels[stored.key] = f"{stored.model} ({stored.serial})" if stored.serial else stored.model
+    names = _in_inventory(inventory) if inventory else {}
+    for piece in plan.slices:
+        label = labels.get(piece.disk_key)
+        if label:
+            slice_label = _("%(disk)s – slice %(number)s") % {"disk": label, "number": piece.number}
+            names[piece.disk_path] = label
+            names |= dict.fromkeys((piece.partuuid_path, f"{piece.disk_path}-part{piece.number}"), slice_label)
+    return names | {PurePosixPath(path).name: label for path, label in names.items()}
+
+
+def _in_inventory(inventory: Inventory) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for disk in inventory.disks:
+        names |= dict.fromkeys((disk.path, *disk.links), disk.label)
+        for part in disk.partitions:
+            label = _("%(disk)s – partition %(number)s") % {"disk": disk.label, "number": part.number}
+            names |= dict.fromkeys((part.path, *part.links), label)
+    names.pop("", None)
+    return names
+
+
+def named(statement: Statement, names: Names) -> SafeString:
+    """A statement in the user's language, disks by model and serial; what stands between backticks stays code."""
+    parts = statement.said(_).split("`")
+    shown = (
+        (format_html("<code>{}</code>", part) if place % 2 else _with_names(part, names),)
+        for place, part in enumerate(parts)
+    )
+    return format_html_join("", "{}", shown)
+
+
+def named_text(statement: Statement, names: Names) -> str:
+    """The same without markup and in one line, whatever a disk calls itself: it may stand among commands."""
+    text = "".join(names.get(word.rstrip("."), word) for word in _WORD.split(statement.said(_)))
+    return " ".join(text.split())
+
+
+def _with_names(text: str, names: Names) -> SafeString:
+    return format_html_join("", "{}", ((_name(word, names),) for word in _WORD.split(text)))
+
+
+def _name(word: str, names: Names) -> str:
+    path = word.rstrip(".:")
+    label = names.get(path)
+    if label is None:
+        return word
+    return format_html('<span class="disk-name" title="{}">{}</span>{}', path, label, word[len(path) :])
