@@ -93,19 +93,6 @@ def test_the_theme_follows_the_system_until_one_is_chosen(operator: Desk) -> Non
     expect(operator.page.locator("html")).to_have_attribute("data-bs-theme", "dark")
 
 
-def test_the_list_of_disks_filters_as_one_types_and_sorts_at_a_click(operator: Desk) -> None:
-    show(large())
-    operator.open("/disks/")
-    page = operator.page
-    page.get_by_role("searchbox", name="Filter").fill("X3F0A0001")
-    expect(page.locator("tbody tr:visible")).to_have_count(5)
-    page.get_by_role("button", name="Disk", exact=True).first.click()
-    page.get_by_role("button", name="Disk", exact=True).first.click()
-    expect(page.locator("tbody tr:visible").first).to_contain_text("X3F0A00014")
-    page.get_by_role("searchbox", name="Filter").fill("no such disk")
-    expect(page.get_by_text("No disk matches.")).to_be_visible()
-
-
 def test_a_command_is_copied_without_a_secure_context(operator: Desk) -> None:
     show(typical())
     operator.open(address("pool", typical()))

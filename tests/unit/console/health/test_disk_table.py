@@ -1,5 +1,6 @@
 """The one table of disks and the one page of each: nothing that a host sees is missing, nothing is said unasked."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 
@@ -40,6 +41,17 @@ def test_a_disk_that_was_not_asked_is_not_called_all_right(viewer: Client) -> No
     assert "All right" not in text
     assert text.count("Not asked yet") == len(typical().disks)
     assert "Not asked yet" in page(viewer, f"/disks/{hard_disk().key}/")
+
+
+def test_nobody_is_led_to_use_a_free_disk_that_something_is_said_of(operator: Client) -> None:
+    watched(typical())
+    text = page(operator, "/disks/")
+    assert "Media errors" in text
+    named = re.findall(r'Use it<span class="visually-hidden">: [^<]*\((\w+)\)<', text)
+    assert "S6Z1NJ0W405678" in named
+    assert WORN not in named
+    worn = StoredDisk.objects.get(serial=WORN)
+    assert "Use it" not in page(operator, f"/disks/{worn.key}/")
 
 
 def test_the_sectors_and_cable_errors_of_a_hard_disk_are_in_the_table(viewer: Client) -> None:
