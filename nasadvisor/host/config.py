@@ -23,6 +23,7 @@ class HostConfig:
 
     `run_dir` is a directory of its own, in which only root can write: what is locked or mounted there is followed by
     root. The message service's socket lies elsewhere, in a directory of the console.
+    `watch_only` is whether a console may look and nothing else; the command line of this host still does all.
     `node` is this machine's name towards the console; `pool_reader` is "auto", "json" or "libzfs". `access` is how the
     console is reached if it is on another machine, None if it is on this one.
     """
@@ -33,6 +34,7 @@ class HostConfig:
     redis_url: str
     pool_reader: str
     access: ConsoleAccess | None = None
+    watch_only: bool = False
 
     @property
     def journals(self) -> Path:
@@ -76,7 +78,7 @@ def load_environment() -> dict[str, str]:
 
 
 def config_from(environment: Mapping[str, str]) -> HostConfig:
-    """Settings from NASADVISOR_* variables: NODE, HOST_STATE, HOST_RUN_DIR, RUN_DIR, REDIS and POOL_READER."""
+    """Settings from NASADVISOR_* variables: NODE, HOST_STATE, HOST_RUN_DIR, RUN_DIR, REDIS, POOL_READER, WATCH_ONLY."""
     sockets = Path(environment.get("NASADVISOR_RUN_DIR", "/run/nasadvisor"))
     state_dir = Path(environment.get("NASADVISOR_HOST_STATE", "/var/lib/nasadvisor/host"))
     access = _read_access(access_path_in(state_dir))
@@ -87,7 +89,18 @@ def config_from(environment: Mapping[str, str]) -> HostConfig:
         redis_url=environment.get("NASADVISOR_REDIS", f"redis+socket://{sockets}/redis.sock"),
         pool_reader=environment.get("NASADVISOR_POOL_READER", "auto"),
         access=access,
+        watch_only=is_yes(environment.get("NASADVISOR_WATCH_ONLY", "")) or watch_only_path_in(state_dir).exists(),
     )
+
+
+def is_yes(said: str) -> bool:
+    """Whether a setting that forbids something is on; what is not understood counts as on."""
+    return said.strip().lower() not in ("", "0", "false", "no", "off")
+
+
+def watch_only_path_in(state_dir: Path) -> Path:
+    """The mark that `nasadvisor join --watch-only` leaves."""
+    return state_dir / "watch-only"
 
 
 def access_path_in(state_dir: Path) -> Path:

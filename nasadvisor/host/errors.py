@@ -29,6 +29,17 @@ class RulesForbid(HostError):
         super().__init__("\n".join(f"{{{name}}}" for name in reasons), **reasons)
 
 
+class WatchOnly(HostError):
+    """This host lets no console change anything."""
+
+    def __init__(self) -> None:
+        template = _(
+            "This host lets itself be watched by a console and nothing else, so nothing was changed. The command "
+            "nasadvisor on the host does it; to let the console ask, join it again without --watch-only."
+        )
+        super().__init__(template)
+
+
 class ToolMissing(HostError):
     """A program that is needed is not installed in any of the places where it belongs."""
 

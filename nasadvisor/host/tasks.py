@@ -35,7 +35,7 @@ from nasadvisor.host.change.lock import HostBusy
 from nasadvisor.host.change.runs import RunHost, apply_plan, finish_run, list_runs, seen, show_run, undo_run
 from nasadvisor.host.change.trials import TrialWatch, end_trial, keep_run, move_trial
 from nasadvisor.host.config import HostConfig
-from nasadvisor.host.errors import HostError
+from nasadvisor.host.errors import HostError, WatchOnly
 from nasadvisor.host.fleet.platforms import nobody_notifies
 from nasadvisor.host.health.sweep import HealthServices
 from nasadvisor.stored.documents import to_document
@@ -100,6 +100,7 @@ class HostTasks:
 
     `watch_waiting` traces which programs wait; `runs` is where runs happen. `app` is how the console is reached,
     `queue` where it listens to this node. `platform` asks the host's platform, `notifier` makes it send a message.
+    `watch_only` is whether this host refuses whatever changes something, asked for by whichever console.
     """
 
     app: Celery
@@ -113,6 +114,7 @@ class HostTasks:
     queue: str = "console"
     platform: Callable[[Inventory], PlatformReport] = no_platform
     notifier: Callable[[Notice], Statement | None] = nobody_notifies
+    watch_only: bool = False
     _sampling: Lock = field(default_factory=Lock)
     _tracing: Lock = field(default_factory=Lock)
     _said: list[str] = field(default_factory=list)
@@ -196,6 +198,7 @@ class HostTasks:
         """Make a disk test itself; the result shows in later sweeps."""
         log.info("self-test %s of %s, asked for by %s", test, disk_key, by)
         try:
+            self._require_more_than_watching()
             self.health.start_test(disk_key, test)
         except HostError as error:
             log.warning("self-test of %s: %s", disk_key, error)
@@ -233,6 +236,7 @@ class HostTasks:
     def keep(self, run_id: str, by: str) -> None:
         """Keep a run that is on trial; nothing else changes on the host."""
         try:
+            self._require_more_than_watching()
             self._observe(keep_run(self.runs, run_id, by))
         except HostError as error:
             self._publish_stopped(run_id, error)
@@ -258,6 +262,7 @@ class HostTasks:
     def take_measurement(self, order: MeasureOrder) -> None:
         """Probe a pool and test an SSD; publish what was measured, or why not."""
         try:
+            self._require_more_than_watching()
             found = self.measure(order, self._publish_progress)
         except HostError as error:
             log.warning("measurement %s: %s", order.id, error)
@@ -305,8 +310,13 @@ class HostTasks:
         for name, task in tasks.items():
             self.app.task(name=name, shared=False)(task)  # else Celery gives it to every other app of the process
 
+    def _require_more_than_watching(self) -> None:
+        if self.watch_only:
+            raise WatchOnly
+
     def _reporting(self, run_id: str, work: Callable[[], object]) -> None:
         try:
+            self._require_more_than_watching()
             work()
         except HostError as error:
             self._publish_stopped(run_id, error)

@@ -37,15 +37,16 @@ class ConsolePlace(click.ParamType[Place]):
 @click.command()
 @click.argument("console", type=ConsolePlace())
 @click.argument("token")
+@click.option("--watch-only", is_flag=True, help="This host refuses whatever the console asks it to change.")
 @json_option
 @click.pass_context
-def join(ctx: click.Context, console: Place, token: str, as_json: bool) -> None:
+def join(ctx: click.Context, console: Place, token: str, watch_only: bool, as_json: bool) -> None:
     """Let the console at ADDRESS[:PORT] watch this host and work on it. Its page "Add a host" shows this command."""
     services = services_for(ctx)
     read = token_of(token)
     if read is None:
         raise Misuse("This is not a token of NAS Advisor. Copy the whole command from the console's page.")
-    access = join_console(console, read, platform.node(), services.config().access_path)
+    access = join_console(console, read, platform.node(), services.config().access_path, watch_only=watch_only)
     if as_json:
         click.echo(json.dumps({"node": access.node, "console": str(console)}))
         return

@@ -32,6 +32,7 @@ from nasadvisor.domain.fleet.joining import (
 )
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.change.journal import write_whole
+from nasadvisor.host.config import watch_only_path_in
 from nasadvisor.host.errors import HostError
 from nasadvisor.stored.documents import DocumentError, from_json, to_json
 
@@ -95,8 +96,10 @@ class Place:
         return f"{bracketed(self.address)}:{self.port}"
 
 
-def join(place: Place, token: Token, host_name: str, path: Path) -> ConsoleAccess:
+def join(place: Place, token: Token, host_name: str, path: Path, *, watch_only: bool = False) -> ConsoleAccess:
     """Join, and keep in a file how the console is reached from now on; one that was joined before is left.
+
+    With `watch_only` a mark is left first, by which the host refuses whatever would change something.
 
     Raises:
         ConsoleUnreachable, AnotherConsole, TokenRefused, NoAnswer: this host did not join.
@@ -113,6 +116,11 @@ def join(place: Place, token: Token, host_name: str, path: Path) -> ConsoleAcces
         sign_in(access)
     except (redis.exceptions.RedisError, OSError) as error:
         raise ConsoleUnreachable(str(place), str(error)) from error
+    mark = watch_only_path_in(path.parent)
+    if watch_only:
+        write_whole(mark, "")
+    else:
+        mark.unlink(missing_ok=True)
     write_whole(path, to_json(access))
     return access
 
@@ -123,6 +131,7 @@ def leave(path: Path) -> bool:
         path.unlink()
     except FileNotFoundError:
         return False
+    watch_only_path_in(path.parent).unlink(missing_ok=True)
     return True
 
 

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from nasadvisor.host.config import config_from
+import pytest
+
+from nasadvisor.host.config import config_from, watch_only_path_in
 
 
 def test_without_settings_everything_is_where_the_installer_puts_it() -> None:
@@ -15,3 +17,16 @@ def test_without_settings_everything_is_where_the_installer_puts_it() -> None:
 def test_the_journals_go_where_the_host_state_is_and_not_where_the_console_has_its_own() -> None:
     config = config_from({"NASADVISOR_HOST_STATE": "/srv/host", "NASADVISOR_CONSOLE_STATE": "/srv/console"})
     assert config.journals == Path("/srv/host/runs")
+
+
+@pytest.mark.parametrize(
+    ("said", "watched"), [("", False), ("no", False), ("yes", True), ("1", True), ("whatever", True)]
+)
+def test_whatever_is_not_a_no_makes_a_host_watched_only(said: str, watched: bool, tmp_path: Path) -> None:
+    settings = {"NASADVISOR_HOST_STATE": str(tmp_path), "NASADVISOR_WATCH_ONLY": said}
+    assert config_from(settings).watch_only is watched
+
+
+def test_the_mark_of_joining_makes_a_host_watched_only(tmp_path: Path) -> None:
+    watch_only_path_in(tmp_path).touch()
+    assert config_from({"NASADVISOR_HOST_STATE": str(tmp_path)}).watch_only

@@ -18,7 +18,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Place]:
     """The consoles that were asked; each answers."""
     places: list[Place] = []
 
-    def join(place: Place, token: Token, _host: str, path: Path) -> ConsoleAccess:
+    def join(place: Place, token: Token, _host: str, path: Path, *, watch_only: bool) -> ConsoleAccess:
         assert str(token) == TOKEN
         places.append(place)
         path.write_text("{}")
@@ -60,7 +60,7 @@ def test_it_asks_nobody_without_a_token(shell: Shell, asked: list[Place]) -> Non
 
 
 def test_a_refusal_is_a_sentence(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    def join(place: Place, *_: object) -> ConsoleAccess:
+    def join(place: Place, *_: object, **_options: object) -> ConsoleAccess:
         raise TokenRefused(str(place))
 
     monkeypatch.setattr(joining, "join_console", join)

@@ -28,7 +28,7 @@ from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host.arguments import asker, trial_length
 from nasadvisor.host.change.journal import RecordUnreadable, create_journal
 from nasadvisor.host.change.lock import host_lock
-from nasadvisor.host.change.runs import NobodyAsks, apply_plan, finish_run, show_run, undo_run
+from nasadvisor.host.change.runs import NobodyAsks, apply_plan, finish_run, list_runs, show_run, undo_run
 from nasadvisor.host.change.trials import keep_run
 from nasadvisor.host.config import config_from
 from nasadvisor.host.errors import DiskUnknown, MachineUnreadable, ToolMissing
@@ -120,6 +120,24 @@ def test_it_publishes_what_it_sees(tasks: HostTasks, sent: Sent) -> None:
     assert from_document(Inventory, document).host.node == "nas"
     assert (first_task, first_node) == ("console.store_platform", "nas")
     assert from_document(PlatformReport, report).node == "nas"
+
+
+def test_a_host_that_is_only_watched_changes_nothing_for_any_console(
+    tasks: HostTasks, bench: Bench, sent: Sent
+) -> None:
+    """Each verb of the console that changes something, at the host itself: nothing is begun, and the reason is told."""
+    watched = replace(tasks, watch_only=True)
+    before = tasks.look()
+    watched.apply(to_document(bench.plan()), "eve")
+    for verb in (watched.undo, watched.finish, watched.keep):
+        verb(bench.plan().id, "eve")
+    watched.start_self_test(before.disks[0].key, "short", "eve")
+    assert list_runs(tasks.runs, tasks.look).runs == ()
+    assert tasks.look() == before
+    said = [arguments[-1] for _, arguments in sent if isinstance(arguments[-1], dict) and "code" in arguments[-1]]
+    assert [document["code"] for document in said] == ["watch-only"] * 5
+    watched.read_inventory()
+    assert sent[-1][0] == "console.store_inventory"
 
 
 def answers(sent: Sent) -> list[NoticeAnswer]:
