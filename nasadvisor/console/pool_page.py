@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.runs.history import row_of
+from nasadvisor.console.change.wizard.switching import switches_of
 from nasadvisor.console.evidence.chips import Chip, chips_on
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import current_node
@@ -69,6 +70,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "pool": found,
         "tab": "layout",
         "drawing": draw_pool(found, Index(inventory)),
+        "caches": switches_of(found, node),
         "capacity": capacity_of(node, found, timezone.now()),
         "scrub_advice": scrub_advice(node, found),
         "marks": marks_on(node),

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from nasadvisor.console.change.models import StoredPlan, StoredRun
+from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.names import names_of
 from nasadvisor.console.change.plans import own_plan, refusal_of
 from nasadvisor.console.change.wizard.draft import Kept
@@ -25,6 +25,7 @@ from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, confirm_password, require_only
 from nasadvisor.console.fleet.roles import operator_required, user_of
+from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import DocumentError
@@ -54,11 +55,12 @@ def review(request: HttpRequest, plan_id: UUID) -> HttpResponse:
             Kept(user_of(request), stored.node, stored.plan.request.pool_guid).drop()
             return redirect("run-detail", plan_id)
     context = {"stored": stored, "plan": stored.plan, "form": form, "refusal": refusal, "preview": shown}
+    context["back"] = _back(stored.plan)
     if inventory and shown:
         wear = wear_of(stored.plan, stored.node, inventory, timezone.now())
         context |= {"wear": wear, "gist": gist_of(stored.plan, inventory, wear)}
         context["names"] = names_of(stored.plan, stored.node, inventory)
-    return render(request, "change/wizard/review.html", {**context, "progress": _progress(stored)})
+    return render(request, "change/wizard/review.html", {**context, "progress": _progress(stored.plan)})
 
 
 @operator_required
@@ -92,7 +94,8 @@ def proof(request: HttpRequest, plan_id: UUID) -> HttpResponse:
 
 def run_progress(stored: StoredRun) -> tuple[ProgressItem, ...]:
     """The wizard's steps above the page of a run; none once it is being taken back."""
-    return () if stored.run.undo_steps else progress(WizardStep.RESULT)
+    is_short = stored.run.undo_steps or stored.run.plan.request.offline_cache
+    return () if is_short else progress(WizardStep.RESULT)
 
 
 def _was_read_before_end(run: Run, inventory: Inventory | None) -> bool:
@@ -102,6 +105,10 @@ def _was_read_before_end(run: Run, inventory: Inventory | None) -> bool:
     return datetime.fromisoformat(inventory.read_at) < datetime.fromisoformat(run.ended_at).replace(microsecond=0)
 
 
-def _progress(stored: StoredPlan) -> tuple[ProgressItem, ...]:
-    guid = stored.plan.request.pool_guid
-    return progress(WizardStep.REVIEW, {WizardStep.DEVICES: reverse("wizard-devices", args=[guid])})
+def _progress(plan: Plan) -> tuple[ProgressItem, ...]:
+    return () if plan.request.offline_cache else progress(WizardStep.REVIEW, {WizardStep.DEVICES: _back(plan)})
+
+
+def _back(plan: Plan) -> str:
+    """Where the choices of a plan were made."""
+    return reverse("pool" if plan.request.offline_cache else "wizard-devices", args=[plan.request.pool_guid])

@@ -22,6 +22,7 @@ _STAYS: Final[dict[str, str | Promise]] = {
     "log-leaves-hole": _("an empty place (a hole) where the log was"),
     "history-stays": _("the commands in the pool's history"),
     "free-space-overwritten": _("unpartitioned space that was written to"),
+    "cache-comes-back-colder": _("a cache that is colder for a while"),
     "broken-leg-stays-out": _("a log without its broken side, as it is now"),
 }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from nasadvisor.console.statements import localized
+from nasadvisor.console.statements import localized, said
 from nasadvisor.domain.change.actions import Role
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.storage.sizing import header_memory
@@ -15,15 +15,16 @@ from nasadvisor.domain.units import size_text
 
 @dataclass(frozen=True)
 class Summary:
-    """A plan in words; "" where it has no such part."""
+    """A plan in words; "" where it has no such part. `steps` is what is done instead where nothing is added."""
 
     pool: str
     log: str
     cache: str
     memory: str
+    steps: str
 
     def __str__(self) -> str:
-        return "; ".join(part for part in (self.log, self.cache) if part)
+        return "; ".join(part for part in (self.log, self.cache, self.steps) if part)
 
 
 def summary_of(plan: Plan) -> Summary:
@@ -36,6 +37,7 @@ def summary_of(plan: Plan) -> Summary:
         log=_log_words(plan, logs),
         cache=_("%(sizes)s cache") % {"sizes": _counted(caches)} if caches else "",
         memory=_("%(size)s RAM for the cache's headers") % {"size": memory} if caches else "",
+        steps="" if plan.slices else "; ".join(said(action.describe()) for action in plan.actions),
     )
 
 

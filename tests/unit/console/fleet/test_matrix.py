@@ -40,7 +40,7 @@ RULES = {
     Rule.OPERATOR: """evidence-measure evidence-measured evidence-trace sweep-now drive-self-test drive-rating
         drive-forget alert-acknowledge wizard wizard-start wizard-devices wizard-devices-summary wizard-layout
         wizard-layout-drawing
-        wizard-review wizard-apply run-undo run-finish run-keep forget-node""",
+        cache-take-out wizard-review wizard-apply run-undo run-finish run-keep forget-node""",
     Rule.ADMIN: "channels add-host",
     Rule.CONFIRMED: """users user-role user-active user-password tokens token-delete channel-add channel channel-test
         channel-delete alert-delivery schedule take-back-token""",
@@ -53,6 +53,7 @@ SAMPLES = {
     "name": "nas",
     "guid": "1",
     "pool_guid": "1",
+    "cache_guid": "1",
     "key": "x",
     "pk": 1,
     "user_id": 1,

@@ -1,0 +1,73 @@
+"""Taking a cache out of service: nothing is to choose, so its plan leads straight to the review."""
+
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from nasadvisor.console.change.models import StoredRun, StoredRunState
+from nasadvisor.console.change.plans import plan_for, store_plan
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.fleet.roles import operator_required, user_of
+from nasadvisor.console.statements import said
+from nasadvisor.console.storage.pools import pool_or_404
+from nasadvisor.domain.change.actions.seen import OFFLINE
+from nasadvisor.domain.change.plan import PlanRefused, PlanRequest
+from nasadvisor.domain.storage.inventory import Pool
+from nasadvisor.stored.documents import DocumentError
+
+
+@dataclass(frozen=True)
+class CacheSwitch:
+    """A cache of a pool. `run` is the one of ours that took it out of service, None where none did."""
+
+    guid: str
+    name: str
+    state: str
+    run: StoredRun | None
+
+    @property
+    def is_out(self) -> bool:
+        """Whether it is out of service."""
+        return self.state == OFFLINE
+
+    @property
+    def can_take_out(self) -> bool:
+        """Whether it works, so that it can be taken out."""
+        return self.state == "ONLINE"
+
+
+def switches_of(pool: Pool, node: Node) -> tuple[CacheSwitch, ...]:
+    """The caches of a pool."""
+    if not pool.caches:
+        return ()
+    runs = _taking_out(pool, node)
+    return tuple(CacheSwitch(top.guid, top.path or top.name, top.state, runs.get(top.guid)) for top in pool.caches)
+
+
+@require_POST
+@operator_required
+def take_out(request: HttpRequest, pool_guid: str, cache_guid: str) -> HttpResponse:
+    """Make the plan and show it; nothing is changed before its review is confirmed."""
+    node, inventory, pool = pool_or_404(request, pool_guid)
+    plan = plan_for(PlanRequest(pool.guid, offline_cache=cache_guid), inventory)
+    if isinstance(plan, PlanRefused):
+        for refusal in plan.refusals:
+            messages.warning(request, said(refusal))
+        return redirect("pool", pool_guid)
+    return redirect("wizard-review", store_plan(plan, node, user_of(request)).id)
+
+
+def _taking_out(pool: Pool, node: Node) -> dict[str, StoredRun]:
+    """The applied runs that took a cache of the pool out of service, by the guid of the cache; the latest of each."""
+    runs: dict[str, StoredRun] = {}
+    for stored in StoredRun.objects.filter(node=node, pool_guid=pool.guid, state=StoredRunState.APPLIED):
+        try:
+            guid = stored.run.plan.request.offline_cache
+        except DocumentError:
+            continue
+        if guid:
+            runs.setdefault(guid, stored)
+    return runs
