@@ -38,9 +38,9 @@ RULES = {
         evidence-heat evidence-waiting evidence-report wear-csv drive reports report-make report alerts schedules
         pool-history history run-detail run-fragment wizard-proof choose-node refresh logout password_change""",
     Rule.OPERATOR: """evidence-measure evidence-measured evidence-trace sweep-now drive-self-test drive-rating
-        drive-forget alert-acknowledge wizard wizard-start wizard-devices wizard-devices-summary wizard-layout
-        wizard-layout-drawing
-        cache-take-out wizard-review wizard-apply run-undo run-finish run-keep forget-node""",
+        drive-forget alert-acknowledge wizard wizard-start wizard-devices wizard-answer wizard-layout
+        cache-take-out wizard-review wizard-apply run-undo run-finish run-keep forget-node
+        first-hour-close""",
     Rule.ADMIN: "channels add-host",
     Rule.CONFIRMED: """users user-role user-active user-password tokens token-delete channel-add channel channel-test
         channel-delete alert-delivery schedule take-back-token""",
