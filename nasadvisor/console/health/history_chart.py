@@ -31,6 +31,11 @@ class Series:
     points: Sequence[tuple[datetime, float]]
     is_stepped: bool = False
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether there is a line: one reading alone is none, but a count stays what it was."""
+        return bool(self.points) if self.is_stepped else len(self.points) > 1
+
 
 @dataclass(frozen=True)
 class Line:
@@ -59,8 +64,8 @@ class HistoryChart:
 def history_chart(
     series: Sequence[Series], begin: datetime, end: datetime, width: int = WIDE, unit: str = ""
 ) -> HistoryChart | None:
-    """Draw it; None where there is nothing within the time."""
-    found = [each for each in series if each.points][:LINES_AT_MOST]
+    """Draw it; None where there is no line within the time."""
+    found = [each for each in series if each.is_drawn][:LINES_AT_MOST]
     values = [value for each in found for _, value in each.points]
     if not values or end <= begin:
         return None

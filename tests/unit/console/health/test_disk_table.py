@@ -190,9 +190,14 @@ def test_the_disks_of_a_mirror_are_drawn_beside_each_other(viewer: Client) -> No
     assert 'class="line line-1"' in page(viewer, f"/disks/{disk.key}/?beside=yes")
 
 
-def test_nothing_recorded_is_said_and_not_drawn(viewer: Client) -> None:
+def test_what_is_too_little_for_a_line_is_said_and_not_drawn(viewer: Client) -> None:
     load(typical())
-    assert "Nothing was recorded in this time" in page(viewer, f"/disks/{hard_disk().key}/")
+    words = "Too little was recorded in this time for a picture"
+    assert words in page(viewer, f"/disks/{hard_disk().key}/")
+    answered(hard_disk())
+    text = page(viewer, f"/disks/{hard_disk().key}/")
+    assert words in text
+    assert "history-chart" not in text
 
 
 def test_a_disk_page_of_a_console_with_no_host_is_not_found(viewer: Client) -> None:
