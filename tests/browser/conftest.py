@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import Group, User
+from django.core.cache import cache
 from django.test import override_settings
 from kombu import Connection
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
@@ -129,6 +130,7 @@ def desk(
     that is another one where unit tests made it, before Playwright's event loop ran in this thread.
     """
     del transactional_db
+    cache.clear()
     for role in (UserRole.OPERATOR, UserRole.VIEWER):
         Group.objects.get_or_create(name=role.value)
         set_role(User.objects.create_user(role.value, password=PASSWORD), role)

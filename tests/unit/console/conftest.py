@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.test import Client, override_settings
 from django.utils import timezone, translation
 from kombu import Connection
@@ -21,7 +22,8 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture(autouse=True)
 def database(db: None) -> None:
-    """Every test of the console may use the database."""
+    """Every test of the console may use the database; nothing is remembered of the one of the test before."""
+    cache.clear()
 
 
 @pytest.fixture(autouse=True)

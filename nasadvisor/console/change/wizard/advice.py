@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
+from django.core.cache import cache
 from django.utils import timezone
 
 from nasadvisor.console.change.wizard.draft import DEFAULT_LOG_SIZE, Draft, sized, typed_size
@@ -20,6 +22,8 @@ from nasadvisor.domain.health.ssd_health import ssd_health
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.units import parse_size
 
+SEEN_FOR_S: Final = 60
+
 
 @dataclass(frozen=True)
 class Advice:
@@ -32,7 +36,7 @@ class Advice:
     @cached_property
     def seen(self) -> Watched | None:
         """What the samples of the pool say; None where there are none."""
-        return watched(series_of(self.node, self.pool.guid), timezone.now())
+        return recently_watched(self.node, self.pool.guid)
 
     @cached_property
     def health(self) -> Mapping[str, StoredDisk]:
@@ -88,6 +92,16 @@ class Advice:
             replaces=replaces,
         )
         return sized(draft, self.inventory)
+
+
+def recently_watched(node: Node, pool_guid: str) -> Watched | None:
+    """What the samples said at the first look within a minute.
+
+    It is the evidence of a week, asked for with each tick and each letter of a size while somebody chooses.
+    """
+    return cache.get_or_set(
+        f"wizard-watched-{node.pk}-{pool_guid}", lambda: watched(series_of(node, pool_guid), timezone.now()), SEEN_FOR_S
+    )
 
 
 def _health_of(disk: StoredDisk) -> SsdHealth:

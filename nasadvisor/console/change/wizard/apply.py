@@ -57,7 +57,7 @@ def review(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     context = {"stored": stored, "plan": stored.plan, "form": form, "refusal": refusal, "preview": shown}
     context["back"] = _back(stored.plan)
     if inventory and shown:
-        wear = wear_of(stored.plan, stored.node, inventory, timezone.now())
+        wear = wear_of(stored.plan, stored.node, inventory)
         context |= {"wear": wear, "gist": gist_of(stored.plan, inventory, wear)}
         context["names"] = names_of(stored.plan, stored.node, inventory)
     return render(request, "change/wizard/review.html", {**context, "progress": _progress(stored.plan)})

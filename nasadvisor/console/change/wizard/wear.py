@@ -1,11 +1,10 @@
 """What the review says about wear: what each SSD would write a day in its new roles, and how long it lasts."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from nasadvisor.console.evidence.watch import series_of, watched
+from nasadvisor.console.change.wizard.advice import recently_watched
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.forecasts import stored_forecast
 from nasadvisor.console.health.models import StoredDisk, identity_key
@@ -36,9 +35,9 @@ class PlanWear:
     disks: tuple[AddedWear, ...]
 
 
-def wear_of(plan: Plan, node: Node, inventory: Inventory, now: datetime) -> PlanWear | None:
+def wear_of(plan: Plan, node: Node, inventory: Inventory) -> PlanWear | None:
     """What the samples of the last week say; None where there are none."""
-    seen = watched(series_of(node, plan.request.pool_guid), now)
+    seen = recently_watched(node, plan.request.pool_guid)
     if seen is None:
         return None
     ingest = ingest_of(seen.workload, seen.facts, _caches(plan, inventory))

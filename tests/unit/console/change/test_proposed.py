@@ -3,15 +3,17 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
+from django.core.cache import cache as memory
 from django.test import Client
 
 from nasadvisor.console.change.models import StoredPlan
 from nasadvisor.console.change.wizard import advice
 from nasadvisor.console.evidence.models import SampledPool
-from nasadvisor.console.evidence.watch import Watched
+from nasadvisor.console.evidence.watch import Watched, watched
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.domain.evidence.log_verdict import Answer, Device, Verdict
@@ -23,6 +25,7 @@ from nasadvisor.domain.storage.inventory import Bus, Inventory
 from nasadvisor.domain.units import GIB, TIB
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.change.test_wizard import LAYOUT, choose, kept, press_on, show, text
+from tests.unit.console.evidence.test_evidence import fill
 from tests.unit.console.health.health_data import watched as swept
 from tests.unit.domain.builders import mirrored_log
 from tests.unit.domain.evidence.pools import sync_writers
@@ -62,6 +65,7 @@ def says(monkeypatch: pytest.MonkeyPatch) -> Says:
             last_at=60,
         )
         monkeypatch.setattr(advice, "watched", lambda _series, _now: told)
+        memory.clear()  # a minute later
 
     return say
 
@@ -316,3 +320,20 @@ class TestButtons:
         self.say("helps", "helps")
         show(host, mirrored_log()[0])
         assert self.is_primary(operator)
+
+
+def test_the_evidence_of_a_week_is_gone_through_once_while_somebody_chooses(
+    operator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, looks = fill(1), []
+
+    def looked(series: SampledPool | None, now: datetime) -> Watched | None:
+        looks.append(series)
+        return watched(series, now)
+
+    monkeypatch.setattr(advice, "watched", looked)
+    memory.clear()
+    for _again in range(3):
+        choose(operator, [NVME1], [])
+        operator.get(DEVICES)
+    assert looks == [found]
