@@ -7,6 +7,7 @@ watched. No browser of a person sends NUL, so a request with one is refused befo
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import Any, Final
 
 from celery import Task
@@ -14,6 +15,8 @@ from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 
 _HARMFUL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_FIRST_YEAR: Final = 1970  # of a clock without a battery
+_LAST_YEAR: Final = 2199  # far from where zones and seconds since 1970 overflow
 _NUL: Final = "\x00"
 _SHOWN_AS: Final = "\N{REPLACEMENT CHARACTER}"
 
@@ -51,9 +54,41 @@ def _said_by(request: HttpRequest) -> Iterator[str]:
             yield from map(str, values)
 
 
+def require_times(document: Any) -> None:
+    """See that whatever is called a time is one: pages, the heat map and tables reckon with it.
+
+    The words of a statement (`values`) are for people, whatever they are called.
+
+    Raises:
+        ValueError: something is not.
+    """
+    if isinstance(document, dict):
+        for name, value in document.items():
+            if isinstance(value, str) and (name in ("at", "until") or str(name).endswith("_at")):
+                _require_time(name, value)
+            elif name != "values":
+                require_times(value)
+    elif isinstance(document, list | tuple):
+        for each in document:
+            require_times(each)
+
+
+def _require_time(name: str, said: str) -> None:
+    if not said:
+        return  # it has not come yet
+    at = datetime.fromisoformat(said)
+    if at.tzinfo is None or not _FIRST_YEAR <= at.year <= _LAST_YEAR:
+        raise ValueError(f"{name} is no time of this world with its zone: {said:.40}")
+
+
 class HarmlessTask(Task[..., Any]):
     """A task whose arguments are harmless."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run it."""
+        """Run it.
+
+        Raises:
+            ValueError: what is called a time in them is none; the task was not begun.
+        """
+        require_times((args, kwargs))
         return super().__call__(*harmless(args), **harmless(kwargs))
