@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import Contact, contact_of
-from nasadvisor.console.health.models import DiskOutcome, NodeHealth, StoredDisk
+from nasadvisor.console.health.models import LARGE_FIELDS, DiskOutcome, NodeHealth, StoredDisk, identity_key
 from nasadvisor.console.health.notices import about_contact, about_platform, about_runs, about_trials
 from nasadvisor.console.health.timetable import sweep_interval
 from nasadvisor.console.health.traffic import traffic_of
@@ -14,6 +15,9 @@ from nasadvisor.domain.health.alerts import AlertKey, Observation
 from nasadvisor.domain.health.disk_findings import Subject, unanswered
 from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import Finding, Level, Statement, gettext_noop
+from nasadvisor.domain.storage.inventory import Inventory
+
+CLAIMS_NAMED: Final = 8
 
 SWEEP_GRACE = timedelta(minutes=30)
 """A sweep may take that long after its time, and beat may be that late."""
@@ -66,6 +70,30 @@ def findings_about(disk: StoredDisk) -> Iterator[Finding]:
     yield from disk.findings
 
 
+def claims(node: Node, inventory: Inventory) -> Iterator[Finding]:
+    """Disks that another host still shows: they stay with that one, with their history (`inventory.note_disks`)."""
+    names = [identity_key(disk.identity) for disk in inventory.disks]
+    elsewhere = StoredDisk.objects.filter(identity_key__in=names, is_present=True).exclude(node=node)
+    labels: dict[str, list[str]] = {}
+    for other, disk in ((each.node.name, each) for each in elsewhere.select_related("node").defer(*LARGE_FIELDS)):
+        labels.setdefault(other, []).append(disk.label)
+    for other, found in sorted(labels.items()):
+        yield Finding(
+            "disks-claimed",
+            gettext_noop(
+                "{node} shows disks that {other} still shows too ({disks}). They stay with {other}, and {node} is not "
+                "believed about them."
+            ),
+            {"node": node.name, "other": other, "disks": ", ".join(sorted(found)[:CLAIMS_NAMED])},
+            Level.WARNING,
+            gettext_noop(
+                "Both may reach one shelf; then acknowledge this. Else two disks have the same serial number, and "
+                "those of {node} are not watched, or one of the hosts tells what is not so."
+            ),
+            subject=other,
+        )
+
+
 def sweep_findings(node: Node, now: datetime) -> Iterator[Finding]:
     """Whether the sweeps of a node happen as they should."""
     health = NodeHealth.objects.filter(node=node).first()
@@ -107,7 +135,7 @@ def view(node: Node, now: datetime) -> View:
     inventory = node.inventory if contact is Contact.FRESH else None
     if inventory:
         sources.add(pools)
-        found += [(pools, finding) for finding in findings_of(inventory)]
+        found += [(pools, finding) for finding in (*findings_of(inventory), *claims(node, inventory))]
         for pool in inventory.pools:
             traffic = traffic_of(node, pool, now)
             if traffic is not None:
