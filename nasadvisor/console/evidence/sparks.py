@@ -38,7 +38,7 @@ def sparks_of(pools: Iterable[SampledPool], now: datetime) -> dict[str, Spark]:
     new = [each for each in known if len(found[each.guid]) < FEW_HOURS]
     if new:
         found |= samples_of_each(new, Resolution.MINUTE, until - FEW_HOURS * HOUR_S, until)
-    drawn = {guid: _drawn(samples) for guid, samples in found.items()}
+    drawn = {guid: _drawn(samples, int(now.timestamp())) for guid, samples in found.items()}
     return {guid: spark for guid, spark in drawn.items() if spark}
 
 
@@ -47,14 +47,15 @@ def commits_per_s(sample: Sample) -> float:
     return sum(each.commits for each in sample.datasets) / sample.seconds
 
 
-def _drawn(samples: Iterable[Sample]) -> Spark | None:
+def _drawn(samples: Iterable[Sample], now: int) -> Spark | None:
+    """The right edge is now: where nothing was seen lately, the line ends before."""
     rates = [(each.at, commits_per_s(each)) for each in samples if each.seconds]
     if len(rates) < 2:
         return None
-    begin, end = rates[0][0], rates[-1][0]
+    begin, end = rates[0][0], max(now, rates[-1][0])
     most = max(rate for _, rate in rates)
     scale = (HEIGHT - 2) / most if most else 0.0
-    points = [f"{(at - begin) / (end - begin) * WIDTH:.1f} {HEIGHT - 1 - rate * scale:.1f}" for at, rate in rates]
-    path = "M" + "L".join(points)
-    area = f"{path}L{WIDTH} {HEIGHT}L0 {HEIGHT}Z"
-    return Spark(path, area, most, rates[-1][1], round((end - begin) / HOUR_S))
+    places = [((at - begin) / (end - begin) * WIDTH, HEIGHT - 1 - rate * scale) for at, rate in rates]
+    path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
+    area = f"{path}L{places[-1][0]:.1f} {HEIGHT}L0 {HEIGHT}Z"
+    return Spark(path, area, most, rates[-1][1], (end - begin) // HOUR_S)
