@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from nasadvisor.domain.change.actions.seen import OFFLINE
 from nasadvisor.domain.evidence.counters import Counters, PoolCounters, VdevCounters, samples_between
 from nasadvisor.domain.evidence.pool_facts import DatasetFacts, LeafFacts, PoolFacts, Tunables
 from nasadvisor.domain.evidence.reading import Reading
-from nasadvisor.domain.storage.inventory import Pool
+from nasadvisor.domain.storage.inventory import Pool, VdevClass
 from nasadvisor.host.adapters.blockstat import device_at, disk_below, disk_fact, read_disk, read_nfs, read_written
 from nasadvisor.host.adapters.iostat import read_iostat
 from nasadvisor.host.adapters.kstat import read_arc, read_datasets, read_totals, read_txgs
@@ -148,8 +149,12 @@ def _dataset(cells: list[str]) -> DatasetFacts:
 
 
 def _leaves(pool: Pool, sys: Path) -> Iterable[LeafFacts]:
+    """The leaves in use. A cache that is out of service is none: else it would be judged as one that serves nothing."""
     for vdev_class, tops in pool.by_class().items():
+        is_cache = vdev_class is VdevClass.CACHE
         for leaf in (leaf for top in tops for leaf in top.leaves() if leaf.kind != "hole"):
+            if is_cache and leaf.state == OFFLINE:
+                continue
             device = device_at(sys, leaf.path)
             disk = disk_below(sys, device)
             yield LeafFacts(

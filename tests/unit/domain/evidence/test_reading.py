@@ -1,5 +1,6 @@
 """Reading OpenZFS's counters from files and from zpool iostat."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -174,6 +175,16 @@ def test_the_first_reading_tells_facts_and_the_second_a_sample(system: FakeSyste
     second = bench.sampler.sample()
     assert second.facts == ()
     assert (second.samples[0].commits, second.samples[0].vdevs[0].writes.total) == (100, 30)
+
+
+def test_a_cache_that_is_out_of_service_is_not_judged_as_one_that_serves_nothing(system: FakeSystem) -> None:
+    bench = Bench(system)
+    caches = tuple(Vdev(guid, "disk", "nvme0n1p1", state) for guid, state in (("41", "OFFLINE"), ("42", "ONLINE")))
+    logs = (Vdev("31", "disk", "nvme0n1p2", "OFFLINE"),)
+    bench.pools = [replace(bench.pools[0], caches=caches, logs=logs)]
+    bench.at(0, 0, 0)
+    [facts] = bench.sampler.sample().facts
+    assert {leaf.guid for leaf in facts.leaves} == {"77", "31", "42"}
 
 
 def test_facts_are_read_again_when_a_vdev_was_added_and_after_some_minutes(system: FakeSystem) -> None:
