@@ -64,16 +64,22 @@ class Foreigner:
         self.world.pools = [replace(pool, checkpoint="") for pool in self.world.pools]
 
     def clear_labels(self, commands: str) -> None:
-        """Do as a refusal says with each label of a pool that is nowhere any more; not where it does not say so.
+        """Do as a refusal says with each label that no pool can need any more; not where it does not say so.
 
-        Such a label stays on an SSD that was out when its pool was destroyed or got another guid.
+        One stays on an SSD that was out when its pool was destroyed or got another guid, and in a slice that a step
+        which was cut off did not bring into its pool. OpenZFS takes no label off a device that a pool uses.
         """
         anywhere = {OTHER_POOL, *(pool.guid for pool in (*self.world.pools, *self.world.away))}
+        imported = {pool.guid: {vdev.guid for vdev in pool.vdevs()} for pool in self.world.pools}
         for each in self.world.ssds:
             for part in each.parts() if each.present else ():
                 label = each.labels.get(part.start_bytes // MIB)
-                is_stale = label and label.may_be_needed and label.pool_guid not in anywhere
-                if is_stale and f"`zpool labelclear -f {part.path}`" in commands:
+                if label is None or not label.may_be_needed:
+                    continue
+                is_stale = label.pool_guid not in anywhere
+                is_left = label.vdev_guid not in imported.get(label.pool_guid, {label.vdev_guid})
+                told = (is_stale, f"`zpool labelclear -f {part.path}`"), (is_left, f"`zpool labelclear {part.path}`")
+                if any(is_so and command in commands for is_so, command in told):
                     del each.labels[part.start_bytes // MIB]
                     self.did.append("labelclear")
 

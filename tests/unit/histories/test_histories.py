@@ -194,6 +194,11 @@ def test_a_label_of_a_pool_that_was_destroyed_while_its_ssd_was_out_has_a_way_ou
     assert histories(6887, 1) == {RunState.UNDONE: 1}
 
 
+def test_a_label_of_a_log_that_never_joined_its_pool_has_a_way_out_by_hand_after_a_reguid() -> None:
+    """The power failed while the log was added, and the pool has another guid than the plan knows since."""
+    assert histories(10150, 1) == {RunState.UNDONE: 1}
+
+
 @pytest.mark.slow
 def test_whatever_happens_nothing_of_anybody_is_lost_and_no_ending_is_untrue() -> None:
     ends = histories(1, 300)
