@@ -33,8 +33,3 @@ SLICE: Final = rf"(?:{PARTITION}|{PARTITION_BY_ID})"
 def is_disk_name(path: str) -> bool:
     """Whether a path is a persistent name of a whole disk, by which a command that writes may call it."""
     return re.fullmatch(DISK, path) is not None
-
-
-def is_slice_name(path: str) -> bool:
-    """Whether a path is a persistent name of a partition, by which a command that writes may call it."""
-    return re.fullmatch(SLICE, path) is not None

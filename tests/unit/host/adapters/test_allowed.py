@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from nasadvisor.domain.evidence.measuring.measurement import MeasureOrder
 from nasadvisor.domain.health.sweep import SelfTest
-from nasadvisor.domain.storage.names import is_disk_name, is_slice_name
+from nasadvisor.domain.storage.names import DISK as DISK_NAME
+from nasadvisor.domain.storage.names import SLICE as SLICE_NAME
 from nasadvisor.host.adapters import process
 from nasadvisor.host.adapters.allowed import READS, SHAPES, WORDS, WRITES, _shapes, shape_of
 from nasadvisor.host.adapters.process import Command, Tool
@@ -201,9 +202,9 @@ def test_no_words_at_random_pass(words: list[str], tool: Tool) -> None:
 
 @given(st.text(max_size=300))
 def test_a_name_after_the_prefix_is_one_name(text: str) -> None:
-    for folder, is_name in (("by-id", is_disk_name), ("by-id", is_slice_name), ("by-partuuid", is_slice_name)):
+    for folder, name in (("by-id", DISK_NAME), ("by-id", SLICE_NAME), ("by-partuuid", SLICE_NAME)):
         path = f"/dev/disk/{folder}/{text}"
-        if is_name(path):
+        if re.fullmatch(name, path):
             assert "/" not in text
             assert not text.startswith((".", "-"))
             assert text.isprintable() or not text.isascii()
