@@ -14,6 +14,8 @@ from celery import Task
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 
+from nasadvisor.stored.documents import DocumentError
+
 _HARMFUL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _FIRST_YEAR: Final = 1970  # of a clock without a battery
 _LAST_YEAR: Final = 2199  # far from where zones and seconds since 1970 overflow
@@ -60,7 +62,7 @@ def require_times(document: Any) -> None:
     The words of a statement (`values`) are for people, whatever they are called.
 
     Raises:
-        ValueError: something is not.
+        DocumentError: something is not.
     """
     if isinstance(document, dict):
         for name, value in document.items():
@@ -76,9 +78,12 @@ def require_times(document: Any) -> None:
 def _require_time(name: str, said: str) -> None:
     if not said:
         return  # it has not come yet
-    at = datetime.fromisoformat(said)
+    try:
+        at = datetime.fromisoformat(said)
+    except ValueError as error:
+        raise DocumentError(f"{name} is no time: {said:.40}") from error
     if at.tzinfo is None or not _FIRST_YEAR <= at.year <= _LAST_YEAR:
-        raise ValueError(f"{name} is no time of this world with its zone: {said:.40}")
+        raise DocumentError(f"{name} is no time of this world with its zone: {said:.40}")
 
 
 class HarmlessTask(Task[..., Any]):

@@ -213,6 +213,6 @@ def test_the_kept_rows_of_the_disks_page_are_those_of_the_reader_and_of_the_last
     sign_in(client, UserRole.VIEWER)
     assert "Use it" not in page(client, "/disks/")
     client.cookies.load({"nasadvisor_language": "de"})
-    assert "Verwendung" in page(client, "/disks/")
+    assert "Frei" in page(client, "/disks/")
     load(replace(home_server(), disks=()))
     assert NVME1 not in page(client, "/disks/")

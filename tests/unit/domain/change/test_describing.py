@@ -43,8 +43,8 @@ SAID = [
         "rewind-table",
         f"Put the partition table of {DISK} back to where the step that was cut off began",
     ),
-    (CreateSlice(ONE, TANK), "create-slice", f"Create a 4G log slice (partition 1) on {DISK}"),
-    (CreateSlice(CACHE, TANK), "create-slice", f"Create a 4G cache slice (partition 2) on {DISK}"),
+    (CreateSlice(ONE, TANK), "create-slice", f"Create a 4 GiB log slice (partition 1) on {DISK}"),
+    (CreateSlice(CACHE, TANK), "create-slice", f"Create a 4 GiB cache slice (partition 2) on {DISK}"),
     (DeleteSlice(ONE, TANK), "delete-slice", f"Clear and delete the log slice (partition 1) on {DISK}"),
     (DeleteSlice(CACHE, TANK), "delete-slice", f"Clear and delete the cache slice (partition 2) on {DISK}"),
     (

@@ -31,7 +31,7 @@ def test_the_sum_that_is_said_of_a_log_is_right(commits_per_s: float, commit_byt
         ingest, txg, held = (str(found.because.values[name]).split()[:2] for name in ("ingest", "txg", "held"))
         said = parse_size(" ".join(ingest)) * 5 * float(txg[0]) * 2
         held_bytes = parse_size(" ".join(held))
-        assert abs(said - held_bytes) <= 0.01 * held_bytes
+        assert abs(said - held_bytes) <= 0.02 * held_bytes
         assert found.size_bytes == max(align_up(held_bytes, GIB), GIB) or held_bytes % GIB == 0
 
 
