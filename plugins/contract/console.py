@@ -53,14 +53,16 @@ class ConsolePlatform(Protocol):
     """One platform, as the console sees it. Subclass it to inherit the answers of a platform that wants nothing.
 
     `cookies` names the cookies by which it knows somebody. `during_runs` is what its users should know while a run is
-    on; it is asked for also where the console is not on that platform, but one of its hosts is. `signs_in` says that
-    `check_password` serves our login as well, `notifies` that `notify` sends messages.
+    on, `scrub_advice` who plans scrubs there; both are asked for also where the console is not on that platform, but
+    one of its hosts is. `signs_in` says that `check_password` serves our login as well, `notifies` that `notify` sends
+    messages.
     """
 
     name: str
     supports: VersionRange
     cookies: tuple[str, ...] = ()
     during_runs: Statement | None = None
+    scrub_advice: Statement | None = None
     signs_in: bool = False
     notifies: bool = False
 

@@ -8,11 +8,13 @@ from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
+from nasadvisor.console.fleet import platforms
+
 FEWEST_DIFFERENT: Final = 6
 """Characters: fewer are a pattern, as ten spaces or "abcabcabcabc" are."""
 
-HERE: Final = ("nasadvisor", "proxmox", "truenas", "openzfs", "admin", "password", "passwort")
-"""Words that somebody tries first at a console like this one."""
+HERE: Final = ("nasadvisor", "openzfs", "admin", "password", "passwort")
+"""Words that somebody tries first at a console like this one, beside the names of platforms."""
 
 MUST_BE_LEFT: Final = 8
 """Characters beside such words."""
@@ -46,7 +48,7 @@ class PredictablePasswordValidator:
 
     def _refuse_plain(self, password: str, plain: str) -> None:
         joined = left = _SPACING.sub("", plain)
-        for word in HERE:
+        for word in (*HERE, *(name.split()[0].casefold() for name in platforms.known())):
             left = left.replace(word, "")
         if left != joined and len(left) < MUST_BE_LEFT:
             raise ValidationError(_("This password is what somebody tries first here."), code="password_of_product")

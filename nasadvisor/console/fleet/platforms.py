@@ -45,16 +45,21 @@ def detected() -> tuple[ConsolePlatform, ...]:
 
 
 @cache
-def _said_during_runs() -> dict[str, Statement]:
-    """By the name of each platform that can be known here, also where the console is not on it."""
-    known = (each.platform for each in find("console") if each.platform is not None)
-    return {platform.name: platform.during_runs for platform in known if platform.during_runs}
+def known() -> Mapping[str, ConsolePlatform]:
+    """Each platform that can be known here by its name, also where the console is not on it."""
+    return {each.platform.name: each.platform for each in find("console") if each.platform is not None}
 
 
 def said_during_runs(report: PlatformReport) -> tuple[Statement, ...]:
     """What the platforms of a host want known while a run is on there."""
-    said = (_said_during_runs().get(platform.name) for platform in report.platforms)
+    said = (known()[platform.name].during_runs for platform in report.platforms if platform.name in known())
     return tuple(filter(None, said))
+
+
+def scrub_advice(report: PlatformReport) -> Statement | None:
+    """Who plans scrubs on a host's platform, if that is another than OpenZFS's own timer."""
+    said = (known()[platform.name].scrub_advice for platform in report.platforms if platform.name in known())
+    return next(filter(None, said), None)
 
 
 def named(name: str) -> ConsolePlatform | None:

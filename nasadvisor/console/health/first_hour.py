@@ -8,14 +8,15 @@ from typing import Final
 
 from django.db.models import F, Max
 from django.urls import reverse
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from nasadvisor.console.evidence.chips import chips_of, series_on
+from nasadvisor.console.fleet import platforms
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import Channel, FirstHour, is_somebody_told
 from nasadvisor.console.health.models import DiskOutcome, StoredDisk
+from nasadvisor.console.statements import said
 from nasadvisor.domain.health.pool_findings import SCRUB_DAYS
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 
@@ -23,15 +24,6 @@ TESTED_WITHIN: Final = timedelta(days=40)
 """A monthly self-test, some days late."""
 
 HOUR: Final = timedelta(hours=1)
-
-SCRUB_ADVICE: Final[dict[str, str | Promise]] = {
-    "TrueNAS": gettext_lazy("TrueNAS has scrub tasks under Data Protection: one a pool, every month."),
-    "Proxmox VE": gettext_lazy(
-        "Debian's zfsutils-linux scrubs on the second Sunday of each month, as /etc/cron.d/zfsutils-linux says: look "
-        "whether that file is there."
-    ),
-}
-"""By the name of the platform that the host told; OpenZFS's own timer for the others."""
 
 ANY_SCRUB_ADVICE: Final = gettext_lazy(
     "OpenZFS has a timer for it: `systemctl enable --now zfs-scrub-monthly@{pool}.timer`. Debian and Ubuntu scrub on "
@@ -140,9 +132,8 @@ def _scrubbing(node: Node, inventory: Inventory) -> Step:
 
 def scrub_advice(node: Node, pool: Pool) -> str:
     """Who plans scrubs on a node's platform, and where to look: when the next one is cannot be seen from here."""
-    names = [each.name for each in node.platform.platforms]
-    words = next((words for name, words in SCRUB_ADVICE.items() if name in names), ANY_SCRUB_ADVICE)
-    return str(words).format(pool=pool.name)
+    advice = platforms.scrub_advice(node.platform)
+    return said(advice) if advice else str(ANY_SCRUB_ADVICE).format(pool=pool.name)
 
 
 def _is_scrubbed(pool: Pool, read_at: str) -> bool:

@@ -1,6 +1,7 @@
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
@@ -86,7 +87,8 @@ def on_the_dummy(monkeypatch: pytest.MonkeyPatch, host: SimulatedHost) -> None:
         vetoes=(Veto(PlatformUntested("Dummy NAS", "3.0", "1.5", "3")),),
     )
     store_platform("nas", to_document(report))
-    monkeypatch.setattr(platforms, "_said_during_runs", lambda: {"Dummy NAS": Statement("waits", "The dummy waits.")})
+    dummy = SimpleNamespace(during_runs=Statement("waits", "The dummy waits."))
+    monkeypatch.setattr(platforms, "known", lambda: {"Dummy NAS": dummy})
 
 
 class TestPlatform:
