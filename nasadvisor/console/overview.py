@@ -23,6 +23,7 @@ from nasadvisor.console.fleet.shown import Contact, contact_of, current_node
 from nasadvisor.console.health.alert_models import FirstHour
 from nasadvisor.console.health.first_hour import first_steps, is_closed
 from nasadvisor.console.health.marks import marks_on
+from nasadvisor.console.health.sweeps import never_swept
 from nasadvisor.console.health.troubles import Kind, Trouble, notices_about, troubles_on
 from nasadvisor.console.steps import lead_from
 from nasadvisor.console.storage.diagrams import draw_pools
@@ -114,6 +115,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "known": [row for row in rows if row.trouble.is_known],
         "notes": [notice for notice in notices_about(node, now) if notice.finding.level is Level.INFO],
         "unread": [each.name for each in nodes if each.inventory_version is None],
+        "unasked": never_swept(nodes),
         "is_alone": len(nodes) == 1,
         "pools": draw_pools(inventory) if inventory else (),
         "would_help": bool(inventory and helped_pools(node, inventory)),

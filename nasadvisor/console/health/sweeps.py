@@ -1,5 +1,6 @@
 """Asking hosts for sweeps and self-tests, and keeping how they went."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.utils import timezone
@@ -104,3 +105,9 @@ def health_of(node_name: str) -> NodeHealth:
     """The row of a node; made at first use."""
     node, _ = Node.objects.defer("inventory_document").get_or_create(name=node_name)
     return NodeHealth.objects.get_or_create(node=node)[0]
+
+
+def never_swept(nodes: Iterable[Node]) -> list[str]:
+    """The hosts whose disks have never been asked for their health: of those nothing is known, good or bad."""
+    swept = set(NodeHealth.objects.filter(sweep_ended_at__isnull=False).values_list("node_id", flat=True))
+    return [node.name for node in nodes if node.pk not in swept]

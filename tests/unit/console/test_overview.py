@@ -10,7 +10,7 @@ from django.utils import timezone
 from nasadvisor.console import records
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import StoredAlert
-from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.health.models import NodeHealth, StoredDisk
 from nasadvisor.console.health.watch import take_up, watch
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.storage.inventory import Inventory
@@ -117,6 +117,15 @@ def test_a_host_that_was_never_read_is_not_all_right(viewer: Client) -> None:
     load(typical())
     records.store_spoken("nas9", to_document(spoken("nas9")))
     assert headline(viewer) == "Waiting for the first reading of nas9"
+
+
+def test_a_host_whose_disks_were_never_asked_is_not_all_right(viewer: Client) -> None:
+    load(typical())
+    assert headline(viewer) == "The pools are all right, the disks have not been asked yet"
+    NodeHealth.objects.update_or_create(node=Node.objects.get(), defaults={"sweep_ended_at": timezone.now()})
+    assert headline(viewer) == FINE
+    on_host("nas2", replace(typical(), disks=()))
+    assert headline(viewer) == "The pools are all right, the disks of nas2 have not been asked yet"
 
 
 def test_the_findings_of_a_host_that_an_earlier_release_stored_are_worked_out(viewer: Client) -> None:

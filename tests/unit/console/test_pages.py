@@ -13,6 +13,7 @@ from django.utils import timezone
 from nasadvisor.console import records
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import UserRole
+from nasadvisor.console.health.models import NodeHealth
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import DiskIdentity, Inventory
 from nasadvisor.stored.documents import from_json, to_document, to_json
@@ -67,7 +68,8 @@ def test_it_shows_every_page_of_a_host_with_200_disks(viewer: Client, path: str)
 
 
 def test_it_says_that_everything_is_all_right_when_it_is(viewer: Client) -> None:
-    load(typical())
+    node = load(typical())
+    NodeHealth.objects.update_or_create(node=node, defaults={"sweep_ended_at": timezone.now()})
     assert "Everything is all right" in page(viewer, "/")
 
 
