@@ -42,6 +42,15 @@ def test_a_plan_takes_out_that_cache_and_nothing_else() -> None:
     assert warnings_for(plan, with_cache()) == ()
 
 
+def test_of_several_caches_the_plan_names_the_device_of_the_one_that_is_meant() -> None:
+    (cache,) = tank_of(with_cache()).caches
+    other = replace(cache, guid="42", path="/dev/disk/by-id/other")
+    inventory = with_pool(with_cache(), caches=(other, cache))
+    (action,) = plan_for(WISH, inventory).actions
+    assert isinstance(action, OfflineCache)
+    assert (action.vdev_guid, action.vdev_path) == (CACHE_GUID, cache.path)
+
+
 def test_each_is_the_inverse_of_the_other() -> None:
     assert OUT.undo(Outcome()) == (BACK,)
     assert OUT.landed(OUT.forwards(with_cache())) == Outcome()
