@@ -46,7 +46,7 @@ class TestReview:
         page = text(operator.get(f"/plans/{plan_of(operator, cache_size='100G').id}/"))
         labels = "Samsung SSD 960 EVO 500GB (N1) and Samsung SSD 960 EVO 500GB (N2)"
         assert f"Log mirrored over 2 slices of 4 GiB; 2 × 100 GiB cache on {labels}" in page
-        assert f"Nothing: {labels} are blank, looked at <time" in page
+        assert f"Nothing: {labels} are blank as their host knew them <time" in page
         assert "About 150 MiB for the headers of a full cache" in page
         assert "nobody has watched what this pool writes" in page
         assert "An empty place (a hole) where the log was; the commands in the pool&#x27;s history" in page
@@ -60,7 +60,9 @@ class TestReview:
     def test_a_host_that_was_read_long_ago_is_not_said_to_be_looked_at_just_now(self, operator: Client) -> None:
         stored = plan_of(operator)
         Node.objects.update(inventory_read_at=timezone.now() - timedelta(hours=3))
-        assert re.search(r"are blank, looked at <time[^>]*>3 hours ago", text(operator.get(f"/plans/{stored.id}/")))
+        assert re.search(
+            r"are blank as their host knew them <time[^>]*>3 hours ago", text(operator.get(f"/plans/{stored.id}/"))
+        )
 
     def test_an_unknown_plan_is_not_found(self, operator: Client) -> None:
         assert operator.get("/plans/7f0c2a4e-0000-4000-8000-000000000001/").status_code == 404
