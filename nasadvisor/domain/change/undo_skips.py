@@ -1,6 +1,6 @@
 """Undo steps that have nothing to act on any more: what they would take back went with its disk or its pool."""
 
-from nasadvisor.domain.change.actions import DetachLog, OnlineCache, RemoveVdev, UndoAction
+from nasadvisor.domain.change.actions import DetachLog, OnlineCache, RemoveVdev, Role, UndoAction
 from nasadvisor.domain.change.looks import Look
 from nasadvisor.domain.change.undo import GONE_WITH_DISK
 from nasadvisor.domain.statements import Statement
@@ -20,6 +20,8 @@ def why_skipped(action: UndoAction, inventory: Inventory, look: Look) -> Stateme
     if isinstance(action, RemoveVdev | DetachLog) and inventory.pool(action.pool_guid) is None:
         if any(label.may_be_needed for _partuuid, label in look.labels):
             return None
+        if isinstance(action, RemoveVdev) and action.role is Role.CACHE:
+            return _cache_of_absent_pool(action)
         template = _(
             "Pool {pool} is not on this host, and no slice of this run says that it is needed by it: the pool was "
             "destroyed. There was nothing to take out of it."
@@ -31,3 +33,12 @@ def why_skipped(action: UndoAction, inventory: Inventory, look: Look) -> Stateme
         )
         return Statement("gone-with-cache", template, {"pool": action.pool_name, "path": action.vdev_path})
     return None
+
+
+def _cache_of_absent_pool(action: RemoveVdev) -> Statement:
+    """The label of a cache names no pool, so it does not tell a pool that was destroyed from one that is away."""
+    template = _(
+        "Pool {pool} is not on this host, so its cache was not taken out of it. A cache holds nothing but copies. If "
+        "the pool is imported again, it shows the cache as missing: take it out with `zpool remove {pool} {guid}`."
+    )
+    return Statement("cache-of-absent-pool", template, {"pool": action.pool_name, "guid": action.vdev_guid})

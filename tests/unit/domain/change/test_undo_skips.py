@@ -71,6 +71,15 @@ def test_a_vdev_of_a_pool_that_was_destroyed_is_skipped_and_the_pool_named(step:
         assert str(why).startswith("Pool tank is not on this host")
 
 
+def test_a_cache_of_a_pool_that_is_not_there_is_not_said_to_be_that_of_a_destroyed_one() -> None:
+    """Its label names no pool: the pool may be exported, and will miss the cache when it is imported."""
+    why = said(RemoveVdev("tank", TANK, Role.CACHE, "40", LEGS), replace(INVENTORY, pools=()))
+    assert why
+    assert (why.code, why.values) == ("cache-of-absent-pool", {"pool": "tank", "guid": "40"})
+    assert "destroyed" not in str(why)
+    assert "`zpool remove tank 40`" in str(why)
+
+
 @pytest.mark.parametrize("step", [REMOVE, DETACH])
 def test_a_vdev_that_a_pool_which_is_away_may_need_is_not_skipped(step: UndoAction) -> None:
     labels = (("a", replace(NEEDED, txg=0)), ("b", NEEDED))
