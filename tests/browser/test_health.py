@@ -124,7 +124,7 @@ def test_the_fleet_leads_to_the_drive_and_sorts_at_a_click(watcher: Desk) -> Non
     show(watcher, "disks-watched")
     page.get_by_role("link", name="Temp.").click()
     page.wait_for_url("**sort=-temperature**")
-    page.get_by_role("row").filter(has_text=WORN).get_by_role("link").click()
+    page.get_by_role("row").filter(has_text=WORN).get_by_role("link").first.click()
     expect(page.get_by_role("img", name="Percent of rated endurance used")).to_be_visible()
 
 
