@@ -137,7 +137,7 @@ CACHE_WORKLOADS = (
     _readers(
         "streamed",
         "one reader of a file six times the ARC, from end to end and again",
-        "no before OpenZFS 2.3, then cannot tell",
+        "no before OpenZFS 2.2.1, then cannot tell",
         ARC_BYTES * 6,
         "--rw=read --bs=1m --direct=0 --numjobs=1",
     ),

@@ -22,9 +22,10 @@ from nasadvisor.domain.change.actions import (
 )
 from nasadvisor.domain.change.actions.seen import cache_of
 from nasadvisor.domain.statements import Allowed, Answer, Refused
+from nasadvisor.domain.storage import releases
 from nasadvisor.domain.storage.gaps import free_extents, has_odd_area, is_out_of_bounds, overlaps
 from nasadvisor.domain.storage.inventory import Disk, Hold, HoldKind, Host, Inventory, Partition, Pool, TableKind, Vdev
-from nasadvisor.domain.storage.known_bugs import MULTIHOST_HOLE_WHY, has_multihost_hole_bug
+from nasadvisor.domain.storage.known_bugs import MULTIHOST_HOLE_WHY
 from nasadvisor.domain.storage.log_legs import leg_bounds, log_mirror_of, without_log_leg
 from nasadvisor.domain.storage.names import is_disk_name
 from nasadvisor.domain.units import MIB
@@ -123,7 +124,7 @@ def _against_log_pool(pool: Pool, host: Host) -> Iterator[Refused]:
 
 def against_hole(pool: Pool, host: Host) -> Iterator[Refused]:
     """A log that is removed leaves a hole, and some releases then refuse to import the pool."""
-    if pool.multihost and has_multihost_hole_bug(host.zfs_kernel):
+    if pool.multihost and releases.MULTIHOST_HOLE.is_in(host.zfs_kernel):
         yield no.KnownBug(pool, host.zfs_kernel, MULTIHOST_HOLE_WHY)
 
 

@@ -18,7 +18,6 @@ from nasadvisor.domain.evidence.thresholds import (
     L2_USEFUL,
     POOL_SHARE,
     READ_WAITING_SHARE,
-    READS_STREAMS_FROM_CACHE,
     STREAM_SHARE,
     Span,
 )
@@ -26,8 +25,8 @@ from nasadvisor.domain.evidence.workload import Workload
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage import releases
 from nasadvisor.domain.storage.inventory import VdevClass
-from nasadvisor.domain.storage.known_bugs import parse_version
 from nasadvisor.domain.units import size_text
 
 CACHES = (VdevClass.CACHE,)
@@ -141,8 +140,7 @@ def _streams(arc: ArcActivity, facts: PoolFacts) -> tuple[Answer, Statement] | N
 
 def _reads_streams_from_cache(tunables: Tunables) -> bool:
     """Whether a cache serves what is read ahead; a release that cannot be read may be a new one."""
-    version = parse_version(tunables.zfs_version)
-    return not tunables.l2arc_noprefetch or version is None or version >= READS_STREAMS_FROM_CACHE
+    return not tunables.l2arc_noprefetch or releases.PREFETCH_FROM_CACHE.is_in(tunables.zfs_version) is not False
 
 
 def _filling(levels: Levels) -> tuple[Answer, Statement] | None:

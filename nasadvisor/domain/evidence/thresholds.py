@@ -71,11 +71,6 @@ ARC_FULL: Final = 0.90
 STREAM_SHARE: Final = 0.70
 """[policy] With so many of the misses being prefetches, reads are streams."""
 
-READS_STREAMS_FROM_CACHE: Final = (2, 3, 0)
-"""From this release on arc_read() reads ahead from a cache too. Up to 2.2 it did not with l2arc_noprefetch=1, the
-default ("5. This isn't prefetch", module/zfs/arc.c). What was read ahead and then used is written to a cache in every
-release: arc_access() makes it eligible again."""
-
 POOL_SHARE: Final = 0.10
 """[policy] This pool must cause at least this share of the host's misses; the ARC's own counters are the host's."""
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from nasadvisor.domain.health.log_cache_findings import log_cache_findings
+from nasadvisor.domain.health.log_cache_findings import is_missing, log_cache_findings
 from nasadvisor.domain.health.pool_findings import pool_findings
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage import releases
 from nasadvisor.domain.storage.inventory import Host, Inventory, Pool
-from nasadvisor.domain.storage.known_bugs import has_multihost_hole_bug, may_keep_stale_cache
 
 
 def findings_of(inventory: Inventory) -> tuple[Finding, ...]:
@@ -37,7 +37,7 @@ def _bugs(pool: Pool, host: Host) -> Iterator[Finding]:
     """Known bugs of this OpenZFS that this pool's layout can meet."""
     version = host.zfs_kernel or host.zfs_userland
     values = {"pool": pool.name, "version": version}
-    if pool.multihost and pool.logs and has_multihost_hole_bug(version):
+    if pool.multihost and pool.logs and releases.MULTIHOST_HOLE.is_in(version):
         yield Finding(
             "bug-multihost-hole",
             _("Do not take the log of pool {pool} out with OpenZFS {version}: the pool could not be imported again."),
@@ -51,7 +51,25 @@ def _bugs(pool: Pool, host: Host) -> Iterator[Finding]:
             step=NextStep.LOOK_AT_POOL,
             place=pool.guid,
         )
-    if pool.caches and may_keep_stale_cache(version):
+    if any(is_missing(log) for log in pool.logs) and releases.REPLAY_FLAG_LEFT.is_in(version):
+        yield Finding(
+            "bug-log-replay-flag",
+            _(
+                "With OpenZFS {version} the missing log of pool {pool} may not be removable once the pool was imported "
+                "without it: `zpool remove` then says that logs have to be replayed."
+            ),
+            values,
+            Level.WARNING,
+            _(
+                "`zpool import -m` of this release leaves a flag behind that says there were something to replay. The "
+                "pool works on without the log. Bring the device back, or update OpenZFS to 2.3.8 or 2.4.3 and remove "
+                "it then (openzfs 18277)."
+            ),
+            subject=pool.guid,
+            step=NextStep.LOOK_AT_POOL,
+            place=pool.guid,
+        )
+    if pool.caches and releases.STALE_CACHE.is_in(version):
         yield Finding(
             "bug-stale-cache",
             _("OpenZFS {version} can show a wrong size for a cache of pool {pool} that was removed and added again."),

@@ -28,11 +28,16 @@ def log_cache_findings(pool: Pool) -> Iterator[Finding]:
     yield from _unstable_paths(pool)
 
 
+def is_missing(log: Vdev) -> bool:
+    """Whether nothing of a log is in use."""
+    return not any(leg.state in GOOD_STATES for leg in log.leaves())
+
+
 def _about_log(pool: Pool, log: Vdev) -> Iterator[Finding]:
     legs = list(log.leaves())
     good = [leg for leg in legs if leg.state in GOOD_STATES]
     bad = [leg for leg in legs if leg.state not in GOOD_STATES]
-    if not good:
+    if is_missing(log):
         yield _log_missing(pool, log, bad)
     elif bad and log.kind == "mirror":
         yield _log_one_leg(pool, log, good, bad)

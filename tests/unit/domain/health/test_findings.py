@@ -152,6 +152,18 @@ def test_it_warns_of_bugs_that_the_layout_can_meet() -> None:
     assert codes_of(cached).keys() == {"log-single", "bug-multihost-hole", "bug-stale-cache"}
 
 
+def test_it_warns_that_a_lost_log_may_not_be_removable_where_the_release_leaves_its_flag() -> None:
+    def codes(state: str, release: str) -> set[str]:
+        machine = with_pool(home_server(), logs=(leg("31", state),), state="DEGRADED")
+        return set(codes_of(replace(only_tank(machine), host=replace(machine.host, zfs_kernel=release))))
+
+    for old in ("2.2.11-1", "2.3.7-1", "2.4.0", "2.4.2-pve1"):
+        assert codes("UNAVAIL", old) == {"pool-not-online", "log-missing", "bug-log-replay-flag"}
+        assert "bug-log-replay-flag" not in codes("ONLINE", old)
+    for new in ("2.3.8-1", "2.4.3-pve1"):
+        assert codes("UNAVAIL", new) == {"pool-not-online", "log-missing"}
+
+
 def test_every_finding_can_be_told_from_the_others() -> None:
     legs = (leg("31"), leg("32", "UNAVAIL"))
     found = with_logs(

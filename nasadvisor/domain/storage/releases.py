@@ -1,0 +1,102 @@
+"""What OpenZFS does in some releases and not in others: one row each, with where it is from. No other code compares
+versions.
+
+Debian, Ubuntu, Proxmox VE and TrueNAS keep the upstream number in the version of their module ("2.2.2-0ubuntu9",
+"2.4.1-pve2", "2.2.99-1"), so a row is of upstream numbers. x.y.99 is a build from master after x.y was branched off, as
+TrueNAS 24.10 has it. Where the module itself shows what it does, by a parameter, that is believed and no number: a
+build from master, or a patched one, may have it without being later.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+Version = tuple[int, int, int]
+
+EVER: Final[Version] = (0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Span:
+    """Releases from `first` up to, not including, `until`; None if it has not ended."""
+
+    first: Version
+    until: Version | None = None
+
+    def has(self, version: Version) -> bool:
+        """Whether a release lies in it."""
+        return self.first <= version and (self.until is None or version < self.until)
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """One row: what these releases do, and the change of openzfs/zfs that began or ended it.
+
+    `parameter` is a parameter of the module that exists only where they do it, "" where none tells.
+    """
+
+    what: str
+    spans: tuple[Span, ...]
+    source: str
+    parameter: str = ""
+
+    def is_in(self, release: str) -> bool | None:
+        """Whether a release, in the module's own words, does it; None where they hold no version."""
+        version = parse_version(release)
+        return None if version is None else any(span.has(version) for span in self.spans)
+
+
+PREFETCH_FROM_CACHE: Final = Behaviour(
+    "what is read ahead comes from a cache that holds it, whatever l2arc_noprefetch says",
+    (Span((2, 2, 1)),),
+    "PR 15451: 7aef672b77 (2.2.1), 043c6ee3b6 (2.3.0)",
+)
+
+FAST_FEED: Final = Behaviour(
+    "l2arc_write_max is 32 MiB unless it is set, 8 MiB before",
+    (Span((2, 2, 7)),),
+    "PR 15457: 022bf86370 (2.2.7), 887a3c533b (2.3.0)",
+)
+
+FEED_BUDGET: Final = Behaviour(
+    "each cache has a feed thread of its own and a budget of writes a day; a busy thread does not feed more often",
+    (),
+    "b525525b44 (threads) and d1f290f1ea (budget), in master and in TrueNAS 26; in no release up to 2.4.4",
+    "l2arc_dwpd_limit",
+)
+
+ZIL_ON_SPECIAL: Final = Behaviour(
+    "without a log, the ZIL lies on the special vdevs where there are any",
+    (Span((2, 4, 0)),),
+    "PR 17505: be1e991a1a (2.4.0)",
+    "zil_special_is_slog",
+)
+
+REPLAY_FLAG_LEFT: Final = Behaviour(
+    "a log that was lost and imported without (`zpool import -m`) may not be removable: its replay flag is left set",
+    (Span(EVER, (2, 3, 8)), Span((2, 4, 0), (2, 4, 3))),
+    "PR 18277: ec88deb2cd (2.3.8), 50697dc93d (2.4.3)",
+)
+
+MULTIHOST_HOLE: Final = Behaviour(
+    'a multihost pool with a hole, which a removed log leaves, is refused at import as "in use by another host"',
+    (Span((2, 3, 6), (2, 3, 9)), Span((2, 4, 1), (2, 4, 4))),
+    "issue 18823: 9c1b3a497c (2.3.9), 9623afdb9f (2.4.4)",
+)
+
+STALE_CACHE: Final = Behaviour(
+    "a cache that was removed and added again may restore log blocks of its former life; caches persist from 2.0 on",
+    (Span((2, 0, 0), (2, 3, 9)), Span((2, 4, 0), (2, 4, 4))),
+    "c236a48f77 (2.3.9), 36a398de22 (2.4.4)",
+)
+
+ALL: Final = (
+    *(PREFETCH_FROM_CACHE, FAST_FEED, FEED_BUDGET, ZIL_ON_SPECIAL),
+    *(REPLAY_FLAG_LEFT, MULTIHOST_HOLE, STALE_CACHE),
+)
+
+
+def parse_version(text: str) -> Version | None:
+    """Read "2.3.9-1~bpo", "zfs-kmod-2.2.6" or "2.4.0-rc1"; None where there are no three numbers."""
+    match = re.search(r"(\d+)\.(\d+)\.(\d+)", text)
+    return (int(match[1]), int(match[2]), int(match[3])) if match else None
