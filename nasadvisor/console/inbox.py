@@ -17,12 +17,15 @@ from django.utils import timezone
 
 from nasadvisor.console import tasks
 from nasadvisor.console.celery_app import app
+from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.fleet.quotas import Quota
 from nasadvisor.console.fleet.remote.access import bring_up_to_date
 from nasadvisor.console.fleet.remote.joining import admit_waiting
 from nasadvisor.console.fleet.remote.listening import client, renew_if_due
-from nasadvisor.domain.fleet.joining import console_queue
+from nasadvisor.domain.fleet.joining import console_queue, host_queue, unacknowledged
 from nasadvisor.domain.fleet.messages import Message, NotAccepted, read_message
+from nasadvisor.domain.units import MIB
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +60,20 @@ AT_ONCE: Final = 4
 WAITING_AT_MOST: Final = 1000
 """Of one node; older ones are dropped. A host that is in order sends some ten a minute."""
 
+LARGEST_QUEUE: Final = 48 * MIB
+"""Bytes of memory of one key of a node: a twelfth of what all have. A larger one is deleted."""
+
+LARGEST_MESSAGE: Final = 2 * MIB
+LARGEST_OF: Final = {
+    tasks.store_inventory.name: 16 * MIB,  # one of 1,000 disks has 1 MiB
+    tasks.store_answers.name: 8 * MIB,  # of the disks that are asked at once
+}
+"""Bytes of a message, as it lies in the queue. None of ours has a tenth of it."""
+
+READINGS_EVERY_S: Final = 2.0
+READINGS_AT_ONCE: Final = 60
+"""A host is asked for one every ten seconds; more of them than this would be rows that nobody asked for."""
+
 LOOK_AFTER_S: Final = 2.0
 """How often the list of nodes is read again, and hosts that want to join are let in."""
 
@@ -65,12 +82,15 @@ RENEW_AFTER: Final = timedelta(hours=1)
 
 
 def message_of(node: str, raw: bytes) -> Message:
-    """Read what lay in the queue of a node; its first argument is the node.
+    """Read what lay in the queue of a node; its first argument is the node. One that is too large is noted.
 
     Raises:
         NotAccepted: with what is wrong about it.
     """
     message = read_message(raw)
+    if len(raw) > LARGEST_OF.get(message.task, LARGEST_MESSAGE):
+        quotas.note(node, Quota.MESSAGE_SIZE)
+        raise NotAccepted(f"{message.task!r:.100} has {len(raw)} bytes")
     if message.task not in FROM_HOSTS:
         raise NotAccepted(f"hosts do not send {message.task!r:.100}")
     if not message.arguments or message.arguments[0] != node:
@@ -78,12 +98,32 @@ def message_of(node: str, raw: bytes) -> Message:
     return message
 
 
-def take(node: str, raw: bytes) -> bool:
-    """Store what one message says; whether it was one that a host may send."""
+@dataclass
+class Allowance:
+    """How many readings a node may send now: so many at once, and one more every some seconds."""
+
+    left: float = READINGS_AT_ONCE
+    at: float = field(default_factory=time.monotonic)
+
+    def take(self, now: float) -> bool:
+        """Whether there is one left; it is gone then."""
+        self.left = min(READINGS_AT_ONCE, self.left + (now - self.at) / READINGS_EVERY_S)
+        self.at = now
+        if self.left < 1:
+            return False
+        self.left -= 1
+        return True
+
+
+def take(node: str, raw: bytes, allowance: Allowance) -> bool:
+    """Store what one message says; whether it was one that a host may send, and may send now."""
     try:
         message = message_of(node, raw)
     except NotAccepted as error:
         log.warning("a message of %s was dropped: %s", node, error)
+        return False
+    if message.task == tasks.store_reading.name and not allowance.take(time.monotonic()):
+        quotas.note(node, Quota.QUEUE)
         return False
     # Celery runs it in place, and logs whatever goes wrong in it.
     app.tasks[message.task].apply(args=message.arguments, throw=False)
@@ -97,6 +137,7 @@ class Inbox:
     service: redis.Redis
     nodes: tuple[str, ...] = ()
     taken: int = 0
+    allowances: dict[str, Allowance] = field(default_factory=dict)
     _server: str = ""
     _looked_at: float = field(default=float("-inf"))
 
@@ -110,6 +151,7 @@ class Inbox:
             self._server = server
         admit_waiting(self.service, timezone.now())
         self.nodes = tuple(Node.objects.exclude(access_digest="").values_list("name", flat=True))
+        self._delete_what_is_too_large()
         self._looked_at = time.monotonic()
 
     def one_round(self) -> int:
@@ -119,6 +161,7 @@ class Inbox:
             surplus = waiting - WAITING_AT_MOST
             if surplus > 0:
                 log.warning("%s sends more than can be stored: %s messages were dropped", node, surplus)
+                quotas.note(node, Quota.QUEUE)
                 self.service.ltrim(console_queue(node), 0, WAITING_AT_MOST - 1)
             if waiting:
                 self._take_of(node)
@@ -153,14 +196,32 @@ class Inbox:
         self.service.delete(console_queue(node))
         return 0
 
+    def _delete_what_is_too_large(self) -> None:
+        """Each key that a node may write to; what fills the memory of all is dropped as a whole."""
+        keys = [(node, key) for node in self.nodes for key in _keys_of(node)]
+        with self.service.pipeline(transaction=False) as pipe:
+            for _, key in keys:
+                pipe.memory_usage(key)
+            sizes = pipe.execute()
+        for (node, key), size in zip(keys, sizes, strict=True):
+            if size and size > LARGEST_QUEUE:
+                log.warning("%s sends more than can be stored: %s of %s bytes was deleted", node, key, size)
+                self.service.unlink(key)
+                quotas.note(node, Quota.QUEUE)
+
     def _take_of(self, node: str) -> None:
         found = self.service.rpop(console_queue(node), AT_ONCE)
         for raw in found if isinstance(found, list) else []:
             self._take(node, _as_bytes(raw))
 
     def _take(self, node: str, raw: bytes) -> None:
-        take(node, raw)
+        take(node, raw, self.allowances.setdefault(node, Allowance()))
         self.taken += 1
+
+
+def _keys_of(node: str) -> tuple[str, ...]:
+    """Those that a node may fill (`access.rules_of`)."""
+    return (console_queue(node), host_queue(node), *unacknowledged(node).values())
 
 
 def _as_bytes(value: bytes | str) -> bytes:

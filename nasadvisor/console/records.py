@@ -8,8 +8,9 @@ from django.utils import timezone
 
 from nasadvisor.console.change.models import UNREADABLE, Pending, StoredRun, StoredRunState
 from nasadvisor.console.evidence.models import StoredMeasurement
-from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet import hosts, quotas
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.fleet.quotas import Quota
 from nasadvisor.console.health.capacity import note_pools
 from nasadvisor.console.health.inventory import note_disks
 from nasadvisor.domain.change.runs import Run
@@ -81,6 +82,7 @@ def store_inventory(node_name: str, document: Json) -> Node:
 
     Raises:
         DocumentError: if it is not an inventory.
+        QuotaReached: it has more disks or pools than one host has.
         ValueError: if it is that of another node.
     """
     try:
@@ -92,6 +94,10 @@ def store_inventory(node_name: str, document: Json) -> Node:
         raise ValueError(f"An inventory of {inventory.host.node} came from {node_name}. It was not stored.")
     read_at = datetime.fromisoformat(inventory.read_at)
     node = _heard_from(node_name)
+    if len(inventory.disks) > quotas.MOST_DISKS:
+        quotas.refuse(node_name, Quota.DISKS)
+    if len(inventory.pools) > quotas.MOST_POOLS:
+        quotas.refuse(node_name, Quota.POOLS)
     news = Q(inventory_read_at=None) | Q(inventory_read_at__lte=read_at)
     clock_was_set = Q(inventory_read_at__gt=read_at + OVERTAKEN_WITHIN)
     taken = Node.objects.filter(news | clock_was_set, pk=node.pk).update(
@@ -137,11 +143,16 @@ def store_run(node_name: str, document: Json) -> None:
 
     Raises:
         DocumentError: if it is not a run.
+        QuotaReached: it is too large, or one too many.
         ValueError: if it is that of another node.
     """
+    if quotas.size_of(document) > quotas.LARGEST_RUN:
+        _heard_from(node_name)
+        quotas.refuse(node_name, Quota.RUN_SIZE)
     run = from_document(Run, document)
     if run.node != node_name:
         raise ValueError(f"A run of {run.node} came from {node_name}. It was not stored.")
+    _require_room_for(node_name, run.id)
     news = {"document": document, "seq": run.seq, "state": run.state.value, **_trial_of(run)}
     stored, created = StoredRun.objects.get_or_create(
         id=UUID(run.id),
@@ -168,12 +179,14 @@ def store_unreadable_run(node_name: str, document: Json) -> None:
 
     Raises:
         DocumentError: if it is not one.
+        QuotaReached: it is one too many.
         ValueError: if it is that of another node, or has an id that no plan of ours has.
     """
     found = from_document(UnreadableRun, document)
     if found.node != node_name:
         raise ValueError(f"A run of {found.node} came from {node_name}. It was not stored.")
     node = _heard_from(node_name)
+    _require_room_for(node_name, found.id)
     news = {
         "state": found.state.value,
         "error_document": to_document(found.said),
@@ -260,6 +273,14 @@ def runs_to_follow() -> list[StoredRun]:
     is_over = Q(trial_until__lte=timezone.now())
     followed = StoredRun.objects.filter(Q(state__in=FOLLOWED) | ~Q(pending=Pending.NOTHING) | is_over)
     return list(followed.select_related("node").defer("document", "node__inventory_document"))
+
+
+def _require_room_for(node_name: str, run_id: str) -> None:
+    """Runs that are known may always move on."""
+    if StoredRun.objects.filter(pk=UUID(run_id)).exists():
+        return
+    if StoredRun.objects.filter(node__name=node_name).count() >= quotas.MOST_RUNS:
+        quotas.refuse(node_name, Quota.RUNS)
 
 
 def _trial_of(run: Run) -> dict[str, datetime | None]:

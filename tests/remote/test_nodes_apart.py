@@ -401,6 +401,29 @@ def test_a_user_that_the_database_does_not_know_is_removed(console: Console, nas
     sign_in(nas1)
 
 
+def test_a_node_that_fills_the_memory_loses_what_it_filled(
+    console: Console, nas1: ConsoleAccess, nas2: ConsoleAccess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Proves that each of the keys it may write to is looked at, that it is told, and that no other loses anything."""
+    monkeypatch.setattr(inboxes, "LARGEST_QUEUE", 100_000)
+    hosts_queue, unacked = host_queue("nas1.b"), unacknowledged("nas1.b")["unacked_key"]
+    with as_node(nas2) as attacker:
+        attacker.lpush("console.nas1.b", "x" * 200_000)
+        attacker.lpush(hosts_queue, "x" * 200_000)
+        attacker.hset(unacked, "x", "x" * 200_000)
+    tell(nas1, console, "console.store_inventory_error", "nas1", SILENT)
+    console.look()
+    assert console.inbox.service.exists("console.nas1.b", hosts_queue, unacked) == 0
+    assert console.inbox.service.llen("console.nas1") == 1
+    assert set(Node.objects.get(name="nas1.b").quotas_reached) == {"queue"}
+
+
+def test_a_message_larger_than_any_of_ours_is_dropped_and_told(console: Console, nas1: ConsoleAccess) -> None:
+    tell(nas1, console, "console.store_inventory_error", "nas1", {**SILENT, "template": "x" * 3_000_000})
+    console.take_all()
+    assert set(Node.objects.get(name="nas1").quotas_reached) == {"message-size"}
+
+
 def test_a_node_that_floods_loses_its_own_messages_only(
     console: Console, nas1: ConsoleAccess, nas2: ConsoleAccess, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,9 +13,12 @@ from typing import TypeVar
 from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from nasadvisor.console.evidence.models import Resolution, SampledPool, StoredSample
+from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.fleet.quotas import Quota
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample, VdevActivity, merge
 from nasadvisor.stored.documents import Json, from_document, to_document
@@ -31,20 +34,35 @@ GRACE_S = 20
 
 DAY_S = 86400
 
+AHEAD_S = 3600
+"""How far a host's clock may be ahead of ours; what lies further in the future would be kept until then."""
+
 
 def store_reading(node_name: str, document: Json) -> None:
     """Keep what a host has told of its counters.
 
     Raises:
         DocumentError: if it is not a reading.
+        QuotaReached: it is of the future, or of more pools than one host has.
     """
     reading = from_document(Reading, document)
     node, _ = Node.objects.defer("inventory_document").get_or_create(name=node_name)
+    _require_room_for(node, reading)
     for facts in reading.facts:
         changes = {"name": facts.name, "facts_document": to_document(facts)}
         SampledPool.objects.update_or_create(node=node, guid=facts.guid, defaults=changes)
     for sample in reading.samples:
         _store(node, sample)
+
+
+def _require_room_for(node: Node, reading: Reading) -> None:
+    latest = timezone.now().timestamp() + AHEAD_S
+    if any(sample.at > latest for sample in reading.samples):
+        quotas.refuse(node.name, Quota.CLOCK)
+    known = set(SampledPool.objects.filter(node=node).values_list("guid", flat=True))
+    told = {facts.guid for facts in reading.facts} | {sample.pool_guid for sample in reading.samples}
+    if not told <= known and len(known | told) > quotas.MOST_POOLS:
+        quotas.refuse(node.name, Quota.POOLS)
 
 
 def _store(node: Node, sample: Sample) -> None:

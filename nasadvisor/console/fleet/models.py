@@ -30,7 +30,8 @@ class Node(models.Model):
     `inventory` loads it: queries defer it. `access_digest` is the SHA-256 of the password with which a node on another
     machine comes to the message service (`remote.access`), "" for one on the console's own. `finding_documents` is what
     its last inventory gives reason to say, worked out when it arrives, so that a page about all hosts need not read all
-    inventories; None before the first.
+    inventories; None before the first. `quotas_reached` is when it last told more than is stored of one host
+    (`quotas.Quota`).
     """
 
     name = models.CharField(max_length=253, unique=True)
@@ -44,6 +45,7 @@ class Node(models.Model):
     spoken_document = models.JSONField(null=True)
     is_simulated = models.BooleanField(default=False)
     access_digest = models.CharField(max_length=64, default="", blank=True)
+    quotas_reached = models.JSONField(default=dict)
 
     class Meta:
         ordering: ClassVar = ["name"]

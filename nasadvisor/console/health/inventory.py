@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk, identity_key
 from nasadvisor.console.storage.disk_uses import Index, is_system
@@ -50,8 +51,20 @@ def note_disks(node: Node, inventory: Inventory, read_at: datetime) -> None:
     with transaction.atomic():
         gone = StoredDisk.objects.filter(node=node, is_present=True).exclude(identity_key__in=list(present))
         gone.update(is_present=False)
-        for name, disk in present.items():
+        for name, disk in _with_room(node, present, known).items():
             _note(node, name, disk, role_of(disk, index), known.get(name), read_at)
+
+
+def _with_room(node: Node, present: dict[str, Disk], known: dict[str, StoredDisk]) -> dict[str, Disk]:
+    """The disks that are known, and as many new ones as there is room for."""
+    new = [name for name in present if name not in known]
+    if not new:
+        return present
+    room = max(0, quotas.MOST_DISKS - StoredDisk.objects.filter(node=node).count())
+    if len(new) > room:
+        quotas.note(node.name, quotas.Quota.DISKS)
+    left_out = frozenset(new[room:])
+    return {name: disk for name, disk in present.items() if name not in left_out}
 
 
 def _note(node: Node, name: str, disk: Disk, role: Role, stored: StoredDisk | None, read_at: datetime) -> None:

@@ -30,6 +30,7 @@ from nasadvisor.console.health.notices import (
     nodes_with_news,
 )
 from nasadvisor.console.health.observe import findings_about
+from nasadvisor.console.health.quota_notices import about_quotas
 from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import RANK, Finding, Level, NextStep
 
@@ -138,6 +139,7 @@ def notices_about(node: Node, now: datetime, *, has_runs: bool = True) -> Iterat
     if node.inventory_version:  # before its first reading there is none that could be old
         yield from about_contact(node, contact_of(node, now))
     yield from about_release(node)
+    yield from about_quotas(node, now)
     if has_runs:
         yield from about_runs(node)
         yield from about_trials(node, now)

@@ -7,6 +7,7 @@ from typing import Final
 from django.db import DataError, transaction
 from django.utils import timezone
 
+from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import (
     AlertEvent,
@@ -18,6 +19,7 @@ from nasadvisor.console.health.alert_models import (
     WatchSettings,
 )
 from nasadvisor.console.health.observe import Seen, View, unwatchable, view
+from nasadvisor.console.health.quota_notices import CODE as QUOTA_CODE
 from nasadvisor.domain.health.alerts import Alert, EventKind, Step, acknowledge, escalate, reconcile
 from nasadvisor.domain.health.quiet_hours import QuietHours, due_at
 from nasadvisor.domain.statements import RANK, Level
@@ -61,12 +63,28 @@ def _move(node: Node, found: View, now: datetime) -> None:
     stored = {each.alert_key: each for each in opened}
     seen = {each.observation.key: each for each in found.seen}
     alerts = {key: each.as_alert() for key, each in stored.items()}
-    for step in reconcile(alerts, (each.observation for each in found.seen), found.sources, now):
+    steps = reconcile(alerts, (each.observation for each in found.seen), found.sources, now)
+    for step in _with_room(node, list(steps), now):
         key = step.alert.key
         _store(stored.get(key), step, seen.get(key), now)
     for key, each in stored.items():
         if key in seen:
             _renew_text(each, to_document(seen[key].finding))
+
+
+def _with_room(node: Node, steps: list[Step], now: datetime) -> list[Step]:
+    """As many of them as may be told of one host within a day; the others are there again when it is over."""
+    exempt = (None, EventKind.RECOVERED)
+    counted = [step for step in steps if step.event not in exempt and step.alert.key.code != QUOTA_CODE]
+    if not counted:
+        return steps
+    since = now - quotas.WITHIN
+    told = AlertEvent.objects.filter(alert__node=node, at__gt=since).exclude(kind=EventKind.RECOVERED.value).count()
+    counted.sort(key=lambda step: -RANK[step.alert.level])
+    left_out = {step.alert.key for step in counted[max(0, quotas.MOST_MESSAGES - told) :]}
+    if left_out:
+        quotas.note(node.name, quotas.Quota.ALERTS)
+    return [step for step in steps if step.alert.key not in left_out]
 
 
 def _renew_text(stored: StoredAlert, document: Json) -> None:
