@@ -21,7 +21,7 @@ help: ## Show this list
 # Running
 
 .PHONY: run
-run: assets translations ## Run the product: on this host if it has OpenZFS, else in the lab guest
+run: ## Run the product: on this host if it has OpenZFS, else its pages at once and then the lab guest
 	@scripts/run.sh
 
 .PHONY: dev
@@ -114,12 +114,20 @@ deb-here: assets translations ## Build the Debian package for the release that t
 .PHONY: venv
 venv: $(VENV)/.stamp ## Make the virtual environment for development
 
-$(VENV)/.stamp: requirements/dev.txt | $(STAMPS)/packages-build
+$(VENV)/.stamp: requirements/dev.txt $(VENV)/.stamp-run
+	@echo "Installing the Python packages for development …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+$(VENV)/.stamp-run: requirements/run.txt | $(STAMPS)/packages-build
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@test -x $(BIN)/pip || $(BIN)/python -m ensurepip --default-pip > /dev/null
 	@echo "Installing the Python packages …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r $<
 	@touch $@
+
+.PHONY: pages-tools
+pages-tools: $(VENV)/.stamp-run assets translations $(STAMPS)/packages-pages
 
 .PHONY: assets
 assets: static/vendor/.stamp ## Fetch Bootstrap, htmx and the icons into static/vendor

@@ -11,6 +11,7 @@ NASADVISOR_HTTPS          yes where browsers reach the console by https only (se
 NASADVISOR_TIME_ZONE      zone in which exact times are shown (default UTC)
 NASADVISOR_SAMPLES        how long samples, minutes and hours are kept, in days (default 1,30,730)
 NASADVISOR_TOKEN_DAYS     how long a new token for another program is good, in days (default 365)
+NASADVISOR_PREVIEW        file that says how far the real machine is; every page is marked as simulated
 NASADVISOR_DEBUG          yes for work on the code only
 """
 
@@ -34,6 +35,7 @@ CHANNEL_KEY_FILE = STATE_DIR / "channel-key"
 """Encrypts what channels of alerts must keep secret; `manage.py prepare` makes it."""
 
 DEBUG = environment.flag("NASADVISOR_DEBUG", default=False)
+PREVIEW = environment.text("NASADVISOR_PREVIEW")
 SECRET_KEY = (
     environment.text("NASADVISOR_SECRET_KEY")
     or environment.text_in_file(SECRET_KEY_FILE)
@@ -92,6 +94,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "nasadvisor.console.frame.frame",
+                "nasadvisor.console.preview.preview",
             ],
             "loaders": ["django.template.loaders.filesystem.Loader"]
             if DEBUG

@@ -4,11 +4,13 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 MACHINE=${MACHINE:-tests/fixtures/machines/typical.json}
 PORT=${PORT:-8843}
-STATE=$PWD/var/dev
+STATE=${STATE:-$PWD/var/dev}
 BIN=$PWD/.venv/bin
+RELOAD=${RELOAD---reload --reload-dir nasadvisor} # empty: the source is not watched
 
 export NASADVISOR_CONSOLE_STATE=$STATE NASADVISOR_HOST_STATE=$STATE/host NASADVISOR_RUN_DIR=$STATE NASADVISOR_HOST_RUN_DIR=$STATE/locks NASADVISOR_DEBUG=yes
 export NASADVISOR_REDIS=redis+socket://$STATE/redis.sock NASADVISOR_SIMULATED_MACHINE=$MACHINE
+export NASADVISOR_PREVIEW=${NASADVISOR_PREVIEW:-$STATE/real.json}
 
 mkdir -p "$STATE"
 node=$("$BIN/python" -c 'import json, sys; print(json.load(open(sys.argv[1]))["host"]["node"])' "$MACHINE")
@@ -17,11 +19,11 @@ trap 'kill $(jobs -p) 2> /dev/null; wait' EXIT
 redis-server --port 0 --unixsocket "$STATE/redis.sock" --save "" --dir "$STATE" > "$STATE/redis.log" &
 "$BIN/python" manage.py prepare
 "$BIN/python" manage.py load_machine "$MACHINE"
+"$BIN/python" manage.py setup_link --base-url "http://127.0.0.1:$PORT" 2> /dev/null || true
 worker=(worker --pool threads --concurrency 2 --loglevel WARNING --without-gossip --without-mingle --without-heartbeat)
 "$BIN/celery" --quiet --app nasadvisor.host.simulated.worker "${worker[@]}" --queues "host.$node" --hostname host@dev &
 "$BIN/celery" --quiet --app nasadvisor.console.celery_app "${worker[@]}" --queues console --hostname console@dev &
 "$BIN/celery" --quiet --app nasadvisor.console.celery_app beat --pidfile= --loglevel WARNING &
 echo "The pages of a simulated machine are at http://127.0.0.1:$PORT. Ctrl-C ends them."
-"$BIN/python" manage.py setup_link --base-url "http://127.0.0.1:$PORT" || true
-"$BIN/uvicorn" nasadvisor.asgi:application --host 127.0.0.1 --port "$PORT" --lifespan off --log-level warning \
-    --reload --reload-dir nasadvisor
+# shellcheck disable=SC2086 # several words, or none
+"$BIN/uvicorn" nasadvisor.asgi:application --host 127.0.0.1 --port "$PORT" --lifespan off --log-level warning $RELOAD

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Install the Debian packages that are missing: packages.sh build|lab|test
+# Install the Debian packages that are missing: packages.sh build|pages|lab|test
 set -euo pipefail
 cd "$(dirname "$0")/.."
 log=build/apt.log
@@ -44,6 +44,9 @@ case "${1:-}" in
         # Node.js is often here from elsewhere, with npm inside; Debian's npm would not fit beside that.
         command -v npm > /dev/null || wanted+=(nodejs npm)
         ;;
+    pages)
+        wanted=(redis-server)
+        ;;
     lab)
         listed=$(/usr/bin/python3 -m tests.lab packages)
         mapfile -t wanted <<< "$listed"
@@ -53,7 +56,7 @@ case "${1:-}" in
         wanted+=(btrfs-progs e2fsprogs gdisk strace util-linux xfsprogs) # tests/devices
         ;;
     *)
-        echo "packages.sh: say build, lab or test." >&2
+        echo "packages.sh: say build, pages, lab or test." >&2
         exit 2
         ;;
 esac

@@ -1,11 +1,15 @@
 #!/bin/bash
-# Run the product: on this host if it has OpenZFS, else in the lab guest, installed as a user would install it.
+# Run the product: on this host if it has OpenZFS; else the pages on a recorded machine at once, and as soon as it is made
+# the lab guest, installed as a user would install it. Ctrl-C ends both.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source=scripts/begin.sh
+. scripts/begin.sh
 NAME=${NAME:-dev}
-LAB=(/usr/bin/python3 -m tests.lab)
-PORT=8843
-WAIT_S=300
+GUEST=${GUEST:-scripts/guest.sh} # what makes the guest; tests put another in its place
+CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/nasadvisor
+SHOWN=${SHOWN:-$PWD/var/shown}
+PATIENCE_S=10
 
 has_openzfs() {
     [ -c /dev/zfs ] && command -v zpool > /dev/null
@@ -32,49 +36,65 @@ install_here() {
     packaging/deb/build.sh "$directory"
     chmod -R go=rX "$directory"
     apt-get --quiet --yes install --reinstall --allow-downgrades "$directory"/nasadvisor_*.deb
-    on_the_nas=(bash -c)
-    wait_and_say_how_to_begin "http://$(hostname -I | cut -d ' ' -f 1):$PORT"
+    wait_and_say_how_to_begin "http://$(hostname -I | cut -d ' ' -f 1):$PORT" bash -c
 }
 
-boot_guest() {
-    if "${LAB[@]}" status | grep --quiet "^${NAME}[[:space:]]"; then
-        "${LAB[@]}" up --name "$NAME" --keep
-    else
-        "${LAB[@]}" up --name "$NAME" --forward "$PORT"
-    fi
+is_free() {
+    ! (: < "/dev/tcp/127.0.0.1/$1") 2> /dev/null
 }
 
-# The port of this machine that leads to the pages in the guest.
-forwarded_port() {
-    /usr/bin/python3 -c "from tests.lab.lab import Lab; print(Lab.attach('$NAME').forwarded_port($PORT))"
+free_port() {
+    local port=$PORT
+    until is_free "$port"; do port=$((port + 1)); done
+    echo "$port"
 }
 
-install_in_guest() {
-    local packages
-    packages=$("${LAB[@]}" deb)
-    on_the_nas=("${LAB[@]}" ssh --name "$NAME" --)
-    "${on_the_nas[@]}" "cat > /root/nasadvisor.deb" < "$(grep '/nasadvisor_' <<< "$packages")"
-    "${on_the_nas[@]}" "DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes -o Dpkg::Use-Pty=0 \
-        install --reinstall --allow-downgrades /root/nasadvisor.deb"
-    wait_and_say_how_to_begin "http://127.0.0.1:$(forwarded_port)"
+# The guest keeps its disks: the next run is there in the time that it takes to boot.
+switch_off_guest() {
+    [ "$GUEST" = scripts/guest.sh ] || return 0
+    timeout $PATIENCE_S /usr/bin/python3 -m tests.lab ssh --name "$NAME" -- sync > /dev/null 2>&1 || true
+    /usr/bin/python3 -c "from tests.lab.lab import Lab; Lab.attach('$NAME').machine.stop()" 2> /dev/null || true
 }
 
-wait_and_say_how_to_begin() {
-    local address=$1 link
-    "${on_the_nas[@]}" "for second in {1..$WAIT_S}; do (: < /dev/tcp/127.0.0.1/$PORT) && exit; sleep 1; done 2> /dev/null; \
-        exit 1" || { echo "The web pages do not answer. See why with: journalctl -u 'nasadvisor-*'" >&2 && exit 1; }
-    echo "NAS Advisor runs at $address"
-    link=$("${on_the_nas[@]}" "/usr/lib/nasadvisor/manage setup_link --base-url $address < /dev/null 2> /dev/null" || true)
-    [ -z "$link" ] || printf '%s\n  %s\n' "Make the first administrator here (the link works once, for a day):" "$link"
+# Ask each group of processes to end, wait for it, and insist after a while.
+end_all() {
+    trap '' INT TERM HUP
+    local group _
+    for group in "${groups[@]}"; do kill -TERM -- "-$group" 2> /dev/null || true; done
+    for _ in $(seq $((PATIENCE_S * 10))); do
+        kill -0 -- "${groups[@]/#/-}" 2> /dev/null || break
+        sleep 0.1
+    done
+    for group in "${groups[@]}"; do kill -KILL -- "-$group" 2> /dev/null || true; done
+    switch_off_guest
+}
+
+show_and_build() {
+    local port address
+    port=$(free_port)
+    address=http://127.0.0.1:$port
+    echo "There is no OpenZFS here. Look at the pages on a recorded machine (simulated) within a minute at"
+    echo "  $address"
+    echo "A virtual machine with real OpenZFS is made meanwhile; the pages say when it is ready. Ctrl-C ends all."
+    "${MAKE:-make}" --silent --jobs 3 pages-tools
+    mkdir -p "$SHOWN"
+    set -m # else processes in the background would not listen to the signal that ends them
+    groups=()
+    trap end_all EXIT
+    trap 'exit 130' INT TERM HUP
+    STATE=$SHOWN PORT=$port RELOAD='' NASADVISOR_PREVIEW=$SHOWN/real.json scripts/dev.sh < /dev/null &
+    groups+=($!)
+    /usr/bin/python3 -m tests.lab.progress --state "$SHOWN/real.json" --known "$CACHE/stages-$NAME.json" \
+        --log build/guest.log -- "$GUEST" < /dev/null &
+    groups+=($!)
+    wait "${groups[1]}" || true
+    wait "${groups[0]}"
 }
 
 if has_openzfs; then
     may_install_here
+    "${MAKE:-make}" --silent --jobs 3 assets translations
     install_here
 else
-    scripts/packages.sh lab
-    boot_guest
-    install_in_guest
-    echo "This is the lab guest: real OpenZFS on virtual disks. \`make lab-ssh CMD='zpool status'\` looks inside,"
-    echo "\`make lab-down\` ends it."
+    show_and_build
 fi

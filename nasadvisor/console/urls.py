@@ -4,7 +4,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from django.views.i18n import set_language
 
-from nasadvisor.console import about, explain, old_addresses, overview, pool_page
+from nasadvisor.console import about, explain, old_addresses, overview, pool_page, preview
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
@@ -15,6 +15,7 @@ urlpatterns = [
     path("explain/", explain.explain_all, name="explain"),
     path("explain/<slug:code>/", explain.explain, name="explain-code"),
     path("settings/", about.settings_page, name="settings"),
+    path("preview/", preview.progress, name="preview"),
     path("language/", login_not_required(set_language), name="set_language"),
     path("", include("nasadvisor.console.evidence.urls")),
     path("", include("nasadvisor.console.health.urls")),

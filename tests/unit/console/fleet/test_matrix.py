@@ -33,7 +33,7 @@ MOVED = "moved"
 """What addresses of earlier releases are called here: they have no name of their own and lead to today's."""
 
 RULES = {
-    Rule.OPEN: "login setup set_language",
+    Rule.OPEN: "login setup set_language preview",
     Rule.SIGNED_IN: """overview pool explain explain-code settings pools disks disk evidence-pool
         evidence-heat evidence-waiting evidence-report wear-csv drive reports report-make report alerts schedules
         pool-history history run-detail run-fragment wizard-proof choose-node refresh logout password_change""",
