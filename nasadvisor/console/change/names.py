@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.statements import marked, said
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
@@ -30,7 +31,7 @@ def names_of(plan: Plan, node: Node, inventory: Inventory | None) -> Names:
     labels = {disk.key: disk.label for disk in inventory.disks} if inventory else {}
     gone = {piece.disk_key for piece in plan.slices} - labels.keys()
     for stored in StoredDisk.objects.filter(node=node, key__in=gone).only("key", "model", "serial") if gone else ():
-        labels[stored.key] = f"{stored.model} ({stored.serial})" if stored.serial else stored.model
+        labels[stored.key] = stored.label
     names = _in_inventory(inventory) if inventory else {}
     for piece in plan.slices:
         label = labels.get(piece.disk_key)
@@ -54,17 +55,12 @@ def _in_inventory(inventory: Inventory) -> dict[str, str]:
 
 def named(statement: Statement, names: Names) -> SafeString:
     """A statement in the user's language, disks by model and serial; what stands between backticks stays code."""
-    parts = statement.said(_).split("`")
-    shown = (
-        (format_html("<code>{}</code>", part) if place % 2 else _with_names(part, names),)
-        for place, part in enumerate(parts)
-    )
-    return format_html_join("", "{}", shown)
+    return marked(said(statement), words=lambda part: _with_names(part, names))
 
 
 def named_text(statement: Statement, names: Names) -> str:
     """The same without markup and in one line, whatever a disk calls itself: it may stand among commands."""
-    text = "".join(names.get(word.rstrip("."), word) for word in _WORD.split(statement.said(_)))
+    text = "".join(names.get(word.rstrip("."), word) for word in _WORD.split(said(statement)))
     return " ".join(text.split())
 
 

@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy, npgettext_lazy
 
 from nasadvisor.console.explain import address_of
 from nasadvisor.console.fleet.single_sign_on import why_no_password
-from nasadvisor.console.statements import localized, said
+from nasadvisor.console.statements import localized, marked, said
 from nasadvisor.console.states import Look, look_of_state
 from nasadvisor.console.steps import lead_from
 from nasadvisor.console.storage.diagrams import TITLES
@@ -80,15 +80,13 @@ def owner_of(guests: Iterable[Guest], dataset: str) -> str:
 @register.filter
 def sentence(statement: Statement) -> SafeString:
     """Any statement in the user's language; what stands between backticks is shown as code."""
-    parts = said(statement).split("`")
-    return format_html_join("", "{}", ((_as_code(part) if place % 2 else part,) for place, part in enumerate(parts)))
+    return marked(said(statement))
 
 
 @register.filter
 def code_marked(text: str) -> SafeString:
     """A text that is in the user's language already; what stands between backticks is shown as code."""
-    parts = text.split("`")
-    return format_html_join("", "{}", ((_as_code(part) if place % 2 else part,) for place, part in enumerate(parts)))
+    return marked(text)
 
 
 @register.filter
@@ -112,8 +110,7 @@ def why(statement: Statement | None) -> SafeString:
 @register.filter
 def with_blanks(template: str) -> SafeString:
     """A template in the user's language, shown as it is, with a blank that has a name for each value."""
-    parts = map(_blanks, _(template).split("`"))
-    return format_html_join("", "{}", ((_as_code(part) if place % 2 else part,) for place, part in enumerate(parts)))
+    return marked(_(template), words=_blanks, code=_blanks)
 
 
 def _blanks(text: str) -> SafeString:
@@ -127,10 +124,6 @@ def next_step(context: Context, finding: Finding) -> dict[str, object]:
     """The link that leads on from a finding, or from one that is stored: {% next_step notice.finding %}."""
     frame = context.get("frame")
     return {"lead": lead_from(finding, may_change=frame is not None and frame.may_change)}
-
-
-def _as_code(text: str) -> SafeString:
-    return format_html("<code>{}</code>", text)
 
 
 @register.filter
