@@ -1,6 +1,7 @@
 """Choices made in the wizard, plans that somebody previewed, and runs as their hosts last told them."""
 
 import uuid
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -14,7 +15,7 @@ from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.change.unreadable_runs import Unreadable
 from nasadvisor.domain.statements import Statement
-from nasadvisor.stored.documents import from_document
+from nasadvisor.stored.documents import DocumentError, from_document
 
 
 class StoredDraft(models.Model):
@@ -147,3 +148,13 @@ class StoredRun(models.Model):
     def trial_verdict(self) -> Statement | None:
         """What its trial showed."""
         return read_statement(self.trial_verdict_document)
+
+
+def readable(runs: Iterable[StoredRun]) -> Iterator[StoredRun]:
+    """Those whose `run` this release can read."""
+    for stored in runs:
+        try:
+            stored.run  # noqa: B018 - read once, and kept
+        except DocumentError:
+            continue
+        yield stored

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from nasadvisor.console.change.models import StoredRun
+from nasadvisor.console.change.models import StoredRun, readable
 from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.evidence.series import latencies_of, samples_of
 from nasadvisor.console.storage.disk_uses import Index
@@ -15,7 +15,6 @@ from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.samples import VdevActivity
 from nasadvisor.domain.evidence.workload import flush_time
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev, VdevClass
-from nasadvisor.stored.documents import DocumentError
 
 COLUMNS_AT_MOST = 720
 RAW_UP_TO_S = 4 * 3600
@@ -128,20 +127,11 @@ def _devices(facts: PoolFacts, columns: list[dict[str, int]]) -> list[dict[str, 
 def marks_of(runs: Iterable[StoredRun], span: Range) -> list[dict[str, Any]]:
     """When something was added or taken back in this range."""
     marks = []
-    for run in _readable(runs):
+    for run in (stored.run for stored in readable(runs)):
         for what, moment in _moments(run):
             if span.start <= moment <= span.end:
                 marks.append({"at": moment, "what": what, "run": run.id})
     return marks
-
-
-def _readable(runs: Iterable[StoredRun]) -> Iterable[Run]:
-    """Those that this release can read."""
-    for stored in runs:
-        try:
-            yield stored.run
-        except DocumentError:
-            continue
 
 
 def _moments(run: Run) -> Iterable[tuple[str, int]]:

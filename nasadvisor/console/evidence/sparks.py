@@ -42,14 +42,9 @@ def sparks_of(pools: Iterable[SampledPool], now: datetime) -> dict[str, Spark]:
     return {guid: spark for guid, spark in drawn.items() if spark}
 
 
-def commits_per_s(sample: Sample) -> float:
-    """How often somebody waited for data to be safe."""
-    return sum(each.commits for each in sample.datasets) / sample.seconds
-
-
 def _drawn(samples: Iterable[Sample], now: int) -> Spark | None:
     """The right edge is now: where nothing was seen lately, the line ends before."""
-    rates = [(each.at, commits_per_s(each)) for each in samples if each.seconds]
+    rates = [(each.at, each.commits / each.seconds) for each in samples if each.seconds]
     if len(rates) < 2:
         return None
     begin, end = rates[0][0], max(now, rates[-1][0])

@@ -6,7 +6,7 @@ are kept nowhere.
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -52,14 +52,16 @@ def known() -> Mapping[str, ConsolePlatform]:
 
 def said_during_runs(report: PlatformReport) -> tuple[Statement, ...]:
     """What the platforms of a host want known while a run is on there."""
-    said = (known()[platform.name].during_runs for platform in report.platforms if platform.name in known())
-    return tuple(filter(None, said))
+    return tuple(filter(None, (each.during_runs for each in _known_on(report))))
 
 
 def scrub_advice(report: PlatformReport) -> Statement | None:
     """Who plans scrubs on a host's platform, if that is another than OpenZFS's own timer."""
-    said = (known()[platform.name].scrub_advice for platform in report.platforms if platform.name in known())
-    return next(filter(None, said), None)
+    return next(filter(None, (each.scrub_advice for each in _known_on(report))), None)
+
+
+def _known_on(report: PlatformReport) -> Iterator[ConsolePlatform]:
+    return (known()[each.name] for each in report.platforms if each.name in known())
 
 
 def named(name: str) -> ConsolePlatform | None:

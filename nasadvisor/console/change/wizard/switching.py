@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from nasadvisor.console.change.models import StoredRun, StoredRunState
+from nasadvisor.console.change.models import StoredRun, StoredRunState, readable
 from nasadvisor.console.change.plans import plan_for, store_plan
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import operator_required, user_of
@@ -16,7 +16,6 @@ from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.change.actions.seen import OFFLINE
 from nasadvisor.domain.change.plan import PlanRefused, PlanRequest
 from nasadvisor.domain.storage.inventory import Pool
-from nasadvisor.stored.documents import DocumentError
 
 
 @dataclass(frozen=True)
@@ -63,11 +62,8 @@ def take_out(request: HttpRequest, pool_guid: str, cache_guid: str) -> HttpRespo
 def _taking_out(pool: Pool, node: Node) -> dict[str, StoredRun]:
     """The applied runs that took a cache of the pool out of service, by the guid of the cache; the latest of each."""
     runs: dict[str, StoredRun] = {}
-    for stored in StoredRun.objects.filter(node=node, pool_guid=pool.guid, state=StoredRunState.APPLIED):
-        try:
-            guid = stored.run.plan.request.offline_cache
-        except DocumentError:
-            continue
+    for stored in readable(StoredRun.objects.filter(node=node, pool_guid=pool.guid, state=StoredRunState.APPLIED)):
+        guid = stored.run.plan.request.offline_cache
         if guid:
             runs.setdefault(guid, stored)
     return runs
