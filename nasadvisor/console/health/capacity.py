@@ -8,8 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.charts import NARROW, WIDE
-from nasadvisor.console.health.history_chart import HistoryChart, Series, history_chart
+from nasadvisor.console.health.history_chart import HistoryChart, Series, history_charts, start_of
 from nasadvisor.console.health.models import PoolDay
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.units import GIB, TIB
@@ -59,9 +58,8 @@ def capacity_of(node: Node, pool: Pool, now: datetime) -> Capacity:
     if not days:
         return Capacity((), None, 0)
     unit, name = (TIB, " TiB") if pool.size_bytes >= 4 * TIB else (GIB, " GiB")
-    zone = timezone.get_current_timezone()
-    points = [(datetime(day.year, day.month, day.day, tzinfo=zone), used / unit) for day, used in days]
+    points = [(start_of(day), used / unit) for day, used in days]
     series = Series(_("Used"), [*points, (now, pool.allocated_bytes / unit)])
-    drawn = (history_chart([series], points[0][0], now, width, name) for width in (WIDE, NARROW))
     since, used_then = next((each for each in days if each[0] >= today - COMPARED), days[-1])
-    return Capacity(tuple(each for each in drawn if each), since, pool.allocated_bytes - used_then)
+    charts = history_charts([series], points[0][0], now, name)
+    return Capacity(charts, since, pool.allocated_bytes - used_then)

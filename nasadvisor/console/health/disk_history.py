@@ -10,8 +10,7 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from nasadvisor.console.health.charts import NARROW, WIDE
-from nasadvisor.console.health.history_chart import LINES_AT_MOST, HistoryChart, Series, history_chart
+from nasadvisor.console.health.history_chart import LINES_AT_MOST, HistoryChart, Series, history_charts, start_of
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk
 from nasadvisor.console.health.smart_days import counts_of
 from nasadvisor.domain.health.smart.attributes import SmartValue
@@ -84,8 +83,7 @@ class History:
         series = [self._series(each) for each in disks]
         begins = [each.points[0][0] for each in series if each.points]
         begin = max(min(begins, default=self.now), self.now - timedelta(days=self.days))
-        drawn = (history_chart(series, begin, self.now, width, UNITS.get(self.key, "")) for width in (WIDE, NARROW))
-        return tuple(each for each in drawn if each)
+        return history_charts(series, begin, self.now, UNITS.get(self.key, ""))
 
     def _series(self, disk: StoredDisk) -> Series:
         since = self.now - timedelta(days=self.days)
@@ -93,10 +91,9 @@ class History:
         if self.key in OF_READINGS:
             rows = disk.readings.filter(taken_at__gte=since, **{f"{self.key}__isnull": False})
             return Series(label, [(at, float(value)) for at, value in rows.values_list("taken_at", self.key)])
-        zone = timezone.get_current_timezone()
         days = counts_of(disk, self.key, timezone.localtime(since).date())
-        points = [(datetime(day.year, day.month, day.day, tzinfo=zone), float(raw)) for day, raw in days]
-        return Series(label, [(min(max(at, since), self.now), raw) for at, raw in points], is_stepped=True)
+        points = [(min(max(start_of(day), since), self.now), float(raw)) for day, raw in days]
+        return Series(label, points, is_stepped=True)
 
 
 def history_of(disk: StoredDisk, values: tuple[SmartValue, ...], asked: QueryDict, now: datetime) -> History:

@@ -92,6 +92,7 @@ def _layout(found: Disk, inventory: Inventory) -> dict[str, Any]:
 
 def _health(request: HttpRequest, stored: StoredDisk, now: datetime) -> dict[str, Any]:
     """What it says of itself, and how that moves."""
+    values = newest_values(stored.raw_answers.all())
     recent = stored.readings.filter(taken_at__gte=now - TEMPERATURES_SHOWN)
     return {
         "stored": stored,
@@ -101,8 +102,8 @@ def _health(request: HttpRequest, stored: StoredDisk, now: datetime) -> dict[str
         "temperatures": recent.aggregate(least=Min("temperature_c"), most=Max("temperature_c")),
         "self_tests": stored.self_tests.all()[:ROWS_SHOWN],
         "alerts": StoredAlert.objects.filter(subject=str(stored.pk), source__startswith="disks/")[:ROWS_SHOWN],
-        "trends": trends_of(stored, now),
-        "history": history_of(stored, newest_values(stored), request.GET, now),
+        "trends": trends_of(stored, values, now),
+        "history": history_of(stored, values, request.GET, now),
         **_wear(stored, now),
     }
 

@@ -20,7 +20,7 @@ from nasadvisor.console.health.models import NodeHealth, StoredDisk
 from nasadvisor.console.health.ratings import with_ratings
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.console.storage.disks import Usage, usage_of
-from nasadvisor.domain.storage.inventory import Disk, Inventory
+from nasadvisor.domain.storage.inventory import Disk
 
 PER_PAGE: Final = 50
 
@@ -95,6 +95,7 @@ def disks(request: HttpRequest) -> HttpResponse:
     if node is None:
         return render(request, "fleet/no_node.html", {"section": "disks"})
     inventory = node.inventory
+    index = Index(inventory) if inventory else None
     asked = _asked(request)
     known = StoredDisk.objects.filter(node=node, is_forgotten=False)
     page = Paginator(_chosen(known, asked), PER_PAGE).get_page(request.GET.get("page"))
@@ -108,8 +109,8 @@ def disks(request: HttpRequest) -> HttpResponse:
         "page": page,
         "back": asked.address(page=page.previous_page_number()) if page.has_previous() else "",
         "next": asked.address(page=page.next_page_number()) if page.has_next() else "",
-        "rows": _rows(page, inventory),
-        "others": _others(known, inventory) if inventory else (),
+        "rows": _rows(page, index),
+        "others": _others(known, index) if index else (),
         "section": "disks",
     }
     return render(request, "health/disks.html", context)
@@ -153,8 +154,7 @@ def _head(name: str, asked: Asked) -> Head:
     return Head(COLUMNS[name], asked.address(sort=second if asked.sort == first else first), state)
 
 
-def _rows(page: Page[StoredDisk], inventory: Inventory | None) -> list[DiskRow]:
-    index = Index(inventory) if inventory else None
+def _rows(page: Page[StoredDisk], index: Index | None) -> list[DiskRow]:
     written = written_by_role(page.object_list, timezone.now())
     return [DiskRow(each, mark_of(each), _usage(each, index), written.get(each.pk)) for each in page.object_list]
 
@@ -164,9 +164,9 @@ def _usage(stored: StoredDisk, index: Index | None) -> Usage | None:
     return usage_of(found, index) if index and found else None
 
 
-def _others(known: QuerySet[StoredDisk], inventory: Inventory) -> list[tuple[Disk, Usage]]:
+def _others(known: QuerySet[StoredDisk], index: Index) -> list[tuple[Disk, Usage]]:
     """What the host sees beside: copies of a disk, and disks that another host remembers, as in a shared shelf."""
     keys = set(known.values_list("key", flat=True))
-    index = Index(inventory)
+    inventory = index.inventory
     unknown = [each for each in inventory.disks if each.key not in keys or inventory.disk(each.key) is None]
     return [(each, usage_of(each, index)) for each in unknown]

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from math import ceil, floor, log10
 from typing import Final
 
 from django.utils import timezone
 from django.utils.formats import date_format, number_format
 
-from nasadvisor.console.health.charts import BOTTOM, RIGHT, TOP, WIDE, Tick
+from nasadvisor.console.health.charts import BOTTOM, NARROW, RIGHT, TOP, WIDE, Tick
 
 LEFT: Final = 64
 HEIGHT: Final = 220
@@ -59,6 +59,19 @@ class HistoryChart:
     lines: tuple[Line, ...]
     levels: tuple[Tick, ...]
     times: tuple[Tick, ...]
+
+
+def start_of(day: date) -> datetime:
+    """When a day begins where the console is."""
+    return timezone.make_aware(datetime.combine(day, time.min))
+
+
+def history_charts(
+    series: Sequence[Series], begin: datetime, end: datetime, unit: str = ""
+) -> tuple[HistoryChart, ...]:
+    """The picture for wide and for narrow screens; none where there is no line within the time."""
+    drawn = (history_chart(series, begin, end, width, unit) for width in (WIDE, NARROW))
+    return tuple(each for each in drawn if each)
 
 
 def history_chart(

@@ -6,9 +6,10 @@ from datetime import date, datetime, timedelta
 from itertools import groupby
 from typing import Final
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from nasadvisor.console.health.models import SmartDay, StoredDisk
+from nasadvisor.console.health.models import RawAnswer, SmartDay, StoredDisk
 from nasadvisor.console.health.raw_answers import values_in
 from nasadvisor.domain.health.smart.attributes import SmartValue
 
@@ -32,7 +33,8 @@ class Trend:
 def note_counts(disk: StoredDisk, values: Iterable[SmartValue], taken_at: datetime) -> None:
     """Keep what differs from the answer before; call it before that answer is stored. Doing it twice adds nothing."""
     counts = {each.key: each.raw for each in values}
-    before = _before(disk, taken_at) if disk.smart_days.exists() else {}
+    earlier = newest_values(disk.raw_answers.filter(taken_at__lt=taken_at)) if disk.smart_days.exists() else ()
+    before = {each.key: each.raw for each in earlier}
     changed = {key: raw for key, raw in counts.items() if before.get(key) != raw}
     if not changed:
         return
@@ -41,17 +43,17 @@ def note_counts(disk: StoredDisk, values: Iterable[SmartValue], taken_at: dateti
     kept.save(update_fields=["counts"])
 
 
-def newest_values(disk: StoredDisk) -> tuple[SmartValue, ...]:
-    """All that the newest answer counts; nothing where none is kept."""
-    newest = disk.raw_answers.order_by("-taken_at").first()
+def newest_values(answers: QuerySet[RawAnswer]) -> tuple[SmartValue, ...]:
+    """All that the newest of some answers of a disk counts; nothing where none is kept."""
+    newest = answers.order_by("-taken_at").first()
     return values_in(newest) if newest else ()
 
 
-def trends_of(disk: StoredDisk, now: datetime) -> list[Trend]:
-    """Every count of the newest answer, with its movement over the last weeks as far as they were seen."""
+def trends_of(disk: StoredDisk, values: Iterable[SmartValue], now: datetime) -> list[Trend]:
+    """Each of the counts that a disk told last, with its movement over the last weeks as far as they were seen."""
     days = list(disk.smart_days.values_list("day", "counts"))
     today = timezone.localtime(now).date()
-    return [_trend(value, days, today) for value in newest_values(disk)]
+    return [_trend(value, days, today) for value in values]
 
 
 def counts_of(disk: StoredDisk, key: str, since: date) -> list[tuple[date, int]]:
@@ -84,8 +86,3 @@ def _trend(value: SmartValue, days: list[tuple[date, Mapping[str, int]]], today:
     then = [raw for day, raw in seen if day <= begin]
     changed_on = seen[-1][0] if len(seen) > 1 else None
     return Trend(value, value.raw - (then[-1] if then else seen[0][1]), begin, changed_on)
-
-
-def _before(disk: StoredDisk, taken_at: datetime) -> dict[str, int]:
-    newest = disk.raw_answers.filter(taken_at__lt=taken_at).order_by("-taken_at").first()
-    return {each.key: each.raw for each in values_in(newest)} if newest else {}

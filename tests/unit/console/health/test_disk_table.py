@@ -130,7 +130,7 @@ def test_every_count_of_smart_is_shown_with_how_it_moved(viewer: Client) -> None
     for days_ago in (40, 20, 0):
         answered(hard_disk(), days_ago)
     text = page(viewer, f"/disks/{hard_disk().key}/")
-    known = smart_days.newest_values(StoredDisk.objects.get(key=hard_disk().key))
+    known = smart_days.newest_values(StoredDisk.objects.get(key=hard_disk().key).raw_answers.all())
     assert known
     assert [value.name for value in known if value.name not in text] == []
     assert "unchanged" in text
@@ -140,7 +140,8 @@ def test_every_count_of_smart_is_shown_with_how_it_moved(viewer: Client) -> None
 def test_a_count_has_no_trend_on_the_first_day() -> None:
     load(typical())
     answered(hard_disk())
-    found = smart_days.trends_of(StoredDisk.objects.get(key=hard_disk().key), timezone.now())
+    disk = StoredDisk.objects.get(key=hard_disk().key)
+    found = smart_days.trends_of(disk, smart_days.newest_values(disk.raw_answers.all()), timezone.now())
     assert found
     assert {trend.change for trend in found} == {None}
 
