@@ -26,7 +26,7 @@ from nasadvisor.domain.health.sweep import Answers, SweepReport
 from nasadvisor.domain.health.traffic_findings import PoolTraffic
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.stored.upgrades import Upgrade, candidate_record, plan, record, run
+from nasadvisor.stored.upgrades import Upgrade, candidate_record, plan, pool_facts, reading, record, run
 
 FIRST: Final = 1
 
@@ -63,8 +63,8 @@ _KINDS: Final = (
     Kind("measurement", Measurement),
     Kind("measure-order", MeasureOrder),
     Kind("measure-progress", MeasureProgress),
-    Kind("reading", Reading),
-    Kind("pool-facts", PoolFacts),
+    Kind("reading", Reading, reading.UPGRADES),
+    Kind("pool-facts", PoolFacts, pool_facts.UPGRADES),
     Kind("pool-traffic", PoolTraffic),
     Kind("waiting-programs", WaitingPrograms),
     Kind("answers", Answers),

@@ -31,7 +31,7 @@ Columns = dict[str, tuple[str, ...]]
 
 LEVEL: Final = 9
 
-COLUMNS: Final[tuple[Columns, ...]] = (forms.COLUMNS_1,)
+COLUMNS: Final[tuple[Columns, ...]] = (forms.COLUMNS_1, forms.COLUMNS_2)
 """What stands where in the rows of each number; those of a new number are added, and none are ever changed."""
 
 UPGRADES: Final[tuple[Upgrade, ...]] = forms.UPGRADES

@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 from nasadvisor.domain.evidence.histogram import Histogram, merged
 from nasadvisor.domain.evidence.samples import (
     ArcActivity,
+    Busy,
     DatasetActivity,
     DiskActivity,
     Levels,
@@ -51,7 +52,7 @@ class Txg:
 
 @dataclass(frozen=True)
 class PoolCounters:
-    """The counters of one pool; of its vdevs only the leaves."""
+    """The counters of one pool; of its vdevs only the leaves. `log_bytes` is what its logs hold now."""
 
     guid: str
     name: str
@@ -60,6 +61,7 @@ class PoolCounters:
     totals: PoolActivity = field(default_factory=PoolActivity)
     txgs: tuple[Txg, ...] = ()
     disks: frozenset[str] = frozenset()
+    log_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,7 @@ def _sample(old: PoolCounters, new: PoolCounters, before: Counters, after: Count
         ),
         pool=_difference(old.totals, new.totals),
         levels=after.levels,
+        busy=Busy(peak_log_bytes=new.log_bytes),
         txgs=merged([Histogram.single(txg.duration_ns) for txg in _new_txgs(old.txgs, new.txgs)]),
     ).with_busy()
 

@@ -80,7 +80,10 @@ class DiskActivity:
 
 @dataclass(frozen=True)
 class ArcActivity:
-    """The ARC of the host, for all pools together: arcstats(5) and include/sys/arc_impl.h."""
+    """The ARC of the host, for all pools together: arcstats(5) and include/sys/arc_impl.h.
+
+    `metadata_misses` are among the others. `evicted_ineligible_bytes` were dropped too, but may not enter a cache.
+    """
 
     demand_hits: int = 0
     demand_misses: int = 0
@@ -92,6 +95,8 @@ class ArcActivity:
     l2_misses: int = 0
     l2_read_bytes: int = 0
     l2_written_bytes: int = 0
+    metadata_misses: int = 0
+    evicted_ineligible_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -124,13 +129,17 @@ class PoolActivity:
 
 @dataclass(frozen=True)
 class Busy:
-    """That part of an interval in which somebody waited for synchronous writes, and its peaks."""
+    """That part of an interval in which somebody waited for synchronous writes, and its peaks.
+
+    `peak_log_bytes` is the most that the pool's logs held when they were looked at, whoever waited.
+    """
 
     seconds: float = 0.0
     commits: int = 0
     sync_bytes: int = 0
     peak_commits_per_s: float = 0.0
     peak_bytes_per_s: float = 0.0
+    peak_log_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -166,7 +175,8 @@ class Sample:
         if commits_per_s < BUSY_COMMITS_PER_S:
             return self
         bytes_per_s = self.sync_bytes / self.seconds
-        return replace(self, busy=Busy(self.seconds, self.commits, self.sync_bytes, commits_per_s, bytes_per_s))
+        held = self.busy.peak_log_bytes
+        return replace(self, busy=Busy(self.seconds, self.commits, self.sync_bytes, commits_per_s, bytes_per_s, held))
 
 
 def merge(samples: Iterable[Sample]) -> Sample:
@@ -227,4 +237,5 @@ def _busy(parts: list[Busy]) -> Busy:
         sync_bytes=sum(each.sync_bytes for each in parts),
         peak_commits_per_s=max(each.peak_commits_per_s for each in parts),
         peak_bytes_per_s=max(each.peak_bytes_per_s for each in parts),
+        peak_log_bytes=max(each.peak_log_bytes for each in parts),
     )

@@ -70,6 +70,14 @@ def disk_fact(sys: Path, name: str, fact: str) -> str:
         return ""
 
 
+def size_of(sys: Path, name: str) -> int:
+    """The size of a disk or partition in bytes; 0 where it is gone."""
+    try:
+        return int((sys / "class/block" / name / "size").read_text()) * SECTOR_BYTES if name else 0
+    except (OSError, ValueError):
+        return 0
+
+
 def read_nfs(proc: Path) -> tuple[int, int]:
     """How many commits and writes the NFS server has done, versions 3 and 4 together; zeros where there is none."""
     try:

@@ -109,6 +109,8 @@ def read_arc(kstats: Path) -> tuple[ArcActivity, Levels]:
         l2_misses=_number(values, "l2_misses"),
         l2_read_bytes=_number(values, "l2_read_bytes"),
         l2_written_bytes=_number(values, "l2_write_bytes"),
+        metadata_misses=total(("demand_metadata", "prefetch_metadata"), "misses"),
+        evicted_ineligible_bytes=_number(values, "evict_l2_ineligible"),
     )
     levels = Levels(
         arc_bytes=_number(values, "size"),

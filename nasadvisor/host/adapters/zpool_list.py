@@ -28,9 +28,18 @@ def log_bytes(runner: Runner, pool_name: str, guid: str) -> int:
         ToolMissing, CommandFailed, CommandTimedOut
         VdevSizeUnknown
     """
+    held = held_bytes(runner, pool_name)
+    if guid not in held:
+        raise VdevSizeUnknown(pool_name, guid)
+    return held[guid]
+
+
+def held_bytes(runner: Runner, pool_name: str) -> dict[str, int]:
+    """How much each vdev holds now, by its guid, in bytes; those that do not tell are left out.
+
+    Raises:
+        ToolMissing, CommandFailed, CommandTimedOut
+    """
     output = runner.run(Command(Tool.ZPOOL, ("list", "-vHPpg", pool_name), TIMEOUT_S))
     rows = (line.strip().split("\t") for line in output.stdout.splitlines())
-    held = next((row[_ALLOC] for row in rows if len(row) > _ALLOC and row[_NAME] == guid), "")
-    if not held.isdecimal():
-        raise VdevSizeUnknown(pool_name, guid)
-    return int(held)
+    return {row[_NAME]: int(row[_ALLOC]) for row in rows if len(row) > _ALLOC and row[_ALLOC].isdecimal()}

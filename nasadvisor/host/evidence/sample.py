@@ -1,27 +1,37 @@
 """The sampling service: read every counter, and tell what happened since the last reading.
 
-A reading must stay cheap, for it is done every few seconds: one program is started (`zpool iostat`), the rest are small
-files. What changes seldom (properties, which disk is below which vdev) is read again every few minutes, and at once
-when a pool's vdevs have changed.
+A reading must stay cheap, for it is done every few seconds: one program is started (`zpool iostat`), and one more for
+each pool with a log (`zpool list`); the rest are small files. What changes seldom (properties, which disk is below
+which vdev) is read again every few minutes, and at once when a pool's vdevs have changed.
 """
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.change.actions.seen import OFFLINE
 from nasadvisor.domain.evidence.counters import Counters, PoolCounters, VdevCounters, samples_between
-from nasadvisor.domain.evidence.pool_facts import DatasetFacts, LeafFacts, PoolFacts, Tunables
+from nasadvisor.domain.evidence.pool_facts import DatasetFacts, LeafFacts, PoolFacts, Served, Tunables
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.storage.inventory import Pool, VdevClass
-from nasadvisor.host.adapters.blockstat import device_at, disk_below, disk_fact, read_disk, read_nfs, read_written
+from nasadvisor.host.adapters.blockstat import (
+    device_at,
+    disk_below,
+    disk_fact,
+    read_disk,
+    read_nfs,
+    read_written,
+    size_of,
+)
 from nasadvisor.host.adapters.iostat import read_iostat
 from nasadvisor.host.adapters.kstat import read_arc, read_datasets, read_totals, read_txgs
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.adapters.procfs import text_or_nothing
-from nasadvisor.host.errors import CommandTimedOut
+from nasadvisor.host.adapters.zpool_list import held_bytes
+from nasadvisor.host.errors import CommandFailed, CommandTimedOut
+from nasadvisor.host.evidence.served import read_served, served_as
 from nasadvisor.host.storage.machine import Machine
 
 FACTS_EVERY_S: Final = 300.0
@@ -29,7 +39,7 @@ REST_S: Final = 600.0
 """After `zpool iostat` hung: a new one every few seconds would only add to what hangs in the kernel."""
 
 ZFS_TIMEOUT_S: Final = 60.0
-COLUMNS: Final = "name,type,sync,logbias,recordsize,volblocksize,secondarycache,primarycache"
+COLUMNS: Final = "name,type,sync,logbias,recordsize,volblocksize,secondarycache,primarycache,usedbydataset"
 NO_VALUE: Final = "-"
 
 Vdevs = Mapping[str, tuple[VdevCounters, ...]]
@@ -47,6 +57,7 @@ class Sampler:
     _facts_read_s: float = 0.0
     _rest_until_s: float = 0.0
     _facts_shape: frozenset[tuple[str, str]] = frozenset()
+    _logs: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def sample(self) -> Reading:
         """Read the counters; the first call can only tell facts.
@@ -77,7 +88,9 @@ class Sampler:
         return self.machine.roots.proc / "spl/kstat/zfs"
 
     def _read_facts(self) -> tuple[PoolFacts, ...]:
-        self._facts = tuple(read_pool_facts(self.machine, pool) for pool in self.machine.pools.read())
+        pools = self.machine.pools.read()
+        self._facts = tuple(read_pool_facts(self.machine, pool) for pool in pools)
+        self._logs = {pool.guid: frozenset(log.guid for log in pool.logs if log.kind != "hole") for pool in pools}
         self._facts_read_s = self.tick()
         return self._facts
 
@@ -100,7 +113,17 @@ class Sampler:
             totals=replace(read_totals(directory), nfs_commits=nfs_commits, nfs_writes=nfs_writes),
             txgs=read_txgs(directory),
             disks=frozenset(leaf.disk for leaf in facts.leaves if leaf.disk),
+            log_bytes=self._log_bytes(facts),
         )
+
+    def _log_bytes(self, facts: PoolFacts) -> int:
+        """What the logs hold at this moment, which no counter tells. Where there is none, no program is started."""
+        logs = self._logs.get(facts.guid, frozenset())
+        try:
+            held = held_bytes(self.machine.runner, facts.name) if logs else {}
+        except CommandFailed:  # exported since the facts were read
+            return 0
+        return sum(held.get(guid, 0) for guid in logs)
 
     def _with_bytes(self, vdev: VdevCounters, leaf: LeafFacts) -> VdevCounters:
         """With what was written to an SSD: only they wear by it, and there can be a thousand hard disks."""
@@ -124,28 +147,33 @@ def read_pool_facts(machine: Machine, pool: Pool) -> PoolFacts:
         guid=pool.guid,
         name=pool.name,
         read_at=machine.clock().isoformat(timespec="seconds"),
-        datasets=() if pool.suspended else read_dataset_facts(machine.runner, pool.name),
+        datasets=() if pool.suspended else read_dataset_facts(machine.runner, pool.name, read_served(machine.roots)),
         leaves=tuple(_leaves(pool, machine.roots.sys)),
         tunables=read_tunables(machine.roots.sys, machine.roots.proc),
     )
 
 
-def read_dataset_facts(runner: Runner, pool: str) -> tuple[DatasetFacts, ...]:
-    """The properties of every file system and volume of a pool.
+def read_dataset_facts(runner: Runner, pool: str, served: Mapping[str, Served]) -> tuple[DatasetFacts, ...]:
+    """The properties of every file system and volume of a pool; `served` by name, those of which something is known.
 
     Raises:
         HostError: `zfs list` failed.
     """
     args = ("list", "-H", "-p", "-r", "-t", "filesystem,volume", "-o", COLUMNS, pool)
     lines = runner.run(Command(Tool.ZFS, args, timeout_s=ZFS_TIMEOUT_S)).stdout.split("\n")
-    return tuple(_dataset(line.split("\t")) for line in lines if line.count("\t") == COLUMNS.count(","))
+    rows = (line.split("\t") for line in lines if line.count("\t") == COLUMNS.count(","))
+    return tuple(_dataset(row, served_as(row[0], served)) for row in rows)
 
 
-def _dataset(cells: list[str]) -> DatasetFacts:
-    name, kind, sync, logbias, recordsize, volblocksize, secondarycache, primarycache = cells
-    block = volblocksize if kind == "volume" else recordsize
-    block_bytes = 0 if block == NO_VALUE else int(block)
-    return DatasetFacts(name, kind == "volume", sync, logbias, block_bytes, secondarycache, primarycache)
+def _dataset(cells: list[str], served: Served) -> DatasetFacts:
+    name, kind, sync, logbias, recordsize, volblocksize, secondarycache, primarycache, used = cells
+    block_bytes = _number(volblocksize if kind == "volume" else recordsize)
+    caching = (secondarycache, primarycache)
+    return DatasetFacts(name, kind == "volume", sync, logbias, block_bytes, *caching, _number(used), served)
+
+
+def _number(cell: str) -> int:
+    return 0 if cell == NO_VALUE else int(cell)
 
 
 def _leaves(pool: Pool, sys: Path) -> Iterable[LeafFacts]:
@@ -165,18 +193,23 @@ def _leaves(pool: Pool, sys: Path) -> Iterable[LeafFacts]:
                 rotational=disk_fact(sys, disk, "queue/rotational") == "1" if disk else False,
                 write_cache=disk_fact(sys, disk, "queue/write_cache") if disk else "",
                 device=device,
+                size_bytes=size_of(sys, device),
+                disk_bytes=size_of(sys, disk),
             )
 
 
 def read_tunables(sys: Path, proc: Path) -> Tunables:
-    """The module parameters that matter; a release without one has 0 there."""
+    """The module parameters that matter; a release without one has 0 there, or what `Tunables` says."""
     folder = sys / "module/zfs/parameters"
 
-    def parameter(name: str) -> int:
+    def perhaps(name: str) -> int | None:
         try:
             return int((folder / name).read_text())
         except (OSError, ValueError):
-            return 0
+            return None
+
+    def parameter(name: str) -> int:
+        return perhaps(name) or 0
 
     return Tunables(
         dirty_data_max_bytes=parameter("zfs_dirty_data_max"),
@@ -187,6 +220,11 @@ def read_tunables(sys: Path, proc: Path) -> Tunables:
         arc_max_bytes=parameter("zfs_arc_max"),
         memory_bytes=_memory_bytes(proc),
         zfs_version=text_or_nothing(sys / "module/zfs/version"),
+        l2arc_feed_secs=parameter("l2arc_feed_secs") or 1,
+        l2arc_feed_min_ms=parameter("l2arc_feed_min_ms") or 200,
+        l2arc_feed_again=1 if perhaps("l2arc_feed_again") is None else parameter("l2arc_feed_again"),
+        l2arc_dwpd_limit=perhaps("l2arc_dwpd_limit"),
+        zil_special_is_slog=perhaps("zil_special_is_slog"),
     )
 
 

@@ -6,7 +6,7 @@ with its columns by name; zeros at the end are left out.
 
 from typing import Final
 
-from nasadvisor.stored.upgrades import Upgrade
+from nasadvisor.stored.upgrades import Document, Upgrade
 
 COLUMNS_1: Final = {
     "datasets": (
@@ -24,4 +24,16 @@ COLUMNS_1: Final = {
     "vdevs": ("guid", "reads", "writes", "sync_reads", "sync_writes", "written_bytes"),
 }
 
-UPGRADES: Final[tuple[Upgrade, ...]] = ()
+COLUMNS_2: Final = {
+    **COLUMNS_1,
+    "arc": (*COLUMNS_1["arc"], "metadata_misses", "evicted_ineligible_bytes"),
+    "busy": (*COLUMNS_1["busy"], "peak_log_bytes"),
+}
+
+
+def to_second(document: Document) -> Document:
+    """What was not counted yet is nothing, as zeros at the end of a row are."""
+    return document
+
+
+UPGRADES: Final[tuple[Upgrade, ...]] = (to_second,)

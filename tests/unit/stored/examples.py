@@ -121,10 +121,10 @@ SAMPLE: Final = replace(
     ),
     disks=(DiskActivity("sda", *range(40, 47)),),
     pool=PoolActivity(*range(50, 55)),
-    arc=ArcActivity(*range(60, 70)),
-    levels=Levels(*range(70, 75)),
+    arc=ArcActivity(*range(60, 72)),
+    levels=Levels(*range(72, 77)),
     txgs=Histogram((0, 0, 0, 4)),
-    busy=Busy(8.5, 80, 81, 82.5, 83.25),
+    busy=Busy(8.5, 80, 81, 82.5, 83.25, 84),
 )
 """Another number in each field, so that two that were mixed up are told apart."""
 

@@ -81,7 +81,7 @@ def test_every_field_of_today_has_a_column() -> None:
 
 
 def later(document: Document) -> Document:
-    """A step to a pretended number 2, which counts reads of datasets in pairs."""
+    """A step to a pretended next number, which counts reads of datasets in pairs."""
     if "datasets" not in document:
         return document
     return {**document, "datasets": [{**row, "reads": row.get("reads", 0) * 2} for row in document["datasets"]]}
@@ -89,8 +89,8 @@ def later(document: Document) -> Document:
 
 def test_an_earlier_number_goes_through_the_steps_and_a_later_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     first = packed_example()
-    monkeypatch.setattr(packing, "UPGRADES", (later,))
-    monkeypatch.setattr(packing, "COLUMNS", (COLUMNS[0], COLUMNS[0]))
+    monkeypatch.setattr(packing, "UPGRADES", (*packing.UPGRADES, later))
+    monkeypatch.setattr(packing, "COLUMNS", (*COLUMNS, COLUMNS[-1]))
     found, vdevs = unpacked(first)
     assert found.datasets[0].reads == SAMPLE.datasets[0].reads * 2
     second = packed_example()

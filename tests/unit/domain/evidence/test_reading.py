@@ -8,25 +8,27 @@ from typing import Any
 import pytest
 
 from nasadvisor.domain.evidence.histogram import Histogram
-from nasadvisor.domain.evidence.pool_facts import Tunables
+from nasadvisor.domain.evidence.pool_facts import Served, Tunables
+from nasadvisor.domain.evidence.samples import Sample, merge
 from nasadvisor.domain.storage.inventory import Pool, Vdev
-from nasadvisor.domain.units import MIB
+from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host.adapters.blockstat import device_at, disk_below, read_disk, read_nfs, read_written
 from nasadvisor.host.adapters.iostat import parse_iostat
 from nasadvisor.host.adapters.kstat import read_arc, read_datasets, read_totals, read_txgs
-from nasadvisor.host.errors import CommandTimedOut, OutputUnreadable
+from nasadvisor.host.errors import CommandFailed, CommandTimedOut, OutputUnreadable
 from nasadvisor.host.evidence.sample import Sampler, read_tunables
+from nasadvisor.host.evidence.served import read_served, served_as
 from nasadvisor.host.storage.machine import Machine
 from tests.unit.domain.evidence.kstats import FakeSystem, iostat_block, named, txgs
 from tests.unit.fakes import FakeRunner
 
 ZFS_LIST = (
     "zfs list -H -p -r -t filesystem,volume -o "
-    "name,type,sync,logbias,recordsize,volblocksize,secondarycache,primarycache tank"
+    "name,type,sync,logbias,recordsize,volblocksize,secondarycache,primarycache,usedbydataset tank"
 )
 DATASETS = (
-    "tank\tfilesystem\tstandard\tlatency\t131072\t-\tall\tall\n"
-    "tank/vm 1\tvolume\talways\tthroughput\t-\t16384\tnone\tmetadata\n"
+    "tank\tfilesystem\tstandard\tlatency\t131072\t-\tall\tall\t98304\n"
+    "tank/vm 1\tvolume\talways\tthroughput\t-\t16384\tnone\tmetadata\t8589934592\n"
 )
 
 
@@ -61,8 +63,15 @@ def test_it_counts_only_transaction_groups_that_are_committed(system: FakeSystem
 
 def test_it_reads_the_parameters_and_the_release_of_the_module(system: FakeSystem) -> None:
     module = system.roots.sys / "module/zfs"
-    for name, text in {"zfs_txg_timeout": "7\n", "l2arc_noprefetch": "0\n", "l2arc_write_max": "33554432\n"}.items():
-        system.put(module / "parameters" / name, text)
+    for name, value in {
+        "zfs_txg_timeout": 7,
+        "l2arc_noprefetch": 0,
+        "l2arc_write_max": 32 * MIB,
+        "l2arc_feed_again": 0,
+        "l2arc_dwpd_limit": 0,
+        "zil_special_is_slog": 1,
+    }.items():
+        system.put(module / "parameters" / name, f"{value}\n")
     system.put(module / "version", "2.3.9-1\n")
     system.put(system.roots.proc / "meminfo", "MemTotal:        2048 kB\nMemFree: 1 kB\n")
     assert read_tunables(system.roots.sys, system.roots.proc) == Tunables(
@@ -71,6 +80,9 @@ def test_it_reads_the_parameters_and_the_release_of_the_module(system: FakeSyste
         l2arc_noprefetch=0,
         memory_bytes=2 * MIB,
         zfs_version="2.3.9-1",
+        l2arc_feed_again=0,
+        l2arc_dwpd_limit=0,
+        zil_special_is_slog=1,
     )
 
 
@@ -145,7 +157,7 @@ class Bench:
     def __init__(self, system: FakeSystem) -> None:
         self.system = system
         self.seconds = 0.0
-        self.answers = {"zpool iostat -vgwHp": "", ZFS_LIST: DATASETS}
+        self.answers = {"zpool iostat -vgwHp": "", "zpool list -vHPpg tank": "", ZFS_LIST: DATASETS}
         self.runner = FakeRunner(self.answers)
         leaf = Vdev("77", "disk", "sda", "ONLINE", path="/srv/none")
         self.pools = [Pool("tank", "1", "ONLINE", 12, 0, 0, False, False, "", False, (), data=(leaf,))]
@@ -170,6 +182,7 @@ def test_the_first_reading_tells_facts_and_the_second_a_sample(system: FakeSyste
     assert first.samples == ()
     assert [each.sync for each in first.facts[0].datasets] == ["standard", "always"]
     assert first.facts[0].datasets[1].block_bytes == 16384
+    assert [(each.cached, each.used_bytes) for each in first.facts[0].datasets] == [("all", 98304), ("none", 8 * GIB)]
     assert first.facts[0].leaves[0].guid == "77"
     bench.at(1010, commits=105, writes=40)
     second = bench.sampler.sample()
@@ -202,6 +215,60 @@ def test_a_reading_starts_one_program(system: FakeSystem) -> None:
     bench.at(10, 1, 1)
     bench.sampler.sample()
     assert [str(command) for command in bench.runner.ran] == ["zpool iostat -vgwHp"]
+
+
+def test_of_a_pool_with_a_log_each_reading_tells_what_it_holds_and_a_sum_keeps_the_most(system: FakeSystem) -> None:
+    bench = Bench(system)
+    legs = (Vdev("31", "disk", "nvme0n1p1", "ONLINE"), Vdev("32", "disk", "nvme1n1p1", "ONLINE"))
+    bench.pools = [replace(bench.pools[0], logs=(Vdev("30", "mirror", "mirror-1", "ONLINE", children=legs),))]
+    samples: list[Sample] = []
+    for seconds, held in ((0, 5), (10, 300), (20, 120)):
+        bench.answers["zpool list -vHPpg tank"] = (
+            f"tank\t900\t700\t200\n\t77\t900\t700\n\t30\t500\t{held}\n\t31\t-\t-\n"
+        )
+        bench.at(seconds, commits=seconds * 10, writes=10)
+        samples += bench.sampler.sample().samples
+    assert [each.busy.peak_log_bytes for each in samples] == [300, 120]
+    assert (merge(samples).busy.peak_log_bytes, merge(samples).busy.commits) == (300, 200)
+
+
+def test_a_pool_that_is_gone_since_its_facts_were_read_has_no_log(system: FakeSystem) -> None:
+    bench = Bench(system)
+    bench.pools = [replace(bench.pools[0], logs=(Vdev("31", "disk", "nvme0n1p1", "ONLINE"),))]
+    gone = CommandFailed("zpool list -vHPpg tank", 1, "", mutates=False)
+    bench.answers["zpool list -vHPpg tank"] = gone  # type: ignore[assignment]
+    for seconds in (0, 10):
+        bench.at(seconds, seconds, seconds)
+        reading = bench.sampler.sample()
+    assert reading.samples[0].busy.peak_log_bytes == 0
+
+
+def test_whose_disks_lie_on_a_dataset_is_seen_from_what_is_served(system: FakeSystem) -> None:
+    sys, proc, etc = system.roots.sys, system.roots.proc, system.roots.etc
+    target, scst = sys / "kernel/config/target/core", sys / "kernel/scst_tgt/devices"
+    system.put(target / "iblock_0/vol/udev_path", "/dev/zvol/tank/vm+1\n")
+    system.put(target / "fileio_1/img/udev_path", "/mnt/tank/images/a.img\n")
+    system.put(scst / "first/filename", "/dev/zvol/tank/nas\n[key]\n")
+    system.put(scst / "first/write_through", "0\n")
+    system.put(scst / "careful/filename", "/dev/zvol/tank/careful\n")
+    system.put(scst / "careful/write_through", "1\n")
+    exports = "# Version 1.1\n/mnt/tank/vm\\040ware\t10.0.0.0/8(rw,async,wdelay)\n/mnt/tank\t*(rw,sync,wdelay)\n"
+    system.put(proc / "fs/nfsd/exports", exports)
+    names = {"tank": "/mnt/tank", "tank/images": "/mnt/tank/images", "tank/vmware": "/mnt/tank/vm\\040ware"}
+    lines = [f"36 35 0:4{number} / {path} rw - zfs {name} rw" for number, (name, path) in enumerate(names.items())]
+    system.put(proc / "self/mountinfo", "\n".join(lines))
+    drives = "scsi0: local-zfs:vm-100-disk-0,cache=unsafe,size=32G\nscsi1: local-zfs:vm-100-disk-1,size=1G\n"
+    system.put(etc / "pve/qemu-server/100.conf", drives + "[old]\nscsi1: local-zfs:vm-100-disk-1,cache=unsafe\n")
+    served = read_served(system.roots)
+    assert {name: served_as(name, served) for name in ("tank/vm 1", "tank/images", "tank/nas", "tank/vmware")} == {
+        "tank/vm 1": Served.BLOCK,
+        "tank/images": Served.BLOCK,
+        "tank/nas": Served.BLOCK,
+        "tank/vmware": Served.NFS_ASYNC,
+    }
+    assert served_as("rpool/data/vm-100-disk-0", served) is Served.VM_UNSAFE
+    for name in ("tank", "tank/careful", "rpool/data/vm-100-disk-1"):
+        assert served_as(name, served) is Served.NO
 
 
 def test_where_openzfs_is_not_loaded_nothing_is_asked(tmp_path: Path) -> None:
