@@ -20,6 +20,7 @@ ln -s "/usr/bin/$python" "$target/bin/python"
 sed -i '/^command = /d' "$target/pyvenv.cfg"
 # Translations are read in compiled form.
 find "$target" \( -name '*.po' -o -name .gitignore \) -delete
+/usr/bin/python3 "$SOURCE/packaging/leave_out.py" "$target/lib"
 find "$target" -type f -exec chmod 0644 {} +
 # The program itself, and below /usr/local what an administrator adds: a database's driver, a plugin.
 printf '%s\n' /usr/lib/nasadvisor/app /usr/local/lib/nasadvisor > "$target/lib/$python/site-packages/nasadvisor.pth"

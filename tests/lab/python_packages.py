@@ -10,7 +10,7 @@ from .plain_root import run_in_root, unpack_plain_root
 from .stages import run_logged, stage
 
 # A change in any of these makes a new one.
-INGREDIENTS = (*(PROJECT / "packaging" / name for name in ("build_venv.sh", "compile.sh")), LOCK_FILE)
+INGREDIENTS = (*(PROJECT / "packaging" / name for name in ("build_venv.sh", "compile.sh", "leave_out.py")), LOCK_FILE)
 
 
 def python_packages(suite: str = GUEST_SUITE) -> Path:

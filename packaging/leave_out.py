@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Delete from a directory of Python packages what nothing reads while the product runs: leave_out.py DIRECTORY
+
+Every file costs an installation time, and a third of them were of other languages, most of these Django's. Besides
+them go the packages' own tests, what only a compiler or a type checker reads, and pip's notes for uninstalling.
+Licences stay.
+"""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+LANGUAGES = ("de", "en")
+"""What the product is offered in (`LANGUAGES` of its settings), each with its regions: `de_AT` where `de` is."""
+HOMES = frozenset({"i18n", "locale"})
+"""Directories of translations, a directory or file for each language. Django has a language's formats there too."""
+LANGUAGE = re.compile(r"[a-z]{2,3}([-_@]\w+)?")
+BUILD_ONLY = frozenset({".c", ".pxd", ".pyi", ".pyx"})
+NOTES_OF_PIP = frozenset({"INSTALLER", "RECORD", "REQUESTED"})
+
+
+def leave_out(packages: Path) -> None:
+    """Delete all of it below the directory."""
+    for directory in sorted((path for path in packages.rglob("*") if path.is_dir()), reverse=True):  # the inner first
+        if directory.name == "tests" or _is_of_another_language(directory):
+            shutil.rmtree(directory)
+    for file in [path for path in packages.rglob("*") if path.is_file()]:
+        if file.suffix in BUILD_ONLY or _is_of_another_language(file) or _is_note_of_pip(file):
+            file.unlink()
+
+
+def _is_of_another_language(path: Path) -> bool:
+    """Of a directory, a compiled translation or a dictionary of hyphenation."""
+    if path.suffix == ".dic":
+        return not _is_offered(path.stem.removeprefix("hyph_"))
+    name = path.stem if path.suffix == ".mo" else path.name
+    return path.parent.name in HOMES and LANGUAGE.fullmatch(name) is not None and not _is_offered(name)
+
+
+def _is_offered(language: str) -> bool:
+    return re.split("[-_@]", language)[0] in LANGUAGES
+
+
+def _is_note_of_pip(file: Path) -> bool:
+    return file.parent.suffix == ".dist-info" and file.name in NOTES_OF_PIP
+
+
+if __name__ == "__main__":
+    leave_out(Path(sys.argv[1]))
