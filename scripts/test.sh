@@ -1,17 +1,48 @@
 #!/bin/bash
-# All tests but the longest. Apart from each other, because Playwright's event loop and Django's live server stay for the
-# whole of a process; the lab's tests run beside the others, in two guests, and their output follows when those are done.
+# All tests but the longest, to their end, whichever part fails. Apart from each other, because Playwright's event loop
+# and Django's live server stay for the whole of a process; the lab's tests run beside the others, in two guests, and
+# their output follows when those are done. An interrupt ends all of it, the guests too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PYTEST=.venv/bin/pytest
 LOG=build/lab-tests.log
+running=
+lab=
+failed=()
 
-set -m # else a process in the background would not listen to the signal that ends it orderly
+# In the background, for a signal is then answered at once, and listening to the one that ends it orderly.
+run() {
+    env --default-signal=INT "$@" &
+    running=$!
+    wait "$running"
+}
+
+part() {
+    run "${@:2}" || failed+=("$1")
+    running=
+}
+
+# The lab's processes let an interrupt pass until a test is over: they are ended, and then their guests.
+end() {
+    [ -z "$running" ] || { kill -INT -- "-$running" && wait "$running"; } || true
+    [ -z "$lab" ] || { kill -TERM -- "-$lab" && wait "$lab"; } || true
+    /usr/bin/python3 -m tests.lab tidy
+}
+
+set -m # each part has its processes in a group, which is ended as one
+trap end EXIT
+trap 'exit 130' INT
+trap 'exit 143' HUP TERM
 "$PYTEST" -m "lab and not long" --numprocesses 2 --dist loadgroup --no-loadscope-reorder --color=no > "$LOG" 2>&1 &
 lab=$!
-trap 'kill -INT -- -$lab 2> /dev/null || true' EXIT
-"$PYTEST" -m "not lab and not browser and not long"
-"$PYTEST" -m "browser and not lab"
-.venv/bin/python -m tests.postgresql
-tail --lines=+1 --follow --pid=$lab "$LOG"
-wait $lab
+part "the tests without lab and browser" "$PYTEST" -m "not lab and not browser and not long"
+part "the browser's tests" "$PYTEST" -m "browser and not lab"
+part "the console's tests on PostgreSQL" .venv/bin/python -m tests.postgresql
+for name in "${failed[@]}"; do
+    echo "Failed, see above: $name. The lab's tests follow."
+done
+run tail --lines=+1 --follow --pid="$lab" "$LOG"
+running=
+wait "$lab" || failed+=("the lab's tests")
+lab=
+[ "${#failed[@]}" = 0 ]

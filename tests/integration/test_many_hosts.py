@@ -57,7 +57,7 @@ for words in (["BRPOP", "host.%s", "1"], ["LPUSH", "host.%s", "x"], ["LPUSH", "c
 @pytest.fixture(scope="module")
 def second() -> Iterator[Product]:
     """Another machine, with the product installed as on the first."""
-    with Lab.start("default", name="second") as guest:
+    with Lab.start("default", name="test-second") as guest:
         other = Product(guest)
         other.install()
         yield other

@@ -119,7 +119,7 @@ def boot_from(guest: Guest, recording: Recording, wanted: int) -> CommandLine:
 @pytest.fixture(scope="module")
 def recording() -> Iterator[tuple[Guest, Recording]]:
     """What was recorded, and the guest that did it, switched off."""
-    with Lab.start("recorded", name="power-loss") as guest:
+    with Lab.start("recorded", name="test-power-loss") as guest:
         push_source(guest)
         guest.run(f"mkfs.ext4 -q {guest.disks()[JOURNALS].device}")
         recording = record(guest, mount_journals(guest))

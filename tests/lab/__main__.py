@@ -88,6 +88,7 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("serial", help="the serial number of the other disk")
     add_for_guest("down", _down, "End a guest and forget its disks.")
     add("status", _status, "List the instances.")
+    add("tidy", _tidy, "End the guests of tests that were killed.")
     return parser
 
 
@@ -175,6 +176,11 @@ def _status(_: argparse.Namespace) -> int:
         state = "running" if Machine(instance).is_running() else "off"
         forwards = " ".join(f"{guest}→{host}" for guest, host in instance.forwards.items())
         print(f"{name}\t{instance.scenario}\t{state}\tssh→{instance.ssh_port} {forwards}")
+    return 0
+
+
+def _tidy(_: argparse.Namespace) -> int:
+    Lab.tidy()
     return 0
 
 

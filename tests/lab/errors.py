@@ -3,3 +3,7 @@
 
 class LabError(Exception):
     """A plain sentence for the person at the keyboard: what went wrong and where to look."""
+
+
+class InUseError(LabError):
+    """Another process has this guest."""

@@ -6,9 +6,9 @@
 
 import fcntl
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-from .errors import LabError
+from .errors import InUseError, LabError
 from .guest import Guest
 from .image import image
 from .instance import Instance, check_name, free_port, instance_names, load_instance
@@ -16,6 +16,9 @@ from .machine import Machine
 from .paths import cache_directory
 from .scenario import load_scenario
 from .stages import stage
+
+OF_TESTS = "test-"
+"""How the names of guests begin that live no longer than the tests that started them."""
 
 
 class Lab:
@@ -89,6 +92,14 @@ class Lab:
         """End a guest and forget its disks."""
         Machine(load_instance(name)).remove()
 
+    @staticmethod
+    def tidy() -> None:
+        """End the guests of tests whose process is gone: it was killed before it could do so itself."""
+        for name in instance_names():
+            if name.startswith(OF_TESTS):
+                with suppress(InUseError), _owned(name):
+                    Lab.down(name)
+
 
 @contextmanager
 def _owned(name: str) -> Iterator[None]:
@@ -98,5 +109,5 @@ def _owned(name: str) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise LabError(f"Another test run uses the lab instance {name}.") from None
+            raise InUseError(f"Another test run uses the lab instance {name}.") from None
         yield
