@@ -210,6 +210,16 @@ class SegmentKind(StrEnum):
     RESERVE = "reserve"
 
 
+SEGMENT_WORDS: Final[dict[SegmentKind, str | Promise]] = {
+    SegmentKind.PARTITION: _("Partition"),
+    SegmentKind.DATA: _("Data"),
+    SegmentKind.LOG: _("Log"),
+    SegmentKind.CACHE: _("Cache"),
+    SegmentKind.FREE: _("Free"),
+    SegmentKind.RESERVE: _("Reserve"),
+}
+
+
 @dataclass(frozen=True)
 class Segment:
     """A stretch of a disk, drawn `width` units wide from `x`. `what` says what an existing partition holds."""
@@ -222,6 +232,13 @@ class Segment:
     number: int = 0
     what: str = ""
     is_new: bool = False
+
+    @property
+    def words(self) -> str:
+        """What it is and, of a partition, its number and what it holds: "1: Log of tank"."""
+        number = f"{self.number}: " if self.number else ""
+        kind = "" if self.what and self.kind is SegmentKind.PARTITION else str(SEGMENT_WORDS[self.kind])
+        return number + (f"{kind} {gettext('of')} {self.what}" if kind and self.what else kind or self.what)
 
 
 @dataclass(frozen=True)
