@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.fleet.joining import ConsoleAccess
+from nasadvisor.domain.fleet.permissions import ALL, NONE, Verbs, permissions_of
 from nasadvisor.stored.documents import DocumentError, from_json
 
 ENVIRONMENT_FILE: Final = Path("/etc/nasadvisor/environment")
@@ -23,7 +24,7 @@ class HostConfig:
 
     `run_dir` is a directory of its own, in which only root can write: what is locked or mounted there is followed by
     root. The message service's socket lies elsewhere, in a directory of the console.
-    `watch_only` is whether a console may look and nothing else; the command line of this host still does all.
+    `allowed` is what a console may ask beyond looking; the command line of this host still does all.
     `node` is this machine's name towards the console; `pool_reader` is "auto", "json" or "libzfs". `access` is how the
     console is reached if it is on another machine, None if it is on this one.
     """
@@ -34,7 +35,7 @@ class HostConfig:
     redis_url: str
     pool_reader: str
     access: ConsoleAccess | None = None
-    watch_only: bool = False
+    allowed: frozenset[Verbs] = ALL
 
     @property
     def journals(self) -> Path:
@@ -78,10 +79,14 @@ def load_environment() -> dict[str, str]:
 
 
 def config_from(environment: Mapping[str, str]) -> HostConfig:
-    """Settings from NASADVISOR_* variables: NODE, HOST_STATE, HOST_RUN_DIR, RUN_DIR, REDIS, POOL_READER, WATCH_ONLY."""
+    """Settings from NASADVISOR_* variables.
+
+    They are NODE, HOST_STATE, HOST_RUN_DIR, RUN_DIR, REDIS, POOL_READER, CONSOLE_MAY and WATCH_ONLY.
+    """
     sockets = Path(environment.get("NASADVISOR_RUN_DIR", "/run/nasadvisor"))
     state_dir = Path(environment.get("NASADVISOR_HOST_STATE", "/var/lib/nasadvisor/host"))
     access = _read_access(access_path_in(state_dir))
+    watch_only = is_yes(environment.get("NASADVISOR_WATCH_ONLY", "")) or watch_only_path_in(state_dir).exists()
     return HostConfig(
         node=access.node if access else environment.get("NASADVISOR_NODE") or platform.node() or "localhost",
         state_dir=state_dir,
@@ -89,7 +94,7 @@ def config_from(environment: Mapping[str, str]) -> HostConfig:
         redis_url=environment.get("NASADVISOR_REDIS", f"redis+socket://{sockets}/redis.sock"),
         pool_reader=environment.get("NASADVISOR_POOL_READER", "auto"),
         access=access,
-        watch_only=is_yes(environment.get("NASADVISOR_WATCH_ONLY", "")) or watch_only_path_in(state_dir).exists(),
+        allowed=NONE if watch_only else permissions_of(environment.get("NASADVISOR_CONSOLE_MAY", "")),
     )
 
 

@@ -40,6 +40,14 @@ class WatchOnly(HostError):
         super().__init__(template)
 
 
+class ConsoleMayNot(HostError):
+    """This host lets no console ask for that."""
+
+    def __init__(self, reason: Refused) -> None:
+        super().__init__("{reason}", reason=reason)
+        self.statement = reason
+
+
 class ToolMissing(HostError):
     """A program that is needed is not installed in any of the places where it belongs."""
 

@@ -8,7 +8,7 @@ decide.
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 
 import kombu.exceptions
@@ -22,6 +22,7 @@ from nasadvisor.domain.evidence.measuring.measurement import Measurement, Measur
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.fleet.joining import ConsoleAccess, bracketed, console_queue, host_queue, unacknowledged, user_of
+from nasadvisor.domain.fleet.permissions import ALL, Verbs, as_vetoes, may_not
 from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer, PlatformReport, no_platform
 from nasadvisor.domain.fleet.spoken import Age, Spoken, age_of
 from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SelfTest
@@ -35,7 +36,7 @@ from nasadvisor.host.change.lock import HostBusy
 from nasadvisor.host.change.runs import RunHost, apply_plan, finish_run, list_runs, seen, show_run, undo_run
 from nasadvisor.host.change.trials import TrialWatch, end_trial, keep_run, move_trial
 from nasadvisor.host.config import HostConfig
-from nasadvisor.host.errors import HostError, WatchOnly
+from nasadvisor.host.errors import ConsoleMayNot, HostError, WatchOnly
 from nasadvisor.host.fleet.platforms import nobody_notifies
 from nasadvisor.host.health.sweep import HealthServices
 from nasadvisor.stored.documents import to_document
@@ -100,7 +101,7 @@ class HostTasks:
 
     `watch_waiting` traces which programs wait; `runs` is where runs happen. `app` is how the console is reached,
     `queue` where it listens to this node. `platform` asks the host's platform, `notifier` makes it send a message.
-    `watch_only` is whether this host refuses whatever changes something, asked for by whichever console.
+    `allowed` is what this host lets a console ask beyond looking, whichever it is.
     """
 
     app: Celery
@@ -114,7 +115,7 @@ class HostTasks:
     queue: str = "console"
     platform: Callable[[Inventory], PlatformReport] = no_platform
     notifier: Callable[[Notice], Statement | None] = nobody_notifies
-    watch_only: bool = False
+    allowed: frozenset[Verbs] = ALL
     _sampling: Lock = field(default_factory=Lock)
     _tracing: Lock = field(default_factory=Lock)
     _said: list[str] = field(default_factory=list)
@@ -146,7 +147,7 @@ class HostTasks:
             log.warning("inventory: %s", error)
             self._publish("console.store_inventory_error", to_document(error.statement))
         else:
-            self._publish("console.store_platform", to_document(self.platform(inventory)))
+            self._publish("console.store_platform", to_document(self._platform_report(inventory)))
             self._publish("console.store_inventory", to_document(inventory))
 
     @reads()
@@ -198,7 +199,7 @@ class HostTasks:
         """Make a disk test itself; the result shows in later sweeps."""
         log.info("self-test %s of %s, asked for by %s", test, disk_key, by)
         try:
-            self._require_more_than_watching()
+            self._require(Verbs.MEASURE)
             self.health.start_test(disk_key, test)
         except HostError as error:
             log.warning("self-test of %s: %s", disk_key, error)
@@ -220,23 +221,23 @@ class HostTasks:
     @reads(arguments.document(Plan), arguments.asker, arguments.trial_length, defaults=(0,))
     def apply(self, plan: Plan, by: str, trial_s: int) -> None:
         """Apply a plan, if asked on trial; progress is published after every record."""
-        self._reporting(plan.id, lambda: apply_plan(self.runs, plan, by, self._observe, trial_s))
+        self._reporting(plan.id, Verbs.CHANGE, lambda: apply_plan(self.runs, plan, by, self._observe, trial_s))
 
     @reads(arguments.run_id, arguments.asker)
     def undo(self, run_id: str, by: str) -> None:
         """Take a run back."""
-        self._reporting(run_id, lambda: undo_run(self.runs, run_id, by, self._observe))
+        self._reporting(run_id, Verbs.UNDO, lambda: undo_run(self.runs, run_id, by, self._observe))
 
     @reads(arguments.run_id, arguments.asker)
     def finish(self, run_id: str, by: str) -> None:
         """Do the rest of an interrupted run."""
-        self._reporting(run_id, lambda: finish_run(self.runs, run_id, by, self._observe))
+        self._reporting(run_id, Verbs.CHANGE, lambda: finish_run(self.runs, run_id, by, self._observe))
 
     @reads(arguments.run_id, arguments.asker)
     def keep(self, run_id: str, by: str) -> None:
         """Keep a run that is on trial; nothing else changes on the host."""
         try:
-            self._require_more_than_watching()
+            self._require(Verbs.CHANGE)
             self._observe(keep_run(self.runs, run_id, by))
         except HostError as error:
             self._publish_stopped(run_id, error)
@@ -262,7 +263,7 @@ class HostTasks:
     def take_measurement(self, order: MeasureOrder) -> None:
         """Probe a pool and test an SSD; publish what was measured, or why not."""
         try:
-            self._require_more_than_watching()
+            self._require(Verbs.MEASURE)
             found = self.measure(order, self._publish_progress)
         except HostError as error:
             log.warning("measurement %s: %s", order.id, error)
@@ -310,13 +311,19 @@ class HostTasks:
         for name, task in tasks.items():
             self.app.task(name=name, shared=False)(task)  # else Celery gives it to every other app of the process
 
-    def _require_more_than_watching(self) -> None:
-        if self.watch_only:
+    def _require(self, group: Verbs) -> None:
+        if not self.allowed:
             raise WatchOnly
+        if group not in self.allowed:
+            raise ConsoleMayNot(may_not(group))
 
-    def _reporting(self, run_id: str, work: Callable[[], object]) -> None:
+    def _platform_report(self, inventory: Inventory) -> PlatformReport:
+        report = self.platform(inventory)
+        return replace(report, vetoes=(*report.vetoes, *as_vetoes(self.allowed)))
+
+    def _reporting(self, run_id: str, group: Verbs, work: Callable[[], object]) -> None:
         try:
-            self._require_more_than_watching()
+            self._require(group)
             work()
         except HostError as error:
             self._publish_stopped(run_id, error)

@@ -31,7 +31,7 @@ tasks = HostTasks(
     queue=queue_to_console(config),
     platform=this_platform().report,
     notifier=this_platform().notify,
-    watch_only=config.watch_only,
+    allowed=config.allowed,
 )
 tasks.register()
 repeat_in_worker(tasks.end_trials, AFTER_START_S)

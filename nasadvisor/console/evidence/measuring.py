@@ -27,6 +27,7 @@ from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, Stage
 from nasadvisor.domain.evidence.measuring.prediction import Range
 from nasadvisor.domain.evidence.measuring.probing import against_probe
+from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.health.smart.power_loss import PowerLossProtection, weigh
 from nasadvisor.domain.storage.inventory import Inventory
 
@@ -60,7 +61,7 @@ def measure(request: HttpRequest, guid: str) -> HttpResponse:
     require_only(request, POSTED_FIELDS | {"disk"})
     node, inventory, pool = pool_or_404(request, guid)
     form = MeasureForm(request.POST if request.method == "POST" else None, inventory)
-    refusals = list(against_probe(pool, None))
+    refusals = [*filter(None, (why_not(node.platform, Verbs.MEASURE),)), *against_probe(pool, None)]
     if request.method == "POST" and not refusals and confirm_password(request, form):
         order = MeasureOrder(str(uuid4()), guid, form.cleaned_data["disk"])
         try:

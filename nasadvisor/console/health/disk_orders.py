@@ -17,6 +17,8 @@ from nasadvisor.console.health.bytes_by_role import ORDER, Written, written_by_r
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.ratings import RatingForm, rating_of, with_ratings
 from nasadvisor.console.health.sweeps import request_sweep
+from nasadvisor.console.statements import said
+from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.health.sweep import SelfTest
 
 
@@ -26,6 +28,10 @@ def start_self_test(request: HttpRequest, pk: int) -> HttpResponse:
     """Make one drive test itself."""
     disk = get_object_or_404(StoredDisk.objects.select_related("node").defer("node__inventory_document"), pk=pk)
     test = SelfTest.LONG if request.POST.get("test") == SelfTest.LONG else SelfTest.SHORT
+    forbidden = why_not(disk.node.platform, Verbs.MEASURE)
+    if forbidden:
+        messages.error(request, said(forbidden))
+        return redirect("disk", disk.key)
     try:
         hosts.request_self_test(disk.node, disk.key, test, user_of(request).get_username())
     except hosts.HostUnreachable as error:

@@ -25,6 +25,7 @@ from nasadvisor.console.health.smart_days import newest_values, trends_of
 from nasadvisor.console.storage.diagrams import draw_disk
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.console.storage.disks import hold_words, is_free, reason_against, uses_of
+from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.health.sweep import exit_words
 from nasadvisor.domain.storage.inventory import Disk, Inventory
 
@@ -100,6 +101,7 @@ def _health(request: HttpRequest, stored: StoredDisk, now: datetime) -> dict[str
         "reading": stored.reading,
         "exit_words": [_(words) for words in exit_words(stored.exit_status)],
         "temperatures": recent.aggregate(least=Min("temperature_c"), most=Max("temperature_c")),
+        "may_not_test": why_not(stored.node.platform, Verbs.MEASURE),
         "self_tests": stored.self_tests.all()[:ROWS_SHOWN],
         "alerts": StoredAlert.objects.filter(subject=str(stored.pk), source__startswith="disks/")[:ROWS_SHOWN],
         "trends": trends_of(stored, values, now),

@@ -15,6 +15,7 @@ from nasadvisor.console.change.models import UNREADABLE, StoredRun, StoredRunSta
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import Contact
 from nasadvisor.domain.change.trial import AFTER_START_S, MINUTE_S
+from nasadvisor.domain.fleet.permissions import CODES
 from nasadvisor.domain.fleet.platforms import vetoes_on
 from nasadvisor.domain.fleet.spoken import difference
 from nasadvisor.domain.statements import Finding, Level, Statement, gettext_noop
@@ -95,7 +96,8 @@ def about_release(node: Node) -> Iterator[Notice]:
 def about_platform(node: Node) -> Iterator[Notice]:
     """What the host's platform says: why nothing can be changed, and its findings."""
     for reason in vetoes_on(node.platform.vetoes, ""):
-        yield Notice(Finding(reason.code, reason.template, reason.values, Level.WARNING))
+        level = Level.INFO if reason.code in CODES else Level.WARNING  # somebody has set it so
+        yield Notice(Finding(reason.code, reason.template, reason.values, level))
     yield from map(Notice, node.platform.findings)
 
 

@@ -9,6 +9,7 @@ from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import NodeHealth, StoredDisk
 from nasadvisor.console.health.timetable import sweep_interval
+from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.health.sweep import SelfTest, SweepReport
 from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import Json, from_document
@@ -94,9 +95,11 @@ def request_missing_sweeps(now: datetime) -> None:
 
 
 def request_self_tests(test: SelfTest) -> None:
-    """Make all disks that answer test themselves."""
+    """Make all disks that answer test themselves, where their host lets us ask for it."""
     disks = StoredDisk.objects.filter(is_present=True, outcome="read").select_related("node")
     for disk in disks.defer("node__inventory_document"):
+        if why_not(disk.node.platform, Verbs.MEASURE):
+            continue
         with hosts.unreachable_logged():
             hosts.request_self_test(disk.node, disk.key, test, BEAT)
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from nasadvisor.domain.fleet.permissions import ALL, NONE, Verbs
 from nasadvisor.host.config import config_from, watch_only_path_in
 
 
@@ -24,9 +25,30 @@ def test_the_journals_go_where_the_host_state_is_and_not_where_the_console_has_i
 )
 def test_whatever_is_not_a_no_makes_a_host_watched_only(said: str, watched: bool, tmp_path: Path) -> None:
     settings = {"NASADVISOR_HOST_STATE": str(tmp_path), "NASADVISOR_WATCH_ONLY": said}
-    assert config_from(settings).watch_only is watched
+    assert config_from(settings).allowed == (NONE if watched else ALL)
 
 
 def test_the_mark_of_joining_makes_a_host_watched_only(tmp_path: Path) -> None:
     watch_only_path_in(tmp_path).touch()
-    assert config_from({"NASADVISOR_HOST_STATE": str(tmp_path)}).watch_only
+    assert config_from({"NASADVISOR_HOST_STATE": str(tmp_path)}).allowed == NONE
+
+
+@pytest.mark.parametrize(
+    ("said", "allowed"),
+    [
+        ("", ALL),
+        ("measure, change,undo", ALL),
+        ("undo", {Verbs.UNDO}),
+        ("Measure UNDO", {Verbs.MEASURE, Verbs.UNDO}),
+        ("look", NONE),
+        ("look,change", {Verbs.CHANGE}),
+        ("everything", NONE),
+        (",", ALL),
+    ],
+)
+def test_a_console_may_ask_for_what_is_named_and_a_word_that_is_not_understood_allows_nothing(
+    said: str, allowed: frozenset[Verbs], tmp_path: Path
+) -> None:
+    settings = {"NASADVISOR_HOST_STATE": str(tmp_path), "NASADVISOR_CONSOLE_MAY": said}
+    assert config_from(settings).allowed == allowed
+    assert config_from({**settings, "NASADVISOR_WATCH_ONLY": "yes"}).allowed == NONE

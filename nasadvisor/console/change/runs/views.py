@@ -19,7 +19,9 @@ from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
 from nasadvisor.console.fleet.platforms import said_during_runs
 from nasadvisor.console.fleet.roles import operator_required, user_of
+from nasadvisor.console.statements import said
 from nasadvisor.domain.change.undo import cannot_be_undone
+from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.fleet.platforms import warnings_with_undo
 from nasadvisor.stored.documents import DocumentError
 
@@ -53,7 +55,7 @@ def undo(request: HttpRequest, run_id: UUID) -> HttpResponse:
     status = _status(run_id)
     if not status.can_undo:
         return redirect("run-detail", run_id)
-    return _ask(request, status, hosts.undo_run, "change/runs/undo.html")
+    return _ask(request, status, Verbs.UNDO, hosts.undo_run, "change/runs/undo.html")
 
 
 @operator_required
@@ -62,7 +64,7 @@ def finish(request: HttpRequest, run_id: UUID) -> HttpResponse:
     status = _status(run_id)
     if not status.can_finish:
         return redirect("run-detail", run_id)
-    return _ask(request, status, hosts.finish_run, "change/runs/finish.html")
+    return _ask(request, status, Verbs.CHANGE, hosts.finish_run, "change/runs/finish.html")
 
 
 @operator_required
@@ -71,7 +73,7 @@ def keep(request: HttpRequest, run_id: UUID) -> HttpResponse:
     status = _status(run_id)
     if not status.can_keep:
         return redirect("run-detail", run_id)
-    return _ask(request, status, hosts.keep_run, "change/runs/keep.html")
+    return _ask(request, status, Verbs.CHANGE, hosts.keep_run, "change/runs/keep.html")
 
 
 def _context(status: RunStatus) -> dict[str, Any]:
@@ -84,11 +86,17 @@ def _context(status: RunStatus) -> dict[str, Any]:
         "meanwhile": said_during_runs(status.stored.node.platform) if is_on else (),
         "report": report_of(status.stored, timezone.now()) if is_judged else None,
         "names": _names(status),
+        "may_not_undo": why_not(status.stored.node.platform, Verbs.UNDO),
+        "may_not_change": why_not(status.stored.node.platform, Verbs.CHANGE),
     }
 
 
-def _ask(request: HttpRequest, status: RunStatus, ask: Ask, template: str) -> HttpResponse:
+def _ask(request: HttpRequest, status: RunStatus, group: Verbs, ask: Ask, template: str) -> HttpResponse:
     require_only(request, POSTED_FIELDS)
+    forbidden = why_not(status.stored.node.platform, group)
+    if forbidden:
+        messages.error(request, said(forbidden))
+        return redirect("run-detail", status.stored.id)
     form = PasswordForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and confirm_password(request, form):
         try:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from threading import Event
 from time import monotonic
@@ -20,6 +21,7 @@ from nasadvisor.domain.evidence.measuring.probing import ProbeResult
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
+from nasadvisor.domain.fleet.permissions import ALL, NONE, Verbs, may_not, why_not
 from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer, PlatformReport
 from nasadvisor.domain.fleet.spoken import Spoken
 from nasadvisor.domain.health.sweep import Answers, SelfTest, SweepReport
@@ -126,7 +128,7 @@ def test_a_host_that_is_only_watched_changes_nothing_for_any_console(
     tasks: HostTasks, bench: Bench, sent: Sent
 ) -> None:
     """Each verb of the console that changes something, at the host itself: nothing is begun, and the reason is told."""
-    watched = replace(tasks, watch_only=True)
+    watched = replace(tasks, allowed=NONE)
     before = tasks.look()
     watched.apply(to_document(bench.plan()), "eve")
     for verb in (watched.undo, watched.finish, watched.keep):
@@ -138,6 +140,30 @@ def test_a_host_that_is_only_watched_changes_nothing_for_any_console(
     assert [document["code"] for document in said] == ["watch-only"] * 5
     watched.read_inventory()
     assert sent[-1][0] == "console.store_inventory"
+
+
+@pytest.mark.parametrize("group", Verbs)
+def test_a_host_refuses_the_verbs_of_a_group_that_it_does_not_allow_and_says_so_beforehand(
+    tasks: HostTasks, bench: Bench, sent: Sent, group: Verbs
+) -> None:
+    """Proves for each verb of a console beyond looking that it belongs to the group which stops it."""
+    limited = replace(tasks, allowed=ALL - {group})
+    run_id, disk = bench.plan().id, tasks.look().disks[0].key
+    order = to_document(MeasureOrder("9f0a3f5e-9b5c-4f0e-8d4b-0d6d7a0c1b2a", "1", ""))
+    asked: dict[Verbs, list[Callable[[], object]]] = {
+        Verbs.CHANGE: [partial(verb, run_id, "eve") for verb in (limited.finish, limited.keep)],
+        Verbs.UNDO: [lambda: limited.undo(run_id, "eve")],
+        Verbs.MEASURE: [lambda: limited.take_measurement(order), lambda: limited.start_self_test(disk, "short", "eve")],
+    }
+    asked[Verbs.CHANGE].insert(0, lambda: limited.apply(to_document(bench.plan()), "eve"))
+    for ask in asked[group]:
+        ask()
+    codes = [arguments[-1]["code"] for task, arguments in sent if task.endswith("error") or "self_test" in task]
+    assert codes == [may_not(group).code] * len(asked[group])
+    assert list_runs(tasks.runs, tasks.look).runs == ()
+    limited.read_inventory()
+    report = from_document(PlatformReport, sent[-2][1][1])
+    assert [each for each in Verbs if why_not(report, each)] == [group]
 
 
 def answers(sent: Sent) -> list[NoticeAnswer]:

@@ -1,0 +1,93 @@
+"""What a console may ask of a host, as the host is set: to look always, and to do more in three groups of verbs.
+
+The host tells it with its platforms' report, as vetoes, so that every console which knows vetoes shows it beforehand;
+and refuses by itself what is not allowed, whoever asks.
+"""
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Final
+
+from nasadvisor.domain.change.runs import Goal
+from nasadvisor.domain.fleet.platforms import FORWARDS, PlatformReport, Veto
+from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.statements import gettext_noop as _
+
+LOOK: Final = "look"
+"""In a setting: nothing beyond looking. It may stand beside the others, and adds nothing to them."""
+
+
+class Verbs(StrEnum):
+    """What a console may ask beyond looking."""
+
+    MEASURE = "measure"  # measurements that write, and self-tests of disks
+    CHANGE = "change"  # apply a plan, finish a run, keep what is on trial
+    UNDO = "undo"  # take a run back
+
+
+ALL: Final = frozenset(Verbs)
+NONE: Final[frozenset[Verbs]] = frozenset()
+
+
+def permissions_of(setting: str) -> frozenset[Verbs]:
+    """The groups that a setting names; all where it is empty. A word that is not understood allows nothing."""
+    words = [word for word in re.split(r"[\s,]+", setting.strip().lower()) if word]
+    return frozenset(group for group in Verbs if group in words) if words else ALL
+
+
+def may_not(group: Verbs) -> Refused:
+    """Why a console is refused."""
+    return {Verbs.MEASURE: MayNotMeasure, Verbs.CHANGE: MayNotChange, Verbs.UNDO: MayNotUndo}[group]()
+
+
+def MayNotMeasure() -> Refused:  # noqa: N802
+    """Whoever runs the host has set it so: a measurement writes to a pool, and wears an SSD a little."""
+    return Refused(
+        "console-may-not-measure",
+        _(
+            "This host lets no console measure by writing or have disks test themselves (NASADVISOR_CONSOLE_MAY in "
+            "/etc/nasadvisor/environment there). Nothing was done. On the host, `nasadvisor probe` measures."
+        ),
+    )
+
+
+def MayNotChange() -> Refused:  # noqa: N802
+    """Whoever runs the host has set it so: even a console that somebody else has taken over cannot then have a pool
+    changed.
+    """
+    return Refused(
+        "console-may-not-change",
+        _(
+            "This host lets no console change its pools (NASADVISOR_CONSOLE_MAY in /etc/nasadvisor/environment there). "
+            "Nothing was changed. On the host, `nasadvisor plan` and `nasadvisor apply` do it."
+        ),
+    )
+
+
+def MayNotUndo() -> Refused:  # noqa: N802
+    """Whoever runs the host has set it so. Trials end by themselves all the same, as the host does that alone."""
+    return Refused(
+        "console-may-not-undo",
+        _(
+            "This host lets no console take runs back (NASADVISOR_CONSOLE_MAY in /etc/nasadvisor/environment there). "
+            "Nothing was changed. On the host, `nasadvisor undo` does it."
+        ),
+    )
+
+
+CODES: Final = frozenset(may_not(group).code for group in Verbs)
+
+
+def as_vetoes(allowed: frozenset[Verbs]) -> Iterator[Veto]:
+    """What a host tells of it. To measure is no goal of a run, so that veto forbids none."""
+    forbids = {Verbs.MEASURE: (), Verbs.CHANGE: FORWARDS, Verbs.UNDO: (Goal.UNDO,)}
+    for group in Verbs:
+        if group not in allowed:
+            yield Veto(may_not(group), forbids=forbids[group])
+
+
+def why_not(report: PlatformReport, group: Verbs) -> Refused | None:
+    """Why a console may not ask this of a host, as the host told; None where it may."""
+    code = may_not(group).code
+    return next((veto.reason for veto in report.vetoes if veto.reason.code == code), None)
