@@ -1,0 +1,247 @@
+"""From single reads to a curve: what caches of many sizes would have served of the reads that miss the ARC.
+
+The same reads go through three models: one of all blocks that are followed, and one of each half of them. How far the
+halves are apart says how exact the whole is.
+
+Nothing is counted before the ARC of the model is full, for it begins empty and the real one does not. Afterwards the
+last half of the time counts, and up to three quarters of it: the caches of the model begin empty too.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Final
+
+from nasadvisor.domain.evidence.curve import CacheCurve, CurvePoint, MemoryPoint, Traced
+from nasadvisor.domain.evidence.curve_cache import ArcModel, RingModel
+from nasadvisor.domain.evidence.curve_distances import (
+    MOST_BLOCKS,
+    SPACE,
+    BlockRead,
+    Distances,
+    Shards,
+    place_of,
+)
+from nasadvisor.domain.units import GIB, MIB, TIB
+
+ROUND: Final = (1, 1.5, 2, 3, 5, 7)
+SMALLEST_ARCS: Final = 0.25
+LARGEST_ARCS: Final = 64
+MEMORY_ARCS: Final = 4
+FIRST_WINDOW_S: Final = 1.0
+
+
+def round_sizes(smallest_bytes: float, largest_bytes: float) -> tuple[int, ...]:
+    """The sizes between two: 1, 1.5, 2, 3, 5, 7, 10 … MiB, GiB or TiB, six for each factor of ten."""
+    tens = [(unit, ten) for unit in (MIB, GIB, TIB) for ten in (1, 10, 100)]
+    sizes = {int(unit * ten * each) for unit, ten in tens for each in ROUND}
+    return tuple(sorted(each for each in sizes if smallest_bytes <= each <= largest_bytes))
+
+
+@dataclass(frozen=True)
+class CacheRules:
+    """The memory and the caches that are modelled. `feeds_ahead` and `serves_ahead`: blocks that are read ahead."""
+
+    arc_bytes: int
+    feed_bytes_per_s: float
+    feeds_ahead: bool = False
+    serves_ahead: bool = True
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """From a quarter of the ARC to 64 of it."""
+        return round_sizes(SMALLEST_ARCS * self.arc_bytes, LARGEST_ARCS * self.arc_bytes)
+
+    @property
+    def memory_steps(self) -> tuple[int, ...]:
+        """How much more memory is looked at: up to four more ARCs."""
+        return round_sizes(SMALLEST_ARCS * self.arc_bytes, MEMORY_ARCS * self.arc_bytes)
+
+
+@dataclass
+class Counts:
+    """What was counted in some time, as of all blocks. Of the pool that is asked about only."""
+
+    seconds: float = 0.0
+    missed: float = 0.0
+    missed_metadata: float = 0.0
+    missed_bytes: float = 0.0
+    missed_by_all_pools: float = 0.0
+    served: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
+    served_metadata: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
+    written: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
+    distances: Distances = field(default_factory=Distances)
+
+    def plus(self, other: "Counts") -> "Counts":
+        """Both together."""
+        both = Counts(distances=self.distances.plus(other.distances))
+        for part in (self, other):
+            for name in ("seconds", "missed", "missed_metadata", "missed_bytes", "missed_by_all_pools"):
+                setattr(both, name, getattr(both, name) + getattr(part, name))
+            for name in ("served", "served_metadata", "written"):
+                for key, value in getattr(part, name).items():
+                    getattr(both, name)[key] += value
+        return both
+
+    def share(self, size: int) -> float:
+        """The share of the misses that a cache would have served."""
+        return self.served[size] / self.missed if self.missed else 0.0
+
+    def memory_share(self, arc_bytes: int, more_bytes: int) -> float:
+        """The share of the misses that so much more ARC would have served, both as LRU memories."""
+        now = self.distances.misses(arc_bytes)
+        return (now - self.distances.misses(arc_bytes + more_bytes)) / now if now else 0.0
+
+
+class _Part:
+    """The models of one share of the blocks."""
+
+    def __init__(self, rules: CacheRules, share: float, threshold: int) -> None:
+        self._rules = rules
+        self.shards = Shards(threshold, share)
+        rate = self.shards.rate
+        self._arc = ArcModel(rules.arc_bytes * rate, self._drop)
+        self._rings = {size: RingModel(size * rate, rules.feed_bytes_per_s * rate) for size in rules.sizes}
+        self._before, self._now = Counts(), Counts()
+        self._reads_of: dict[int, BlockRead] = {}
+        self._full_s: float | None = None
+        self._window_s, self._at_s = FIRST_WINDOW_S, 0.0
+        self.own_bytes = 0.0
+
+    @property
+    def counts(self) -> Counts:
+        """What counts."""
+        return self._before.plus(self._now)
+
+    def read(self, read: BlockRead) -> None:
+        """One read of a block that this part follows."""
+        self._pass_time(read.at_s)
+        weight = 1 / self.shards.rate
+        distance = self.shards.read(read.block, read.size_bytes)
+        if distance is None and read.is_own:
+            self.own_bytes += read.size_bytes * weight
+        if read.block not in self._reads_of or not read.is_prefetch:
+            self._reads_of[read.block] = read
+        hit = self._arc.read(read.block, read.size_bytes, is_prefetch=read.is_prefetch)
+        counts = self._now
+        if not hit:
+            counts.missed_by_all_pools += weight
+        if not read.is_own:
+            return
+        counts.distances.add(distance, weight)
+        if not hit:
+            self._miss(read, weight)
+
+    def forget(self, threshold: int) -> None:
+        """Follow fewer blocks."""
+        shrunk = threshold / self.shards.threshold
+        self.shards.follow(threshold)
+        self._reads_of = {block: read for block, read in self._reads_of.items() if place_of(block) < threshold}
+        self._arc.forget(threshold, shrunk)
+        for ring in self._rings.values():
+            ring.forget(threshold, shrunk)
+
+    def _miss(self, read: BlockRead, weight: float) -> None:
+        counts = self._now
+        counts.missed += weight
+        counts.missed_bytes += weight * read.size_bytes
+        counts.missed_metadata += weight if read.is_metadata else 0
+        if read.is_prefetch and not self._rules.serves_ahead:
+            return
+        for size, ring in self._rings.items():
+            if ring.holds(read.block):
+                counts.served[size] += weight
+                if read.is_metadata:
+                    counts.served_metadata[size] += weight
+
+    def _drop(self, block: int, size_bytes: int) -> None:
+        read = self._reads_of[block]
+        if not (read.is_own and read.is_eligible):
+            return
+        if self._arc.was_only_read_ahead(block) and not self._rules.feeds_ahead:
+            return
+        for size, ring in self._rings.items():
+            if ring.feed(block, size_bytes, self._at_s):
+                self._now.written[size] += size_bytes / self.shards.rate
+
+    def _pass_time(self, at_s: float) -> None:
+        """The last half of the time counts: from time to time the older half of what was counted is given up."""
+        passed, self._at_s = max(at_s - self._at_s, 0.0), at_s
+        if self._full_s is None:
+            self._before, self._now = Counts(), Counts()
+            self._full_s = at_s if self._arc.is_full else None
+            return
+        self._now.seconds += passed
+        if at_s - self._full_s >= self._window_s:
+            self._before, self._now = self._now, Counts()
+            self._window_s *= 2
+
+
+class CurveModel:
+    """All three models, and as few blocks as they need. `threshold` is below which hash blocks are followed."""
+
+    def __init__(self, rules: CacheRules, threshold: int = SPACE, most_blocks: int = MOST_BLOCKS) -> None:
+        self.rules = rules
+        self.reads = 0
+        self._most = most_blocks
+        self._whole = _Part(rules, 1.0, threshold)
+        self._halves = (_Part(rules, 0.5, threshold), _Part(rules, 0.5, threshold))
+
+    @property
+    def threshold(self) -> int:
+        """Below which hash a block is followed."""
+        return self._whole.shards.threshold
+
+    def read(self, read: BlockRead) -> None:
+        """One read; of a block that is not followed, nothing happens."""
+        if place_of(read.block) >= self.threshold:
+            return
+        self.reads += 1
+        self._whole.read(read)
+        self._halves[read.block & 1].read(read)
+        while len(self._whole.shards) > self._most:
+            self.follow(self.threshold // 2)
+
+    def follow(self, threshold: int) -> None:
+        """Follow only blocks below a threshold from now on."""
+        if threshold < self.threshold:
+            for part in (self._whole, *self._halves):
+                part.forget(threshold)
+
+    def curve(self, traced: Traced) -> CacheCurve:
+        """What was found up to now."""
+        counts = self._whole.counts
+        seen = self._whole.own_bytes
+        enough = next((size for size in self.rules.sizes if size >= seen), self.rules.sizes[-1])
+        return CacheCurve(
+            traced=traced,
+            arc_bytes=self.rules.arc_bytes,
+            followed_reads=self.reads,
+            followed_share=self._whole.shards.rate,
+            counted_s=counts.seconds,
+            missed=round(counts.missed),
+            missed_by_all_pools=round(counts.missed_by_all_pools),
+            metadata_share=counts.missed_metadata / counts.missed if counts.missed else 0.0,
+            first_share=counts.distances.first / counts.missed if counts.missed else 0.0,
+            block_bytes=round(counts.missed_bytes / counts.missed) if counts.missed else 0,
+            seen_bytes=round(seen),
+            points=tuple(self._point(counts, size) for size in self.rules.sizes if size <= enough),
+            memory=tuple(self._memory(counts, more) for more in self.rules.memory_steps),
+        )
+
+    def _point(self, counts: Counts, size: int) -> CurvePoint:
+        half, other = (part.counts.share(size) for part in self._halves)
+        share, apart = counts.share(size), abs(half - other)
+        metadata = counts.served_metadata[size] / counts.missed_metadata if counts.missed_metadata else 0.0
+        return CurvePoint(
+            size_bytes=size,
+            served=share,
+            low=max(share - apart, 0.0),
+            high=min(share + apart, 1.0),
+            served_metadata=metadata,
+            written_bytes_per_s=counts.written[size] / counts.seconds if counts.seconds else 0.0,
+        )
+
+    def _memory(self, counts: Counts, more: int) -> MemoryPoint:
+        half, other = (part.counts.memory_share(self.rules.arc_bytes, more) for part in self._halves)
+        share, apart = counts.memory_share(self.rules.arc_bytes, more), abs(half - other)
+        return MemoryPoint(more, share, max(share - apart, 0.0), min(share + apart, 1.0))

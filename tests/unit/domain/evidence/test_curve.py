@@ -1,0 +1,93 @@
+"""What is read off a curve: the knee, the size to recommend, and the sentence."""
+
+from dataclasses import replace
+
+import pytest
+
+from nasadvisor.domain.evidence.curve import (
+    CacheCurve,
+    CurvePoint,
+    MemoryPoint,
+    Traced,
+    curve_in_words,
+    size_from_curve,
+)
+from nasadvisor.domain.units import GIB, KIB
+
+TRACED = Traced("1", "tank", "2026-11-22T12:00:00+00:00", 3600)
+
+
+def point(size_gib: int, served: float) -> CurvePoint:
+    return CurvePoint(size_gib * GIB, served, served - 0.02, served + 0.02, 0.5, 1e6)
+
+
+CLIFF = CacheCurve(
+    traced=TRACED,
+    arc_bytes=32 * GIB,
+    followed_reads=100_000,
+    followed_share=0.01,
+    counted_s=3000.0,
+    missed=2_000_000,
+    missed_by_all_pools=2_500_000,
+    metadata_share=0.2,
+    first_share=0.3,
+    block_bytes=64 * KIB,
+    seen_bytes=900 * GIB,
+    points=(point(50, 0.02), point(100, 0.06), point(200, 0.41), point(500, 0.44), point(1000, 0.45)),
+    memory=(MemoryPoint(10 * GIB, 0.05, 0.04, 0.06), MemoryPoint(100 * GIB, 0.4, 0.38, 0.42)),
+)
+
+
+def flat(share: float) -> CacheCurve:
+    return replace(CLIFF, points=tuple(replace(each, served=share, high=share) for each in CLIFF.points))
+
+
+def test_the_knee_is_where_the_cliff_ends() -> None:
+    assert CLIFF.knee == CLIFF.points[2]
+    words = str(curve_in_words(CLIFF))
+    assert words.startswith("With a cache of 200 GiB about 41 % of the reads that now go to the disks")
+    assert "(39 % to 43 %)" in words
+
+
+def test_nothing_is_read_off_a_curve_that_is_flat_or_of_too_little() -> None:
+    assert flat(0.04).knee is None
+    assert "up to 1000 GiB" in str(curve_in_words(flat(0.04)))
+    few = replace(CLIFF, missed=40_000)
+    assert (few.is_enough, few.knee) == (False, None)
+    assert curve_in_words(few).code == "curve-too-little"
+    empty = replace(CLIFF, points=(), missed=0)
+    assert (empty.knee, empty.most, empty.still_rises) == (None, None, False)
+    assert size_from_curve(flat(0.04), GIB) is None
+
+
+def test_the_size_is_the_knee_as_far_as_its_headers_fit_into_a_tenth_of_the_arc() -> None:
+    """200 GiB at 64 KiB a block have headers of 300 MiB."""
+    assert size_from_curve(CLIFF, 32 * GIB) == CLIFF.points[2]
+    assert size_from_curve(CLIFF, 2 * GIB) == CLIFF.points[1]
+    assert size_from_curve(CLIFF, GIB // 4) is None
+    assert size_from_curve(CLIFF, 0) == CLIFF.points[2]
+    assert CLIFF.header_bytes(200 * GIB) == 300 * 1024 * KIB
+
+
+def test_a_curve_that_ends_while_it_rises_says_so() -> None:
+    rising = replace(CLIFF, points=(*CLIFF.points[:4], point(1000, 0.6)))
+    assert not rising.still_rises
+    assert replace(rising, seen_bytes=5000 * GIB).still_rises
+    assert not replace(CLIFF, seen_bytes=5000 * GIB).still_rises
+
+
+def test_as_much_memory_instead() -> None:
+    found = CLIFF.memory_for(0.39)
+    assert found
+    assert found.more_bytes == 100 * GIB
+    assert CLIFF.memory_for(0.45) is None
+
+
+def test_a_year_of_writing() -> None:
+    assert CLIFF.points[0].written_bytes_per_year == pytest.approx(31.536e12)
+
+
+@pytest.mark.parametrize(("at", "seconds"), [("soon", 1), ("2026-11-22T12:00:00", 1), (TRACED.at, -1)])
+def test_a_trace_without_a_real_time_is_none(at: str, seconds: int) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        Traced("1", "tank", at, seconds)

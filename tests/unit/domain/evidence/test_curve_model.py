@@ -1,0 +1,170 @@
+"""The model of an ARC and of caches behind it, on workloads whose answer is known."""
+
+import random
+from functools import partial
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nasadvisor.domain.evidence.curve_cache import ArcModel, RingModel
+from nasadvisor.domain.evidence.curve_distances import SPACE, BlockRead
+from nasadvisor.domain.evidence.curve_model import CurveModel, round_sizes
+from nasadvisor.domain.units import GIB, MIB, TIB
+from tests.unit.domain.evidence.curve_reads import (
+    BLOCK,
+    curve_of,
+    mixed,
+    needs_trace,
+    scan,
+    served_at,
+    trace,
+    uniform,
+)
+
+ARC_BLOCKS = 128
+"""An ARC of 16 MiB."""
+
+
+def test_of_a_set_three_times_the_arc_a_cache_of_three_serves_all() -> None:
+    """A smaller one holds 160 of 384 blocks, of which at the most 128 lie in the ARC as well."""
+    curve = curve_of(uniform(3 * ARC_BLOCKS, 10_000))
+    assert served_at(curve, 3) == pytest.approx(1.0, abs=0.03)
+    assert 160 / 384 < served_at(curve, 1) < 160 / (384 - 128)
+    assert curve.knee
+    assert 2 <= curve.knee.size_bytes / curve.arc_bytes <= 3.2
+
+
+def test_a_file_read_from_end_to_end_again_and_again_is_served_once_it_fits() -> None:
+    """A ring that is smaller than what comes round is written over just before it would be read."""
+    curve = curve_of(scan(6 * ARC_BLOCKS, 12))
+    assert served_at(curve, 3) <= 0.05
+    assert served_at(curve, 6) >= 0.95
+    assert curve.knee
+    assert 5 <= curve.knee.size_bytes / curve.arc_bytes <= 7.9
+
+
+def test_what_is_read_only_once_is_served_by_no_cache() -> None:
+    curve = curve_of(scan(8_000, 1))
+    assert max(each.served for each in curve.points) == 0
+    assert curve.first_share == 1
+    assert curve.knee is None
+
+
+def test_a_set_that_fits_into_the_arc_leaves_nothing_to_count() -> None:
+    curve = curve_of(uniform(ARC_BLOCKS // 2, 5_000))
+    assert (curve.missed, curve.knee, curve.is_enough) == (0, None, False)
+
+
+def test_some_blocks_much_more_often_than_others_gain_less_with_every_doubling() -> None:
+    chosen = random.Random(5)
+    weights = [1 / (rank + 1) for rank in range(20 * ARC_BLOCKS)]
+    blocks = chosen.choices(range(1, len(weights) + 1), weights, k=16_000)
+    curve = curve_of(BlockRead(n / 1000, mixed(block), BLOCK) for n, block in enumerate(blocks))
+    one, two, four = (served_at(curve, arcs) for arcs in (1, 2, 4))
+    assert 0.05 < one < two < four < 1
+    assert four - two < 2 * (two - one)
+
+
+def test_an_eighth_of_the_blocks_says_the_same_within_its_error() -> None:
+    reads = list(uniform(24 * ARC_BLOCKS, 16_000))
+    arc = 64 * MIB
+    whole = curve_of(reads, arc)
+    part = curve_of(reads, arc, share=partial(CurveModel, threshold=SPACE // 8))
+    fewer = curve_of(reads, arc, share=partial(CurveModel, most_blocks=500))
+    for each in (part, fewer):
+        assert each.followed_share <= 1 / 8
+        apart = [abs(a.served - b.served) for a, b in zip(each.points, whole.points, strict=False)]
+        assert sum(apart) / len(apart) <= 0.03
+    assert part.missed == pytest.approx(whole.missed, rel=0.1)
+
+
+def test_a_limited_feed_keeps_a_cache_from_filling() -> None:
+    reads = list(uniform(3 * ARC_BLOCKS, 10_000))
+    slow = curve_of(reads, feed=BLOCK)
+    assert served_at(slow, 3) < 0.1
+    assert all(each.written_bytes_per_s <= BLOCK * 1.1 for each in slow.points)
+
+
+def test_what_does_not_fit_is_written_over_and_over_and_what_fits_is_not() -> None:
+    curve = curve_of(uniform(6 * ARC_BLOCKS, 10_000))
+    small, large = curve.points[0], curve.points[-1]
+    assert small.written_bytes_per_s > 20 * large.written_bytes_per_s
+
+
+def test_what_no_dataset_lets_in_and_what_is_of_another_pool_is_not_served() -> None:
+    reads = list(uniform(3 * ARC_BLOCKS, 5_000))
+    barred = curve_of(read._replace(is_eligible=False) for read in reads)
+    assert max(each.served for each in barred.points) == 0
+    assert barred.missed
+    other = curve_of(read._replace(is_own=False) for read in reads)
+    assert (other.missed, other.seen_bytes) == (0, 0)
+    assert other.missed_by_all_pools == barred.missed_by_all_pools
+
+
+def test_what_is_only_read_ahead_is_fed_and_served_as_the_release_does() -> None:
+    reads = [read._replace(is_prefetch=True) for read in scan(3 * ARC_BLOCKS, 12)]
+    assert served_at(curve_of(reads, feeds_ahead=True), 3) > 0.9
+    assert served_at(curve_of(reads, feeds_ahead=False), 3) == 0
+    assert served_at(curve_of(reads, feeds_ahead=True, serves_ahead=False), 3) == 0
+
+
+def test_metadata_is_counted_apart() -> None:
+    files = list(scan(6 * ARC_BLOCKS, 12))
+    names = [read._replace(block=mixed(10**6 + n % 200), is_metadata=True) for n, read in enumerate(files)]
+    curve = curve_of(read for pair in zip(files, names, strict=True) for read in pair)
+    assert 0 < curve.metadata_share < 0.6
+    assert max(each.served_metadata for each in curve.points) <= 1
+
+
+def test_memory_instead_serves_what_it_would_hold() -> None:
+    curve = curve_of(uniform(3 * ARC_BLOCKS, 10_000))
+    found = {each.more_bytes / curve.arc_bytes: each.served for each in curve.memory}
+    assert found[max(found)] == pytest.approx(1.0, abs=0.05)
+    assert curve.memory_for(0.4)
+    assert curve.memory_for(1.01) is None
+
+
+@needs_trace
+@pytest.mark.slow
+def test_a_tenth_of_a_real_disk_draws_the_curve_of_all_of_it() -> None:
+    """Proves: ARC and rings in small serve what they serve with every block, and the cliff stays where it is."""
+    reads = trace()
+    arc = sum({read.block: read.size_bytes for read in reads}.values()) // 10
+    whole = curve_of(reads, arc, feeds_ahead=True)
+    part = curve_of(reads, arc, share=partial(CurveModel, threshold=SPACE // 10), feeds_ahead=True)
+    apart = [abs(a.served - b.served) for a, b in zip(part.points, whole.points, strict=True)]
+    print("mean error", sum(apart) / len(apart), "largest", max(apart))
+    assert sum(apart) / len(apart) <= 0.02
+    assert part.knee
+    assert whole.knee
+    assert part.knee.size_bytes == whole.knee.size_bytes
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.integers(1, 40), st.integers(1, 9), st.booleans()), max_size=200), st.integers(10, 90))
+def test_a_memory_never_holds_more_than_it_has(pairs: list[tuple[int, int, bool]], capacity: int) -> None:
+    held: dict[int, int] = {}
+
+    def drop(block: int, size_bytes: int) -> None:
+        assert held.pop(block) == size_bytes
+
+    arc = ArcModel(capacity, drop)
+    for block, size, ahead in pairs:
+        assert arc.read(block, held.get(block, size), is_prefetch=ahead) == (block in held)
+        held.setdefault(block, size)
+        assert sum(held.values()) <= capacity
+
+
+def test_a_ring_is_written_over_from_its_beginning() -> None:
+    ring = RingModel(3 * BLOCK, 1e12)
+    assert all(ring.feed(block, BLOCK, 0.0) for block in (1, 2, 3))
+    assert not ring.feed(1, BLOCK, 0.0)
+    assert ring.holds(1)
+    assert ring.feed(4, BLOCK, 0.0)
+    assert [ring.holds(block) for block in (1, 2, 3, 4)] == [False, True, True, True]
+
+
+def test_sizes_are_round() -> None:
+    assert round_sizes(90 * MIB, 210 * MIB) == tuple(each * MIB for each in (100, 150, 200))
+    assert round_sizes(600 * GIB, 2 * TIB) == (700 * GIB, TIB, int(1.5 * TIB), 2 * TIB)
