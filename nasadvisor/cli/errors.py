@@ -6,9 +6,6 @@ from typing import IO, Any
 
 import click
 
-from nasadvisor.host.errors import HostError
-from nasadvisor.stored.documents import DocumentError
-
 JSON_WANTED = "nasadvisor.json"
 """The key in a context's `meta` that tells whether the answer shall be JSON."""
 
@@ -60,13 +57,21 @@ class SentenceGroup(click.Group):
         problem: click.ClickException
         try:
             return super().invoke(ctx)
-        except (HostError, DocumentError) as error:
-            problem = Refusal(str(error))
         except (Problem, click.UsageError) as error:
             problem = error
+        except _expected() as error:
+            problem = Refusal(str(error))
         if ctx.meta.get(JSON_WANTED):
             click.echo(json.dumps({"error": problem.format_message()}, ensure_ascii=False))
         raise problem
+
+
+def _expected() -> tuple[type[Exception], ...]:
+    """The errors of the services. Help and version raise none, and are not to wait until these are loaded."""
+    from nasadvisor.host.errors import HostError  # noqa: PLC0415
+    from nasadvisor.stored.documents import DocumentError  # noqa: PLC0415
+
+    return HostError, DocumentError
 
 
 def remember_json(ctx: click.Context, _: click.Parameter, wanted: bool) -> bool:

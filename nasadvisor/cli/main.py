@@ -1,22 +1,14 @@
 """The command `nasadvisor` with all it can do."""
 
+from typing import Final
+
 import click
 
 from nasadvisor import __version__
-from nasadvisor.cli.change.planning import plan
-from nasadvisor.cli.change.running import apply, finish, keep, undo
-from nasadvisor.cli.change.runs import runs, show
-from nasadvisor.cli.doctor import doctor
+from nasadvisor.cli.deferred import Deferred
 from nasadvisor.cli.errors import SentenceGroup
-from nasadvisor.cli.evidence.measuring import probe
-from nasadvisor.cli.evidence.verdicts import advise
-from nasadvisor.cli.explain import explain
-from nasadvisor.cli.fleet.joining import join, leave
-from nasadvisor.cli.health.forecasts import forecast
-from nasadvisor.cli.health.report import report
-from nasadvisor.cli.health.sweep import health
-from nasadvisor.cli.releases import may_go_back, note_installed
-from nasadvisor.cli.storage.look import inventory, pools
+
+_CLI: Final = "nasadvisor.cli"
 
 
 @click.group(cls=SentenceGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -28,10 +20,95 @@ def main() -> None:
     """
 
 
-COMMANDS = (
-    *(inventory, pools, advise, probe, plan, apply, runs, show, undo, finish, keep),
-    *(health, report, forecast, explain, join, leave, doctor),
-    *(note_installed, may_go_back),
+COMMANDS: Final = (
+    Deferred(
+        "inventory", f"{_CLI}.storage.look:inventory", "Show this host: its disks, what holds them, and its pools."
+    ),
+    Deferred("pools", f"{_CLI}.storage.look:pools", "Show the imported pools with their logs and caches."),
+    Deferred(
+        "advise",
+        f"{_CLI}.evidence.verdicts:advise",
+        "Watch POOL and say whether a log or a cache would help. Run it while the pool does its work.",
+    ),
+    Deferred(
+        "probe",
+        f"{_CLI}.evidence.measuring:probe",
+        "Measure synchronous writes on POOL, on a temporary dataset; with --disk also on a blank SSD.",
+    ),
+    Deferred(
+        "plan",
+        f"{_CLI}.change.planning:plan",
+        "Plan a log or cache and show what would be done. Changes nothing.",
+    ),
+    Deferred(
+        "apply",
+        f"{_CLI}.change.running:apply",
+        "Apply a plan file. Each step is checked again, journalled, run and verified.",
+    ),
+    Deferred(
+        "runs",
+        f"{_CLI}.change.runs:runs",
+        "List the runs on this host, newest first. Exit code 5 if the journal of one cannot be read.",
+    ),
+    Deferred("show", f"{_CLI}.change.runs:show", "Show one run with its steps, commands and answers."),
+    Deferred(
+        "undo",
+        f"{_CLI}.change.running:undo",
+        "Take a run back: remove what it added, delete its slices, restore the partition tables.",
+    ),
+    Deferred("finish", f"{_CLI}.change.running:finish", "Do the rest of a run that a crash interrupted."),
+    Deferred(
+        "keep",
+        f"{_CLI}.change.running:keep",
+        "Keep a run that is on trial: it is not taken back by itself. `undo` takes it back at any time.",
+    ),
+    Deferred(
+        "health",
+        f"{_CLI}.health.sweep:health",
+        "Ask all disks and pools how they are. Exit code 5 if something needs attention.",
+    ),
+    Deferred(
+        "report",
+        f"{_CLI}.health.report:report",
+        "Compare the last `probe` of POOL without a log with the last one with a log; or print health with --pdf.",
+    ),
+    Deferred(
+        "forecast",
+        f"{_CLI}.health.forecasts:forecast",
+        "Forecast the wear of SSDs from their SMART readings, without looking at this host.",
+    ),
+    Deferred(
+        "explain",
+        f"{_CLI}.explain:explain",
+        "Say what a code means, such as too-small: what to do, and in which state the pool is. Without one, list all.",
+    ),
+    Deferred(
+        "join",
+        f"{_CLI}.fleet.joining:join",
+        'Let the console at ADDRESS[:PORT] watch this host and work on it. Its page "Add a host" shows this command.',
+    ),
+    Deferred(
+        "leave",
+        f"{_CLI}.fleet.joining:leave",
+        "Leave the console on another machine; this host's own console is used again.",
+    ),
+    Deferred(
+        "doctor",
+        f"{_CLI}.doctor:doctor",
+        "Check this installation: OpenZFS, tools, services, space and time.",
+    ),
+    Deferred(
+        "note-installed",
+        f"{_CLI}.releases:note_installed",
+        "Note that this release is installed, and what it writes.",
+        hidden=True,
+    ),
+    Deferred(
+        "may-go-back",
+        f"{_CLI}.releases:may_go_back",
+        "End with exit code 3 if an older release could not read what is stored on this host.",
+        hidden=True,
+    ),
 )
 for command in COMMANDS:
     main.add_command(command)

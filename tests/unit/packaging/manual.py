@@ -13,6 +13,7 @@ from click.shell_completion import BashComplete, ShellComplete, ZshComplete
 from click_man.core import write_man_pages
 
 from nasadvisor import __version__
+from nasadvisor.cli.main import COMMANDS
 from nasadvisor.cli.main import main as nasadvisor
 
 NAME: Final = "nasadvisor"
@@ -40,7 +41,7 @@ def _completion(shell: ShellComplete) -> str:
 
 def _shown(group: click.Group) -> click.Group:
     """The group without hidden commands, each with its first sentence in full instead of its first 45 characters."""
-    commands = {name: _with_first_sentence(command) for name, command in group.commands.items() if not command.hidden}
+    commands = {str(one.name): _with_first_sentence(one.load()) for one in COMMANDS if not one.hidden}
     whole = click.Group(NAME, commands, help=group.help, params=group.params)
     return _with_first_sentence(whole)
 
