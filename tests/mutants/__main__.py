@@ -1,10 +1,12 @@
 """`make mutants`: change one thing at a time in the code that must never be wrong, and see whether a test fails.
 
-`python -m tests.mutants [MODULE …]`. Each module is copied with its tests into build/mutants/, mutated there by mutmut
-and run with the tests that concern it (modules.py), on as many cores as the process may use. Prints a table. The exit
-code is 1 if a mutant survived that docs/mutants.md does not explain, or if the page explains one that did not survive.
+`python -m tests.mutants [MODULE …]`. The package is copied into build/mutants/ for each module, the module mutated
+there by mutmut, and the tests that concern it (modules.py) are run for one mutant after the other (loop.py), on as many
+cores as the process may use. Prints a table. The exit code is 1 if a mutant survived that docs/mutants.md does not
+explain, or if the page explains one that did not survive.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -13,30 +15,22 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
+from mutmut.mutation.file_mutation import mutate_file_contents
+
 from tests.mutants.modules import TESTS
 from tests.mutants.normal_form import normal_form
 from tests.mutants.page import PAGE, listed_changes
-from tests.mutants.results import Change, Outcome, read_outcome
+from tests.mutants.results import MUTANTS, Change, Outcome, dotted, read_outcome
 
 ROOT: Final = Path(__file__).parents[2]
 BUILD: Final = ROOT / "build/mutants"
 BESIDE: Final = ("tests", "plugins", "templates", "locale", "docs", "packaging", "manage.py")
 """What tests and code look for beside the package."""
 
-MUTMUT: Final = Path(sys.executable).with_name("mutmut")
-
-CONFIGURATION: Final = """
-[tool.mutmut]
-source_paths = ["nasadvisor"]
-only_mutate = {only}
-also_copy = {beside}
-pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "tests.mutants.without_examples"]
-pytest_add_cli_args_test_selection = {tests}
-use_git_change_detection = false
-timeout_multiplier = 10.0
-timeout_constant = 6.0
-"""
-"""A mutant is ended after ten times what its tests take, and a minute: it may hang, but a busy machine is no proof."""
+PYTEST: Final = (sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "-p", "no:xdist")
+PLUGINS: Final = ("-p", "tests.mutants.without_examples", "-p", "tests.mutants.loop")
+TEMPORARY: Final = ("-o", "tmp_path_retention_policy=failed")
+"""Else the folder of each test of each mutant stays, and the next takes longer to make."""
 
 
 def main(wanted: list[str]) -> int:
@@ -61,30 +55,30 @@ def run(module: str) -> Outcome:
     log = work / "log"
     with log.open("w", encoding="utf-8") as output:
         environment = {**os.environ, "HYPOTHESIS_PROFILE": "mutants"}
-        command = (MUTMUT, "run", "--max-children", str(len(os.sched_getaffinity(0))))
+        command = (*PYTEST, *PLUGINS, *TEMPORARY, *TESTS[module])
         done = subprocess.run(command, cwd=work, env=environment, stdout=output, stderr=output, check=False)
     if done.returncode:
-        print(f"mutmut ended with {done.returncode}; the end of {log}:")
+        print(f"pytest ended with {done.returncode}; the end of {log}:")
         print(log.read_text(encoding="utf-8", errors="replace")[-4000:])
-        raise subprocess.CalledProcessError(done.returncode, "mutmut")
+        raise subprocess.CalledProcessError(done.returncode, "pytest")
     return read_outcome(module, work)
 
 
 def prepare(module: str, work: Path) -> None:
-    """A copy of the package with the module in normal form, and what its tests need, under `work`."""
+    """A copy of the package with all mutants of the module in it, and what its tests need, under `work`."""
     shutil.rmtree(work, ignore_errors=True)
-    shutil.copytree(ROOT / "nasadvisor", work / "nasadvisor", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "nasadvisor", work / "nasadvisor")
     for name in BESIDE:
         (work / name).symlink_to(ROOT / name)
     target = work / "nasadvisor" / module
     files = sorted(target.rglob("*.py")) if target.is_dir() else [target.with_suffix(".py")]
+    names = {}
     for file in files:
-        file.write_text(normal_form(file.read_text(encoding="utf-8")), encoding="utf-8")
-    configuration = CONFIGURATION.format(
-        only=[str(file.relative_to(work)) for file in files], beside=list(BESIDE), tests=list(TESTS[module])
-    )
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    (work / "pyproject.toml").write_text(project + configuration, encoding="utf-8")
+        mutated = mutate_file_contents(str(file), normal_form(file.read_text(encoding="utf-8")))
+        file.write_text(mutated.code, encoding="utf-8")
+        names[dotted(file.relative_to(work))] = list(mutated.mutant_names)
+    (work / MUTANTS).write_text(json.dumps(names), encoding="utf-8")
+    shutil.copy(ROOT / "pyproject.toml", work)
 
 
 def print_table(outcomes: list[Outcome], listed: Counter[Change]) -> None:

@@ -1,4 +1,4 @@
-"""What became of each mutant, read from mutmut's own files."""
+"""What became of each mutant, as the runs of the tests have told (loop.py)."""
 
 import ast
 import difflib
@@ -8,8 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-KILLED_BY: Final = {1: "a test", 3: "a test", -24: "time", 24: "time", 36: "time", 152: "time", 255: "time"}
-"""Exit codes of mutmut 3 (its `stats.py`): a failed test, an error in one, a run that took far too long."""
+MUTANTS: Final = "mutants.json"
+"""Beside the copy of the package: the names of the mutants, by module."""
+
+RESULTS: Final = "results.jsonl"
+"""Beside it: what became of each, one a line."""
+
+KILLED: Final = "killed"
+TIME: Final = "took far too long"
+SURVIVED: Final = "survived"
+NO_TESTS: Final = "no test reaches it"
 
 LOGGING: Final = "log."
 """How a line begins that only tells the log something: what it tells and how is not held by tests."""
@@ -44,16 +52,32 @@ class Outcome:
 
 def read_outcome(module: str, work: Path) -> Outcome:
     """The result of a finished run in `work`."""
+    ends = _ends(work)
     survivors: list[Change] = []
     mutants = 0
-    for meta in sorted((work / "mutants").rglob("*.meta")):
-        codes: dict[str, int | None] = json.loads(meta.read_text(encoding="utf-8"))["exit_code_by_key"]
-        bodies = _functions(ast.parse(meta.with_suffix("").read_text(encoding="utf-8")))
-        changes = {name: _change(module, name.rpartition(".")[2], bodies) for name in codes}
+    for file, names in json.loads((work / MUTANTS).read_text(encoding="utf-8")).items():
+        bodies = _functions(ast.parse(_source(work, file).read_text(encoding="utf-8")))
+        changes = {name: _change(module, name, bodies) for name in names}
         counted = [name for name, change in changes.items() if not change.before.startswith(LOGGING)]
         mutants += len(counted)
-        survivors += [changes[name] for name in counted if codes[name] not in KILLED_BY]
+        survivors += [changes[name] for name in counted if ends.get((file, name)) not in {KILLED, TIME}]
     return Outcome(module, mutants, tuple(survivors))
+
+
+def _ends(work: Path) -> dict[tuple[str, str], str]:
+    """What became of each mutant, by its module and its name."""
+    lines = (work / RESULTS).read_text(encoding="utf-8").splitlines()
+    return {(each["module"], each["name"]): each["end"] for each in map(json.loads, lines)}
+
+
+def dotted(file: Path) -> str:
+    """The name of the module in a file, e.g. `nasadvisor.host` for nasadvisor/host/__init__.py."""
+    return ".".join(file.with_suffix("").parts).removesuffix(".__init__")
+
+
+def _source(work: Path, module: str) -> Path:
+    place = work.joinpath(*module.split("."))
+    return place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
 
 
 def _functions(tree: ast.Module) -> dict[str, list[str]]:

@@ -1,6 +1,7 @@
 """The mutation tests' own parts: the form that is mutated is the same program, and the list of survivors is read."""
 
 import ast
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -9,7 +10,17 @@ import pytest
 from tests.mutants.modules import TESTS
 from tests.mutants.normal_form import normal_form
 from tests.mutants.page import PAGE, listed_changes
-from tests.mutants.results import Change, _shortened
+from tests.mutants.results import (
+    KILLED,
+    MUTANTS,
+    RESULTS,
+    SURVIVED,
+    TIME,
+    Change,
+    _shortened,
+    dotted,
+    read_outcome,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,6 +65,22 @@ def test_a_change_is_shown_with_a_little_of_what_is_around_it() -> None:
     assert _shortened(before, after) == (f"…{'a' * 49}<{'b' * 50}…", f"…{'a' * 49}<={'b' * 50}…")
     assert _shortened("return True", "return False") == ("return True", "return False")
     assert _shortened("f(a, a)", "f(a)") == ("f(a, a)", "f(a)")
+
+
+def test_a_mutant_survives_unless_a_test_failed_or_took_far_too_long_and_the_log_does_not_count(tmp_path: Path) -> None:
+    bodies = {"orig": "return 1", "1": "return 2", "2": "return 3", "3": "return 4", "4": "return 5"}
+    functions = "".join(f"def x_f__mutmut_{name}():\n    {body}\n" for name, body in bodies.items())
+    logging = "def x_g__mutmut_orig():\n    log.info(1)\ndef x_g__mutmut_1():\n    log.info(2)\n"
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/b.py").write_text(functions + logging)
+    names = ["x_f__mutmut_1", "x_f__mutmut_2", "x_f__mutmut_3", "x_f__mutmut_4", "x_g__mutmut_1"]
+    (tmp_path / MUTANTS).write_text(json.dumps({dotted(Path("a/b.py")): names}))
+    ends = zip(names, (KILLED, SURVIVED, TIME), strict=False)
+    told = ({"module": "a.b", "name": name, "end": end, "by": ""} for name, end in ends)
+    (tmp_path / RESULTS).write_text("".join(f"{json.dumps(each)}\n" for each in told))
+    outcome = read_outcome("b", tmp_path)
+    assert outcome.mutants == 4
+    assert [change.after for change in outcome.survivors] == ["return 3", "return 5"]
 
 
 def test_the_page_lists_changes_of_modules_that_are_mutated() -> None:
