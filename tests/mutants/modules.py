@@ -37,6 +37,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/change/refusals": ("tests/unit/domain/change/test_refusals.py",),
     "domain/change/looks": (
         "tests/unit/domain/change/test_looks.py",
+        "tests/unit/domain/change/test_offline_cache.py",
         "tests/unit/domain/change/never/test_10_undo_only_ours.py",
     ),
     "domain/change/tables": ("tests/unit/domain/change/test_tables.py",),
@@ -44,8 +45,16 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/change/table_steps": ("tests/unit/domain/change/test_table_steps.py",),
     "domain/change/traces": ("tests/unit/domain/change/test_traces.py",),
     "domain/change/undo_skips": ("tests/unit/domain/change/test_undo_skips.py",),
-    "host/change/apply": ("tests/unit/host/change/test_applying.py", "tests/unit/host/change/test_gate_asks.py"),
-    "host/change/undo": ("tests/unit/host/change/test_undoing.py", "tests/unit/host/change/test_gate_asks.py"),
+    "host/change/apply": (
+        "tests/unit/host/change/test_applying.py",
+        "tests/unit/host/change/test_gate_asks.py",
+        "tests/unit/host/change/test_offline_cache.py",
+    ),
+    "host/change/undo": (
+        "tests/unit/host/change/test_undoing.py",
+        "tests/unit/host/change/test_gate_asks.py",
+        "tests/unit/host/change/test_offline_cache.py",
+    ),
     "host/change/executor": EXECUTOR,
     "host/change/gate": ("tests/unit/host/change/test_gate.py", "tests/unit/host/change/test_gate_asks.py"),
     "host/change/look": ("tests/unit/host/change/test_look.py",),

@@ -1,9 +1,11 @@
 """Taking a cache out of service and putting it back."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
+from nasadvisor.domain.change import refusals as no
 from nasadvisor.domain.change.actions import OfflineCache, OnlineCache, Outcome
 from nasadvisor.domain.change.checks import can
 from nasadvisor.domain.change.looks import Look, Signature, against_look
@@ -12,8 +14,8 @@ from nasadvisor.domain.change.undo import cannot_be_undone, stays_after_undo, un
 from nasadvisor.domain.change.undo_checks import can_undo
 from nasadvisor.domain.change.undo_skips import why_skipped
 from nasadvisor.domain.change.warnings import warnings_for
-from nasadvisor.domain.statements import Allowed, Level, Refused
-from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.statements import Allowed, Answer, Level, Refused
+from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
 from tests.unit.domain.builders import tank_of
 from tests.unit.machines import CACHE_GUID, NVME2, TANK, home_server, plan_for, plan_ids, with_cache, with_pool
 
@@ -69,22 +71,33 @@ def test_a_cache_that_was_removed_need_not_be_put_back_but_that_of_a_pool_that_i
     assert not BACK.gone(replace(home_server(), pools=()))
 
 
+def cache_in(inventory: Inventory) -> Vdev:
+    return tank_of(inventory).caches[0]
+
+
 @pytest.mark.parametrize(
-    ("inventory", "code"),
+    ("inventory", "why"),
     [
-        (with_cache("OFFLINE"), "cache-not-online"),
-        (with_cache("UNAVAIL"), "cache-not-online"),
-        (home_server(), "cache-gone"),
-        (with_pool(with_cache(), suspended=True), "pool-suspended"),
-        (with_pool(with_cache(), read_only=True), "pool-read-only"),
-        (with_pool(with_cache(), state="DEGRADED"), "pool-not-online"),
-        (with_pool(with_cache(), name="other"), "pool-renamed"),
-        (replace(with_cache(), pools=()), "pool-gone"),
-        (with_cache(), ""),
+        (with_cache("OFFLINE"), lambda pool: no.CacheNotOnline(pool, pool.caches[0])),
+        (with_cache("UNAVAIL"), lambda pool: no.CacheNotOnline(pool, pool.caches[0])),
+        (home_server(), lambda pool: no.CacheGone(pool, CACHE_GUID)),
+        (with_pool(with_cache(), suspended=True), no.PoolSuspended),
+        (with_pool(with_cache(), read_only=True), no.PoolReadOnly),
+        (with_pool(with_cache(), state="DEGRADED"), no.PoolNotOnline),
+        (with_pool(with_cache(), checkpoint="2026-08-25"), no.PoolHasCheckpoint),
+        (with_pool(with_cache(), name="other"), lambda pool: no.PoolRenamed(pool, "tank")),
+        (with_cache(), lambda _: Allowed()),
     ],
 )
-def test_only_a_cache_that_works_in_a_pool_that_works_is_taken_out(inventory: Inventory, code: str) -> None:
-    assert why_not(can(OUT, inventory)) == code
+def test_only_a_cache_that_works_in_a_pool_that_works_is_taken_out(
+    inventory: Inventory, why: Callable[[Pool], Answer]
+) -> None:
+    """And who is refused reads which cache of which pool stands in the way, and how it is."""
+    assert can(OUT, inventory) == why(tank_of(inventory))
+
+
+def test_a_cache_of_a_pool_that_is_not_there_is_not_taken_out() -> None:
+    assert can(OUT, replace(with_cache(), pools=())) == no.NoPool(TANK)
 
 
 @pytest.mark.parametrize("guid", ["1", "31", TANK])
@@ -98,35 +111,45 @@ def test_nothing_but_a_cache_is_taken_out(guid: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("inventory", "code"),
+    ("inventory", "why"),
     [
-        (replace(with_cache("OFFLINE"), pools=()), "pool-away"),
-        (with_pool(with_cache("OFFLINE"), suspended=True), "pool-suspended"),
-        (with_pool(with_cache("OFFLINE"), read_only=True), "pool-read-only"),
-        (with_pool(with_cache("OFFLINE"), name="other"), "pool-renamed"),
-        (home_server(), "cache-gone"),
-        (with_cache("OFFLINE"), ""),
-        (with_pool(with_cache("OFFLINE"), state="DEGRADED"), ""),
-        (with_pool(with_cache("OFFLINE"), checkpoint="2026-08-25"), ""),
+        (with_pool(with_cache("OFFLINE"), suspended=True), no.PoolSuspended),
+        (with_pool(with_cache("OFFLINE"), read_only=True), no.PoolReadOnly),
+        (with_pool(with_cache("OFFLINE"), state="FAULTED"), no.PoolNotOnline),
+        (with_pool(with_cache("OFFLINE"), name="other"), lambda pool: no.PoolRenamed(pool, "tank")),
+        (home_server(), lambda pool: no.CacheGone(pool, CACHE_GUID)),
+        (with_cache("OFFLINE"), lambda _: Allowed()),
+        (with_pool(with_cache("OFFLINE"), state="DEGRADED"), lambda _: Allowed()),
+        (with_pool(with_cache("OFFLINE"), checkpoint="2026-08-25"), lambda _: Allowed()),
     ],
 )
-def test_it_is_put_back_only_into_its_pool(inventory: Inventory, code: str) -> None:
-    assert why_not(can_undo(BACK, inventory)) == code
+def test_it_is_put_back_only_into_its_pool(inventory: Inventory, why: Callable[[Pool], Answer]) -> None:
+    assert can_undo(BACK, inventory) == why(tank_of(inventory))
+
+
+def test_it_is_not_put_back_while_its_pool_is_away() -> None:
+    """Who plugs the pool in again has to be told which one it is."""
+    assert can_undo(BACK, replace(with_cache("OFFLINE"), pools=())) == no.PoolAway("tank", TANK)
 
 
 @pytest.mark.parametrize("step", [OUT, BACK])
 def test_where_openzfs_would_not_put_it_back_it_is_not_taken_out(step: OfflineCache | OnlineCache) -> None:
-    assert why_not(against_look(step, Look(autoexpand=True), None, with_cache())) == "cache-stays-out"
+    assert against_look(step, Look(autoexpand=True), None, with_cache()) == no.CacheStaysOut("tank")
     assert against_look(step, Look(), None, with_cache()) is None
 
 
 def test_what_somebody_put_on_it_meanwhile_is_not_written_over() -> None:
     out = with_cache("OFFLINE")
     look = Look((Signature("zfs_member"), Signature("ext4", label="photos")))
-    refused = against_look(BACK, look, None, out)
-    assert why_not(refused) == "cache-overwritten"
-    assert "ext4" in str(refused)
+    assert against_look(BACK, look, None, out) == no.CacheOverwritten(tank_of(out), cache_in(out), "ext4")
     assert against_look(BACK, Look((Signature("zfs_member"),)), None, out) is None
+
+
+def test_what_stands_on_a_device_that_is_no_cache_of_the_pool_any_more_is_not_called_the_caches() -> None:
+    """The rules refuse the step with what is so: the pool is away, or has no such cache."""
+    look = Look((Signature("ext4", label="photos"),))
+    for inventory in (home_server(), GONE, with_pool(with_cache("OFFLINE"), guid="99")):
+        assert against_look(BACK, look, None, inventory) is None
 
 
 GONE = replace(home_server(), pools=())

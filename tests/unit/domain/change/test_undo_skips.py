@@ -4,14 +4,22 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.change.actions import DeleteSlice, DetachLog, RemoveVdev, RestoreTable, Role, UndoAction
+from nasadvisor.domain.change.actions import (
+    DeleteSlice,
+    DetachLog,
+    OnlineCache,
+    RemoveVdev,
+    RestoreTable,
+    Role,
+    UndoAction,
+)
 from nasadvisor.domain.change.looks import ACTIVE, DESTROYED, Look, SliceLabel
 from nasadvisor.domain.change.undo import GONE_WITH_DISK
 from nasadvisor.domain.change.undo_skips import why_skipped
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
-from tests.unit.domain.builders import disk_of, made, mirrored_log, slice_on
-from tests.unit.machines import NVME1, NVME2, TANK, home_server
+from tests.unit.domain.builders import disk_of, made, mirrored_log, slice_on, tank_of
+from tests.unit.machines import CACHE_GUID, NVME1, NVME2, TANK, home_server, with_cache
 
 MACHINE = home_server()
 DISK = disk_of(MACHINE, NVME1)
@@ -89,3 +97,22 @@ def test_a_vdev_that_a_pool_which_is_away_may_need_is_not_skipped(step: UndoActi
 def test_steps_on_slices_and_tables_do_not_depend_on_the_pool() -> None:
     for step in (DELETE, RESTORE):
         assert said(step, replace(MACHINE, pools=())) is None
+
+
+OUT = with_cache("OFFLINE")
+CACHE_PATH = tank_of(OUT).caches[0].path
+ONLINE = OnlineCache("tank", TANK, CACHE_GUID, CACHE_PATH)
+
+
+def test_a_cache_that_went_with_its_pool_and_its_ssd_is_skipped_and_both_are_named() -> None:
+    """Else its run stays open for good: there is nothing that anybody could put back."""
+    why = said(ONLINE, replace(OUT, pools=(), disks=()))
+    assert why
+    assert (why.code, why.values) == ("gone-with-cache", {"pool": "tank", "path": CACHE_PATH})
+    assert str(why).startswith(f"Neither pool tank nor its cache {CACHE_PATH} is on this host")
+
+
+def test_a_cache_of_which_the_pool_or_the_ssd_is_there_is_not_skipped() -> None:
+    """It may be out of service still, and the undo is not done before it is back."""
+    for inventory in (OUT, replace(OUT, pools=()), replace(OUT, disks=())):
+        assert said(ONLINE, inventory) is None
