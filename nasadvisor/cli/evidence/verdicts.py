@@ -97,6 +97,8 @@ def _print_verdict(verdict: Verdict) -> None:
         paragraph(f"Watch for another {duration(verdict.wait_s)} while the pool does its work.")
     for step in verdict.before:
         paragraph(f"First: {step}")
+    for fact in verdict.beside:
+        paragraph(f"Mind: {fact}")
     paragraph(f"Rule: {verdict.rule.code}")
     for row in verdict.evidence:
         source = f"  [{row.source}]" if row.source else ""

@@ -35,6 +35,9 @@ WORDS: Final[dict[str, str | Promise]] = {
     "cache-wears": gettext_lazy("wears more than it serves"),
     "arc-fills": gettext_lazy("the memory is still filling"),
     "no-ghosts": gettext_lazy("not shown to help"),
+    "metadata-only": gettext_lazy("not shown to help"),
+    "kept-out": gettext_lazy("what is read may not enter it"),
+    "nothing-eligible": gettext_lazy("what is read may not enter it"),
     "streams-again": gettext_lazy("not shown to help"),
     "no-arcstats": gettext_lazy("the memory's counters cannot be read"),
 }

@@ -6,6 +6,7 @@ more than that, so nothing more is said: never is a hit rate of a larger cache g
 
 from collections.abc import Iterator
 
+from nasadvisor.domain.evidence.kept_out import also_kept_out, judge_kept_out, kept_out_of, metadata_share
 from nasadvisor.domain.evidence.log_verdict import Answer, Device, Evidence, Verdict, not_yet
 from nasadvisor.domain.evidence.pool_facts import PoolFacts, Tunables
 from nasadvisor.domain.evidence.samples import ArcActivity, Levels
@@ -42,9 +43,17 @@ def judge_cache(workload: Workload, facts: PoolFacts, span: Span) -> Verdict:
         evidence=tuple(_evidence(workload)),
         seconds=workload.seconds,
         before=tuple(_first(workload.sample.levels, facts)) if answer in (Answer.HELPS, Answer.CANNOT_TELL) else (),
+        beside=tuple(_beside(workload, facts, rule)),
     )
     enough_s = span.yes_s if answer is Answer.HELPS else span.no_s
     return not_yet(verdict, enough_s - workload.seconds)
+
+
+def _beside(workload: Workload, facts: PoolFacts, rule: Statement) -> Iterator[Statement]:
+    """What is to be known beside the rule that decided."""
+    found = also_kept_out(kept_out_of(workload, facts))
+    if found and found.values["datasets"] != rule.values.get("datasets"):
+        yield found
 
 
 def misses_of(arc: ArcActivity) -> int:
@@ -75,10 +84,12 @@ def _decide(workload: Workload, facts: PoolFacts) -> tuple[Answer, Statement]:
     if not levels.arc_bytes:
         return Answer.CANNOT_TELL, Statement("no-arcstats", _("The ARC's counters could not be read on this host."))
     if facts.leaves_of(*CACHES):
-        return _cache_in_use(arc)
+        answer, rule = _cache_in_use(arc)
+        return (answer is Answer.LITTLE and judge_kept_out(workload, facts)) or (answer, rule)
     return (
         _nothing_missed(workload)
         or _others_miss(workload)
+        or judge_kept_out(workload, facts)
         or _streams(arc, facts)
         or _filling(levels)
         or _flash(workload)
@@ -233,10 +244,16 @@ def _evidence(workload: Workload) -> Iterator[Evidence]:
     yield row(_("A read from the data disks, median"), milliseconds(workload.reads.quantile_ns(0.5)), "zpool iostat -w")
     yield row(_("Misses of blocks just dropped (at least)"), percent(ghost_share(arc)), "m?u_ghost_hits")
     yield row(_("Misses that were read ahead of a stream"), percent(stream_share(arc)), "prefetch_*_misses")
+    yield row(_("Misses that were metadata"), percent(metadata_share(arc)), "*_metadata_misses")
     size = f"{size_text(levels.arc_bytes)} / {size_text(levels.arc_target_bytes)} / {size_text(levels.arc_most_bytes)}"
     yield row(_("Size of the ARC, its target and its limit"), size, "size, c, c_max")
     yield row(
         _("Dropped from the ARC, fit for a cache"),
         f"{size_text(int(arc.evicted_eligible_bytes / seconds))}/s",
         "evict_l2_eligible",
+    )
+    yield row(
+        _("Dropped from the ARC, may not enter a cache"),
+        f"{size_text(int(arc.evicted_ineligible_bytes / seconds))}/s",
+        "evict_l2_ineligible",
     )

@@ -56,7 +56,7 @@ class Verdict:
     """The answer for one pool and one kind of device.
 
     `wait_s` is how much longer must be watched before there can be an answer, 0 where that is not what is missing.
-    `before` are cheaper things to do first.
+    `before` are cheaper things to do first, `beside` what is to be known whatever the answer is.
     """
 
     device: Device
@@ -66,6 +66,7 @@ class Verdict:
     seconds: float
     wait_s: float = 0.0
     before: tuple[Statement, ...] = ()
+    beside: tuple[Statement, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -190,7 +190,7 @@ anything = st.builds(
     datasets=st.tuples(st.builds(DatasetActivity, st.just("tank/db"), *[counts] * 14)),
     vdevs=st.tuples(st.builds(VdevActivity, st.just("1"), sync_reads=counts, sync_writes=counts)),
     pool=st.builds(PoolActivity, *[counts] * 5),
-    arc=st.builds(ArcActivity, *[counts] * 10),
+    arc=st.builds(ArcActivity, *[counts] * 12),
     levels=st.builds(Levels, *[counts] * 5),
 ).map(Sample.with_busy)
 pools = st.sampled_from((facts(), facts(*FLASH), facts(*LEAVES, LOG_LEAF, CACHE_LEAF)))
