@@ -38,7 +38,10 @@ class Product:
 
     def bring(self, version: str = "") -> None:
         """Put that package into the guest."""
-        package = next(deb(version=version).glob("nasadvisor_*.deb"))
+        self.put(next(deb(version=version).glob("nasadvisor_*.deb")))
+
+    def put(self, package: Path) -> None:
+        """Put a package into the guest, where `INSTALL` takes it from."""
         self.guest.run(f"cat > {PACKAGE}", stdin=package.read_bytes(), timeout=INSTALL_SECONDS)
 
     def is_installed(self) -> bool:
