@@ -58,10 +58,12 @@ TITLES: Final[dict[Device, str | Promise]] = {Device.LOG: gettext_lazy("Log"), D
 
 @dataclass(frozen=True)
 class Chip:
-    """A few words about a log or a cache, with the colour and icon for them."""
+    """A few words about a log or a cache, with the colour and icon for them; `is_waiting` where they say when an answer
+    comes."""
 
     title: str | Promise
     look: Look
+    is_waiting: bool = False
 
 
 def chips_on(node: Node, pools: Iterable[Pool], now: datetime) -> dict[str, tuple[Chip, ...]]:
@@ -79,7 +81,7 @@ def chips_of(series: SampledPool | None, now: datetime) -> tuple[Chip, ...]:
     """One for the log and one for the cache; before there is any answer, when the first one comes."""
     if series is None or not series.log_answer:
         missing_s = HISTORY.yes_s - (_watched_s(series, now) if series else 0)
-        return (Chip(_("Log and cache"), Look(*WAITING, _still_watching(missing_s))),)
+        return (_waiting(_("Log and cache"), missing_s),)
     return (
         _chip(Device.LOG, series.log_answer, series.log_rule, series.log_due_at, now),
         _chip(Device.CACHE, series.cache_answer, series.cache_rule, series.cache_due_at, now),
@@ -93,10 +95,14 @@ def _watched_s(series: SampledPool, now: datetime) -> float:
 
 def _chip(device: Device, answer: str, rule: Statement | None, due_at: int, now: datetime) -> Chip:
     if answer == Answer.CANNOT_TELL and due_at:
-        return Chip(TITLES[device], Look(*WAITING, _still_watching(due_at - now.timestamp())))
+        return _waiting(TITLES[device], due_at - now.timestamp())
     words = str(WORDS.get(rule.code if rule else "", ANSWERS.get(Answer(answer), "")))
     colour, icon = WARN if rule and rule.code in BAD_USE else LOOKS[Answer(answer)]
     return Chip(TITLES[device], Look(colour, icon, words.format_map(rule.values) if rule else words))
+
+
+def _waiting(title: str | Promise, missing_s: float) -> Chip:
+    return Chip(title, Look(*WAITING, _still_watching(missing_s)), is_waiting=True)
 
 
 def _still_watching(missing_s: float) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from itertools import islice
 from typing import Final
 
 from django.db.models import F, Max
@@ -88,13 +89,14 @@ def _steps(node: Node, inventory: Inventory, now: datetime) -> Iterator[Step]:
 
 def _watching(node: Node, inventory: Inventory, now: datetime) -> Step:
     series = series_on(node)
-    missing = [pool for pool in inventory.pools if not (found := series.get(pool.guid)) or not found.log_answer]
-    url = reverse("evidence-pool", args=[(missing or inventory.pools)[0].guid])
+    chips = ((pool, chip) for pool in inventory.pools for chip in chips_of(series.get(pool.guid), now))
+    missing = {pool: chip for pool, chip in chips if chip.is_waiting}
+    url = reverse("evidence-pool", args=[next(iter(missing), inventory.pools[0]).guid])
     title, link = _("What the pools do is watched"), _("Evidence")
     if not missing:
         return Step(title, StepState.DONE, _("There is an answer for every pool."), url=url, link=link)
-    words = "; ".join(f"{pool.name}: {chips_of(series.get(pool.guid), now)[0].look.word}" for pool in missing[:3])
-    return Step(title, StepState.WAITING, words, url=url, link=link)
+    words = (f"{pool.name}: {chip.look.word}" for pool, chip in islice(missing.items(), 3))
+    return Step(title, StepState.WAITING, "; ".join(words), url=url, link=link)
 
 
 def _telling() -> Step:

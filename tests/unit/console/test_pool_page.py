@@ -87,7 +87,7 @@ def test_home_draws_the_commits_of_the_last_day(viewer: Client) -> None:
 
 def test_home_says_that_there_are_no_samples(viewer: Client) -> None:
     load(typical())
-    words = "this pool was not watched in the last 24 h"
+    words = "fewer than two minutes of this pool were watched in the last 24 h"
     assert words in page(viewer, "/")
     commits(5, ended_hours_ago=40)
     text = page(viewer, "/")

@@ -70,6 +70,16 @@ def test_nothing_is_done_on_a_machine_of_which_nothing_is_known() -> None:
     assert [state_of(step) for step in range(4)] == ["waiting", "open", "open", "waiting"]
 
 
+def test_there_is_no_answer_for_a_pool_while_its_chip_says_when_the_first_one_comes(viewer: Client) -> None:
+    all_done()
+    in_four_minutes = int(timezone.now().timestamp()) + 230
+    SampledPool.objects.update(log_answer="cannot-tell", log_due_at=in_four_minutes)
+    assert state_of(WATCHED) is StepState.WAITING
+    text = page(viewer, "/")
+    assert text.count("still watching: first answer in 4 min") == 2
+    assert "There is an answer for every pool" not in text
+
+
 @pytest.mark.parametrize(
     ("scan", "state"),
     [
