@@ -5,7 +5,7 @@ NASADVISOR_DATABASE_URL   another database than SQLite in that folder, e.g. post
 NASADVISOR_REDIS          broker URL (default redis+socket:///run/nasadvisor/redis.sock)
 NASADVISOR_RUN_DIR        folder of the sockets of the message services (default /run/nasadvisor)
 NASADVISOR_SECRET_KEY     instead of the file `secret-key` that `manage.py prepare` makes
-NASADVISOR_ALLOWED_HOSTS  names and addresses the console answers to, comma-separated (default: any)
+NASADVISOR_ALLOWED_HOSTS  names the console answers to beside this machine's own and its addresses, comma-separated
 NASADVISOR_ORIGINS        origins trusted behind a proxy, e.g. https://nas.example
 NASADVISOR_HTTPS          yes where browsers reach the console by https only (secure cookies)
 NASADVISOR_TIME_ZONE      zone in which exact times are shown (default UTC)
@@ -15,6 +15,7 @@ NASADVISOR_PREVIEW        file that says how far the real machine is; every page
 NASADVISOR_DEBUG          yes for work on the code only
 """
 
+import platform
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from django.core.management.utils import get_random_secret_key
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor import environment
+from nasadvisor.own_names import names_of_origins, own_names
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 STATE_DIR = environment.folder("NASADVISOR_CONSOLE_STATE", "/var/lib/nasadvisor/console")
@@ -41,8 +43,15 @@ SECRET_KEY = (
     or environment.text_in_file(SECRET_KEY_FILE)
     or get_random_secret_key()  # good until this process ends; `prepare` makes one to keep
 )
-ALLOWED_HOSTS = environment.words("NASADVISOR_ALLOWED_HOSTS", "*")
 CSRF_TRUSTED_ORIGINS = environment.words("NASADVISOR_ORIGINS")
+ALLOWED_HOSTS = ["*"]  # `KnownNames` decides: it knows addresses, and says what to do
+HOST_NAMES = [
+    *environment.words("NASADVISOR_ALLOWED_HOSTS"),
+    *own_names(platform.node()),
+    *names_of_origins(CSRF_TRUSTED_ORIGINS),
+]
+"""By which names the pages may be asked for; "*" for any."""
+
 INSTALLED_MANAGE = BASE_DIR.parent / "manage"
 MANAGE_COMMAND = f"sudo {INSTALLED_MANAGE}" if INSTALLED_MANAGE.exists() else "python3 manage.py"
 """How an administrator calls manage.py here, for the texts of pages."""
@@ -66,6 +75,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "nasadvisor.console.fleet.host_names.KnownNames",
     "nasadvisor.console.fleet.private_pages.PrivatePages",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -159,6 +169,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "nasadvisor.console.fleet.choosing_passwords.PredictablePasswordValidator"},
+    {"NAME": "nasadvisor.console.fleet.choosing_passwords.GuessablePasswordValidator"},
 ]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "overview"

@@ -28,6 +28,42 @@ _SPACING: Final = re.compile(r"[\s_-]")
 _NO_LETTER: Final = re.compile(r"[\W\d_]+")
 
 
+WEAKEST: Final = 3
+"""zxcvbn's score from 0 to 4: 3 is beyond 10^8 guesses, "safely unguessable" by its authors' measure for passwords that
+are stored slowly hashed, as Django stores them.
+"""
+
+LONGEST_LOOKED_AT: Final = 72
+"""Characters that zxcvbn takes (`zxcvbn.zxcvbn`); more of them make no password weaker."""
+
+
+class GuessablePasswordValidator:
+    """Refuses what breached passwords, names, words, dates and rows of keys make guessable.
+
+    zxcvbn brings 30,000 breached passwords and lists of names and words in several languages, and reckons how many
+    guesses a password takes whose parts are among them, in any spelling. It asks nobody.
+    """
+
+    def validate(self, password: str, user: AbstractBaseUser | None = None) -> None:
+        """Refuse it.
+
+        Raises:
+            ValidationError: with why.
+        """
+        from zxcvbn import zxcvbn  # noqa: PLC0415 - its lists take memory that only choosing a password needs
+
+        known = [user.get_username()] if user else []
+        if zxcvbn(password[:LONGEST_LOOKED_AT], user_inputs=known)["score"] < WEAKEST:
+            raise ValidationError(
+                _("This password is made of parts that are guessed first. Several words in a row are better."),
+                code="password_guessable",
+            )
+
+    def get_help_text(self) -> str:
+        """What the form says beforehand."""
+        return _("Your password can’t be made of parts that are guessed first; several words in a row are good.")
+
+
 class PredictablePasswordValidator:
     """Refuses a few characters repeated, names of this product with a little beside them, and common ones decorated."""
 

@@ -1,0 +1,42 @@
+"""By which names the pages may be asked for: this host's own, its addresses, and those that a setting names.
+
+A page of somebody else can make a browser ask for it by a name of theirs that leads here ("DNS rebinding"), and would
+read the answer as its own. An address cannot be made to lead elsewhere, so each is taken; a name must be known.
+"""
+
+from collections.abc import Callable
+from ipaddress import ip_address
+from typing import Final
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.request import split_domain_port, validate_host
+from django.shortcuts import render
+from django.utils import translation
+
+MISDIRECTED: Final = 421
+"""RFC 9110, 15.5.20: this server does not answer for that name."""
+
+
+class KnownNames:
+    """Middleware: answers to another name with a page that says which setting lets it in."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        name, _port = split_domain_port(request.get_host())
+        # Where tests are run Django puts their name into the second.
+        known = [*settings.HOST_NAMES, *(each for each in settings.ALLOWED_HOSTS if each != "*")]
+        if _is_address(name) or validate_host(name, known):
+            return self.get_response(request)
+        with translation.override(translation.get_language_from_request(request)):
+            return render(request, "registration/other_name.html", {"name": name}, status=MISDIRECTED)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name.strip("[]").partition("%")[0])
+    except ValueError:
+        return False
+    return True
