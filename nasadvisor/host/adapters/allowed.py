@@ -15,6 +15,7 @@ from nasadvisor.domain.evidence.measuring.probing import PROBE_PREFIX, PROBE_PRO
 from nasadvisor.domain.storage import names
 
 READS: Final = r"""
+bpftrace -q -f json ARC_READS_BT HASH READS SECONDS
 bpftrace -q -f json WAITING_BT SECONDS
 dpkg-query --showformat=${Version} --show PACKAGE
 nvme id-ctrl -o json ANY_DISK
@@ -77,6 +78,7 @@ _SETTINGS: Final = (
 
 WORDS: Final[Mapping[str, str]] = {
     "ANY_DISK": rf"(?:{names.DISK}|/dev/[a-z][^/\s\0]*)",  # to read, the kernel's name is good enough
+    "ARC_READS_BT": re.escape(str(_HERE / "arc_reads.bt")),
     "ASHIFT": r"9|1[0-6]",
     "BYTES": r"[0-9]{1,19}",
     "COLUMNS": r"[a-z]+(?:,[a-z]+)*",
@@ -95,6 +97,7 @@ WORDS: Final[Mapping[str, str]] = {
         )
     ),
     "GUID": names.GUID,
+    "HASH": r"[1-9][0-9]{0,7}",
     "NUMBER": r"[1-9]|[1-9][0-9]|1[01][0-9]|12[0-8]",
     "PACKAGE": r"[a-z0-9][a-z0-9+.-]*",
     "PARTITION": names.PARTITION,
@@ -103,6 +106,7 @@ WORDS: Final[Mapping[str, str]] = {
     "PROBE_MARK": PROBE_PROPERTY,
     "PROBE_MOUNT": rf"{_FOLDER}/{PROBE_PREFIX}{names.MEASURE_ID}",
     "PROBE_OPTION": rf"-o\0(?:{_SETTINGS})",
+    "READS": r"[1-9][0-9]{0,5}",
     "SCRIPT_OF_A_PLUGIN": rf"{re.escape(str(_HERE.parents[2] / 'plugins'))}/[a-z]+/perl/[a-z]+\.pl",
     "SECONDS": r"[0-9]{1,5}",
     "SECTOR": r"[0-9]{1,19}",

@@ -1,0 +1,151 @@
+"""Following a share of all reads for a while, and what a cache of each size would make of them.
+
+The trace is cut into parts of five minutes, each a call of bpftrace: what a part told becomes numbers before the next,
+so neither memory nor what is lost by a stop grows with its length. The second or two between them are not seen.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from nasadvisor.domain.evidence.curve import CacheCurve, Traced
+from nasadvisor.domain.evidence.curve_distances import SPACE
+from nasadvisor.domain.evidence.curve_model import CacheRules, CurveModel
+from nasadvisor.domain.evidence.pool_facts import Tunables
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Pool
+from nasadvisor.domain.storage.releases import PREFETCH_FROM_CACHE
+from nasadvisor.domain.units import MIB
+from nasadvisor.host.adapters.arc_reads import TracedReads, trace_reads
+from nasadvisor.host.adapters.kstat import read_arc, read_named
+from nasadvisor.host.errors import HostError
+from nasadvisor.host.evidence.sample import read_tunables
+from nasadvisor.host.storage.machine import Machine
+
+PART_S: Final = 300
+FIRST_LOOK_S: Final = 10
+FIRST_THRESHOLD: Final = SPACE >> 6
+WANTED_PER_S: Final = 50.0
+MOST_PER_PART: Final = 30_000
+"""[policy] 50 followed reads a second cost about 0.3 % of a core in the model, at 55 us each; bpftrace's own printing
+is of the same order. Twice as many, and the part ends early and fewer blocks are followed."""
+
+SHORTEST_S: Final = 60
+LONGEST_S: Final = 86400
+DEFAULT_WRITE_MAX: Final = 32 * MIB
+"""l2arc_write_max where it cannot be read (zfs(4), from 2.2.7 and 2.3.0 on)."""
+
+TRACED_ON: Final = "x86_64"
+
+Told = Callable[[CacheCurve], None]
+IsStopped = Callable[[], bool]
+
+
+class PoolNotThere(HostError):  # noqa: N818 - named for what happened
+    """The pool that was to be followed is not imported."""
+
+    def __init__(self, guid: str) -> None:
+        template = _("No pool with the guid {guid} is imported on this host, so nothing was traced.")
+        super().__init__(template, guid=guid)
+
+
+class OtherProcessor(HostError):  # noqa: N818 - named for what happened
+    """The script reads an argument off the stack as x86-64 puts it there."""
+
+    def __init__(self, machine: str) -> None:
+        template = _(
+            "Reads can be followed on x86-64 only, and this is {machine}. Nothing was traced. The ghost hits of the "
+            "ARC still tell what a cache about as large as it would serve."
+        )
+        super().__init__(template, machine=machine)
+
+
+@dataclass
+class CurveTracer:
+    """Follows the reads of one machine. `tick` is a clock that is never set, `processor` what `uname -m` says."""
+
+    machine: Machine
+    tick: Callable[[], float] = time.monotonic
+    processor: str = os.uname().machine
+
+    def trace(
+        self, guid: str, seconds: int, told: Told = lambda _: None, is_stopped: IsStopped = lambda: False
+    ) -> CacheCurve:
+        """The curve of a pool after `seconds`; `told` hears of it after each part, `is_stopped` is asked before one.
+
+        Raises:
+            HostError: the pool is not there, bpftrace is missing or failed.
+        """
+        if self.processor != TRACED_ON:
+            raise OtherProcessor(self.processor)
+        pool = self._pool(guid)
+        began, missed_before = self.tick(), self._missed()
+        first = trace_reads(self.machine.runner, pool.name, FIRST_THRESHOLD, MOST_PER_PART, FIRST_LOOK_S)
+        model = CurveModel(self._rules(), first_threshold(first))
+        while True:
+            left = seconds - (self.tick() - began)
+            if left >= 1 and not is_stopped():
+                self._part(model, pool.name, min(PART_S, int(left)), began)
+            passed = self.tick() - began
+            is_done = passed + 1 > seconds or is_stopped()
+            at = self.machine.clock().isoformat(timespec="seconds")
+            missed = max(self._missed() - missed_before, 0)
+            curve = model.curve(Traced(guid, pool.name, at, int(passed), missed, is_done))
+            if is_done:
+                return curve
+            told(curve)
+
+    def _part(self, model: CurveModel, pool: str, seconds: int, began: float) -> None:
+        """One call of bpftrace. Where it was cut short, half as many blocks are followed from now on."""
+        since = self.tick() - began
+        found = trace_reads(self.machine.runner, pool, model.threshold, MOST_PER_PART, seconds)
+        for read in found.reads:
+            model.read(read._replace(at_s=since + read.at_s))
+        if found.is_cut:
+            model.follow(max(model.threshold // 2, 1))
+
+    def _pool(self, guid: str) -> Pool:
+        found = next((pool for pool in self.machine.pools.read() if pool.guid == guid), None)
+        if found is None:
+            raise PoolNotThere(guid)
+        return found
+
+    @property
+    def _kstats(self) -> Path:
+        return self.machine.roots.proc / "spl/kstat/zfs"
+
+    def _missed(self) -> int:
+        arc, _levels = read_arc(self._kstats)
+        return arc.demand_misses + arc.prefetch_misses
+
+    def _rules(self) -> CacheRules:
+        values = read_named(self._kstats / "arcstats")
+        held = sum(int(values.get(name, "0")) for name in ("mru_size", "mfu_size"))
+        _arc, levels = read_arc(self._kstats)
+        arc_bytes = held or levels.arc_bytes or levels.arc_target_bytes
+        return rules_of(read_tunables(self.machine.roots.sys, self.machine.roots.proc), max(arc_bytes, MIB))
+
+
+def rules_of(tunables: Tunables, arc_bytes: int) -> CacheRules:
+    """How this release feeds a cache and reads from it.
+
+    It writes l2arc_write_max in l2arc_feed_secs, and as soon as it wrote more than half of that again after
+    l2arc_feed_min_ms (l2arc_write_interval(), module/zfs/arc.c). A daily budget (l2arc_dwpd_limit) is not in the model.
+    """
+    interval_s = tunables.l2arc_feed_min_ms / 1000 if tunables.l2arc_feed_again else float(tunables.l2arc_feed_secs)
+    return CacheRules(
+        arc_bytes=arc_bytes,
+        feed_bytes_per_s=(tunables.l2arc_write_max_bytes or DEFAULT_WRITE_MAX) / max(interval_s, 0.001),
+        feeds_ahead=not tunables.l2arc_noprefetch,
+        serves_ahead=not tunables.l2arc_noprefetch or PREFETCH_FROM_CACHE.is_in(tunables.zfs_version) is not False,
+    )
+
+
+def first_threshold(look: TracedReads) -> int:
+    """Below which hash blocks are followed, so that about 50 reads of them come in a second."""
+    seconds = look.last_s if look.is_cut else float(FIRST_LOOK_S)
+    per_s = len(look.reads) / max(seconds, 0.001)
+    return SPACE if not per_s else max(min(int(FIRST_THRESHOLD * WANTED_PER_S / per_s), SPACE), 1)
