@@ -36,6 +36,11 @@ COMMANDS: Final = (
         "Measure synchronous writes on POOL, on a temporary dataset; with --disk also on a blank SSD.",
     ),
     Deferred(
+        "curve",
+        f"{_CLI}.evidence.curves:curve",
+        "Follow a share of POOL's reads and say what a cache of each size would answer. Needs bpftrace.",
+    ),
+    Deferred(
         "plan",
         f"{_CLI}.change.planning:plan",
         "Plan a log or cache and show what would be done. Changes nothing.",

@@ -17,6 +17,7 @@ from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host.build import health_of, machine_of, measure_host_of, run_host_of, this_platform
 from nasadvisor.host.change.runs import RunHost
 from nasadvisor.host.config import HostConfig, load_config
+from nasadvisor.host.evidence.curve import CurveTracer
 from nasadvisor.host.evidence.measuring.measure import MeasureHost
 from nasadvisor.host.evidence.sample import Sampler
 from nasadvisor.host.evidence.tracing import watch_waiting
@@ -30,7 +31,7 @@ class Services:
     """The host services that the commands call.
 
     `report` tells the web console of a run, by its id; `wait` lets seconds pass; `platforms` is what the platforms of
-    the host say; `watch_waiting` traces which programs wait.
+    the host say; `watch_waiting` traces which programs wait, `curve` follows reads.
     """
 
     inventory: Callable[[], Inventory]
@@ -45,6 +46,7 @@ class Services:
     health: Callable[[], HealthServices]
     platforms: Callable[[Inventory], PlatformReport]
     watch_waiting: Callable[[], WaitingPrograms]
+    curve: Callable[[], CurveTracer]
 
 
 THIS_HOST: Final = Services(
@@ -60,6 +62,7 @@ THIS_HOST: Final = Services(
     health=lambda: health_of(load_config()),
     platforms=lambda inventory: this_platform().report(inventory),
     watch_waiting=lambda: watch_waiting(machine_of(load_config())),
+    curve=lambda: CurveTracer(machine_of(load_config())),
 )
 
 

@@ -12,6 +12,8 @@ from functools import wraps
 from typing import Any, Final
 
 from nasadvisor.domain.change.trial import LONGEST_S
+from nasadvisor.domain.evidence.curve import LONGEST_S as LONGEST_TRACE_S
+from nasadvisor.domain.evidence.curve import SHORTEST_S
 from nasadvisor.domain.evidence.measuring.measurement import MeasureOrder
 from nasadvisor.domain.storage import names
 from nasadvisor.stored.documents import DocumentError, from_document
@@ -82,8 +84,16 @@ def _text(pattern: str, what: str) -> Reader:
 asker: Final = _text(names.LINE, "name of somebody")
 disk_key: Final = _text(names.LINE, "key of a disk")
 message_id: Final = _text(names.LINE, "id of a message")
+pool_guid: Final = _text(names.GUID, "guid of a pool")
 run_id: Final = _text(names.PLAN_ID, "id of a run")
 _measure_id: Final = _text(names.MEASURE_ID, "id of a measurement")
+
+
+def trace_length(value: object) -> int:
+    """For how many seconds reads are followed."""
+    if type(value) is int and SHORTEST_S <= value <= LONGEST_TRACE_S:
+        return value
+    raise DocumentError(f"{value!r:.80} is no length of a trace")
 
 
 def trial_length(value: object) -> int:

@@ -37,6 +37,7 @@ from nasadvisor.host.change.runs import RunHost, apply_plan, finish_run, list_ru
 from nasadvisor.host.change.trials import TrialWatch, end_trial, keep_run, move_trial
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import ConsoleMayNot, HostError, WatchOnly
+from nasadvisor.host.evidence.curve_job import CurveJob, nobody_follows
 from nasadvisor.host.fleet.platforms import nobody_notifies
 from nasadvisor.host.health.sweep import HealthServices
 from nasadvisor.stored.documents import to_document
@@ -101,7 +102,7 @@ class HostTasks:
 
     `watch_waiting` traces which programs wait; `runs` is where runs happen. `app` is how the console is reached,
     `queue` where it listens to this node. `platform` asks the host's platform, `notifier` makes it send a message.
-    `allowed` is what this host lets a console ask beyond looking, whichever it is.
+    `curve` follows reads; `allowed` is what this host lets a console ask beyond looking, whichever it is.
     """
 
     app: Celery
@@ -116,6 +117,7 @@ class HostTasks:
     platform: Callable[[Inventory], PlatformReport] = no_platform
     notifier: Callable[[Notice], Statement | None] = nobody_notifies
     allowed: frozenset[Verbs] = ALL
+    curve: CurveJob = field(default_factory=lambda: CurveJob(nobody_follows))
     _sampling: Lock = field(default_factory=Lock)
     _tracing: Lock = field(default_factory=Lock)
     _said: list[str] = field(default_factory=list)
@@ -181,6 +183,21 @@ class HostTasks:
             self._publish("console.store_waiting", to_document(found))
         finally:
             self._tracing.release()
+
+    @reads(arguments.pool_guid, arguments.trace_length)
+    def take_curve(self, guid: str, seconds: int) -> None:
+        """Begin to follow a pool's reads, and publish what comes of it after each part; nothing, while one is."""
+        self.curve.start(
+            guid,
+            seconds,
+            lambda curve: self._publish("console.store_curve", to_document(curve)),
+            lambda error: self._publish("console.store_curve_error", guid, to_document(error.statement)),
+        )
+
+    @reads()
+    def stop_curve(self) -> None:
+        """End the trace of reads after the part that is under way."""
+        self.curve.stop()
 
     @reads()
     def smart_sweep(self) -> None:
@@ -298,6 +315,8 @@ class HostTasks:
             "host.sample": self.take_sample,
             "host.measure": self.take_measurement,
             "host.watch_waiting": self.take_waiting,
+            "host.trace_curve": self.take_curve,
+            "host.stop_curve": self.stop_curve,
             "host.smart_sweep": self.smart_sweep,
             "host.start_self_test": self.start_self_test,
             "host.notify": self.notify,

@@ -8,6 +8,8 @@ from nasadvisor.domain.change.trial import AFTER_START_S
 from nasadvisor.host.build import health_of, machine_of, measure_host_of, run_host_of, this_platform
 from nasadvisor.host.config import load_config
 from nasadvisor.host.errors import HostError
+from nasadvisor.host.evidence.curve import CurveTracer
+from nasadvisor.host.evidence.curve_job import CurveJob
 from nasadvisor.host.evidence.measuring.measure import clean_up, measure
 from nasadvisor.host.evidence.sample import Sampler
 from nasadvisor.host.evidence.tracing import watch_waiting
@@ -28,6 +30,7 @@ tasks = HostTasks(
     measure=lambda order, observe: measure(measure_host_of(config), order, observe),
     health=health_of(config),
     watch_waiting=lambda: watch_waiting(machine_of(config)),
+    curve=CurveJob(CurveTracer(machine_of(config)).trace),
     queue=queue_to_console(config),
     platform=this_platform().report,
     notifier=this_platform().notify,

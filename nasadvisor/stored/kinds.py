@@ -11,6 +11,7 @@ from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Record, Run
 from nasadvisor.domain.change.trial import TrialClock
 from nasadvisor.domain.change.unreadable_runs import UnreadableRun
+from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.evidence.measuring.probing import CandidateRecord, ProbeRecord
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
@@ -67,6 +68,7 @@ _KINDS: Final = (
     Kind("pool-facts", PoolFacts, pool_facts.UPGRADES),
     Kind("pool-traffic", PoolTraffic),
     Kind("waiting-programs", WaitingPrograms),
+    Kind("cache-curve", CacheCurve),
     Kind("answers", Answers),
     Kind("sweep-report", SweepReport),
     Kind("smart-reading", SmartReading),

@@ -17,6 +17,10 @@ from nasadvisor.domain.storage.sizing import header_memory_bytes
 from nasadvisor.domain.units import size_text
 
 YEAR_S: Final = 365 * 86400
+SHORTEST_S: Final = 60
+LONGEST_S: Final = 86400
+"""How long reads may be followed."""
+
 FEWEST_MISSES_FOLLOWED: Final = 500
 """[policy] From so few misses that were followed nothing is read off."""
 

@@ -33,8 +33,6 @@ MOST_PER_PART: Final = 30_000
 """[policy] 50 followed reads a second cost about 0.3 % of a core in the model, at 55 us each; bpftrace's own printing
 is of the same order. Twice as many, and the part ends early and fewer blocks are followed."""
 
-SHORTEST_S: Final = 60
-LONGEST_S: Final = 86400
 DEFAULT_WRITE_MAX: Final = 32 * MIB
 """l2arc_write_max where it cannot be read (zfs(4), from 2.2.7 and 2.3.0 on)."""
 

@@ -7,11 +7,23 @@ from threading import Event, Lock, Thread
 
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.host.errors import HostError
+from nasadvisor.host.evidence.curve import PoolNotThere
 
 log = logging.getLogger(__name__)
 
 Tracing = Callable[[str, int, Callable[[CacheCurve], None], Callable[[], bool]], CacheCurve]
 """`CurveTracer.trace`: which pool, for how many seconds, whom to tell, and whether to stop."""
+
+
+def nobody_follows(
+    guid: str, _seconds: int, _told: Callable[[CacheCurve], None], _is_stopped: Callable[[], bool]
+) -> CacheCurve:
+    """What a host without a tracer answers.
+
+    Raises:
+        PoolNotThere: always.
+    """
+    raise PoolNotThere(guid)
 
 
 @dataclass

@@ -198,6 +198,7 @@ def test_the_exit_code_tells_whether_there_are_problems(
         measure_host=lambda: pytest.fail("the doctor measures nothing"),
         health=lambda: pytest.fail("the doctor asks no disk"),
         watch_waiting=lambda: pytest.fail("the doctor traces nothing"),
+        curve=lambda: pytest.fail("the doctor traces nothing"),
         platforms=lambda _: pytest.fail("the doctor asks no platform"),
     )
     result = CliRunner().invoke(main, ["doctor"], obj=services, catch_exceptions=False)

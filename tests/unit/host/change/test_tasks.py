@@ -84,7 +84,7 @@ def test_it_registers_exactly_its_verbs(tasks: HostTasks) -> None:
     tasks.register()
     own = {name for name in tasks.app.tasks if name.startswith("host.")}
     runs = ("apply", "undo", "finish", "keep", "report_run", "report_runs")
-    looks = ("hear_forms", "read_inventory", "sample", "watch_waiting", "smart_sweep")
+    looks = ("hear_forms", "read_inventory", "sample", "watch_waiting", "trace_curve", "stop_curve", "smart_sweep")
     verbs = (*looks, "measure", "start_self_test", "notify", *runs)
     assert own == {f"host.{verb}" for verb in verbs}
 
@@ -526,6 +526,8 @@ def right_arguments(bench: Bench) -> dict[str, list[Any]]:
         "notify": [to_document(Notice(Level.WARNING, "A log wears out", "…")), "<1@nas>"],
         "start_self_test": ["0x1", "short", "anna"],
         "report_run": run[:1],
+        "trace_curve": ["1", 60],
+        "stop_curve": [],
         "hear_forms": [to_document(spoken())],
         **dict.fromkeys(("undo", "finish", "keep"), run),
         **{verb: [] for verb in ("read_inventory", "sample", "watch_waiting", "smart_sweep", "report_runs")},
