@@ -6,13 +6,14 @@ that nobody who is not signed in as somebody can keep that person from undoing a
 """
 
 from datetime import datetime, timedelta
-from ipaddress import IPv6Address, ip_address
 from typing import Any, Final
 
 from axes.handlers.database import AxesDatabaseHandler
 from axes.models import AccessAttempt
 from django.db.models import Max, QuerySet, Sum
 from django.http import HttpRequest
+
+from nasadvisor.console import connections
 
 FREE_FOR_NAME: Final = 8
 """So many wrong passwords for one name cost no more than the typing."""
@@ -22,9 +23,6 @@ FREE_FOR_NETWORK: Final = 24
 
 FIRST_WAIT: Final = timedelta(minutes=1)
 LONGEST_WAIT: Final = timedelta(hours=1)
-
-NETWORK_BITS: Final = 64
-"""Of an IPv6 address: who has one has all of its /64 (RFC 6177)."""
 
 
 def wait_after(failures: int, free: int) -> timedelta:
@@ -37,17 +35,8 @@ def wait_after(failures: int, free: int) -> timedelta:
 
 
 def network_of(request: HttpRequest) -> str | None:
-    """What counts as one place: an IPv4 address, or the /64 of an IPv6 one; None where there is no address."""
-    try:
-        address = ip_address(str(request.META.get("REMOTE_ADDR", "")).partition("%")[0])
-    except ValueError:
-        return None
-    if isinstance(address, IPv6Address):
-        if address.ipv4_mapped:
-            return str(address.ipv4_mapped)
-        host_bits = 128 - NETWORK_BITS
-        return str(IPv6Address(int(address) >> host_bits << host_bits))
-    return str(address)
+    """The network that a request came from (`connections.network_of`); None where there is no address."""
+    return connections.network_of(str(request.META.get("REMOTE_ADDR", "")))
 
 
 class LockOut(AxesDatabaseHandler):  # type: ignore[misc]  # no stubs
