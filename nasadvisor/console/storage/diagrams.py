@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Final, Self
 
@@ -94,6 +95,12 @@ class LeafDrawing:
         """Read, write and checksum errors since the last clear."""
         return self.vdev.read_errors + self.vdev.write_errors + self.vdev.checksum_errors
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether ZFS says nothing of it but that it is there, so that its serial is enough in a large pool."""
+        told = self.is_new or self.errors or self.inside or self.vdev.state != "ONLINE"
+        return self.disk is not None and not told
+
 
 @dataclass(frozen=True)
 class VdevDrawing:
@@ -144,9 +151,9 @@ class PoolDrawing:
     pool: Pool
     groups: tuple[GroupDrawing, ...]
 
-    @property
+    @cached_property
     def is_large(self) -> bool:
-        """Whether leaves are drawn small, by their serial alone."""
+        """Whether leaves are drawn small, by their serial alone; every leaf asks."""
         return sum(len(vdev.leaves) for group in self.groups for vdev in group.vdevs) > LEAVES_IN_FULL
 
     @property

@@ -1,6 +1,14 @@
 """Drawings of pools and disks."""
 
-from nasadvisor.console.storage.diagrams import DRAWING_WIDTH, DiskDrawing, SegmentKind, draw_disk, draw_pool, segment
+from nasadvisor.console.storage.diagrams import (
+    DRAWING_WIDTH,
+    DiskDrawing,
+    Segment,
+    SegmentKind,
+    draw_disk,
+    draw_pool,
+    segment,
+)
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.storage.inventory import Inventory, Vdev, VdevClass
 from tests.fixtures.machines.build import large, typical
@@ -104,3 +112,27 @@ def test_small_pieces_of_a_large_disk_stand_in_the_order_in_which_they_lie() -> 
     gap = segment(disk, SegmentKind.FREE, 3 << 20, 1 << 20)
     assert len({round(piece.x) for piece in pieces}) == 1
     assert DiskDrawing.of(disk, (gap, *pieces)).segments == (pieces[1], pieces[0], gap)
+
+
+def test_only_a_disk_that_zfs_says_nothing_of_is_quiet() -> None:
+    leaves = [
+        leaf
+        for group in draw_pool(large().pools[0], Index(large())).groups
+        for vdev in group.vdevs
+        for leaf in vdev.leaves
+    ]
+    assert {leaf.vdev.state for leaf in leaves if leaf.is_quiet} == {"ONLINE"}
+    assert [leaf.errors for leaf in leaves if leaf.is_quiet and leaf.errors] == []
+    loud = [leaf for leaf in leaves if not leaf.is_quiet]
+    assert {leaf.vdev.state for leaf in loud} == {"ONLINE", "FAULTED", "AVAIL"}
+    assert len(loud) < len(leaves) / 10
+
+
+def test_a_stretch_of_a_disk_is_named_with_what_it_holds() -> None:
+    names = [
+        Segment(SegmentKind.LOG, 0, 1, 0, 1, 1, "tank").words,
+        Segment(SegmentKind.PARTITION, 0, 1, 0, 1, 2, "EFI").words,
+        Segment(SegmentKind.PARTITION, 0, 1, 0, 1, 3).words,
+        Segment(SegmentKind.FREE, 0, 1, 0, 1).words,
+    ]
+    assert names == ["1: Log of tank", "2: EFI", "3: Partition", "Free"]
