@@ -18,8 +18,8 @@ def findings_of(inventory: Inventory) -> tuple[Finding, ...]:
 
 
 def _about_pool(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
-    yield from pool_findings(pool, inventory.read_at)
-    yield from log_cache_findings(pool)
+    yield from pool_findings(pool, inventory)
+    yield from log_cache_findings(pool, inventory)
     yield from _bugs(pool, inventory.host)
 
 

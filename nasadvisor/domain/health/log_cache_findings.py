@@ -8,7 +8,7 @@ from nasadvisor.domain.change.actions.seen import OFFLINE
 from nasadvisor.domain.health.pool_findings import GOOD_STATES, leaf_name, named
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Pool, Vdev
+from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
 
 CACHE_OUT_OF_SERVICE: Final = "cache-out-of-service"
 """The code of what is said of a cache that is offline."""
@@ -16,15 +16,15 @@ CACHE_OUT_OF_SERVICE: Final = "cache-out-of-service"
 _KERNEL_PATH: Final = re.compile(r"/dev/(sd[a-z]+\d*|vd[a-z]+\d*|xvd[a-z]+\d*|nvme\d+n\d+(p\d+)?|mmcblk\d+(p\d+)?)")
 
 
-def log_cache_findings(pool: Pool) -> Iterator[Finding]:
+def log_cache_findings(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
     """Logs first, then caches."""
     for log in pool.logs:
-        yield from _about_log(pool, log)
+        yield from _about_log(pool, log, inventory)
     bad = [leaf for cache in pool.caches for leaf in cache.leaves() if leaf.state not in GOOD_STATES]
     gone = [leaf for leaf in bad if leaf.state != OFFLINE]
     if gone:
-        yield _cache_missing(pool, gone)
-    yield from (_cache_out_of_service(pool, leaf) for leaf in bad if leaf.state == OFFLINE)
+        yield _cache_missing(pool, gone, inventory)
+    yield from (_cache_out_of_service(pool, leaf, inventory) for leaf in bad if leaf.state == OFFLINE)
     yield from _unstable_paths(pool)
 
 
@@ -33,26 +33,26 @@ def is_missing(log: Vdev) -> bool:
     return not any(leg.state in GOOD_STATES for leg in log.leaves())
 
 
-def _about_log(pool: Pool, log: Vdev) -> Iterator[Finding]:
+def _about_log(pool: Pool, log: Vdev, inventory: Inventory) -> Iterator[Finding]:
     legs = list(log.leaves())
     good = [leg for leg in legs if leg.state in GOOD_STATES]
     bad = [leg for leg in legs if leg.state not in GOOD_STATES]
     if is_missing(log):
-        yield _log_missing(pool, log, bad)
+        yield _log_missing(pool, log, named(bad, inventory))
     elif bad and log.kind == "mirror":
-        yield _log_one_leg(pool, log, good, bad)
+        yield _log_one_leg(pool, log, good, bad, inventory)
     elif len(legs) == 1:
-        yield _log_single(pool, log)
+        yield _log_single(pool, log, leaf_name(legs[0], inventory))
 
 
-def _log_missing(pool: Pool, log: Vdev, bad: list[Vdev]) -> Finding:
+def _log_missing(pool: Pool, log: Vdev, devices: str) -> Finding:
     return Finding(
         "log-missing",
         _(
             "The log of pool {pool} is gone: {devices}. The pool works on, and nothing acknowledged is lost. If the "
             "device does not come back, the next import needs `zpool import -m {pool}`."
         ),
-        {"pool": pool.name, "devices": named(bad), "guid": log.guid},
+        {"pool": pool.name, "devices": devices, "guid": log.guid},
         Level.CRITICAL,
         _(
             "Log blocks go to the pool itself now, so synchronous writes are slower. Bring the device back, or take it "
@@ -65,14 +65,19 @@ def _log_missing(pool: Pool, log: Vdev, bad: list[Vdev]) -> Finding:
     )
 
 
-def _log_one_leg(pool: Pool, log: Vdev, good: list[Vdev], bad: list[Vdev]) -> Finding:
+def _log_one_leg(pool: Pool, log: Vdev, good: list[Vdev], bad: list[Vdev], inventory: Inventory) -> Finding:
     return Finding(
         "log-one-leg",
         _(
             "The mirrored log of pool {pool} runs on {good} alone: {devices}. Replace the broken side with a slice on "
             "another SSD; if it is to go without a replacement, `zpool detach {pool} {guid}` takes it out."
         ),
-        {"pool": pool.name, "good": ", ".join(map(leaf_name, good)), "devices": named(bad), "guid": bad[0].guid},
+        {
+            "pool": pool.name,
+            "good": ", ".join(leaf_name(leg, inventory) for leg in good),
+            "devices": named(bad, inventory),
+            "guid": bad[0].guid,
+        },
         Level.WARNING,
         _(
             "Nothing is lost. Should the other side die too and the machine crash at the same moment, the synchronous "
@@ -85,11 +90,11 @@ def _log_one_leg(pool: Pool, log: Vdev, good: list[Vdev], bad: list[Vdev]) -> Fi
     )
 
 
-def _log_single(pool: Pool, log: Vdev) -> Finding:
+def _log_single(pool: Pool, log: Vdev, device: str) -> Finding:
     return Finding(
         "log-single",
         _("The log of pool {pool} is one device without a mirror: {device}."),
-        {"pool": pool.name, "device": leaf_name(log)},
+        {"pool": pool.name, "device": device},
         Level.INFO,
         _(
             "If it dies and the machine crashes at the same moment, the synchronous writes of the last transaction "
@@ -101,14 +106,14 @@ def _log_single(pool: Pool, log: Vdev) -> Finding:
     )
 
 
-def _cache_missing(pool: Pool, gone: list[Vdev]) -> Finding:
+def _cache_missing(pool: Pool, gone: list[Vdev], inventory: Inventory) -> Finding:
     return Finding(
         "cache-missing",
         _(
             "A cache of pool {pool} is gone: {devices}. Nothing is lost, reads are slower. Take it out with `zpool "
             "remove {pool} {guid}` and add a new one."
         ),
-        {"pool": pool.name, "devices": named(gone), "guid": gone[0].guid},
+        {"pool": pool.name, "devices": named(gone, inventory), "guid": gone[0].guid},
         Level.WARNING,
         _("A cache holds copies only; every block of it is read from the pool instead."),
         subject=pool.guid,
@@ -118,7 +123,7 @@ def _cache_missing(pool: Pool, gone: list[Vdev]) -> Finding:
     )
 
 
-def _cache_out_of_service(pool: Pool, cache: Vdev) -> Finding:
+def _cache_out_of_service(pool: Pool, cache: Vdev, inventory: Inventory) -> Finding:
     """`zpool status -x` names every pool with a device that is offline, caches too (find_vdev_problem() in
     lib/libzfs/libzfs_status.c); the state of the pool comes from its other vdevs alone."""
     return Finding(
@@ -127,7 +132,7 @@ def _cache_out_of_service(pool: Pool, cache: Vdev) -> Finding:
             "The cache {device} of pool {pool} is out of service, as somebody asked for. Undo the run that took it "
             "out; if it was done by hand, put it back with `zpool online {pool} {guid}`."
         ),
-        {"pool": pool.name, "device": leaf_name(cache), "guid": cache.guid},
+        {"pool": pool.name, "device": leaf_name(cache, inventory), "guid": cache.guid},
         Level.INFO,
         _(
             "It is neither read nor written, also after a restart or an import, and nothing is lost. The pool stays "

@@ -6,7 +6,7 @@ from typing import Final
 
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Pool, Vdev
+from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
 
 GOOD_STATES: Final = frozenset({"ONLINE", "AVAIL", "INUSE"})
 """States of a vdev that need nobody; the last two are a spare's."""
@@ -20,16 +20,16 @@ SCRUB_OVERDUE_DAYS: Final = 100
 NAMED_AT_MOST: Final = 3
 
 
-def pool_findings(pool: Pool, read_at: str) -> Iterator[Finding]:
-    """What is worth knowing; `read_at` is the moment of the reading in ISO 8601."""
+def pool_findings(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
+    """What is worth knowing of a pool of this inventory."""
     if pool.suspended:
         yield _suspended(pool)
     elif pool.state != "ONLINE":
-        yield _not_online(pool)
+        yield _not_online(pool, inventory)
     if pool.data_errors:
         yield _data_errors(pool)
-    yield from _leaf_findings(pool)
-    yield from _scrub_findings(pool, read_at)
+    yield from _leaf_findings(pool, inventory)
+    yield from _scrub_findings(pool, inventory.read_at)
     yield from _special_states(pool)
 
 
@@ -38,16 +38,18 @@ def leaves(pool: Pool) -> Iterator[Vdev]:
     return (leaf for tops in pool.by_class().values() for top in tops for leaf in top.leaves())
 
 
-def named(vdevs: Iterable[Vdev]) -> str:
+def named(vdevs: Iterable[Vdev], inventory: Inventory) -> str:
     """The first few by name, with their states."""
     found = list(vdevs)
-    names = [f"{leaf_name(leaf)} ({leaf.state})" for leaf in found[:NAMED_AT_MOST]]
+    names = [f"{leaf_name(leaf, inventory)} {leaf.state}" for leaf in found[:NAMED_AT_MOST]]
     return ", ".join(names) + (" …" if len(found) > NAMED_AT_MOST else "")
 
 
-def leaf_name(leaf: Vdev) -> str:
-    """The last part of a leaf's path, or the name OpenZFS gives it."""
-    return leaf.path.rpartition("/")[2] or leaf.name
+def leaf_name(leaf: Vdev, inventory: Inventory) -> str:
+    """Model and serial of the disk; of one that the host does not show, the last part of the leaf's path or name."""
+    part = inventory.partition_at(leaf.path)
+    disk = part[0] if part else inventory.disk_at(leaf.path)
+    return disk.label if disk else leaf.path.rpartition("/")[2] or leaf.name
 
 
 def _about(pool: Pool, **values: str) -> dict[str, str]:
@@ -70,7 +72,7 @@ def _suspended(pool: Pool) -> Finding:
     )
 
 
-def _not_online(pool: Pool) -> Finding:
+def _not_online(pool: Pool, inventory: Inventory) -> Finding:
     bad = [leaf for leaf in leaves(pool) if leaf.state not in GOOD_STATES]
     template = (
         _("Pool {pool} is {state}: {devices}. Replace what is broken before you add anything to the pool.")
@@ -80,7 +82,7 @@ def _not_online(pool: Pool) -> Finding:
     return Finding(
         "pool-not-online",
         template,
-        _about(pool, state=pool.state, devices=named(bad)),
+        _about(pool, state=pool.state, devices=named(bad, inventory)),
         Level.WARNING if pool.state == "DEGRADED" else Level.CRITICAL,
         _(
             "A degraded pool works, with less protection than it was built for: how many more disks may fail depends "
@@ -110,7 +112,7 @@ def _data_errors(pool: Pool) -> Finding:
     )
 
 
-def _leaf_findings(pool: Pool) -> Iterator[Finding]:
+def _leaf_findings(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
     faulty = [leaf for leaf in leaves(pool) if _errors(leaf)]
     if faulty:
         yield Finding(
@@ -119,7 +121,7 @@ def _leaf_findings(pool: Pool) -> Iterator[Finding]:
                 "Devices of pool {pool} had I/O errors since they were last cleared: {devices}. Look at their cables "
                 "and SMART values, then run `zpool scrub {pool}`."
             ),
-            _about(pool, devices=named(faulty)),
+            _about(pool, devices=named(faulty, inventory)),
             Level.WARNING,
             _(
                 "Read and write errors come from the disk, its cable or its controller; checksum errors mean that it "
@@ -135,7 +137,7 @@ def _leaf_findings(pool: Pool) -> Iterator[Finding]:
         yield Finding(
             "slow-io",
             _("Requests to devices of pool {pool} took longer than 30 s ({count} in all): {devices}."),
-            _about(pool, devices=named(slow), count=str(sum(leaf.slow_ios for leaf in slow))),
+            _about(pool, devices=named(slow, inventory), count=str(sum(leaf.slow_ios for leaf in slow))),
             Level.WARNING,
             _(
                 "One such disk slows the whole pool, as a write is done when all its copies are. Often the disk tries "

@@ -24,8 +24,8 @@ class DetachLog(Backwards):
     category = Category.ALTERATION
 
     def describe(self) -> Statement:
-        values = {"guid": self.vdev_guid, "pool": self.pool_name}
-        return Statement(self.action, _("Detach log leg {guid} from pool {pool}"), values)
+        values = {"guid": self.vdev_guid, "device": self.leg.path, "pool": self.pool_name}
+        return Statement(self.action, _("Detach the side on {device} from the log of pool {pool}"), values)
 
     def commands(self) -> tuple[Argv, ...]:
         return (("zpool", "detach", self.pool_name, self.vdev_guid),)

@@ -25,12 +25,23 @@ class RemoveVdev(Backwards):
     category = Category.REMOVAL
 
     def describe(self) -> Statement:
-        template = (
-            _("Remove log {guid} from pool {pool}")
-            if self.role is Role.LOG
-            else _("Remove cache {guid} from pool {pool}")
+        return Statement(
+            self.action,
+            self._template(),
+            {
+                "guid": self.vdev_guid,
+                "devices": ", ".join(piece.path for piece in self.slices),
+                "pool": self.pool_name,
+            },
         )
-        return Statement(self.action, template, {"guid": self.vdev_guid, "pool": self.pool_name})
+
+    def _template(self) -> str:
+        if self.role is Role.LOG:
+            return _("Remove the log on {devices} from pool {pool}")
+        if len(self.slices) == 1:
+            return _("Remove the cache on {devices} from pool {pool}")
+        # Each of a step's caches is a vdev of its own, and which guid is on which slice only OpenZFS knows.
+        return _("Remove cache {guid} from pool {pool}, one of those on {devices}")
 
     def commands(self) -> tuple[Argv, ...]:
         return (("zpool", "remove", self.pool_name, self.vdev_guid),)

@@ -61,15 +61,28 @@ SAID = [
         "attach-log",
         f"Mirror the log of pool tank: attach a slice on {TWO.disk_path} to /dev/old",
     ),
-    (DetachLog("tank", TANK, "32", TWO), "detach-log", "Detach log leg 32 from pool tank"),
+    (DetachLog("tank", TANK, "32", TWO), "detach-log", f"Detach the side on {TWO.path} from the log of pool tank"),
     (
         DropLogLeg("tank", TANK, "32", "/dev/dead"),
         "drop-log-leg",
         "Take the broken side /dev/dead out of the log of pool tank",
     ),
     (DropLogLeg("tank", TANK, "32", ""), "drop-log-leg", "Take the broken side 32 out of the log of pool tank"),
-    (RemoveVdev("tank", TANK, Role.LOG, "30", (ONE,)), "remove-vdev", "Remove log 30 from pool tank"),
-    (RemoveVdev("tank", TANK, Role.CACHE, "41", (ONE,)), "remove-vdev", "Remove cache 41 from pool tank"),
+    (
+        RemoveVdev("tank", TANK, Role.LOG, "30", (ONE, TWO)),
+        "remove-vdev",
+        f"Remove the log on {ONE.path}, {TWO.path} from pool tank",
+    ),
+    (
+        RemoveVdev("tank", TANK, Role.CACHE, "41", (ONE,)),
+        "remove-vdev",
+        f"Remove the cache on {ONE.path} from pool tank",
+    ),
+    (
+        RemoveVdev("tank", TANK, Role.CACHE, "41", (ONE, TWO)),
+        "remove-vdev",
+        f"Remove cache 41 from pool tank, one of those on {ONE.path}, {TWO.path}",
+    ),
     (
         OfflineCache("tank", TANK, "41", "/dev/cache"),
         "offline-cache",

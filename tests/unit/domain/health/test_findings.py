@@ -34,7 +34,16 @@ def test_it_names_the_devices_at_fault() -> None:
     bad = replace(tank.data[0], state="DEGRADED", children=(legs[0], replace(legs[1], state="UNAVAIL")))
     inventory = with_pool(home_server(), state="DEGRADED", data=(bad, tank.data[1]))
     (finding,) = findings_of(only_tank(inventory))
-    assert f"{legs[1].path.rpartition('/')[2]} (UNAVAIL)" in str(finding)
+    assert "Pool tank is DEGRADED: WDC WD40EFRX (WD-2) UNAVAIL. Replace" in str(finding)
+
+
+def test_it_names_a_device_that_the_host_does_not_show_by_the_end_of_its_path() -> None:
+    tank = home_server().pools[0]
+    gone = Vdev("77", "disk", "wwn-0x77", "UNAVAIL", path="/dev/disk/by-id/wwn-0x77-part1")
+    bad = replace(tank.data[0], state="DEGRADED", children=(tank.data[0].children[0], gone))
+    inventory = with_pool(home_server(), state="DEGRADED", data=(bad, tank.data[1]))
+    (finding,) = findings_of(only_tank(inventory))
+    assert "wwn-0x77-part1 UNAVAIL" in str(finding)
 
 
 def test_it_finds_errors_of_devices_in_a_pool_that_is_online() -> None:
@@ -100,6 +109,7 @@ def test_a_mirrored_log_without_fault_is_nothing_to_speak_of() -> None:
 def test_a_single_log_is_pointed_out_and_leads_to_the_wizard() -> None:
     (finding,) = findings_of(only_tank(with_single_log()))
     assert (finding.code, finding.level) == ("log-single", Level.INFO)
+    assert "without a mirror: Samsung SSD 960 EVO 500GB (N1)." in str(finding)
     assert (finding.step, finding.place) == (NextStep.MIRROR_LOG, TANK)
 
 
