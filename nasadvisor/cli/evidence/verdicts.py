@@ -19,6 +19,7 @@ from nasadvisor.domain.evidence.tracing import WaitingProgram, WaitingPrograms
 from nasadvisor.domain.evidence.workload import Workload, workload_of
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.health.wear.ingest import Ingest, ingest_of
+from nasadvisor.domain.storage.inventory import VdevClass
 from nasadvisor.domain.units import size_text
 from nasadvisor.stored.documents import to_document
 
@@ -63,7 +64,7 @@ def advise(ctx: click.Context, pool: str, seconds: int, every: int, programs: bo
     if waiting:
         _print_programs(waiting)
     _print_sizes(workload, facts)
-    _print_ingest(ingest_of(workload, facts, 1))
+    _print_ingest(_ingest(workload, facts))
     click.echo()
     seen = duration(workload.seconds)
     paragraph(f"This speaks for these {seen} only. The web pages watch all the time and judge a whole day.", "")
@@ -80,10 +81,17 @@ def _document(
         "datasets": [{**to_document(each), "reach": each.reach.value} for each in workload.datasets],
         "commit_time": to_document(workload.commit_time) if workload.commit_time else None,
         "busy_commits_per_s": workload.busy_commits_per_s,
-        "written_per_day": to_document(ingest_of(workload, facts, 1)),
+        "written_per_day": to_document(_ingest(workload, facts)),
         "waiting": to_document(waiting) if waiting else None,
         "recommended": {"log": _size(recommend_log(workload, facts)), "cache": _size(cache) if cache else None},
     }
+
+
+def _ingest(workload: Workload, facts: PoolFacts) -> Ingest:
+    """For the caches that are there, or one as large as is recommended."""
+    sizes = [leaf.size_bytes for leaf in facts.leaves_of(VdevClass.CACHE)]
+    recommended = recommend_cache(workload)
+    return ingest_of(workload, facts, sizes or [recommended.size_bytes if recommended else 0])
 
 
 def _size(found: Recommendation) -> dict[str, Any]:
@@ -165,6 +173,8 @@ def _print_ingest(ingest: Ingest) -> None:
     paragraph(f"Each side of a log: {_gigabytes(ingest.log)}.")
     limit = _gigabytes(ingest.cache_limit)
     paragraph(f"One cache: {_gigabytes(ingest.cache)}, as the ARC lets go now; {limit} at the feed limit, at the most.")
+    if ingest.cache_fills_s:
+        paragraph(f"At that it takes {duration(ingest.cache_fills_s)} to fill.")
     paragraph("Several caches share that. The preview in the web pages says what it does to the wear of each SSD.")
 
 

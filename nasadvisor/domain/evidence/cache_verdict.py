@@ -6,6 +6,7 @@ more than that, so nothing more is said: never is a hit rate of a larger cache g
 
 from collections.abc import Iterator
 
+from nasadvisor.domain.evidence.feed import cache_feed, feed_notes
 from nasadvisor.domain.evidence.kept_out import also_kept_out, judge_kept_out, kept_out_of, metadata_share
 from nasadvisor.domain.evidence.log_verdict import Answer, Device, Evidence, Verdict, not_yet
 from nasadvisor.domain.evidence.pool_facts import PoolFacts, Tunables
@@ -54,6 +55,11 @@ def _beside(workload: Workload, facts: PoolFacts, rule: Statement) -> Iterator[S
     found = also_kept_out(kept_out_of(workload, facts))
     if found and found.values["datasets"] != rule.values.get("datasets"):
         yield found
+    caches = facts.leaves_of(*CACHES)
+    if caches:
+        feed, wanted = cache_feed(workload, facts, [leaf.size_bytes for leaf in caches])
+        largest = max(caches, key=lambda leaf: leaf.size_bytes)
+        yield from feed_notes(feed, facts.tunables, wanted, largest.size_bytes, largest.disk_bytes)
 
 
 def misses_of(arc: ArcActivity) -> int:

@@ -1,6 +1,8 @@
 """What the review says about wear: what each SSD would write a day in its new roles, and how long it lasts."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from django.utils.translation import gettext as _
 
@@ -10,10 +12,14 @@ from nasadvisor.console.health.forecasts import stored_forecast
 from nasadvisor.console.health.models import StoredDisk, identity_key
 from nasadvisor.domain.change.actions import Role
 from nasadvisor.domain.change.plan import Plan
+from nasadvisor.domain.evidence.feed import SECONDS_PER_DAY, cache_feed, feed_notes
+from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.evidence.workload import Workload
 from nasadvisor.domain.health.wear.forecast import Forecast
 from nasadvisor.domain.health.wear.ingest import Ingest, ingest_of
-from nasadvisor.domain.health.wear.what_if import SECONDS_PER_DAY, WhatIf, as_l2arc, as_slog, with_added
-from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.health.wear.what_if import WhatIf, as_l2arc, as_slog, with_added
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.storage.inventory import Disk, Inventory, VdevClass
 
 UNKNOWN = Forecast(0.0, None, None, None, None, (), enough_history=False, findings=())
 
@@ -33,6 +39,7 @@ class PlanWear:
 
     ingest: Ingest
     disks: tuple[AddedWear, ...]
+    notes: tuple[Statement, ...] = ()
 
 
 def wear_of(plan: Plan, node: Node, inventory: Inventory) -> PlanWear | None:
@@ -40,19 +47,34 @@ def wear_of(plan: Plan, node: Node, inventory: Inventory) -> PlanWear | None:
     seen = recently_watched(node, plan.request.pool_guid)
     if seen is None:
         return None
-    ingest = ingest_of(seen.workload, seen.facts, _caches(plan, inventory))
+    sizes, others = _caches(plan, seen.facts, inventory)
+    ingest = ingest_of(seen.workload, seen.facts, sizes, others)
     roles: dict[str, set[Role]] = {}
     for piece in plan.slices:
         roles.setdefault(piece.disk_key, set()).add(piece.role)
     disks = {key: disk for key in roles if (disk := inventory.disk(key))}
     names = {identity_key(disk.identity): key for key, disk in disks.items()}
     stored = {names[each.identity_key]: each for each in StoredDisk.objects.filter(identity_key__in=list(names))}
-    return PlanWear(ingest, tuple(_added(disks[key].label, stored.get(key), roles[key], ingest) for key in disks))
+    added = tuple(_added(disks[key].label, stored.get(key), roles[key], ingest) for key in disks)
+    return PlanWear(ingest, added, tuple(_notes(plan, seen.workload, seen.facts, disks, (sizes, others))))
 
 
-def _caches(plan: Plan, inventory: Inventory) -> int:
-    """How many caches the host has after the plan."""
-    return sum(len(tuple(top.leaves())) for pool in plan.after(inventory).pools for top in pool.caches)
+def _caches(plan: Plan, facts: PoolFacts, inventory: Inventory) -> tuple[list[int], int]:
+    """The sizes of the pool's caches after the plan, and how many caches the other pools have."""
+    count = sum(len(tuple(top.leaves())) for pool in plan.after(inventory).pools for top in pool.caches)
+    new = [piece.size_bytes for piece in plan.slices if piece.role is Role.CACHE]
+    sizes = [leaf.size_bytes for leaf in facts.leaves_of(VdevClass.CACHE)] + new
+    return sizes, max(count - len(sizes), 0)
+
+
+def _notes(
+    plan: Plan, workload: Workload, facts: PoolFacts, disks: Mapping[str, Disk], caches: tuple[list[int], int]
+) -> Iterator[Statement]:
+    """What to set for the first cache of the plan whose budget does not fit; the others are alike."""
+    feed, wanted = cache_feed(workload, facts, *caches)
+    new = (piece for piece in plan.slices if piece.role is Role.CACHE and piece.disk_key in disks)
+    for piece in islice(new, 1):
+        yield from feed_notes(feed, facts.tunables, wanted, piece.size_bytes, disks[piece.disk_key].identity.size_bytes)
 
 
 def _added(label: str, disk: StoredDisk | None, roles: set[Role], ingest: Ingest) -> AddedWear:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
+from nasadvisor.domain.evidence.feed import SECONDS_PER_DAY
 from nasadvisor.domain.health.wear.forecast import DAYS_PER_YEAR, Forecast, Spread
 
-SECONDS_PER_DAY: Final = 86_400
 ENOUGH_PERCENT: Final = 100.0
 
 
@@ -27,13 +27,9 @@ def as_slog(now: Forecast, sync_bytes_per_day: float) -> WhatIf:
     return with_added(now, "log", sync_bytes_per_day)
 
 
-def as_l2arc(now: Forecast, write_max_bytes: float, feed_secs: float = 1.0) -> WhatIf:
-    """As a cache device at the feed limit: `l2arc_write_max` every `l2arc_feed_secs`, all day.
-
-    This is the most it can take once it is warm (module/zfs/arc.c, l2arc_write_size()); `l2arc_write_boost` adds to
-    it only until the ARC is full once after each import.
-    """
-    return with_added(now, "cache", write_max_bytes / max(feed_secs, 0.001) * SECONDS_PER_DAY)
+def as_l2arc(now: Forecast, bytes_per_s: float) -> WhatIf:
+    """As a cache device that is fed so much all day (`evidence.feed` says how much that can be)."""
+    return with_added(now, "cache", bytes_per_s * SECONDS_PER_DAY)
 
 
 def with_added(now: Forecast, role: str, added: float) -> WhatIf:

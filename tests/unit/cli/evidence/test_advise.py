@@ -64,7 +64,7 @@ def test_in_json_it_says_the_same(busy: Shell) -> None:
 def test_it_says_what_a_log_and_a_cache_would_write_a_day(busy: Shell) -> None:
     output = " ".join(busy.run("advise", "tank").output.split())
     assert "Each side of a log: 106.2 GB." in output
-    assert "2899.1 GB at the feed limit" in output
+    assert "14495.5 GB at the feed limit" in output
 
 
 def test_in_json_it_says_what_they_would_write_a_day(busy: Shell) -> None:

@@ -43,7 +43,7 @@ def test_a_log_adds_what_is_written_synchronously() -> None:
 
 
 def test_a_cache_at_its_feed_limit_writes_all_day() -> None:
-    weighed = as_l2arc(forecast(STEADY, 0), write_max_bytes=8 * MIB)
+    weighed = as_l2arc(forecast(STEADY, 0), bytes_per_s=8 * MIB)
     assert weighed.added_bytes_per_day == 8 * MIB * 86_400
     assert weighed.years_left is not None
     assert weighed.years_left.low < weighed.years_left.middle < weighed.years_left.high
