@@ -7,6 +7,7 @@ for the cache are in `cache_verdict`; every number is in `thresholds`.
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from nasadvisor.domain.evidence.guests import about_guests
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.thresholds import (
     BUSY_SHARE,
@@ -84,7 +85,14 @@ UNKNOWN_SSD = SsdTime(FAST_SSD_COMMIT_NS, SLOW_SSD_COMMIT_NS, False)
 def judge_log(workload: Workload, facts: PoolFacts, span: Span, ssd: SsdTime = UNKNOWN_SSD) -> Verdict:
     """Whether a separate log would help, or whether the one that is there does."""
     answer, rule = _decide_log(workload, facts, ssd)
-    verdict = Verdict(Device.LOG, answer, rule, log_evidence(workload, ssd), workload.seconds)
+    verdict = Verdict(
+        device=Device.LOG,
+        answer=answer,
+        rule=rule,
+        evidence=log_evidence(workload, ssd),
+        seconds=workload.seconds,
+        beside=tuple(about_guests(workload, facts)),
+    )
     enough_s = span.yes_s if answer is Answer.HELPS else span.no_s
     have_s = workload.busy_seconds if answer is Answer.HELPS else workload.seconds
     return not_yet(verdict, enough_s - have_s)

@@ -31,6 +31,7 @@ class DatasetWorkload:
     sync_bytes_per_s: float
     written_bytes_per_s: float
     log_share: float
+    writes_per_s: float = 0.0
 
     @property
     def reach(self) -> Reach:
@@ -146,6 +147,7 @@ def _dataset(activity: DatasetActivity, facts: PoolFacts, seconds: float) -> Dat
         sync_bytes_per_s=activity.sync_bytes / seconds,
         written_bytes_per_s=activity.written_bytes / seconds,
         log_share=activity.log_blocks / blocks if blocks else 0.0,
+        writes_per_s=activity.writes / seconds,
     )
 
 
