@@ -9,10 +9,14 @@ function, then the quickest. What became of each mutant is added to RESULTS as i
 import gc
 import json
 import os
+import re
 import resource
+import select
 import signal
 import time
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -24,27 +28,25 @@ from mutmut.state import state
 from tests.mutants.results import KILLED, MUTANTS, NO_TESTS, RESULTS, SURVIVED, TIME
 
 PATIENCE: Final = 10
-"""A mutant is ended after ten times what its tests take, and a while: it may hang, but a busy machine is no proof."""
-
 WHILE_CPU_S: Final = 20
-WHILE_S: Final = 180
+"""A mutant is ended after ten times as much of a processor as its tests take, and a while."""
+
+ASLEEP_S: Final = 20
+"""Or if all its threads sleep for so long. What only waits for a processor does not: a busy machine is no proof."""
 
 _EXIT_SURVIVED, _EXIT_KILLED = 0, 1
-_ENDS: Final = {
-    _EXIT_SURVIVED: SURVIVED,
-    _EXIT_KILLED: KILLED,
-    -signal.SIGXCPU: TIME,
-    -signal.SIGALRM: TIME,
-    -signal.SIGKILL: TIME,
-}
+_ENDS: Final = {_EXIT_SURVIVED: SURVIVED, _EXIT_KILLED: KILLED, -signal.SIGXCPU: TIME, -signal.SIGKILL: TIME}
+
+
+_SLEEPING: Final = re.compile(r"\) S ")
+"""In /proc/PID/task/TID/stat (proc_pid_stat(5)), behind the name of the program."""
 
 
 @dataclass(frozen=True)
 class _Test:
-    """A test, and how long it took without a mutant: by the clock, and of a processor."""
+    """A test, and how much of a processor it took without a mutant."""
 
     item: pytest.Item
-    duration_s: float
     cpu_s: float
 
 
@@ -60,17 +62,25 @@ class _Mutant:
         return f"{self.module}.{self.name.rpartition('__mutmut_')[0]}"
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Running:
+    """The process of a mutant. `killer` is the end of a pipe that tells which of the tests failed.
+
+    `threads` is what was last seen of its threads, `since_s` since when.
+    """
+
     mutant: _Mutant
-    tests: list[_Test]
+    pid: int
     killer: int
-    """The end of a pipe that tells which of the tests failed."""
+    threads: tuple[str, ...] = ()
+    since_s: float = 0.0
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool:
-    """In place of running each test once."""
+    """In place of running each test once. Raises Interrupted if a test fails without a mutant, or cannot be read."""
+    if session.testsfailed:
+        raise session.Interrupted("tests could not be collected")
     names: dict[str, list[str]] = json.loads(Path(MUTANTS).read_text(encoding="utf-8"))
     mutants = [_Mutant(module, name) for module in names for name in names[module]]
     reaching = _reaching(session.items)
@@ -87,10 +97,10 @@ def _reaching(items: list[pytest.Item]) -> dict[str, list[_Test]]:
     for item, following in zip(items, [*items[1:], None], strict=True):
         reached: set[str] = state()._stats  # where mutmut keeps what was called
         reached.clear()
-        began_s, began_cpu_s = time.monotonic(), time.process_time()
+        began_s = time.process_time()
         if not _passes(item, following):
             raise pytest.Session.Interrupted(f"{item.nodeid} fails without a mutant")
-        test = _Test(item, time.monotonic() - began_s, time.process_time() - began_cpu_s)
+        test = _Test(item, time.process_time() - began_s)
         for function in reached:
             found[function].append(test)
     return found
@@ -108,7 +118,7 @@ class _Loop:
     def __init__(self, reaching: dict[str, list[_Test]]) -> None:
         self._reaching = reaching
         self._killers: dict[str, Counter[str]] = defaultdict(Counter)
-        self._running: dict[int, _Running] = {}
+        self._running: list[_Running] = []
 
     def run(self, mutants: list[_Mutant]) -> None:
         """Try each of them."""
@@ -135,19 +145,41 @@ class _Loop:
             os.close(reader)
             _try(mutant, tests, writer)
         os.close(writer)
-        self._running[pid] = _Running(mutant, tests, reader)
+        self._running.append(_Running(mutant, pid, reader))
 
     def _wait(self) -> None:
-        pid, status = os.wait()
-        ended = self._running.pop(pid, None)
-        if not ended:
-            return  # something that a test started
-        with os.fdopen(ended.killer, encoding="utf-8") as said:
+        """Until one ends, or for a second."""
+        ready, _, _ = select.select([each.killer for each in self._running], [], [], 1)
+        for running in list(self._running):
+            if running.killer in ready:
+                self._end(running)
+            else:
+                _end_if_asleep(running)
+
+    def _end(self, running: _Running) -> None:
+        self._running.remove(running)
+        with os.fdopen(running.killer, encoding="utf-8") as said:
             killer = said.read()
+        _, status = os.waitpid(running.pid, 0)
         if killer:
-            self._killers[ended.mutant.function][killer] += 1
+            self._killers[running.mutant.function][killer] += 1
         code = os.waitstatus_to_exitcode(status)
-        _tell(ended.mutant, _ENDS.get(code, f"exit code {code}"), killer)
+        _tell(running.mutant, _ENDS.get(code, f"exit code {code}"), killer)
+
+
+def _end_if_asleep(running: _Running) -> None:
+    threads = tuple(_threads(running.pid))
+    if threads != running.threads or not all(map(_SLEEPING.search, threads)):
+        running.threads, running.since_s = threads, time.monotonic()
+    elif time.monotonic() - running.since_s > ASLEEP_S:
+        os.kill(running.pid, signal.SIGKILL)
+
+
+def _threads(pid: int) -> Iterator[str]:
+    """What is told of each: its number, its state, what it used of a processor."""
+    for file in sorted(Path(f"/proc/{pid}/task").glob("*/stat")):
+        with suppress(OSError):  # it has ended meanwhile
+            yield file.read_text(encoding="utf-8")
 
 
 def _try(mutant: _Mutant, tests: list[_Test], killer: int) -> None:
@@ -157,7 +189,6 @@ def _try(mutant: _Mutant, tests: list[_Test], killer: int) -> None:
         os.dup2(silence, descriptor)
     cpu_s = int(PATIENCE * sum(test.cpu_s for test in tests)) + WHILE_CPU_S
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
-    signal.alarm(int(PATIENCE * sum(test.duration_s for test in tests)) + WHILE_S)
     set_mutant_under_test(f"{mutant.module}.{mutant.name}")
     code = 3
     try:
