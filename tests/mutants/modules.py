@@ -25,6 +25,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/change/proposal": ("tests/unit/domain/change/test_proposal.py",),
     "domain/storage/gaps": ("tests/unit/domain/storage/test_gaps.py",),
     "domain/storage/gpt": ("tests/unit/domain/storage/test_gpt.py",),
+    "domain/storage/log_legs": ("tests/unit/domain/storage/test_log_legs.py",),
     "domain/change/actions": (
         *DOMAIN,
         "tests/unit/domain/change/test_consequences.py",
@@ -62,6 +63,8 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "host/change/journal": JOURNAL,
     "host/change/chain": ("tests/unit/host/change/test_chain.py",),
     "host/change/runs": ("tests/unit/host/change/test_run_host.py",),
+    "host/change/lock": ("tests/unit/host/change/test_lock.py",),
+    "host/arguments": ("tests/unit/host/test_arguments.py",),
     "host/evidence/measuring/leftovers": ("tests/unit/host/evidence/test_leftovers.py",),
     "host/tasks": (
         "tests/unit/host/change/test_orders.py",
@@ -73,5 +76,9 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "host/adapters/blockdev": ("tests/unit/host/adapters/test_blockdev.py",),
     "host/adapters/zpool_add": ("tests/unit/host/adapters/test_zpool_add.py",),
     "host/adapters/holds": ("tests/unit/host/adapters/test_holds.py",),
+    "host/adapters/zdb": ("tests/unit/host/adapters/test_zdb.py",),
+    "host/adapters/zpool_get": ("tests/unit/host/adapters/test_zdb.py",),
+    "host/adapters/zpool_list": ("tests/unit/host/adapters/test_zdb.py",),
+    "console/change/wizard/acceptance": ("tests/unit/console/change/test_acceptance.py",),
 }
 """By module or package under nasadvisor/: the tests that are run for its mutants."""

@@ -5,7 +5,8 @@ import pytest
 from nasadvisor.domain.change.looks import ACTIVE, DESTROYED, L2CACHE, SliceLabel
 from nasadvisor.host.adapters.process import Output
 from nasadvisor.host.adapters.zdb import LabelUnreadable, datasets_with_log_chain, read_label
-from nasadvisor.host.adapters.zpool_list import VdevSizeUnknown, log_bytes
+from nasadvisor.host.adapters.zpool_get import autoexpands
+from nasadvisor.host.adapters.zpool_list import VdevSizeUnknown, held_bytes, log_bytes
 from nasadvisor.host.errors import CommandFailed
 from tests.unit.fakes import FakeRunner
 
@@ -90,10 +91,45 @@ def test_a_slice_without_a_label_has_none() -> None:
     assert label_of(Output("failed to unpack label 0\nfailed to unpack label 1\n", "", 2, 0.1)) is None
 
 
-@pytest.mark.parametrize("gone", ["    state: 0\n", "    guid: 78\n"])
-def test_a_label_that_is_not_understood_is_not_taken_for_none(gone: str) -> None:
-    with pytest.raises(LabelUnreadable, match="left alone"):
-        label_of(LOG_LEG.replace(gone, "", 1))
+@pytest.mark.parametrize(
+    ("line", "now", "missing"),
+    [
+        ("    state: 0\n", "", "state"),
+        ("    guid: 78\n", "", "guid"),
+        ("    state: 0\n", "    state: active\n", "state"),
+        ("    txg: 15\n", "    txg: -1\n", "txg"),
+        (LOG_LEG, "", "state, guid"),
+    ],
+)
+def test_a_label_that_is_not_understood_is_not_taken_for_none(line: str, now: str, missing: str) -> None:
+    with pytest.raises(LabelUnreadable) as error:
+        label_of(LOG_LEG.replace(line, now, 1))
+    assert error.value.statement.values == {"path": SLICE, "missing": missing}
+    assert "It was left alone" in str(error.value)
+
+
+def test_of_a_label_that_zdb_could_unpack_in_part_the_fields_count_whatever_it_ended_with() -> None:
+    """It ends with 2 as well where the label at the other end of the slice is torn; a pool may need the slice still."""
+    for code in (1, 2):
+        assert label_of(Output(LOG_LEG, "", code, 0.1)) == label_of(LOG_LEG)
+
+
+def test_of_several_labels_the_first_counts() -> None:
+    """An older one behind it may say that nobody needs the slice."""
+    assert label_of(LOG_LEG + LOG_LEG.replace("txg: 15", "txg: 0").replace("guid: 78", "guid: 79")) == label_of(LOG_LEG)
+
+
+def test_a_failure_of_zdb_is_no_slice_without_a_label() -> None:
+    with pytest.raises(CommandFailed):
+        label_of(Output("", "cannot open", 3, 0.1))
+
+
+def test_zdb_is_not_waited_for_for_ever() -> None:
+    runner = FakeRunner({f"zdb -l {SLICE}": LOG_LEG, "zdb -iv tank": CHAINS, "zpool list -vHPpg tank": ""})
+    read_label(runner, SLICE)
+    datasets_with_log_chain(runner, "tank")
+    held_bytes(runner, "tank")
+    assert [command.timeout_s for command in runner.ran] == [60, 60, 60]
 
 
 def test_datasets_with_blocks_in_a_log_are_told_from_the_others() -> None:
@@ -110,5 +146,19 @@ def test_what_a_log_holds_is_read_from_the_row_of_its_guid() -> None:
     rows = "tank\t100\t50\t50\n\t55\t100\t40\t60\n\t56\t100\t69632\t60\n"
     runner = FakeRunner({"zpool list -vHPpg tank": rows})
     assert log_bytes(runner, "tank", "56") == 69632
-    with pytest.raises(VdevSizeUnknown, match="57"):
+    with pytest.raises(VdevSizeUnknown) as error:
         log_bytes(runner, "tank", "57")
+    assert error.value.statement.values == {"pool": "tank", "guid": "57"}
+
+
+def test_a_vdev_that_does_not_tell_what_it_holds_is_left_out() -> None:
+    """A side of a mirror prints a dash; to read that as nothing would remove a log with writes in it."""
+    rows = "tank\t100\t50\t50\n\t55\t100\t-\t60\n\t56\t100\t7\n\t57\t100\n"
+    assert held_bytes(FakeRunner({"zpool list -vHPpg tank": rows}), "tank") == {"tank": 50, "56": 7}
+
+
+@pytest.mark.parametrize(("answer", "expands"), [("on\n", True), ("off\n", False), ("-\n", True)])
+def test_a_pool_expands_its_devices_unless_it_says_that_it_does_not(answer: str, expands: bool) -> None:
+    runner = FakeRunner({"zpool get -H -o value autoexpand tank": answer})
+    assert autoexpands(runner, "tank") is expands
+    assert [command.timeout_s for command in runner.ran] == [60]
