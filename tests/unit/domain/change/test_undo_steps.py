@@ -98,3 +98,13 @@ def test_what_an_undo_left_is_told_of_every_disk() -> None:
         ("no-slice-left", Level.INFO, {"disk": "/dev/disk/by-id/b"}),
     ]
     assert "/dev/disk/by-id/a, which is not on this host" in str(findings[0])
+
+
+def test_whatever_is_said_of_an_undo_before_or_after_it_explains_itself() -> None:
+    """Who reads at night that something stays has to read why, and whether it matters."""
+    left = Left(away=("/dev/disk/by-id/a",), tables=("/dev/disk/by-id/b",))
+    for request, inventory in ((MIRROR_AND_CACHES, home_server()), (REPLACE, with_broken_log())):
+        plan = plan_for(request, inventory)
+        undone = tuple(step for action in plan.actions for step in action.undo(action.planned_outcome()))
+        before, after = cannot_be_undone(plan), stays_after_undo(plan, undone, left)
+        assert all(finding.explanation for finding in (*before, *after, *stays_after_undo(plan, undone)))
