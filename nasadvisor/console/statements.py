@@ -15,7 +15,7 @@ from nasadvisor.stored.documents import DocumentError, Json, from_document
 _NO_LONGER_READABLE = gettext_noop("A reason was given, but it cannot be read any more. {problem}")
 
 _FIGURE: Final = re.compile(
-    r"(?<![\w.])(\d+)\.(\d+)(?=(?:\s?–\s?\d+(?:\.\d+)?)?\s(?:%|ms|s|min|h|d|[KMGTPE]iB|[kMGT]?B)(?!\w))"
+    r"(?<![\w.])(\d+)\.(\d+)(?=(?:\s?–\s?\d+(?:\.\d+)?)?(?:/s|\s(?:%|ms|s|min|h|d|[KMGTPE]iB|[kMGT]?B))(?!\w))"
 )
 """A number with a decimal point and a unit behind it, or behind the range that it begins: no version, no address."""
 

@@ -9,12 +9,14 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.csv_cells import cells
 from nasadvisor.console.errors import OtherRelease
+from nasadvisor.console.evidence.latency_pair import LatencyPair, latency_pairs
 from nasadvisor.console.evidence.measuring import ProbedRow, probed_rows
 from nasadvisor.console.evidence.models import Resolution
 from nasadvisor.console.evidence.series import whole_samples_of
@@ -47,13 +49,13 @@ class Row:
         """The factor as one says it: times 3.8, or divided by 12."""
         if not self.factor:
             return "–"
-        return f"× {self.factor:.3g}" if self.factor >= 1 else f"÷ {1 / self.factor:.3g}"
+        return f"× {_figure(self.factor)}" if self.factor >= 1 else f"÷ {_figure(1 / self.factor)}"
 
 
 @dataclass(frozen=True)
 class Report:
-    """The comparison of one run. `applied` and `until` bound the time since; `probed` is
-    what was measured by writing before and after."""
+    """The comparison of one run. `applied` and `until` bound the time since; `probed` is what was measured by writing
+    before and after. `pictures` are those for wide and narrow screens, none where one side has nothing to show."""
 
     stored: StoredRun
     comparison: Comparison
@@ -61,6 +63,26 @@ class Report:
     applied: datetime
     until: datetime
     probed: tuple[ProbedRow, ...]
+    pictures: tuple[LatencyPair, ...] = ()
+
+    @property
+    def gain_words(self) -> str:
+        """How many times as fast commits became, with the range; "" where that was not compared."""
+        gain = self.comparison.gain
+        if gain is None:
+            return ""
+        if gain.middle >= 1:
+            template = _(
+                "Commits are %(middle)s times as fast as before (%(low)s to %(high)s times in nine of ten comparisons "
+                "of the same hour of the day)."
+            )
+            return template % {name: _figure(getattr(gain, name)) for name in ("low", "middle", "high")}
+        template = _(
+            "Commits take %(middle)s times as long as before (%(low)s to %(high)s times in nine of ten comparisons of "
+            "the same hour of the day)."
+        )
+        slower = {"low": 1 / gain.high, "middle": 1 / gain.middle, "high": 1 / gain.low}
+        return template % {name: _figure(value) for name, value in slower.items()}
 
 
 def report_of(stored: StoredRun, now: datetime) -> Report | None:
@@ -84,6 +106,7 @@ def report_of(stored: StoredRun, now: datetime) -> Report | None:
         applied=datetime.fromtimestamp(applied, zone),
         until=datetime.fromtimestamp(until, zone),
         probed=probed_rows(stored),
+        pictures=latency_pairs(before, after, series.facts),
     )
 
 
@@ -122,6 +145,11 @@ def _span(run: Run, now: datetime) -> tuple[int, int, int] | None:
     undone = [step.started_at for step in run.undo_steps if step.started_at]
     until = min(undone) if run.state is RunState.UNDONE and undone else now.isoformat()
     return _seconds(run.started_at), _seconds(max(ends)), _seconds(until)
+
+
+def _figure(value: float) -> str:
+    """Three figures, in the language that is on."""
+    return number_format(float(f"{value:.3g}"), 0 if value >= 100 else 1 if value >= 10 else 2)
 
 
 def _seconds(iso: str) -> int:

@@ -13,6 +13,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Final
 
+from nasadvisor.domain.evidence.gain import Gain, gain_between
 from nasadvisor.domain.evidence.histogram import merged
 from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts
 from nasadvisor.domain.evidence.samples import Sample, merge
@@ -54,7 +55,10 @@ class Figures:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Both sides and the test. `probability` is that of such a difference by chance; 1 where nothing was tested."""
+    """Both sides and the test. `probability` is that of such a difference by chance; 1 where nothing was tested.
+
+    `gain` is None where nothing was tested.
+    """
 
     outcome: Difference
     before: Figures | None
@@ -62,6 +66,7 @@ class Comparison:
     hours: tuple[int, ...]
     blocks: tuple[int, int]
     probability: float
+    gain: Gain | None = None
 
 
 Block = tuple[int, Sample]
@@ -72,7 +77,7 @@ def compare(
     before: list[Sample], after: list[Sample], facts: PoolFacts, block_s: int, hour_of: Callable[[int], int]
 ) -> Comparison:
     """Compare samples from before and since a change; `hour_of` tells the local hour of the day of a time."""
-    facts = _with_departed(facts, [*before, *after])
+    facts = with_departed(facts, [*before, *after])
     olds, news = (_blocks(samples, block_s, hour_of) for samples in (before, after))
     hours = tuple(sorted({hour for hour, _ in olds} & {hour for hour, _ in news}))
     if not hours:
@@ -83,15 +88,13 @@ def compare(
     counts = (len(olds), len(news))
     if min(counts) < BLOCKS_NEEDED:
         return Comparison(Difference.TOO_EARLY, *sides, hours, counts, 1.0)
-    z = rank_test(
-        [(hour, _commit_ns(block, facts)) for hour, block in olds],
-        [(hour, _commit_ns(block, facts)) for hour, block in news],
-    )
+    times = [[(hour, _commit_ns(block, facts)) for hour, block in blocks] for blocks in (olds, news)]
+    z = rank_test(*times)
     probability = math.erfc(abs(z) / math.sqrt(2))
     outcome = Difference.NO_DIFFERENCE
     if probability < LEVEL:
         outcome = Difference.FASTER if z < 0 else Difference.SLOWER
-    return Comparison(outcome, *sides, hours, counts, probability)
+    return Comparison(outcome, *sides, hours, counts, probability, gain_between(*times))
 
 
 def rank_test(before: list[tuple[int, float]], after: list[tuple[int, float]]) -> float:
@@ -133,7 +136,7 @@ def _blocks(samples: Iterable[Sample], block_s: int, hour_of: Callable[[int], in
     return [(hour_of(number * block_s), merge(group)) for number, group in groups]
 
 
-def _with_departed(facts: PoolFacts, samples: list[Sample]) -> PoolFacts:
+def with_departed(facts: PoolFacts, samples: list[Sample]) -> PoolFacts:
     """Leaves that wrote synchronously but have left the pool can only have been those of a log."""
     known = {leaf.guid for leaf in facts.leaves}
     gone = {vdev.guid for sample in samples for vdev in sample.vdevs if vdev.guid not in known and vdev.sync_writes}

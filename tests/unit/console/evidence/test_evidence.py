@@ -181,10 +181,26 @@ def test_the_report_compares_the_same_hours_and_tests_the_difference(viewer: Cli
     text = page(viewer, f"/evidence/{TANK}/report/{run.id}/")
     assert "Commits are faster than before, and that is more than chance" in text
     assert "Same hours of the day" in text
+    assert re.search(r"Commits are [0-9.]+ times as fast as before \([0-9.]+ to [0-9.]+ times in nine of ten", text)
     rows = list(csv.reader(viewer.get(f"/evidence/{TANK}/report/{run.id}/?format=csv").content.decode().splitlines()))
     assert rows[0] == ["Figure", "Before", "After", "Factor"]
     assert ["Verdict", "faster", "", ""] in rows
     assert "Before and after" in page(viewer, f"/pools/{TANK}/evidence/")
+
+
+def test_the_report_has_the_picture_of_both_sides_on_one_scale(viewer: Client) -> None:
+    fill(40, log_hours_ago=15)
+    text = page(viewer, f"/evidence/{TANK}/report/{applied_run(15).id}/")
+    picture = text.partition('class="latency-pair')[2].partition("</svg>")[0]
+    assert picture.count('class="heat-ground"') == 2
+    assert '<path class="heat-7"' in picture
+    times = re.findall(r"> ?(\d+) (?:ns|µs|ms|s)</text>", picture)
+    assert len(times) >= 6
+    assert all(re.fullmatch("[125]0{0,2}", time) for time in times), times
+    medians = [float(found) for found in re.findall(r">p50 ([0-9.]+) ms", picture)]
+    assert medians[0] > 10 * medians[1]
+    lines = [float(found) for found in re.findall(r'class="median"[^>]* y1="([0-9.]+)"', picture)]
+    assert lines[0] < lines[1], "longer times are higher up, on both sides alike"
 
 
 def test_right_after_the_run_the_proof_says_that_it_is_too_early(operator: Client) -> None:
