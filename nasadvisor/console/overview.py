@@ -9,8 +9,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.change.models import StoredRun
@@ -22,6 +21,7 @@ from nasadvisor.console.fleet.roles import may_change, operator_required, user_o
 from nasadvisor.console.fleet.shown import Contact, contact_of, current_node
 from nasadvisor.console.health.alert_models import FirstHour
 from nasadvisor.console.health.first_hour import first_steps, is_closed
+from nasadvisor.console.health.headline import place_of, words_of
 from nasadvisor.console.health.marks import marks_on
 from nasadvisor.console.health.sweeps import never_swept
 from nasadvisor.console.health.troubles import Kind, Trouble, notices_about, troubles_on
@@ -29,7 +29,6 @@ from nasadvisor.console.steps import lead_from
 from nasadvisor.console.storage.diagrams import draw_pools
 from nasadvisor.console.storage.disks import free_disks
 from nasadvisor.console.storage.pools import helped_pools
-from nasadvisor.domain.health.disk_findings import CRITICAL_WARNINGS
 from nasadvisor.domain.statements import Level
 
 RECENT_RUNS: Final = 5
@@ -38,8 +37,6 @@ ROWS_SHOWN: Final = 12
 """More than that nobody reads on a first page: the alerts have them all."""
 
 HOSTS_SHOWN: Final = 12
-
-FAILING: Final = frozenset({"disk-failing", *(f"disk-{code}" for code in CRITICAL_WARNINGS)})
 
 SHOW: Final[dict[Kind, str | Promise]] = {
     Kind.DISK: gettext_lazy("Show disk"),
@@ -144,35 +141,7 @@ def headline_of(rows: Sequence[TroubleRow]) -> Headline | None:
     if not rows:
         return None
     worst = rows[0]
-    what = _what(worst.trouble)
-    count = sum(_what(row.trouble) == what for row in rows)
-    words = f"{_counted(what, count)}: {worst.trouble.name} {worst.where}".strip()
-    return Headline(words, worst.trouble.level, worst.show)
-
-
-def _what(trouble: Trouble) -> str:
-    """What is said of a thing in a headline: one of the sentences of `_counted`."""
-    code = trouble.worst.finding.code
-    if trouble.kind is Kind.DISK:
-        return "disk-failing" if code in FAILING else "disk"
-    if trouble.kind is Kind.POOL:
-        return "pool-critical" if trouble.level is Level.CRITICAL else "pool"
-    if trouble.kind is Kind.RUN:
-        return "run"
-    return "host-silent" if code == "host-silent" else "host"
-
-
-def _counted(what: str, count: int) -> str:
-    words = {
-        "disk-failing": ngettext("%(count)s disk is failing", "%(count)s disks are failing", count),
-        "disk": ngettext("%(count)s disk needs a look", "%(count)s disks need a look", count),
-        "pool-critical": ngettext("%(count)s pool is in trouble", "%(count)s pools are in trouble", count),
-        "pool": ngettext("%(count)s pool needs a look", "%(count)s pools need a look", count),
-        "run": ngettext("%(count)s run waits for you", "%(count)s runs wait for you", count),
-        "host-silent": ngettext("%(count)s host is silent", "%(count)s hosts are silent", count),
-        "host": ngettext("%(count)s host needs a look", "%(count)s hosts need a look", count),
-    }
-    return words[what] % {"count": count}
+    return Headline(words_of([row.trouble for row in rows], worst.where), worst.trouble.level, worst.show)
 
 
 def _row(trouble: Trouble, shown: Node, has_others: bool, *, can_change: bool) -> TroubleRow:
@@ -181,17 +150,7 @@ def _row(trouble: Trouble, shown: Node, has_others: bool, *, can_change: bool) -
     show = Way(url, SHOW[trouble.kind], elsewhere if trouble.kind is Kind.POOL else "") if url else None
     lead = lead_from(finding, may_change=can_change) if trouble.kind is Kind.POOL else None
     step = Way(lead.url, lead.words, elsewhere) if lead and lead.url != url else None
-    return TroubleRow(trouble, _where(trouble, has_others), show, step)
-
-
-def _where(trouble: Trouble, has_others: bool) -> str:
-    """ "in tank, mirror-1 on nas2", as far as there is something to say."""
-    disk, words = trouble.disk, []
-    if disk and disk.pool_name:
-        words.append(_("in %(pool)s") % {"pool": ", ".join(filter(None, (disk.pool_name, disk.vdev_name)))})
-    if has_others and trouble.kind is not Kind.HOST:
-        words.append(_("on %(host)s") % {"host": trouble.node.name})
-    return " ".join(words)
+    return TroubleRow(trouble, place_of(trouble, has_others=has_others), show, step)
 
 
 def _address(trouble: Trouble) -> str:

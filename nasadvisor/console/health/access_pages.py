@@ -17,6 +17,7 @@ from nasadvisor.console.celery_app import QUEUE, app
 from nasadvisor.console.fleet.passwords import ask_again, confirmed_admin_required, is_confirmed_by
 from nasadvisor.console.fleet.roles import admin_required, user_of
 from nasadvisor.console.health.access_models import ApiToken, ReportState, StoredReport, new_token
+from nasadvisor.console.health.reports import report_context
 
 REPORT_EXPIRES_S = 600
 
@@ -59,6 +60,11 @@ def reports(request: HttpRequest) -> HttpResponse:
     found = StoredReport.objects.defer("pdf")
     context = {"reports": found, "is_waiting": found.filter(state=ReportState.REQUESTED).exists(), "section": "reports"}
     return render(request, "health/reports.html", context)
+
+
+def report_page(request: HttpRequest) -> HttpResponse:
+    """What a report would say now, as a page."""
+    return render(request, "health/report_page.html", {**report_context(timezone.now()), "section": "reports"})
 
 
 @require_POST

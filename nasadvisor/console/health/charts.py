@@ -119,7 +119,7 @@ def _thinned(points: Sequence[WearPoint]) -> Sequence[WearPoint]:
 
 
 def _levels(top: float) -> Iterable[float]:
-    step = 25.0 if top <= 2 * FULL else 50.0
+    step = 20.0 if top <= 2 * FULL else 50.0
     return [step * index for index in range(int(top // step) + 1)]
 
 

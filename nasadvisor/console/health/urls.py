@@ -23,6 +23,7 @@ urlpatterns = [
     path("wear/<int:pk>/forget/", disk_orders.forget, name="drive-forget"),
     path("disks/<path:key>/", disk_page.disk, name="disk"),
     path("reports/", access_pages.reports, name="reports"),
+    path("reports/now/", access_pages.report_page, name="report-now"),
     path("reports/make/", access_pages.make_report, name="report-make"),
     path("reports/<int:pk>.pdf", access_pages.download, name="report"),
     path("alerts/", alert_pages.alerts, name="alerts"),

@@ -146,6 +146,12 @@ def localized_figures(text: str) -> str:
 
 
 @register.filter
+def grouped(number: int | None) -> str:
+    """A whole number with its thousands set apart; "" where there is none."""
+    return "" if number is None else number_format(number, force_grouping=True)
+
+
+@register.filter
 def basename(path: str) -> str:
     """The last part of a path."""
     return PurePosixPath(path).name

@@ -224,7 +224,9 @@ def test_a_report_lists_those_that_wear_out_first_and_counts_the_rest() -> None:
     watched(large(), days=0)
     context = reports.report_context(timezone.now())
     ssds = [disk for disk in large().disks if not disk.rotational]
-    assert len(context["drives"]) == context["drive_count"] == len(ssds)  # type: ignore[arg-type]
+    assert len(context["ssds"]) == context["ssd_count"] == len(ssds)  # type: ignore[arg-type]
+    assert len(context["hard_disks"]) == 100  # type: ignore[arg-type]
+    assert context["hard_disk_count"] == 184
 
 
 def test_a_report_fetches_nothing_and_escapes_the_names_of_disks() -> None:

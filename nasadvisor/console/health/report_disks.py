@@ -1,0 +1,173 @@
+"""The disks of a report: hard disks with what they count and how that moved, SSDs with how they wear."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Final
+
+from django.db.models import F, Max, Min, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from nasadvisor.console.health.bytes_by_role import Written, written_by_role
+from nasadvisor.console.health.charts import NARROW, WearChart, WearPoint, wear_chart
+from nasadvisor.console.health.forecasts import stored_forecast
+from nasadvisor.console.health.marks import WORST_FIRST, mark_of
+from nasadvisor.console.health.models import DiskOutcome, Reading, SmartDay, StoredDisk
+from nasadvisor.console.health.ratings import with_ratings
+from nasadvisor.console.health.smart_days import TREND
+from nasadvisor.console.states import GOOD, WAITING, Look, look_of_state
+from nasadvisor.domain.health.smart.attributes import CRC_ERRORS
+
+LISTED: Final = 100
+DRAWN: Final = 8
+LIST_DEFERRED: Final = ("reading_document", "forecast_document", "node__inventory_document")
+
+REALLOCATED: Final = ("5", "grown_defects")
+PENDING: Final = ("197",)
+CRC: Final = (CRC_ERRORS,)
+"""Keys of `smart.attributes` by which the days of a disk have these counts."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """What a disk counts, None where it does not, and how much more that is than at the beginning of the period."""
+
+    now: int | None
+    more: int | None
+
+
+@dataclass(frozen=True)
+class Temperatures:
+    """The lowest and the highest of the period, in degrees Celsius."""
+
+    least: int
+    most: int
+
+
+@dataclass(frozen=True)
+class HardDisk:
+    """A hard disk with what it counts."""
+
+    disk: StoredDisk
+    look: Look
+    reallocated: Count
+    pending: Count
+    crc: Count
+    temperatures: Temperatures | None
+
+
+@dataclass(frozen=True)
+class Ssd:
+    """An SSD, with who writes to it; the disk has `rated_terabytes`."""
+
+    disk: StoredDisk
+    look: Look
+    written: Written | None
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An SSD with its picture."""
+
+    disk: StoredDisk
+    chart: WearChart
+
+
+def hard_disks(now: datetime) -> list[HardDisk]:
+    """The hard disks of all hosts, those that need a look first."""
+    found = _known().filter(is_rotational=True).defer(*LIST_DEFERRED)
+    counts = [F(name).desc(nulls_last=True) for name in ("pending", "reallocated", "crc_errors")]
+    disks = list(found.order_by(WORST_FIRST.asc(), *counts, "node__name", "model", "serial")[:LISTED])
+    days, heat = _days_of(disks), _temperatures_of(disks, now)
+    return [_hard_disk(disk, days.get(disk.pk, []), heat.get(disk.pk), now) for disk in disks]
+
+
+def count_of_hard_disks() -> int:
+    """All of them, whether listed or not."""
+    return _known().filter(is_rotational=True).count()
+
+
+def ssds(now: datetime) -> list[Ssd]:
+    """The SSDs of all hosts, those first that wear out first."""
+    disks = list(with_ratings(_by_wear().defer(*LIST_DEFERRED))[:LISTED])
+    written = written_by_role(disks, now)
+    return [Ssd(disk, look_of(disk), written.get(disk.pk)) for disk in disks]
+
+
+def count_of_ssds() -> int:
+    """All of them, whether listed or not."""
+    return _known().filter(is_rotational=False).count()
+
+
+def drawn_ssds(now: datetime) -> list[Drawn]:
+    """The pictures of those that wear out first."""
+    disks = _by_wear().filter(has_forecast=True, percent_used__gt=0)[:DRAWN]
+    return [_drawn(disk, now) for disk in disks.defer("node__inventory_document")]
+
+
+def look_of(disk: StoredDisk) -> Look:
+    """How a disk is, in a mark and a word."""
+    mark = mark_of(disk)
+    if mark:
+        return mark.look
+    if disk.outcome == DiskOutcome.READ:
+        return Look(*GOOD, _("All right"))
+    return look_of_state(disk.outcome) if disk.outcome else Look(*WAITING, _("Not asked yet"))
+
+
+def _known() -> QuerySet[StoredDisk]:
+    return StoredDisk.objects.filter(is_forgotten=False).select_related("node")
+
+
+def _by_wear() -> QuerySet[StoredDisk]:
+    order = (F("worn_out_at").asc(nulls_last=True), F("percent_used").desc(nulls_last=True))
+    return _known().filter(is_rotational=False).order_by(*order, "node__name", "model", "serial")
+
+
+def _days_of(disks: Iterable[StoredDisk]) -> dict[int, list[tuple[date, Mapping[str, int]]]]:
+    found: dict[int, list[tuple[date, Mapping[str, int]]]] = {}
+    rows = SmartDay.objects.filter(disk__in=[disk.pk for disk in disks]).order_by("day")
+    for disk, day, counts in rows.values_list("disk", "day", "counts"):
+        found.setdefault(disk, []).append((day, counts))
+    return found
+
+
+def _temperatures_of(disks: Iterable[StoredDisk], now: datetime) -> dict[int, Temperatures]:
+    recent = Reading.objects.filter(disk__in=[disk.pk for disk in disks], taken_at__gt=now - TREND)
+    rows = recent.order_by().values("disk").annotate(least=Min("temperature_c"), most=Max("temperature_c"))
+    return {row["disk"]: Temperatures(row["least"], row["most"]) for row in rows if row["least"] is not None}
+
+
+def _hard_disk(
+    disk: StoredDisk, days: list[tuple[date, Mapping[str, int]]], heat: Temperatures | None, now: datetime
+) -> HardDisk:
+    today = timezone.localtime(now).date()
+
+    def count(value: int | None, keys: tuple[str, ...]) -> Count:
+        return Count(value, None if value is None else _more(value, keys, days, today))
+
+    return HardDisk(
+        disk=disk,
+        look=look_of(disk),
+        reallocated=count(disk.reallocated, REALLOCATED),
+        pending=count(disk.pending, PENDING),
+        crc=count(disk.crc_errors, CRC),
+        temperatures=heat,
+    )
+
+
+def _more(value: int, keys: tuple[str, ...], days: list[tuple[date, Mapping[str, int]]], today: date) -> int | None:
+    """How much was added since the period began, or since anybody looked; None where nobody looked before today."""
+    seen = [(day, counts[key]) for day, counts in days for key in keys if key in counts]
+    if not seen or days[0][0] >= today:
+        return None
+    before = [count for day, count in seen if day <= today - TREND]
+    return value - (before[-1] if before else seen[0][1])
+
+
+def _drawn(disk: StoredDisk, now: datetime) -> Drawn:
+    rows = disk.readings.filter(percent_used__isnull=False).values_list("taken_at", "percent_used", "role")
+    points = [WearPoint(at, percent or 0.0, role) for at, percent, role in rows]
+    kept = stored_forecast(disk)
+    return Drawn(disk, wear_chart(points, kept.fan if kept else (), now, NARROW))

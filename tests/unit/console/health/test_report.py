@@ -1,0 +1,157 @@
+"""The report, as a page and as a PDF: what is judged, what was not looked at, and what it lists."""
+
+import io
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pypdf import PdfReader
+from weasyprint import HTML  # looks for its libraries when it is loaded, and no test may
+
+from nasadvisor.console.evidence.models import SampledPool
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health import reports
+from nasadvisor.console.health.alert_models import StoredAlert
+from nasadvisor.console.health.models import DiskOutcome, PoolDay, SmartDay, StoredDisk
+from nasadvisor.console.tasks import roll_up_samples
+from nasadvisor.domain.statements import Finding, Level, NextStep
+from nasadvisor.stored.documents import to_document
+from tests.fixtures.machines.build import typical
+from tests.unit.console.evidence.test_evidence import applied_run, fill
+from tests.unit.console.health.health_data import watched
+from tests.unit.console.test_pages import load, page
+
+NOW = "/reports/now/"
+assert HTML
+
+
+def dying() -> StoredDisk:
+    """A disk of the typical machine's second mirror says that it is failing."""
+    watched(typical(), days=0)
+    disk = StoredDisk.objects.filter(vdev_name="mirror-1").order_by("serial")[0]
+    said = Finding(
+        "disk-failing",
+        "The disk {disk} says itself that it is failing. Replace it as soon as you can.",
+        {"disk": disk.label},
+        Level.CRITICAL,
+        subject=str(disk.pk),
+        step=NextStep.LOOK_AT_DISK,
+        place=disk.key,
+    )
+    StoredDisk.objects.filter(pk=disk.pk).update(finding_documents=[to_document(said)], worst_level="critical")
+    return disk
+
+
+def verdict(text: str) -> str:
+    """The first line of a report's page."""
+    line = text.partition('class="report-verdict-words"')[2].partition("</p>")[0]
+    return line.partition("</svg>")[2].partition("</span>")[0].strip()
+
+
+def printed(language: str = "en") -> str:
+    """The words of the PDF, one line."""
+    pages = PdfReader(io.BytesIO(reports.report_pdf(language, timezone.now()))).pages
+    return " ".join(" ".join(each.extract_text() for each in pages).split())
+
+
+def test_the_report_begins_with_the_dying_disk_on_its_page_and_in_the_pdf(viewer: Client) -> None:
+    disk = dying()
+    said = f"1 disk is failing: {disk.model} {disk.serial} in tank, mirror-1"
+    assert verdict(page(viewer, NOW)) == said
+    assert said in printed()
+    assert f"1 Platte fällt aus: {disk.model} {disk.serial}" in printed("de")
+
+
+def test_the_message_that_brings_the_report_has_its_verdict() -> None:
+    disk = dying()
+    assert f"failing: {disk.model} {disk.serial}" in reports.report_message(timezone.now()).text.partition("\n")[0]
+
+
+def test_everything_is_all_right_only_where_everything_was_looked_at(viewer: Client) -> None:
+    load(typical())
+    watched(typical(), days=0)
+    StoredDisk.objects.update(finding_documents=[], worst_level="")
+    StoredAlert.objects.all().delete()
+    assert verdict(page(viewer, NOW)) == "Everything is all right"
+    StoredDisk.objects.filter(is_rotational=True).update(outcome=DiskOutcome.ASLEEP)
+    assert verdict(page(viewer, NOW)) == "Nothing is open, but not everything was looked at"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        (DiskOutcome.NEVER, "1 disk was not asked"),
+        (DiskOutcome.ASLEEP, "1 disk was asleep and was left asleep"),
+        (DiskOutcome.UNSUPPORTED, "1 disk tells nothing of its health"),
+    ],
+)
+def test_a_disk_that_was_not_asked_is_said_to_be_not_asked(viewer: Client, outcome: DiskOutcome, said: str) -> None:
+    watched(typical(), days=0)
+    disk = StoredDisk.objects.filter(is_rotational=True).order_by("serial")[0]
+    StoredDisk.objects.filter(pk=disk.pk).update(outcome=outcome)
+    assert f"{said}: {disk.label}" in page(viewer, NOW)
+    assert verdict(page(viewer, NOW)) != "Everything is all right"
+    assert f"{said}: {disk.label}" in printed()
+
+
+def test_before_the_first_sweep_it_says_that_no_disk_was_asked(viewer: Client) -> None:
+    load(typical())
+    text = page(viewer, NOW)
+    assert "Its disks have not been asked for their health yet." in text
+    assert "disks never asked" in text
+
+
+def test_before_any_host_has_told_anything_the_report_says_so(viewer: Client) -> None:
+    assert verdict(page(viewer, NOW)) == "No host has told anything yet"
+
+
+def test_every_hard_disk_is_there_with_what_it_counts_and_what_was_added(viewer: Client) -> None:
+    watched(typical(), days=0)
+    disk = StoredDisk.objects.filter(is_rotational=True).order_by("serial")[0]
+    StoredDisk.objects.filter(pk=disk.pk).update(reallocated=1208, pending=4, power_on_hours=43210)
+    day = timezone.localtime().date() - timedelta(days=12)
+    SmartDay.objects.create(disk=disk, day=day, counts={"5": 1200, "197": 4})
+    text = page(viewer, NOW)
+    row = text.partition('<h2 class="h5">Hard disks')[2].partition(disk.serial)[2].partition("</tr>")[0]
+    assert "<strong>1,208</strong>" in row
+    assert "+ 8" in row
+    assert "<strong>4</strong>" in row
+    assert "43,210" in row
+    for serial in StoredDisk.objects.filter(is_rotational=True).values_list("serial", flat=True):
+        assert serial in text
+    assert "1.208" in printed("de")
+
+
+def test_a_pool_has_its_trend_its_last_scrub_and_its_picture(viewer: Client) -> None:
+    watched(typical(), days=0)
+    [pool] = typical().pools
+    day = timezone.localtime().date() - timedelta(days=20)
+    sizes = {"allocated_bytes": pool.allocated_bytes - 512 * 1024**3, "size_bytes": pool.size_bytes}
+    for age in range(20):
+        PoolDay.objects.create(node=Node.objects.get(), guid=pool.guid, day=day + timedelta(days=age), **sizes)
+    text = page(viewer, NOW).partition('<h2 class="h5">Pools')[2].partition("SSDs</h2>")[0]
+    assert "+ 512 GiB" in text
+    assert f"since {day}" in text
+    assert "history-chart" in text
+
+
+def test_a_log_is_listed_with_what_it_takes_and_what_it_brought(viewer: Client) -> None:
+    fill(40, log_hours_ago=15)
+    applied_run(15)
+    roll_up_samples()
+    assert SampledPool.objects.exists()
+    text = page(viewer, NOW).partition("Logs and caches")[2].partition('<h2 class="h5">Pools')[0]
+    assert "Log (SLOG)" in text
+    assert "Commits are faster than before" in text
+    assert "times as fast as before" in text
+    assert "latency-pair" in text
+    assert "times as fast as before" in printed()
+
+
+def test_marks_are_told_apart_without_colour_and_explained(viewer: Client) -> None:
+    dying()
+    text = page(viewer, NOW)
+    shapes = {text.partition(word)[0].rpartition("<svg")[2] for word in (" Critical</span>", " ONLINE</span>")}
+    assert len(shapes) == 2
+    assert "What the marks and units mean" in text
