@@ -1,5 +1,7 @@
 """The Django app."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -9,3 +11,7 @@ class ConsoleConfig(AppConfig):
     name = "nasadvisor.console"
     label = "console"
     verbose_name = "NAS Advisor"
+
+    def ready(self) -> None:
+        """Listen to who signs in and out."""
+        import_module("nasadvisor.console.fleet.audit")

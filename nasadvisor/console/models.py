@@ -2,6 +2,7 @@
 
 from nasadvisor.console.change import models as change_models
 from nasadvisor.console.evidence import models as evidence_models
+from nasadvisor.console.fleet import audit_models
 from nasadvisor.console.fleet import models as fleet_models
 from nasadvisor.console.fleet.remote import models as remote_models
 from nasadvisor.console.health import access_models, alert_models
@@ -10,6 +11,7 @@ from nasadvisor.console.health import models as health_models
 __all__ = [
     "access_models",
     "alert_models",
+    "audit_models",
     "change_models",
     "evidence_models",
     "fleet_models",

@@ -8,7 +8,7 @@ from nasadvisor.console.celery_app import app
 from nasadvisor.console.evidence import series, tracing
 from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from nasadvisor.console.evidence.watch import keep_answers
-from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet import audit, hosts
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import by_host, deliver, first_hour, hours, monthly, reports, sweep_store, sweeps, watch
 from nasadvisor.console.health.access_models import StoredReport
@@ -228,3 +228,4 @@ def clear_sessions() -> None:
 def prune() -> None:
     """Drop what is kept long enough."""
     sweep_store.prune(timezone.now())
+    audit.forget(timezone.now())

@@ -17,7 +17,8 @@ from django.utils.translation import gettext_lazy
 
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.models import StoredMeasurement
-from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet import audit, hosts
+from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
 from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.console.health.models import StoredDisk
@@ -69,6 +70,7 @@ def measure(request: HttpRequest, guid: str) -> HttpResponse:
         except hosts.HostUnreachable as error:
             messages.error(request, str(error))
         else:
+            audit.record(request, Act.MEASURE, f"{node.name}: {pool.name} {order.disk_key} {order.id}")
             messages.info(request, _("Measuring has begun. It takes some minutes; you may close this page."))
             return redirect("evidence-measure", guid)
     context = {

@@ -22,6 +22,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from nasadvisor.console.fleet import audit
+from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.models import SetupToken
 from nasadvisor.console.fleet.passwords import TooManyWrong, check_own_password
 from nasadvisor.console.fleet.roles import UserRole, set_role
@@ -71,6 +73,7 @@ class OwnPasswordForm(PasswordChangeForm):
         except TooManyWrong as error:
             raise ValidationError(str(error)) from error
         if not is_theirs:
+            audit.record(self.request, Act.RE_ENTRY_FAILED, self.request.path)
             raise ValidationError(_("That is not your password. Nothing was changed."))
         return old
 
@@ -85,6 +88,12 @@ class ChangePassword(SuccessMessageMixin, auth.PasswordChangeView):  # type: ign
 
     def get_form_kwargs(self) -> dict[str, Any]:
         return {**super().get_form_kwargs(), "request": self.request}
+
+    def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
+        """Save it, and write that down."""
+        done = super().form_valid(form)
+        audit.record(self.request, Act.PASSWORD_CHANGED)
+        return done
 
 
 def admin_exists() -> bool:
@@ -112,6 +121,7 @@ def setup(request: HttpRequest, token: str) -> HttpResponse:
         if user is None:
             return redirect("login")
         login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+        audit.record(request, Act.SET_UP)
         messages.success(request, _("Welcome. You are the administrator."))
         return redirect("overview")
     return render(request, "registration/setup.html", {"form": form})

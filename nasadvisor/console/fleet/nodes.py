@@ -10,7 +10,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet import audit, hosts
+from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
 from nasadvisor.console.fleet.roles import operator_required
@@ -56,6 +57,7 @@ def forget(request: HttpRequest, name: str) -> HttpResponse:
             messages.error(request, str(error))
         else:
             node.delete()
+            audit.record(request, Act.HOST_FORGOTTEN, node.name)
             messages.success(request, _("%(node)s was forgotten.") % {"node": node.name})
             return redirect("settings")
     context = {"node": node, "runs": node.runs.count(), "form": form, "section": "settings"}

@@ -22,6 +22,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from nasadvisor.console.fleet import audit
+from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.lock_out import wait_after
 from nasadvisor.console.fleet.models import ReEntry
 from nasadvisor.console.fleet.roles import View, admin_required, may_change, user_of
@@ -72,6 +74,7 @@ def confirm_password(request: HttpRequest, form: forms.BaseForm) -> bool:
         form.add_error("password", said(error.statement))
     else:
         if not is_theirs:
+            audit.record(request, Act.RE_ENTRY_FAILED, request.path)
             form.add_error("password", _("That is not your password. Nothing was changed."))
         elif not may_change(user_of(request)):
             form.add_error("password", _("You may look at everything here but change nothing. Ask an operator."))

@@ -14,6 +14,8 @@ from django.views.decorators.http import require_POST
 from kombu.exceptions import OperationalError
 
 from nasadvisor.console.celery_app import QUEUE, app
+from nasadvisor.console.fleet import audit
+from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.passwords import ask_again, confirmed_admin_required, is_confirmed_by
 from nasadvisor.console.fleet.roles import admin_required, user_of
 from nasadvisor.console.health.access_models import ApiToken, ReportState, StoredReport, new_token
@@ -40,6 +42,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
         form.instance.digest = ApiToken.digest_of(shown)
         form.instance.created_by = user_of(request)
         form.save()
+        audit.record(request, Act.TOKEN_MADE, form.instance.name)
         form = TokenForm()
     context = {"tokens": ApiToken.objects.select_related("created_by"), "form": form, "shown": shown}
     return render(request, "health/tokens.html", {**context, "section": "settings"})
@@ -51,6 +54,7 @@ def delete_token(request: HttpRequest, pk: int) -> HttpResponse:
     """A token that is good no more."""
     token = get_object_or_404(ApiToken, pk=pk)
     token.delete()
+    audit.record(request, Act.TOKEN_DELETED, token.name)
     messages.success(request, _("%(name)s was deleted.") % {"name": token.name})
     return redirect("tokens")
 

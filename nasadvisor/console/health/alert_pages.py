@@ -12,6 +12,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from nasadvisor.console.fleet import audit
+from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import may_change, operator_required, user_of
 from nasadvisor.console.fleet.shown import current_node
@@ -81,5 +83,6 @@ def acknowledge(request: HttpRequest, pk: int) -> HttpResponse:
     """Take an alert up: it is told again only if it grows."""
     stored = get_object_or_404(StoredAlert, pk=pk)
     take_up(stored, user_of(request).get_username(), timezone.now())
+    audit.record(request, Act.ALERT_TAKEN_UP, f"{stored.node.name}: {stored.code} {stored.subject}")
     messages.success(request, _("Acknowledged. It is told again only if it gets worse."))
     return redirect("alerts")

@@ -17,6 +17,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
+from nasadvisor.console.fleet import audit
+from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.passwords import ask_again, confirmed_admin_required, is_confirmed_by
 from nasadvisor.console.fleet.roles import admin_required
@@ -228,6 +230,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Drop a channel with what it had still to send."""
     channel = get_object_or_404(Channel, pk=pk)
     channel.delete()
+    audit.record(request, Act.CHANNEL_DELETED, channel.name)
     messages.success(request, _("%(name)s was deleted.") % {"name": channel.name})
     return redirect("channels")
 
@@ -249,6 +252,7 @@ def _channel(request: HttpRequest, form: ChannelForm, title: str) -> HttpRespons
         except SecretUnreadable as error:
             form.add_error(None, str(error))
         else:
+            audit.record(request, Act.CHANNEL_SAVED, channel.name)
             said = _("%(name)s was saved without a test.") if channel.is_untested else _said_of_test(channel)
             messages.success(request, said % {"name": channel.name})
             return redirect("channels")
@@ -271,6 +275,7 @@ def _form(request: HttpRequest, form: DeliveryForm, title: str) -> HttpResponse:
         except SecretUnreadable as error:
             form.add_error(None, str(error))
         else:
+            audit.record(request, Act.DELIVERY_CHANGED)
             return redirect("channels")
     return render(request, "health/channel.html", {"form": form, "title": title, "section": "settings"})
 

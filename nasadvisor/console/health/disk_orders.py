@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.csv_cells import cells
-from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet import audit, hosts
+from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.health.bytes_by_role import ORDER, Written, written_by_role
@@ -37,6 +38,7 @@ def start_self_test(request: HttpRequest, pk: int) -> HttpResponse:
     except hosts.HostUnreachable as error:
         messages.error(request, str(error))
     else:
+        audit.record(request, Act.SELF_TEST, f"{disk.node.name}: {disk} {test.value}")
         messages.info(request, _("Asked %(disk)s to test itself. A later sweep shows the result.") % {"disk": disk})
     return redirect("disk", disk.key)
 

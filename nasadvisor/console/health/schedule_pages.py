@@ -15,6 +15,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
+from nasadvisor.console.fleet import audit
+from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.passwords import ask_again, is_confirmed_by
 from nasadvisor.console.fleet.roles import admin_required
 
@@ -95,6 +97,7 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
     form = _form_of(task, request.POST if request.method == "POST" else None)
     if is_confirmed_by(request, ask_again(request, form)):
         _save(task, form.cleaned_data)
+        audit.record(request, Act.SCHEDULE_CHANGED, task.name)
         messages.success(request, _("The schedule was changed."))
         return redirect("schedules")
     return render(

@@ -41,9 +41,10 @@ SETTINGS: Final[Mapping[str, str | Promise]] = {
     "schedules": gettext_lazy("Schedules"),
     "users": gettext_lazy("Users"),
     "tokens": gettext_lazy("Tokens"),
+    "audit": gettext_lazy("Audit log"),
 }
 
-FOR_ADMINISTRATORS: Final = frozenset({"channels", "users", "tokens"})
+FOR_ADMINISTRATORS: Final = frozenset({"channels", "users", "tokens", "audit"})
 
 
 @dataclass(frozen=True)

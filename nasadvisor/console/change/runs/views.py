@@ -15,7 +15,8 @@ from nasadvisor.console.change.runs.status import RunStatus, status_of
 from nasadvisor.console.change.wizard.apply import run_progress
 from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.evidence.report import report_of
-from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet import audit, hosts
+from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
 from nasadvisor.console.fleet.platforms import said_during_runs
 from nasadvisor.console.fleet.roles import operator_required, user_of
@@ -55,7 +56,7 @@ def undo(request: HttpRequest, run_id: UUID) -> HttpResponse:
     status = _status(run_id)
     if not status.can_undo:
         return redirect("run-detail", run_id)
-    return _ask(request, status, Verbs.UNDO, hosts.undo_run, "change/runs/undo.html")
+    return _ask(request, status, Act.UNDO, hosts.undo_run, "change/runs/undo.html")
 
 
 @operator_required
@@ -64,7 +65,7 @@ def finish(request: HttpRequest, run_id: UUID) -> HttpResponse:
     status = _status(run_id)
     if not status.can_finish:
         return redirect("run-detail", run_id)
-    return _ask(request, status, Verbs.CHANGE, hosts.finish_run, "change/runs/finish.html")
+    return _ask(request, status, Act.FINISH, hosts.finish_run, "change/runs/finish.html")
 
 
 @operator_required
@@ -73,7 +74,7 @@ def keep(request: HttpRequest, run_id: UUID) -> HttpResponse:
     status = _status(run_id)
     if not status.can_keep:
         return redirect("run-detail", run_id)
-    return _ask(request, status, Verbs.CHANGE, hosts.keep_run, "change/runs/keep.html")
+    return _ask(request, status, Act.KEEP, hosts.keep_run, "change/runs/keep.html")
 
 
 def _context(status: RunStatus) -> dict[str, Any]:
@@ -91,9 +92,9 @@ def _context(status: RunStatus) -> dict[str, Any]:
     }
 
 
-def _ask(request: HttpRequest, status: RunStatus, group: Verbs, ask: Ask, template: str) -> HttpResponse:
+def _ask(request: HttpRequest, status: RunStatus, act: Act, ask: Ask, template: str) -> HttpResponse:
     require_only(request, POSTED_FIELDS)
-    forbidden = why_not(status.stored.node.platform, group)
+    forbidden = why_not(status.stored.node.platform, Verbs.UNDO if act is Act.UNDO else Verbs.CHANGE)
     if forbidden:
         messages.error(request, said(forbidden))
         return redirect("run-detail", status.stored.id)
@@ -104,7 +105,9 @@ def _ask(request: HttpRequest, status: RunStatus, group: Verbs, ask: Ask, templa
         except hosts.HostUnreachable as error:
             messages.error(request, str(error))
         else:
-            return redirect("run-detail", status.stored.id)
+            stored = status.stored
+            audit.record(request, act, f"{stored.node.name}: {stored.pool_name} {stored.id}")
+            return redirect("run-detail", stored.id)
     context = {
         "status": status,
         "form": form,

@@ -22,7 +22,8 @@ from nasadvisor.console.change.wizard.summary import summary_of
 from nasadvisor.console.change.wizard.wear import wear_of
 from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.evidence.report import report_of
-from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet import audit, hosts
+from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, confirm_password, require_only
 from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.domain.change.plan import Plan
@@ -52,6 +53,7 @@ def review(request: HttpRequest, plan_id: UUID) -> HttpResponse:
         except hosts.HostUnreachable as error:
             messages.error(request, str(error))
         else:
+            audit.record(request, Act.APPLY, f"{stored.node.name}: {stored.plan.pool_name} {plan_id}")
             Kept(user_of(request), stored.node, stored.plan.request.pool_guid).drop()
             return redirect("run-detail", plan_id)
     context = {"stored": stored, "plan": stored.plan, "form": form, "refusal": refusal, "preview": shown}

@@ -13,6 +13,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
 
+from nasadvisor.console.fleet import audit
+from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.remote.access import disinvite, invite, let_in, serve
 from nasadvisor.console.fleet.remote.listening import authority, client, server_fingerprint
@@ -84,4 +86,5 @@ def _admit(service: redis.Redis, token: JoinToken, raw: bytes, now: datetime) ->
         let_in(service, token.node_name, request.password_digest)
     answer = JoinAnswer(token.node_name, authority())
     serve(service, token.digest, json.dumps(asdict(answer)))
+    audit.record_without_browser(Act.HOST_JOINED, f"{token.node_name} ({request.host_name[:100]})")
     log.warning("%r joined as %s", request.host_name[:253], token.node_name)

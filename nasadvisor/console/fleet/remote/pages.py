@@ -13,6 +13,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
+from nasadvisor.console.fleet import audit
+from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.passwords import PasswordForm, confirm_password, confirmed_admin_required
 from nasadvisor.console.fleet.remote.joining import VALID_FOR, drop_token, new_token
@@ -53,6 +55,7 @@ def add_host(request: HttpRequest) -> HttpResponse:
     if where and request.method == "POST" and confirm_password(request, form):
         try:
             shown = _command(where, str(new_token(form.cleaned_data["name"], user_of(request), timezone.now())))
+            audit.record(request, Act.HOST_TOKEN_MADE, form.cleaned_data["name"])
             form = AddHostForm()
         except _UNREACHABLE:
             messages.error(request, _no_service())
@@ -78,6 +81,7 @@ def take_back(request: HttpRequest, pk: int) -> HttpResponse:
     except _UNREACHABLE:
         messages.error(request, _no_service())
     else:
+        audit.record(request, Act.HOST_TOKEN_DROPPED, token.node_name)
         messages.success(request, _("The token for %(node)s was taken back.") % {"node": token.node_name})
     return redirect("add-host")
 

@@ -41,7 +41,7 @@ RULES = {
         drive-forget alert-acknowledge wizard wizard-start wizard-devices wizard-answer wizard-layout
         cache-take-out wizard-review wizard-apply run-undo run-finish run-keep forget-node
         first-hour-close""",
-    Rule.ADMIN: "channels add-host",
+    Rule.ADMIN: "channels add-host audit audit-csv",
     Rule.CONFIRMED: """users user-role user-active user-password tokens token-delete channel-add channel channel-test
         channel-delete alert-delivery schedule take-back-token""",
     Rule.TOKEN: """metrics api:description api:nodes api:pools api:disks api:written api:readings api:alerts

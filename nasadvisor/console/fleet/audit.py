@@ -1,0 +1,117 @@
+"""Writing the audit log, and its page: into the database and, for fail2ban and logs elsewhere, into the journal."""
+
+import csv
+import logging
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.dispatch import receiver
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from nasadvisor.console.csv_cells import cells
+from nasadvisor.console.fleet.audit_models import Act, AuditEntry
+from nasadvisor.console.fleet.roles import admin_required, user_of
+from nasadvisor.console.harmless import harmless
+
+log = logging.getLogger("nasadvisor.audit")
+
+KEPT: Final = timedelta(days=730)
+PER_PAGE: Final = 100
+
+MOST_FAILURES: Final = 1_000
+"""Failed sign-ins written into the database within an hour, for strangers cause them; the journal has each."""
+
+_COUNTED: Final = timedelta(hours=1)
+_LONGEST_NAME: Final = 150
+_LONGEST: Final = 255
+
+
+def record(request: HttpRequest, act: Act, about: object = "") -> None:
+    """Write down what somebody who is signed in has done."""
+    _write(act, user_of(request).get_username(), _address(request), str(about))
+
+
+def record_without_browser(act: Act, about: str) -> None:
+    """Write down what happened without anybody's browser."""
+    _write(act, "", "", about)
+
+
+def forget(now: datetime) -> None:
+    """Drop what is kept long enough."""
+    AuditEntry.forget(now - KEPT)
+
+
+@admin_required
+def audit_page(request: HttpRequest) -> HttpResponse:
+    """The entries, newest first; of one act, user or address if asked."""
+    page = Paginator(_asked_for(request), PER_PAGE).get_page(request.GET.get("page"))
+    asked = request.GET.copy()
+    asked.pop("page", None)
+    context = {
+        "entries": page,
+        "acts": Act.choices,
+        "act": request.GET.get("act", ""),
+        "user_name": request.GET.get("user", ""),
+        "address": request.GET.get("address", ""),
+        "asked": asked.urlencode(),
+        "kept_days": KEPT.days,
+        "section": "settings",
+    }
+    return render(request, "fleet/audit.html", context)
+
+
+@admin_required
+def audit_csv(request: HttpRequest) -> HttpResponse:
+    """The same as a table for other programs: UTC in ISO 8601, acts by their values."""
+    rows = _asked_for(request).values_list("at", "act", "user_name", "address", "about").iterator(chunk_size=1000)
+    headers = {"Content-Disposition": 'attachment; filename="audit.csv"'}
+    response = HttpResponse(content_type="text/csv; charset=utf-8", headers=headers)
+    writer = csv.writer(response)
+    writer.writerow(("at", "act", "user", "address", "about"))
+    writer.writerows(map(cells, rows))
+    return response
+
+
+def _asked_for(request: HttpRequest) -> QuerySet[AuditEntry]:
+    fields = {"act": "act", "user_name__iexact": "user", "address": "address"}
+    asked = {field: request.GET[name].strip() for field, name in fields.items() if request.GET.get(name, "").strip()}
+    return AuditEntry.objects.filter(**asked)
+
+
+@receiver(user_logged_in)
+def _signed_in(request: HttpRequest, user: Any, **_: object) -> None:
+    _write(Act.SIGN_IN, user.get_username(), _address(request))
+
+
+@receiver(user_logged_out)
+def _signed_out(request: HttpRequest, user: Any, **_: object) -> None:
+    if user is not None:
+        _write(Act.SIGN_OUT, user.get_username(), _address(request))
+
+
+@receiver(user_login_failed)
+def _not_signed_in(credentials: dict[str, Any], request: HttpRequest | None = None, **_: object) -> None:
+    _write(Act.SIGN_IN_FAILED, str(credentials.get("username") or ""), _address(request))
+
+
+def _write(act: Act, user_name: str, address: str, about: str = "") -> None:
+    name, what = str(harmless(user_name))[:_LONGEST_NAME], str(harmless(about))[:_LONGEST]
+    # Quoted, so that nobody's name looks like another field.
+    log.info("act=%s user=%r address=%s about=%r", act.value, name, address or "-", what)
+    if act is Act.SIGN_IN_FAILED and _is_flooded():
+        return
+    AuditEntry.objects.create(at=timezone.now(), act=act, user_name=name, address=address, about=what)
+
+
+def _is_flooded() -> bool:
+    since = timezone.now() - _COUNTED
+    return AuditEntry.objects.filter(act=Act.SIGN_IN_FAILED, at__gt=since).count() >= MOST_FAILURES
+
+
+def _address(request: HttpRequest | None) -> str:
+    return str(request.META.get("REMOTE_ADDR", ""))[:45] if request else ""

@@ -1,0 +1,119 @@
+"""The audit log: who did what, from where and when. Entries are added and read; nothing here changes or drops one."""
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Act(models.TextChoices):
+    """What somebody did: `AuditEntry.act`.
+
+    The values stand in the journal and in tables for other programs, and never change.
+    """
+
+    SIGN_IN = "sign-in", _("signed in")
+    SIGN_IN_FAILED = "sign-in-failed", _("could not sign in")
+    SIGN_OUT = "sign-out", _("signed out")
+    RE_ENTRY_FAILED = "re-entry-failed", _("typed a wrong password before a change")
+    PASSWORD_CHANGED = "password-changed", _("changed their password")
+    SET_UP = "set-up", _("became the first administrator")
+    USER_ADDED = "user-added", _("added a user")
+    ROLE_CHANGED = "role-changed", _("changed a role")
+    USER_LOCKED = "user-locked", _("locked a user out")
+    USER_LET_IN = "user-let-in", _("let a user in again")
+    PASSWORD_RESET = "password-reset", _("gave a user a new password")
+    HOST_TOKEN_MADE = "host-token-made", _("made a token for a host")
+    HOST_TOKEN_DROPPED = "host-token-dropped", _("took back a token for a host")
+    HOST_JOINED = "host-joined", _("a host joined")
+    HOST_FORGOTTEN = "host-forgotten", _("forgot a host")
+    TOKEN_MADE = "token-made", _("made a token")
+    TOKEN_DELETED = "token-deleted", _("deleted a token")
+    CHANNEL_SAVED = "channel-saved", _("saved where alerts go")
+    CHANNEL_DELETED = "channel-deleted", _("deleted where alerts went")
+    DELIVERY_CHANGED = "delivery-changed", _("changed the mail server or quiet hours")
+    SCHEDULE_CHANGED = "schedule-changed", _("changed a schedule")
+    APPLY = "apply", _("asked to apply a plan")
+    FINISH = "finish", _("asked to finish a run")
+    UNDO = "undo", _("asked to undo a run")
+    KEEP = "keep", _("asked to keep a run")
+    MEASURE = "measure", _("asked to measure by writing")
+    SELF_TEST = "self-test", _("asked a disk to test itself")
+    ALERT_TAKEN_UP = "alert-taken-up", _("acknowledged an alert")
+
+
+class AppendOnly(TypeError):  # noqa: N818 - named for what it is
+    """Somebody tried to change or drop an entry."""
+
+    def __init__(self) -> None:
+        super().__init__("The audit log is only added to.")
+
+
+class AuditEntries(models.QuerySet["AuditEntry"]):
+    """Entries, to be read."""
+
+    def update(self, **_changes: Any) -> int:
+        """Nobody does.
+
+        Raises:
+            AppendOnly: always.
+        """
+        raise AppendOnly
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        """Nobody does; what is old is dropped by `AuditEntry.forget`.
+
+        Raises:
+            AppendOnly: always.
+        """
+        raise AppendOnly
+
+
+class AuditEntry(models.Model):
+    """One act. `user_name` is as it was typed or as it was then, so that an entry outlives its user; `address` is where
+    the request came from, "" for what no browser asked for; `about` is what was acted on, in names.
+    """
+
+    at = models.DateTimeField(db_index=True)
+    act = models.CharField(max_length=30)
+    user_name = models.CharField(max_length=150, blank=True)
+    address = models.CharField(max_length=45, blank=True)
+    about = models.CharField(max_length=255, blank=True)
+
+    objects = AuditEntries.as_manager()
+
+    class Meta:
+        ordering: ClassVar = ["-at", "-pk"]
+        indexes: ClassVar = [models.Index(fields=["act", "at"], name="audit_act_at")]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M} {self.act} {self.user_name}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Add it.
+
+        Raises:
+            AppendOnly: it was added before.
+        """
+        if not self._state.adding:
+            raise AppendOnly
+        super().save(*args, **kwargs)
+
+    def delete(self, *_args: Any, **_kwargs: Any) -> tuple[int, dict[str, int]]:
+        """Nobody does.
+
+        Raises:
+            AppendOnly: always.
+        """
+        raise AppendOnly
+
+    @property
+    def words(self) -> str:
+        """What was done, for people; as it is stored where another release wrote it."""
+        return str(Act(self.act).label) if self.act in Act.values else self.act
+
+    @classmethod
+    def forget(cls, before: datetime) -> None:
+        """Drop what is older than it is kept."""
+        models.QuerySet(cls).filter(at__lt=before).delete()
