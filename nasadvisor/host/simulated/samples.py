@@ -113,7 +113,13 @@ def _arc(reads: int, fed_bytes: int) -> ArcActivity:
     """The ARC, and a cache that serves twice what it is fed."""
     usual = ArcActivity(reads * 20, reads, reads * 3, reads // 2, reads * 2 // 5, reads * 64 * KIB)
     return (
-        replace(usual, l2_hits=reads // 4, l2_read_bytes=fed_bytes * 2, l2_written_bytes=fed_bytes)
+        replace(
+            usual,
+            l2_hits=reads // 2,
+            l2_misses=reads - reads // 2,
+            l2_read_bytes=fed_bytes * 2,
+            l2_written_bytes=fed_bytes,
+        )
         if fed_bytes
         else usual
     )

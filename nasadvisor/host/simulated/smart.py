@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from zlib import crc32
 
 from nasadvisor.domain.health.sweep import DiskAnswer, SelfTest, SweepOutcome, SweepReport
@@ -14,6 +15,39 @@ from nasadvisor.stored.documents import pack
 HOURS_A_DAY = 24
 NVME_UNIT_BYTES = 512_000
 LBA_BYTES = 512
+GB: Final = 10**9
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a made-up disk fares that is not like the others; figures are of today, and what comes to them a day.
+
+    `failing_days` is for how long sectors have been going bad, 0 where none has; SMART itself says so for the last two.
+    """
+
+    hours: int
+    bytes_written: int = 0
+    bytes_a_day: int = 0
+    percent_used: float = 0.0
+    percent_a_day: float = 0.0
+    failing_days: int = 0
+
+
+COURSES: Final = {
+    "S64GNT0W700412": Course(640, 5_940 * GB, 220 * GB, 0.2, 0.006),
+    "S64GNT0W700413": Course(640, 3_510 * GB, 130 * GB, 0.1, 0.004),
+    "S6PTNM0T512931": Course(26_300, 548_000 * GB, 410 * GB, 92.0, 0.08),
+    "8CSDY002": Course(38_200, failing_days=40),
+}
+"""By serial: the disks of `tests/story`."""
+
+TOLD_DAYS: Final = 2
+"""For how long SMART has said itself that a disk fails."""
+
+BAD_A_DAY: Final = 9
+
+DISK_FAILING: Final = 8
+"""smartctl(8), exit status, bit 3."""
 
 
 def simulated_health(inventory: Inventory, now: datetime) -> HealthServices:
@@ -41,7 +75,7 @@ def simulated_answer(disk: Disk, at: datetime, days_ago: float = 0) -> DiskAnswe
         identity=disk.identity,
         taken_at=taken_at.isoformat(timespec="seconds"),
         outcome=SweepOutcome.READ,
-        exit_status=0,
+        exit_status=document["smartctl"]["exit_status"],
         device_type="",
         seconds=0.4,
         smartctl=pack(json.dumps(document)),
@@ -51,24 +85,37 @@ def simulated_answer(disk: Disk, at: datetime, days_ago: float = 0) -> DiskAnswe
 def simulated_smartctl(disk: Disk, days_ago: float) -> dict[str, Any]:
     """A document in the shape of `smartctl -x -j`."""
     chance = crc32(disk.key.encode())
-    hours = 9_000 + chance % 20_000 - round(days_ago * HOURS_A_DAY)
-    written = int(disk.identity.size_bytes * 0.12 * (0.2 + chance % 7) / 7 * hours / HOURS_A_DAY)
-    percent = min(255, written // (6 * disk.identity.size_bytes)) if not disk.rotational else 0
+    course = COURSES.get(disk.identity.serial) or _usual(disk, chance)
+    hours = course.hours - round(days_ago * HOURS_A_DAY)
+    written = int(course.bytes_written - days_ago * course.bytes_a_day)
+    passed = not course.failing_days or days_ago >= TOLD_DAYS
+    percent = min(255, int(course.percent_used - days_ago * course.percent_a_day))
     common: dict[str, Any] = {
         "json_format_version": [1, 0],
-        "smartctl": {"version": [7, 4], "exit_status": 0},
+        "smartctl": {"version": [7, 4], "exit_status": 0 if passed else DISK_FAILING},
         "model_name": disk.identity.model,
         "serial_number": disk.identity.serial,
         "user_capacity": {"bytes": disk.identity.size_bytes},
         "rotation_rate": 7200 if disk.rotational else 0,
-        "smart_status": {"passed": True},
+        "smart_status": {"passed": passed},
         "temperature": {"current": 31 + chance % 14 + (hours // 5) % 4},
         "power_on_time": {"hours": hours},
         "power_cycle_count": 20 + chance % 40,
     }
-    return common | (
-        _nvme(written, percent, hours) if disk.bus is Bus.NVME else _ata(disk, written, percent, hours, chance)
-    )
+    if disk.bus is Bus.NVME:
+        return common | _nvme(written, percent, hours)
+    bad = round(max(0.0, course.failing_days - days_ago) * BAD_A_DAY)
+    return common | _ata(disk, written, percent, hours, list(_attributes(hours, chance, bad)))
+
+
+def _usual(disk: Disk, chance: int) -> Course:
+    hours = 9_000 + chance % 20_000
+    a_day = disk.identity.size_bytes * 0.12 * (0.2 + chance % 7) / 7
+    written = int(a_day * hours / HOURS_A_DAY)
+    if disk.rotational:
+        return Course(hours, written, int(a_day))
+    per_percent = 6 * disk.identity.size_bytes
+    return Course(hours, written, int(a_day), written / per_percent, a_day / per_percent)
 
 
 def _nvme(written: int, percent: int, hours: int) -> dict[str, Any]:
@@ -89,13 +136,13 @@ def _nvme(written: int, percent: int, hours: int) -> dict[str, Any]:
     }
 
 
-def _ata(disk: Disk, written: int, percent: int, hours: int, chance: int) -> dict[str, Any]:
+def _ata(disk: Disk, written: int, percent: int, hours: int, attributes: list[dict[str, Any]]) -> dict[str, Any]:
     pages = [{"number": 1, "table": [_statistic(24, "Logical Sectors Written", written // LBA_BYTES)]}]
     if not disk.rotational:
         pages.append({"number": 7, "table": [_statistic(8, "Percentage Used Endurance Indicator", percent)]})
     return {
         "device": {"type": "sat", "protocol": "ATA"},
-        "ata_smart_attributes": {"table": list(_attributes(hours, chance))},
+        "ata_smart_attributes": {"table": attributes},
         "ata_device_statistics": {"pages": pages},
         "ata_smart_self_test_log": {
             "extended": {
@@ -111,14 +158,14 @@ def _ata(disk: Disk, written: int, percent: int, hours: int, chance: int) -> dic
     }
 
 
-def _attributes(hours: int, chance: int) -> Iterator[dict[str, Any]]:
+def _attributes(hours: int, chance: int, bad: int) -> Iterator[dict[str, Any]]:
     """The rows that every drive has; one in five has met a bad cable."""
-    yield _attribute(5, "Reallocated_Sector_Ct", 100, 10, 0)
+    yield _attribute(5, "Reallocated_Sector_Ct", max(1, 100 - bad // 4), 10, bad)
     yield _attribute(9, "Power_On_Hours", 100 - hours // 1000, 0, hours)
     yield _attribute(12, "Power_Cycle_Count", 100, 20, 20 + chance % 40)
     yield _attribute(194, "Temperature_Celsius", 69 - chance % 14, 0, 31 + chance % 14 + (hours // 5) % 4)
-    yield _attribute(197, "Current_Pending_Sector", 100, 0, 0)
-    yield _attribute(198, "Offline_Uncorrectable", 100, 0, 0)
+    yield _attribute(197, "Current_Pending_Sector", 100, 0, bad // 20)
+    yield _attribute(198, "Offline_Uncorrectable", 100, 0, bad // 30)
     yield _attribute(199, "UDMA_CRC_Error_Count", 200, 0, 2 if chance % 5 == 0 else 0)
 
 
