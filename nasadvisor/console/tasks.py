@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from nasadvisor.console import records
 from nasadvisor.console.celery_app import app
-from nasadvisor.console.evidence import series, tracing
+from nasadvisor.console.evidence import curves, series, tracing
 from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from nasadvisor.console.evidence.watch import keep_answers
 from nasadvisor.console.fleet import audit, hosts
@@ -100,6 +100,18 @@ def store_waiting(node: str, document: Json) -> None:
 def store_waiting_error(node: str, document: Json) -> None:
     """A host could not trace which programs wait."""
     tracing.store_waiting_error(node, document)
+
+
+@app.task(name="console.store_curve")
+def store_curve(node: str, document: Json) -> None:
+    """A host has followed reads for another while."""
+    curves.store_curve(node, document)
+
+
+@app.task(name="console.store_curve_error")
+def store_curve_error(node: str, guid: str, document: Json) -> None:
+    """A host could not follow a pool's reads."""
+    curves.store_curve_error(node, guid, document)
 
 
 @app.task(name="console.take_samples")

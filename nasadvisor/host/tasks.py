@@ -37,7 +37,7 @@ from nasadvisor.host.change.runs import RunHost, apply_plan, finish_run, list_ru
 from nasadvisor.host.change.trials import TrialWatch, end_trial, keep_run, move_trial
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import ConsoleMayNot, HostError, WatchOnly
-from nasadvisor.host.evidence.curve_job import CurveJob, nobody_follows
+from nasadvisor.host.evidence.curve_job import CurveJob, TraceUnderWay, nobody_follows
 from nasadvisor.host.fleet.platforms import nobody_notifies
 from nasadvisor.host.health.sweep import HealthServices
 from nasadvisor.stored.documents import to_document
@@ -186,13 +186,15 @@ class HostTasks:
 
     @reads(arguments.pool_guid, arguments.trace_length)
     def take_curve(self, guid: str, seconds: int) -> None:
-        """Begin to follow a pool's reads, and publish what comes of it after each part; nothing, while one is."""
-        self.curve.start(
-            guid,
-            seconds,
-            lambda curve: self._publish("console.store_curve", to_document(curve)),
-            lambda error: self._publish("console.store_curve_error", guid, to_document(error.statement)),
-        )
+        """Begin to follow a pool's reads, and publish what comes of it after each part, or why not."""
+
+        def failed(error: HostError) -> None:
+            self._publish("console.store_curve_error", guid, to_document(error.statement))
+
+        try:
+            self.curve.start(guid, seconds, lambda it: self._publish("console.store_curve", to_document(it)), failed)
+        except TraceUnderWay as error:
+            failed(error)
 
     @reads()
     def stop_curve(self) -> None:

@@ -18,12 +18,14 @@ from playwright.sync_api import expect
 from nasadvisor.console import records
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence import series
-from nasadvisor.console.evidence.models import SampledPool, StoredMeasurement, StoredWaiting
+from nasadvisor.console.evidence.curves import store_curve
+from nasadvisor.console.evidence.models import SampledPool, StoredCurve, StoredMeasurement, StoredWaiting
 from nasadvisor.console.evidence.tracing import store_waiting
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.tasks import roll_up_samples
 from nasadvisor.domain.evidence.measuring.measurement import MeasureProgress, Stage
 from nasadvisor.domain.health.smart.power_loss import Protection, ProtectionEvidence
+from nasadvisor.host.simulated.curve import simulated_curve
 from nasadvisor.host.simulated.samples import simulated_waiting
 from nasadvisor.stored.documents import to_document
 from tests.browser.conftest import PASSWORD, Desk
@@ -60,6 +62,17 @@ def fresh(desk: Desk) -> None:
     fill(0.2)
     desk.open(f"/pools/{TANK}/evidence/")
     drawn(desk)
+
+
+def curve(desk: Desk) -> None:
+    """The cache curve, with its table open."""
+    fill(0.2)
+    now = timezone.now()
+    StoredCurve.objects.create(node=Node.objects.get(), pool_guid=TANK, asked_at=now, seconds=3600)
+    store_curve("nas", to_document(simulated_curve(TANK, "tank", now.isoformat(timespec="seconds"), 3600)))
+    desk.open(f"/pools/{TANK}/evidence/")
+    drawn(desk)
+    desk.page.locator("#curve details summary").click()
 
 
 def unwatched(desk: Desk) -> None:
@@ -111,6 +124,7 @@ def overview(desk: Desk) -> None:
 PAGES: dict[str, Callable[[Desk], None]] = {
     "watched": watched,
     "fresh": fresh,
+    "curve": curve,
     "unwatched": unwatched,
     "pools": pools,
     "report": report,

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.statements import read_statement
+from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureProgress
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
@@ -19,6 +20,9 @@ from nasadvisor.stored.documents import DocumentError, from_document
 
 ANSWER_WITHIN: Final = timedelta(minutes=5)
 """The trace, the start of the tracer before it, and the 30 s in which the request may wait."""
+
+PART_WITHIN: Final = timedelta(minutes=15)
+"""A part of a trace of reads, five minutes long, the start of the tracer, and a machine that is busy."""
 
 
 class SampledPool(models.Model):
@@ -193,3 +197,50 @@ class StoredWaiting(models.Model):
     @property
     def _is_answered(self) -> bool:
         return self.told_at is not None and self.told_at >= self.asked_at
+
+
+class StoredCurve(models.Model):
+    """The cache curve of a pool: the newest one. `told_at` is when its host was last heard of it.
+
+    What was found before stays until there is something newer; `seconds` is how long the reads are followed.
+    """
+
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="curves")
+    pool_guid = models.CharField(max_length=20)
+    asked_at = models.DateTimeField()
+    seconds = models.PositiveIntegerField()
+    told_at = models.DateTimeField(null=True)
+    document = models.JSONField(null=True)
+    error_document = models.JSONField(null=True)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["node", "pool_guid"], name="one_curve_a_pool")]
+
+    def __str__(self) -> str:
+        return self.pool_guid
+
+    @cached_property
+    def found(self) -> CacheCurve | None:
+        """What was found up to now; None before, and after an update of NAS Advisor that changed its form."""
+        try:
+            return from_document(CacheCurve, self.document) if self.document else None
+        except DocumentError:
+            return None
+
+    @property
+    def error(self) -> Statement | None:
+        """Why the last trace brought nothing, or no more."""
+        return read_statement(self.error_document)
+
+    def is_under_way(self, now: datetime) -> bool:
+        """Whether more may still come."""
+        return not self._has_ended and now < max(self.asked_at, self.told_at or self.asked_at) + PART_WITHIN
+
+    def is_unanswered(self, now: datetime) -> bool:
+        """Whether nothing came in its time."""
+        return not self._has_ended and not self.is_under_way(now)
+
+    @property
+    def _has_ended(self) -> bool:
+        told = self.told_at is not None and self.told_at >= self.asked_at
+        return told and (self.error_document is not None or self.found is None or self.found.traced.is_done)

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from nasadvisor.console.evidence import views
+from nasadvisor.console.evidence.curves import curve, start_curve, stop_curve
 from nasadvisor.console.evidence.measuring import measure, measured
 from nasadvisor.console.evidence.report import report
 from nasadvisor.console.evidence.tracing import trace, waiting
@@ -14,5 +15,8 @@ urlpatterns = [
     path("evidence/<str:guid>/measured/", measured, name="evidence-measured"),
     path("evidence/<str:guid>/trace/", trace, name="evidence-trace"),
     path("evidence/<str:guid>/waiting/", waiting, name="evidence-waiting"),
+    path("evidence/<str:guid>/curve/", curve, name="evidence-curve"),
+    path("evidence/<str:guid>/curve/start/", start_curve, name="evidence-curve-start"),
+    path("evidence/<str:guid>/curve/stop/", stop_curve, name="evidence-curve-stop"),
     path("evidence/<str:guid>/report/<uuid:run_id>/", report, name="evidence-report"),
 ]

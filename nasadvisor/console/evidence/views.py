@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.change.models import StoredRun
+from nasadvisor.console.evidence.curves import curve_context
 from nasadvisor.console.evidence.heat import Range, heat_map, marks_of, targets_of, with_disk_names
 from nasadvisor.console.evidence.tracing import waiting_of
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
@@ -51,7 +52,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "heat_url": reverse("evidence-heat", args=[guid]),
         "section": "evidence",
     }
-    return render(request, "evidence/pool.html", context)
+    return render(request, "evidence/pool.html", context | curve_context(node, guid, now))
 
 
 def heat(request: HttpRequest, guid: str) -> JsonResponse:

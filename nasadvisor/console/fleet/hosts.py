@@ -113,6 +113,24 @@ def request_waiting(node: Node) -> None:
     _send_look(node, "host.watch_waiting", [])
 
 
+def request_curve(node: Node, guid: str, seconds: int) -> None:
+    """Ask a host to follow the reads of a pool for so long.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    _send_look(node, "host.trace_curve", [guid, seconds])
+
+
+def stop_curve(node: Node) -> None:
+    """Ask a host to follow reads no longer.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    _send_look(node, "host.stop_curve", [])
+
+
 def request_sweep(node: Node) -> None:
     """Ask a host to ask its disks for their health.
 

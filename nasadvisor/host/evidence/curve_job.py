@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from threading import Event, Lock, Thread
 
 from nasadvisor.domain.evidence.curve import CacheCurve
+from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.evidence.curve import PoolNotThere
 
@@ -15,8 +16,19 @@ Tracing = Callable[[str, int, Callable[[CacheCurve], None], Callable[[], bool]],
 """`CurveTracer.trace`: which pool, for how many seconds, whom to tell, and whether to stop."""
 
 
+class TraceUnderWay(HostError):  # noqa: N818 - named for what happened
+    """Reads are followed already."""
+
+    def __init__(self) -> None:
+        template = _(
+            "The reads of a pool on this host are being followed already, and only one trace runs at a time. Nothing "
+            "was begun. Try again when it has ended, or stop it."
+        )
+        super().__init__(template)
+
+
 def nobody_follows(
-    guid: str, _seconds: int, _told: Callable[[CacheCurve], None], _is_stopped: Callable[[], bool]
+    guid: str, _seconds: int, _told: Callable[[CacheCurve], None], _stopped: Callable[[], bool]
 ) -> CacheCurve:
     """What a host without a tracer answers.
 
@@ -37,15 +49,17 @@ class CurveJob:
 
     def start(
         self, guid: str, seconds: int, told: Callable[[CacheCurve], None], failed: Callable[[HostError], None]
-    ) -> bool:
-        """Begin, and hear of each part and of what went wrong; False while another trace is under way."""
+    ) -> None:
+        """Begin, and hear of each part and of what went wrong.
+
+        Raises:
+            TraceUnderWay: another trace is.
+        """
         if not self._one.acquire(blocking=False):
-            log.info("a trace of reads is under way already")
-            return False
+            raise TraceUnderWay
         self._stop.clear()
         self._thread = Thread(target=self._run, args=(guid, seconds, told, failed), name="curve", daemon=True)
         self._thread.start()
-        return True
 
     def stop(self) -> None:
         """End it after the part that is being traced."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
@@ -19,7 +20,9 @@ from nasadvisor.host.change.gate import Permit, Ran
 from nasadvisor.host.change.runs import RunHost
 from nasadvisor.host.config import load_config
 from nasadvisor.host.errors import HostError
+from nasadvisor.host.evidence.curve_job import CurveJob
 from nasadvisor.host.health.sweep import HealthServices
+from nasadvisor.host.simulated.curve import simulated_curve
 from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.host.simulated.samples import simulated_facts, simulated_sample, simulated_waiting
 from nasadvisor.host.simulated.smart import simulated_health
@@ -66,6 +69,16 @@ def measure(order: MeasureOrder, observe: Callable[[MeasureProgress], None]) -> 
     raise NotSimulated(order.pool_guid)
 
 
+def follow_reads(
+    guid: str, seconds: int, told: Callable[[CacheCurve], None], is_stopped: Callable[[], bool]
+) -> CacheCurve:
+    """What following reads might tell, after a moment."""
+    del told, is_stopped
+    time.sleep(STEP_S)
+    pool = executor.inventory().pool(guid)
+    return simulated_curve(guid, pool.name if pool else "", now().isoformat(timespec="seconds"), seconds)
+
+
 def watch_waiting() -> WaitingPrograms:
     """What tracing might tell, after a moment."""
     time.sleep(STEP_S)
@@ -96,6 +109,7 @@ tasks = HostTasks(
     ),
     watch_waiting,
     queue_to_console(config),
+    curve=CurveJob(follow_reads),
 )
 tasks.register()
 repeat_in_worker(tasks.end_trials, first_after_s=0)  # as on a real host, but from the start on

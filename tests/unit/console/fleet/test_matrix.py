@@ -35,9 +35,11 @@ MOVED = "moved"
 RULES = {
     Rule.OPEN: "login setup set_language preview",
     Rule.SIGNED_IN: """overview pool explain explain-code settings pools disks disk evidence-pool
-        evidence-heat evidence-waiting evidence-report wear-csv drive reports report-make report alerts schedules
-        pool-history history run-detail run-fragment wizard-proof choose-node refresh logout password_change""",
-    Rule.OPERATOR: """evidence-measure evidence-measured evidence-trace sweep-now drive-self-test drive-rating
+        evidence-heat evidence-waiting evidence-curve evidence-report wear-csv drive reports report-make report alerts
+        schedules pool-history history run-detail run-fragment wizard-proof choose-node refresh logout
+        password_change""",
+    Rule.OPERATOR: """evidence-measure evidence-measured evidence-trace evidence-curve-start evidence-curve-stop
+        sweep-now drive-self-test drive-rating
         drive-forget alert-acknowledge wizard wizard-start wizard-devices wizard-answer wizard-layout
         cache-take-out wizard-review wizard-apply run-undo run-finish run-keep forget-node
         first-hour-close""",

@@ -29,7 +29,7 @@ from nasadvisor.host.evidence.curve import (
     first_threshold,
     rules_of,
 )
-from nasadvisor.host.evidence.curve_job import CurveJob
+from nasadvisor.host.evidence.curve_job import CurveJob, TraceUnderWay
 from nasadvisor.host.storage.machine import Machine, Roots
 from tests.unit.domain.evidence.curve_reads import mixed
 from tests.unit.domain.evidence.kstats import named
@@ -231,13 +231,14 @@ def test_one_trace_at_a_time_runs_beside_the_worker_and_is_stopped(tmp_path: Pat
 
     job = CurveJob(tracer(tracing, tmp_path).trace)
     job.stop()
-    assert job.start(TANK, 86400, hold, failed.append)
+    job.start(TANK, 86400, hold, failed.append)
     assert first_part.wait(20)
-    assert not job.start(TANK, 60, told.append, failed.append)
+    with pytest.raises(TraceUnderWay, match="only one trace runs at a time"):
+        job.start(TANK, 60, told.append, failed.append)
     job.stop()
     go_on.set()
     job.wait(20)
     assert [each.traced.is_done for each in told] == [False, True]
-    assert job.start("77", 60, told.append, failed.append)
+    job.start("77", 60, told.append, failed.append)
     job.wait(20)
     assert [type(each) for each in failed] == [PoolNotThere]

@@ -1,0 +1,143 @@
+"""The cache curve of a pool: asking its host to follow reads, keeping what it told, and the part of the page."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from nasadvisor.console.evidence.curve_chart import CurveChart, curve_charts
+from nasadvisor.console.evidence.models import StoredCurve
+from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.fleet.roles import operator_required
+from nasadvisor.console.storage.pools import pool_or_404
+from nasadvisor.domain.evidence.curve import CacheCurve, CurvePoint, MemoryPoint, curve_in_words
+from nasadvisor.domain.statements import Statement
+from nasadvisor.stored.documents import Json, from_document
+
+HOUR_S: Final = 3600
+LENGTHS: Final = ((HOUR_S, 1), (8 * HOUR_S, 8), (24 * HOUR_S, 24))
+"""For how many seconds reads are followed, and the hours that they are."""
+
+
+@dataclass(frozen=True)
+class CurveRow:
+    """A size with the memory for its headers."""
+
+    point: CurvePoint
+    header_bytes: int
+
+
+@dataclass(frozen=True)
+class CurvePart:
+    """What the page shows of a pool's curve; `curve` is None before the first trace.
+
+    `left_s` is how much of a trace that is under way is to come. `knee` is the cache that it comes down to, `memory`
+    what as much more ARC would do; `modelled_per_s` and `counted_per_s` are misses of all pools.
+    """
+
+    is_under_way: bool = False
+    is_unanswered: bool = False
+    left_s: float = 0.0
+    error: Statement | None = None
+    curve: CacheCurve | None = None
+    words: Statement | None = None
+    charts: tuple[CurveChart, ...] = ()
+    rows: tuple[CurveRow, ...] = ()
+    knee: CurvePoint | None = None
+    memory: MemoryPoint | None = None
+    modelled_per_s: float = 0.0
+    counted_per_s: float = 0.0
+
+
+def curve_of(node: Node, guid: str, now: datetime) -> CurvePart:
+    """The newest curve of a pool."""
+    stored = StoredCurve.objects.filter(node=node, pool_guid=guid).first()
+    if stored is None:
+        return CurvePart()
+    found = stored.found
+    knee = found.knee if found else None
+    return CurvePart(
+        is_under_way=stored.is_under_way(now),
+        is_unanswered=stored.is_unanswered(now),
+        left_s=max(stored.seconds - (now - stored.asked_at).total_seconds(), 0.0),
+        error=stored.error,
+        curve=found,
+        words=curve_in_words(found) if found else None,
+        charts=curve_charts(found),
+        rows=tuple(CurveRow(each, found.header_bytes(each.size_bytes)) for each in found.points) if found else (),
+        knee=knee,
+        memory=found.memory_for(knee.served) if found and knee else None,
+        modelled_per_s=found.missed_by_all_pools / found.counted_s if found and found.counted_s else 0.0,
+        counted_per_s=found.traced.missed / found.traced.seconds if found and found.traced.seconds else 0.0,
+    )
+
+
+@operator_required
+@require_POST
+def start_curve(request: HttpRequest, guid: str) -> HttpResponse:
+    """Ask the host of a pool to follow its reads. Nothing is written, so no password is asked for."""
+    node, _inventory, _pool = pool_or_404(request, guid)
+    asked = request.POST.get("seconds", "")
+    seconds = next((each for each, _ in LENGTHS if str(each) == asked), HOUR_S)
+    try:
+        hosts.request_curve(node, guid, seconds)
+    except hosts.HostUnreachable as error:
+        messages.error(request, str(error))
+    else:
+        begun = {"asked_at": timezone.now(), "seconds": seconds, "error_document": None}
+        StoredCurve.objects.update_or_create(node=node, pool_guid=guid, defaults=begun)
+    return redirect("evidence-pool", guid)
+
+
+@operator_required
+@require_POST
+def stop_curve(request: HttpRequest, guid: str) -> HttpResponse:
+    """Ask the host to end the trace; what was found stays."""
+    node, _inventory, _pool = pool_or_404(request, guid)
+    try:
+        hosts.stop_curve(node)
+    except hosts.HostUnreachable as error:
+        messages.error(request, str(error))
+    return redirect("evidence-pool", guid)
+
+
+def curve(request: HttpRequest, guid: str) -> HttpResponse:
+    """The part of the page that changes while reads are followed."""
+    node, _inventory, pool = pool_or_404(request, guid)
+    return render(request, "evidence/_curve.html", curve_context(node, guid, timezone.now()) | {"pool": pool})
+
+
+def curve_context(node: Node, guid: str, now: datetime) -> dict[str, object]:
+    """What the template of the part needs besides the pool."""
+    return {"part": curve_of(node, guid, now), "lengths": LENGTHS}
+
+
+def store_curve(node_name: str, document: Json) -> None:
+    """Keep what a host has found up to now.
+
+    Raises:
+        DocumentError: it is no curve.
+    """
+    found = from_document(CacheCurve, document)
+    _told(node_name, found.traced.pool_guid, document=document, error_document=None)
+
+
+def store_curve_error(node_name: str, guid: str, document: Json) -> None:
+    """Keep why a host could not follow reads.
+
+    Raises:
+        DocumentError: it is not a statement.
+    """
+    from_document(Statement, document)
+    _told(node_name, guid, error_document=document)
+
+
+def _told(node_name: str, guid: str, **fields: Json | None) -> None:
+    """Only what was asked for is kept."""
+    StoredCurve.objects.filter(node__name=node_name, pool_guid=guid).update(told_at=timezone.now(), **fields)

@@ -1,0 +1,145 @@
+"""The cache curve on the page of a pool: asked for by an operator, told part by part, drawn."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone, translation
+
+from nasadvisor.console import tasks
+from nasadvisor.console.evidence.curve_chart import NARROW, WIDE, curve_chart, curve_charts
+from nasadvisor.console.evidence.models import PART_WITHIN, StoredCurve
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.domain.units import GIB
+from nasadvisor.host.errors import ToolMissing
+from nasadvisor.host.simulated.curve import simulated_curve
+from nasadvisor.stored.documents import DocumentError, Json, to_document
+from tests.unit.console.conftest import Sent
+from tests.unit.console.evidence.test_evidence import fill, page
+from tests.unit.domain.evidence.test_curve import CLIFF
+from tests.unit.machines import TANK
+
+POOL = f"/pools/{TANK}/evidence/"
+PART = f"/evidence/{TANK}/curve/"
+START, STOP = f"{PART}start/", f"{PART}stop/"
+
+
+def told(*, is_done: bool = True) -> Json:
+    at = timezone.now().isoformat(timespec="seconds")
+    return to_document(simulated_curve(TANK, "tank", at, 3600, is_done=is_done))
+
+
+def test_an_operator_asks_and_sees_the_curve_grow(operator: Client, sent: list[Sent]) -> None:
+    fill(hours=0.1)
+    before = page(operator, POOL)
+    assert "Follow the reads for 8 hours" in before
+    assert "nothing of larger ones" in before
+    assert operator.post(START, {"seconds": "28800"}).status_code == 302
+    [asked] = sent
+    assert (asked.task, asked.args, asked.queue) == ("host.trace_curve", [TANK, 28800], "host.nas")
+    assert "Following the reads for another 8 h" in page(operator, PART)
+    assert 'hx-trigger="every 10s"' in page(operator, PART)
+    tasks.store_curve("nas", told(is_done=False))
+    growing = page(operator, PART)
+    assert "With a cache of 200 GiB about" in growing
+    assert "hx-trigger" in growing
+    tasks.store_curve("nas", told())
+    done = page(operator, PART)
+    assert "hx-trigger" not in done
+    assert "This is a prediction" in done
+    assert "Follow the reads for 1 hour" in done
+
+
+def test_a_length_that_nobody_offers_is_an_hour(operator: Client, sent: list[Sent]) -> None:
+    fill(hours=0.1)
+    operator.post(START, {"seconds": "99999999"})
+    assert sent[0].args == [TANK, 3600]
+
+
+def test_it_is_stopped_on_the_host(operator: Client, sent: list[Sent]) -> None:
+    fill(hours=0.1)
+    operator.post(START)
+    assert "Stop after this part" in page(operator, PART)
+    assert operator.post(STOP).status_code == 302
+    assert sent[-1].task == "host.stop_curve"
+
+
+def test_a_viewer_sees_it_and_cannot_ask(viewer: Client, sent: list[Sent]) -> None:
+    fill(hours=0.1)
+    assert "Follow the reads for 1 hour" not in page(viewer, POOL)
+    assert viewer.post(START).status_code == 403
+    assert viewer.post(STOP).status_code == 403
+    assert sent == []
+
+
+def test_why_there_is_none_is_said_and_what_was_known_stays(operator: Client, sent: list[Sent]) -> None:
+    fill(hours=0.1)
+    operator.post(START)
+    tasks.store_curve("nas", told())
+    operator.post(START)
+    missing = ToolMissing("bpftrace", "bpftrace", ("/usr/bin",)).statement
+    tasks.store_curve_error("nas", TANK, to_document(missing))
+    text = page(operator, POOL)
+    assert "Install the package bpftrace" in text
+    assert "With a cache of 200 GiB about" in text
+
+
+def test_a_host_that_falls_silent_is_told(operator: Client, sent: list[Sent]) -> None:
+    fill(hours=0.1)
+    operator.post(START)
+    tasks.store_curve("nas", told(is_done=False))
+    long_ago = timezone.now() - PART_WITHIN - timedelta(seconds=1)
+    StoredCurve.objects.update(asked_at=long_ago, told_at=long_ago)
+    text = page(operator, PART)
+    assert "The host does not answer any more" in text
+    assert "hx-trigger" not in text
+
+
+def test_what_nobody_asked_for_and_what_is_none_is_not_kept(operator: Client) -> None:
+    fill(hours=0.1)
+    tasks.store_curve("nas", told())
+    assert not StoredCurve.objects.exists()
+    StoredCurve.objects.create(node=Node.objects.get(), pool_guid=TANK, asked_at=timezone.now(), seconds=60)
+    for wrong in ({"points": 3}, {**told(), "missed": "many"}):
+        with pytest.raises(DocumentError):
+            tasks.store_curve("nas", wrong)
+    tasks.store_curve("other", told())
+    assert StoredCurve.objects.get().document is None
+
+
+def test_a_curve_of_another_release_is_as_none(operator: Client) -> None:
+    fill(hours=0.1)
+    now = timezone.now()
+    node = Node.objects.get()
+    StoredCurve.objects.create(node=node, pool_guid=TANK, asked_at=now, told_at=now, seconds=60, document={"a": 1})
+    assert "nothing of larger ones" in page(operator, PART)
+
+
+def test_in_german_no_word_of_it_is_left_in_english(operator: Client, sent: list[Sent]) -> None:
+    fill(hours=0.1)
+    operator.cookies["nasadvisor_language"] = "de"
+    assert "Lesevorgänge 8 Stunden verfolgen" in page(operator, PART)
+    operator.post(START)
+    assert "Die Lesevorgänge werden noch" in page(operator, PART)
+    tasks.store_curve("nas", told())
+    text = page(operator, PART)
+    assert "Mit einem Cache von 200 GiB würden etwa" in text
+    assert not any(word in text for word in (" the ", " of ", " reads ", " would "))
+    translation.activate("en")
+
+
+def test_the_picture_keeps_what_it_draws_within_its_frame() -> None:
+    for width in (WIDE, NARROW):
+        chart = curve_chart(CLIFF, width)
+        assert [each.size_bytes for each in chart.sizes][-1] == 1000 * GIB
+        assert chart.left < chart.sizes[0].at < chart.sizes[-1].at <= chart.right < width
+        assert chart.top <= chart.levels[-1].at < chart.levels[0].at == chart.bottom < chart.height
+        assert chart.knee_at == pytest.approx(chart.left + 30 + (chart.right - chart.left - 30) * 0.463, abs=2)
+        assert len(chart.sizes) <= 8
+
+
+def test_of_too_little_there_is_no_picture() -> None:
+    assert curve_charts(None) == ()
+    assert curve_charts(replace(CLIFF, missed=0)) == ()
+    assert len(curve_charts(CLIFF)) == 2
