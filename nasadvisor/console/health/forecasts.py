@@ -112,11 +112,14 @@ def stored_forecast(disk: StoredDisk) -> StoredForecast | None:
 
 def rows_of(disk: StoredDisk) -> list[Row]:
     """The readings of a disk, thinned: the newest, then one every `SPACING`, the oldest, and where the role changed."""
+    readings = Reading.objects.filter(disk=disk, power_on_hours__isnull=False)
+    # First when and in which role: of the hundreds of a year some thirty are kept, and only their documents are read.
+    moments = list(readings.values_list("taken_at", "role", "pk"))
+    kept = [moments[index][2] for index in _kept([(at, role) for at, role, _ in moments])]
     fields = ("taken_at", "power_on_hours", "indicators", "counters", "role")
-    found = list(Reading.objects.filter(disk=disk, power_on_hours__isnull=False).values_list(*fields))
-    kept = [found[index] for index in _kept([(row[0], row[4]) for row in found])]
     return [
-        Row(at, int(hours or 0), _indicators(wear), _counters(bytes_), role) for at, hours, wear, bytes_, role in kept
+        Row(at, int(hours or 0), _indicators(wear), _counters(bytes_), role)
+        for at, hours, wear, bytes_, role in Reading.objects.filter(pk__in=kept).values_list(*fields)
     ]
 
 
