@@ -11,7 +11,15 @@ from nasadvisor.console.health.models import Reading, StoredDisk
 from nasadvisor.domain.health.smart.reading import SmartReading
 from nasadvisor.domain.health.smart.wear import WearIndicator
 from nasadvisor.domain.health.smart.written import ByteCounter
-from nasadvisor.domain.health.wear.forecast import LONGEST_DAYS, MILESTONES, Exhaustion, Forecast, Spread, forecast
+from nasadvisor.domain.health.wear.forecast import (
+    LONGEST_DAYS,
+    MILESTONES,
+    Exhaustion,
+    Forecast,
+    Spread,
+    forecast,
+    percents_at,
+)
 from nasadvisor.domain.health.wear.history import History, RoleChange, Snapshot, history_of
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
@@ -93,12 +101,10 @@ def _fan(history: History, made: Forecast, scale: float) -> tuple[FanPoint, ...]
     found: list[FanPoint] = []
     longest = _fan_days(made)
     floor = Spread(0.0, 0.0, 0.0)
-    for step in range(FAN_STEPS + 1 if made.percent_at else 0):
-        days = longest * step / FAN_STEPS
-        ahead = forecast(history, days).percent_at
-        if ahead:
-            floor = Spread(max(floor.low, ahead.low), max(floor.middle, ahead.middle), max(floor.high, ahead.high))
-            found.append(FanPoint(days * scale, floor))
+    moments = [longest * step / FAN_STEPS for step in range(FAN_STEPS + 1)]
+    for days, ahead in zip(moments, percents_at(history, moments), strict=False):  # none where nothing is known
+        floor = Spread(max(floor.low, ahead.low), max(floor.middle, ahead.middle), max(floor.high, ahead.high))
+        found.append(FanPoint(days * scale, floor))
     return tuple(found)
 
 

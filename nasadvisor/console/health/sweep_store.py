@@ -1,6 +1,7 @@
 """Taking over what disks answered: decoded for years, as it came for the newest few."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -52,12 +53,14 @@ def _store(node: Node, answer: DiskAnswer) -> None:
     if disk.node_id != node.pk:
         return  # it is in another host, or both see it, as in a shared shelf: it stays with that one (`note_disks`)
     is_newest = disk.asked_at is None or taken_at >= disk.asked_at
-    reading = _decoded(answer) if answer.outcome is SweepOutcome.READ else None
-    values = smart_values(document_of(unpack(answer.smartctl))) if reading else ()
+    smartctl = document_of(unpack(answer.smartctl)) if answer.outcome is SweepOutcome.READ else None
+    reading = _decoded(answer, smartctl) if answer.outcome is SweepOutcome.READ else None
+    values = smart_values(smartctl) if reading else ()
     if reading and is_newest:
         note_counts(disk, values, taken_at)
     if reading:
         _keep(disk, answer, reading, taken_at)
+        _keep_self_tests(disk, smartctl, taken_at)
     if not is_newest:
         return
     disk.asked_at, disk.outcome = taken_at, answer.outcome.value
@@ -87,40 +90,42 @@ def _disk_of(node: Node, answer: DiskAnswer, taken_at: datetime) -> StoredDisk:
     return disk
 
 
-def _decoded(answer: DiskAnswer) -> SmartReading:
+def _decoded(answer: DiskAnswer, smartctl: Any) -> SmartReading:
     """What smartctl said, with what nvme-cli adds about power-loss protection."""
-    smartctl, id_ctrl, ocp = (document_of(unpack(text)) for text in (answer.smartctl, answer.id_ctrl, answer.ocp))
-    return decode_answer(smartctl, id_ctrl, ocp)
+    return decode_answer(smartctl, document_of(unpack(answer.id_ctrl)), document_of(unpack(answer.ocp)))
 
 
 def _keep(disk: StoredDisk, answer: DiskAnswer, reading: SmartReading, taken_at: datetime) -> None:
-    Reading.objects.get_or_create(
+    kept = Reading(
         disk=disk,
         taken_at=taken_at,
-        defaults={
-            "power_on_hours": reading.hours,
-            "percent_used": reading.percent_used,
-            "bytes_written": reading.bytes_written,
-            "temperature_c": reading.temperature_celsius,
-            "spare_percent": reading.spare_percent,
-            "media_errors": reading.media_errors,
-            "role": disk.role,
-            "indicators": [to_document(one) for one in reading.indicators],
-            "counters": [to_document(one) for one in reading.counters],
-        },
+        power_on_hours=reading.hours,
+        percent_used=reading.percent_used,
+        bytes_written=reading.bytes_written,
+        temperature_c=reading.temperature_celsius,
+        spare_percent=reading.spare_percent,
+        media_errors=reading.media_errors,
+        role=disk.role,
+        indicators=[to_document(one) for one in reading.indicators],
+        counters=[to_document(one) for one in reading.counters],
     )
-    RawAnswer.objects.get_or_create(
-        disk=disk, taken_at=taken_at, defaults={"smartctl": answer.smartctl, "id_ctrl": answer.id_ctrl}
-    )
-    kept = disk.raw_answers.order_by("-taken_at").values_list("pk", flat=True)[:RAW_KEPT]
-    disk.raw_answers.exclude(pk__in=list(kept)).delete()
-    for test in self_tests_in(document_of(unpack(answer.smartctl))):
-        SelfTestResult.objects.get_or_create(
-            disk=disk,
-            kind=test.kind,
-            hours=test.hours,
-            defaults={"status": test.status, "passed": test.passed, "seen_at": taken_at},
+    raw = RawAnswer(disk=disk, taken_at=taken_at, smartctl=answer.smartctl, id_ctrl=answer.id_ctrl)
+    Reading.objects.bulk_create([kept], ignore_conflicts=True)
+    RawAnswer.objects.bulk_create([raw], ignore_conflicts=True)
+    surplus = disk.raw_answers.order_by("-taken_at").values_list("pk", flat=True)[RAW_KEPT:]
+    if found := list(surplus):
+        RawAnswer.objects.filter(pk__in=found).delete()
+
+
+def _keep_self_tests(disk: StoredDisk, smartctl: Any, taken_at: datetime) -> None:
+    """Those of the disk's log that are new; its other entries were there before."""
+    entries = [
+        SelfTestResult(
+            disk=disk, kind=test.kind, hours=test.hours, status=test.status, passed=test.passed, seen_at=taken_at
         )
+        for test in self_tests_in(smartctl)
+    ]
+    SelfTestResult.objects.bulk_create(entries, ignore_conflicts=True)
 
 
 def _show(disk: StoredDisk, reading: SmartReading, values: tuple[SmartValue, ...], taken_at: datetime) -> None:

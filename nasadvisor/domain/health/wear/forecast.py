@@ -6,7 +6,7 @@ step because percentages come in whole steps. The range is the spread that such 
 (`calibration`). It is a forecast of the *rating*, not of failure.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -88,6 +88,16 @@ def forecast(history: History, horizon_days: float) -> Forecast:
         enough_history=history.enough,
         findings=history_findings(history),
     )
+
+
+def percents_at(history: History, horizons: Iterable[float]) -> tuple[Spread, ...]:
+    """`Forecast.percent_at` after each of several numbers of days; nothing where it is not known."""
+    used = history.last.percent if history.last else None
+    per_day = expected_gain(history, write_rate(history))
+    if used is None or per_day is None:
+        return ()
+    within = [min(max(horizon, 0.0), LONGEST_DAYS) for horizon in horizons]
+    return tuple(_percent_after(history, used, per_day * days, steadiness(history, days)) for days in within)
 
 
 def _percent_after(history: History, used: float, gain: float, steady: Steadiness) -> Spread:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.health.wear.forecast import Exhaustion, Forecast, forecast
+from nasadvisor.domain.health.wear.forecast import Exhaustion, Forecast, forecast, percents_at
 from nasadvisor.domain.health.wear.history import History, RoleChange, history_of
 from nasadvisor.stored.documents import from_document, to_document
 from tests.unit.domain.health.wear.histories import DAY, TB, history, snapshot
@@ -176,3 +176,9 @@ def test_dates_are_in_order(watched: History) -> None:
     for reached in forecast(watched, 0).exhaustion:
         ends = [3653.1 if d is None else d for d in (reached.earliest_days, reached.expected_days, reached.latest_days)]
         assert all(one <= other for one, other in pairwise(ends))
+
+
+@given(any_history(), st.lists(st.floats(-10, 5000), max_size=4))
+def test_several_horizons_at_once_say_what_each_says_by_itself(watched: History, horizons: list[float]) -> None:
+    alone = [forecast(watched, days).percent_at for days in horizons]
+    assert list(percents_at(watched, horizons)) == [each for each in alone if each]
