@@ -389,12 +389,25 @@ def test_a_cache_is_looked_at_before_it_is_put_back_for_nothing_held_it_meanwhil
     look = stage.look(OnlineCache("tank", TANK, CACHE_GUID, "x"), with_cache("OFFLINE"))
     assert look == Look((Signature("ext4", 0, "photos"), Signature("zfs_member")))
     assert stage.opened == [CACHE_PATH]
+    assert stage.asked == [(CACHE_PATH, 0, 0)]
+
+
+def test_a_cache_that_is_a_whole_disk_is_looked_at_as_well(stage: Stage) -> None:
+    """Not by us, but others give a pool whole disks, and take them for something else while the cache is out."""
+    stage.runner = FakeRunner({"zpool get -H -o value autoexpand tank": "off\n"})
+    disk = disk_of(with_cache(), NVME2)
+    whole = replace(tank_of(with_cache("OFFLINE")).caches[0], path=disk.path)
+    stage.found = {(disk.path, 0): (EXT4,)}
+    look = stage.look(OnlineCache("tank", TANK, CACHE_GUID, "x"), with_pool(with_cache(), caches=(whole,)))
+    assert look == Look((Signature("ext4", 0, "photos"),))
 
 
 @pytest.mark.parametrize("inventory", [home_server(), replace(with_cache("OFFLINE"), disks=())])
 def test_of_a_cache_that_is_not_there_nothing_is_opened(stage: Stage, inventory: Inventory) -> None:
-    stage.runner = FakeRunner({"zpool get -H -o value autoexpand tank": "off\n"})
-    assert stage.look(OnlineCache("tank", TANK, CACHE_GUID, "x"), inventory) == Look()
+    for answer, expands in (("off\n", False), ("on\n", True)):
+        stage.runner = FakeRunner({"zpool get -H -o value autoexpand tank": answer})
+        look = stage.look(OnlineCache("tank", TANK, CACHE_GUID, "x"), inventory)
+        assert look == Look(autoexpand=expands)
     assert stage.opened == []
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from nasadvisor.domain.change import refusals as no
 from nasadvisor.domain.change.looks import Look, Step
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.runs import RunState, StepState
@@ -75,3 +76,24 @@ def test_a_run_that_was_cut_off_is_finished_or_taken_back(cached: Bench) -> None
     run = undo_run(cached.host, "run-1", "root", cached.watch)
     assert run.state is RunState.UNDONE
     assert cached.executor.inventory() == with_cache()
+
+
+def test_one_that_is_gone_with_its_pool_and_its_ssd_keeps_no_run_open_and_is_told_of(cached: Bench) -> None:
+    """Nobody can put it back; should it come back, it is still out of service, and who has it reads what to type."""
+    apply_plan(cached.host, cached.plan(WISH), "root", cached.watch)
+    cached.executor.state = replace(cached.executor.inventory(), pools=(), disks=())
+    undone = undo_run(cached.host, "run-1", "root", cached.watch)
+    assert undone.state is RunState.UNDONE
+    assert [(step.state, step.note.code if step.note else "") for step in undone.undo_steps] == [
+        (StepState.SKIPPED, "gone-with-cache")
+    ]
+    assert [finding.code for finding in undone.findings] == ["cache-away"]
+
+
+def test_one_of_a_pool_that_is_away_stays_out_and_the_undo_says_which_pool_to_import(cached: Bench) -> None:
+    apply_plan(cached.host, cached.plan(WISH), "root", cached.watch)
+    cached.executor.state = replace(cached.executor.inventory(), pools=())
+    run = undo_run(cached.host, "run-1", "root", cached.watch)
+    assert run.state is RunState.APPLIED
+    assert run.refusals == (no.PoolAway("tank", TANK),)
+    assert run.undo_steps == ()
