@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from nasadvisor.domain.change import refusals as no
-from nasadvisor.domain.change.actions import DeleteSlice
+from nasadvisor.domain.change.actions import DeleteSlice, RemoveVdev, Role
 from nasadvisor.domain.change.undo_checks import can_undo, is_readable
 from nasadvisor.domain.statements import Allowed
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory, TableKind
-from tests.unit.domain.builders import disk_of, made, slice_on
-from tests.unit.machines import NVME1, TANK, home_server, with_disk
+from tests.unit.domain.builders import MIRROR_GUID, disk_of, made, mirrored_log, slice_on, tank_of
+from tests.unit.machines import NVME1, TANK, home_server, with_disk, with_pool
 
 PIECE = slice_on(disk_of(home_server(), NVME1))
 READY = made(home_server(), PIECE)
@@ -47,3 +47,12 @@ def test_a_table_is_readable_unless_it_is_of_another_kind_or_udev_says_that_it_i
     assert is_readable(replace(disk, holds=(LVM,)))
     assert not is_readable(replace(disk, holds=(LVM, UNREADABLE)))
     assert not is_readable(replace(disk, table=TableKind.OTHER))
+
+
+def test_a_log_is_not_taken_out_of_a_pool_with_a_checkpoint_which_is_named() -> None:
+    """Who has several pools has to be told whose checkpoint to discard."""
+    inventory, legs = mirrored_log()
+    step = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, legs)
+    assert can_undo(step, inventory) == Allowed()
+    held = with_pool(inventory, checkpoint="1.2M")
+    assert can_undo(step, held) == no.PoolHasCheckpoint(tank_of(held))
