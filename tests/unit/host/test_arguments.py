@@ -14,8 +14,10 @@ from nasadvisor.host.arguments import (
     measure_order,
     member,
     message_id,
+    pool_guid,
     reads,
     run_id,
+    trace_length,
     trial_length,
 )
 from nasadvisor.stored.documents import DocumentError, to_document
@@ -117,7 +119,7 @@ def test_the_id_of_a_run_is_never_a_path() -> None:
 
 def test_what_is_refused_is_shown_in_part_only() -> None:
     """A message can be as long as it likes; the log shows what it began with."""
-    for reader in (run_id, member(Colour), trial_length):
+    for reader in (run_id, member(Colour), trial_length, trace_length):
         with pytest.raises(DocumentError) as error:
             reader("y" * 10_000)
         assert "yyy" in str(error.value)
@@ -133,6 +135,17 @@ def test_a_trial_lasts_a_number_of_seconds(seconds: int) -> None:
 def test_what_is_no_length_of_a_trial_is_refused(seconds: object) -> None:
     with pytest.raises(DocumentError, match=r"is no length of a trial$"):
         trial_length(seconds)
+
+
+def test_reads_are_followed_for_a_number_of_seconds_in_a_pool_that_is_named_by_its_guid() -> None:
+    assert [trace_length(seconds) for seconds in (60, 86400)] == [60, 86400]
+    for wrong in (59, 86401, 60.0, "60", None):
+        with pytest.raises(DocumentError, match=r"is no length of a trace$"):
+            trace_length(wrong)
+    assert pool_guid("18446744073709551615") == "18446744073709551615"
+    for guid in ("", "tank", "-1", "1" * 21, 1):
+        with pytest.raises(DocumentError, match=r"is no guid of a pool$"):
+            pool_guid(guid)
 
 
 ORDER = MeasureOrder("0a1b2c3d", "1")

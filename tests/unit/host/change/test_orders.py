@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.change.unreadable_runs import UnreadableRun
+from nasadvisor.domain.evidence.curve import CacheCurve, Traced
 from nasadvisor.domain.fleet.platforms import Platform, PlatformReport
 from nasadvisor.domain.health.sweep import Answers, SelfTest
 from nasadvisor.domain.statements import Statement
@@ -18,12 +20,15 @@ from nasadvisor.host.change.lock import HostBusy
 from nasadvisor.host.change.runs import RunList, apply_plan, show_run
 from nasadvisor.host.change.trials import TrialWatch
 from nasadvisor.host.errors import DiskUnknown, MachineUnreadable
+from nasadvisor.host.evidence.curve import PoolNotThere
+from nasadvisor.host.evidence.curve_job import CurveJob
 from nasadvisor.host.health.sweep import HandOver, HealthServices
 from nasadvisor.host.tasks import HostTasks
 from nasadvisor.stored.documents import from_document, to_document
 from tests.unit.host.change.conftest import Bench, killer
 from tests.unit.host.change.conftest import Killed as Ended
 from tests.unit.host.change.test_tasks import Sent, sent, tasks
+from tests.unit.machines import TANK
 
 __all__ = ["sent", "tasks"]
 
@@ -222,6 +227,49 @@ class TestLooking:
             blinded.take_sample()
         told = [record.getMessage() for record in caplog.records]
         assert [next(word for word in ("zpool", "proc") if word in line) for line in told] == ["zpool", "proc", "zpool"]
+
+    def test_reads_are_followed_as_asked_and_each_part_is_told_until_they_are_to_be_no_more(
+        self, tasks: HostTasks, sent: Sent
+    ) -> None:
+        asked: list[tuple[str, int]] = []
+        begun, stopped = Event(), Event()
+        curve = CacheCurve(Traced(TANK, "tank", "2026-08-25T20:00:00+00:00", 60, 60, False), *(0,) * 10, (), ())
+
+        def trace(
+            guid: str, seconds: int, told: Callable[[CacheCurve], None], is_stopped: Callable[[], bool]
+        ) -> CacheCurve:
+            asked.append((guid, seconds))
+            begun.set()
+            assert stopped.wait(30)
+            assert is_stopped()
+            told(curve)
+            return replace(curve, missed=1)
+
+        following = replace(tasks, curve=CurveJob(trace))
+        following.take_curve(TANK, 3600)
+        assert begun.wait(30)
+        following.take_curve(TANK, 7200)
+        following.stop_curve()
+        stopped.set()
+        following.curve.wait(30)
+        assert asked == [(TANK, 3600)]
+        assert [task for task, _ in sent] == ["console.store_curve"] * 2
+        assert [from_document(CacheCurve, args[1]).missed for _, args in sent] == [0, 1]
+
+    def test_why_reads_cannot_be_followed_is_said_of_their_pool(self, tasks: HostTasks, sent: Sent) -> None:
+        tasks.take_curve(TANK, 3600)
+        tasks.curve.wait(30)
+        [(task, (node, guid, why))] = sent
+        assert (task, node, guid) == ("console.store_curve_error", "nas", TANK)
+        assert from_document(Statement, why) == PoolNotThere(TANK).statement
+
+    @pytest.mark.parametrize("asked", [("../x", 3600), (TANK, 59), (TANK, 86401), (TANK, "60"), (TANK,)])
+    def test_what_is_no_pool_or_no_time_is_not_followed(
+        self, tasks: HostTasks, sent: Sent, asked: tuple[Any, ...]
+    ) -> None:
+        tasks.take_curve(*asked)
+        tasks.curve.wait(30)
+        assert sent == []
 
     def test_the_answers_of_a_sweep_carry_the_name_of_the_node(self, tasks: HostTasks, sent: Sent) -> None:
         tasks.smart_sweep()
