@@ -35,8 +35,8 @@ MOVED = "moved"
 RULES = {
     Rule.OPEN: "login setup set_language preview",
     Rule.SIGNED_IN: """overview pool explain explain-code settings pools disks disk evidence-pool
-        evidence-heat evidence-waiting evidence-curve evidence-report wear-csv drive reports report-make report alerts
-        schedules pool-history history run-detail run-fragment wizard-proof choose-node refresh logout
+        evidence-heat evidence-waiting evidence-curve evidence-report wear-csv drive reports report-now report-make
+        report alerts schedules pool-history history run-detail run-fragment wizard-proof choose-node refresh logout
         password_change""",
     Rule.OPERATOR: """evidence-measure evidence-measured evidence-trace evidence-curve-start evidence-curve-stop
         sweep-now drive-self-test drive-rating
