@@ -16,7 +16,7 @@ from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.health.smart.reading import SmartReading
 from nasadvisor.domain.health.sweep import DiskAnswer
 from nasadvisor.domain.statements import RANK, Finding, Level
-from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.storage.inventory import Inventory, Pool
 
 MARKS: Final = {Level.CRITICAL: "CRITICAL ", Level.WARNING: "WARNING  ", Level.INFO: "NOTE     "}
 
@@ -91,20 +91,33 @@ def document_of(found: Health) -> dict[str, Any]:
             {"code": each.code, "level": each.level, "subject": each.subject, "text": str(each), "why": each.why}
             for each in found.findings
         ],
-        "pools": [
-            {"name": pool.name, "guid": pool.guid, "state": pool.state, "data_errors": pool.data_errors}
-            for pool in found.inventory.pools
-        ],
-        "disks": [_disk_document(disk) for disk in found.disks],
+        "pools": [_pool_document(pool) for pool in found.inventory.pools],
+        "disks": [_disk_document(disk, found.inventory) for disk in found.disks],
     }
 
 
-def _disk_document(disk: DiskHealth) -> dict[str, Any]:
+def _pool_document(pool: Pool) -> dict[str, Any]:
+    scrub = pool.last_scan
+    return {
+        "name": pool.name,
+        "guid": pool.guid,
+        "state": pool.state,
+        "data_errors": pool.data_errors,
+        "size_bytes": pool.size_bytes,
+        "allocated_bytes": pool.allocated_bytes,
+        "scrub_ended_at": scrub.ended_at if scrub else "",
+        "scrub_errors": scrub.errors if scrub else None,
+    }
+
+
+def _disk_document(disk: DiskHealth, inventory: Inventory) -> dict[str, Any]:
     identity, reading = disk.answer.identity, disk.reading
+    known = inventory.disk(disk.answer.disk_key)
     return {
         "key": disk.answer.disk_key,
         "model": identity.model,
         "serial": identity.serial,
+        "is_rotational": known.rotational if known else False,
         "outcome": disk.answer.outcome,
         "problem": str(disk.answer.problem) if disk.answer.problem else "",
         "power_on_hours": reading.hours if reading else None,
@@ -113,6 +126,8 @@ def _disk_document(disk: DiskHealth) -> dict[str, Any]:
         "temperature_celsius": reading.temperature_celsius if reading else None,
         "spare_percent": reading.spare_percent if reading else None,
         "media_errors": reading.media_errors if reading else None,
+        "reallocated": reading.reallocated if reading else None,
+        "pending": reading.pending if reading else None,
         "indicators": [asdict(one) for one in reading.indicators] if reading else [],
     }
 

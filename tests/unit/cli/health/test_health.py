@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import weasyprint  # noqa: F401 - when it is loaded it runs ldconfig, and in a test that would fail
+from pypdf import PdfReader
 
-from nasadvisor.cli.health.printed import page
+from nasadvisor.cli.health.printed import page, verdict
 from nasadvisor.domain.storage.inventory import Inventory
 from tests.unit.cli.conftest import Shell
 from tests.unit.machines import home_server
@@ -50,7 +51,17 @@ def test_only_root_may_ask(shell: Shell) -> None:
 def test_it_writes_a_report_to_print(shell: Shell, tmp_path: Path) -> None:
     result = shell.run("report", "--pdf", tmp_path / "report.pdf")
     assert result.exit_code == 0, result.output
-    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF-")
+    words = " ".join(" ".join(each.extract_text() for each in PdfReader(tmp_path / "report.pdf").pages).split())
+    assert "Warning: Pool archive is DEGRADED" in words.partition("What needs a look")[0]
+    assert "WDC WD40EFRX" in words.partition("Hard disks")[2]
+
+
+def test_the_report_says_all_is_well_only_where_every_disk_answered(shell: Shell) -> None:
+    found = json.loads(well(shell).run("health", "--json").stdout)
+    assert verdict(found) == "Nothing needs a look."
+    found["disks"][0]["outcome"] = "asleep"
+    assert verdict(found) == "Nothing is open, but not everything was looked at."
+    assert f"Not looked at: WDC WD40EFRX {found['disks'][0]['serial']} was asleep and was left asleep." in page(found)
 
 
 def test_a_report_that_cannot_be_written_is_a_sentence(shell: Shell, tmp_path: Path) -> None:
@@ -70,6 +81,8 @@ def test_the_words_of_a_disk_are_escaped() -> None:
             {
                 "model": "<img src=x>",
                 "serial": "&",
+                "is_rotational": False,
+                "power_on_hours": 5,
                 "outcome": "read",
                 "percent_used": None,
                 "bytes_written": None,
