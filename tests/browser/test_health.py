@@ -31,6 +31,7 @@ PATHS = {
     "schedule": "/settings/schedules/{schedule}/",
     "tokens": "/settings/tokens/",
     "reports": "/reports/",
+    "report-now": "/reports/now/",
 }
 
 
