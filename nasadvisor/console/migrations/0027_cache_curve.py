@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("console", "0025_quotas"),
+        ("console", "0026_audit_log"),
     ]
 
     operations = [
