@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nasadvisor.domain.health.wear.calibration import Steadiness, smooth_spread, stepped_spread
 from nasadvisor.domain.health.wear.forecast import Exhaustion, Forecast, forecast, percents_at
 from nasadvisor.domain.health.wear.history import History, RoleChange, history_of
+from nasadvisor.domain.health.wear.phase import Phase
 from nasadvisor.stored.documents import from_document, to_document
 from tests.unit.domain.health.wear.histories import DAY, TB, history, snapshot
 
@@ -182,3 +184,18 @@ def test_dates_are_in_order(watched: History) -> None:
 def test_several_horizons_at_once_say_what_each_says_by_itself(watched: History, horizons: list[float]) -> None:
     alone = [forecast(watched, days).percent_at for days in horizons]
     assert list(percents_at(watched, horizons)) == [each for each in alone if each]
+
+
+def test_a_drive_whose_work_changed_may_wear_several_times_what_was_expected() -> None:
+    """An SSD of a family that was not known: 1.46 points were expected within 154 days, and 6 came."""
+    low, middle, high = stepped_spread(1.46, Phase(0.0, 1.0), Steadiness.UNSTEADY)
+    assert low <= 1 <= middle <= 6 <= high <= 10
+    assert stepped_spread(1.46, Phase(0.0, 1.0), Steadiness.STEADY)[2] <= 3
+
+
+def test_the_high_end_rises_with_the_gain_and_never_falls_below_the_usual_slope() -> None:
+    gains = [0.0, 0.01, 0.1, 1.0, 5.0, 20.0, 50.0, 200.0]
+    for steady in Steadiness:
+        highs = [smooth_spread(gain, steady)[2] for gain in gains]
+        assert highs == sorted(highs)
+        assert all(high >= 1.3 * gain for gain, high in zip(gains, highs, strict=True))
