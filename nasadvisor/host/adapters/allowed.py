@@ -114,7 +114,7 @@ WORDS: Final[Mapping[str, str]] = {
     "SLICE": names.SLICE,
     "TEXT": r"[^\0\ud800-\udfff]*",
     "UUID": names.UUID,
-    "WAITING_BT": re.escape(str(_HERE / "waiting.bt")),
+    "WAITING_BT": rf"{re.escape(str(_HERE))}/waiting(?:_flags)?\.bt",
 }
 """What may stand in a place. No pattern can begin with a hyphen unless it spells the option out."""
 

@@ -9,6 +9,11 @@ from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import OutputUnreadable
 
 SCRIPT: Final = Path(__file__).with_name("waiting.bt")
+FLAGS_SCRIPT: Final = Path(__file__).with_name("waiting_flags.bt")
+"""The same where the kernel has zil_commit_flags(): bpftrace refuses a script that names what is not there."""
+
+COMMIT_FLAGS: Final = "zil_commit_flags"
+
 START_S: Final = 120.0
 """It compiles the script and attaches to the kernel first, which takes seconds, on a busy or emulated machine many."""
 
@@ -16,15 +21,25 @@ MAPS: Final = {"@fsyncs": "fsyncs", "@commits": "commits", "@ended": "ended", "@
 """The maps of the script, and which count of a process each one holds."""
 
 
-def trace_waiting(runner: Runner, seconds: int) -> tuple[ProcessCalls, ...]:
+def trace_waiting(runner: Runner, proc: Path, seconds: int) -> tuple[ProcessCalls, ...]:
     """Every process that called fsync on ZFS or waited for a ZIL in the next `seconds`.
 
     Raises:
         ToolMissing: bpftrace is not installed.
         HostError: it failed (OpenZFS is not loaded, or the kernel does not let anybody trace it), or took too long.
     """
-    args = ("-q", "-f", "json", str(SCRIPT), str(seconds))
+    script = FLAGS_SCRIPT if has_commit_flags(proc) else SCRIPT
+    args = ("-q", "-f", "json", str(script), str(seconds))
     return parse_waiting(runner.run(Command(Tool.BPFTRACE, args, timeout_s=seconds + START_S)).stdout)
+
+
+def has_commit_flags(proc: Path) -> bool:
+    """Whether OpenZFS commits through zil_commit_flags() too, as /proc/kallsyms has it: "ADDRESS TYPE NAME MODULE"."""
+    try:
+        with (proc / "kallsyms").open(encoding="ascii", errors="replace") as symbols:
+            return any(line.split(None, 3)[2:3] == [COMMIT_FLAGS] for line in symbols if COMMIT_FLAGS in line)
+    except OSError:
+        return False
 
 
 def parse_waiting(text: str) -> tuple[ProcessCalls, ...]:

@@ -16,5 +16,5 @@ def watch_waiting(machine: Machine, seconds: int = WATCH_S) -> WaitingPrograms:
         ToolMissing: bpftrace is not installed.
         HostError: the kernel cannot be traced.
     """
-    calls = trace_waiting(machine.runner, seconds)
+    calls = trace_waiting(machine.runner, machine.roots.proc, seconds)
     return WaitingPrograms(machine.clock().isoformat(timespec="seconds"), seconds, by_program(calls))

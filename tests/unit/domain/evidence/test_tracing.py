@@ -1,13 +1,14 @@
 """Which programs wait: what bpftrace 0.23 prints, and what is made of it."""
 
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nasadvisor.domain.evidence.tracing import ProcessCalls, by_program
-from nasadvisor.host.adapters.bpftrace import SCRIPT, parse_waiting, trace_waiting
+from nasadvisor.host.adapters.bpftrace import FLAGS_SCRIPT, SCRIPT, parse_waiting, trace_waiting
 from nasadvisor.host.adapters.process import Command, Tool
 from nasadvisor.host.errors import OutputUnreadable, ToolMissing
 from tests.unit.fakes import FakeRunner
@@ -20,13 +21,37 @@ PRINTED = """
 """
 
 
-def test_it_reads_what_bpftrace_prints() -> None:
+def test_it_reads_what_bpftrace_prints(tmp_path: Path) -> None:
     runner = FakeRunner({f"bpftrace -q -f json {SCRIPT} 20": PRINTED})
-    found = {(each.pid, each.program): each for each in trace_waiting(runner, 20)}
+    found = {(each.pid, each.program): each for each in trace_waiting(runner, tmp_path, 20)}
     assert found[812, "fio"] == ProcessCalls(812, "fio", 40, 40, 40, 400_000_000)
     assert found[61, "z_zvol"] == ProcessCalls(61, "z_zvol", 0, 7, 6, 60_000_000)
     assert found[990, 'a, "b"'] == ProcessCalls(990, 'a, "b"', 5)
     assert not runner.ran[0].mutates
+
+
+@pytest.mark.parametrize(
+    ("symbols", "script"),
+    [
+        ("ffffffffc0a1b2c0 t zil_commit\t[zfs]\nffffffffc0a1b2f0 t zil_commit_flags_of\t[zfs]\n", SCRIPT),
+        ("ffffffffc0a1b2c0 t zil_commit\t[zfs]\nffffffffc0a1b2f0 T zil_commit_flags\t[zfs]\n", FLAGS_SCRIPT),
+    ],
+)
+def test_where_openzfs_commits_through_a_second_function_both_are_watched(
+    tmp_path: Path, symbols: str, script: Path
+) -> None:
+    (tmp_path / "kallsyms").write_text(symbols)
+    runner = FakeRunner({f"bpftrace -q -f json {script} 20": PRINTED})
+    assert trace_waiting(runner, tmp_path, 20)
+
+
+def test_who_is_in_both_functions_is_counted_once() -> None:
+    """zil_commit() calls zil_commit_flags(): what counts in the second script asks whether the thread is in one."""
+    script = FLAGS_SCRIPT.read_text()
+    assert "kprobe:zil_commit, kprobe:zil_commit_flags /!@begun[tid]/" in script
+    assert "kretprobe:zil_commit, kretprobe:zil_commit_flags /@begun[tid]/" in script
+    assert script.count("@commits[") == script.count("@ended[") == 1
+    assert "zil_commit_flags" not in SCRIPT.read_text()
 
 
 def test_processes_of_one_name_are_one_program_and_the_busiest_comes_first() -> None:
@@ -68,7 +93,7 @@ def test_nothing_but_that_error_comes_of_any_text(text: str) -> None:
 
 def test_without_bpftrace_it_says_what_to_install() -> None:
     with pytest.raises(ToolMissing, match="bpftrace"):
-        trace_waiting(FakeRunner(missing=frozenset({Tool.BPFTRACE})), 20)
+        trace_waiting(FakeRunner(missing=frozenset({Tool.BPFTRACE})), Path("/nowhere"), 20)
 
 
 @pytest.mark.parametrize("args", [("-e", "kprobe:f { }"), ("-q", "-f", "json", "/tmp/x.bt", "20"), (str(SCRIPT),)])
