@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Final
 
 from django.utils import timezone
@@ -43,7 +43,10 @@ class Mark:
 
 @dataclass(frozen=True)
 class WearChart:
-    """All that the template draws; lengths are units of the view box. Paths are "" where there is nothing."""
+    """All that the template draws; lengths are units of the view box. Paths are "" where there is nothing.
+
+    `is_broken` says that the history is of more than one source, so that its line has gaps.
+    """
 
     width: int
     height: int
@@ -59,15 +62,17 @@ class WearChart:
     levels: tuple[Tick, ...]
     times: tuple[Tick, ...]
     marks: tuple[Mark, ...]
+    is_broken: bool
 
 
 @dataclass(frozen=True)
 class WearPoint:
-    """A percentage at a moment, and the role at that time."""
+    """A percentage at a moment, the role at that time, and the code of the indicator that it is read from."""
 
     at: datetime
     percent: float
     role: str
+    source: str = ""
 
 
 def wear_chart(points: Sequence[WearPoint], fan: Sequence[FanPoint], now: datetime, width: int = WIDE) -> WearChart:
@@ -93,7 +98,7 @@ def wear_chart(points: Sequence[WearPoint], fan: Sequence[FanPoint], now: dateti
         right=right,
         top=TOP,
         bottom=bottom,
-        history=_path((x(point.at), y(point.percent)) for point in _thinned(points)),
+        history="".join(_path((x(each.at), y(each.percent)) for each in piece) for piece in _pieces(_thinned(points))),
         fan=_path([*upper, *lower[::-1]]) + "Z" if len(ahead) > 1 else "",
         middle=_path((at, y(spread.middle)) for at, spread in ahead),
         now=x(now),
@@ -103,6 +108,7 @@ def wear_chart(points: Sequence[WearPoint], fan: Sequence[FanPoint], now: dateti
         marks=tuple(
             Mark(x(after.at), after.role or "–") for before, after in pairwise(points) if before.role != after.role
         ),
+        is_broken=len({point.source for point in points}) > 1,
     )
 
 
@@ -115,7 +121,12 @@ def _top_percent(points: Sequence[WearPoint], fan: Sequence[FanPoint]) -> float:
 
 def _thinned(points: Sequence[WearPoint]) -> Sequence[WearPoint]:
     step = max(1, -(-len(points) // POINTS_AT_MOST))
-    return [*points[::step], points[-1]] if points else ()
+    return [*points[:-1:step], points[-1]] if points else ()
+
+
+def _pieces(points: Iterable[WearPoint]) -> Iterable[Iterable[WearPoint]]:
+    """Stretches of one source each: what two sources say of a disk differs by far, so no line joins them."""
+    return (piece for _source, piece in groupby(points, key=lambda point: point.source))
 
 
 def _levels(top: float) -> Iterable[float]:

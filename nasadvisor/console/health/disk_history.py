@@ -13,19 +13,21 @@ from django.utils.translation import gettext_lazy as _
 from nasadvisor.console.health.history_chart import LINES_AT_MOST, HistoryChart, Series, history_charts, start_of
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk
 from nasadvisor.console.health.smart_days import counts_of
+from nasadvisor.console.health.wear_points import wear_points
 from nasadvisor.domain.health.smart.attributes import SmartValue
 
 TEMPERATURE: Final = "temperature_c"
+WORN: Final = "percent_used"
 OF_READINGS: Final[dict[str, str | Promise]] = {
     TEMPERATURE: _("Temperature"),
-    "percent_used": _("Worn"),
+    WORN: _("Worn"),
     "bytes_written": _("Written in its life"),
     "spare_percent": _("Spare blocks"),
     "media_errors": _("Media errors"),
 }
 """What every reading has, whatever the disk calls it; a field of `Reading` each."""
 
-UNITS: Final = {TEMPERATURE: " °C", "percent_used": " %", "spare_percent": " %", "bytes_written": " B"}
+UNITS: Final = {TEMPERATURE: " °C", WORN: " %", "spare_percent": " %", "bytes_written": " B"}
 SPANS: Final[dict[int, str | Promise]] = {30: _("30 days"), 365: _("a year"), 3650: _("all time")}
 
 
@@ -88,6 +90,9 @@ class History:
     def _series(self, disk: StoredDisk) -> Series:
         since = self.now - timedelta(days=self.days)
         label = f"{disk.model} {disk.serial}".strip()
+        if self.key == WORN:
+            told = wear_points(disk, since)
+            return Series(label, [(each.at, each.percent) for each in told if each.source == told[-1].source])
         if self.key in OF_READINGS:
             rows = disk.readings.filter(taken_at__gte=since, **{f"{self.key}__isnull": False})
             return Series(label, [(at, float(value)) for at, value in rows.values_list("taken_at", self.key)])

@@ -15,13 +15,14 @@ from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.health.alert_models import StoredAlert
 from nasadvisor.console.health.bytes_by_role import written_by_role
 from nasadvisor.console.health.bytes_by_role_chart import written_chart
-from nasadvisor.console.health.charts import NARROW, WIDE, WearPoint, wear_chart
+from nasadvisor.console.health.charts import NARROW, WIDE, wear_chart
 from nasadvisor.console.health.disk_history import history_of
 from nasadvisor.console.health.forecasts import stored_forecast
 from nasadvisor.console.health.marks import mark_of
 from nasadvisor.console.health.models import StoredDisk, identity_key
 from nasadvisor.console.health.ratings import RatingForm, clocks_of, rating_of
 from nasadvisor.console.health.smart_days import newest_values, trends_of
+from nasadvisor.console.health.wear_points import wear_points
 from nasadvisor.console.storage.diagrams import draw_disk
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.console.storage.disks import hold_words, is_free, reason_against, uses_of
@@ -115,8 +116,7 @@ def _wear(stored: StoredDisk, now: datetime) -> dict[str, Any]:
     if stored.is_rotational:
         return {}
     kept = stored_forecast(stored)
-    rows = stored.readings.filter(percent_used__isnull=False).values_list("taken_at", "percent_used", "role")
-    points = [WearPoint(at, percent or 0.0, role) for at, percent, role in rows]
+    points = wear_points(stored)
     fan = kept.fan if kept else ()
     is_drawn = bool(points) and stored.is_solid_state is not False
     rating = rating_of(stored)

@@ -10,12 +10,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.health.bytes_by_role import Written, written_by_role
-from nasadvisor.console.health.charts import NARROW, WearChart, WearPoint, wear_chart
+from nasadvisor.console.health.charts import NARROW, WearChart, wear_chart
 from nasadvisor.console.health.forecasts import stored_forecast
 from nasadvisor.console.health.marks import WORST_FIRST, mark_of
 from nasadvisor.console.health.models import DiskOutcome, Reading, SmartDay, StoredDisk
 from nasadvisor.console.health.ratings import with_ratings
 from nasadvisor.console.health.smart_days import TREND
+from nasadvisor.console.health.wear_points import wear_points
 from nasadvisor.console.states import GOOD, WAITING, Look, look_of_state
 from nasadvisor.domain.health.smart.attributes import CRC_ERRORS
 
@@ -167,7 +168,5 @@ def _more(value: int, keys: tuple[str, ...], days: list[tuple[date, Mapping[str,
 
 
 def _drawn(disk: StoredDisk, now: datetime) -> Drawn:
-    rows = disk.readings.filter(percent_used__isnull=False).values_list("taken_at", "percent_used", "role")
-    points = [WearPoint(at, percent or 0.0, role) for at, percent, role in rows]
     kept = stored_forecast(disk)
-    return Drawn(disk, wear_chart(points, kept.fan if kept else (), now, NARROW))
+    return Drawn(disk, wear_chart(wear_points(disk), kept.fan if kept else (), now, NARROW))
