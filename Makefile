@@ -132,9 +132,9 @@ pages-tools: $(VENV)/.stamp-run assets translations $(STAMPS)/packages-pages
 .PHONY: assets
 assets: static/vendor/.stamp ## Fetch Bootstrap, htmx and the icons into static/vendor
 
-static/vendor/.stamp: package-lock.json packaging/copy_assets.py | $(STAMPS)/packages-build
+static/vendor/.stamp: package-lock.json packaging/copy_assets.py packaging/icons.txt $(VENV)/.stamp-run | $(STAMPS)/packages-build
 	@npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
-	@$(PYTHON) packaging/copy_assets.py
+	@$(BIN)/python packaging/copy_assets.py
 	@touch $@
 
 .PHONY: translations
