@@ -85,6 +85,7 @@ MIDDLEWARE = [
     "nasadvisor.console.harmless.HarmlessRequests",
     "nasadvisor.console.fleet.single_sign_on.SingleSignOn",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "nasadvisor.console.fleet.sessions.Seen",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",

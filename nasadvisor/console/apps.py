@@ -15,3 +15,4 @@ class ConsoleConfig(AppConfig):
     def ready(self) -> None:
         """Listen to who signs in and out."""
         import_module("nasadvisor.console.fleet.audit")
+        import_module("nasadvisor.console.fleet.sessions")

@@ -101,8 +101,8 @@ def _not_signed_in(credentials: dict[str, Any], request: HttpRequest | None = No
 
 def _write(act: Act, user_name: str, address: str, about: str = "") -> None:
     name, what = str(harmless(user_name))[:_LONGEST_NAME], str(harmless(about))[:_LONGEST]
-    # Quoted, so that nobody's name looks like another field.
-    log.info("act=%s user=%r address=%s about=%r", act.value, name, address or "-", what)
+    # What strangers choose comes last and quoted: the first address of a line is where it came from.
+    log.info("act=%s address=%s user=%r about=%r", act.value, address or "-", name, what)
     if act is Act.SIGN_IN_FAILED and _is_flooded():
         return
     AuditEntry.objects.create(at=timezone.now(), act=act, user_name=name, address=address, about=what)

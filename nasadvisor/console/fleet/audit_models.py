@@ -18,6 +18,8 @@ class Act(models.TextChoices):
     SIGN_OUT = "sign-out", _("signed out")
     RE_ENTRY_FAILED = "re-entry-failed", _("typed a wrong password before a change")
     PASSWORD_CHANGED = "password-changed", _("changed their password")
+    SESSION_ENDED = "session-ended", _("signed another browser of theirs out")
+    ALL_SESSIONS_ENDED = "all-sessions-ended", _("signed out everywhere")
     SET_UP = "set-up", _("became the first administrator")
     USER_ADDED = "user-added", _("added a user")
     ROLE_CHANGED = "role-changed", _("changed a role")

@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from nasadvisor.console.fleet import accounts, audit, nodes, users
+from nasadvisor.console.fleet import accounts, audit, nodes, sessions, users
 from nasadvisor.console.fleet.remote import pages as remote
 
 urlpatterns = [
@@ -13,6 +13,9 @@ urlpatterns = [
     path("settings/users/<int:user_id>/password/", users.reset_password, name="user-password"),
     path("settings/audit/", audit.audit_page, name="audit"),
     path("settings/audit.csv", audit.audit_csv, name="audit-csv"),
+    path("settings/sessions/", sessions.sessions, name="sessions"),
+    path("settings/sessions/end/", sessions.end_all_sessions, name="sessions-end"),
+    path("settings/sessions/<str:session_id>/end/", sessions.end_session, name="session-end"),
     path("settings/hosts/add/", remote.add_host, name="add-host"),
     path("settings/hosts/tokens/<int:pk>/take-back/", remote.take_back, name="take-back-token"),
     path("settings/hosts/<str:name>/forget/", nodes.forget, name="forget-node"),

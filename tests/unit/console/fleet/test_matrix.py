@@ -37,7 +37,7 @@ RULES = {
     Rule.SIGNED_IN: """overview pool explain explain-code settings pools disks disk evidence-pool
         evidence-heat evidence-waiting evidence-curve evidence-report wear-csv drive reports report-now report-make
         report alerts schedules pool-history history run-detail run-fragment wizard-proof choose-node refresh logout
-        password_change""",
+        password_change sessions sessions-end session-end""",
     Rule.OPERATOR: """evidence-measure evidence-measured evidence-trace evidence-curve-start evidence-curve-stop
         sweep-now drive-self-test drive-rating
         drive-forget alert-acknowledge wizard wizard-start wizard-devices wizard-answer wizard-layout
@@ -60,6 +60,7 @@ SAMPLES = {
     "pk": 1,
     "user_id": 1,
     "token": "x",
+    "session_id": "x",
     "code": "too-small",
     "plan_id": UUID(int=1),
     "run_id": UUID(int=2),
