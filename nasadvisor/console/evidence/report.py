@@ -166,7 +166,10 @@ def _rows(comparison: Comparison) -> Iterator[Row]:
         return
     yield _row(_("Synchronous commits"), before.commits_per_s, after.commits_per_s, _commits)
     yield _row(_("Written synchronously"), before.sync_bytes_per_s, after.sync_bytes_per_s, _throughput)
-    yield _row(_("A commit, estimated (write and flush)"), before.commit_ns, after.commit_ns, milliseconds)
+    commit = _("A commit, estimated (write and flush)")
+    if not before.counts_flush:
+        commit = _("A commit without flush, for flushes were not counted on both sides")
+    yield _row(commit, before.commit_ns, after.commit_ns, milliseconds)
     for name, field in ((_("Log writes, p50"), "write_p50_ns"), (_("Log writes, p95"), "write_p95_ns")):
         yield _row(name, getattr(before, field), getattr(after, field), milliseconds)
     yield _row(_("Log writes, p99"), before.write_p99_ns, after.write_p99_ns, milliseconds)

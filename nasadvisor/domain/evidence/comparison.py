@@ -39,7 +39,10 @@ class Difference(StrEnum):
 
 @dataclass(frozen=True)
 class Figures:
-    """One side of a comparison. Times are of the devices that take synchronous writes, without flush, in ns."""
+    """One side of a comparison. Times are of the devices that take synchronous writes, without flush, in ns.
+
+    `commit_ns` has the flush in it (`counts_flush`) where it is known on both sides, else on neither.
+    """
 
     seconds: float
     commits_per_s: float
@@ -51,6 +54,7 @@ class Figures:
     flush_ns: float
     read_p50_ns: float
     read_p95_ns: float
+    counts_flush: bool = True
 
 
 @dataclass(frozen=True)
@@ -79,16 +83,18 @@ def compare(
     """Compare samples from before and since a change; `hour_of` tells the local hour of the day of a time."""
     facts = with_departed(facts, [*before, *after])
     olds, news = (_blocks(samples, block_s, hour_of) for samples in (before, after))
+    flush = _flush_is_known(olds, facts) and _flush_is_known(news, facts)
     hours = tuple(sorted({hour for hour, _ in olds} & {hour for hour, _ in news}))
     if not hours:
         outcome = Difference.OTHER_HOURS if olds and news else Difference.TOO_EARLY
-        return Comparison(outcome, _figures(olds, facts), _figures(news, facts), (), (len(olds), len(news)), 1.0)
+        sides = _figures(olds, facts, flush), _figures(news, facts, flush)
+        return Comparison(outcome, *sides, (), (len(olds), len(news)), 1.0)
     olds, news = ([block for block in blocks if block[0] in hours] for blocks in (olds, news))
-    sides = _figures(olds, facts), _figures(news, facts)
+    sides = _figures(olds, facts, flush), _figures(news, facts, flush)
     counts = (len(olds), len(news))
     if min(counts) < BLOCKS_NEEDED:
         return Comparison(Difference.TOO_EARLY, *sides, hours, counts, 1.0)
-    times = [[(hour, _commit_ns(block, facts)) for hour, block in blocks] for blocks in (olds, news)]
+    times = [[(hour, _commit_ns(block, facts, flush)) for hour, block in blocks] for blocks in (olds, news)]
     z = rank_test(*times)
     probability = math.erfc(abs(z) / math.sqrt(2))
     outcome = Difference.NO_DIFFERENCE
@@ -144,12 +150,20 @@ def with_departed(facts: PoolFacts, samples: list[Sample]) -> PoolFacts:
     return replace(facts, leaves=(*facts.leaves, *departed))
 
 
-def _commit_ns(sample: Sample, facts: PoolFacts) -> float:
+def _flush_is_known(blocks: list[Block], facts: PoolFacts) -> bool:
+    """Whether a side tells what flushes cost; to compare it with one that does not would praise the latter."""
+    commit = workload_of(merge(block for _, block in blocks), facts).commit_time if blocks else None
+    return commit is None or commit.flush_is_known
+
+
+def _commit_ns(sample: Sample, facts: PoolFacts, flush: bool) -> float:
     commit = workload_of(sample, facts).commit_time
-    return commit.likely_ns if commit else 0.0
+    if commit is None:
+        return 0.0
+    return commit.likely_ns if flush else commit.write_ns
 
 
-def _figures(blocks: list[Block], facts: PoolFacts) -> Figures | None:
+def _figures(blocks: list[Block], facts: PoolFacts, flush: bool) -> Figures | None:
     if not blocks:
         return None
     sample = merge(block for _, block in blocks)
@@ -163,11 +177,12 @@ def _figures(blocks: list[Block], facts: PoolFacts) -> Figures | None:
         seconds=busy.seconds,
         commits_per_s=busy.commits / busy.seconds,
         sync_bytes_per_s=busy.sync_bytes / busy.seconds,
-        commit_ns=commit.likely_ns if commit else 0.0,
+        commit_ns=_commit_ns(sample, facts, flush),
         write_p50_ns=writes.quantile_ns(0.5),
         write_p95_ns=writes.quantile_ns(0.95),
         write_p99_ns=writes.quantile_ns(0.99),
         flush_ns=commit.flush_ns if commit else 0.0,
         read_p50_ns=reads.quantile_ns(0.5),
         read_p95_ns=reads.quantile_ns(0.95),
+        counts_flush=flush,
     )

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from nasadvisor.domain.evidence.guests import about_guests
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.evidence.special import about_special
 from nasadvisor.domain.evidence.thresholds import (
     BUSY_SHARE,
     FAST_SSD_COMMIT_NS,
@@ -91,7 +92,7 @@ def judge_log(workload: Workload, facts: PoolFacts, span: Span, ssd: SsdTime = U
         rule=rule,
         evidence=log_evidence(workload, ssd),
         seconds=workload.seconds,
-        beside=tuple(about_guests(workload, facts)),
+        beside=(*about_special(workload, facts), *about_guests(workload, facts)),
     )
     enough_s = span.yes_s if answer is Answer.HELPS else span.no_s
     have_s = workload.busy_seconds if answer is Answer.HELPS else workload.seconds
@@ -217,7 +218,7 @@ def _compare(workload: Workload, commit: CommitTime, ssd: SsdTime) -> tuple[Answ
         "ssd": milliseconds_range(ssd.low_ns, ssd.high_ns),
         "commits": rate(workload.busy_commits_per_s),
     }
-    if slow_gain >= GAIN_HELPS and workload.is_flash and not ssd.is_measured:
+    if slow_gain >= GAIN_HELPS and workload.zil_is_flash and not ssd.is_measured:
         return Answer.CANNOT_TELL, Statement(
             "slow-flash",
             _(
@@ -238,7 +239,7 @@ def _compare(workload: Workload, commit: CommitTime, ssd: SsdTime) -> tuple[Answ
             _("The pool's own disks commit in about {pool}, as fast as the SSD would ({ssd})."),
             values,
         )
-    if ssd.is_measured or workload.is_flash:
+    if ssd.is_measured or workload.zil_is_flash:
         return Answer.LITTLE, Statement(
             "little-faster",
             _(
@@ -285,6 +286,9 @@ def log_evidence(workload: Workload, ssd: SsdTime) -> tuple[Evidence, ...]:
                 "",
             ),
         ]
+    held = workload.sample.busy.peak_log_bytes
+    if held:
+        rows.append(Evidence(_named(_("The most that the log held")), size_text(held), "zpool list -v"))
     what = _("The SSD, measured") if ssd.is_measured else _("An SSD that was not tested, assumed")
     rows.append(Evidence(_named(what), milliseconds_range(ssd.low_ns, ssd.high_ns), ""))
     return tuple(rows)

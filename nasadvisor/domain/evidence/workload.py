@@ -47,6 +47,8 @@ class DatasetWorkload:
 class CommitTime:
     """How long one commit on the data disks takes, from write and flush. `flush_ns` 0 with no flushes counted.
 
+    `flush_is_known` if some were counted, or the kernel sends none because no cache is volatile ("write through").
+
     `low_ns` and `high_ns` bound what is likely: OpenZFS has no counter for whole commits.
     """
 
@@ -56,6 +58,7 @@ class CommitTime:
     low_ns: float
     likely_ns: float
     high_ns: float
+    flush_is_known: bool = True
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ class Workload:
     log_share: float
     commit_time: CommitTime | None
     is_flash: bool
+    zil_is_flash: bool
     reads: Histogram
     txgs: Histogram
     sample: Sample
@@ -110,7 +114,7 @@ def workload_of(sample: Sample, facts: PoolFacts) -> Workload:
     seconds = max(sample.seconds, 1e-9)
     busy = sample.busy
     written = sum(each.written_bytes for each in sample.datasets)
-    data = facts.leaves_of(*DATA)
+    data, zil = facts.leaves_of(*DATA), zil_leaves(sample, facts)
     in_log = sum(each.log_blocks for each in sample.datasets)
     in_pool = sum(each.pool_blocks for each in sample.datasets)
     return Workload(
@@ -128,6 +132,7 @@ def workload_of(sample: Sample, facts: PoolFacts) -> Workload:
         log_share=in_log / (in_log + in_pool) if in_log + in_pool else 0.0,
         commit_time=_commit_time(sample, facts),
         is_flash=bool(data) and not any(leaf.rotational for leaf in data),
+        zil_is_flash=bool(zil) and not any(leaf.rotational for leaf in zil),
         reads=merged([each.reads for each in sample.vdevs if each.guid in {leaf.guid for leaf in data}]),
         txgs=sample.txgs,
         sample=sample,
@@ -175,6 +180,7 @@ def _commit_time(sample: Sample, facts: PoolFacts) -> CommitTime | None:
         low_ns=writes.quantile_ns(0.25) + flush_ns / 2,
         likely_ns=write_ns + flush_ns,
         high_ns=writes.quantile_ns(0.9) + 2 * flush_ns,
+        flush_is_known=bool(flushes) or all(leaf.write_cache == "write through" for leaf in leaves),
     )
 
 
