@@ -33,7 +33,8 @@ set -m # each part has its processes in a group, which is ended as one
 trap end EXIT
 trap 'exit 130' INT
 trap 'exit 143' HUP TERM
-"$PYTEST" -m "lab and not long" --numprocesses 2 --dist loadgroup --no-loadscope-reorder --color=no > "$LOG" 2>&1 &
+"$PYTEST" -m "lab and not long" --numprocesses 2 --dist loadgroup --no-loadscope-reorder --durations=30 \
+    --color=no > "$LOG" 2>&1 &
 lab=$!
 part "the tests without lab and browser" "$PYTEST" -m "not lab and not browser and not long"
 part "the browser's tests" "$PYTEST" -m "browser and not lab"
