@@ -42,7 +42,9 @@ def test_home_names_the_disk_that_fails_and_marks_the_free_ssd_that_is_used_up(v
 @pytest.mark.usefixtures("host")
 def test_the_log_has_helped_one_pool_and_would_help_the_other(viewer: Client) -> None:
     run = StoredRun.objects.get()
-    assert "Commits are faster than before" in page(viewer, f"/runs/{run.id}/proof/")
+    proof = page(viewer, f"/runs/{run.id}/proof/")
+    assert "Commits are faster than before" in proof
+    assert "a probability of less than 0.0001" in proof
     assert "The pool has a log, and it takes 100 % of the log blocks" in page(viewer, f"/pools/{TANK}/evidence/")
     assert "Log: would help" in page(viewer, "/").partition(f"/pools/{MEDIA}/evidence/")[2]
 
