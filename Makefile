@@ -4,6 +4,9 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
+# Else each run of the tests rewrites all of their assertions anew: some environments of containers set it.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHON := /usr/bin/python3
 VENV := .venv
 BIN := $(VENV)/bin

@@ -17,7 +17,9 @@ WRITTEN_DAYS = 365
 FINE_DAYS = 90
 PAGE_MS = 100
 REPORT_S = 60.0
-SWEEP_S = 60.0
+SWEEP_S = 5.0
+METRICS_MS = 100
+YEAR_KIB = 100
 
 
 def figures() -> Iterator[Figure]:
@@ -38,7 +40,8 @@ def figures() -> Iterator[Figure]:
     _written(now)
     size = sum(file.stat().st_size for file in folder.iterdir())
     yield Figure("readings", "", f"{Reading.objects.count():,}")
-    yield Figure("database a disk and year", "", f"{size / DISKS / 1024:.0f} KiB")
+    year = size / DISKS / 1024
+    yield Figure("database a disk and year", f"{YEAR_KIB} KiB", f"{year:.0f} KiB", met=year <= YEAR_KIB)
 
     part = [simulated_answer(disk, now + timedelta(hours=6)) for disk in inventory.disks[:50]]
     seconds = _seconds(
@@ -57,9 +60,8 @@ def figures() -> Iterator[Figure]:
     for path in ("/", "/disks/", "/disks/?sort=-worn", f"/disks/{worn.key}/", "/alerts/", "/metrics"):
         p95, cpu = p95_ms(client, path)
         measured = f"{p95:.0f} ms ({cpu:.0f} ms CPU)"
-        is_page = path != "/metrics"
-        budget = f"{PAGE_MS} ms" if is_page else ""
-        yield Figure(f"p95 of {path}, one client", budget, measured, met=p95 <= PAGE_MS if is_page else None)
+        budget = METRICS_MS if path == "/metrics" else PAGE_MS
+        yield Figure(f"p95 of {path}, one client", f"{budget} ms", measured, met=p95 <= budget)
     logging.getLogger("weasyprint").setLevel(logging.ERROR)
     took = _seconds(lambda: reports.report_pdf("en", now))
     yield Figure("report as PDF", f"{REPORT_S:.0f} s", f"{took:.1f} s", met=took <= REPORT_S)

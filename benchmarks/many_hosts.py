@@ -24,7 +24,9 @@ HOSTS: Final = int(os.environ.get("BENCH_HOSTS", "500"))
 DISKS: Final = 12
 STORE_S: Final = 3600.0
 """A sweep comes every six hours; what a console cannot store in one of them would pile up with the rest of its work."""
-ASK_S: Final = 10.0
+INVENTORIES_S: Final = 10.0
+"""Each host reads itself every minute; a sixth of that may go into storing what all have read."""
+ASK_S: Final = 2.0
 """All are asked for their counters every ten seconds."""
 MEMORY_MIB: Final = 200
 
@@ -66,14 +68,19 @@ def _measured() -> Iterator[Figure]:
         inbox = inboxes.Inbox(service)
         yield Figure(f"making the users of {HOSTS} hosts", "", f"{_seconds(inbox.look_around):.1f} s")
         before = _peak_mib()
-        for what, messages in (("inventories", _inventories), ("sweeps", _sweeps)):
+        for what, messages, budget in (
+            ("first inventories", _inventories, STORE_S),
+            ("inventories, as each minute", _inventories, INVENTORIES_S),
+            ("sweeps", _sweeps, STORE_S),
+        ):
             sizes = _put(service, names, messages)
+            began = time.process_time()
             seconds = _seconds(lambda: _take_all(inbox))
             yield Figure(
                 f"storing {HOSTS} {what} ({sizes / 2**20:.0f} MiB)",
-                f"{STORE_S:.0f} s" if what == "sweeps" else "60 s",
-                f"{seconds:.0f} s",
-                met=seconds <= (STORE_S if what == "sweeps" else 60),
+                f"{budget:.0f} s",
+                f"{seconds:.1f} s ({time.process_time() - began:.1f} s CPU)",
+                met=seconds <= budget,
             )
         peak = _peak_mib()
         yield Figure("largest memory of this process", f"{MEMORY_MIB} MiB", f"{peak:.0f} MiB", met=peak <= MEMORY_MIB)
