@@ -26,8 +26,10 @@ GOLDEN = Path(__file__).parents[3] / "golden"
 NODE = home_server().host.node
 
 
-def golden(kind: str, number: int = 1) -> list[Json]:
-    documents: list[Json] = json.loads((GOLDEN / kind / f"{number}.json").read_text(encoding="utf-8"))
+def golden(kind: str) -> list[Json]:
+    """Documents of a kind in the form of this release."""
+    newest = max((GOLDEN / kind).glob("*.json"), key=lambda file: int(file.stem))
+    documents: list[Json] = json.loads(newest.read_text(encoding="utf-8"))
     return documents
 
 

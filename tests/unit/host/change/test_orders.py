@@ -253,8 +253,10 @@ class TestLooking:
         stopped.set()
         following.curve.wait(30)
         assert asked == [(TANK, 3600)]
-        assert [task for task, _ in sent] == ["console.store_curve"] * 2
-        assert [from_document(CacheCurve, args[1]).missed for _, args in sent] == [0, 1]
+        refused, *told = sent
+        assert refused[0] == "console.store_curve_error"
+        assert [task for task, _ in told] == ["console.store_curve"] * 2
+        assert [from_document(CacheCurve, args[1]).missed for _, args in told] == [0, 1]
 
     def test_why_reads_cannot_be_followed_is_said_of_their_pool(self, tasks: HostTasks, sent: Sent) -> None:
         tasks.take_curve(TANK, 3600)
