@@ -25,7 +25,9 @@ from nasadvisor.host.storage.machine import Machine
 
 def machine_of(config: HostConfig) -> Machine:
     """The machine this process runs on."""
-    return replace(Machine.real(config.pool_reader, config.node), tail_bytes=this_platform().tail_bytes)
+    platform = this_platform()
+    machine = Machine.real(config.pool_reader, config.node)
+    return replace(machine, tail_bytes=platform.tail_bytes, unsafe_volumes=platform.unsafe_volumes)
 
 
 @cache

@@ -99,6 +99,10 @@ class HostPlatform(Protocol):
         """
         return ()
 
+    def unsafe_volumes(self) -> tuple[str, ...]:
+        """Volumes of virtual machines whose flushes are thrown away, by the last part of their names."""
+        return ()
+
     def log_task(self, runner: Runner, task: Task) -> None:
         """Show a stretch of a run that begins in the platform's own list of tasks; return at once.
 

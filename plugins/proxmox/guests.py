@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.fleet.platforms import Guest
+from nasadvisor.host.adapters.procfs import text_or_nothing
 from nasadvisor.host.errors import MachineUnreadable
 
 _DISK_KEY: Final = re.compile(r"(?:ide|sata|scsi|virtio|efidisk|tpmstate|mp|unused|dev)\d+|rootfs")
@@ -52,6 +53,18 @@ class Storage:
 
 
 LOCAL: Final = Storage(path="/var/lib/vz")
+
+
+_DRIVE: Final = re.compile(r"^(?:ide|sata|scsi|virtio|efidisk)\d+:\s*[^:,\s]+:([^,\s]+)(.*)$", re.MULTILINE)
+"""A drive in qemu-server/ID.conf (qm.conf(5)): STORAGE:VOLUME,OPTION=VALUE…"""
+
+
+def unsafe_volumes(pve: Path) -> Iterator[str]:
+    """The volumes that are drives with cache=unsafe now; snapshots of the settings stand below a line in brackets."""
+    for file in sorted((pve / "qemu-server").glob("*.conf")):
+        for drive in _DRIVE.finditer(text_or_nothing(file).partition("\n[")[0]):
+            if "cache=unsafe" in drive[2].split(","):
+                yield drive[1].rpartition("/")[2]
 
 
 def guest_disks(pve: Path) -> tuple[GuestDisk, ...]:

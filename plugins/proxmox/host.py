@@ -14,7 +14,7 @@ from nasadvisor.host.errors import HostError
 from plugins.contract.host import Certificate, HostPlatform, Task
 from plugins.proxmox import messages
 from plugins.proxmox.findings import arc_findings, wipe_findings
-from plugins.proxmox.guests import guest_disks, guests_of, read_file, zfs_mounts
+from plugins.proxmox.guests import guest_disks, guests_of, read_file, unsafe_volumes, zfs_mounts
 from plugins.proxmox.pci import GuestPciDevice, guest_pci_devices
 from plugins.proxmox.usb import GuestUsbDevice, guest_usb_devices
 from plugins.proxmox.versions import SUPPORTS
@@ -76,6 +76,10 @@ class ProxmoxHost(HostPlatform):
     def guests(self, runner: Runner, inventory: Inventory) -> tuple[Guest, ...]:
         """Virtual machines and containers of this node."""
         return guests_of(self.root / "etc/pve", zfs_mounts(read_file(self.root / "proc/self/mounts")))
+
+    def unsafe_volumes(self) -> tuple[str, ...]:
+        """Drives with cache=unsafe."""
+        return tuple(unsafe_volumes(self.root / "etc/pve"))
 
     def log_task(self, runner: Runner, task: Task) -> None:
         """A task of type "nasadvisor", which follows the log until the run ends."""

@@ -1,10 +1,10 @@
 """What OpenZFS does in some releases and not in others: one row each, with where it is from. No other code compares
 versions.
 
-Debian, Ubuntu, Proxmox VE and TrueNAS keep the upstream number in the version of their module ("2.2.2-0ubuntu9",
-"2.4.1-pve2", "2.2.99-1"), so a row is of upstream numbers. x.y.99 is a build from master after x.y was branched off, as
-TrueNAS 24.10 has it. Where the module itself shows what it does, by a parameter, that is believed and no number: a
-build from master, or a patched one, may have it without being later.
+Distributions and platforms keep the upstream number in the version of their module ("2.2.2-0ubuntu9", "2.2.99-1"), so a
+row is of upstream numbers. x.y.99 is a build from master after x.y was branched off. Where the module itself shows what
+it does, by a parameter, that is believed and no number: a build from master, or a patched one, may have it without
+being later.
 """
 
 import re
@@ -61,7 +61,7 @@ FAST_FEED: Final = Behaviour(
 FEED_BUDGET: Final = Behaviour(
     "each cache has a feed thread of its own and a budget of writes a day; a busy thread does not feed more often",
     (),
-    "b525525b44 (threads) and d1f290f1ea (budget), in master and in TrueNAS 26; in no release up to 2.4.4",
+    "b525525b44 (threads) and d1f290f1ea (budget), in master; in no release up to 2.4.4",
     "l2arc_dwpd_limit",
 )
 

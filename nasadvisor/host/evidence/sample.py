@@ -143,11 +143,12 @@ def read_pool_facts(machine: Machine, pool: Pool) -> PoolFacts:
     Raises:
         HostError: `zfs list` failed.
     """
+    served = read_served(machine.roots, machine.unsafe_volumes())
     return PoolFacts(
         guid=pool.guid,
         name=pool.name,
         read_at=machine.clock().isoformat(timespec="seconds"),
-        datasets=() if pool.suspended else read_dataset_facts(machine.runner, pool.name, read_served(machine.roots)),
+        datasets=() if pool.suspended else read_dataset_facts(machine.runner, pool.name, served),
         leaves=tuple(_leaves(pool, machine.roots.sys)),
         tunables=read_tunables(machine.roots.sys, machine.roots.proc),
     )

@@ -1,6 +1,6 @@
 """Which datasets hold the disks of other machines in a way that lets them think something saved that is not yet.
 
-Read from what the kernel serves now, and from the virtual machines of Proxmox VE. What is not there reads as nothing.
+Read from what the kernel serves now, and from what the host's platform knows. What is not there reads as nothing.
 """
 
 import re
@@ -15,7 +15,7 @@ from nasadvisor.host.storage.machine import Roots
 ZVOLS: Final = "/dev/zvol/"
 
 TARGETS: Final = ("kernel/config/target/core/*/*/udev_path", "kernel/scst_tgt/devices/*/filename")
-"""Below /sys: what LIO and SCST (TrueNAS) serve as disks, each a file with the path of the volume or image."""
+"""Below /sys: what LIO and SCST serve as disks, each a file with the path of the volume or image."""
 
 WRITE_THROUGH: Final = "write_through"
 """Beside SCST's `filename`: with "1" it says nothing is saved before it is on disk."""
@@ -23,16 +23,13 @@ WRITE_THROUGH: Final = "write_through"
 EXPORTS: Final = ("fs/nfsd/exports", "fs/nfs/exports")
 """Below /proc: what the NFS server exports to clients that asked of late, with its options (exports(5))."""
 
-_DRIVE: Final = re.compile(r"^(?:ide|sata|scsi|virtio|efidisk)\d+:\s*[^:,\s]+:([^,\s]+)(.*)$", re.MULTILINE)
-"""A drive in /etc/pve/qemu-server/ID.conf (qm.conf(5)): STORAGE:VOLUME,OPTION=VALUE…"""
-
 _ESCAPE: Final = re.compile(r"\\([0-7]{3})")
 
 
-def read_served(roots: Roots) -> dict[str, Served]:
-    """By the name of the dataset; a volume of a virtual machine stands there by the last part of its name too."""
+def read_served(roots: Roots, unsafe_volumes: Iterable[str] = ()) -> dict[str, Served]:
+    """By the name of the dataset; `unsafe_volumes` (`Machine`) stand there by the last part of their names."""
     mounts = [each for each in parse_mountinfo(text_or_nothing(roots.proc / "self/mountinfo")) if each.kind == "zfs"]
-    found = dict.fromkeys(_unsafe_volumes(roots.etc), Served.VM_UNSAFE)
+    found = dict.fromkeys(unsafe_volumes, Served.VM_UNSAFE)
     found |= {name: Served.NFS_ASYNC for path in _async_exports(roots.proc) for name in _dataset_at(path, mounts)}
     return found | {name: Served.BLOCK for path in _targets(roots.sys) for name in _dataset_at(path, mounts)}
 
@@ -55,14 +52,6 @@ def _async_exports(proc: Path) -> Iterator[str]:
         path, _, clients = line.partition("\t")
         if not path.startswith("#") and "async" in re.split(r"[(),]", clients):
             yield _ESCAPE.sub(lambda octal: chr(int(octal[1], 8)), path)
-
-
-def _unsafe_volumes(etc: Path) -> Iterator[str]:
-    """The volumes that are drives with cache=unsafe now; snapshots of the settings stand below a line in brackets."""
-    for file in sorted((etc / "pve/qemu-server").glob("*.conf")):
-        for drive in _DRIVE.finditer(text_or_nothing(file).partition("\n[")[0]):
-            if "cache=unsafe" in drive[2].split(","):
-                yield drive[1].rpartition("/")[2]
 
 
 def _dataset_at(path: str, mounts: Iterable[Mount]) -> Iterator[str]:

@@ -55,6 +55,10 @@ class HostPlatforms:
         """What must stay free at the end of an SSD."""
         return max((platform.tail_bytes() for platform in self.detected), default=MIB)
 
+    def unsafe_volumes(self) -> tuple[str, ...]:
+        """The volumes of virtual machines whose flushes are thrown away."""
+        return tuple(volume for platform in self.detected for volume in platform.unsafe_volumes())
+
     @property
     def certificate(self) -> Certificate | None:
         """With what the pages are to be served."""

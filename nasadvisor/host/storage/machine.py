@@ -69,7 +69,10 @@ class Roots:
 
 @dataclass(frozen=True)
 class Machine:
-    """One machine, through ports. `clock` tells the time in UTC; `tail_bytes` is for the inventory's `Host`."""
+    """One machine, through ports. `clock` tells the time in UTC; `tail_bytes` is for the inventory's `Host`.
+
+    `unsafe_volumes` tells volumes of virtual machines whose flushes are thrown away, by the last part of their names.
+    """
 
     runner: Runner
     host: HostReader
@@ -78,6 +81,7 @@ class Machine:
     clock: Callable[[], datetime]
     roots: Roots = Roots()
     tail_bytes: int = MIB
+    unsafe_volumes: Callable[[], tuple[str, ...]] = tuple
 
     @staticmethod
     def real(pool_reader: str = "auto", node: str = "", roots: Roots = Roots()) -> "Machine":

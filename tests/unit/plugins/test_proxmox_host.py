@@ -141,6 +141,14 @@ def test_guests_are_named_with_the_volumes_that_are_theirs(node: ProxmoxHost) ->
     )
 
 
+def test_drives_whose_flushes_are_thrown_away_are_told_but_not_those_of_snapshots(node: ProxmoxHost) -> None:
+    config = node.root / "etc/pve/qemu-server/100.conf"
+    drives = "scsi0: local-zfs:vm-100-disk-0,cache=unsafe,size=32G\nscsi1: local-zfs:vm-100-disk-1,size=1G\n"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(drives + "[old]\nscsi1: local-zfs:vm-100-disk-1,cache=unsafe\n")
+    assert node.unsafe_volumes() == ("vm-100-disk-0",)
+
+
 def test_a_volume_belongs_to_the_guest_of_the_longest_path() -> None:
     guests = (Guest("tank/files", "VM 100 (mail)"), Guest("tank/files/web", "CT 101 (web)"))
     assert guest_of(guests, "tank/files/web/cache") == "CT 101 (web)"
