@@ -32,8 +32,10 @@ NONE: Final[frozenset[Verbs]] = frozenset()
 
 def permissions_of(setting: str) -> frozenset[Verbs]:
     """The groups that a setting names; all where it is empty. A word that is not understood allows nothing."""
-    words = [word for word in re.split(r"[\s,]+", setting.strip().lower()) if word]
-    return frozenset(group for group in Verbs if group in words) if words else ALL
+    if not setting.strip():
+        return ALL
+    words = re.split(r"[\s,]+", setting.lower())
+    return frozenset(group for group in Verbs if group in words)
 
 
 def may_not(group: Verbs) -> Refused:
