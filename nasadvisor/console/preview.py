@@ -35,8 +35,8 @@ class Preview:
 
 
 def preview(_request: HttpRequest) -> dict[str, Any]:
-    """Context processor: `preview` in every template, None unless these pages only show a recorded machine."""
-    return {"preview": _read(Path(settings.PREVIEW)) if settings.PREVIEW else None}
+    """Context processor: `recorded` in every template, None unless these pages only show a recorded machine."""
+    return {"recorded": _read(Path(settings.PREVIEW)) if settings.PREVIEW else None}
 
 
 @login_not_required

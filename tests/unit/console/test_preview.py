@@ -1,6 +1,7 @@
 """The pages on a recorded machine: marked as that on each, with how far the real one is."""
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +32,14 @@ def test_so_are_those_of_nobody_in_particular(client: Client, said: Path, path: 
 def test_without_a_preview_nothing_is_marked_and_there_is_no_notice(client: Client) -> None:
     assert MARK not in client.get("/login/").content.decode()
     assert client.get("/preview/").status_code == 404
+
+
+def test_no_view_gives_a_page_another_thing_by_the_name_of_one_that_every_page_has() -> None:
+    """What a view calls so hides what a context processor does: the review of a real pool was marked as simulated."""
+    console = Path(__file__).parents[3] / "nasadvisor" / "console"
+    everywhere = re.compile(r'"(?:frame|recorded)": |\b(?:frame|recorded)=')
+    found = {file.name for file in console.rglob("*.py") if everywhere.search(file.read_text(encoding="utf-8"))}
+    assert found == {"frame.py", "preview.py"}
 
 
 def test_a_stage_is_said_with_what_is_left_and_looked_at_again(client: Client, said: Path) -> None:

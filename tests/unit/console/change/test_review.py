@@ -35,6 +35,11 @@ class TestReview:
         assert "Before" in page
         assert "After" in page
 
+    def test_a_change_to_real_disks_is_not_called_simulated(self, operator: Client) -> None:
+        page = text(operator.get(f"/plans/{plan_of(operator).id}/"))
+        assert "Apply to pool tank" in page
+        assert "imulated" not in page
+
     def test_a_changed_host_makes_the_plan_outdated(self, operator: Client, host: SimulatedHost) -> None:
         stored = plan_of(operator)
         show(host, with_pool(home_server(), name="renamed"))
