@@ -3,19 +3,24 @@
 import errno
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import pytest
 
+from nasadvisor.cli.change.runs import said_of_trial
 from nasadvisor.domain.change.actions import AddCache, AddLog
-from nasadvisor.domain.change.runs import Record
+from nasadvisor.domain.change.runs import Record, Run, RunState, Trial
 from nasadvisor.domain.storage.inventory import fingerprint_of
 from nasadvisor.host.change.gate import Permit, Ran
 from nasadvisor.host.change.journal import Journal, JournalUnwritable
 from nasadvisor.host.errors import CommandFailed
+from nasadvisor.stored.documents import from_document
 from tests.unit.cli.conftest import Shell
 from tests.unit.machines import NVME1, with_disk, with_pool
 
+AT: Final = "2026-08-25T20:15:00+00:00"
 MIRROR_AND_CACHES = (
     *("--pool", "tank", "--log", "N1", "N2", "--log-size", "4G"),
     *("--cache", "N1", "N2", "--cache-size", "100G"),
@@ -299,6 +304,31 @@ def test_keep_ends_the_trial_and_tells_the_console(shell: Shell, plan_file: Path
     assert "it was kept by" in shell.run("show", answer["run"]).stdout
     assert "on trial" not in shell.run("runs").stdout
     assert shell.json("keep", answer["run"])["trial_until"] == ""
+
+
+@pytest.mark.parametrize(
+    ("state", "trial", "said"),
+    [
+        (
+            RunState.APPLIED,
+            Trial(60, AT, kept_by="anna", kept_at=AT),
+            "On trial it was kept by anna at 2026-08-25 20:15",
+        ),
+        (RunState.APPLIED, Trial(60, AT), "On trial until 2026-08-25 20:15 UTC"),
+        (RunState.APPLIED, Trial(60, AT, ended_at=AT), "but it could not be taken back and nothing was changed"),
+        (RunState.UNDONE, Trial(60, AT, ended_at=AT), "and it was taken back by itself from then on"),
+        (RunState.INTERRUPTED, Trial(60), "Its trial begins when it is finished"),
+        (RunState.REFUSED, Trial(60), ""),
+        (RunState.APPLIED, None, ""),
+    ],
+)
+def test_what_became_of_a_trial_is_said_as_it_is(
+    shell: Shell, plan_file: Path, state: RunState, trial: Trial | None, said: str
+) -> None:
+    run = from_document(Run, shell.json("show", applied(shell, plan_file)))
+    told = said_of_trial(replace(run, state=state, trial=trial))
+    assert said in told
+    assert bool(told) == bool(said)
 
 
 def test_there_is_nothing_to_keep_without_a_trial(shell: Shell, plan_file: Path) -> None:

@@ -1,6 +1,7 @@
 """The report, as a page and as a PDF: what is judged, what was not looked at, and what it lists."""
 
 import io
+import re
 from datetime import timedelta
 
 import pytest
@@ -93,6 +94,30 @@ def test_a_disk_that_was_not_asked_is_said_to_be_not_asked(viewer: Client, outco
     assert f"{said}: {disk.label}" in page(viewer, NOW)
     assert verdict(page(viewer, NOW)) != "Everything is all right"
     assert f"{said}: {disk.label}" in printed()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"last_contact": timezone.now() - timedelta(days=1)}, "The host is silent: what is said of it was read at"),
+        ({"inventory_error_document": {"code": "x"}}, "The host&#x27;s last reading is old"),
+        ({"inventory_read_at": timezone.now() - timedelta(days=1)}, "The host&#x27;s last reading is old"),
+        ({"last_contact": None}, "The host has not told anything yet."),
+    ],
+)
+def test_what_a_host_told_long_ago_is_not_taken_for_how_it_is(
+    viewer: Client, changes: dict[str, object], said: str
+) -> None:
+    watched(typical(), days=0)
+    Node.objects.update(**changes)
+    assert said in page(viewer, NOW)
+    assert verdict(page(viewer, NOW)) != "Everything is all right"
+
+
+def test_of_many_disks_that_did_not_answer_the_first_are_named_and_the_others_counted(viewer: Client) -> None:
+    watched(typical(), days=0)
+    StoredDisk.objects.update(outcome=DiskOutcome.FAILED)
+    assert re.search(r"10 disks did not answer: [^<]+ and 6 more", page(viewer, NOW))
 
 
 def test_before_the_first_sweep_it_says_that_no_disk_was_asked(viewer: Client) -> None:

@@ -1,0 +1,42 @@
+"""How figures are written on pages: the unit that fits, and no more than is known."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from nasadvisor.console.templatetags.nasadvisor import ahead, gigabytes, of_rating, years
+from nasadvisor.domain.health.wear.forecast import Spread
+
+
+@pytest.mark.parametrize(
+    ("spread", "said"),
+    [
+        (Spread(11, 15, 20), "more than 10 years"),
+        (Spread(0.25, 0.5, 0.75), "3 – 9 months, about 6"),
+        (Spread(4, 12, 30), "more than 10 years (at least 4.0)"),
+        (Spread(1, 2.5, 4), "2.5 years (1.0 – 4.0)"),
+        (Spread(3, 8, 14), "8.0 years (3.0 – more than 10)"),
+    ],
+)
+def test_a_range_of_years_looks_no_further_than_ten(spread: Spread, said: str) -> None:
+    assert years(spread) == said
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(None, "–"), (0, "0.0 GB"), (99_000_000, "99.0 MB"), (108_700_000_000, "108.7 GB"), (1_500_000_000_000, "1.5 TB")],
+)
+def test_bytes_a_day_are_written_in_the_unit_that_fits(count: int | None, said: str) -> None:
+    assert gigabytes(count) == said
+
+
+def test_a_share_of_the_rating_is_said_only_where_both_are_known() -> None:
+    assert of_rating(60 * 10**12, 600) == "10 %"
+    assert of_rating(None, 600) == of_rating(10**12, None) == ""
+
+
+def test_a_moment_ahead_is_said_by_how_far_it_is() -> None:
+    assert ahead(None) == "–"
+    assert "in less than a minute" in ahead(timezone.now() + timedelta(seconds=20))
+    assert "in 2" in ahead(timezone.now() + timedelta(hours=2, minutes=30))
