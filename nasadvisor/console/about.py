@@ -15,7 +15,7 @@ from nasadvisor.console.fleet.nodes import may_be_forgotten
 from nasadvisor.console.fleet.platforms import detected
 from nasadvisor.console.fleet.shown import contact_of
 from nasadvisor.domain.storage.inventory import Host
-from nasadvisor.stored.documents import DocumentError, from_document
+from nasadvisor.stored.documents import document_or_none
 from nasadvisor.stored.kinds import INVENTORY
 from plugins.contract.console import Panel
 
@@ -45,10 +45,7 @@ def host_of(node: Node) -> Host | None:
     document, form = node.host_document, node.form  # type: ignore[attr-defined]  # annotated
     if form != INVENTORY.number:
         return node.inventory.host if node.inventory else None
-    try:
-        return from_document(Host, document)
-    except DocumentError:
-        return None
+    return document_or_none(Host, document)
 
 
 def _shown(panel: Panel, host: str) -> dict[str, object]:

@@ -77,6 +77,14 @@ def from_document(kind: type[T], document: object) -> T:
         raise DocumentError(f"This is not a valid {name} document: it is nested too deeply") from None
 
 
+def document_or_none(kind: type[T], document: object) -> T | None:
+    """What was stored, for pages: None where nothing was, or where this release cannot read it."""
+    try:
+        return from_document(kind, document) if document else None
+    except DocumentError:
+        return None
+
+
 def to_json(thing: object) -> str:
     """A dataclass as one line of JSON, keys in order; in ASCII, so that it can be written whatever a disk is called."""
     return json.dumps(to_document(thing), sort_keys=True)

@@ -16,7 +16,7 @@ from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.health.traffic_findings import PoolTraffic
 from nasadvisor.domain.statements import Statement
-from nasadvisor.stored.documents import DocumentError, from_document
+from nasadvisor.stored.documents import document_or_none
 
 ANSWER_WITHIN: Final = timedelta(minutes=5)
 """The trace, the start of the tracer before it, and the 30 s in which the request may wait."""
@@ -57,10 +57,7 @@ class SampledPool(models.Model):
     @cached_property
     def facts(self) -> PoolFacts:
         """What was read of the pool last; empty before the first reading and after an update that changed the form."""
-        try:
-            return from_document(PoolFacts, self.facts_document)
-        except DocumentError:
-            return PoolFacts(self.guid, self.name, "")
+        return document_or_none(PoolFacts, self.facts_document) or PoolFacts(self.guid, self.name, "")
 
     @property
     def log_rule(self) -> Statement | None:
@@ -75,10 +72,7 @@ class SampledPool(models.Model):
     @property
     def traffic(self) -> PoolTraffic | None:
         """The traffic of its log and caches; None before the first hour and after an update that changed the form."""
-        try:
-            return from_document(PoolTraffic, self.traffic_document) if self.traffic_document else None
-        except DocumentError:
-            return None
+        return document_or_none(PoolTraffic, self.traffic_document)
 
 
 class Resolution(models.IntegerChoices):
@@ -139,18 +133,12 @@ class StoredMeasurement(models.Model):
     @cached_property
     def progress(self) -> MeasureProgress | None:
         """How far it is; None before the host's first word."""
-        try:
-            return from_document(MeasureProgress, self.progress_document) if self.progress_document else None
-        except DocumentError:
-            return None
+        return document_or_none(MeasureProgress, self.progress_document)
 
     @cached_property
     def measurement(self) -> Measurement | None:
         """What was measured; None before, and after an update of NAS Advisor that changed its form."""
-        try:
-            return from_document(Measurement, self.document) if self.document else None
-        except DocumentError:
-            return None
+        return document_or_none(Measurement, self.document)
 
     @property
     def error(self) -> Statement | None:
@@ -158,17 +146,35 @@ class StoredMeasurement(models.Model):
         return read_statement(self.error_document)
 
 
-class StoredWaiting(models.Model):
-    """Which programs of a host wait: the newest trace. `told_at` is when it, or why there is none, arrived.
+class AskedOfHost(models.Model):
+    """What a host was asked for and tells in its time: the newest. `told_at` is when it was last heard of it.
 
-    What was traced before stays until there is something newer.
+    What was told before stays until there is something newer.
     """
 
-    node = models.OneToOneField(Node, on_delete=models.CASCADE, primary_key=True, related_name="waiting")
     asked_at = models.DateTimeField()
     told_at = models.DateTimeField(null=True)
     document = models.JSONField(null=True)
     error_document = models.JSONField(null=True)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def error(self) -> Statement | None:
+        """Why the last trace brought nothing, or no more."""
+        return read_statement(self.error_document)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the host has told something since it was asked."""
+        return self.told_at is not None and self.told_at >= self.asked_at
+
+
+class StoredWaiting(AskedOfHost):
+    """Which programs of a host wait: the newest trace."""
+
+    node = models.OneToOneField(Node, on_delete=models.CASCADE, primary_key=True, related_name="waiting")
 
     def __str__(self) -> str:
         return str(self.node_id)
@@ -176,42 +182,23 @@ class StoredWaiting(models.Model):
     @cached_property
     def found(self) -> WaitingPrograms | None:
         """What was traced last; None before, and after an update of NAS Advisor that changed its form."""
-        try:
-            return from_document(WaitingPrograms, self.document) if self.document else None
-        except DocumentError:
-            return None
-
-    @property
-    def error(self) -> Statement | None:
-        """Why the last trace brought nothing."""
-        return read_statement(self.error_document)
+        return document_or_none(WaitingPrograms, self.document)
 
     def is_under_way(self, now: datetime) -> bool:
         """Whether an answer may still come."""
-        return not self._is_answered and now < self.asked_at + ANSWER_WITHIN
+        return not self.is_told and now < self.asked_at + ANSWER_WITHIN
 
     def is_unanswered(self, now: datetime) -> bool:
         """Whether no answer came in its time."""
-        return not self._is_answered and not self.is_under_way(now)
-
-    @property
-    def _is_answered(self) -> bool:
-        return self.told_at is not None and self.told_at >= self.asked_at
+        return not self.is_told and not self.is_under_way(now)
 
 
-class StoredCurve(models.Model):
-    """The cache curve of a pool: the newest one. `told_at` is when its host was last heard of it.
-
-    What was found before stays until there is something newer; `seconds` is how long the reads are followed.
-    """
+class StoredCurve(AskedOfHost):
+    """The cache curve of a pool: the newest one. `seconds` is how long the reads are followed."""
 
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="curves")
     pool_guid = models.CharField(max_length=20)
-    asked_at = models.DateTimeField()
     seconds = models.PositiveIntegerField()
-    told_at = models.DateTimeField(null=True)
-    document = models.JSONField(null=True)
-    error_document = models.JSONField(null=True)
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["node", "pool_guid"], name="one_curve_a_pool")]
@@ -222,15 +209,7 @@ class StoredCurve(models.Model):
     @cached_property
     def found(self) -> CacheCurve | None:
         """What was found up to now; None before, and after an update of NAS Advisor that changed its form."""
-        try:
-            return from_document(CacheCurve, self.document) if self.document else None
-        except DocumentError:
-            return None
-
-    @property
-    def error(self) -> Statement | None:
-        """Why the last trace brought nothing, or no more."""
-        return read_statement(self.error_document)
+        return document_or_none(CacheCurve, self.document)
 
     def is_under_way(self, now: datetime) -> bool:
         """Whether more may still come."""
@@ -242,5 +221,5 @@ class StoredCurve(models.Model):
 
     @property
     def _has_ended(self) -> bool:
-        told = self.told_at is not None and self.told_at >= self.asked_at
-        return told and (self.error_document is not None or self.found is None or self.found.traced.is_done)
+        has_failed = self.error_document is not None
+        return self.is_told and (has_failed or self.found is None or self.found.traced.is_done)

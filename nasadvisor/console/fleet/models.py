@@ -17,7 +17,7 @@ from nasadvisor.domain.fleet.platforms import PlatformReport
 from nasadvisor.domain.fleet.spoken import Spoken
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.stored.documents import DocumentError, from_document
+from nasadvisor.stored.documents import document_or_none
 
 INVENTORIES_KEPT: Final = 4
 """How many decoded inventories a process keeps; one of 1,000 disks takes about 3 MB."""
@@ -71,18 +71,12 @@ class Node(models.Model):
     @property
     def spoken(self) -> Spoken | None:
         """Which forms of documents its host speaks; None of one that has never told."""
-        try:
-            return from_document(Spoken, self.spoken_document) if self.spoken_document else None
-        except DocumentError:
-            return None
+        return document_or_none(Spoken, self.spoken_document)
 
     @cached_property
     def platform(self) -> PlatformReport:
         """What the platforms of the host said last; nothing before that, and in the form of another release."""
-        try:
-            return from_document(PlatformReport, self.platform_document)
-        except DocumentError:
-            return PlatformReport(self.name, "")
+        return document_or_none(PlatformReport, self.platform_document) or PlatformReport(self.name, "")
 
 
 @lru_cache(maxsize=INVENTORIES_KEPT)
@@ -90,10 +84,7 @@ def _decoded_inventory(node_pk: int, version: uuid.UUID) -> Inventory | None:
     """A node's document, decoded once in each process for all requests until a newer one is stored."""
     del version  # part of the key only: a document that is newer than asked for is as good
     document = Node.objects.values_list("inventory_document", flat=True).filter(pk=node_pk).first()
-    try:
-        return from_document(Inventory, document) if document else None
-    except DocumentError:
-        return None
+    return document_or_none(Inventory, document)
 
 
 class SetupToken(models.Model):

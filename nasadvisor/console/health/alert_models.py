@@ -11,10 +11,10 @@ from typing import ClassVar
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from nasadvisor.console.health.models import read_finding
 from nasadvisor.domain.health import alerts
 from nasadvisor.domain.health.alerts import AlertKey, AlertState, EventKind
 from nasadvisor.domain.statements import Finding, Level
+from nasadvisor.stored.documents import document_or_none
 
 
 class AlertStates(models.TextChoices):
@@ -70,7 +70,7 @@ class StoredAlert(models.Model):
     @cached_property
     def finding(self) -> Finding | None:
         """The finding as last seen."""
-        return read_finding(self.finding_document)
+        return document_or_none(Finding, self.finding_document)
 
     @property
     def alert_key(self) -> AlertKey:
@@ -129,7 +129,7 @@ class AlertEvent(models.Model):
     @cached_property
     def finding(self) -> Finding | None:
         """The finding as it was."""
-        return read_finding(self.finding_document)
+        return document_or_none(Finding, self.finding_document)
 
 
 class ChannelKind(models.TextChoices):

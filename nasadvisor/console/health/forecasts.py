@@ -1,7 +1,6 @@
 """The forecast of one disk, worked out when a reading arrives and kept beside it, so that pages only show it."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -23,7 +22,7 @@ from nasadvisor.domain.health.wear.forecast import (
 from nasadvisor.domain.health.wear.history import History, RoleChange, Snapshot, history_of
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.stored.documents import DocumentError, from_document, to_document
+from nasadvisor.stored.documents import document_or_none, to_document
 from nasadvisor.stored.kinds import Kind, register
 
 T = TypeVar("T", WearIndicator, ByteCounter)
@@ -110,10 +109,7 @@ def _fan(history: History, made: Forecast, scale: float) -> tuple[FanPoint, ...]
 
 def stored_forecast(disk: StoredDisk) -> StoredForecast | None:
     """The forecast that is kept; None where there is none, or one of an older form."""
-    try:
-        return from_document(StoredForecast, disk.forecast_document) if disk.forecast_document else None
-    except DocumentError:
-        return None
+    return document_or_none(StoredForecast, disk.forecast_document)
 
 
 def rows_of(disk: StoredDisk) -> list[Row]:
@@ -170,11 +166,8 @@ def _counters(documents: Any) -> tuple[ByteCounter, ...]:
 
 def _readable(kind: type[T], documents: Any) -> tuple[T, ...]:
     """What can be read: one value that is damaged or foreign takes neither the others nor the forecast away."""
-    found = []
-    for document in documents if isinstance(documents, list) else ():
-        with suppress(DocumentError):
-            found.append(from_document(kind, document))
-    return tuple(found)
+    kept = documents if isinstance(documents, list) else ()
+    return tuple(found for document in kept if (found := document_or_none(kind, document)) is not None)
 
 
 def _fan_days(made: Forecast) -> float:

@@ -16,7 +16,7 @@ from nasadvisor.domain.health.smart.reading import SmartReading
 from nasadvisor.domain.health.sweep import SweepOutcome
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.storage.inventory import DiskIdentity
-from nasadvisor.stored.documents import DocumentError, Json, from_document
+from nasadvisor.stored.documents import document_or_none
 
 LARGE_FIELDS: Final = ("reading_document", "forecast_document", "finding_documents")
 """What only the page of one disk needs; lists defer it."""
@@ -119,15 +119,12 @@ class StoredDisk(models.Model):
     @property
     def reading(self) -> SmartReading | None:
         """The newest reading with all its parts; None where there is none, or one of an older form."""
-        try:
-            return from_document(SmartReading, self.reading_document) if self.reading_document else None
-        except DocumentError:
-            return None
+        return document_or_none(SmartReading, self.reading_document)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What its newest answer gives reason to say."""
-        return tuple(finding for document in self.finding_documents if (finding := read_finding(document)))
+        return tuple(finding for document in self.finding_documents if (finding := document_or_none(Finding, document)))
 
 
 class Reading(models.Model):
@@ -298,11 +295,3 @@ class NodeHealth(models.Model):
     def error(self) -> Statement | None:
         """Why the last sweep could not be made."""
         return read_statement(self.error_document)
-
-
-def read_finding(document: Json) -> Finding | None:
-    """A stored finding; None after an update of NAS Advisor that changed its form."""
-    try:
-        return from_document(Finding, document)
-    except DocumentError:
-        return None

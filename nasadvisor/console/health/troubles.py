@@ -19,7 +19,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import contact_of
 from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
 from nasadvisor.console.health.marks import OPEN_LEVELS, UNWELL
-from nasadvisor.console.health.models import StoredDisk, read_finding
+from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.notices import (
     Notice,
     about_contact,
@@ -33,6 +33,7 @@ from nasadvisor.console.health.observe import findings_about
 from nasadvisor.console.health.quota_notices import about_quotas
 from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import RANK, Finding, Level, NextStep
+from nasadvisor.stored.documents import document_or_none
 
 CAN_WAIT: Final = frozenset({"scrub-old", "scrub-unknown", "host-older"})
 """What stands below everything else of its level: nothing is broken yet."""
@@ -149,7 +150,7 @@ def notices_about(node: Node, now: datetime, *, has_runs: bool = True) -> Iterat
 
 def inventory_findings(node: Node) -> tuple[Finding, ...]:
     """What the last inventory of a node gives reason to say."""
-    kept = [read_finding(document) for document in node.finding_documents or ()]
+    kept = [document_or_none(Finding, document) for document in node.finding_documents or ()]
     if node.finding_documents is not None and None not in kept:
         return tuple(finding for finding in kept if finding)
     inventory = node.inventory  # stored by an earlier release
