@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from math import ceil, log2
 from typing import Final
 
+from nasadvisor.console.svg import NARROW, WIDE, line_through
 from nasadvisor.domain.evidence.curve import CacheCurve, CurvePoint
 
-WIDE: Final = 760
-NARROW: Final = 360
 LEFT: Final = 64
 INSET: Final = 30
 RIGHT: Final = 34
@@ -91,8 +90,8 @@ def curve_chart(curve: CacheCurve, width: int) -> CurveChart:
         right=right,
         top=TOP,
         bottom=bottom,
-        curve=_path(line),
-        band=f"{_path([*above, *below])}Z",
+        curve=line_through(line),
+        band=f"{line_through([*above, *below])}Z",
         levels=tuple(Level(y(step * LEVEL), step * LEVEL) for step in range(round(most / LEVEL) + 1)),
         sizes=tuple(
             SizeTick(
@@ -110,7 +109,3 @@ def _evenly(points: Sequence[CurvePoint], count: int) -> Iterator[CurvePoint]:
     """Not more than there is room for, from the last one on."""
     step = -(-len(points) // count)
     return reversed(points[::-1][::step])
-
-
-def _path(points: Sequence[tuple[float, float]]) -> str:
-    return "M" + "L".join(f"{x} {y}" for x, y in points)

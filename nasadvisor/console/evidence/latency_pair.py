@@ -13,14 +13,13 @@ from typing import Final
 from django.utils import timezone
 from django.utils.formats import date_format, number_format
 
+from nasadvisor.console.svg import NARROW, WIDE
 from nasadvisor.domain.evidence.comparison import with_departed
 from nasadvisor.domain.evidence.histogram import BUCKETS, EMPTY, Histogram, merged
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.samples import Sample, VdevActivity
 from nasadvisor.domain.evidence.workload import zil_leaves
 
-WIDE: Final = 760
-NARROW: Final = 360
 LEFT: Final = 56
 RIGHT: Final = 8
 GAP: Final = 16

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from nasadvisor.console.health.forecasts import FanPoint
+from nasadvisor.console.svg import WIDE, line_through
 
 LEFT: Final = 48
 RIGHT: Final = 12
@@ -19,8 +20,6 @@ FULL: Final = 100.0
 HIGHEST: Final = 260.0
 LEAST_HISTORY: Final = timedelta(days=30)
 LONG_YEARS: Final = 3
-WIDE: Final = 760
-NARROW: Final = 360
 HEIGHT: Final = 260
 POINTS_AT_MOST: Final = 200
 
@@ -98,9 +97,11 @@ def wear_chart(points: Sequence[WearPoint], fan: Sequence[FanPoint], now: dateti
         right=right,
         top=TOP,
         bottom=bottom,
-        history="".join(_path((x(each.at), y(each.percent)) for each in piece) for piece in _pieces(_thinned(points))),
-        fan=_path([*upper, *lower[::-1]]) + "Z" if len(ahead) > 1 else "",
-        middle=_path((at, y(spread.middle)) for at, spread in ahead),
+        history="".join(
+            line_through((x(each.at), y(each.percent)) for each in piece) for piece in _pieces(_thinned(points))
+        ),
+        fan=line_through([*upper, *lower[::-1]]) + "Z" if len(ahead) > 1 else "",
+        middle=line_through((at, y(spread.middle)) for at, spread in ahead),
         now=x(now),
         full=y(FULL),
         levels=tuple(Tick(y(percent), f"{percent:.0f} %") for percent in _levels(top)),
@@ -145,7 +146,3 @@ def _times(begin: datetime, end: datetime, count: int) -> list[tuple[datetime, s
         if start > begin:
             found[start] = date_format(start, "Y" if is_long else "M Y")
     return list(found.items())
-
-
-def _path(points: Iterable[tuple[float, float]]) -> str:
-    return "".join(f"{'M' if index == 0 else 'L'}{x:g} {y:g}" for index, (x, y) in enumerate(points))

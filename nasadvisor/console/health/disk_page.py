@@ -15,7 +15,7 @@ from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.health.alert_models import StoredAlert
 from nasadvisor.console.health.bytes_by_role import written_by_role
 from nasadvisor.console.health.bytes_by_role_chart import written_chart
-from nasadvisor.console.health.charts import NARROW, WIDE, wear_chart
+from nasadvisor.console.health.charts import wear_chart
 from nasadvisor.console.health.disk_history import history_of
 from nasadvisor.console.health.forecasts import stored_forecast
 from nasadvisor.console.health.marks import mark_of
@@ -26,6 +26,7 @@ from nasadvisor.console.health.wear_points import wear_points
 from nasadvisor.console.storage.diagrams import draw_disk
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.console.storage.disks import hold_words, is_free, reason_against, uses_of
+from nasadvisor.console.svg import NARROW, WIDE
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.health.sweep import exit_words
 from nasadvisor.domain.storage.inventory import Disk, Inventory

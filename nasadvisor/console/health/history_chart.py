@@ -9,7 +9,8 @@ from typing import Final
 from django.utils import timezone
 from django.utils.formats import date_format, number_format
 
-from nasadvisor.console.health.charts import BOTTOM, NARROW, RIGHT, TOP, WIDE, Tick
+from nasadvisor.console.health.charts import BOTTOM, RIGHT, TOP, Tick
+from nasadvisor.console.svg import NARROW, WIDE
 
 LEFT: Final = 64
 HEIGHT: Final = 220

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.health.bytes_by_role import Written, written_by_role
-from nasadvisor.console.health.charts import NARROW, WearChart, wear_chart
+from nasadvisor.console.health.charts import WearChart, wear_chart
 from nasadvisor.console.health.forecasts import stored_forecast
 from nasadvisor.console.health.marks import WORST_FIRST, mark_of
 from nasadvisor.console.health.models import DiskOutcome, Reading, SmartDay, StoredDisk
@@ -18,6 +18,7 @@ from nasadvisor.console.health.ratings import with_ratings
 from nasadvisor.console.health.smart_days import TREND
 from nasadvisor.console.health.wear_points import wear_points
 from nasadvisor.console.states import GOOD, WAITING, Look, look_of_state
+from nasadvisor.console.svg import NARROW
 from nasadvisor.domain.health.smart.attributes import CRC_ERRORS
 
 LISTED: Final = 100

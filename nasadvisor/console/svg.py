@@ -1,0 +1,13 @@
+"""What our pictures have in common: they are drawn twice, for wide and for narrow screens, as SVG paths."""
+
+from collections.abc import Iterable
+from typing import Final
+
+WIDE: Final = 760
+NARROW: Final = 360
+"""Widths in units of the view box; a narrow one is as wide as a phone, so that its words keep their size."""
+
+
+def line_through(points: Iterable[tuple[float, float]]) -> str:
+    """A path through these points, x and y; "" where there are none."""
+    return "".join(f"{'M' if index == 0 else 'L'}{x:g} {y:g}" for index, (x, y) in enumerate(points))
