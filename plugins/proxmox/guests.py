@@ -55,16 +55,13 @@ class Storage:
 LOCAL: Final = Storage(path="/var/lib/vz")
 
 
-_DRIVE: Final = re.compile(r"^(?:ide|sata|scsi|virtio|efidisk)\d+:\s*[^:,\s]+:([^,\s]+)(.*)$", re.MULTILINE)
-"""A drive in qemu-server/ID.conf (qm.conf(5)): STORAGE:VOLUME,OPTION=VALUE…"""
-
-
 def unsafe_volumes(pve: Path) -> Iterator[str]:
-    """The volumes that are drives with cache=unsafe now; snapshots of the settings stand below a line in brackets."""
+    """The volumes that are drives with cache=unsafe now, neither pending nor in a snapshot (qm.conf(5))."""
     for file in sorted((pve / "qemu-server").glob("*.conf")):
-        for drive in _DRIVE.finditer(text_or_nothing(file).partition("\n[")[0]):
-            if "cache=unsafe" in drive[2].split(","):
-                yield drive[1].rpartition("/")[2]
+        current, *_sections = _SECTION.split(text_or_nothing(file))
+        for key, value in map(_entry, current.splitlines()):
+            if "cache=unsafe" in value.split(","):
+                yield from (volume.rpartition(":")[2].rpartition("/")[2] for volume in _volumes(key, value))
 
 
 def guest_disks(pve: Path) -> tuple[GuestDisk, ...]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import cached_property
 from typing import Final
 
 from django.utils import timezone
@@ -19,11 +20,23 @@ COMPARED: Final = timedelta(days=30)
 
 @dataclass(frozen=True)
 class Capacity:
-    """The picture for wide and narrow screens, none before the second day; how much more is used than on `since`."""
+    """How full a pool was on earlier days, and how much more is used now than on `since`; None on the first day."""
 
-    charts: tuple[HistoryChart, ...]
+    pool: Pool
+    days: tuple[tuple[date, int], ...]
+    now: datetime
     since: date | None
     change_bytes: int
+
+    @cached_property
+    def charts(self) -> tuple[HistoryChart, ...]:
+        """The picture for wide and narrow screens; none before the second day."""
+        if not self.days:
+            return ()
+        unit, name = (TIB, " TiB") if self.pool.size_bytes >= 4 * TIB else (GIB, " GiB")
+        points = [(start_of(day), used / unit) for day, used in self.days]
+        series = Series(_("Used"), [*points, (self.now, self.pool.allocated_bytes / unit)])
+        return history_charts([series], points[0][0], self.now, name)
 
     @property
     def more_bytes(self) -> int:
@@ -54,12 +67,8 @@ def capacity_of(node: Node, pool: Pool, now: datetime) -> Capacity:
     """How full a pool was on the days that it was watched, and is now."""
     today = timezone.localtime(now).date()
     kept = PoolDay.objects.filter(node=node, guid=pool.guid, day__gte=today - SHOWN, day__lt=today)
-    days = list(kept.values_list("day", "allocated_bytes"))
+    days = tuple(kept.values_list("day", "allocated_bytes"))
     if not days:
-        return Capacity((), None, 0)
-    unit, name = (TIB, " TiB") if pool.size_bytes >= 4 * TIB else (GIB, " GiB")
-    points = [(start_of(day), used / unit) for day, used in days]
-    series = Series(_("Used"), [*points, (now, pool.allocated_bytes / unit)])
+        return Capacity(pool, (), now, None, 0)
     since, used_then = next((each for each in days if each[0] >= today - COMPARED), days[-1])
-    charts = history_charts([series], points[0][0], now, name)
-    return Capacity(charts, since, pool.allocated_bytes - used_then)
+    return Capacity(pool, days, now, since, pool.allocated_bytes - used_then)

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.health.bytes_by_role import Written, written_by_role
 from nasadvisor.console.health.marks import WORST_FIRST, Mark, mark_of
-from nasadvisor.console.health.models import NodeHealth, StoredDisk
+from nasadvisor.console.health.models import NOT_LISTED, NodeHealth, StoredDisk
 from nasadvisor.console.health.ratings import with_ratings
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.console.storage.disks import Usage, usage_of
@@ -24,7 +24,6 @@ from nasadvisor.domain.storage.inventory import Disk
 
 PER_PAGE: Final = 50
 
-LARGE: Final = ("reading_document", "forecast_document", "node__inventory_document")
 
 COLUMNS: Final[dict[str, str | Promise]] = {
     "name": _("Disk"),
@@ -131,7 +130,7 @@ def _chosen(disks: QuerySet[StoredDisk], asked: Asked) -> QuerySet[StoredDisk]:
     for word in asked.query.split():
         names = Q(model__icontains=word) | Q(serial__icontains=word) | Q(key__icontains=word)
         disks = disks.filter(names | Q(pool_name__icontains=word) | Q(role__icontains=word) | Q(vdev_name=word))
-    return with_ratings(disks.defer(*LARGE)).order_by(*_order(asked.sort), "model", "serial", "pk")
+    return with_ratings(disks.defer(*NOT_LISTED)).order_by(*_order(asked.sort), "model", "serial", "pk")
 
 
 def _order(sort: str) -> Sequence[OrderBy]:

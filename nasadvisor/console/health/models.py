@@ -21,6 +21,9 @@ from nasadvisor.stored.documents import document_or_none
 LARGE_FIELDS: Final = ("reading_document", "forecast_document", "finding_documents")
 """What only the page of one disk needs; lists defer it."""
 
+NOT_LISTED: Final = ("reading_document", "forecast_document", "node__inventory_document")
+"""What no table shows of its disks. Of their findings it shows the worst one."""
+
 
 def identity_key(identity: DiskIdentity) -> str:
     """What stays the same wherever a disk is plugged in: model and serial, or its key where it has no serial."""

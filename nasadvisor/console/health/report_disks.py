@@ -13,9 +13,9 @@ from nasadvisor.console.health.bytes_by_role import Written, written_by_role
 from nasadvisor.console.health.charts import WearChart, wear_chart
 from nasadvisor.console.health.forecasts import stored_forecast
 from nasadvisor.console.health.marks import WORST_FIRST, mark_of
-from nasadvisor.console.health.models import DiskOutcome, Reading, SmartDay, StoredDisk
+from nasadvisor.console.health.models import NOT_LISTED, DiskOutcome, Reading, SmartDay, StoredDisk
 from nasadvisor.console.health.ratings import with_ratings
-from nasadvisor.console.health.smart_days import TREND
+from nasadvisor.console.health.smart_days import TREND, change_of
 from nasadvisor.console.health.wear_points import wear_points
 from nasadvisor.console.states import GOOD, WAITING, Look, look_of_state
 from nasadvisor.console.svg import NARROW
@@ -23,7 +23,6 @@ from nasadvisor.domain.health.smart.attributes import CRC_ERRORS
 
 LISTED: Final = 100
 DRAWN: Final = 8
-LIST_DEFERRED: Final = ("reading_document", "forecast_document", "node__inventory_document")
 
 REALLOCATED: Final = ("5", "grown_defects")
 PENDING: Final = ("197",)
@@ -78,7 +77,7 @@ class Drawn:
 
 def hard_disks(now: datetime) -> list[HardDisk]:
     """The hard disks of all hosts, those that need a look first."""
-    found = _known().filter(is_rotational=True).defer(*LIST_DEFERRED)
+    found = _known().filter(is_rotational=True).defer(*NOT_LISTED)
     counts = [F(name).desc(nulls_last=True) for name in ("pending", "reallocated", "crc_errors")]
     disks = list(found.order_by(WORST_FIRST.asc(), *counts, "node__name", "model", "serial")[:LISTED])
     days, heat = _days_of(disks), _temperatures_of(disks, now)
@@ -92,7 +91,7 @@ def count_of_hard_disks() -> int:
 
 def ssds(now: datetime) -> list[Ssd]:
     """The SSDs of all hosts, those first that wear out first."""
-    disks = list(with_ratings(_by_wear().defer(*LIST_DEFERRED))[:LISTED])
+    disks = list(with_ratings(_by_wear().defer(*NOT_LISTED))[:LISTED])
     written = written_by_role(disks, now)
     return [Ssd(disk, look_of(disk), written.get(disk.pk)) for disk in disks]
 
@@ -147,7 +146,10 @@ def _hard_disk(
     today = timezone.localtime(now).date()
 
     def count(value: int | None, keys: tuple[str, ...]) -> Count:
-        return Count(value, None if value is None else _more(value, keys, days, today))
+        if value is None:
+            return Count(None, None)
+        changes = (change_of(key, value, days, today) for key in keys)
+        return Count(value, next((change[0] for change in changes if change), None))
 
     return HardDisk(
         disk=disk,
@@ -157,15 +159,6 @@ def _hard_disk(
         crc=count(disk.crc_errors, CRC),
         temperatures=heat,
     )
-
-
-def _more(value: int, keys: tuple[str, ...], days: list[tuple[date, Mapping[str, int]]], today: date) -> int | None:
-    """How much was added since the period began, or since anybody looked; None where nobody looked before today."""
-    seen = [(day, counts[key]) for day, counts in days for key in keys if key in counts]
-    if not seen or days[0][0] >= today:
-        return None
-    before = [count for day, count in seen if day <= today - TREND]
-    return value - (before[-1] if before else seen[0][1])
 
 
 def _drawn(disk: StoredDisk, now: datetime) -> Drawn:

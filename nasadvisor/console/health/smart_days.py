@@ -1,6 +1,6 @@
 """How the counts of a disk move: kept day by day where they change, told for as long as anybody has looked."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import groupby
@@ -56,6 +56,21 @@ def trends_of(disk: StoredDisk, values: Iterable[SmartValue], now: datetime) -> 
     return [_trend(value, days, today) for value in values]
 
 
+def change_of(
+    key: str, value: int, days: Sequence[tuple[date, Mapping[str, int]]], today: date
+) -> tuple[int, date] | None:
+    """How much `value` is more than it was when the trend began, and when that was; None if nobody looked before today.
+
+    `days` are those of one disk in order, each with the counts that changed on it.
+    """
+    seen = [(day, counts[key]) for day, counts in days if key in counts]
+    if not seen or days[0][0] >= today:
+        return None
+    begin = max(days[0][0], today - TREND)
+    then = [raw for day, raw in seen if day <= begin]
+    return value - (then[-1] if then else seen[0][1]), begin
+
+
 def counts_of(disk: StoredDisk, key: str, since: date) -> list[tuple[date, int]]:
     """What one count was, day by day where it changed; the first is what it was when `since` began."""
     days = [(day, counts[key]) for day, counts in disk.smart_days.values_list("day", "counts") if key in counts]
@@ -79,10 +94,8 @@ def thin_out(now: datetime) -> None:
 
 
 def _trend(value: SmartValue, days: list[tuple[date, Mapping[str, int]]], today: date) -> Trend:
-    seen = [(day, counts[value.key]) for day, counts in days if value.key in counts]
-    if not days or not seen or days[0][0] >= today:
+    change = change_of(value.key, value.raw, days, today)
+    if change is None:
         return Trend(value, None, None, None)
-    begin = max(days[0][0], today - TREND)
-    then = [raw for day, raw in seen if day <= begin]
-    changed_on = seen[-1][0] if len(seen) > 1 else None
-    return Trend(value, value.raw - (then[-1] if then else seen[0][1]), begin, changed_on)
+    seen = [day for day, counts in days if value.key in counts]
+    return Trend(value, *change, seen[-1] if len(seen) > 1 else None)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from nasadvisor.domain.evidence.feed import cache_feed, feed_notes
 from nasadvisor.domain.evidence.kept_out import also_kept_out, judge_kept_out, kept_out_of, metadata_share
 from nasadvisor.domain.evidence.log_verdict import Answer, Device, Evidence, Verdict, not_yet
-from nasadvisor.domain.evidence.pool_facts import PoolFacts, Tunables
+from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.samples import ArcActivity, Levels
 from nasadvisor.domain.evidence.thresholds import (
     ARC_AT_LIMIT,
@@ -27,7 +27,6 @@ from nasadvisor.domain.evidence.workload import Workload
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage import releases
 from nasadvisor.domain.storage.inventory import VdevClass
 from nasadvisor.domain.units import size_text
 
@@ -62,21 +61,14 @@ def _beside(workload: Workload, facts: PoolFacts, rule: Statement) -> Iterator[S
         yield from feed_notes(feed, facts.tunables, wanted, largest.size_bytes, largest.disk_bytes)
 
 
-def misses_of(arc: ArcActivity) -> int:
-    """Everything that was not in the ARC."""
-    return arc.demand_misses + arc.prefetch_misses
-
-
 def ghost_share(arc: ArcActivity) -> float:
     """The share of misses that an ARC larger by about its own size would have served."""
-    misses = misses_of(arc)
-    return min(arc.ghost_hits / misses, 1.0) if misses else 0.0
+    return min(arc.ghost_hits / arc.misses, 1.0) if arc.misses else 0.0
 
 
 def stream_share(arc: ArcActivity) -> float:
     """The share of misses that were read ahead."""
-    misses = misses_of(arc)
-    return arc.prefetch_misses / misses if misses else 0.0
+    return arc.prefetch_misses / arc.misses if arc.misses else 0.0
 
 
 def read_waiting_share(workload: Workload) -> float:
@@ -135,7 +127,7 @@ def _nothing_missed(workload: Workload) -> tuple[Answer, Statement] | None:
 
 def _others_miss(workload: Workload) -> tuple[Answer, Statement] | None:
     """The ARC's counters are the host's; from OpenZFS 2.3 on a pool tells its own misses."""
-    reads, misses = workload.sample.pool.arc_reads, misses_of(workload.sample.arc)
+    reads, misses = workload.sample.pool.arc_reads, workload.sample.arc.misses
     if not reads or not misses or reads / misses >= POOL_SHARE:
         return None
     return Answer.NO, Statement(
@@ -146,18 +138,13 @@ def _others_miss(workload: Workload) -> tuple[Answer, Statement] | None:
 
 
 def _streams(arc: ArcActivity, facts: PoolFacts) -> tuple[Answer, Statement] | None:
-    if stream_share(arc) < STREAM_SHARE or _reads_streams_from_cache(facts.tunables):
+    if stream_share(arc) < STREAM_SHARE or facts.tunables.reads_streams_from_cache:
         return None
     template = _(
         "{share} of the misses are read ahead of long streams, which this release of OpenZFS never reads from a cache "
         "(l2arc_noprefetch=1)."
     )
     return Answer.NO, Statement("streams", template, {"share": percent(stream_share(arc))})
-
-
-def _reads_streams_from_cache(tunables: Tunables) -> bool:
-    """Whether a cache serves what is read ahead; a release that cannot be read may be a new one."""
-    return not tunables.l2arc_noprefetch or releases.PREFETCH_FROM_CACHE.is_in(tunables.zfs_version) is not False
 
 
 def _filling(levels: Levels) -> tuple[Answer, Statement] | None:

@@ -17,7 +17,7 @@ from nasadvisor.domain.evidence.gain import Gain, gain_between
 from nasadvisor.domain.evidence.histogram import merged
 from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts
 from nasadvisor.domain.evidence.samples import Sample, merge
-from nasadvisor.domain.evidence.workload import DATA, workload_of, zil_leaves
+from nasadvisor.domain.evidence.workload import DATA, CommitTime, workload_of, zil_leaves
 from nasadvisor.domain.storage.inventory import VdevClass
 
 BLOCKS_NEEDED: Final = 6
@@ -94,7 +94,10 @@ def compare(
     counts = (len(olds), len(news))
     if min(counts) < BLOCKS_NEEDED:
         return Comparison(Difference.TOO_EARLY, *sides, hours, counts, 1.0)
-    times = [[(hour, _commit_ns(block, facts, flush)) for hour, block in blocks] for blocks in (olds, news)]
+    times = [
+        [(hour, _time_of(workload_of(block, facts).commit_time, flush)) for hour, block in blocks]
+        for blocks in (olds, news)
+    ]
     z = rank_test(*times)
     probability = math.erfc(abs(z) / math.sqrt(2))
     outcome = Difference.NO_DIFFERENCE
@@ -156,8 +159,7 @@ def _flush_is_known(blocks: list[Block], facts: PoolFacts) -> bool:
     return commit is None or commit.flush_is_known
 
 
-def _commit_ns(sample: Sample, facts: PoolFacts, flush: bool) -> float:
-    commit = workload_of(sample, facts).commit_time
+def _time_of(commit: CommitTime | None, flush: bool) -> float:
     if commit is None:
         return 0.0
     return commit.likely_ns if flush else commit.write_ns
@@ -177,7 +179,7 @@ def _figures(blocks: list[Block], facts: PoolFacts, flush: bool) -> Figures | No
         seconds=busy.seconds,
         commits_per_s=busy.commits / busy.seconds,
         sync_bytes_per_s=busy.sync_bytes / busy.seconds,
-        commit_ns=_commit_ns(sample, facts, flush),
+        commit_ns=_time_of(commit, flush),
         write_p50_ns=writes.quantile_ns(0.5),
         write_p95_ns=writes.quantile_ns(0.95),
         write_p99_ns=writes.quantile_ns(0.99),

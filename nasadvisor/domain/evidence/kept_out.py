@@ -75,8 +75,7 @@ def names_of(found: KeptOut) -> str:
 
 def metadata_share(arc: ArcActivity) -> float:
     """The share of misses that were metadata."""
-    misses = arc.demand_misses + arc.prefetch_misses
-    return arc.metadata_misses / misses if misses else 0.0
+    return arc.metadata_misses / arc.misses if arc.misses else 0.0
 
 
 def _named(dataset: DatasetFacts) -> str:

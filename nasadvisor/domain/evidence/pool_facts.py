@@ -73,6 +73,11 @@ class Tunables:
         return self.zil_special_is_slog is not None or bool(releases.ZIL_ON_SPECIAL.is_in(self.zfs_version))
 
     @property
+    def reads_streams_from_cache(self) -> bool:
+        """Whether a cache serves what is read ahead; a release that cannot be read may be a new one."""
+        return not self.l2arc_noprefetch or releases.PREFETCH_FROM_CACHE.is_in(self.zfs_version) is not False
+
+    @property
     def most_in_log_bytes(self) -> int:
         """zfs_wrlog_data_max, else its default of twice zfs_dirty_data_max: more never waits in a log."""
         return self.wrlog_data_max_bytes or 2 * (self.dirty_data_max_bytes or DEFAULT_DIRTY_DATA_MAX)

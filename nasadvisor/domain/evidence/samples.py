@@ -98,6 +98,11 @@ class ArcActivity:
     metadata_misses: int = 0
     evicted_ineligible_bytes: int = 0
 
+    @property
+    def misses(self) -> int:
+        """Everything that was not in the ARC."""
+        return self.demand_misses + self.prefetch_misses
+
 
 @dataclass(frozen=True)
 class Levels:

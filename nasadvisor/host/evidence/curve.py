@@ -14,10 +14,10 @@ from typing import Final
 from nasadvisor.domain.evidence.curve import CacheCurve, Traced
 from nasadvisor.domain.evidence.curve_distances import SPACE
 from nasadvisor.domain.evidence.curve_model import CacheRules, CurveModel
+from nasadvisor.domain.evidence.feed import feed_of
 from nasadvisor.domain.evidence.pool_facts import Tunables
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool
-from nasadvisor.domain.storage.releases import PREFETCH_FROM_CACHE
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters.arc_reads import TracedReads, trace_reads
 from nasadvisor.host.adapters.kstat import read_arc, read_named
@@ -32,9 +32,6 @@ WANTED_PER_S: Final = 50.0
 MOST_PER_PART: Final = 30_000
 """[policy] 50 followed reads a second cost about 0.3 % of a core in the model, at 55 us each; bpftrace's own printing
 is of the same order. Twice as many, and the part ends early and fewer blocks are followed."""
-
-DEFAULT_WRITE_MAX: Final = 32 * MIB
-"""l2arc_write_max where it cannot be read (zfs(4), from 2.2.7 and 2.3.0 on)."""
 
 TRACED_ON: Final = "x86_64"
 
@@ -117,7 +114,7 @@ class CurveTracer:
 
     def _missed(self) -> int:
         arc, _levels = read_arc(self._kstats)
-        return arc.demand_misses + arc.prefetch_misses
+        return arc.misses
 
     def _rules(self) -> CacheRules:
         values = read_named(self._kstats / "arcstats")
@@ -128,17 +125,12 @@ class CurveTracer:
 
 
 def rules_of(tunables: Tunables, arc_bytes: int) -> CacheRules:
-    """How this release feeds a cache and reads from it.
-
-    It writes l2arc_write_max in l2arc_feed_secs, and as soon as it wrote more than half of that again after
-    l2arc_feed_min_ms (l2arc_write_interval(), module/zfs/arc.c). A daily budget (l2arc_dwpd_limit) is not in the model.
-    """
-    interval_s = tunables.l2arc_feed_min_ms / 1000 if tunables.l2arc_feed_again else float(tunables.l2arc_feed_secs)
+    """How this release feeds one cache and reads from it. A daily budget (l2arc_dwpd_limit) is not in the model."""
     return CacheRules(
         arc_bytes=arc_bytes,
-        feed_bytes_per_s=(tunables.l2arc_write_max_bytes or DEFAULT_WRITE_MAX) / max(interval_s, 0.001),
+        feed_bytes_per_s=feed_of(tunables, 0, ()).filling,
         feeds_ahead=not tunables.l2arc_noprefetch,
-        serves_ahead=not tunables.l2arc_noprefetch or PREFETCH_FROM_CACHE.is_in(tunables.zfs_version) is not False,
+        serves_ahead=tunables.reads_streams_from_cache,
     )
 
 

@@ -89,7 +89,9 @@ class Sampler:
 
     def _read_facts(self) -> tuple[PoolFacts, ...]:
         pools = self.machine.pools.read()
-        self._facts = tuple(read_pool_facts(self.machine, pool) for pool in pools)
+        served = read_served(self.machine.roots, self.machine.unsafe_volumes())
+        tunables = read_tunables(self.machine.roots.sys, self.machine.roots.proc)
+        self._facts = tuple(read_pool_facts(self.machine, pool, served, tunables) for pool in pools)
         self._logs = {pool.guid: frozenset(log.guid for log in pool.logs if log.kind != "hole") for pool in pools}
         self._facts_read_s = self.tick()
         return self._facts
@@ -137,20 +139,19 @@ def _shape(vdevs: Vdevs) -> frozenset[tuple[str, str]]:
     return frozenset((pool, vdev.guid) for pool, each in vdevs.items() for vdev in each)
 
 
-def read_pool_facts(machine: Machine, pool: Pool) -> PoolFacts:
-    """The properties, leaves and tunables of one pool.
+def read_pool_facts(machine: Machine, pool: Pool, served: Mapping[str, Served], tunables: Tunables) -> PoolFacts:
+    """The properties and leaves of one pool; `served` and `tunables` are the host's, the same for all its pools.
 
     Raises:
         HostError: `zfs list` failed.
     """
-    served = read_served(machine.roots, machine.unsafe_volumes())
     return PoolFacts(
         guid=pool.guid,
         name=pool.name,
         read_at=machine.clock().isoformat(timespec="seconds"),
         datasets=() if pool.suspended else read_dataset_facts(machine.runner, pool.name, served),
         leaves=tuple(_leaves(pool, machine.roots.sys)),
-        tunables=read_tunables(machine.roots.sys, machine.roots.proc),
+        tunables=tunables,
     )
 
 

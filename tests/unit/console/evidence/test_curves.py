@@ -8,9 +8,10 @@ from django.test import Client
 from django.utils import timezone, translation
 
 from nasadvisor.console import tasks
-from nasadvisor.console.evidence.curve_chart import NARROW, WIDE, curve_chart, curve_charts
+from nasadvisor.console.evidence.curve_chart import curve_chart, curve_charts
 from nasadvisor.console.evidence.models import PART_WITHIN, StoredCurve
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.svg import NARROW, WIDE
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.errors import ToolMissing
 from nasadvisor.host.simulated.curve import simulated_curve

@@ -217,6 +217,9 @@ def test_the_feed_is_that_of_the_release() -> None:
     assert (now.feed_bytes_per_s, now.feeds_ahead, now.serves_ahead) == (160 * MIB, False, True)
     old = rules_of(Tunables(l2arc_write_max_bytes=8 * MIB, zfs_version="2.1.11-1", l2arc_feed_again=0), MIB)
     assert (old.feed_bytes_per_s, old.serves_ahead) == (8 * MIB, False)
+    assert rules_of(Tunables(zfs_version="2.1.11-1", l2arc_feed_again=0), MIB).feed_bytes_per_s == 8 * MIB
+    own_thread = Tunables(l2arc_write_max_bytes=32 * MIB, l2arc_dwpd_limit=100)
+    assert rules_of(own_thread, MIB).feed_bytes_per_s == 32 * MIB
     assert rules_of(Tunables(l2arc_noprefetch=0, zfs_version="2.1.11-1"), MIB).serves_ahead
 
 
