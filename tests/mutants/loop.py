@@ -35,7 +35,14 @@ ASLEEP_S: Final = 20
 """Or if all its threads sleep for so long. What only waits for a processor does not: a busy machine is no proof."""
 
 _EXIT_SURVIVED, _EXIT_KILLED = 0, 1
-_ENDS: Final = {_EXIT_SURVIVED: SURVIVED, _EXIT_KILLED: KILLED, -signal.SIGXCPU: TIME, -signal.SIGKILL: TIME}
+_ENDS: Final = {
+    _EXIT_SURVIVED: SURVIVED,
+    _EXIT_KILLED: KILLED,
+    -signal.SIGSEGV: KILLED,  # a library in C that is called wrongly takes the tests with it
+    -signal.SIGABRT: KILLED,
+    -signal.SIGXCPU: TIME,
+    -signal.SIGKILL: TIME,
+}
 
 
 _SLEEPING: Final = re.compile(r"\) S ")

@@ -77,6 +77,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "host/adapters/blockdev": ("tests/unit/host/adapters/test_blockdev.py",),
     "host/adapters/zpool_add": ("tests/unit/host/adapters/test_zpool_add.py",),
     "host/adapters/holds": ("tests/unit/host/adapters/test_holds.py",),
+    "host/adapters/libblkid": ("tests/unit/host/adapters/test_libblkid.py",),
     "host/adapters/zdb": ("tests/unit/host/adapters/test_zdb.py",),
     "host/adapters/zpool_get": ("tests/unit/host/adapters/test_zdb.py",),
     "host/adapters/zpool_list": ("tests/unit/host/adapters/test_zdb.py",),

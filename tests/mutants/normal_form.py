@@ -9,7 +9,7 @@ statement a line makes a mutant the same wherever the formatter breaks the line.
 import ast
 from typing import Final
 
-LATER: Final = frozenset({"property", "contextmanager", "reads"})
+LATER: Final = frozenset({"property", "contextmanager", "reads", "cache"})
 """Decorators that may as well be called in the line after the function."""
 
 

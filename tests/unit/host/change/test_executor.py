@@ -147,7 +147,7 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
     monkeypatch.setattr(executor_module, "open_slice", stage.open_slice)
     monkeypatch.setattr(executor_module, "blank_slice", stage.blank)
     monkeypatch.setattr(executor_module, "_exists", lambda path: True)
-    monkeypatch.setattr(os.path, "realpath", lambda path: path)
+    monkeypatch.setattr(os.path, "realpath", lambda path, strict=False: str(path))
     return stage
 
 
