@@ -3,8 +3,10 @@
 import json
 import logging
 from pathlib import Path
+from typing import Any
 
 import pytest
+from websockets.sync.client import ClientConnection, connect
 
 from nasadvisor.host.errors import HostError, OutputUnreadable
 from plugins.truenas.api.access import CERTIFICATE, KEY_FILE, URL, USER, Access, access_from
@@ -76,6 +78,39 @@ def test_another_certificate_than_the_stored_one_gets_no_key(
 def test_a_self_signed_certificate_that_was_not_stored_gets_no_key(truenas: StandIn, settings: dict[str, str]) -> None:
     with pytest.raises(CertificateUnknown, match="self-signed certificate"):
         version_by(access_from({**settings, CERTIFICATE: ""}))
+    assert truenas.calls == []
+
+
+def answering_late(times: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """So many openings are not answered in time; the list of all that are tried."""
+    opened: list[str] = []
+
+    def connect_late(uri: str, **options: Any) -> ClientConnection:
+        opened.append(uri)
+        if len(opened) <= times:
+            raise TimeoutError("timed out while waiting for handshake response")
+        opening: ClientConnection = connect(uri, **options)
+        return opening
+
+    monkeypatch.setattr("plugins.truenas.api.connection.connect", connect_late)
+    return opened
+
+
+def test_an_opening_that_is_not_answered_in_time_is_tried_again(
+    truenas: StandIn, access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = answering_late(2, monkeypatch)
+    assert version_by(access) == "25.10.1"
+    assert opened == [f"{truenas.url}/api/{version}" for version in ("v26.0.0",) * 3 + ("v25.10.0",)]
+
+
+def test_after_three_openings_that_nobody_answers_it_is_said_so(
+    truenas: StandIn, access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = answering_late(99, monkeypatch)
+    with pytest.raises(NotReached, match="timed out"):
+        version_by(access)
+    assert len(opened) == 3
     assert truenas.calls == []
 
 
