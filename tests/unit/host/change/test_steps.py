@@ -16,7 +16,7 @@ from nasadvisor.host.change import gate as gate_module
 from nasadvisor.host.change.gate import Gate, Permit, Ran
 from nasadvisor.host.change.journal import Journal
 from nasadvisor.host.change.logbook import Logbook
-from nasadvisor.host.change.steps import image_before, own_table, run_permit
+from nasadvisor.host.change.steps import image_before, image_met, own_table, run_permit
 from tests.unit.domain.builders import disk_of
 from tests.unit.domain.change.sectors import recording
 from tests.unit.machines import MIRROR_AND_CACHES, NVME1, home_server, plan_for
@@ -164,3 +164,19 @@ def test_a_copy_is_taken_before_the_first_step_on_a_disk_and_only_then() -> None
     assert image_before(permit(CREATE, None)) is None
     assert image_before(permit(replace(CREATE, disk_key="gone"), SGDISK.blank)) is None
     assert image_before(permit(RemoveVdev("tank", "1", Role.LOG, "30", ()), SGDISK.blank)) is None
+
+
+def test_a_table_that_somebody_changed_is_copied_before_a_slice_is_deleted_from_it() -> None:
+    ours = OwnTable(SGDISK.blank, SGDISK.blank, (SGDISK.blank, SGDISK.cleared))
+    assert image_met(permit(DELETE, SGDISK.with_two, ours)) == image_of(DISK, SGDISK.with_two)
+    assert image_met(permit(DELETE, SGDISK.cleared, ours)) is None, "it is ours"
+    assert image_met(permit(DELETE, SGDISK.with_two)) is None, "nobody knows what was ours"
+    assert image_met(permit(DELETE, None, ours)) is None, "nobody looked at it"
+    gone = replace(DELETE, slice=replace(DELETE.slice, disk_key="gone"))
+    assert image_met(permit(gone, SGDISK.with_two, ours)) is None
+
+
+@pytest.mark.parametrize("step", [CREATE, FIRST, RestoreTable(NVME1, "/dev/x", "", ())])
+def test_before_another_step_it_is_not(step: Step) -> None:
+    ours = OwnTable(SGDISK.blank, SGDISK.blank, (SGDISK.blank, SGDISK.cleared))
+    assert image_met(permit(step, SGDISK.with_two, ours)) is None
