@@ -70,7 +70,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "pool": found,
         "tab": "layout",
         "drawing": draw_pool(found, Index(inventory)),
-        "caches": switches_of(found, node),
+        "caches": switches_of(found, inventory, node),
         "capacity": capacity_of(node, found, timezone.now()),
         "scrub_advice": scrub_advice(node, found),
         "marks": marks_on(node),

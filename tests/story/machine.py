@@ -55,10 +55,13 @@ def _disks(pool: str, serial: str, count: int) -> tuple[Disk, ...]:
     """Hard disks of a pool. The third of tank is the one that fails (`simulated.smart.COURSES`)."""
     first = 0 if pool == "tank" else 4
     disks = (hard_disk(number, pool) for number in range(first, first + count))
-    return tuple(
-        replace(disk, identity=replace(disk.identity, serial=f"8C{serial}{number:03d}"))
-        for number, disk in enumerate(disks)
-    )
+    return tuple(_with_serial(disk, f"8C{serial}{number:03d}") for number, disk in enumerate(disks))
+
+
+def _with_serial(disk: Disk, serial: str) -> Disk:
+    """Also in its persistent name."""
+    links = tuple(link.replace(disk.identity.serial, serial) for link in disk.links)
+    return replace(disk, links=links, identity=replace(disk.identity, serial=serial))
 
 
 def _numbered(tops: tuple[Vdev, ...]) -> tuple[Vdev, ...]:

@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Final
 
-from django.utils import timezone
-from django.utils.formats import date_format
-
 from nasadvisor.console.health.forecasts import FanPoint
+from nasadvisor.console.health.role_marks import Mark, role_marks
+from nasadvisor.console.health.time_axis import time_labels
 from nasadvisor.console.svg import WIDE, line_through
 
 LEFT: Final = 48
@@ -19,7 +18,6 @@ BOTTOM: Final = 24
 FULL: Final = 100.0
 HIGHEST: Final = 260.0
 LEAST_HISTORY: Final = timedelta(days=30)
-LONG_YEARS: Final = 3
 HEIGHT: Final = 260
 POINTS_AT_MOST: Final = 200
 
@@ -27,14 +25,6 @@ POINTS_AT_MOST: Final = 200
 @dataclass(frozen=True)
 class Tick:
     """A line across the picture, and what it stands for."""
-
-    at: float
-    label: str
-
-
-@dataclass(frozen=True)
-class Mark:
-    """An event at a moment: a change of role."""
 
     at: float
     label: str
@@ -105,10 +95,8 @@ def wear_chart(points: Sequence[WearPoint], fan: Sequence[FanPoint], now: dateti
         now=x(now),
         full=y(FULL),
         levels=tuple(Tick(y(percent), f"{percent:.0f} %") for percent in _levels(top)),
-        times=tuple(Tick(x(moment), label) for moment, label in _times(begin, end, 6 if width == WIDE else 3)),
-        marks=tuple(
-            Mark(x(after.at), after.role or "–") for before, after in pairwise(points) if before.role != after.role
-        ),
+        times=tuple(Tick(x(moment), label) for moment, label in time_labels(begin, end, right - LEFT)),
+        marks=role_marks([(point.at, point.role) for point in points], x, right),
         is_broken=len({point.source for point in points}) > 1,
     )
 
@@ -133,16 +121,3 @@ def _pieces(points: Iterable[WearPoint]) -> Iterable[Iterable[WearPoint]]:
 def _levels(top: float) -> Iterable[float]:
     step = 20.0 if top <= 2 * FULL else 50.0
     return [step * index for index in range(int(top // step) + 1)]
-
-
-def _times(begin: datetime, end: datetime, count: int) -> list[tuple[datetime, str]]:
-    """A few moments, evenly spread, each at the beginning of a month."""
-    is_long = (end - begin) > timedelta(days=365 * LONG_YEARS)
-    found: dict[datetime, str] = {}
-    for index in range(1, count + 1):
-        moment = timezone.localtime(begin + (end - begin) * index / (count + 0.5))
-        month = 1 if is_long else moment.month
-        start = moment.replace(month=month, day=1, hour=0, minute=0, second=0, microsecond=0)
-        if start > begin:
-            found[start] = date_format(start, "Y" if is_long else "M Y")
-    return list(found.items())

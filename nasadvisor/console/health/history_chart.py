@@ -1,15 +1,16 @@
 """The picture of some figures over time, one line each. Drawn as SVG by us."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
 from math import ceil, floor, log10
 from typing import Final
 
 from django.utils import timezone
-from django.utils.formats import date_format, number_format
+from django.utils.formats import number_format
 
 from nasadvisor.console.health.charts import BOTTOM, RIGHT, TOP, Tick
+from nasadvisor.console.health.time_axis import time_labels
 from nasadvisor.console.svg import NARROW, WIDE
 
 LEFT: Final = 64
@@ -105,7 +106,7 @@ def history_chart(
             for number, each in enumerate(found)
         ),
         levels=tuple(Tick(y(level), f"{_short(level)}{unit}") for level in levels),
-        times=tuple(Tick(x(moment), label) for moment, label in _times(begin, end, 6 if width == WIDE else 3)),
+        times=tuple(Tick(x(moment), label) for moment, label in time_labels(begin, end, right - LEFT)),
     )
 
 
@@ -134,18 +135,6 @@ def _short(value: float) -> str:
         if abs(value) >= thousand:
             return f"{number_format(round(value / thousand, 3))} {letter}"
     return number_format(round(value, 3) if value % 1 else int(value))
-
-
-def _times(begin: datetime, end: datetime, count: int) -> Iterator[tuple[datetime, str]]:
-    """A few moments, evenly spread, at the beginning of an hour, a day or a month."""
-    span = end - begin
-    words = "H:i" if span <= timedelta(days=2) else "j M" if span <= timedelta(days=300) else "M Y"
-    for index in range(1, count + 1):
-        moment = timezone.localtime(begin + span * index / (count + 0.5)).replace(minute=0, second=0, microsecond=0)
-        moment = moment if words == "H:i" else moment.replace(hour=0)
-        moment = moment.replace(day=1) if words == "M Y" else moment
-        if moment > begin:
-            yield moment, date_format(moment, words)
 
 
 def _path(points: Sequence[tuple[float, float]], is_stepped: bool) -> str:

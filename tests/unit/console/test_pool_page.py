@@ -17,7 +17,7 @@ from nasadvisor.domain.storage.inventory import Scan
 from nasadvisor.domain.units import TIB
 from tests.fixtures.machines.build import typical
 from tests.unit.console.test_pages import load, page
-from tests.unit.machines import TANK, home_server, with_pool
+from tests.unit.machines import NVME1, TANK, home_server, with_cache, with_pool
 
 POOL = typical().pools[0]
 TYPICAL = f"/pools/{POOL.guid}/"
@@ -52,6 +52,15 @@ def test_a_pool_says_what_is_known_of_its_scrubs(viewer: Client, scan: str, last
     assert words in text
     assert "Not known: who plans scrubs is outside OpenZFS." in text
     assert (scan or "none is running") in text
+
+
+def test_a_cache_is_named_by_what_is_printed_on_its_ssd(viewer: Client) -> None:
+    load(with_cache())
+    text = page(viewer, f"/pools/{TANK}/")
+    caches = text[text.index(">Caches<") :]
+    disk = with_cache().disk(NVME1)
+    assert disk
+    assert disk.label in caches.partition("</ul>")[0]
 
 
 def test_how_full_a_pool_is_is_kept_once_a_day_and_drawn_from_the_second_on(viewer: Client) -> None:

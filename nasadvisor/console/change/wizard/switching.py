@@ -15,15 +15,19 @@ from nasadvisor.console.statements import said
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.change.actions.seen import OFFLINE
 from nasadvisor.domain.change.plan import PlanRefused, PlanRequest
-from nasadvisor.domain.storage.inventory import Pool
+from nasadvisor.domain.health.pool_findings import leaf_name
+from nasadvisor.domain.storage.inventory import Inventory, Pool
 
 
 @dataclass(frozen=True)
 class CacheSwitch:
-    """A cache of a pool. `run` is the one of ours that took it out of service, None where none did."""
+    """A cache of a pool, by model and serial. `run` is the one of ours that took it out of service, None where none
+    did.
+    """
 
     guid: str
     name: str
+    path: str
     state: str
     run: StoredRun | None
 
@@ -38,12 +42,14 @@ class CacheSwitch:
         return self.state == "ONLINE"
 
 
-def switches_of(pool: Pool, node: Node) -> tuple[CacheSwitch, ...]:
+def switches_of(pool: Pool, inventory: Inventory, node: Node) -> tuple[CacheSwitch, ...]:
     """The caches of a pool."""
     if not pool.caches:
         return ()
     runs = _taking_out(pool, node)
-    return tuple(CacheSwitch(top.guid, top.path or top.name, top.state, runs.get(top.guid)) for top in pool.caches)
+    return tuple(
+        CacheSwitch(top.guid, leaf_name(top, inventory), top.path, top.state, runs.get(top.guid)) for top in pool.caches
+    )
 
 
 @require_POST

@@ -52,6 +52,24 @@ def test_the_fleet_sorts_and_filters(viewer: Client, sort: str) -> None:
     assert "No disk matches" in page(viewer, "/disks/?q=no+such+disk")
 
 
+def test_a_count_of_zero_is_shown_as_one(viewer: Client) -> None:
+    watched(typical(), days=0)
+    text = page(viewer, f"/disks/{disk_of(WORN).key}/")
+    assert re.search(r'>media_errors</a>\s*</th>\s*<td class="text-end num" title="0">0</td>', text)
+
+
+def test_only_the_newest_self_tests_are_unfolded(viewer: Client) -> None:
+    now = watched(typical(), days=0)
+    disk = disk_of(WORN)
+    disk.self_tests.all().delete()
+    for hours in range(1, 13):
+        disk.self_tests.create(hours=hours, kind="Short", status="Completed without error", passed=True, seen_at=now)
+    shown, _, folded = page(viewer, f"/disks/{disk.key}/").partition("<details")
+    assert "7\n    earlier ones" in folded or "7 earlier ones" in folded
+    assert shown.count("Completed without error") == 5
+    assert folded.partition("</details>")[0].count("Completed without error") == 7
+
+
 def test_a_long_fleet_has_pages(viewer: Client) -> None:
     watched(large(), days=0)
     assert "1 / 4" in page(viewer, "/disks/")
