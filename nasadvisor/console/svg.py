@@ -1,11 +1,25 @@
 """What our pictures have in common: they are drawn twice, for wide and for narrow screens, as SVG paths."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 WIDE: Final = 760
 NARROW: Final = 360
 """Widths in units of the view box; a narrow one is as wide as a phone, so that its words keep their size."""
+
+RIGHT: Final = 12
+TOP: Final = 12
+BOTTOM: Final = 24
+"""Room around the lines of a picture over time; how much stands left of them differs."""
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A line across the picture, and what it stands for."""
+
+    at: float
+    label: str
 
 
 def line_through(points: Iterable[tuple[float, float]]) -> str:

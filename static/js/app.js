@@ -1,4 +1,5 @@
-// What every page needs: the theme menu, the copy buttons, and the focus where a form asks for something.
+// What every page needs: the theme menu, the copy buttons, the tab in view, and the focus where a form asks for
+// something.
 "use strict";
 
 function markTheme() {
@@ -49,6 +50,16 @@ function focusOnWhatIsAsked() {
   if (asked && asked.getBoundingClientRect().bottom <= window.innerHeight) { asked.focus({ preventScroll: true }); }
 }
 
+// On a phone the tabs of a place are wider than the screen: the one that is shown should be among those that are seen.
+function showCurrentTab() {
+  for (const tab of document.querySelectorAll(".tabs [aria-current]")) {
+    const row = tab.closest("ul");
+    const outside = tab.getBoundingClientRect().right - row.getBoundingClientRect().right;
+    if (outside > 0) { row.scrollLeft += outside; }
+  }
+}
+
 markTheme();
+showCurrentTab();
 // Not before: the browser itself goes to what an address names after "#", which may be left of the page before.
 window.addEventListener("load", focusOnWhatIsAsked);

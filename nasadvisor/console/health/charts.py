@@ -8,26 +8,15 @@ from typing import Final
 
 from nasadvisor.console.health.forecasts import FanPoint
 from nasadvisor.console.health.role_marks import Mark, role_marks
-from nasadvisor.console.health.time_axis import time_labels
-from nasadvisor.console.svg import WIDE, line_through
+from nasadvisor.console.svg import BOTTOM, RIGHT, TOP, WIDE, Tick, line_through
+from nasadvisor.console.time_axis import time_labels
 
 LEFT: Final = 48
-RIGHT: Final = 12
-TOP: Final = 12
-BOTTOM: Final = 24
 FULL: Final = 100.0
 HIGHEST: Final = 260.0
 LEAST_HISTORY: Final = timedelta(days=30)
 HEIGHT: Final = 260
 POINTS_AT_MOST: Final = 200
-
-
-@dataclass(frozen=True)
-class Tick:
-    """A line across the picture, and what it stands for."""
-
-    at: float
-    label: str
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from nasadvisor.console.health.history_chart import LINES_AT_MOST, HistoryChart, Series, history_charts, start_of
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk
 from nasadvisor.console.health.smart_days import counts_of
 from nasadvisor.console.health.wear_points import wear_points
+from nasadvisor.console.history_chart import LINES_AT_MOST, HistoryChart, Series, history_charts, start_of
 from nasadvisor.domain.health.smart.attributes import SmartValue
 
 TEMPERATURE: Final = "temperature_c"

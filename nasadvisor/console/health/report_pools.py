@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.capacity import Capacity, capacity_of
-from nasadvisor.console.health.history_chart import HistoryChart
+from nasadvisor.console.history_chart import HistoryChart
 from nasadvisor.console.states import Look, look_of_state
 from nasadvisor.domain.storage.inventory import Pool
 

@@ -10,7 +10,7 @@ from typing import Final
 from django.utils import timezone
 from django.utils.formats import date_format
 
-UNITS_A_LABEL: Final = 100
+UNITS_A_LABEL: Final = 90
 """Room for "Nov 2026" and some air, in units of the pictures' view boxes."""
 
 HALF_A_LABEL: Final = 28

@@ -9,9 +9,8 @@ from typing import Final
 from django.utils import timezone
 from django.utils.formats import number_format
 
-from nasadvisor.console.health.charts import BOTTOM, RIGHT, TOP, Tick
-from nasadvisor.console.health.time_axis import time_labels
-from nasadvisor.console.svg import NARROW, WIDE
+from nasadvisor.console.svg import BOTTOM, NARROW, RIGHT, TOP, WIDE, Tick
+from nasadvisor.console.time_axis import time_labels
 
 LEFT: Final = 64
 HEIGHT: Final = 220
