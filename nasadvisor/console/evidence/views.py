@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.change.models import StoredRun
+from nasadvisor.console.evidence.arc_chart import arc_history
 from nasadvisor.console.evidence.curves import curve_context
 from nasadvisor.console.evidence.heat import Range, heat_map, marks_of, targets_of, with_disk_names
 from nasadvisor.console.evidence.tracing import waiting_of
@@ -45,6 +46,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "nfs_writes_per_s": _per_second(seen, seen.workload.sample.pool.nfs_writes) if seen else 0,
         "waiting": waiting_of(node, now),
         "guests": node.platform.guests,
+        "arc": arc_history(series, now),
         "targets": targets,
         "ranges": RANGES,
         "shown_s": _shown_at_first(seen, now) if seen else DAY_S,
