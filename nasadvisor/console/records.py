@@ -12,13 +12,12 @@ from nasadvisor.console.fleet import hosts, quotas
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.quotas import Quota
 from nasadvisor.console.health.capacity import note_pools
-from nasadvisor.console.health.inventory import note_disks
+from nasadvisor.console.health.inventory import findings_on, note_disks
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.change.unreadable_runs import UnreadableRun
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureProgress
 from nasadvisor.domain.fleet.platforms import PlatformReport
 from nasadvisor.domain.fleet.spoken import Spoken
-from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import Statement, gettext_noop
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import Json, NewerForm, from_document, to_document
@@ -105,11 +104,12 @@ def store_inventory(node_name: str, document: Json) -> Node:
         inventory_version=uuid4(),
         inventory_read_at=read_at,
         inventory_error_document=None,
-        finding_documents=[to_document(finding) for finding in findings_of(inventory)],
     )
     if taken:
         note_disks(node, inventory, read_at)
         note_pools(node, inventory, read_at)
+        findings = [to_document(finding) for finding in findings_on(node, inventory)]
+        Node.objects.filter(pk=node.pk).update(finding_documents=findings)
     return node
 
 

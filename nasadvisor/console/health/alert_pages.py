@@ -24,9 +24,9 @@ from nasadvisor.console.health.alert_models import (
     StoredAlert,
     is_somebody_told,
 )
+from nasadvisor.console.health.inventory import findings_on
 from nasadvisor.console.health.watch import take_up
 from nasadvisor.console.steps import Lead, lead_from
-from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import Level
 
 PER_PAGE: Final = 50
@@ -55,7 +55,7 @@ def alerts(request: HttpRequest) -> HttpResponse:
     page = Paginator(opened, PER_PAGE).get_page(request.GET.get("open"))
     can_change = may_change(user_of(request))
     inventory = node.inventory
-    notes = [each for each in findings_of(inventory) if each.level is Level.INFO] if inventory else []
+    notes = [each for each in findings_on(node, inventory) if each.level is Level.INFO] if inventory else []
     context = {
         "node": node,
         "opened": page,

@@ -9,6 +9,8 @@ from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk, identity_key
 from nasadvisor.console.storage.disk_uses import Index, is_system
+from nasadvisor.domain.health.findings import findings_of
+from nasadvisor.domain.statements import Finding
 from nasadvisor.domain.storage.inventory import Disk, Inventory, VdevClass
 
 SYSTEM = "system"
@@ -25,11 +27,14 @@ ROLE_OF_CLASS = {
 
 @dataclass(frozen=True)
 class Role:
-    """What a disk does ("log+cache", "data", "system", "" for nothing), for which pool, and in which of its vdevs."""
+    """What a disk does ("log+cache", "data", "system", "" for nothing), for which pool, in which of its vdevs, and as
+    which leaves, by their guids.
+    """
 
     words: str = ""
     pool_name: str = ""
     vdev_name: str = ""
+    leaf_guids: tuple[str, ...] = ()
 
 
 def role_of(disk: Disk, index: Index) -> Role:
@@ -38,7 +43,7 @@ def role_of(disk: Disk, index: Index) -> Role:
     found = {ROLE_OF_CLASS[use.vdev_class] for use in uses}
     if found:
         words = "+".join(role for role in ROLE_OF_CLASS.values() if role in found)
-        return Role(words, uses[0].pool.name, uses[0].top_name)
+        return Role(words, uses[0].pool.name, uses[0].top_name, tuple(use.vdev.guid for use in uses))
     return Role(SYSTEM) if is_system(disk) else Role()
 
 
@@ -53,6 +58,17 @@ def note_disks(node: Node, inventory: Inventory, read_at: datetime) -> None:
         gone.update(is_present=False)
         for name, disk in _with_room(node, present, known).items():
             _note(node, name, disk, role_of(disk, index), known.get(name), read_at)
+
+
+def last_seen_on(node: Node) -> dict[str, StoredDisk]:
+    """The disks that a node shows no more, by the guids of the vdevs that they were when they were seen last."""
+    gone = StoredDisk.objects.filter(node=node, is_present=False).defer(*LARGE_FIELDS)
+    return {guid: disk for disk in gone for guid in disk.leaf_guids}
+
+
+def findings_on(node: Node, inventory: Inventory) -> tuple[Finding, ...]:
+    """What the last inventory of a node gives reason to say, with the names of disks that it shows no more."""
+    return findings_of(inventory, {guid: disk.label for guid, disk in last_seen_on(node).items()})
 
 
 def _with_room(node: Node, present: dict[str, Disk], known: dict[str, StoredDisk]) -> dict[str, Disk]:
@@ -75,6 +91,7 @@ def _note(node: Node, name: str, disk: Disk, role: Role, stored: StoredDisk | No
         "role": role.words,
         "pool_name": role.pool_name,
         "vdev_name": role.vdev_name,
+        "leaf_guids": list(role.leaf_guids),
         "is_present": True,
         "is_forgotten": False,
     }

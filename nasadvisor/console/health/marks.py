@@ -9,6 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.inventory import last_seen_on
 from nasadvisor.console.health.models import DiskOutcome, StoredDisk
 from nasadvisor.console.health.observe import findings_about
 from nasadvisor.console.states import Look, look_of_state
@@ -73,10 +74,13 @@ class Mark:
 
 @dataclass(frozen=True)
 class Marks:
-    """The marks of the disks that need a look, and the disks that answered and have nothing to say, by their keys."""
+    """The marks of the disks that need a look, and the disks that answered and have nothing to say, by their keys.
+    `gone` are those that the host shows no more, by the guids of the vdevs that they were.
+    """
 
     unwell: dict[str, Mark]
     well: frozenset[str]
+    gone: dict[str, StoredDisk]
 
     @property
     def version(self) -> str:
@@ -96,4 +100,4 @@ def marks_on(node: Node) -> Marks:
     unwell = disks.filter(UNWELL).defer("reading_document", "forecast_document")
     marks = {disk.key: mark for disk in unwell if (mark := mark_of(disk))}
     answered = disks.filter(outcome=DiskOutcome.READ, is_present=True, is_forgotten=False).values_list("key", flat=True)
-    return Marks(marks, frozenset(answered) - marks.keys())
+    return Marks(marks, frozenset(answered) - marks.keys(), last_seen_on(node))

@@ -47,8 +47,8 @@ class StoredDisk(models.Model):
     the newest sweep, the figures those of the newest reading. `forecast_document` and `finding_documents` are worked
     out when a reading arrives; `worn_out_at` with its range is the date of 100 % of the rated endurance, None beyond
     ten years, and `has_forecast` tells that from not knowing. `is_present` is whether the node's last inventory had it;
-    `vdev_name` is the mirror or RAID-Z of that pool that it is a part of, `role_since` when its role or pool last
-    changed. `last_seen_at` moves when something about it changes.
+    `vdev_name` is the mirror or RAID-Z of that pool that it is a part of, `leaf_guids` are the vdevs that pools had on
+    it then, `role_since` is when its role or pool last changed. `last_seen_at` moves when something about it changes.
     `power_loss` is a `power_loss.Protection` as its newest reading tells, "" before. `is_forgotten` marks one that was
     taken out for good.
     """
@@ -64,6 +64,7 @@ class StoredDisk(models.Model):
     role = models.CharField(max_length=20, default="", blank=True)
     pool_name = models.CharField(max_length=255, default="", blank=True)
     vdev_name = models.CharField(max_length=255, default="", blank=True)
+    leaf_guids = models.JSONField(default=list, blank=True)
     role_since = models.DateTimeField(default=timezone.now)
     is_present = models.BooleanField(default=True)
     first_seen_at = models.DateTimeField()

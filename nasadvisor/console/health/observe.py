@@ -7,6 +7,7 @@ from typing import Final
 
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import Contact, contact_of
+from nasadvisor.console.health.inventory import findings_on
 from nasadvisor.console.health.models import LARGE_FIELDS, DiskOutcome, NodeHealth, StoredDisk, identity_key
 from nasadvisor.console.health.notices import about_contact, about_platform, about_runs, about_trials
 from nasadvisor.console.health.quota_notices import about_quotas
@@ -14,7 +15,6 @@ from nasadvisor.console.health.timetable import sweep_interval
 from nasadvisor.console.health.traffic import traffic_of
 from nasadvisor.domain.health.alerts import AlertKey, Observation
 from nasadvisor.domain.health.disk_findings import Subject, unanswered
-from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import Finding, Level, Statement, gettext_noop
 from nasadvisor.domain.storage.inventory import Inventory
 
@@ -136,7 +136,7 @@ def view(node: Node, now: datetime) -> View:
     inventory = node.inventory if contact is Contact.FRESH else None
     if inventory:
         sources.add(pools)
-        found += [(pools, finding) for finding in (*findings_of(inventory), *claims(node, inventory))]
+        found += [(pools, finding) for finding in (*findings_on(node, inventory), *claims(node, inventory))]
         for pool in inventory.pools:
             traffic = traffic_of(node, pool, now)
             if traffic is not None:

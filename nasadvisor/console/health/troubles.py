@@ -18,6 +18,7 @@ from django.utils.functional import Promise
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import contact_of
 from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
+from nasadvisor.console.health.inventory import findings_on
 from nasadvisor.console.health.marks import OPEN_LEVELS, UNWELL
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.notices import (
@@ -31,7 +32,6 @@ from nasadvisor.console.health.notices import (
 )
 from nasadvisor.console.health.observe import findings_about
 from nasadvisor.console.health.quota_notices import about_quotas
-from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import RANK, Finding, Level, NextStep
 from nasadvisor.stored.documents import document_or_none
 
@@ -154,7 +154,7 @@ def inventory_findings(node: Node) -> tuple[Finding, ...]:
     if node.finding_documents is not None and None not in kept:
         return tuple(finding for finding in kept if finding)
     inventory = node.inventory  # stored by an earlier release
-    return findings_of(inventory) if inventory else ()
+    return findings_on(node, inventory) if inventory else ()
 
 
 def _acknowledged_or_open(by_pk: dict[int, Node]) -> dict[tuple[int, str, str], StoredAlert]:

@@ -1,7 +1,8 @@
 """What is worth knowing about a host as its inventory shows it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from nasadvisor.domain.health.last_seen import with_names
 from nasadvisor.domain.health.log_cache_findings import is_missing, log_cache_findings
 from nasadvisor.domain.health.pool_findings import pool_findings
 from nasadvisor.domain.statements import Finding, Level, NextStep
@@ -10,11 +11,14 @@ from nasadvisor.domain.storage import releases
 from nasadvisor.domain.storage.inventory import Host, Inventory, Pool
 
 
-def findings_of(inventory: Inventory) -> tuple[Finding, ...]:
-    """Everything worth knowing, pool by pool."""
+def findings_of(inventory: Inventory, last_seen: Mapping[str, str] | None = None) -> tuple[Finding, ...]:
+    """Everything worth knowing, pool by pool. `last_seen` names the disks behind leaves that the host shows no more, by
+    the guid of the leaf: nobody finds a slot by a path that leads nowhere.
+    """
     if not inventory.host.zfs_userland:
         return (_no_zfs(inventory),)
-    return tuple(finding for pool in inventory.pools for finding in _about_pool(pool, inventory))
+    pools = (with_names(pool, last_seen, inventory) for pool in inventory.pools) if last_seen else inventory.pools
+    return tuple(finding for pool in pools for finding in _about_pool(pool, inventory))
 
 
 def _about_pool(pool: Pool, inventory: Inventory) -> Iterator[Finding]:

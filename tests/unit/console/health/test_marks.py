@@ -8,8 +8,11 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alert_models import StoredAlert
 from nasadvisor.console.health.marks import marks_on
 from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.health.watch import watch
+from nasadvisor.domain.storage.inventory import Disk
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.health.health_data import watched
 from tests.unit.console.test_overview import failing
@@ -71,3 +74,44 @@ def test_a_disk_that_is_gone_is_marked_and_one_that_was_taken_out_is_not() -> No
     assert marks_on(Node.objects.get()).unwell[key].worst.code == "disk-gone"
     StoredDisk.objects.filter(key=key).update(is_forgotten=True)
     assert key not in marks_on(Node.objects.get()).unwell
+
+
+@pytest.fixture
+def degraded() -> Disk:
+    """A disk of the pool is gone; the pool knows only the path at which it was."""
+    load(typical())
+    pool = typical().pools[0]
+    mirror = pool.data[0]
+    leaf = replace(mirror.children[0], state="UNAVAIL")
+    broken = replace(
+        pool, state="DEGRADED", data=(replace(mirror, children=(leaf, mirror.children[1])), *pool.data[1:])
+    )
+    gone = next(disk for disk in typical().disks if any(part.path == leaf.path for part in disk.partitions))
+    left = tuple(disk for disk in typical().disks if disk != gone)
+    load(replace(typical(), disks=left, pools=(broken,), read_at=timezone.now().isoformat()))
+    return gone
+
+
+@pytest.mark.parametrize("path", ["/", "/pools/{pool}/"])
+def test_a_disk_that_is_gone_is_named_by_what_is_printed_on_it(viewer: Client, degraded: Disk, path: str) -> None:
+    text = page(viewer, path.format(pool=typical().pools[0].guid))
+    assert f"is DEGRADED: {degraded.label} UNAVAIL." in text
+    drawn = text[text.index('class="pool ') :]
+    assert re.search(rf'<a href="/disks/{degraded.key}/">\s*{re.escape(degraded.label)}</a>', drawn)
+
+
+def test_an_alert_names_the_disk_that_is_gone(degraded: Disk) -> None:
+    watch(timezone.now())
+    alert = StoredAlert.objects.get(code="pool-not-online")
+    assert alert.finding
+    assert degraded.label in str(alert.finding.values["devices"])
+
+
+def test_the_page_of_a_disk_leads_to_its_leaf_in_the_pool(viewer: Client) -> None:
+    load(typical())
+    pool = typical().pools[0]
+    leaf = pool.data[1].children[0]
+    disk = next(disk for disk in typical().disks if any(part.path == leaf.path for part in disk.partitions))
+    assert f'href="/pools/{pool.guid}/#leaf-{leaf.guid}"' in page(viewer, f"/disks/{disk.key}/")
+    assert page(viewer, f"/pools/{pool.guid}/").count(f'id="leaf-{leaf.guid}"') == 1
+    assert 'id="leaf-' not in page(viewer, "/")
