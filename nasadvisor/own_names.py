@@ -1,5 +1,6 @@
-"""What this machine is called, for the settings of the console."""
+"""What this machine is called and where it is, for the settings of the console and for its certificate."""
 
+import ipaddress
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -9,6 +10,9 @@ from urllib.parse import urlsplit
 LOCAL: Final = "localhost"
 _HOSTS_FILE: Final = Path("/etc/hosts")
 _RESOLVER_FILE: Final = Path("/etc/resolv.conf")
+_ROUTES_FILE: Final = Path("/proc/net/fib_trie")
+_IPV6_FILE: Final = Path("/proc/net/if_inet6")
+_LOCAL_ROUTE: Final = re.compile(r"\|-- (\S+)\n/32 host LOCAL")
 
 
 def own_names(host_name: str, hosts: Path = _HOSTS_FILE, resolver: Path = _RESOLVER_FILE) -> Iterator[str]:
@@ -26,6 +30,17 @@ def own_names(host_name: str, hosts: Path = _HOSTS_FILE, resolver: Path = _RESOL
         words = line.casefold().split()
         if words[:1] in (["search"], ["domain"]):
             yield from (f"{short}.{domain}" for domain in words[1:])
+
+
+def own_addresses(routes: Path = _ROUTES_FILE, ipv6: Path = _IPV6_FILE) -> Iterator[str]:
+    """The IP addresses of this machine, loopback included, but no link-local ones: those need a zone, which no
+    certificate can name. From the kernel's tables (net/ipv4/fib_trie.c, net/ipv6/addrconf.c).
+    """
+    yield from dict.fromkeys(_LOCAL_ROUTE.findall("\n".join(_lines(routes))))
+    for line in _lines(ipv6):
+        address = ipaddress.IPv6Address(int(line.split()[0], 16))
+        if not address.is_link_local:
+            yield str(address)
 
 
 def names_of_origins(origins: Iterable[str]) -> Iterator[str]:

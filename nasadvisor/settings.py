@@ -8,6 +8,8 @@ NASADVISOR_SECRET_KEY     instead of the file `secret-key` that `manage.py prepa
 NASADVISOR_ALLOWED_HOSTS  names the console answers to beside this machine's own and its addresses, comma-separated
 NASADVISOR_ORIGINS        origins trusted behind a proxy, e.g. https://nas.example
 NASADVISOR_HTTPS          yes where browsers reach the console by https only (secure cookies)
+NASADVISOR_HSTS           yes where browsers shall insist on it: the certificate is one that they trust
+UVICORN_SSL_CERTFILE      the certificate of the pages, whose fingerprint `manage.py setup_link` prints
 NASADVISOR_TIME_ZONE      zone in which exact times are shown (default UTC)
 NASADVISOR_SAMPLES        how long samples, minutes and hours are kept, in days (default 1,30,730)
 NASADVISOR_TOKEN_DAYS     how long a new token for another program is good, in days (default 365)
@@ -189,11 +191,19 @@ AXES_DISABLE_ACCESS_LOG = True
 AXES_VERBOSE = False
 
 HTTPS = environment.flag("NASADVISOR_HTTPS", default=False)
+CERTIFICATE_IN_CONTAINER = STATE_DIR / "tls" / "certificate.pem"
+CERTIFICATE = environment.text("UVICORN_SSL_CERTFILE") or (
+    str(CERTIFICATE_IN_CONTAINER) if CERTIFICATE_IN_CONTAINER.exists() else ""
+)
+"""Of the pages; "" where they come over plain HTTP, or where others have it."""
+
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if environment.flag("NASADVISOR_HSTS", default=False) else 0
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = HTTPS
-SESSION_COOKIE_NAME = "nasadvisor_session"
+_PREFIX = "__Host-" if HTTPS else ""  # browsers take such a cookie over TLS and from this very host only
+SESSION_COOKIE_NAME = f"{_PREFIX}nasadvisor_session"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SESSION_COOKIE_SAMESITE = LANGUAGE_COOKIE_SAMESITE = "Lax"
-CSRF_COOKIE_NAME = "nasadvisor_csrf"
+CSRF_COOKIE_NAME = f"{_PREFIX}nasadvisor_csrf"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "nasadvisor.console.errors.csrf_failure"
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None

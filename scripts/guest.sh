@@ -42,5 +42,5 @@ boot
 packages=$("${LAB[@]}" deb)
 install
 echo "Waiting for the pages …"
-wait_and_say_how_to_begin "http://127.0.0.1:$(forwarded_port)" in_guest
+wait_and_say_how_to_begin "https://127.0.0.1:$(forwarded_port)" in_guest
 echo "This is the lab guest: real OpenZFS on virtual disks. \`make lab-ssh CMD='zpool status'\` looks inside."

@@ -36,7 +36,7 @@ install_here() {
     packaging/deb/build.sh "$directory"
     chmod -R go=rX "$directory"
     apt-get --quiet --yes install --reinstall --allow-downgrades "$directory"/nasadvisor_*.deb
-    wait_and_say_how_to_begin "http://$(hostname -I | cut -d ' ' -f 1):$PORT" bash -c
+    wait_and_say_how_to_begin "https://$(hostname -I | cut -d ' ' -f 1):$PORT" bash -c
 }
 
 is_free() {

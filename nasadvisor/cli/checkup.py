@@ -3,7 +3,7 @@
 import os
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Final
 import redis.exceptions
 
 import nasadvisor
+from nasadvisor.cli.fleet.pages import ask_pages
 from nasadvisor.domain.change.refusals import PoolSuspended
 from nasadvisor.domain.fleet.joining import ConsoleAccess
 from nasadvisor.domain.storage.inventory import Pool
@@ -58,8 +59,10 @@ class Finding:
     sentence: str
 
 
-def checkup(config: HostConfig, machine: Machine, *, is_root: bool, root: Path = Path("/")) -> Iterator[Finding]:
-    """Every check in turn; `root` is where this system's files are."""
+def checkup(
+    config: HostConfig, machine: Machine, settings: Mapping[str, str], *, is_root: bool, root: Path = Path("/")
+) -> Iterator[Finding]:
+    """Every check in turn; `settings` are those of the pages, and `root` is where this system's files are."""
     yield _rights(is_root=is_root)
     yield from _tools(machine)
     yield from _openzfs(machine)
@@ -69,6 +72,8 @@ def checkup(config: HostConfig, machine: Machine, *, is_root: bool, root: Path =
         yield _console(config.access)
     elif _is_installed(root):
         yield _redis(config.redis_url)
+        pages = ask_pages(settings, machine.clock())
+        yield Finding("Pages", pages.ok, pages.sentence)
     yield _time(config, machine.clock())
 
 

@@ -9,6 +9,7 @@ from nasadvisor.cli.checkup import checkup
 from nasadvisor.cli.errors import ExitCode, json_option
 from nasadvisor.cli.services import any_services
 from nasadvisor.cli.tables import paragraph
+from nasadvisor.host.config import load_environment
 
 
 @click.command()
@@ -17,7 +18,7 @@ from nasadvisor.cli.tables import paragraph
 def doctor(ctx: click.Context, as_json: bool) -> None:
     """Check this installation: OpenZFS, tools, services, space and time."""
     services = any_services(ctx)
-    findings = tuple(checkup(services.config(), services.machine(), is_root=services.is_root()))
+    findings = tuple(checkup(services.config(), services.machine(), load_environment(), is_root=services.is_root()))
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False))
     else:

@@ -103,6 +103,12 @@ COMMANDS: Final = (
         "Check this installation: OpenZFS, tools, services, space and time.",
     ),
     Deferred(
+        "pages-address",
+        f"{_CLI}.fleet.pages:pages_address",
+        "Print the address of the pages of this host.",
+        hidden=True,
+    ),
+    Deferred(
         "note-installed",
         f"{_CLI}.releases:note_installed",
         "Note that this release is installed, and what it writes.",

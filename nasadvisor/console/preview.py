@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-SCHEME = "http://"
+SCHEMES = ("http://", "https://")
 
 
 @dataclass(frozen=True)
@@ -56,4 +56,4 @@ def _read(path: Path) -> Preview:
     except (OSError, ValueError, AttributeError, TypeError):
         return Preview()
     left_s = max(0.0, ends_at - timezone.now().timestamp()) if ends_at else None
-    return Preview(stage, left_s, address if address.startswith(SCHEME) else "", problem)
+    return Preview(stage, left_s, address if address.startswith(SCHEMES) else "", problem)

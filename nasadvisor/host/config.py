@@ -75,7 +75,7 @@ def load_config() -> HostConfig:
 
 def load_environment() -> dict[str, str]:
     """The process environment, and from the environment file what that does not say."""
-    return {**_read_environment_file(ENVIRONMENT_FILE), **os.environ}
+    return {**read_environment_file(ENVIRONMENT_FILE), **os.environ}
 
 
 def config_from(environment: Mapping[str, str]) -> HostConfig:
@@ -130,7 +130,7 @@ def _read_access(path: Path) -> ConsoleAccess | None:
         raise DocumentError(f"{path} is damaged. {advice} {error}") from error
 
 
-def _read_environment_file(path: Path) -> dict[str, str]:
+def read_environment_file(path: Path) -> dict[str, str]:
     """KEY=value lines as in systemd.exec(5), without quoting; nothing where the file is absent or not for us."""
     try:
         lines = path.read_text().splitlines()

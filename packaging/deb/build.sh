@@ -40,14 +40,20 @@ build_package() {
 add_documents() {
     local documents=$tree/usr/share/doc/$package
     install -D -m 0644 "$recipe/copyright" "$documents/copyright"
-    {
-        printf '%s (%s) %s; urgency=medium\n\n' "$package" "$version" "$VERSION_CODENAME"
-        printf '  * What is new: /usr/lib/nasadvisor/app/CHANGELOG.md\n\n'
-        printf ' -- %s  %s\n' "$MAINTAINER" "$(LC_ALL=C date --utc --rfc-email --date="@$SOURCE_DATE_EPOCH")"
-    } | gzip -9 --no-name > "$documents/changelog.gz"
+    entry_of '  * What is new: /usr/lib/nasadvisor/app/CHANGELOG.md' > "$documents/changelog.gz"
+    # What apt-listchanges shows at an upgrade.
+    [ ! -e "$recipe/NEWS" ] || entry_of "$(cat "$recipe/NEWS")" > "$documents/NEWS.Debian.gz"
     if [ -e "$recipe/lintian-overrides" ]; then
         install -D -m 0644 "$recipe/lintian-overrides" "$tree/usr/share/lintian/overrides/$package"
     fi
+}
+
+# An entry of Debian's changelog with this text.
+entry_of() {
+    {
+        printf '%s (%s) %s; urgency=medium\n\n%s\n\n' "$package" "$version" "$VERSION_CODENAME" "$1"
+        printf ' -- %s  %s\n' "$MAINTAINER" "$(LC_ALL=C date --utc --rfc-email --date="@$SOURCE_DATE_EPOCH")"
+    } | gzip -9 --no-name
 }
 
 # In them, @UNITS@ are the services of the package that start at boot, and @VERSION@ is its own.

@@ -21,7 +21,7 @@ MANAGE = "/usr/lib/nasadvisor/manage"
 # One sync at the end instead of one for each of 10,000 files.
 APT = "DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes -o Dpkg::Use-Pty=0 -o Dpkg::Options::=--force-unsafe-io"
 INSTALL = f"{APT} install --reinstall --allow-downgrades {PACKAGE} && sync"
-PAGE = "curl --silent --max-time 60 --location http://127.0.0.1:8843/"
+PAGE = "curl --insecure --silent --max-time 60 --location https://127.0.0.1:8843/"
 ANSWERS = "for _ in $(seq 300); do (: < /dev/tcp/127.0.0.1/8843) 2> /dev/null && exit 0; sleep 1; done; exit 1"
 
 

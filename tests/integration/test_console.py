@@ -33,19 +33,21 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def url(product: Product) -> str:
     """Where the console is reached from here."""
-    return f"http://127.0.0.1:{product.guest.forwarded_port(8843)}"
+    return f"https://127.0.0.1:{product.guest.forwarded_port(8843)}"
 
 
 @pytest.fixture(scope="module")
 def page(chromium: Browser, product: Product, url: str) -> Page:
     """Somebody who made the first administrator by the one-time link."""
     product.guest.reset()
-    context = chromium.new_context(viewport={"width": 1440, "height": 900}, locale="en-GB", reduced_motion="reduce")
+    context = chromium.new_context(
+        viewport={"width": 1440, "height": 900}, locale="en-GB", reduced_motion="reduce", ignore_https_errors=True
+    )
     context.set_default_timeout(PAGE_MS)
     expect.set_options(timeout=PAGE_MS)
     page = context.new_page()
     product.console("from django.contrib.auth.models import User; User.objects.all().delete()")
-    page.goto(product.guest.run([MANAGE, "setup_link", "--base-url", url]).stdout.strip())
+    page.goto(product.guest.run([MANAGE, "setup_link", "--base-url", url]).stdout.split()[0])
     page.fill("input[name=username]", NAME)
     page.fill("input[name=password1]", PASSWORD)
     page.fill("input[name=password2]", PASSWORD)
@@ -153,7 +155,7 @@ def test_a_run_goes_on_without_redis_browser_and_web_and_the_page_catches_up(
     guest.run("systemctl stop nasadvisor-redis nasadvisor-web")
     guest.run("until zpool status tank | grep -q cache; do sleep 0.5; done", timeout=300)
     guest.run("systemctl start nasadvisor-redis nasadvisor-web nasadvisor-console nasadvisor-beat")
-    guest.run("until curl -so /dev/null http://127.0.0.1:8843/login/; do sleep 0.5; done", timeout=120)
+    guest.run("until curl -kso /dev/null https://127.0.0.1:8843/login/; do sleep 0.5; done", timeout=120)
     page.goto(address)
     headline(page, "has what was planned")
     journey.undo(page, "tank", PASSWORD)

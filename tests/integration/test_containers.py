@@ -102,11 +102,11 @@ def stack(image: str) -> Iterator[Stack]:
             (Path(folder) / part).mkdir()
             subprocess.run(["chown", USER, f"{folder}/{part}"], check=True)
         stack = Stack(image, Path(folder), free_port())
-        web = ("python", "-m", "uvicorn", "nasadvisor.asgi:application", "--host", "127.0.0.1", "--lifespan", "off")
+        web = ("python", "-m", "nasadvisor.console.contained", "nasadvisor.asgi:application", "--lifespan", "off")
         try:
             stack.start("redis", *PARTS["redis"])
             assert "ready" in stack.finish("prepare", *PARTS["prepare"])
-            stack.start("web", *web, "--port", str(stack.port))
+            stack.start("web", *web, "--host", "127.0.0.1", "--port", str(stack.port))
             stack.start("worker", *PARTS["worker"])
             stack.start("beat", *PARTS["beat"])
             yield stack
@@ -120,7 +120,7 @@ def test_the_pages_answer(stack: Stack) -> None:
     while "<form" not in page:
         assert time.monotonic() < deadline
         time.sleep(2)
-        argv = ["curl", "--silent", "--location", f"http://127.0.0.1:{stack.port}/"]
+        argv = ["curl", "--insecure", "--silent", "--location", f"https://127.0.0.1:{stack.port}/"]
         page = subprocess.run(argv, capture_output=True, text=True, check=False).stdout
 
 

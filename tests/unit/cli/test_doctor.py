@@ -1,8 +1,10 @@
 """`nasadvisor doctor` and its checks."""
 
+import hashlib
 import socket
+import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,14 +12,18 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from nasadvisor import serving
+from nasadvisor.certificates import SELF_SIGNED_VALID
 from nasadvisor.cli import main
 from nasadvisor.cli.checkup import SERVICES, Finding, checkup
+from nasadvisor.cli.fleet.pages import ask_pages
 from nasadvisor.cli.services import Services
 from nasadvisor.domain.storage.inventory import Disk, DiskIdentity, Host, Pool
 from nasadvisor.host.adapters.process import Tool
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.storage.machine import Machine
+from tests.lab.instance import free_port
 from tests.unit.fakes import FakeRunner
 from tests.unit.machines import TANK, home_server
 
@@ -62,9 +68,9 @@ def config(tmp_path: Path) -> HostConfig:
     return HostConfig("nas", tmp_path / "host", tmp_path, f"redis+socket://{tmp_path}/redis.sock", "auto")
 
 
-def problems(config: HostConfig, machine: Machine, **options: Path) -> list[Finding]:
-    root = options.get("root", config.run_dir)
-    return [finding for finding in checkup(config, machine, is_root=True, root=root) if not finding.ok]
+def problems(config: HostConfig, machine: Machine, settings: Mapping[str, str] = {}) -> list[Finding]:
+    found = checkup(config, machine, settings, is_root=True, root=config.run_dir)
+    return [finding for finding in found if not finding.ok]
 
 
 def install(root: Path, running: tuple[str, ...] = SERVICES) -> None:
@@ -96,28 +102,109 @@ def redis(tmp_path: Path) -> Iterator[None]:
         yield
 
 
+def answering(server: socket.socket, context: ssl.SSLContext | None) -> Iterator[Mapping[str, str]]:
+    """Pages at a port of their own, as the settings say; without a context they speak HTTP as it was."""
+
+    def answer() -> None:
+        while True:
+            try:
+                client, _ = server.accept()
+            except OSError:
+                return
+            with client:
+                try:
+                    if context:
+                        context.wrap_socket(client, server_side=True).close()
+                    else:
+                        client.recv(1000)
+                        client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                except OSError:
+                    continue
+
+    thread = threading.Thread(target=answer, daemon=True)
+    thread.start()
+    yield {"UVICORN_PORT": str(server.getsockname()[1])}
+    server.shutdown(socket.SHUT_RDWR)
+    server.close()
+    thread.join(5)
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> Iterator[Mapping[str, str]]:
+    """The pages with a certificate that was made here now."""
+    own = serving.own_certificate(tmp_path / "tls")
+    serving.make_own(own, ["nas", "127.0.0.1"], datetime.now(UTC))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(own.chain, own.key)
+    yield from answering(socket.create_server(("127.0.0.1", 0)), context)
+
+
+@pytest.fixture
+def plain_pages() -> Iterator[Mapping[str, str]]:
+    yield from answering(socket.create_server(("127.0.0.1", 0)), None)
+
+
 def test_a_healthy_host_without_services_has_no_problem(config: HostConfig) -> None:
     assert problems(config, HEALTHY) == []
 
 
 @pytest.mark.usefixtures("redis")
-def test_a_healthy_host_with_all_services_has_no_problem(config: HostConfig, tmp_path: Path) -> None:
+def test_a_healthy_host_with_all_services_has_no_problem(
+    config: HostConfig, tmp_path: Path, pages: Mapping[str, str]
+) -> None:
     install(tmp_path)
-    assert problems(config, HEALTHY) == []
+    assert problems(config, HEALTHY, pages) == []
+
+
+def test_the_address_of_the_pages_is_told_with_the_fingerprint_that_the_browser_shows(
+    tmp_path: Path, pages: Mapping[str, str]
+) -> None:
+    certificate = ssl.PEM_cert_to_DER_cert((tmp_path / "tls/certificate.pem").read_text())
+    told = ask_pages(pages, datetime.now(UTC))
+    assert told.ok
+    assert f":{pages['UVICORN_PORT']}, certificate made here, good until 20" in told.sentence
+    assert hashlib.sha256(certificate).digest().hex(":").upper() in told.sentence
+
+
+def test_a_certificate_that_was_not_renewed_is_a_problem(pages: Mapping[str, str]) -> None:
+    told = ask_pages(pages, datetime.now(UTC) + SELF_SIGNED_VALID - timedelta(days=13))
+    assert not told.ok
+    assert "ends soon or has ended" in told.sentence
+
+
+def test_pages_without_tls_are_a_problem_unless_a_setting_asks_for_that(plain_pages: Mapping[str, str]) -> None:
+    told = ask_pages(plain_pages, datetime.now(UTC))
+    assert not told.ok
+    assert "without TLS, and no setting asks for that" in told.sentence
+    for setting in ({"NASADVISOR_TLS": "no"}, {"NASADVISOR_HTTPS": "yes"}):
+        (name,) = setting
+        told = ask_pages({**plain_pages, **setting}, datetime.now(UTC))
+        assert told.ok
+        assert f"for {name}={setting[name]} is set" in told.sentence
+
+
+def test_pages_that_do_not_answer_are_a_problem() -> None:
+    told = ask_pages({"UVICORN_PORT": str(free_port())}, datetime.now(UTC))
+    assert not told.ok
+    assert "do not answer at 127.0.0.1" in told.sentence
 
 
 @pytest.mark.usefixtures("redis")
-def test_a_stopped_service_is_named_with_where_to_look(config: HostConfig, tmp_path: Path) -> None:
+def test_a_stopped_service_is_named_with_where_to_look(
+    config: HostConfig, tmp_path: Path, pages: Mapping[str, str]
+) -> None:
     install(tmp_path, running=("redis", "web", "console", "beat"))
-    (finding,) = problems(config, HEALTHY)
+    (finding,) = problems(config, HEALTHY, pages)
     assert (
         finding.sentence == "nasadvisor-host.service does not run. See why with: journalctl -u nasadvisor-host.service"
     )
 
 
-def test_a_silent_redis_is_a_problem_where_services_are_installed(config: HostConfig, tmp_path: Path) -> None:
+def test_a_silent_redis_is_a_problem_where_services_are_installed(
+    config: HostConfig, tmp_path: Path, pages: Mapping[str, str]
+) -> None:
     install(tmp_path)
-    (finding,) = problems(config, HEALTHY)
+    (finding,) = problems(config, HEALTHY, pages)
     assert finding.what == "Redis"
     assert "No such file" in finding.sentence
 
@@ -151,7 +238,7 @@ def test_pools_that_cannot_be_read_say_what_to_install(config: HostConfig) -> No
 
 
 def pool_findings(config: HostConfig, pools: KnownPools) -> list[tuple[bool, str]]:
-    findings = checkup(config, replace(HEALTHY, pools=pools), is_root=True, root=config.run_dir)
+    findings = checkup(config, replace(HEALTHY, pools=pools), {}, is_root=True, root=config.run_dir)
     return [(finding.ok, finding.sentence) for finding in findings if finding.what == "Pools"]
 
 
@@ -177,7 +264,7 @@ def test_a_clock_that_went_back_is_a_problem(config: HostConfig) -> None:
 
 
 def test_only_root_sees_everything(config: HostConfig) -> None:
-    findings = list(checkup(config, HEALTHY, is_root=False, root=config.run_dir))
+    findings = list(checkup(config, HEALTHY, {}, is_root=False, root=config.run_dir))
     assert [finding.what for finding in findings if not finding.ok] == ["Rights"]
 
 

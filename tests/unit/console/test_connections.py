@@ -2,15 +2,19 @@
 
 import resource
 import socket
+import ssl
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
 import uvicorn
 
+from nasadvisor import serving
 from nasadvisor.console.bounded import BoundedRequests, Receive, Scope, Send
 from nasadvisor.console.connections import MOST_OF_ONE_NETWORK, BoundedConnections, network_of
 from tests.lab.instance import free_port
@@ -40,18 +44,27 @@ def port() -> Iterator[int]:
     if hard < 4096:
         pytest.skip("too few files may be open here")
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 4096), hard))
+    with served() as port:
+        yield port
+
+
+@contextmanager
+def served(**options: Any) -> Iterator[int]:
+    """The page, until it is no longer asked for."""
     port = free_port()
-    options: dict[str, Any] = {
+    ours: dict[str, Any] = {
         "lifespan": "off",
         "log_level": "critical",
         "limit_concurrency": 2000,
         "timeout_keep_alive": 5,
+        "http": Impatient,
+        "loop": "nasadvisor.console.connections:BoundedLoop",
     }
-    server = uvicorn.Server(uvicorn.Config(BoundedRequests(page), port=port, http=Impatient, **options))
+    server = uvicorn.Server(uvicorn.Config(BoundedRequests(page), port=port, **ours, **options))
     thread = Thread(target=server.run)
     thread.start()
     deadline = time.monotonic() + 30
-    while ask(port) != OK:
+    while not server.started:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     yield port
@@ -134,6 +147,56 @@ def test_a_body_of_a_gigabyte_and_a_half_is_refused_before_it_comes(port: int) -
         assert client.recv(1000).startswith(b"HTTP/1.1 413")
         assert is_ended(client, 5)
     assert ask(port) == 200
+
+
+@pytest.fixture
+def secured(tmp_path: Path) -> Iterator[tuple[int, ssl.SSLContext]]:
+    """The page over TLS, and what trusts its certificate."""
+    own = serving.own_certificate(tmp_path)
+    serving.make_own(own, ["127.0.0.1"], datetime.now(UTC))
+    settings = {"ssl_certfile": own.chain, "ssl_keyfile": own.key, "ssl_ciphers": serving.CIPHERS}
+    with served(**settings) as port:
+        yield port, ssl.create_default_context(cafile=str(own.chain))
+
+
+def test_who_begins_no_handshake_or_half_of_one_takes_no_place_of_others(secured: tuple[int, ssl.SSLContext]) -> None:
+    """Proves that the limits begin before TLS does: asyncio alone would wait a minute for each handshake."""
+    port, trusting = secured
+    with ExitStack() as stack:
+        clients = [stack.enter_context(connect(port, ATTACKER)) for _ in range(MOST_OF_ONE_NETWORK + 100)]
+        for client in clients[::2]:
+            with suppress(OSError):  # ended already
+                client.sendall(b"\x16\x03\x01\x02\x00\x01")
+        with connect(port) as raw, trusting.wrap_socket(raw, server_hostname="127.0.0.1") as other:
+            other.sendall(b"GET / HTTP/1.1\r\nHost: nas.example\r\n\r\n")
+            assert answer_to(other).startswith(b"HTTP/1.1 200")
+        assert all(is_ended(client, 0.5) for client in clients[MOST_OF_ONE_NETWORK:])
+        assert all(is_ended(client, 2 * WITHIN_S) for client in clients[:MOST_OF_ONE_NETWORK])
+    deadline = time.monotonic() + 5
+    while Impatient.of_network:
+        assert time.monotonic() < deadline, "somebody who is gone is still counted"
+        time.sleep(0.05)
+
+
+def test_a_browser_keeps_its_connection_over_tls_and_is_ended_when_it_sends_half_a_request(
+    secured: tuple[int, ssl.SSLContext],
+) -> None:
+    port, trusting = secured
+    with connect(port) as raw, trusting.wrap_socket(raw, server_hostname="127.0.0.1") as client:
+        for _ in range(3):
+            client.sendall(b"GET / HTTP/1.1\r\nHost: nas.example\r\n")
+            time.sleep(WITHIN_S / 2)
+            client.sendall(b"\r\n")
+            assert answer_to(client).startswith(b"HTTP/1.1 200")
+        client.sendall(HALF_SENT)
+        assert is_ended(client, 2 * WITHIN_S)
+
+
+def test_plain_http_gets_no_answer_where_there_is_tls(secured: tuple[int, ssl.SSLContext]) -> None:
+    port, _trusting = secured
+    with connect(port) as client:
+        client.sendall(b"GET /login/ HTTP/1.1\r\nHost: nas.example\r\n\r\n")
+        assert client.recv(1000) in (b"", b"\x15\x03\x01\x00\x02\x02\x46")  # nothing, or TLS' alert
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ RECIPES = sorted(path.parent for path in (PACKAGING / "deb").glob("*/control"))
 RECIPE = PACKAGING / "deb" / "nasadvisor"
 UNITS = sorted((PACKAGING / "systemd").glob("*.service"))
 AS_ROOT = frozenset({"nasadvisor-host", "nasadvisor-certificate"})
-"""The worker of the host, and what looks at the platform's certificate, which only root can read."""
+"""The worker of the host, and what looks at certificates, which only root can read."""
 SCRIPTS = sorted(path for recipe in RECIPES for path in recipe.glob("p*[mt]") if path.name.startswith(("post", "prer")))
 # Programs without which the product still does its work, and those of OpenZFS, which is there or is not.
 OPTIONAL = {Tool.BPFTRACE, Tool.FIO, Tool.NVME, Tool.ZDB, Tool.ZFS, Tool.ZPOOL}
@@ -174,7 +174,7 @@ class TestGoingBackToAnOlderRelease:
 def test_a_purge_stays_out_of_file_systems_mounted_below() -> None:
     removals = [line.strip() for line in (RECIPE / "postrm").read_text().splitlines() if "rm -rf" in line]
     assert removals == [
-        "rm -rf --one-file-system /run/nasadvisor /run/nasadvisor-host",
+        "rm -rf --one-file-system /run/nasadvisor /run/nasadvisor-host /run/nasadvisor-tls",
         "rm -rf --one-file-system /etc/nasadvisor /var/lib/nasadvisor /run/nasadvisor /run/nasadvisor-host",
     ]
 

@@ -1,16 +1,14 @@
-"""A run as the platform's list of tasks shows it, and the certificate of the platform."""
+"""A run as the platform's list of tasks shows it."""
 
 import os
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from nasadvisor.domain.change.runs import Goal
 from nasadvisor.host.change.runs import RunHost, apply_plan, undo_run
-from nasadvisor.host.fleet.certificate import bring, is_renewed
 from nasadvisor.host.fleet.task_log import KEPT, TaskLog
-from plugins.contract.host import Certificate, Task
+from plugins.contract.host import Task
 from tests.unit.host.change.conftest import Bench, Killed, killer
 
 
@@ -73,42 +71,3 @@ def test_old_logs_go(bench: Bench) -> None:
         (folder / f"old-{number}.log").write_text("")
     apply_plan(watched(bench, []), bench.plan(), "root", bench.watch)
     assert len(list(folder.iterdir())) == KEPT + 1
-
-
-def test_the_certificate_is_copied_for_the_services_group_only(tmp_path: Path) -> None:
-    chain, key, folder = tmp_path / "a.pem", tmp_path / "a.key", tmp_path / "tls"
-    chain.write_text("chain")
-    key.write_text("key")
-    for _ in range(2):
-        bring(folder, Certificate(chain, key), os.getgid())
-    assert (folder / "certificate.pem").read_text() == "chain"
-    assert oct((folder / "key.pem").stat().st_mode)[-3:] == "640"
-    assert oct(folder.stat().st_mode)[-3:] == "750"
-    assert f"UVICORN_SSL_KEYFILE={folder}/key.pem" in (folder / "environment").read_text()
-    assert "NASADVISOR_HTTPS=yes" in (folder / "environment").read_text()
-    assert len(list(folder.iterdir())) == 3
-
-
-def test_another_certificate_or_key_than_the_copy_is_noticed(tmp_path: Path) -> None:
-    chain, key, folder = tmp_path / "a.pem", tmp_path / "a.key", tmp_path / "tls"
-    chain.write_text("chain")
-    key.write_text("key")
-    certificate = Certificate(chain, key)
-    assert is_renewed(folder, certificate)
-    bring(folder, certificate, os.getgid())
-    assert not is_renewed(folder, certificate)
-    key.write_text("new key")
-    assert is_renewed(folder, certificate)
-    bring(folder, certificate, os.getgid())
-    chain.unlink()
-    assert not is_renewed(folder, certificate)
-    assert not is_renewed(folder, None)
-
-
-def test_without_a_certificate_none_is_left(tmp_path: Path) -> None:
-    folder = tmp_path / "tls"
-    folder.mkdir()
-    (folder / "key.pem").write_text("old")
-    bring(folder, None, os.getgid())
-    assert not folder.exists()
-    bring(folder, None, os.getgid())

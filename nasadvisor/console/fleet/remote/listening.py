@@ -17,6 +17,7 @@ from django.conf import settings
 from kombu import Connection
 from kombu.pools import connections
 
+from nasadvisor.certificates import write_private
 from nasadvisor.console.fleet.remote.certificates import (
     authority_path,
     certificate_path,
@@ -25,7 +26,6 @@ from nasadvisor.console.fleet.remote.certificates import (
     key_path,
     make_authority,
     make_server_certificate,
-    write_private,
 )
 from nasadvisor.domain.fleet.joining import digest_of
 from nasadvisor.stored.documents import from_json

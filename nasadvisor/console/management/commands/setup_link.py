@@ -2,10 +2,14 @@
 
 import socket
 from argparse import ArgumentParser
+from pathlib import Path
 
+from cryptography import x509
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
+from nasadvisor.certificates import fingerprint, is_self_signed
 from nasadvisor.console.fleet.accounts import admin_exists, new_setup_token
 
 
@@ -15,7 +19,7 @@ class Command(BaseCommand):
     help = "Print a one-time link for making the first administrator. Links made before stop working."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        default = f"http://{socket.gethostname()}:8843"
+        default = f"{'https' if settings.CERTIFICATE else 'http'}://{socket.gethostname()}:8843"
         parser.add_argument("--base-url", default=default, help=f"how browsers reach the console (default {default})")
 
     def handle(self, *_args: object, base_url: str, **_options: object) -> None:
@@ -25,3 +29,15 @@ class Command(BaseCommand):
                 "`changepassword USER` sets a forgotten password."
             )
         self.stdout.write(base_url.rstrip("/") + reverse("setup", args=[new_setup_token()]))
+        if settings.CERTIFICATE:
+            self.stdout.write(_about_certificate(Path(settings.CERTIFICATE)))
+
+
+def _about_certificate(path: Path) -> str:
+    """What to compare with what the browser shows."""
+    try:
+        certificate = x509.load_pem_x509_certificate(path.read_bytes())
+    except (OSError, ValueError) as error:
+        return f"The certificate of the pages cannot be read: {error}."
+    warns = "The browser will warn of the certificate, which was made here: compare before you go on. "
+    return f"{warns if is_self_signed(certificate) else ''}SHA-256 fingerprint: {fingerprint(certificate)}"

@@ -1,13 +1,17 @@
 """Signing in and the first administrator."""
 
-from datetime import timedelta
+import hashlib
+import ssl
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.test import Client
+from django.test import Client, override_settings
 from django.utils import timezone
 
+from nasadvisor import serving
 from nasadvisor.console.fleet.accounts import new_setup_token
 from nasadvisor.console.fleet.models import SetupToken
 from nasadvisor.console.fleet.roles import UserRole, role_of, set_role
@@ -71,6 +75,25 @@ def test_it_prints_a_link_that_works(client: Client, capsys: pytest.CaptureFixtu
     link = capsys.readouterr().out.strip()
     assert link.startswith("http://nas:8843/setup/")
     assert client.get(link.removeprefix("http://nas:8843")).status_code == 200
+
+
+def test_it_prints_the_fingerprint_to_compare_with_what_the_browser_shows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = serving.own_certificate(tmp_path)
+    serving.make_own(own, ["nas"], datetime.now(UTC))
+    shown = hashlib.sha256(ssl.PEM_cert_to_DER_cert(own.chain.read_text())).digest().hex(":").upper()
+    with override_settings(CERTIFICATE=str(own.chain)):
+        call_command("setup_link")
+    link, about = capsys.readouterr().out.splitlines()
+    assert link.startswith("https://")
+    assert about == (
+        "The browser will warn of the certificate, which was made here: compare before you go on. "
+        f"SHA-256 fingerprint: {shown}"
+    )
+    with override_settings(CERTIFICATE=str(tmp_path / "gone.pem")):
+        call_command("setup_link")
+    assert "gone.pem" in capsys.readouterr().out
 
 
 def test_it_prints_no_link_once_there_is_an_administrator() -> None:
