@@ -6,29 +6,26 @@ from typing import Any
 import click
 
 from nasadvisor.cli.errors import json_option
+from nasadvisor.cli.evidence.options import ANSWERS, options_document, print_options
 from nasadvisor.cli.services import services_for
 from nasadvisor.cli.storage.disks import find_pool
 from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.cli.watching import watch
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
-from nasadvisor.domain.evidence.log_verdict import Answer, Device, Verdict, judge_log
+from nasadvisor.domain.evidence.log_verdict import Device, Verdict, judge_log
+from nasadvisor.domain.evidence.options import Known, has_raidz
+from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.recommendation import Recommendation, recommend_cache, recommend_log
 from nasadvisor.domain.evidence.thresholds import SPOT
 from nasadvisor.domain.evidence.tracing import WaitingProgram, WaitingPrograms
 from nasadvisor.domain.evidence.workload import Workload, workload_of
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
-from nasadvisor.domain.health.wear.ingest import Ingest, ingest_of
-from nasadvisor.domain.storage.inventory import VdevClass
+from nasadvisor.domain.health.wear.ingest import Ingest, expected_ingest
+from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import size_text
 from nasadvisor.stored.documents import to_document
 
-WORDS = {
-    Answer.HELPS: "helps",
-    Answer.LITTLE: "little gain",
-    Answer.NO: "no gain",
-    Answer.CANNOT_TELL: "cannot tell",
-}
 NAMES = {Device.LOG: "Log (SLOG)", Device.CACHE: "Cache (L2ARC)"}
 DATASETS_SHOWN = 12
 PROGRAMS_SHOWN = 12
@@ -51,47 +48,58 @@ def advise(ctx: click.Context, pool: str, seconds: int, every: int, programs: bo
         click.echo(f"Watching pool {chosen.name} for {duration(seconds)} …", err=True)
     sample, facts = watch(services, chosen, seconds, every)
     workload = workload_of(sample, facts)
-    verdicts = (judge_log(workload, facts, SPOT), judge_cache(workload, facts, SPOT))
+    known = _known(workload, facts, chosen)
+    table_of_options = options_of(known)
     if programs and not as_json:
         click.echo("Tracing which programs wait …", err=True)
     waiting = services.watch_waiting() if programs else None
     if as_json:
-        click.echo(json.dumps(_document(workload, facts, verdicts, waiting), ensure_ascii=False))
+        options = options_document(table_of_options)
+        click.echo(json.dumps({**_document(known, waiting), "options": options}, ensure_ascii=False))
         return
-    for verdict in verdicts:
+    print_options(table_of_options)
+    for verdict in (known.log, known.cache):
         _print_verdict(verdict)
     _print_datasets(workload)
     if waiting:
         _print_programs(waiting)
     _print_sizes(workload, facts)
-    _print_ingest(_ingest(workload, facts))
+    _print_ingest(expected_ingest(workload, facts))
     click.echo()
     seen = duration(workload.seconds)
     paragraph(f"This speaks for these {seen} only. The web pages watch all the time and judge a whole day.", "")
 
 
-def _document(
-    workload: Workload, facts: PoolFacts, verdicts: tuple[Verdict, ...], waiting: WaitingPrograms | None
-) -> dict[str, Any]:
-    cache = recommend_cache(workload)
+def _known(workload: Workload, facts: PoolFacts, pool: Pool) -> Known:
+    """For the time that was watched only."""
+    ingest = expected_ingest(workload, facts)
+    return Known(
+        workload=workload,
+        facts=facts,
+        span=SPOT,
+        log=judge_log(workload, facts, SPOT),
+        cache=judge_cache(workload, facts, SPOT),
+        log_size=recommend_log(workload, facts),
+        cache_size=recommend_cache(workload),
+        log_bytes_per_day=ingest.log,
+        cache_bytes_per_day=ingest.cache,
+        has_raidz=has_raidz(pool),
+    )
+
+
+def _document(known: Known, waiting: WaitingPrograms | None) -> dict[str, Any]:
+    workload, cache, verdicts = known.workload, known.cache_size, (known.log, known.cache)
     return {
-        "pool": facts.name,
+        "pool": known.facts.name,
         "seconds": workload.seconds,
         "verdicts": [{**to_document(each), "sentence": str(each.rule)} for each in verdicts],
         "datasets": [{**to_document(each), "reach": each.reach.value} for each in workload.datasets],
         "commit_time": to_document(workload.commit_time) if workload.commit_time else None,
         "busy_commits_per_s": workload.busy_commits_per_s,
-        "written_per_day": to_document(_ingest(workload, facts)),
+        "written_per_day": to_document(expected_ingest(workload, known.facts)),
         "waiting": to_document(waiting) if waiting else None,
-        "recommended": {"log": _size(recommend_log(workload, facts)), "cache": _size(cache) if cache else None},
+        "recommended": {"log": _size(known.log_size), "cache": _size(cache) if cache else None},
     }
-
-
-def _ingest(workload: Workload, facts: PoolFacts) -> Ingest:
-    """For the caches that are there, or one as large as is recommended."""
-    sizes = [leaf.size_bytes for leaf in facts.leaves_of(VdevClass.CACHE)]
-    recommended = recommend_cache(workload)
-    return ingest_of(workload, facts, sizes or [recommended.size_bytes if recommended else 0])
 
 
 def _size(found: Recommendation) -> dict[str, Any]:
@@ -99,7 +107,7 @@ def _size(found: Recommendation) -> dict[str, Any]:
 
 
 def _print_verdict(verdict: Verdict) -> None:
-    heading(f"{NAMES[verdict.device]}: {WORDS[verdict.answer]}")
+    heading(f"{NAMES[verdict.device]}: {ANSWERS[verdict.answer]}")
     paragraph(str(verdict.rule))
     if verdict.wait_s:
         paragraph(f"Watch for another {duration(verdict.wait_s)} while the pool does its work.")

@@ -110,12 +110,13 @@ def stop_curve(request: HttpRequest, guid: str) -> HttpResponse:
 def curve(request: HttpRequest, guid: str) -> HttpResponse:
     """The part of the page that changes while reads are followed."""
     node, _inventory, pool = pool_or_404(request, guid)
-    return render(request, "evidence/_curve.html", curve_context(node, guid, timezone.now()) | {"pool": pool})
+    part = curve_of(node, guid, timezone.now())
+    return render(request, "evidence/_curve.html", curve_context(part) | {"pool": pool})
 
 
-def curve_context(node: Node, guid: str, now: datetime) -> dict[str, object]:
+def curve_context(part: CurvePart) -> dict[str, object]:
     """What the template of the part needs besides the pool."""
-    return {"part": curve_of(node, guid, now), "lengths": LENGTHS}
+    return {"part": part, "lengths": LENGTHS}
 
 
 def store_curve(node_name: str, document: Json) -> None:

@@ -11,8 +11,9 @@ from django.utils.translation import gettext as _
 
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.arc_chart import arc_history
-from nasadvisor.console.evidence.curves import curve_context
+from nasadvisor.console.evidence.curves import curve_context, curve_of
 from nasadvisor.console.evidence.heat import Range, heat_map, marks_of, targets_of, with_disk_names
+from nasadvisor.console.evidence.options import shown_options
 from nasadvisor.console.evidence.tracing import waiting_of
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.fleet.models import Node
@@ -34,11 +35,13 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
     seen = watched(series, now)
     targets = targets_of(with_disk_names(series.facts, found, inventory), found, TITLES) if series else ()
     runs = [run for run in _runs(node, guid) if run.state in ("applied", "undone")]
+    followed = curve_of(node, guid, now)
     context = {
         "node": node,
         "pool": found,
         "tab": "evidence",
         "seen": seen,
+        "options": shown_options(seen, found, followed.curve) if seen else None,
         "would_help": guid in helped_pools(node, inventory),
         "last_at": datetime.fromtimestamp(seen.last_at, UTC) if seen else None,
         "datasets": seen.workload.datasets[:DATASETS_SHOWN] if seen else (),
@@ -54,7 +57,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "heat_url": reverse("evidence-heat", args=[guid]),
         "section": "evidence",
     }
-    return render(request, "evidence/pool.html", context | curve_context(node, guid, now))
+    return render(request, "evidence/pool.html", context | curve_context(followed))
 
 
 def heat(request: HttpRequest, guid: str) -> JsonResponse:

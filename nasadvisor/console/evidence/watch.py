@@ -29,8 +29,8 @@ TESTS_LOOKED_AT = 5
 class Watched:
     """A pool with what its samples say.
 
-    `first_at` is the beginning of the oldest sample that counts, `last_at` the end of the newest, in seconds since
-    1970.
+    `ssd` is the time of the one that was tested last. `first_at` is the beginning of the oldest sample that counts,
+    `last_at` the end of the newest, in seconds since 1970.
     """
 
     facts: PoolFacts
@@ -39,6 +39,7 @@ class Watched:
     cache: Verdict
     log_size: Recommendation
     cache_size: Recommendation | None
+    ssd: SsdTime
     first_at: int
     last_at: int
 
@@ -61,15 +62,16 @@ def watched(series: SampledPool | None, now: datetime) -> Watched | None:
     samples = list(history(series, until - WATCHED_S, until))
     if not samples:
         return None
-    facts, sample = series.facts, merge(samples)
+    facts, sample, ssd = series.facts, merge(samples), tested_ssd(series)
     workload = workload_of(sample, facts)
     return Watched(
         facts=facts,
         workload=workload,
-        log=judge_log(workload, facts, HISTORY, tested_ssd(series)),
+        log=judge_log(workload, facts, HISTORY, ssd),
         cache=judge_cache(workload, facts, HISTORY),
         log_size=recommend_log(workload, facts),
         cache_size=recommend_cache(workload),
+        ssd=ssd,
         first_at=samples[0].at - int(samples[0].seconds),
         last_at=sample.at,
     )

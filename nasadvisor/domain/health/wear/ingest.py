@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from nasadvisor.domain.evidence.feed import SECONDS_PER_DAY, cache_feed
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.evidence.recommendation import recommend_cache
 from nasadvisor.domain.evidence.workload import Reach, Workload
+from nasadvisor.domain.storage.inventory import VdevClass
 
 
 @dataclass(frozen=True)
@@ -35,3 +37,10 @@ def ingest_of(workload: Workload, facts: PoolFacts, caches: Sequence[int], other
         cache_limit=feed.steady * SECONDS_PER_DAY,
         cache_fills_s=max(caches) / filling if filling and any(caches) else None,
     )
+
+
+def expected_ingest(workload: Workload, facts: PoolFacts) -> Ingest:
+    """For the caches that are there, or one as large as is recommended."""
+    sizes = [leaf.size_bytes for leaf in facts.leaves_of(VdevClass.CACHE)]
+    recommended = recommend_cache(workload)
+    return ingest_of(workload, facts, sizes or [recommended.size_bytes if recommended else 0])

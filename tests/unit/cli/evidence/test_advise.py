@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from nasadvisor.domain.evidence.options import Option
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample
@@ -59,6 +60,23 @@ def test_in_json_it_says_the_same(busy: Shell) -> None:
     assert document["verdicts"][0]["rule"]["code"] == "slow-commits"
     assert document["datasets"][0]["reach"] == "log"
     assert document["recommended"]["log"]["is_measured"] is True
+
+
+def test_it_begins_with_all_that_can_be_done_beside_each_other(busy: Shell) -> None:
+    lines = busy.run("advise", "tank").output.splitlines()
+    at = lines.index("What can be done")
+    assert lines[at + 1].startswith("CHOICE")
+    [log] = [line for line in lines if line.startswith("Log (SLOG)  ")]
+    assert "helps" in log
+    assert "2 x 1 GiB" in log
+    assert at < lines.index("Log (SLOG): helps")
+
+
+def test_in_json_every_choice_has_its_row(busy: Shell) -> None:
+    options = busy.json("advise", "tank")["options"]
+    assert [each["option"] for each in options["rows"]] == [option.value for option in Option]
+    assert options["waits"]["commits_s"] > 0
+    assert options["rows"][3]["sentence"].startswith("Programs wait for 60 commits/s")
 
 
 def test_it_says_what_a_log_and_a_cache_would_write_a_day(busy: Shell) -> None:

@@ -16,7 +16,7 @@ from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.evidence.watch import Watched, watched
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import StoredDisk
-from nasadvisor.domain.evidence.log_verdict import Answer, Device, Verdict
+from nasadvisor.domain.evidence.log_verdict import UNKNOWN_SSD, Answer, Device, Verdict
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.recommendation import Recommendation
 from nasadvisor.domain.evidence.workload import workload_of
@@ -61,6 +61,7 @@ def says(monkeypatch: pytest.MonkeyPatch) -> Says:
             cache=verdicts[Device.CACHE],
             log_size=Recommendation(2 * GIB, WAITS, is_measured=True),
             cache_size=Recommendation(75 * GIB, WAITS, is_measured=True),
+            ssd=UNKNOWN_SSD,
             first_at=0,
             last_at=60,
         )

@@ -17,6 +17,7 @@ from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.tasks import roll_up_samples
 from nasadvisor.domain.change.runs import Run, RunState, StepState, steps_of
+from nasadvisor.domain.evidence.options import Option
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.host.simulated.samples import simulated_facts, simulated_sample
 from nasadvisor.stored.documents import to_document
@@ -92,6 +93,27 @@ def test_it_shows_verdicts_and_who_writes(viewer: Client) -> None:
     assert "NFS server did" in text
     assert "without cache flushes" in text
     assert ARCHIVE in page(viewer, "/storage/")
+
+
+def test_on_top_stands_what_can_be_done_with_a_bar_for_what_is_known(viewer: Client) -> None:
+    fill(25)
+    text = page(viewer, f"/pools/{TANK}/evidence/")
+    table = text[text.index('id="options"') : text.index('class="verdicts"')]
+    rows = dict(re.findall(r'<tr class="option-([a-z-]+)">(.*?)</tr>', table))
+    assert list(rows) == [option.value for option in Option]
+    assert rows["nothing"].count("option-today") == 2
+    assert re.search(r"\d+ min to \d+ min less waiting an hour", rows["log"])
+    assert '<rect class="option-commits option-sure"' in rows["log"]
+    assert "nasadvisor curve POOL" in rows["cache"]
+    assert "<svg" not in rows["property"]
+    assert "CANNOT BE TAKEN OUT OF A RAIDZ POOL" in rows["special"]
+
+
+def test_before_a_whole_day_the_table_says_when_it_will_know(viewer: Client) -> None:
+    fill(0.05)
+    text = page(viewer, f"/pools/{TANK}/evidence/")
+    assert "of watching; the answer is then here by itself." in text
+    assert "less waiting an hour" not in text[text.index("option-log") : text.index("option-cache")]
 
 
 def test_the_overview_shows_the_answers_in_short(viewer: Client) -> None:

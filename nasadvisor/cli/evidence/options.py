@@ -1,0 +1,83 @@
+"""The table of options that `nasadvisor advise` begins with."""
+
+from typing import Any, Final
+
+from nasadvisor.cli.tables import heading, paragraph, table
+from nasadvisor.domain.evidence.log_verdict import Answer
+from nasadvisor.domain.evidence.options import Cost, Option, OptionRow, OptionsTable, Waits
+from nasadvisor.domain.figures import duration
+from nasadvisor.domain.units import size_text
+from nasadvisor.stored.documents import to_document
+
+ANSWERS: Final = {
+    Answer.HELPS: "helps",
+    Answer.LITTLE: "little gain",
+    Answer.NO: "no gain",
+    Answer.CANNOT_TELL: "cannot tell",
+}
+
+NAMES: Final = {
+    Option.NOTHING: "Do nothing",
+    Option.PROPERTY: "Set a property",
+    Option.MEMORY: "More memory",
+    Option.LOG: "Log (SLOG)",
+    Option.CACHE: "Cache (L2ARC)",
+    Option.METADATA: "Cache for metadata",
+    Option.SPECIAL: "Special vdevs",
+}
+
+UNKNOWN: Final = "-"
+
+
+def print_options(options: OptionsTable) -> None:
+    """The figures beside each other, then what each row rests on."""
+    heading("What can be done")
+    rows = (
+        (
+            NAMES[row.option],
+            _answer(row),
+            _relief(row, options.waits),
+            *_cost(row.cost),
+            "yes" if row.back and row.is_reversible else "NO" if row.back else UNKNOWN,
+        )
+        for row in options.rows
+    )
+    table(("CHOICE", "ANSWER", "LESS WAITING/H", "SSD", "RAM", "WRITTEN/YEAR", "BACK"), rows, "<<>>>><")
+    for row in options.rows:
+        paragraph(f"{NAMES[row.option]}: {row.because}")
+        for each in (*row.beside, *row.missing):
+            paragraph(str(each), "      ")
+        if row.option not in (Option.NOTHING, Option.PROPERTY, Option.MEMORY):
+            paragraph(f"Can be lost: {row.lost} Can be taken back: {row.back}", "      ")
+
+
+def options_document(options: OptionsTable) -> dict[str, Any]:
+    """The same as JSON, each row with its sentences."""
+    rows = [{**to_document(row), "sentence": str(row.because), "lost_sentence": str(row.lost)} for row in options.rows]
+    return {"waits": to_document(options.waits), "rows": rows}
+
+
+def _answer(row: OptionRow) -> str:
+    has = " (there)" if row.is_there else ""
+    return f"{ANSWERS[row.answer]}{has}" if row.answer else f"{UNKNOWN}{has}"
+
+
+def _relief(row: OptionRow, waits: Waits) -> str:
+    relief = row.relief
+    if relief is None:
+        return UNKNOWN
+    whole = waits.of(relief.of)
+    low = duration(whole * relief.low)
+    return f">= {low}" if relief.high is None else f"{low} - {duration(whole * relief.high)}"
+
+
+def _cost(cost: Cost | None) -> tuple[str, str, str]:
+    if cost is None:
+        return UNKNOWN, UNKNOWN, UNKNOWN
+    ssds = f"{cost.ssds} x {size_text(cost.ssd_bytes)}" if cost.ssds > 1 else size_text(cost.ssd_bytes)
+    written = f"{cost.written_bytes_per_year / 10**12:.1f} TB" if cost.written_bytes_per_year else UNKNOWN
+    return (
+        ssds if cost.ssds else UNKNOWN,
+        size_text(cost.memory_bytes) if cost.memory_bytes else UNKNOWN,
+        written,
+    )

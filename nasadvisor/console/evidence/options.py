@@ -1,0 +1,154 @@
+"""The table of options on top of a pool's evidence: its rows with their words and bars."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from nasadvisor.console.evidence.watch import Watched
+from nasadvisor.console.statements import localized
+from nasadvisor.domain.evidence.curve import CacheCurve
+from nasadvisor.domain.evidence.options import (
+    Known,
+    Option,
+    OptionRow,
+    OptionsTable,
+    Relief,
+    Waiting,
+    Waits,
+    has_raidz,
+)
+from nasadvisor.domain.evidence.options_table import options_of
+from nasadvisor.domain.evidence.thresholds import HISTORY
+from nasadvisor.domain.figures import duration
+from nasadvisor.domain.health.wear.ingest import expected_ingest
+from nasadvisor.domain.storage.inventory import Pool
+
+NAMES: Final[dict[Option, str | Promise]] = {
+    Option.NOTHING: gettext_lazy("Do nothing"),
+    Option.PROPERTY: gettext_lazy("Set a property"),
+    Option.MEMORY: gettext_lazy("More memory"),
+    Option.LOG: gettext_lazy("Log (SLOG)"),
+    Option.CACHE: gettext_lazy("Cache (L2ARC)"),
+    Option.METADATA: gettext_lazy("Cache for metadata"),
+    Option.SPECIAL: gettext_lazy("Special vdevs"),
+}
+
+WIDTH: Final = 100.0
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a bar, in percent of its width. `kind` is commits or reads, `look` today, sure, maybe or open."""
+
+    left: float
+    width: float
+    kind: str
+    look: str
+
+
+@dataclass(frozen=True)
+class ShownOption:
+    """A row with its name, what it takes away in words, and its bar; no pieces where nothing is drawn."""
+
+    row: OptionRow
+    name: str | Promise
+    gain: str
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class ShownOptions:
+    """The table; `commits` and `reads` are how long programs wait for them in an hour, "" where it is not known."""
+
+    rows: tuple[ShownOption, ...]
+    commits: str
+    reads: str
+    is_drawn: bool
+
+
+def shown_options(seen: Watched, pool: Pool, curve: CacheCurve | None) -> ShownOptions:
+    """The table of what was found out about a pool."""
+    ingest = expected_ingest(seen.workload, seen.facts)
+    table = options_of(
+        Known(
+            workload=seen.workload,
+            facts=seen.facts,
+            span=HISTORY,
+            log=seen.log,
+            cache=seen.cache,
+            log_size=seen.log_size,
+            cache_size=seen.cache_size,
+            log_bytes_per_day=ingest.log,
+            cache_bytes_per_day=ingest.cache,
+            ssd=seen.ssd,
+            curve=curve,
+            has_raidz=has_raidz(pool),
+        )
+    )
+    return drawn(table)
+
+
+def drawn(table: OptionsTable) -> ShownOptions:
+    """Every row against one length: all that programs wait for today."""
+    waits = table.waits
+    return ShownOptions(
+        rows=tuple(_shown(row, waits) for row in table.rows),
+        commits="" if waits.commits_s is None else _time(waits.commits_s),
+        reads=_time(waits.reads_s),
+        is_drawn=waits.total_s > 0,
+    )
+
+
+def _shown(row: OptionRow, waits: Waits) -> ShownOption:
+    pieces = _today(waits) if row.option is Option.NOTHING else _taken_away(row.relief, waits)
+    return ShownOption(row, NAMES[row.option], _gain(row.relief, waits), tuple(pieces) if waits.total_s else ())
+
+
+def _today(waits: Waits) -> Iterator[Piece]:
+    for kind in Waiting:
+        left, width = _place(kind, waits)
+        if width:
+            yield Piece(left, width, kind.value, "today")
+
+
+def _taken_away(relief: Relief | None, waits: Waits) -> Iterator[Piece]:
+    """Solid as far as it is sure, light as far as it may be; open where nobody knows how far."""
+    if relief is None:
+        return
+    left, width = _place(relief.of, waits)
+    high = 1.0 if relief.high is None else relief.high
+    yield Piece(left, round(width * relief.low, 2), relief.of.value, "sure")
+    look = "open" if relief.high is None else "maybe"
+    yield Piece(round(left + width * relief.low, 2), round(width * (high - relief.low), 2), relief.of.value, look)
+
+
+def _place(kind: Waiting, waits: Waits) -> tuple[float, float]:
+    """Where its part of all waiting begins, and how wide that is."""
+    if not waits.total_s:
+        return 0.0, 0.0
+    of_commits = round(WIDTH * waits.of(Waiting.COMMITS) / waits.total_s, 2)
+    return (0.0, of_commits) if kind is Waiting.COMMITS else (of_commits, round(WIDTH - of_commits, 2))
+
+
+def _gain(relief: Relief | None, waits: Waits) -> str:
+    """How much less waiting that is."""
+    if relief is None or not waits.of(relief.of):
+        return ""
+    whole = waits.of(relief.of)
+    low = _time(whole * relief.low)
+    if relief.high is None:
+        return _("at least %(low)s less waiting an hour") % {"low": low}
+    high = _time(whole * relief.high)
+    if not relief.low:
+        return _("at the most %(high)s less waiting an hour") % {"high": high}
+    if low == high:
+        return _("%(high)s less waiting an hour") % {"high": high}
+    return _("%(low)s to %(high)s less waiting an hour") % {"low": low, "high": high}
+
+
+def _time(seconds: float) -> str:
+    return localized(duration(seconds))

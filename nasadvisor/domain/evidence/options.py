@@ -1,0 +1,184 @@
+"""What can be done about a pool's waits, one row each: what it takes away, costs and risks, and how it goes back.
+
+The rows are a view of what was found out: those of log and cache carry the answers and rules of their verdicts as they
+are. They are made in `write_options` and `read_options`, and put together in `options_table`.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Final
+
+from nasadvisor.domain.evidence.cache_verdict import judge_cache, read_waiting_share
+from nasadvisor.domain.evidence.curve import CacheCurve
+from nasadvisor.domain.evidence.log_verdict import UNKNOWN_SSD, Answer, SsdTime, Verdict
+from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.evidence.recommendation import Recommendation
+from nasadvisor.domain.evidence.thresholds import Span
+from nasadvisor.domain.evidence.workload import Workload
+from nasadvisor.domain.figures import duration
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Pool
+
+HOUR_S: Final = 3600
+
+AT_ONCE: Final = Span(0, 0)
+"""The answer that the rules give before it is asked whether enough was watched."""
+
+
+class Option(StrEnum):
+    """What can be done, the cheapest first."""
+
+    NOTHING = "nothing"
+    PROPERTY = "property"
+    MEMORY = "memory"
+    LOG = "log"
+    CACHE = "cache"
+    METADATA = "metadata-cache"
+    SPECIAL = "special"
+
+
+class Waiting(StrEnum):
+    """What programs wait for."""
+
+    COMMITS = "commits"
+    READS = "reads"
+
+
+@dataclass(frozen=True)
+class Relief:
+    """The share of one kind of waiting that would be gone. `high` is None where at least `low` is all that is known.
+
+    Of reads, it is the share that no longer goes to the data disks: what memory or an SSD takes for them is left out.
+    """
+
+    of: Waiting
+    low: float
+    high: float | None
+    likely: float | None = None
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What it takes: bytes of memory, of each SSD, how many SSDs, and what is written to each in a year."""
+
+    memory_bytes: int = 0
+    ssd_bytes: int = 0
+    ssds: int = 0
+    written_bytes_per_year: float = 0.0
+
+
+@dataclass(frozen=True)
+class OptionRow:
+    """One row. `answer` is None where nothing is judged: of doing nothing, and of what is there and has no verdict.
+
+    `because` is what is expected and why, `beside` what else was found out, `missing` what would tell more. `cost` is
+    None where it is not known, or buys nothing. `back` is how it is taken back, None where there is nothing to.
+    """
+
+    option: Option
+    answer: Answer | None
+    because: Statement
+    lost: Statement
+    back: Statement | None = None
+    is_reversible: bool = True
+    relief: Relief | None = None
+    cost: Cost | None = None
+    beside: tuple[Statement, ...] = ()
+    missing: tuple[Statement, ...] = ()
+    is_there: bool = False
+
+
+@dataclass(frozen=True)
+class Known:
+    """All that was found out about one pool. Bytes a day are those to each side of a log and to each cache.
+
+    `curve` is the newest cache curve, None without one; `has_raidz` whether a data vdev is raidz or draid.
+    """
+
+    workload: Workload
+    facts: PoolFacts
+    span: Span
+    log: Verdict
+    cache: Verdict
+    log_size: Recommendation
+    cache_size: Recommendation | None
+    log_bytes_per_day: float = 0.0
+    cache_bytes_per_day: float = 0.0
+    ssd: SsdTime = UNKNOWN_SSD
+    curve: CacheCurve | None = None
+    has_raidz: bool = False
+
+    @cached_property
+    def cache_at_once(self) -> Verdict:
+        """The verdict on a cache before it is asked whether enough was watched."""
+        return judge_cache(self.workload, self.facts, AT_ONCE)
+
+    @property
+    def readable_curve(self) -> CacheCurve | None:
+        """The curve if anything can be read off it."""
+        return self.curve if self.curve and self.curve.is_enough else None
+
+
+@dataclass(frozen=True)
+class Waits:
+    """How long programs wait in each hour that was watched, in seconds, estimated; those of several add up.
+
+    `commits_s` is None where the time of a commit is not known.
+    """
+
+    commits_s: float | None
+    reads_s: float
+
+    @property
+    def total_s(self) -> float:
+        """Both, as far as they are known."""
+        return (self.commits_s or 0.0) + self.reads_s
+
+    def of(self, waiting: Waiting) -> float:
+        """One of them; 0 where it is not known."""
+        return (self.commits_s or 0.0) if waiting is Waiting.COMMITS else self.reads_s
+
+
+@dataclass(frozen=True)
+class OptionsTable:
+    """What programs wait for today, and what can be done about it."""
+
+    waits: Waits
+    rows: tuple[OptionRow, ...] = field(default=())
+
+    def row(self, option: Option) -> OptionRow:
+        """The row of an option; each has one."""
+        return next(each for each in self.rows if each.option is option)
+
+
+NOTHING_LOST: Final = Statement("option-nothing-lost", _("Nothing."))
+COPIES_ONLY: Final = Statement("option-copies-only", _("Nothing: it holds copies only."))
+AT_ANY_TIME: Final = Statement("option-back", _("Yes, at any time."))
+UNLESS_CHECKPOINT: Final = Statement("option-back-undo", _("Yes, except while the pool has a checkpoint."))
+
+
+def waits_of(workload: Workload) -> Waits:
+    """From counts and the time of one: commits by the likely time of one, reads that the ARC missed by their median.
+
+    Misses are the host's; where the pool counts its own (OpenZFS 2.3), its share of them.
+    """
+    commit, seconds = workload.commit_time, max(workload.seconds, 1e-9)
+    commits_s = workload.commits / seconds * commit.likely_ns / 1e9 * HOUR_S if commit else None
+    misses, own = workload.sample.arc.misses, workload.sample.pool.arc_reads
+    share = min(own / misses, 1.0) if own and misses else 1.0
+    return Waits(0.0 if not workload.commits else commits_s, read_waiting_share(workload) * share * HOUR_S)
+
+
+def watch_longer(wait_s: float) -> tuple[Statement, ...]:
+    """That so much watching is missing; nothing where that is not what is."""
+    if not wait_s:
+        return ()
+    template = _("Another {more} of watching; the answer is then here by itself.")
+    return (Statement("option-watch", template, {"more": duration(wait_s)}),)
+
+
+def has_raidz(pool: Pool) -> bool:
+    """Whether a data vdev is raidz or draid, so that no top-level vdev of data or special can be removed (zpool(8))."""
+    return any(top.kind in {"raidz", "draid"} for top in pool.data)

@@ -1,0 +1,156 @@
+"""The rows of doing nothing, of settings, and of a log."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from nasadvisor.domain.evidence.curve import YEAR_S
+from nasadvisor.domain.evidence.feed import SECONDS_PER_DAY
+from nasadvisor.domain.evidence.log_verdict import Answer
+from nasadvisor.domain.evidence.options import (
+    AT_ANY_TIME,
+    NOTHING_LOST,
+    UNLESS_CHECKPOINT,
+    Cost,
+    Known,
+    Option,
+    OptionRow,
+    Relief,
+    Waiting,
+    Waits,
+    watch_longer,
+)
+from nasadvisor.domain.evidence.workload import LOGS
+from nasadvisor.domain.figures import duration
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
+
+DAYS_PER_YEAR: Final = YEAR_S / SECONDS_PER_DAY
+LOG_SIDES: Final = 2
+"""A log is mirrored by default."""
+
+RISKS: Final = frozenset({"guests-at-risk"})
+
+SETTINGS: Final = frozenset(
+    {
+        "raise-arc-limit",
+        "logbias-throughput",
+        "kept-out",
+        "kept-out-some",
+        "metadata-little",
+        "metadata-only",
+        "nothing-eligible",
+        "slice-budget",
+        "no-budget",
+        "guests-at-risk",
+        "guests-unknown",
+        "sync-disabled",
+    }
+)
+"""The rules and remarks of the verdicts that name something to set."""
+
+ARC_LIMIT: Final = "raise-arc-limit"
+
+SSD_DECIDES: Final = frozenset({"depends-on-ssd", "slow-flash"})
+"""Where the verdict on a log hangs on the SSD alone."""
+
+_LOST_LOG: Final = Statement(
+    "option-lost-log",
+    _(
+        "Nothing while one side of the mirror lives. If both die together with the machine, the last seconds of "
+        "synchronous writes; of a single log one dead SSD is enough for that."
+    ),
+)
+
+
+def nothing_row(known: Known, waits: Waits) -> OptionRow:
+    """What programs wait for today, and what is at risk."""
+    values = {"commits": duration(waits.commits_s or 0.0), "reads": duration(waits.reads_s)}
+    template = (
+        _("How long programs wait for synchronous writes cannot be told; for reads from the disks {reads} an hour.")
+        if waits.commits_s is None
+        else _("Of each hour, programs wait {commits} for synchronous writes and {reads} for reads from the disks.")
+    )
+    at_risk = next((each for each in known.log.beside if each.code in RISKS), None)
+    return OptionRow(
+        Option.NOTHING,
+        None,
+        Statement("option-nothing", template, values),
+        lost=at_risk or Statement("option-as-today", _("Nothing more than today.")),
+        cost=Cost(),
+    )
+
+
+def property_row(known: Known, memory: OptionRow) -> OptionRow:
+    """What the verdicts found that can be set; raising the limit of the ARC gives what more memory would give."""
+    found = tuple(_settings(known))
+    wait_s = max(known.log.wait_s, known.cache.wait_s)
+    if not found:
+        because = Statement(
+            "option-no-setting",
+            _(
+                "Looked at were sync, logbias, primarycache, secondarycache and the limit of the ARC. The verdicts "
+                "found none of them in the way."
+            ),
+        )
+        return OptionRow(
+            Option.PROPERTY,
+            Answer.CANNOT_TELL if wait_s else Answer.NO,
+            because,
+            lost=NOTHING_LOST,
+            back=AT_ANY_TIME,
+            cost=Cost(),
+            missing=watch_longer(wait_s),
+        )
+    is_memory = found[0].code == ARC_LIMIT
+    set_and_see = Statement("option-set-and-see", _("What it gains shows once it is set: watch a day, and compare."))
+    return OptionRow(
+        Option.PROPERTY,
+        memory.answer if is_memory else Answer.CANNOT_TELL,
+        found[0],
+        lost=NOTHING_LOST,
+        back=AT_ANY_TIME,
+        relief=memory.relief if is_memory else None,
+        cost=memory.cost if is_memory else Cost(),
+        beside=found[1:],
+        missing=memory.missing if is_memory else (set_and_see,),
+    )
+
+
+def log_row(known: Known) -> OptionRow:
+    """The verdict on a log, with what it would take away from the wait for synchronous writes."""
+    verdict, is_there = known.log, bool(known.facts.leaves_of(*LOGS))
+    can_test = not known.ssd.is_measured and verdict.rule.code in {*SSD_DECIDES, "little-faster"}
+    cost = Cost(0, known.log_size.size_bytes, LOG_SIDES, known.log_bytes_per_day * DAYS_PER_YEAR)
+    return OptionRow(
+        Option.LOG,
+        verdict.answer,
+        verdict.rule,
+        lost=_LOST_LOG,
+        back=UNLESS_CHECKPOINT,
+        relief=None if is_there else _log_relief(known),
+        cost=None if is_there or verdict.answer is Answer.NO else cost,
+        beside=tuple(each for each in verdict.beside if each.code not in SETTINGS),
+        missing=(*watch_longer(verdict.wait_s), *((_test_ssd(known),) if can_test else ())),
+        is_there=is_there,
+    )
+
+
+def _settings(known: Known) -> Iterator[Statement]:
+    """Each once, what costs nothing and is faster first."""
+    verdicts = (known.log, known.cache)
+    said = [*known.cache.before, *(each.rule for each in verdicts), *(each for one in verdicts for each in one.beside)]
+    yield from {each.code: each for each in said if each.code in SETTINGS}.values()
+
+
+def _log_relief(known: Known) -> Relief | None:
+    commit, verdict, ssd = known.workload.commit_time, known.log, known.ssd
+    if commit is None or not (verdict.answer is Answer.HELPS or verdict.rule.code in SSD_DECIDES):
+        return None
+    reach = known.workload.reachable_commits_share
+    low, high = (reach * max(1 - each / commit.likely_ns, 0.0) for each in (ssd.high_ns, ssd.low_ns))
+    return Relief(Waiting.COMMITS, low, high)
+
+
+def _test_ssd(known: Known) -> Statement:
+    template = _("A test of the SSD, some minutes long: `nasadvisor probe {pool} --disk DISK`.")
+    return Statement("option-test-ssd", template, {"pool": known.facts.name})

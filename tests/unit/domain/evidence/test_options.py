@@ -1,0 +1,261 @@
+"""The table of options: a view of the verdicts that never says anything else than they do."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nasadvisor.domain.evidence.cache_verdict import judge_cache
+from nasadvisor.domain.evidence.curve import CacheCurve
+from nasadvisor.domain.evidence.log_verdict import UNKNOWN_SSD, Answer, SsdTime, judge_log
+from nasadvisor.domain.evidence.options import Known, Option, OptionRow, Waiting
+from nasadvisor.domain.evidence.options_table import options_of
+from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts, Served
+from nasadvisor.domain.evidence.read_options import OF_ALL_READS
+from nasadvisor.domain.evidence.recommendation import recommend_cache, recommend_log
+from nasadvisor.domain.evidence.samples import Sample
+from nasadvisor.domain.evidence.thresholds import HISTORY, SPOT, Span
+from nasadvisor.domain.evidence.workload import workload_of
+from nasadvisor.domain.storage.inventory import VdevClass
+from nasadvisor.domain.units import GIB
+from tests.unit.domain.evidence.pools import (
+    CACHE_LEAF,
+    FLASH,
+    LEAVES,
+    LOG_LEAF,
+    async_writers,
+    facts,
+    readers,
+    sync_writers,
+)
+from tests.unit.domain.evidence.test_curve import CLIFF, flat
+from tests.unit.domain.evidence.test_verdicts import anything
+
+SPECIAL = LeafFacts("5", VdevClass.SPECIAL, "nvme0n1p3", "nvme0n1", False)
+
+
+def known(
+    sample: Sample,
+    pool: PoolFacts | None = None,
+    span: Span = HISTORY,
+    curve: CacheCurve | None = None,
+    ssd: SsdTime = UNKNOWN_SSD,
+    has_raidz: bool = False,
+) -> Known:
+    pool = pool or facts()
+    workload = workload_of(sample, pool)
+    return Known(
+        workload=workload,
+        facts=pool,
+        span=span,
+        log=judge_log(workload, pool, span, ssd),
+        cache=judge_cache(workload, pool, span),
+        log_size=recommend_log(workload, pool),
+        cache_size=recommend_cache(workload),
+        log_bytes_per_day=100e9,
+        cache_bytes_per_day=200e9,
+        ssd=ssd,
+        curve=curve,
+        has_raidz=has_raidz,
+    )
+
+
+def row(option: Option, found: Known) -> OptionRow:
+    return options_of(found).row(option)
+
+
+class TestNothing:
+    def test_it_says_how_long_programs_wait_today(self) -> None:
+        waits = options_of(known(sync_writers())).waits
+        assert waits.commits_s == pytest.approx(60 * 0.0166 * 3600, rel=0.05)
+        assert waits.reads_s == 0
+        assert str(row(Option.NOTHING, known(sync_writers())).because).startswith("Of each hour, programs wait ")
+
+    def test_reads_of_other_pools_are_no_waits_of_this_one(self) -> None:
+        sample = readers()
+        whole = options_of(known(sample)).waits.reads_s
+        half = replace(sample, pool=replace(sample.pool, arc_reads=sample.pool.arc_reads // 2))
+        assert options_of(known(half)).waits.reads_s == pytest.approx(whole / 2)
+
+    def test_the_risk_of_guests_stands_beside_doing_nothing(self) -> None:
+        pool = facts()
+        served = replace(pool, datasets=(replace(pool.datasets[0], is_volume=True, served=Served.BLOCK),))
+        assert row(Option.NOTHING, known(async_writers(), served)).lost.code == "guests-at-risk"
+        assert row(Option.PROPERTY, known(async_writers(), served)).because.code == "guests-at-risk"
+        assert row(Option.NOTHING, known(async_writers())).lost.code == "option-as-today"
+
+
+class TestProperty:
+    def test_what_the_verdicts_name_is_named_again(self) -> None:
+        found = row(Option.PROPERTY, known(sync_writers(), facts(logbias="throughput")))
+        assert (found.answer, found.because.code) == (Answer.CANNOT_TELL, "logbias-throughput")
+        assert found.relief is None
+
+    def test_raising_the_limit_of_the_arc_gives_what_more_memory_would(self) -> None:
+        sample = readers()
+        limited = replace(sample, levels=replace(sample.levels, arc_most_bytes=8 * GIB))
+        found = known(limited, facts(memory_bytes=80 * GIB))
+        setting, memory = row(Option.PROPERTY, found), row(Option.MEMORY, found)
+        assert setting.because.code == "raise-arc-limit"
+        assert (setting.answer, setting.relief) == (memory.answer, memory.relief) == (Answer.HELPS, memory.relief)
+
+    def test_where_nothing_is_in_the_way_it_says_what_was_looked_at(self) -> None:
+        found = row(Option.PROPERTY, known(sync_writers()))
+        assert (found.answer, found.because.code) == (Answer.NO, "option-no-setting")
+        assert row(Option.PROPERTY, known(async_writers(3600))).answer is Answer.CANNOT_TELL
+
+
+class TestMemory:
+    def test_the_ghost_lists_tell_of_one_more_arc_and_no_more(self) -> None:
+        found = row(Option.MEMORY, known(readers()))
+        assert (found.answer, found.because.code) == (Answer.HELPS, "option-memory")
+        assert found.relief is not None
+        assert (found.relief.of, found.relief.low, found.relief.high) == (Waiting.READS, 0.5, None)
+        assert found.cost is not None
+        assert found.cost.memory_bytes == 8 * GIB
+
+    def test_a_curve_tells_how_much_would_do_what_the_best_cache_does(self) -> None:
+        found = row(Option.MEMORY, known(readers(), curve=CLIFF))
+        assert found.because.code == "option-memory-curve"
+        assert str(found.because).startswith("100 GiB more for the ARC would answer about 40 % (38 % to 42 %)")
+
+    def test_where_the_ghost_lists_end_it_says_no_more_than_they_do(self) -> None:
+        found = row(Option.MEMORY, known(readers(ghost_share=0.1)))
+        assert (found.answer, [each.code for each in found.missing]) == (Answer.CANNOT_TELL, ["option-follow-reads"])
+        assert found.relief is not None
+        assert found.relief.low == 0.1
+
+    def test_little_is_said_only_after_a_day(self) -> None:
+        little = replace(CLIFF, memory=CLIFF.memory[:1])
+        assert row(Option.MEMORY, known(readers(), curve=little)).answer is Answer.LITTLE
+        early = row(Option.MEMORY, known(readers(seconds=3600), curve=little))
+        assert (early.answer, early.relief) == (Answer.CANNOT_TELL, None)
+        assert [each.code for each in early.missing] == ["option-watch"]
+
+
+class TestLog:
+    def test_it_takes_away_what_an_ssd_is_faster_by(self) -> None:
+        found = row(Option.LOG, known(sync_writers()))
+        assert (found.answer, found.because.code) == (Answer.HELPS, "slow-commits")
+        assert found.relief is not None
+        assert found.relief.high is not None
+        assert 0.8 < found.relief.low < found.relief.high < 1
+        assert found.cost is not None
+        assert found.cost.ssds == 2
+        assert found.cost.written_bytes_per_year == pytest.approx(36.5e12)
+
+    def test_where_it_hangs_on_the_ssd_the_test_is_named(self) -> None:
+        found = row(Option.LOG, known(sync_writers(speed="fast", flush_ms=4)))
+        assert (found.answer, found.because.code) == (Answer.CANNOT_TELL, "depends-on-ssd")
+        assert [each.code for each in found.missing] == ["option-test-ssd"]
+
+    def test_one_that_is_there_promises_nothing_more(self) -> None:
+        found = row(Option.LOG, known(sync_writers(), facts(*LEAVES, LOG_LEAF)))
+        assert (found.is_there, found.relief, found.cost) == (True, None, None)
+
+
+class TestCache:
+    def test_the_ghost_lists_say_at_least_so_much(self) -> None:
+        found = row(Option.CACHE, known(readers()))
+        assert (found.answer, found.because.code) == (Answer.HELPS, "ghosts")
+        assert found.relief is not None
+        assert (found.relief.low, found.relief.high) == (0.5, None)
+        assert found.cost is not None
+        assert found.cost.ssd_bytes == 40 * GIB
+        assert found.cost.written_bytes_per_year == pytest.approx(73e12)
+
+    def test_where_the_counters_end_the_curve_goes_on(self) -> None:
+        without = row(Option.CACHE, known(readers(ghost_share=0.01)))
+        assert (without.answer, without.relief) == (Answer.CANNOT_TELL, None)
+        assert [each.code for each in without.missing] == ["option-follow-reads"]
+        big = replace(CLIFF, block_bytes=1024 * CLIFF.block_bytes)
+        found = row(Option.CACHE, known(readers(ghost_share=0.01), curve=big))
+        assert (found.answer, found.because.code) == (Answer.CANNOT_TELL, "no-ghosts")
+        assert [each.code for each in found.beside] == ["curve-knee"]
+        assert found.relief is not None
+        assert (found.relief.likely, found.missing) == (0.41, ())
+        assert found.cost is not None
+        assert found.cost.ssd_bytes == 200 * GIB
+
+    def test_a_curve_that_finds_nothing_is_told_and_nothing_is_drawn(self) -> None:
+        found = row(Option.CACHE, known(readers(ghost_share=0.15), curve=flat(0.04)))
+        assert [each.code for each in found.beside] == ["curve-nothing"]
+        assert found.relief is None
+
+
+class TestMetadataAndSpecial:
+    def test_a_cache_for_metadata_answers_metadata_at_the_most(self) -> None:
+        sample = readers()
+        some = replace(sample, arc=replace(sample.arc, metadata_misses=sample.arc.demand_misses // 2))
+        found = row(Option.METADATA, known(some))
+        assert (found.answer, found.because.code) == (Answer.CANNOT_TELL, "option-metadata")
+        assert found.relief is not None
+        assert found.relief.low == 0
+        assert found.relief.high == pytest.approx(0.45, abs=0.01)
+        assert row(Option.METADATA, known(sample)).because.code == "option-little-metadata"
+
+    def test_a_curve_tells_how_much_metadata_comes_again(self) -> None:
+        found = row(Option.METADATA, known(readers(), curve=CLIFF))
+        assert found.because.code == "option-metadata-curve"
+        assert found.relief is not None
+        assert (found.relief.low, found.relief.high) == (0.1, 0.2)
+
+    @pytest.mark.parametrize("has_raidz", [True, False])
+    def test_that_special_cannot_leave_a_raidz_pool_stands_in_capitals(self, has_raidz: bool) -> None:
+        found = row(Option.SPECIAL, known(readers(), curve=CLIFF, has_raidz=has_raidz))
+        assert "CANNOT BE TAKEN OUT OF A RAIDZ POOL" in str(found.back)
+        assert not found.is_reversible
+        assert "THE WHOLE POOL" in str(found.lost)
+
+    def test_one_that_is_there_is_not_advised_again(self) -> None:
+        found = row(Option.SPECIAL, known(sync_writers(), facts(*LEAVES, SPECIAL, zfs="2.4.1")))
+        assert (found.is_there, found.answer, found.relief) == (True, None, None)
+        assert [each.code for each in found.beside] == ["special-takes-zil"]
+
+
+curves = st.sampled_from((None, CLIFF, flat(0.04), replace(CLIFF, missed=40_000)))
+machines = st.sampled_from((facts(), facts(*FLASH), facts(*LEAVES, LOG_LEAF, CACHE_LEAF), facts(*LEAVES, SPECIAL)))
+whatever = st.one_of(
+    anything,
+    st.builds(readers, st.floats(0, 500), st.floats(0, 1), st.floats(0, 1), seconds=st.floats(1, 1e6)),
+    st.builds(sync_writers, st.floats(0, 500), st.floats(1, 1e6), speed=st.sampled_from(("fast", "slow"))),
+)
+
+
+@given(whatever, machines, st.sampled_from((HISTORY, SPOT)), curves, st.booleans())
+def test_the_table_never_contradicts_a_verdict(
+    sample: Sample, pool: PoolFacts, span: Span, curve: CacheCurve | None, has_raidz: bool
+) -> None:
+    found = known(sample, pool, span, curve, has_raidz=has_raidz)
+    table = options_of(found)
+    assert [each.option for each in table.rows] == list(Option)
+    for option, verdict in ((Option.LOG, found.log), (Option.CACHE, found.cache)):
+        shown = table.row(option)
+        assert (shown.answer, shown.because) == (verdict.answer, verdict.rule)
+        if verdict.answer is Answer.HELPS:
+            assert shown.relief or shown.is_there or found.readable_curve
+        if verdict.answer in (Answer.NO, Answer.LITTLE) or verdict.wait_s:
+            assert shown.relief is None
+        if verdict.wait_s:
+            assert "option-watch" in {each.code for each in shown.missing}
+    if found.cache.rule.code in OF_ALL_READS:
+        for option in (Option.MEMORY, Option.METADATA):
+            assert table.row(option).answer is found.cache.answer
+            assert table.row(option).relief is None
+    assert all(_is_sound(each) for each in table.rows), table
+
+
+def _is_sound(shown: OptionRow) -> bool:
+    """Every sentence can be said, every share is one, and what cannot be told says what is missing."""
+    said = (shown.because, shown.lost, *shown.beside, *shown.missing, *((shown.back,) if shown.back else ()))
+    relief = shown.relief
+    shares = [each for each in (relief.low, relief.likely, relief.high) if each is not None] if relief else []
+    no_counters = shown.because.code in {"no-arcstats", "no-latency"}
+    return (
+        all("{" not in str(each) for each in said)
+        and shares == sorted(shares)
+        and all(0 <= each <= 1 for each in shares)
+        and (shown.answer is not Answer.NO or relief is None)
+        and (shown.answer is not Answer.CANNOT_TELL or bool(shown.missing or relief or no_counters or shown.beside))
+    )
