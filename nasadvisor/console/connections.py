@@ -12,10 +12,11 @@ import ssl
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from ipaddress import IPv6Address, ip_address
 from typing import Any, ClassVar, Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from nasadvisor.console.networks import network_of
 
 HEADERS_WITHIN_S: Final = 10.0
 """From the connection, or from the first byte of a further request, until its headers are whole."""
@@ -23,25 +24,8 @@ HEADERS_WITHIN_S: Final = 10.0
 MOST_OF_ONE_NETWORK: Final = 200
 """A tenth of all (`--limit-concurrency` in the unit). A browser opens six to one server."""
 
-NETWORK_BITS: Final = 64
-"""Of an IPv6 address: who has one has all of its /64 (RFC 6177)."""
-
 PROXIES_HERE: Final = frozenset({"127.0.0.1", "::"})
 """This machine, as `network_of` calls it: a proxy on it has the connections of all."""
-
-
-def network_of(address: str) -> str | None:
-    """What counts as one place: an IPv4 address, or the /64 of an IPv6 one; None where it is no address."""
-    try:
-        found = ip_address(address.partition("%")[0])
-    except ValueError:
-        return None
-    if isinstance(found, IPv6Address):
-        if found.ipv4_mapped:
-            return str(found.ipv4_mapped)
-        host_bits = 128 - NETWORK_BITS
-        return str(IPv6Address(int(found) >> host_bits << host_bits))
-    return str(found)
 
 
 class BoundedConnections(H11Protocol):

@@ -13,7 +13,7 @@ from axes.models import AccessAttempt
 from django.db.models import Max, QuerySet, Sum
 from django.http import HttpRequest
 
-from nasadvisor.console import connections
+from nasadvisor.console import networks
 
 FREE_FOR_NAME: Final = 8
 """So many wrong passwords for one name cost no more than the typing."""
@@ -35,8 +35,8 @@ def wait_after(failures: int, free: int) -> timedelta:
 
 
 def network_of(request: HttpRequest) -> str | None:
-    """The network that a request came from (`connections.network_of`); None where there is no address."""
-    return connections.network_of(str(request.META.get("REMOTE_ADDR", "")))
+    """The network that a request came from (`networks.network_of`); None where there is no address."""
+    return networks.network_of(str(request.META.get("REMOTE_ADDR", "")))
 
 
 class LockOut(AxesDatabaseHandler):  # type: ignore[misc]  # no stubs

@@ -16,7 +16,8 @@ import uvicorn
 
 from nasadvisor import serving
 from nasadvisor.console.bounded import BoundedRequests, Receive, Scope, Send
-from nasadvisor.console.connections import MOST_OF_ONE_NETWORK, BoundedConnections, network_of
+from nasadvisor.console.connections import MOST_OF_ONE_NETWORK, BoundedConnections
+from nasadvisor.console.networks import network_of
 from tests.lab.instance import free_port
 
 OK = 200
