@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -123,6 +124,15 @@ def test_it_takes_an_inventory_of_another_version_for_none() -> None:
 def test_it_moves_a_run_forward() -> None:
     store(run_at(3, RunState.APPLYING))
     assert store(run_at(9, RunState.APPLIED)).run == run_at(9, RunState.APPLIED)
+
+
+def test_a_further_record_of_a_run_costs_five_statements(django_assert_num_queries: Any) -> None:
+    store(run_at(2, RunState.APPLYING))
+    Node.objects.update(last_contact=None)
+    with django_assert_num_queries(5):
+        records.store_run(NODE, to_document(run_at(5, RunState.APPLYING)))
+    assert StoredRun.objects.get().seq == 5
+    assert Node.objects.get().last_contact
 
 
 def test_it_never_moves_a_run_back() -> None:
