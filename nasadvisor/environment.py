@@ -26,6 +26,18 @@ def flag(name: str, *, default: bool) -> bool:
     return value in YES
 
 
+def choice(name: str, options: tuple[str, ...]) -> str:
+    """One of some words, the first where nothing is set.
+
+    Raises:
+        ValueError: if it is none of them.
+    """
+    value = text(name, options[0]).lower()
+    if value not in options:
+        raise ValueError(f"{name} is {value!r}. Set it to one of: {', '.join(options)}.")
+    return value
+
+
 def words(name: str, default: str = "") -> list[str]:
     """Words separated by commas."""
     return [word.strip() for word in text(name, default).split(",") if word.strip()]

@@ -13,6 +13,7 @@ UVICORN_SSL_CERTFILE      the certificate of the pages, whose fingerprint `manag
 NASADVISOR_TIME_ZONE      zone in which exact times are shown (default UTC)
 NASADVISOR_SAMPLES        how long samples, minutes and hours are kept, in days (default 1,30,730)
 NASADVISOR_TOKEN_DAYS     how long a new token for another program is good, in days (default 365)
+NASADVISOR_SECOND_FACTOR  who must have one: no (default), administrators, operators (and these), everybody
 NASADVISOR_PREVIEW        file that says how far the real machine is; every page is marked as simulated
 NASADVISOR_DEBUG          yes for work on the code only
 """
@@ -36,7 +37,7 @@ STATE_DIR = environment.folder("NASADVISOR_CONSOLE_STATE", "/var/lib/nasadvisor/
 SECRET_KEY_FILE = STATE_DIR / "secret-key"
 
 CHANNEL_KEY_FILE = STATE_DIR / "channel-key"
-"""Encrypts what channels of alerts must keep secret; `manage.py prepare` makes it."""
+"""Encrypts what channels of alerts and second factors must keep secret; `manage.py prepare` makes it."""
 
 DEBUG = environment.flag("NASADVISOR_DEBUG", default=False)
 PREVIEW = environment.text("NASADVISOR_PREVIEW")
@@ -87,6 +88,7 @@ MIDDLEWARE = [
     "nasadvisor.console.harmless.HarmlessRequests",
     "nasadvisor.console.fleet.single_sign_on.SingleSignOn",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "nasadvisor.console.fleet.required_factor.RequiredFactor",
     "nasadvisor.console.fleet.sessions.Seen",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -166,7 +168,11 @@ PASSWORD_BACKENDS = [
 ]
 """Who knows passwords."""
 
-AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", *PASSWORD_BACKENDS]
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    *PASSWORD_BACKENDS,
+    "nasadvisor.console.fleet.second_step.CodeBackend",
+]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
@@ -189,6 +195,10 @@ AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_TEMPLATE = "registration/locked_out.html"
 AXES_DISABLE_ACCESS_LOG = True
 AXES_VERBOSE = False
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code"]
+
+SECOND_FACTOR = environment.choice("NASADVISOR_SECOND_FACTOR", ("no", "administrators", "operators", "everybody"))
+"""Who gets no further than to setting one up without a second factor (`required_factor`)."""
 
 HTTPS = environment.flag("NASADVISOR_HTTPS", default=False)
 CERTIFICATE_IN_CONTAINER = STATE_DIR / "tls" / "certificate.pem"

@@ -2,7 +2,7 @@
 
 from nasadvisor.console.change import models as change_models
 from nasadvisor.console.evidence import models as evidence_models
-from nasadvisor.console.fleet import audit_models
+from nasadvisor.console.fleet import audit_models, factor_models
 from nasadvisor.console.fleet import models as fleet_models
 from nasadvisor.console.fleet.remote import models as remote_models
 from nasadvisor.console.health import access_models, alert_models
@@ -14,6 +14,7 @@ __all__ = [
     "audit_models",
     "change_models",
     "evidence_models",
+    "factor_models",
     "fleet_models",
     "health_models",
     "remote_models",

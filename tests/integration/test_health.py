@@ -47,7 +47,7 @@ socketserver.ThreadingTCPServer(("127.0.0.1", 2525), Handler).serve_forever()
 
 SET_UP = """
 from nasadvisor.console.health.alert_models import *
-from nasadvisor.console.health.secrets import encrypt
+from nasadvisor.console.secrets import encrypt
 from nasadvisor.console.health.models import *
 AlertEvent.objects.all().delete(); StoredAlert.objects.all().delete(); Channel.objects.all().delete()
 StoredDisk.objects.all().delete(); NodeHealth.objects.all().delete()

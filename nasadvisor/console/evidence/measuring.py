@@ -19,7 +19,7 @@ from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.models import StoredMeasurement
 from nasadvisor.console.fleet import audit, hosts
 from nasadvisor.console.fleet.audit_models import Act
-from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
+from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
 from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.storage.pools import pool_or_404
@@ -61,7 +61,7 @@ def measure(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask for consent and the password, then ask the host; below, what was measured before."""
     require_only(request, POSTED_FIELDS | {"disk"})
     node, inventory, pool = pool_or_404(request, guid)
-    form = MeasureForm(request.POST if request.method == "POST" else None, inventory)
+    form = asked_of(request, MeasureForm(request.POST if request.method == "POST" else None, inventory))
     refusals = [*filter(None, (why_not(node.platform, Verbs.MEASURE),)), *against_probe(pool, None)]
     if request.method == "POST" and not refusals and confirm_password(request, form):
         order = MeasureOrder(str(uuid4()), guid, form.cleaned_data["disk"])

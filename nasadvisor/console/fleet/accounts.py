@@ -24,9 +24,11 @@ from django.utils.translation import gettext_lazy
 
 from nasadvisor.console.fleet import audit
 from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet.factors import has_factor
 from nasadvisor.console.fleet.models import SetupToken
 from nasadvisor.console.fleet.passwords import TooManyWrong, check_own_password
 from nasadvisor.console.fleet.roles import UserRole, set_role
+from nasadvisor.console.fleet.second_step import begin_second_step
 from nasadvisor.console.fleet.single_sign_on import offer
 
 TOKEN_VALID_FOR = timedelta(hours=24)
@@ -51,6 +53,14 @@ class SignIn(auth.LoginView):
 
     authentication_form = SignInForm
     redirect_authenticated_user = True
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        """Sign in, or go on to the second step where there is one."""
+        user = form.get_user()
+        if not has_factor(user):
+            return super().form_valid(form)
+        begin_second_step(self.request, user, self.get_success_url())
+        return redirect("login-code")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(
@@ -83,7 +93,7 @@ class ChangePassword(SuccessMessageMixin, auth.PasswordChangeView):  # type: ign
 
     form_class = OwnPasswordForm
     template_name = "registration/password_change.html"
-    success_url = reverse_lazy("settings")
+    success_url = reverse_lazy("account")
     success_message = gettext_lazy("Your password was changed.")
 
     def get_form_kwargs(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import logging
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
@@ -33,7 +34,12 @@ _LONGEST: Final = 255
 
 def record(request: HttpRequest, act: Act, about: object = "") -> None:
     """Write down what somebody who is signed in has done."""
-    _write(act, user_of(request).get_username(), _address(request), str(about))
+    record_as(user_of(request), request, act, about)
+
+
+def record_as(user: User, request: HttpRequest, act: Act, about: object = "") -> None:
+    """Write down what somebody has done who may not be signed in yet."""
+    _write(act, user.get_username(), _address(request), str(about))
 
 
 def record_without_browser(act: Act, about: str) -> None:
@@ -96,7 +102,8 @@ def _signed_out(request: HttpRequest, user: Any, **_: object) -> None:
 
 @receiver(user_login_failed)
 def _not_signed_in(credentials: dict[str, Any], request: HttpRequest | None = None, **_: object) -> None:
-    _write(Act.SIGN_IN_FAILED, str(credentials.get("username") or ""), _address(request))
+    about = "second factor" if "code" in credentials else ""
+    _write(Act.SIGN_IN_FAILED, str(credentials.get("username") or ""), _address(request), about)
 
 
 def _write(act: Act, user_name: str, address: str, about: str = "") -> None:

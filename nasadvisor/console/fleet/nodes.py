@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 from nasadvisor.console.fleet import audit, hosts
 from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
+from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
 from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.fleet.shown import NODE_IN_SESSION, SILENT_AFTER, current_node
 
@@ -49,7 +49,7 @@ def forget(request: HttpRequest, name: str) -> HttpResponse:
         messages.error(request, _("%(node)s still answers. Stop its host part first.") % {"node": node.name})
         return redirect("settings")
     require_only(request, POSTED_FIELDS)
-    form = PasswordForm(request.POST if request.method == "POST" else None)
+    form = asked_of(request, PasswordForm(request.POST if request.method == "POST" else None))
     if request.method == "POST" and confirm_password(request, form):
         try:
             hosts.drop_requests(node)

@@ -1,14 +1,13 @@
-"""Asking for the password again before something is changed.
+"""Asking for the password again before something is changed; who has a second factor is asked for that instead.
 
 What changes a pool, or oneself, asks every time. Other settings of administrators ask once, and then not for a short
 while: a cookie alone, taken from a browser, must not lead to anything.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import wraps
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from django import forms
 from django.conf import settings
@@ -24,12 +23,16 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from nasadvisor.console.fleet import audit
 from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet.factors import has_factor, take_code, use_recovery_code
 from nasadvisor.console.fleet.lock_out import wait_after
 from nasadvisor.console.fleet.models import ReEntry
 from nasadvisor.console.fleet.roles import View, admin_required, may_change, user_of
 from nasadvisor.console.fleet.single_sign_on import why_no_password
+from nasadvisor.console.secrets import SecretUnreadable
 from nasadvisor.console.statements import said
 from plugins.contract.console import PlatformSilent
+
+F = TypeVar("F", bound=forms.BaseForm)
 
 POSTED_FIELDS = frozenset({"csrfmiddlewaretoken", "password"})
 """Everything else about what is changed is on the server; who posts more does not use our form."""
@@ -45,7 +48,7 @@ FREE: Final = 5
 
 
 class PasswordForm(forms.Form):
-    """The password of who is signed in."""
+    """The password of who is signed in, or in its place a code: see `asked_of`."""
 
     password = forms.CharField(
         label=gettext_lazy("Your password"),
@@ -54,12 +57,41 @@ class PasswordForm(forms.Form):
     )
 
 
+def asked_of(request: HttpRequest, form: F) -> F:
+    """A form with the field of `PasswordForm`, made to ask for what who is signed in must give."""
+    if has_factor(user_of(request)):
+        form.fields["password"].label = _("Code of your authenticator app, or a recovery code")
+        form.fields["password"].widget = forms.TextInput(attrs={"autocomplete": "one-time-code"})
+    return form
+
+
 def confirm_password(request: HttpRequest, form: forms.BaseForm) -> bool:
+    """Whether the form is valid, its field `password` is right (`confirm_oneself`), and its user may change things.
+
+    The platform that somebody is known to is asked for what they may do now.
+    """
+    if _is_answered(request, form) and not may_change(user_of(request)):
+        form.add_error("password", _("You may look at everything here but change nothing. Ask an operator."))
+    return _is_confirmed_now(request, form)
+
+
+def confirm_oneself(request: HttpRequest, form: forms.BaseForm) -> bool:
     """Whether the form is valid and its field `password` is the user's; if it is not, the form says so.
 
     Wrong answers make the next one wait, of this user and nobody else. The platform that somebody is known to is asked
-    for their password and for what they may do now.
+    for their password.
     """
+    _is_answered(request, form)
+    return _is_confirmed_now(request, form)
+
+
+def _is_confirmed_now(request: HttpRequest, form: forms.BaseForm) -> bool:
+    if form.is_valid():
+        request.session[CONFIRMED_AT] = timezone.now().timestamp()
+    return form.is_valid()
+
+
+def _is_answered(request: HttpRequest, form: forms.BaseForm) -> bool:
     if not form.is_valid():
         return False
     without = why_no_password(request)
@@ -67,20 +99,24 @@ def confirm_password(request: HttpRequest, form: forms.BaseForm) -> bool:
         form.add_error("password", said(without))
         return False
     try:
-        is_theirs = check_own_password(request, form.cleaned_data["password"])
-    except TooManyWrong as error:
+        wrong = _what_is_wrong(request, form.cleaned_data["password"])
+    except (TooManyWrong, SecretUnreadable) as error:
         form.add_error("password", str(error))
     except PlatformSilent as error:
         form.add_error("password", said(error.statement))
     else:
-        if not is_theirs:
+        if wrong:
             audit.record(request, Act.RE_ENTRY_FAILED, request.path)
-            form.add_error("password", _("That is not your password. Nothing was changed."))
-        elif not may_change(user_of(request)):
-            form.add_error("password", _("You may look at everything here but change nothing. Ask an operator."))
-    if form.is_valid():
-        request.session[CONFIRMED_AT] = timezone.now().timestamp()
+            form.add_error("password", wrong)
     return form.is_valid()
+
+
+def _what_is_wrong(request: HttpRequest, answer: str) -> str:
+    """What to say of a wrong answer; "" of the right one."""
+    if has_factor(user_of(request)):
+        wrong = _("That code is not right, or was used before. Nothing was changed. Wait for the next one.")
+        return "" if check_own_code(request, answer) else wrong
+    return "" if check_own_password(request, answer) else _("That is not your password. Nothing was changed.")
 
 
 class TooManyWrong(Exception):  # noqa: N818 - named for what happened
@@ -90,8 +126,8 @@ class TooManyWrong(Exception):  # noqa: N818 - named for what happened
         minutes = -(-int(wait.total_seconds()) // 60)
         super().__init__(
             ngettext(
-                "Too many wrong passwords were typed here. Nothing was changed. Try again in %(count)d minute.",
-                "Too many wrong passwords were typed here. Nothing was changed. Try again in %(count)d minutes.",
+                "Too many wrong answers were typed here. Nothing was changed. Try again in %(count)d minute.",
+                "Too many wrong answers were typed here. Nothing was changed. Try again in %(count)d minutes.",
                 minutes,
             )
             % {"count": minutes}
@@ -106,23 +142,32 @@ def check_own_password(request: HttpRequest, password: str) -> bool:
         PlatformSilent: the platform that knows it did not answer.
     """
     user = user_of(request)
-    with _counted(user) as counter:
-        is_theirs = _is_password_of(user, request, password)
-        if is_theirs:
-            counter.failures, counter.blocked_until = 0, None
-            counter.save()
-    return is_theirs
+    return _counted(user, lambda: _is_password_of(user, request, password))
 
 
-@contextmanager
-def _counted(user: User) -> Iterator[ReEntry]:
+def check_own_code(request: HttpRequest, code: str) -> bool:
+    """Whether it is a code of the app of who is signed in, or a recovery code of theirs. Neither is taken twice.
+
+    Raises:
+        TooManyWrong: it was not looked at.
+        SecretUnreadable: the app's secret cannot be read.
+    """
+    user = user_of(request)
+    return _counted(user, lambda: use_recovery_code(request, user, code) or take_code(user, code, timezone.now()))
+
+
+def _counted(user: User, is_right: Callable[[], bool]) -> bool:
     """Count a try before it is made, so that many at the same time are not more than one after the other."""
     before = _note_try(user, timezone.now())
+    counter = ReEntry.objects.filter(user=user)
     try:
-        yield ReEntry.objects.get(user=user)
-    except PlatformSilent:
-        ReEntry.objects.filter(user=user).update(failures=before.failures, blocked_until=before.blocked_until)
+        right = is_right()
+    except (PlatformSilent, SecretUnreadable):
+        counter.update(failures=before.failures, blocked_until=before.blocked_until)
         raise
+    if right:
+        counter.update(failures=0, blocked_until=None)
+    return right
 
 
 @transaction.atomic
@@ -153,9 +198,9 @@ def is_confirmed(request: HttpRequest) -> bool:
 
 
 def ask_again(request: HttpRequest, form: forms.BaseForm) -> forms.BaseForm:
-    """The form, with a field for the password unless that was typed a short while ago."""
+    """The form, with a field for the password or a code unless that was typed a short while ago."""
     if not is_confirmed(request):
-        form.fields.update(PasswordForm().fields)
+        form.fields.update(asked_of(request, PasswordForm()).fields)
     return form
 
 

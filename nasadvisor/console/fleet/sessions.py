@@ -80,7 +80,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
 @require_POST
 def end_session(request: HttpRequest, session_id: str) -> HttpResponse:
     """Sign one browser out."""
-    for stored in _sessions_of(user_of(request)):
+    for stored in sessions_of(user_of(request)):
         if _id_of(stored.session_key) == session_id and stored.session_key != request.session.session_key:
             stored.delete()
             audit.record(request, Act.SESSION_ENDED)
@@ -91,7 +91,7 @@ def end_session(request: HttpRequest, session_id: str) -> HttpResponse:
 @require_POST
 def end_all_sessions(request: HttpRequest) -> HttpResponse:
     """Sign every browser out, this one included."""
-    for stored in _sessions_of(user_of(request)):
+    for stored in sessions_of(user_of(request)):
         stored.delete()
     audit.record(request, Act.ALL_SESSIONS_ENDED)
     logout(request)
@@ -107,7 +107,7 @@ def _note(request: HttpRequest, **_: object) -> None:
 
 
 def _signed_in(request: HttpRequest) -> Iterator[SignedIn]:
-    for stored in _sessions_of(user_of(request)):
+    for stored in sessions_of(user_of(request)):
         data = stored.get_decoded()
         known: dict[str, Any] = data.get(BEGAN, {})
         yield SignedIn(
@@ -120,7 +120,7 @@ def _signed_in(request: HttpRequest) -> Iterator[SignedIn]:
         )
 
 
-def _sessions_of(user: User) -> list[Session]:
+def sessions_of(user: User) -> list[Session]:
     """Django keeps no list of them by user; there are as many as browsers have signed in within two weeks."""
     found = Session.objects.filter(expire_date__gt=timezone.now())
     return [stored for stored in found if stored.get_decoded().get(SESSION_KEY) == str(user.pk)]

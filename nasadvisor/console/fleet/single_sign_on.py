@@ -99,6 +99,11 @@ def why_no_password(request: HttpRequest) -> Statement | None:
         return None  # it is asked again, and its silence said, when the password is there
 
 
+def is_known_to_platform(user: User) -> bool:
+    """Whether somebody is signed in by a platform, which then has their password and their second factor."""
+    return PlatformAccount.objects.filter(user=user).exists()
+
+
 def user_of_visitor(platform: ConsolePlatform, visitor: Visitor) -> User | None:
     """The user who stands for a visitor, with the role that goes with their access; made at the first visit.
 

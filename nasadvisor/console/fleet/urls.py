@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from nasadvisor.console.fleet import accounts, audit, nodes, sessions, users
+from nasadvisor.console.fleet import accounts, audit, nodes, own_account, second_step, sessions, users
 from nasadvisor.console.fleet.remote import pages as remote
 
 urlpatterns = [
@@ -13,6 +13,10 @@ urlpatterns = [
     path("settings/users/<int:user_id>/password/", users.reset_password, name="user-password"),
     path("settings/audit/", audit.audit_page, name="audit"),
     path("settings/audit.csv", audit.audit_csv, name="audit-csv"),
+    path("settings/account/", own_account.account, name="account"),
+    path("settings/account/authenticator/", own_account.authenticator, name="authenticator"),
+    path("settings/account/factor/remove/", own_account.remove_factor, name="factor-remove"),
+    path("settings/account/recovery-codes/", own_account.recovery_codes, name="recovery-codes"),
     path("settings/sessions/", sessions.sessions, name="sessions"),
     path("settings/sessions/end/", sessions.end_all_sessions, name="sessions-end"),
     path("settings/sessions/<str:session_id>/end/", sessions.end_session, name="session-end"),
@@ -22,6 +26,7 @@ urlpatterns = [
     path("node/", nodes.choose_node, name="choose-node"),
     path("refresh/", nodes.refresh, name="refresh"),
     path("login/", accounts.SignIn.as_view(), name="login"),
+    path("login/code/", second_step.second_step, name="login-code"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("password/", accounts.ChangePassword.as_view(), name="password_change"),
     path("setup/<str:token>/", accounts.setup, name="setup"),

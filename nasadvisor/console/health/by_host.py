@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 from nasadvisor.console.health import outbox
 from nasadvisor.console.health.alert_models import Channel, ChannelKind, Delivery, DeliveryState, WatchSettings
 from nasadvisor.console.health.messages import message_for
-from nasadvisor.console.health.secrets import SecretUnreadable
 from nasadvisor.console.health.senders import NotSent, leads_to, send_mail, spare_addresses
+from nasadvisor.console.secrets import SecretUnreadable
 from nasadvisor.console.statements import said
 from nasadvisor.domain.fleet.platforms import NoticeAnswer
 from nasadvisor.stored.documents import Json, from_document

@@ -9,8 +9,8 @@ from datetime import datetime
 from nasadvisor.console.health import by_host, outbox
 from nasadvisor.console.health.alert_models import Channel, Delivery, WatchSettings
 from nasadvisor.console.health.messages import message_for
-from nasadvisor.console.health.secrets import SecretUnreadable
 from nasadvisor.console.health.senders import NotSent, is_answered_later, send
+from nasadvisor.console.secrets import SecretUnreadable
 
 log = logging.getLogger(__name__)
 

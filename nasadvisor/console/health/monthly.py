@@ -16,8 +16,8 @@ from nasadvisor.console.health import outbox
 from nasadvisor.console.health.access_models import ReportDelivery, ReportState, StoredReport
 from nasadvisor.console.health.alert_models import Channel, ChannelKind
 from nasadvisor.console.health.reports import make_report, report_message
-from nasadvisor.console.health.secrets import SecretUnreadable, decrypt
 from nasadvisor.console.health.senders import NotSent, is_answered_later, recipients_in, send, send_mail
+from nasadvisor.console.secrets import SecretUnreadable, decrypt
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from nasadvisor.console.fleet.platforms import detected
 from nasadvisor.console.health.alert_models import Channel, ChannelKind, MailSecurity, WatchSettings
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.outward import fault_in, outward_only
-from nasadvisor.console.health.secrets import SecretUnreadable, decrypt
+from nasadvisor.console.secrets import SecretUnreadable, decrypt
 from nasadvisor.console.statements import said
 from nasadvisor.domain.fleet.platforms import Notice
 from plugins.contract.console import ConsolePlatform, PlatformSilent

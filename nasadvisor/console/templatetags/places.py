@@ -16,6 +16,7 @@ from nasadvisor.domain.storage.inventory import Pool
 register = template.Library()
 
 PLACES: Final[Mapping[str, str]] = {
+    "account": "settings",
     "alerts": "home",
     "pools": "storage",
     "disks": "storage",
@@ -42,6 +43,7 @@ SETTINGS: Final[Mapping[str, str | Promise]] = {
     "users": gettext_lazy("Users"),
     "tokens": gettext_lazy("Tokens"),
     "audit": gettext_lazy("Audit log"),
+    "account": gettext_lazy("My account"),
 }
 
 FOR_ADMINISTRATORS: Final = frozenset({"channels", "users", "tokens", "audit"})

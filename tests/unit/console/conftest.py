@@ -15,7 +15,7 @@ from kombu.exceptions import OperationalError
 from nasadvisor.console.celery_app import app
 from nasadvisor.console.fleet.passwords import CONFIRMED_AT
 from nasadvisor.console.fleet.roles import UserRole, set_role
-from nasadvisor.console.health.secrets import new_key
+from nasadvisor.console.secrets import new_key
 
 PASSWORD = "correct horse battery"
 

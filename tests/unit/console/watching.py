@@ -11,9 +11,9 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import deliver
 from nasadvisor.console.health.alert_models import Channel, StoredAlert, WatchSettings
 from nasadvisor.console.health.messages import Message
-from nasadvisor.console.health.secrets import encrypt
 from nasadvisor.console.health.senders import NotSent
 from nasadvisor.console.health.watch import watch
+from nasadvisor.console.secrets import encrypt
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import to_document
 

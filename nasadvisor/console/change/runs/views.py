@@ -17,7 +17,7 @@ from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.fleet import audit, hosts
 from nasadvisor.console.fleet.audit_models import Act
-from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, confirm_password, require_only
+from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
 from nasadvisor.console.fleet.platforms import said_during_runs
 from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.console.statements import said
@@ -98,7 +98,7 @@ def _ask(request: HttpRequest, status: RunStatus, act: Act, ask: Ask, template: 
     if forbidden:
         messages.error(request, said(forbidden))
         return redirect("run-detail", status.stored.id)
-    form = PasswordForm(request.POST if request.method == "POST" else None)
+    form = asked_of(request, PasswordForm(request.POST if request.method == "POST" else None))
     if request.method == "POST" and confirm_password(request, form):
         try:
             ask(status.stored, user_of(request).get_username())

@@ -24,7 +24,7 @@ from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.fleet import audit, hosts
 from nasadvisor.console.fleet.audit_models import Act
-from nasadvisor.console.fleet.passwords import POSTED_FIELDS, confirm_password, require_only
+from nasadvisor.console.fleet.passwords import POSTED_FIELDS, asked_of, confirm_password, require_only
 from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Run
@@ -44,7 +44,8 @@ def review(request: HttpRequest, plan_id: UUID) -> HttpResponse:
         return redirect("run-detail", plan_id)
     inventory, refusal = stored.node.inventory, refusal_of(stored)
     shown = preview_of(stored.plan, inventory, stored.node.platform.cautions) if inventory and not refusal else None
-    form = ApplyForm(request.POST if request.method == "POST" else None, shown.risks if shown else ())
+    posted = request.POST if request.method == "POST" else None
+    form = asked_of(request, ApplyForm(posted, shown.risks if shown else ()))
     if request.method == "POST" and shown and confirm_password(request, form):
         try:
             hosts.apply_plan(stored, user_of(request).get_username(), form.trial_s)

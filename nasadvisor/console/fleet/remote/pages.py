@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 from nasadvisor.console.fleet import audit
 from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.passwords import PasswordForm, confirm_password, confirmed_admin_required
+from nasadvisor.console.fleet.passwords import PasswordForm, asked_of, confirm_password, confirmed_admin_required
 from nasadvisor.console.fleet.remote.joining import VALID_FOR, drop_token, new_token
 from nasadvisor.console.fleet.remote.listening import Listening, NotListening, listening
 from nasadvisor.console.fleet.remote.models import JoinToken
@@ -50,13 +50,13 @@ class AddHostForm(PasswordForm):
 def add_host(request: HttpRequest) -> HttpResponse:
     """Make a token, and show this once the command to type on the new host."""
     where = listening()
-    form = AddHostForm(request.POST if request.method == "POST" else None)
+    form = asked_of(request, AddHostForm(request.POST if request.method == "POST" else None))
     shown = ""
     if where and request.method == "POST" and confirm_password(request, form):
         try:
             shown = _command(where, str(new_token(form.cleaned_data["name"], user_of(request), timezone.now())))
             audit.record(request, Act.HOST_TOKEN_MADE, form.cleaned_data["name"])
-            form = AddHostForm()
+            form = asked_of(request, AddHostForm())
         except _UNREACHABLE:
             messages.error(request, _no_service())
     context = {

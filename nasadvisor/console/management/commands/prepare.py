@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 from django.core.management.utils import get_random_secret_key
 
 from nasadvisor.console.health.schedules import create_schedules
-from nasadvisor.console.health.secrets import new_key
+from nasadvisor.console.secrets import new_key
 
 
 class Command(BaseCommand):

@@ -24,8 +24,8 @@ from nasadvisor.console.health.alert_models import Channel, StoredAlert
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.schedules import create_schedules
-from nasadvisor.console.health.secrets import encrypt
 from nasadvisor.console.health.senders import NotSent
+from nasadvisor.console.secrets import encrypt
 from nasadvisor.console.tasks import monthly_report, send_reports
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.conftest import Sent

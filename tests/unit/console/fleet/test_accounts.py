@@ -122,7 +122,7 @@ def test_it_changes_ones_password(viewer: Client) -> None:
         "new_password1": "staple of correct",
         "new_password2": "staple of correct",
     }
-    assert viewer.post("/password/", new).headers["Location"] == "/settings/"
+    assert viewer.post("/password/", new).headers["Location"] == "/settings/account/"
     assert User.objects.get(username="viewer").check_password("staple of correct")
 
 

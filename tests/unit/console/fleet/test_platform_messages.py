@@ -12,8 +12,8 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import by_host, deliver, outbox
 from nasadvisor.console.health.alert_models import AlertEvent, Channel, ChannelKind, Delivery, StoredAlert
 from nasadvisor.console.health.messages import Message
-from nasadvisor.console.health.secrets import encrypt
 from nasadvisor.console.health.senders import NotSent, send
+from nasadvisor.console.secrets import encrypt
 from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer
 from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.stored.documents import DocumentError, from_document, to_document

@@ -18,7 +18,7 @@ from nasadvisor.console.fleet.roles import UserRole, role_of, set_role
 from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.alert_models import Channel, WatchSettings
 from nasadvisor.console.health.schedules import create_schedules
-from nasadvisor.console.health.secrets import encrypt
+from nasadvisor.console.secrets import encrypt
 from tests.unit.console.conftest import PASSWORD
 
 NEW = "staple of correct"

@@ -12,8 +12,8 @@ from nasadvisor.console.health.alert_models import Channel, StoredAlert, WatchSe
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.schedules import create_schedules
-from nasadvisor.console.health.secrets import decrypt, encrypt
 from nasadvisor.console.health.senders import NotSent
+from nasadvisor.console.secrets import decrypt, encrypt
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.conftest import Sent
 from tests.unit.console.health.health_data import disk_of, watched

@@ -14,8 +14,8 @@ from nasadvisor.console.health import outward
 from nasadvisor.console.health.alert_models import Channel
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.outward import fault_in, outward_only
-from nasadvisor.console.health.secrets import encrypt
 from nasadvisor.console.health.senders import NotSent, send
+from nasadvisor.console.secrets import encrypt
 from nasadvisor.domain.statements import Level
 
 MESSAGE = Message("subject", "text", Level.INFO)

@@ -1,4 +1,5 @@
-"""Secrets of channels in the database: encrypted by a key that lies beside it, readable by the console only.
+"""Secrets of channels and second factors in the database: encrypted by a key that lies beside it, readable by the
+console only.
 
 A copy of the database alone gives nothing away. The key is made by `manage.py prepare`.
 """

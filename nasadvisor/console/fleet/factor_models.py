@@ -1,0 +1,35 @@
+"""What somebody proves with, beside their password, that it is them."""
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+
+
+class Authenticator(models.Model):
+    """An app that shows another code every thirty seconds (RFC 6238).
+
+    `secret` is what it shares with us, encrypted (`nasadvisor.console.secrets`). `last_step` counts the thirty seconds
+    since 1970 up to those whose code was taken last: no code is taken twice, nor an older one after it.
+    """
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="authenticator")
+    secret = models.CharField(max_length=255)
+    last_step = models.BigIntegerField()
+    added_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.user}, since {self.added_at:%Y-%m-%d}"
+
+
+class RecoveryCode(models.Model):
+    """A code on paper for whoever lost the rest. It works once; `digest` is its SHA-256, for it has 120 random bits."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="recovery_codes")
+    digest = models.CharField(max_length=64)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["user", "digest"], name="one_recovery_code")]
+
+    def __str__(self) -> str:
+        return f"of {self.user}"

@@ -1,0 +1,122 @@
+"""One's own account: the password, the second factor, and where one is signed in."""
+
+from typing import Final
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from nasadvisor.console.fleet import audit, factors
+from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet.factor_models import Authenticator, RecoveryCode
+from nasadvisor.console.fleet.passwords import PasswordForm, asked_of, confirm_oneself
+from nasadvisor.console.fleet.required_factor import is_missing
+from nasadvisor.console.fleet.roles import user_of
+from nasadvisor.console.fleet.single_sign_on import is_known_to_platform
+from nasadvisor.console.secrets import SecretUnreadable, decrypt, encrypt
+
+SETTING_UP: Final = "authenticator_being_set_up"
+"""What an app is about to share with us, encrypted, until it has shown a code."""
+
+
+class AuthenticatorForm(PasswordForm):
+    """The first code of a new app."""
+
+    code = forms.CharField(
+        label=gettext_lazy("The code that the app shows now"),
+        max_length=20,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "inputmode": "numeric"}),
+    )
+    field_order = ("code", "password")
+
+
+def account(request: HttpRequest) -> HttpResponse:
+    """What there is to sign in with."""
+    user = user_of(request)
+    context = {
+        "authenticator": Authenticator.objects.filter(user=user).first(),
+        "recovery_codes": RecoveryCode.objects.filter(user=user).count(),
+        "by_platform": is_known_to_platform(user),
+        "section": "account",
+    }
+    return render(request, "fleet/account.html", context)
+
+
+def authenticator(request: HttpRequest) -> HttpResponse:
+    """Set an app up, in the place of one before: show what it is to know, and ask for the code that it makes of it."""
+    user = _with_own_factors(request)
+    form = asked_of(request, AuthenticatorForm(request.POST if request.method == "POST" else None))
+    try:
+        secret = _shared(request)
+        if form.is_valid():
+            step = factors.step_of(secret, form.cleaned_data["code"], timezone.now())
+            if step is None:
+                form.add_error("code", _("The app should show another code now. Check that its clock is right."))
+            elif confirm_oneself(request, form):
+                codes = factors.add_authenticator(user, secret, step, timezone.now())
+                del request.session[SETTING_UP]
+                audit.record(request, Act.FACTOR_ADDED)
+                return _show(request, codes)
+    except SecretUnreadable as error:
+        return render(request, "console/error.html", {"sentence": str(error), "status": 503}, status=503)
+    address = factors.address_of(user, secret)
+    context = {"form": form, "qr": drawn(address), "secret": secret, "required": is_missing(request)}
+    return render(request, "fleet/authenticator.html", {**context, "section": "account"})
+
+
+def remove_factor(request: HttpRequest) -> HttpResponse:
+    """Sign in with the password alone again."""
+    user = _with_own_factors(request)
+    form = asked_of(request, PasswordForm(request.POST if request.method == "POST" else None))
+    if form.is_valid() and confirm_oneself(request, form):
+        if factors.remove_factors(user):
+            audit.record(request, Act.FACTOR_REMOVED)
+            messages.success(request, _("Your second factor was taken away. Your password alone signs you in now."))
+        return redirect("account")
+    return render(request, "fleet/remove_factor.html", {"form": form, "section": "account"})
+
+
+def recovery_codes(request: HttpRequest) -> HttpResponse:
+    """Make new recovery codes, and show them this once."""
+    user = _with_own_factors(request)
+    if not factors.has_factor(user):
+        return redirect("authenticator")
+    form = asked_of(request, PasswordForm(request.POST if request.method == "POST" else None))
+    if form.is_valid() and confirm_oneself(request, form):
+        codes = factors.new_recovery_codes(user)
+        audit.record(request, Act.RECOVERY_CODES_MADE)
+        return _show(request, codes)
+    return render(request, "fleet/new_recovery_codes.html", {"form": form, "section": "account"})
+
+
+def drawn(address: str) -> SafeString:
+    """An address as a QR code: SVG, to stand in a page."""
+    import segno  # noqa: PLC0415 - only this page needs it
+
+    return SafeString(segno.make(address, micro=False).svg_inline(scale=4, svgclass="qr", lineclass=None))
+
+
+def _show(request: HttpRequest, codes: list[str]) -> HttpResponse:
+    return render(request, "fleet/recovery_codes.html", {"codes": codes, "section": "account"})
+
+
+def _shared(request: HttpRequest) -> str:
+    """The secret for the app that is being set up: the same until it is."""
+    if SETTING_UP not in request.session:
+        request.session[SETTING_UP] = encrypt(factors.new_secret())
+    return decrypt(request.session[SETTING_UP])
+
+
+def _with_own_factors(request: HttpRequest) -> User:
+    """Who is signed in, unless a platform signs them in."""
+    user = user_of(request)
+    if is_known_to_platform(user):
+        raise PermissionDenied(_("Your platform signs you in. Set your second factor up there."))
+    return user
