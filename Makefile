@@ -38,7 +38,7 @@ test: lint test-tools lab-image deb ## Run every check and the tests, those on r
 	@scripts/test.sh
 
 .PHONY: test-long
-test-long: test-tools ## Run the lab tests that take more than an hour under emulation
+test-long: test-tools ## Run the tests that take more than an hour: in the lab, and a million inputs for what reads them
 	@$(BIN)/pytest -m long
 
 .PHONY: test-unit

@@ -86,6 +86,19 @@ def _require_time(name: str, said: str) -> None:
         raise DocumentError(f"{name} is no time of this world with its zone: {said:.40}")
 
 
+def accepted(said: Any) -> Any:
+    """What a host says, made harmless.
+
+    Raises:
+        DocumentError: a time in it is none, or it is nested too deeply.
+    """
+    try:
+        require_times(said)
+        return harmless(said)
+    except RecursionError:
+        raise DocumentError("It is nested too deeply.") from None
+
+
 class HarmlessTask(Task[..., Any]):
     """A task whose arguments are harmless."""
 
@@ -93,7 +106,7 @@ class HarmlessTask(Task[..., Any]):
         """Run it.
 
         Raises:
-            ValueError: what is called a time in them is none; the task was not begun.
+            DocumentError: they are not what a host says; the task was not begun.
         """
-        require_times((args, kwargs))
-        return super().__call__(*harmless(args), **harmless(kwargs))
+        harmless_args, harmless_kwargs = accepted([args, kwargs])
+        return super().__call__(*harmless_args, **harmless_kwargs)

@@ -53,7 +53,7 @@ def _read(path: Path) -> Preview:
         said = json.loads(path.read_text(encoding="utf-8"))
         stage, address, problem = (str(said.get(name, "")) for name in ("stage", "address", "problem"))
         ends_at = float(said.get("ends_at", 0))
-    except (OSError, ValueError, AttributeError, TypeError):
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError):
         return Preview()
     left_s = max(0.0, ends_at - timezone.now().timestamp()) if ends_at else None
     return Preview(stage, left_s, address if address.startswith(SCHEMES) else "", problem)

@@ -133,7 +133,7 @@ def _read_access(path: Path) -> ConsoleAccess | None:
 def read_environment_file(path: Path) -> dict[str, str]:
     """KEY=value lines as in systemd.exec(5), without quoting; nothing where the file is absent or not for us."""
     try:
-        lines = path.read_text().splitlines()
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except (FileNotFoundError, PermissionError):
         return {}
     pairs = (line.partition("=") for line in lines if "=" in line and not line.lstrip().startswith("#"))

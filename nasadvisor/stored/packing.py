@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from nasadvisor.domain.evidence.histogram import Histogram
+from nasadvisor.domain.evidence.histogram import BUCKETS, Histogram
 from nasadvisor.domain.evidence.samples import (
     ArcActivity,
     Busy,
@@ -23,6 +23,7 @@ from nasadvisor.domain.evidence.samples import (
     Sample,
     VdevActivity,
 )
+from nasadvisor.stored.documents import MAX_PACKED_BYTES
 from nasadvisor.stored.kinds import FIRST
 from nasadvisor.stored.upgrades import Document, Upgrade
 from nasadvisor.stored.upgrades import sample as forms
@@ -205,7 +206,11 @@ def _histogram(histogram: Histogram) -> list[int]:
 
 
 def _counts(packed: list[int]) -> Histogram:
-    return Histogram((*(0,) * packed[0], *packed[1:])) if packed else Histogram()
+    if not packed:
+        return Histogram()
+    if not 0 <= packed[0] < BUCKETS:
+        raise ValueError("This is not a packed sample: a histogram begins where none does.")
+    return Histogram((*(0,) * packed[0], *packed[1:]))
 
 
 def _deflate(document: list[Any]) -> bytes:
@@ -215,6 +220,7 @@ def _deflate(document: list[Any]) -> bytes:
 
 def _inflate(data: bytes) -> Any:
     try:
-        return json.loads(zlib.decompressobj(-zlib.MAX_WBITS, zdict=_EXAMPLE).decompress(data).decode("ascii"))
+        stream = zlib.decompressobj(-zlib.MAX_WBITS, zdict=_EXAMPLE)
+        return json.loads(stream.decompress(data, MAX_PACKED_BYTES).decode("ascii"))  # what was cut off is no JSON
     except (zlib.error, RecursionError) as error:
         raise ValueError(f"This is not a packed sample: {error}") from error

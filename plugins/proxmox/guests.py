@@ -186,12 +186,12 @@ def _mounted(path: str, mounts: dict[str, str]) -> str:
 
 
 def read_file(file: Path) -> str:
-    """The text of a file.
+    """The text of a file, without NUL: what names a device here becomes a path, and no call takes one with it.
 
     Raises:
         MachineUnreadable: it cannot be read.
     """
     try:
-        return file.read_text(encoding="utf-8", errors="replace")
+        return file.read_text(encoding="utf-8", errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
     except OSError as error:
         raise MachineUnreadable(str(file), error.strerror or str(error)) from error

@@ -69,5 +69,5 @@ def _ids_at(folder: Path) -> str:
         return ":".join(
             (folder / name).read_text(encoding="ascii").strip().lower() for name in ("idVendor", "idProduct")
         )
-    except OSError:
+    except (OSError, ValueError):
         return ""

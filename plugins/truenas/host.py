@@ -47,7 +47,7 @@ class TrueNASHost(HostPlatform):
         """From the file that the middleware reads it from (middlewared/utils, sw_info), "25.10.1"."""
         try:
             manifest = json.loads((self.root / "data/manifest.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return ""
         version = manifest.get("version") if isinstance(manifest, dict) else None
         return version if isinstance(version, str) else ""

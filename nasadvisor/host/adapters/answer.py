@@ -1,11 +1,19 @@
 """Reading a tool's JSON answer: every value is checked, and what is wrong is said with its place."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from nasadvisor.host.errors import OutputUnreadable
+
+NOT_UNDERSTOOD: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+"""What taking a document apart raises where it is another than was expected: also one nested too deeply, or a number
+that is none."""
+
+_NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")
+"""No path and no name on a machine has them, and no call of the system takes them."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +66,10 @@ class Answer:
         value = self.fields.get(key, default)
         if isinstance(value, bool) or not isinstance(value, str | int):
             raise OutputUnreadable(self.source, f"{self.where}/{key} is {_shown(value)} instead of text")
-        return str(value)
+        text = str(value)
+        if _NO_TEXT.search(text):
+            raise OutputUnreadable(self.source, f"{self.where}/{key} holds a character that no name can have")
+        return text
 
     def number(self, key: str, default: int | None = None) -> int:
         """A whole number, which OpenZFS writes as a string unless asked otherwise; "-" and "" mean 0.

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.evidence.curve_distances import BlockRead
+from nasadvisor.host.adapters.answer import NOT_UNDERSTOOD
 from nasadvisor.host.adapters.bpftrace import START_S
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import OutputUnreadable
@@ -70,7 +71,7 @@ def parse_reads(text: str, pool: str) -> Iterator[BlockRead]:
             document = json.loads(line)
             if document["type"] == "printf":
                 yield _read(document["data"].rstrip("\n"), pool[:NAME_CHARS])
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except NOT_UNDERSTOOD as error:
             raise OutputUnreadable(str(Tool.BPFTRACE), f"a line reads {line[:80]!r} ({error!r:.80})") from None
 
 

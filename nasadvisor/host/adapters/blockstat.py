@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.evidence.samples import DiskActivity
+from nasadvisor.host.adapters.counts import count_in
 
 SECTOR_BYTES: Final = 512
 """Sectors here are always of 512 bytes (Linux, Documentation/block/stat.rst)."""
@@ -21,9 +22,9 @@ NFS4_WRITE, NFS4_COMMIT = 38, 5
 
 def read_disk(sys: Path, name: str) -> DiskActivity | None:
     """The counters of a whole disk; None where it is gone."""
-    try:
-        cells = [int(cell) for cell in (sys / "block" / name / "stat").read_text().split()]
-    except (OSError, ValueError):
+    told = _text(sys / "block" / name / "stat").split()
+    cells = [cell for cell in map(count_in, told) if cell is not None]
+    if not cells or len(cells) != len(told):
         return None
     cells += [0] * (FLUSH_MS + 1 - len(cells))
     return DiskActivity(
@@ -40,11 +41,7 @@ def read_disk(sys: Path, name: str) -> DiskActivity | None:
 
 def read_written(sys: Path, name: str) -> int:
     """Bytes written to a disk or partition since it appeared; 0 where it is gone."""
-    try:
-        cells = (sys / "class/block" / name / "stat").read_text().split()
-        return int(cells[SECTORS_WRITTEN]) * SECTOR_BYTES
-    except (OSError, ValueError, IndexError):
-        return 0
+    return _cell(_text(sys / "class/block" / name / "stat").split(), SECTORS_WRITTEN) * SECTOR_BYTES
 
 
 def device_at(sys: Path, path: str) -> str:
@@ -64,26 +61,17 @@ def disk_below(sys: Path, device: str) -> str:
 
 def disk_fact(sys: Path, name: str, fact: str) -> str:
     """A line such as queue/rotational or queue/write_cache of a disk; "" where there is none."""
-    try:
-        return (sys / "block" / name / fact).read_text().strip()
-    except OSError:
-        return ""
+    return _text(sys / "block" / name / fact).strip()
 
 
 def size_of(sys: Path, name: str) -> int:
     """The size of a disk or partition in bytes; 0 where it is gone."""
-    try:
-        return int((sys / "class/block" / name / "size").read_text()) * SECTOR_BYTES if name else 0
-    except (OSError, ValueError):
-        return 0
+    return _cell(_text(sys / "class/block" / name / "size").split(), 0) * SECTOR_BYTES if name else 0
 
 
 def read_nfs(proc: Path) -> tuple[int, int]:
     """How many commits and writes the NFS server has done, versions 3 and 4 together; zeros where there is none."""
-    try:
-        lines = (proc / "net/rpc/nfsd").read_text().split("\n")
-    except OSError:
-        return (0, 0)
+    lines = _text(proc / "net/rpc/nfsd").split("\n")
     rows = {cells[0]: cells[2:] for cells in map(str.split, lines) if len(cells) > 1}  # cells[1] is how many follow
     third, fourth = rows.get("proc3", []), rows.get("proc4ops", [])
     commits = _cell(third, NFS3_COMMIT) + _cell(fourth, NFS4_COMMIT)
@@ -91,4 +79,12 @@ def read_nfs(proc: Path) -> tuple[int, int]:
 
 
 def _cell(cells: list[str], number: int) -> int:
-    return int(cells[number]) if number < len(cells) and cells[number].isdecimal() else 0
+    return (count_in(cells[number]) or 0) if number < len(cells) else 0
+
+
+def _text(path: Path) -> str:
+    """A file of the kernel's; "" where it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8", errors="backslashreplace")
+    except OSError:
+        return ""

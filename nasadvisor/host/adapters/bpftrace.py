@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from nasadvisor.domain.evidence.tracing import ProcessCalls
+from nasadvisor.host.adapters.answer import NOT_UNDERSTOOD
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import OutputUnreadable
 
@@ -55,7 +56,7 @@ def parse_waiting(text: str) -> tuple[ProcessCalls, ...]:
                 for key, value in values.items():
                     pid, _, program = key.partition(",")
                     found.setdefault((int(pid), program), {})[name] = int(value)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except NOT_UNDERSTOOD as error:
             raise OutputUnreadable(str(Tool.BPFTRACE), f"a line reads {line[:80]!r} ({error!r:.80})") from None
     return tuple(ProcessCalls(pid, program, **counts) for (pid, program), counts in found.items())
 

@@ -4,10 +4,12 @@ Each job ends by itself, so that even a fio whose parent was killed is gone afte
 """
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
 from nasadvisor.domain.evidence.measuring.probing import FioFigures
+from nasadvisor.host.adapters.answer import NOT_UNDERSTOOD
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import OutputUnreadable
 
@@ -69,19 +71,26 @@ def parse_fio(source: str, text: str, job: FioJob) -> FioFigures:
         return FioFigures(
             block_bytes=job.block_bytes,
             writers=job.writers,
-            operations_per_s=float(write["iops"]),
+            operations_per_s=_figure(write["iops"]),
             operations=int(write["total_ios"]),
             write_p50_ns=_percentile(write["clat_ns"], 50),
-            sync_mean_ns=float(sync["mean"]),
+            sync_mean_ns=_figure(sync["mean"]),
             sync_p50_ns=_percentile(sync, 50),
             sync_p95_ns=_percentile(sync, 95),
             sync_p99_ns=_percentile(sync, 99),
-            bytes_per_s=float(write["bw_bytes"]),
+            bytes_per_s=_figure(write["bw_bytes"]),
         )
-    except (ValueError, KeyError, IndexError, TypeError) as error:
+    except NOT_UNDERSTOOD as error:
         raise OutputUnreadable(source, f"it is not fio's JSON ({error!r})") from error
 
 
 def _percentile(latency: dict[str, Any], percent: int) -> float:
     """0 where nothing was counted: then fio leaves the percentiles out."""
-    return float(latency.get("percentile", {}).get(f"{percent}.000000", 0))
+    return _figure(latency.get("percentile", {}).get(f"{percent}.000000", 0))
+
+
+def _figure(value: Any) -> float:
+    figure = float(value)
+    if not math.isfinite(figure):
+        raise ValueError(f"{value!r:.60} is no figure")
+    return figure

@@ -10,6 +10,7 @@ from typing import Final
 
 from nasadvisor.domain.evidence.counters import Txg
 from nasadvisor.domain.evidence.samples import ArcActivity, DatasetActivity, Levels, PoolActivity
+from nasadvisor.host.adapters.counts import count_in
 
 HEAD_LINES: Final = 2
 COMMITTED: Final = "C"
@@ -34,12 +35,8 @@ ZIL_FIELDS: Final = {
 
 def read_named(path: Path) -> dict[str, str]:
     """The values of a named kstat as text; nothing where there is none."""
-    try:
-        lines = path.read_text(encoding="utf-8", errors="backslashreplace").split("\n")[HEAD_LINES:]
-    except OSError:
-        return {}
     # At most two splits: the value of dataset_name may hold spaces.
-    rows = (line.split(None, 2) for line in lines)
+    rows = (line.split(None, 2) for line in _lines(path)[HEAD_LINES:])
     return {row[0]: row[2] for row in rows if len(row) == 3}
 
 
@@ -77,18 +74,18 @@ def read_totals(pool: Path) -> PoolActivity:
 
 
 def read_txgs(pool: Path) -> tuple[Txg, ...]:
-    """The last transaction groups that are committed (zfs_txg_history of them)."""
-    try:
-        lines = (pool / "txgs").read_text().split("\n")
-    except OSError:
-        return ()
+    """The last transaction groups that are committed (zfs_txg_history of them); a line that tells less is none."""
+    lines = _lines(pool / "txgs")
     heads = next((line.split() for line in lines if line.startswith("txg ")), [])
     rows = (dict(zip(heads, line.split(), strict=False)) for line in lines)
-    return tuple(_txg(row) for row in rows if row.get("state") == COMMITTED and "stime" in row)
+    found = (_txg(row) for row in rows if row.get("state") == COMMITTED)
+    return tuple(txg for txg in found if txg)
 
 
-def _txg(row: Mapping[str, str]) -> Txg:
-    return Txg(int(row["txg"]), sum(int(row[part]) for part in ("otime", "qtime", "wtime", "stime")))
+def _txg(row: Mapping[str, str]) -> Txg | None:
+    number, *times = (count_in(row.get(head, "")) for head in ("txg", "otime", "qtime", "wtime", "stime"))
+    known = [time for time in times if time is not None]
+    return Txg(number, sum(known)) if number is not None and len(known) == len(times) else None
 
 
 def read_arc(kstats: Path) -> tuple[ArcActivity, Levels]:
@@ -122,6 +119,12 @@ def read_arc(kstats: Path) -> tuple[ArcActivity, Levels]:
     return activity, levels
 
 
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8", errors="backslashreplace").split("\n")
+    except OSError:
+        return []
+
+
 def _number(values: Mapping[str, str], name: str) -> int:
-    text = values.get(name, "0")
-    return int(text) if text.isascii() and text.isdecimal() else 0
+    return count_in(values.get(name, "0")) or 0

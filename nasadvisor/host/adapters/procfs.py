@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.storage.inventory import Host
+from nasadvisor.host.adapters.counts import count_in
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import MachineUnreadable
 
-_ESCAPE: Final = re.compile(r"\\([0-7]{3})")
+_ESCAPE: Final = re.compile(r"\\(011|012|040|043|134)")
+"""What the kernel escapes: tab, newline, space, "#" and backslash (mangle() in fs/proc_namespace.c)."""
+
 _VERSION_PREFIX: Final = "zfs-"
 _TIMEOUT_S: Final = 30.0
 
@@ -48,7 +51,7 @@ def parse_mountinfo(text: str) -> tuple[Mount, ...]:
         head, _, tail = line.partition(" - ")
         fields, device = head.split(" "), tail.split(" ")
         if len(fields) > 5 and len(device) > 1:
-            mounts.append(Mount(fields[2], device[0], _unescape(device[1]), _unescape(fields[4])))
+            mounts.append(Mount(fields[2], device[0], unescaped(device[1]), unescaped(fields[4])))
     return tuple(mounts)
 
 
@@ -64,7 +67,7 @@ def read_swaps(proc: Path) -> tuple[str, ...]:
 
 def parse_swaps(text: str) -> tuple[str, ...]:
     """The first column of /proc/swaps (proc_swaps(5)) below its heading."""
-    return tuple(_unescape(line.split(" ")[0].split("\t")[0]) for line in text.split("\n")[1:] if line.strip())
+    return tuple(unescaped(line.split(" ")[0].split("\t")[0]) for line in text.split("\n")[1:] if line.strip())
 
 
 class HostFacts:
@@ -114,9 +117,10 @@ def parse_memory(text: str) -> int:
         MachineUnreadable: it is not there.
     """
     found = re.search(r"^MemTotal:\s*(\d+) kB$", text, re.MULTILINE)
-    if found is None:
+    kibibytes = count_in(found[1]) if found else None
+    if kibibytes is None:
         raise MachineUnreadable("/proc/meminfo", "it has no MemTotal")
-    return int(found[1]) * 1024
+    return kibibytes * 1024
 
 
 def parse_zfs_version(text: str) -> str:
@@ -125,8 +129,8 @@ def parse_zfs_version(text: str) -> str:
     return first.removeprefix(_VERSION_PREFIX) if first.startswith(_VERSION_PREFIX) else ""
 
 
-def _unescape(text: str) -> str:
-    """Space, tab, newline and backslash are octal escapes in these files."""
+def unescaped(text: str) -> str:
+    """A path as it is, from one of the kernel's lists, where blanks and the like are octal escapes."""
     return _ESCAPE.sub(lambda found: chr(int(found[1], 8)), text)
 
 
@@ -146,4 +150,5 @@ def text_or_nothing(path: Path) -> str:
 
 
 def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="backslashreplace")
+    """Without NUL: what is named here becomes a path, and no call takes one with it."""
+    return path.read_text(encoding="utf-8", errors="backslashreplace").replace("\0", "\N{REPLACEMENT CHARACTER}")

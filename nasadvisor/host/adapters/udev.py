@@ -126,9 +126,12 @@ def _with_sysfs(device: BlockDevice, attributes: Any) -> BlockDevice:
             start_bytes=attributes.asint("start") * SECTOR_BYTES,
             partition_number=attributes.asint("partition"),
         )
+    sector_bytes = attributes.asint("queue/logical_block_size")
+    if sector_bytes < SECTOR_BYTES:
+        raise ValueError(f"its sectors have {sector_bytes} bytes")
     return replace(
         found,
-        logical_sector_bytes=attributes.asint("queue/logical_block_size"),
+        logical_sector_bytes=sector_bytes,
         physical_sector_bytes=attributes.asint("queue/physical_block_size"),
         rotational=attributes.asint("queue/rotational") == 1,
         removable=attributes.asint("removable") == 1,

@@ -5,6 +5,8 @@ from typing import Final
 
 from nasadvisor.domain.change.looks import SliceLabel
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.names import GUID
+from nasadvisor.host.adapters.counts import count_in
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import CommandFailed, HostError
 
@@ -67,11 +69,9 @@ def datasets_with_log_chain(runner: Runner, pool_name: str) -> frozenset[str]:
 
 
 def _label(fields: dict[str, str], path: str) -> SliceLabel:
-    missing = [name for name in ("state", "guid") if not fields.get(name, "").isdecimal()]
-    if missing:
-        raise LabelUnreadable(path, ", ".join(missing))
-    txg = fields.get("txg", "0")
-    if not txg.isdecimal():
-        raise LabelUnreadable(path, "txg")
-    name = fields.get("name", "").strip("'")
-    return SliceLabel(int(fields["state"]), int(txg), name, fields.get("pool_guid", ""), fields["guid"])
+    state, txg = count_in(fields.get("state", "")), count_in(fields.get("txg", "0"))
+    guid = fields.get("guid", "")
+    if state is None or txg is None or not re.fullmatch(GUID, guid):
+        told = {"state": state is not None, "guid": re.fullmatch(GUID, guid), "txg": txg is not None}
+        raise LabelUnreadable(path, ", ".join(name for name, is_told in told.items() if not is_told))
+    return SliceLabel(state, txg, fields.get("name", "").strip("'"), fields.get("pool_guid", ""), guid)

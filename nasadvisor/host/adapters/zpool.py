@@ -71,7 +71,10 @@ class ZpoolJson:
 def parse_status(answer: Answer) -> tuple[Pool, ...]:
     """The pools in an answer of `zpool status -j -P -p`, without what only properties tell."""
     pools = answer.need("pools")
-    return tuple(_pool(pools.need(name)) for name in pools.fields)
+    try:
+        return tuple(_pool(pools.need(name)) for name in pools.fields)
+    except RecursionError:
+        raise OutputUnreadable(answer.source, "its vdevs are nested too deeply") from None
 
 
 def with_properties(pool: Pool, properties: Answer) -> Pool:

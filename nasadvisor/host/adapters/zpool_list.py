@@ -3,6 +3,7 @@
 from typing import Final
 
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.host.adapters.counts import count_in
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import HostError
 
@@ -42,4 +43,5 @@ def held_bytes(runner: Runner, pool_name: str) -> dict[str, int]:
     """
     output = runner.run(Command(Tool.ZPOOL, ("list", "-vHPpg", pool_name), TIMEOUT_S))
     rows = (line.strip().split("\t") for line in output.stdout.splitlines())
-    return {row[_NAME]: int(row[_ALLOC]) for row in rows if len(row) > _ALLOC and row[_ALLOC].isdecimal()}
+    held = ((row[_NAME], count_in(row[_ALLOC])) for row in rows if len(row) > _ALLOC)
+    return {name: count for name, count in held if count is not None}

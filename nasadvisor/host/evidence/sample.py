@@ -25,12 +25,13 @@ from nasadvisor.host.adapters.blockstat import (
     read_written,
     size_of,
 )
+from nasadvisor.host.adapters.counts import count_in
 from nasadvisor.host.adapters.iostat import read_iostat
 from nasadvisor.host.adapters.kstat import read_arc, read_datasets, read_totals, read_txgs
 from nasadvisor.host.adapters.process import Command, Runner, Tool
-from nasadvisor.host.adapters.procfs import text_or_nothing
+from nasadvisor.host.adapters.procfs import parse_memory, text_or_nothing
 from nasadvisor.host.adapters.zpool_list import held_bytes
-from nasadvisor.host.errors import CommandFailed, CommandTimedOut
+from nasadvisor.host.errors import CommandFailed, CommandTimedOut, MachineUnreadable, OutputUnreadable
 from nasadvisor.host.evidence.served import read_served, served_as
 from nasadvisor.host.storage.machine import Machine
 
@@ -159,7 +160,7 @@ def read_dataset_facts(runner: Runner, pool: str, served: Mapping[str, Served]) 
     """The properties of every file system and volume of a pool; `served` by name, those of which something is known.
 
     Raises:
-        HostError: `zfs list` failed.
+        HostError: `zfs list` failed, or printed something else than it does.
     """
     args = ("list", "-H", "-p", "-r", "-t", "filesystem,volume", "-o", COLUMNS, pool)
     lines = runner.run(Command(Tool.ZFS, args, timeout_s=ZFS_TIMEOUT_S)).stdout.split("\n")
@@ -175,7 +176,10 @@ def _dataset(cells: list[str], served: Served) -> DatasetFacts:
 
 
 def _number(cell: str) -> int:
-    return 0 if cell == NO_VALUE else int(cell)
+    found = 0 if cell == NO_VALUE else count_in(cell)
+    if found is None:
+        raise OutputUnreadable("zfs list", f"{cell[:60]!r} is no number of bytes")
+    return found
 
 
 def _leaves(pool: Pool, sys: Path) -> Iterable[LeafFacts]:
@@ -205,10 +209,7 @@ def read_tunables(sys: Path, proc: Path) -> Tunables:
     folder = sys / "module/zfs/parameters"
 
     def perhaps(name: str) -> int | None:
-        try:
-            return int((folder / name).read_text())
-        except (OSError, ValueError):
-            return None
+        return count_in(text_or_nothing(folder / name))
 
     def parameter(name: str) -> int:
         return perhaps(name) or 0
@@ -231,9 +232,7 @@ def read_tunables(sys: Path, proc: Path) -> Tunables:
 
 
 def _memory_bytes(proc: Path) -> int:
-    """MemTotal of /proc/meminfo(5), which is in KiB."""
     try:
-        first = (proc / "meminfo").read_text().partition("\n")[0].split()
-    except OSError:
+        return parse_memory(text_or_nothing(proc / "meminfo"))
+    except MachineUnreadable:
         return 0
-    return int(first[1]) * 1024 if first[:1] == ["MemTotal:"] else 0

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.evidence.pool_facts import Served
-from nasadvisor.host.adapters.procfs import Mount, parse_mountinfo, text_or_nothing
+from nasadvisor.host.adapters.procfs import Mount, parse_mountinfo, text_or_nothing, unescaped
 from nasadvisor.host.storage.machine import Roots
 
 ZVOLS: Final = "/dev/zvol/"
@@ -22,8 +22,6 @@ WRITE_THROUGH: Final = "write_through"
 
 EXPORTS: Final = ("fs/nfsd/exports", "fs/nfs/exports")
 """Below /proc: what the NFS server exports to clients that asked of late, with its options (exports(5))."""
-
-_ESCAPE: Final = re.compile(r"\\([0-7]{3})")
 
 
 def read_served(roots: Roots, unsafe_volumes: Iterable[str] = ()) -> dict[str, Served]:
@@ -51,7 +49,7 @@ def _async_exports(proc: Path) -> Iterator[str]:
     for line in "\n".join(text_or_nothing(proc / each) for each in EXPORTS).split("\n"):
         path, _, clients = line.partition("\t")
         if not path.startswith("#") and "async" in re.split(r"[(),]", clients):
-            yield _ESCAPE.sub(lambda octal: chr(int(octal[1], 8)), path)
+            yield unescaped(path)
 
 
 def _dataset_at(path: str, mounts: Iterable[Mount]) -> Iterator[str]:

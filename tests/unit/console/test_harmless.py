@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from nasadvisor.console import tasks
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.harmless import harmless, require_times
+from nasadvisor.console.harmless import accepted, harmless, require_times
 from nasadvisor.domain.change.runs import RunState
 from nasadvisor.domain.statements import Statement
-from nasadvisor.stored.documents import Json, to_document
+from nasadvisor.stored.documents import DocumentError, Json, to_document
 from tests.unit.console.test_records import NODE, run_at
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -101,3 +101,11 @@ def test_the_times_that_every_release_wrote_are_times(path: Path) -> None:
 
 def test_words_for_people_are_no_times() -> None:
     require_times({"code": "x", "template": "{until}", "values": {"until": "tomorrow", "at": {"values": {"at": "x"}}}})
+
+
+def test_arguments_nested_too_deeply_are_refused_before_the_task_begins() -> None:
+    nested: list[object] = []
+    for _ in range(2000):
+        nested = [nested]
+    with pytest.raises(DocumentError, match="nested too deeply"):
+        accepted(nested)

@@ -20,6 +20,7 @@ from nasadvisor.host.fleet.platforms import HostPlatforms
 from plugins.contract.host import Certificate, Task
 from plugins.proxmox.guests import parse_storages, zfs_mounts
 from plugins.proxmox.host import SCRIPTS, ProxmoxHost
+from plugins.proxmox.usb import _ids_at
 from tests.unit.fakes import FakeRunner
 from tests.unit.host.change.conftest import Bench
 from tests.unit.machines import NVME1, home_server
@@ -455,3 +456,15 @@ def test_every_script_that_is_called_is_there() -> None:
     texts = "".join(file.read_text() for file in Path("plugins/proxmox").glob("*.py"))
     called = set(re.findall(r'"(?:perl/)?([a-z]+\.pl)"', texts))
     assert called == {script.name for script in SCRIPTS.iterdir()} != set()
+
+
+def test_a_disk_of_a_guest_with_a_name_that_no_call_takes_hides_no_other(node: ProxmoxHost) -> None:
+    conf = node.root / "etc/pve/qemu-server/100.conf"
+    conf.write_text(f"scsi3: /dev/disk/by-id/a\0b\nscsi4: {home_server().disks[0].path}\n")
+    assert len(node.vetoes(FakeRunner(), home_server())) == 1
+
+
+def test_a_usb_device_whose_ids_are_no_text_is_none(tmp_path: Path) -> None:
+    for name in ("idVendor", "idProduct"):
+        (tmp_path / name).write_bytes(b"\xff\n")
+    assert _ids_at(tmp_path) == ""
