@@ -28,7 +28,7 @@ node=$("$BIN/python" -c 'import json, sys; print(json.load(open(sys.argv[1]))["h
 worker=(worker --pool threads --concurrency 2 --loglevel WARNING --without-gossip --without-mingle --without-heartbeat)
 "$BIN/celery" --quiet --app nasadvisor.host.simulated.worker "${worker[@]}" --queues "host.$node" --hostname host@dev &
 "$BIN/celery" --quiet --app nasadvisor.console.celery_app "${worker[@]}" --queues console --hostname console@dev &
-"$BIN/celery" --quiet --app nasadvisor.console.celery_app beat --pidfile= --loglevel WARNING &
+"$BIN/celery" --quiet --app nasadvisor.console.clock beat --pidfile= --loglevel WARNING &
 echo "The pages of a simulated machine are at http://127.0.0.1:$PORT. Ctrl-C ends them."
 # shellcheck disable=SC2086 # several words, or none
 "$BIN/uvicorn" nasadvisor.asgi:application --host 127.0.0.1 --port "$PORT" --lifespan off --log-level warning $RELOAD

@@ -1,4 +1,4 @@
-"""The Celery app of the console: `celery -A nasadvisor.console.celery_app worker -Q console` and `… beat`.
+"""The Celery app of the console: `celery -A nasadvisor.console.celery_app worker -Q console`.
 
 Documents only, as JSON. No result backend: hosts publish what they have to say to the queue `console`.
 """

@@ -1,6 +1,6 @@
-"""The worker of the console and its clock load what they need and no page."""
+"""The worker of the console and its clock load what they need and no page; the clock not even the tasks."""
 
-from importlib import import_module
+from importlib import import_module, reload
 
 import pytest
 
@@ -12,3 +12,13 @@ def test_a_start_does_not_run_the_checks_that_load_every_page(monkeypatch: pytes
     monkeypatch.setattr("django.core.checks.run_checks", lambda: ran.append("checks"))
     import_module("celery.fixups.django").DjangoWorkerFixup(app).validate_models()
     assert ran == []
+
+
+def test_the_worker_loads_the_tasks_and_the_clock_does_not() -> None:
+    loaded = app.conf.include
+    assert loaded == ["nasadvisor.console.tasks"]
+    try:
+        assert reload(import_module("nasadvisor.console.clock")).app is app
+        assert not app.conf.include
+    finally:
+        app.conf.include = loaded
