@@ -19,8 +19,8 @@ from nasadvisor.domain.change.actions import (
 )
 from nasadvisor.domain.change.looks import EXPORTED, SliceLabel
 from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRequest, make_plan
-from nasadvisor.domain.change.runs import Continued, Done, Goal, Run, RunState, Skipped, StepState
-from nasadvisor.domain.change.table_area import Area
+from nasadvisor.domain.change.runs import Continued, Done, Goal, Intent, Run, RunState, Skipped, StepState
+from nasadvisor.domain.change.table_area import Area, image_of
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.change.runs import apply_plan, undo_run
@@ -526,6 +526,17 @@ def with_areas(bench: Bench) -> Host:
 
     host.after = {CreateTable: write}
     return host
+
+
+def test_a_table_that_somebody_changed_is_kept_before_a_slice_is_deleted_from_it(made: Bench) -> None:
+    applied(made)
+    disk = made.executor.inventory().disk(NVME1)
+    theirs = Area(b"theirs", b"")
+    host_of(made).areas = {NVME1: theirs}
+    undo_run(made.host, "run-1", "anna", made.watch)
+    begun = [record for record in records(made) if isinstance(record, Intent) and record.goal is Goal.UNDO]
+    assert disk
+    assert [record.image for record in begun] == [None, image_of(disk, theirs)]
 
 
 def test_a_torn_table_is_brought_back_before_anything_else_for_it_hides_the_slices(made: Bench) -> None:
