@@ -205,6 +205,23 @@ def test_a_probe_is_given_back_whatever_happens(image: Path, monkeypatch: pytest
     assert len(counted.called("blkid_free_probe")) == len(counted.called("blkid_new_probe")) == 1
 
 
+def test_pointers_and_places_are_handed_over_whole(image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a number that is not declared, ctypes hands over 32 bits; pointers have 64, and so have places on a disk."""
+    put(image, 0, ext())
+    counted = Counted()
+    monkeypatch.setattr(libblkid, "_library", lambda: counted)
+    seen(image)
+    taken = {name: getattr(counted.library, name).argtypes or () for name, args in counted.calls if args}
+    switches = ("enable_superblocks", "set_superblocks_flags", "enable_partitions", "set_partitions_flags")
+    assert {name: [ctypes.sizeof(kind) for kind in kinds] for name, kinds in taken.items()} == {
+        "blkid_probe_set_device": [8, 4, 8, 8],
+        **{f"blkid_probe_{name}": [8, 4] for name in switches},
+        "blkid_do_probe": [8],
+        "blkid_probe_lookup_value": [8, 8, 8, 8],
+        "blkid_free_probe": [8],
+    }
+
+
 def test_without_memory_for_a_probe_nothing_is_asked(image: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counted = Counted(blkid_new_probe=lambda: None)
     monkeypatch.setattr(libblkid, "_library", lambda: counted)
