@@ -78,6 +78,40 @@ def test_a_page_fits_in_german(operator: Desk, name: str) -> None:
         assert not overflow(operator.page), f"{name} is wider than {width} px"
 
 
+def test_the_hosts_of_a_simulated_machine_fit_a_tablet_in_german(operator: Desk) -> None:
+    page = operator.page
+    show(typical())
+    Node.objects.update(is_simulated=True)
+    page.context.add_cookies([{"name": "nasadvisor_language", "value": "de", "url": operator.url}])
+    page.set_viewport_size({"width": 768, "height": 1024})
+    operator.open("/settings/")
+    assert not overflow(page)
+
+
+def test_the_tab_that_is_shown_is_among_those_that_are_seen_on_a_phone(operator: Desk) -> None:
+    page = operator.page
+    show(typical())
+    page.context.add_cookies([{"name": "nasadvisor_language", "value": "de", "url": operator.url}])
+    page.set_viewport_size({"width": 320, "height": 700})
+    operator.open("/reports/")
+    tab = page.locator(".tabs [aria-current]")
+    box = tab.bounding_box()
+    assert box
+    assert box["x"] + box["width"] <= 320
+
+
+def test_a_disk_leads_to_its_place_in_the_drawing_of_the_pool(operator: Desk) -> None:
+    page, leaf = operator.page, typical().pools[0].data[1].children[0]
+    show(typical())
+    disk = next(disk for disk in typical().disks if any(part.path == leaf.path for part in disk.partitions))
+    operator.open(f"/disks/{disk.key}/")
+    page.get_by_role("link", name="See it in the pool").click()
+    here = page.locator(f"#leaf-{leaf.guid}")
+    expect(here).to_be_in_viewport()
+    expect(here).to_have_css("outline-style", "solid")
+    expect(page.locator(".leaf").first).to_have_css("outline-style", "none")
+
+
 def test_the_theme_is_remembered(operator: Desk) -> None:
     root = operator.page.locator("html")
     expect(root).to_have_attribute("data-bs-theme", "light")

@@ -51,10 +51,8 @@ def _memory(samples: Sequence[Sample]) -> list[tuple[datetime, float]]:
 
 
 def _cache(samples: Sequence[Sample]) -> list[tuple[datetime, float]]:
-    """While there is none, it answers nothing: that says nothing of it."""
-    asked = (
-        (each, each.arc.l2_hits, each.arc.l2_hits + each.arc.l2_misses) for each in samples if each.levels.l2_bytes
-    )
+    """Its hits and misses are counted for pools that have one (arc_read() in module/zfs/arc.c): none where none has."""
+    asked = ((each, each.arc.l2_hits, each.arc.l2_hits + each.arc.l2_misses) for each in samples)
     return [(_moment(each), 100 * hits / reads) for each, hits, reads in asked if reads]
 
 
