@@ -27,7 +27,7 @@ from nasadvisor.domain.health.sweep import Answers, SweepReport
 from nasadvisor.domain.health.traffic_findings import PoolTraffic
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.stored.upgrades import Upgrade, candidate_record, plan, pool_facts, reading, record, run
+from nasadvisor.stored.upgrades import Upgrade, candidate_record, inventory, plan, pool_facts, reading, record, run
 
 FIRST: Final = 1
 
@@ -50,7 +50,7 @@ class Kind:
         return FIRST + len(self.upgrades)
 
 
-INVENTORY: Final = Kind("inventory", Inventory, numbered_from=FIRST)
+INVENTORY: Final = Kind("inventory", Inventory, inventory.UPGRADES, numbered_from=FIRST)
 
 _KINDS: Final = (
     Kind("record", Record, record.UPGRADES, numbered_from=FIRST),

@@ -52,7 +52,7 @@ class LoopMachine:
             runner=self.runner,
             host=ThisHost(),
             pools=self.pools,
-            disks=disks.HostDisks(Path("/proc"), Path("/dev")),
+            disks=disks.HostDisks(Path("/proc"), Path("/dev"), Path("/sys")),
             clock=lambda: datetime.now(UTC),
         )
 

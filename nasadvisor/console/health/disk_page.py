@@ -85,6 +85,7 @@ def _layout(found: Disk, inventory: Inventory) -> dict[str, Any]:
     return {
         "disk": found,
         "drawing": draw_disk(found, index),
+        "locate_command": f"ledctl locate={found.path}" if found.slot and found.path else "",
         "uses": uses_of(found, index),
         "parts": [(part, [hold_words(hold) for hold in part.holds]) for part in found.partitions],
         "pool_uses": index.pool_uses_of(found),

@@ -127,12 +127,23 @@ class Partition:
 
 
 @dataclass(frozen=True)
+class Slot:
+    """Where a disk stands, for whoever goes to the rack: as its enclosure calls the place, or the number of a PCI slot,
+    and then `enclosure` is "".
+    """
+
+    name: str
+    enclosure: str = ""
+
+
+@dataclass(frozen=True)
 class Disk:
     """A whole disk.
 
     `path` is its preferred persistent name, "" where it has none. `kernel_name` ("sda") is a label for people only.
     `holds` are those on the disk itself; those of its partitions are with the partitions. `usable_start_bytes` and
     `usable_end_bytes` bound the area for partitions: from the table where there is one, else where sgdisk would put it.
+    `slot` is None where the machine does not tell.
     """
 
     identity: DiskIdentity
@@ -148,6 +159,7 @@ class Disk:
     usable_end_bytes: int
     partitions: tuple[Partition, ...] = ()
     holds: tuple[Hold, ...] = ()
+    slot: Slot | None = None
 
     @property
     def key(self) -> str:

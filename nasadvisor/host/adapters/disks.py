@@ -20,6 +20,7 @@ from nasadvisor.host.adapters.holds import (
     surroundings,
 )
 from nasadvisor.host.adapters.procfs import read_mounts, read_swaps
+from nasadvisor.host.adapters.slots import slot_of
 from nasadvisor.host.adapters.tables import differences
 from nasadvisor.host.adapters.udev import BlockDevice, read_device, read_devices
 
@@ -43,9 +44,10 @@ ReadAt = Callable[[int, int], bytes]
 class HostDisks:
     """The disk reader of this machine."""
 
-    def __init__(self, proc: Path, dev: Path) -> None:
+    def __init__(self, proc: Path, dev: Path, sys: Path) -> None:
         self._proc = proc
         self._dev = dev
+        self._sys = sys
 
     def identify(self, device_number: int) -> DiskIdentity:
         """See `DiskReader.identify`."""
@@ -58,7 +60,8 @@ class HostDisks:
         paths = {*swaps, *(mount.source for mount in mounts), *(vdev.path for pool in pools for vdev in pool.vdevs())}
         real_paths = {path: os.path.realpath(path) for path in paths if path.startswith("/")}
         around = surroundings(devices, mounts, swaps, pools, real_paths)
-        return tuple(self._with_area(disk) for disk in disks_of(devices, around))
+        found = (self._with_area(disk) for disk in disks_of(devices, around))
+        return tuple(replace(disk, slot=slot_of(self._sys, disk.kernel_name)) for disk in found)
 
     def _with_area(self, disk: Disk) -> Disk:
         """Look at the partition table on a disk that may have room for slices.

@@ -95,7 +95,7 @@ class Machine:
             runner=runner,
             host=HostFacts(runner, roots.proc, roots.sys, roots.etc, node),
             pools=HostPools(runner, roots.sys, Reader.named(pool_reader)),
-            disks=HostDisks(roots.proc, roots.dev),
+            disks=HostDisks(roots.proc, roots.dev, roots.sys),
             clock=lambda: datetime.now(UTC),
             roots=roots,
         )

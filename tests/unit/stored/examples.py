@@ -23,6 +23,7 @@ from nasadvisor.domain.evidence.samples import (
 )
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.statements import Finding, Level, NextStep, Refused, Statement
+from nasadvisor.domain.storage.inventory import Inventory, Slot
 from nasadvisor.stored.kinds import Kind, all_kinds
 from nasadvisor.stored.packing import NameTable, pack_activity, pack_latency
 from tests.unit.domain.builders import attach_to_log
@@ -129,6 +130,14 @@ SAMPLE: Final = replace(
 """Another number in each field, so that two that were mixed up are told apart."""
 
 
+def in_slots() -> Inventory:
+    """A machine that tells where its disks stand."""
+    slots = (Slot("Slot 07", "LSI SAS3x40"), Slot("7-1"))
+    inventory = home_server()
+    placed = tuple(replace(disk, slot=slot) for disk, slot in zip(inventory.disks, slots, strict=False))
+    return replace(inventory, disks=placed + inventory.disks[len(placed) :])
+
+
 def packed_example() -> dict[str, Any]:
     """`SAMPLE` as it is packed today, in base64."""
     table = NameTable([])
@@ -141,5 +150,5 @@ MADE: Final[Mapping[str, list[Any]]] = {
     "plan": list(PLANS),
     "run": _runs(),
     "waiting-programs": [filled(WaitingPrograms, full=True)],
-    "inventory": [home_server(), attach_to_log()[0]],
+    "inventory": [home_server(), attach_to_log()[0], in_slots()],
 }

@@ -1,6 +1,7 @@
 """The pages about wear, alerts, where they go, and schedules."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from django.test import Client
@@ -14,6 +15,7 @@ from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.health.senders import NotSent
 from nasadvisor.console.secrets import decrypt, encrypt
+from nasadvisor.domain.storage.inventory import Slot
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.conftest import Sent
 from tests.unit.console.health.health_data import disk_of, watched
@@ -68,6 +70,15 @@ def test_only_the_newest_self_tests_are_unfolded(viewer: Client) -> None:
     assert "7\n    earlier ones" in folded or "7 earlier ones" in folded
     assert shown.count("Completed without error") == 5
     assert folded.partition("</details>")[0].count("Completed without error") == 7
+
+
+def test_a_disk_in_an_enclosure_says_where_and_how_to_make_its_slot_blink(viewer: Client) -> None:
+    first, *others = typical().disks
+    load(replace(typical(), disks=(replace(first, slot=Slot("Slot 07", "LSI SAS3x40")), *others)))
+    text = page(viewer, f"/disks/{first.key}/")
+    assert re.search(r"<dt>Slot</dt><dd>Slot 07\s*<span class=\"sub\">enclosure LSI SAS3x40", text)
+    assert f"ledctl locate={first.path}" in text
+    assert "ledctl" not in page(viewer, f"/disks/{others[0].key}/")
 
 
 def test_a_long_fleet_has_pages(viewer: Client) -> None:

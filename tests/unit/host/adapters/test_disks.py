@@ -266,7 +266,7 @@ class TestReading:
             return whole(descriptor, length, offset)
 
         monkeypatch.setattr(os, "pread", counted)
-        HostDisks(tmp_path, tmp_path)._with_area(disk)
+        HostDisks(tmp_path, tmp_path, tmp_path)._with_area(disk)
         return count
 
     def test_a_disk_with_a_table_costs_two_short_reads(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,5 +284,5 @@ class TestReading:
         assert self.reads(replace(only(disk("sda")), rotational=rotational), tmp_path, monkeypatch) == reads
 
     def test_a_disk_that_does_not_answer_is_held_and_the_cable_named(self, tmp_path: Path) -> None:
-        (found,) = shown(HostDisks(tmp_path, tmp_path)._with_area(only(gpt(disk("sda")))).holds)
+        (found,) = shown(HostDisks(tmp_path, tmp_path, tmp_path)._with_area(only(gpt(disk("sda")))).holds)
         assert "check the cable" in found
