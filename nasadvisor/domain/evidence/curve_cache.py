@@ -1,20 +1,41 @@
-"""What a cache (L2ARC) is: a ring that is written at a limited rate with what the ARC drops, and never sorted.
+"""What a cache (L2ARC) is: a ring that is written at a limited rate from the ends of the ARC's lists, and never sorted.
+
+A thread looks at the end of each list from which the ARC drops, as far as `reach_bytes`, and copies what is not on the
+cache (l2arc_write_buffers(), module/zfs/arc.c). So what lies there is on both, and a cache that is smaller than that
+is written over and over with what the ARC holds anyway.
 
 A model in small (Waldspurger and others, "Cache Modeling and Optimization using Miniature Simulations", ATC 2017): the
 blocks that are followed are a share of all, so a memory and rings of that share of their sizes behave alike.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from nasadvisor.domain.evidence.curve_distances import place_of
 
-LONGEST_BURST_S: Final = 1.0
-"""What the feed thread may catch up with: l2arc_feed_secs, the time between two of its passes (zfs(4))."""
+Blocks = Iterable[tuple[int, int]]
+"""Blocks and their sizes."""
 
-Dropped = Callable[[int, int], None]
-"""Told of each block that leaves the memory, and its size."""
+LONGEST_BEHIND_S: Final = 10.0
+"""After a time without reads, as many passes are made up for as fit into this; then there is nothing left to write."""
+
+
+@dataclass(frozen=True)
+class Passes:
+    """How a cache is written: so many bytes in a pass at the most, the next one after `idle_s`, or after `busy_s` if it
+    wrote more than half of that.
+
+    Each list of the ARC is in `sublists` parts; a pass looks at one of them, chosen by chance, so far that in all of
+    them together `reach_bytes` lie there.
+    """
+
+    bytes_each: float
+    busy_s: float = 0.2
+    idle_s: float = 1.0
+    reach_bytes: float = float("inf")
+    sublists: int = 4
 
 
 class ArcModel:
@@ -24,10 +45,9 @@ class ArcModel:
     the balance towards it. What was only read ahead does not count as read.
     """
 
-    def __init__(self, capacity: float, dropped: Dropped) -> None:
+    def __init__(self, capacity: float) -> None:
         self.capacity = capacity
         self.is_full = False
-        self._dropped = dropped
         self._once: OrderedDict[int, int] = OrderedDict()
         self._often: OrderedDict[int, int] = OrderedDict()
         self._once_ghosts: OrderedDict[int, int] = OrderedDict()
@@ -56,8 +76,18 @@ class ArcModel:
         return False
 
     def was_only_read_ahead(self, block: int) -> bool:
-        """Whether nobody has asked for it since it was read ahead; asked while it is dropped."""
+        """Whether nobody has asked for it since it was read ahead."""
         return block in self._ahead
+
+    def ends(self, reach_bytes: float) -> Iterator[tuple[int, int]]:
+        """The blocks of each list that would be dropped next, as many as so many bytes; those read often first."""
+        for each in (self._often, self._once):
+            left = reach_bytes
+            for block, size_bytes in each.items():
+                left -= size_bytes
+                if left < 0:
+                    break
+                yield block, size_bytes
 
     def forget(self, threshold: int, shrunk: float) -> None:
         """Follow fewer blocks: `shrunk` is how many of them remain for each one before."""
@@ -99,7 +129,6 @@ class ArcModel:
     def _drop(self, found: OrderedDict[int, int], ghosts: OrderedDict[int, int]) -> None:
         block = next(iter(found))
         size_bytes = self._take(found, block)
-        self._dropped(block, size_bytes)
         self._ahead.discard(block)
         self._put(ghosts, block, size_bytes)
         while self._bytes[id(ghosts)] > self.capacity:
@@ -116,41 +145,47 @@ class ArcModel:
 
 
 class RingModel:
-    """One cache: written from its beginning to its end and over again, whatever was read how often (l2arc_evict()).
+    """One cache: written from its beginning to its end and over again, whatever was read how often.
 
-    A block that is still on it is not written again when the ARC drops it another time (l2arc_write_eligible()).
+    What lies where the next pass may write is given up before (l2arc_evict()). A block that is on it is not written
+    again (l2arc_write_eligible()).
     """
 
-    def __init__(self, capacity: float, bytes_per_s: float) -> None:
+    def __init__(self, capacity: float, pass_bytes: float) -> None:
         self.written = 0.0
+        self.due_s = 0.0
         self._capacity = capacity
-        self._bytes_per_s = bytes_per_s
-        self._may_write = bytes_per_s * LONGEST_BURST_S
-        self._fed_s = 0.0
+        self._pass_bytes = pass_bytes
+        self._owed = 0.0
         self._places: dict[int, float] = {}
 
     def holds(self, block: int) -> bool:
-        """Whether it was written and not yet written over."""
+        """Whether it was written and not yet given up."""
         place = self._places.get(block)
-        return place is not None and self.written - place <= self._capacity
+        return place is not None and self.written - place <= self._capacity - self._pass_bytes
 
-    def feed(self, block: int, size_bytes: int, at_s: float) -> bool:
-        """Write a block unless it is there, or the limit is reached; whether it was written."""
-        if self.holds(block):
-            return False
-        allowed = self._may_write + max(at_s - self._fed_s, 0.0) * self._bytes_per_s
-        self._may_write, self._fed_s = min(allowed, self._bytes_per_s * LONGEST_BURST_S), at_s
-        if self._may_write <= 0 or size_bytes > self._capacity:
-            return False
-        self._may_write -= size_bytes
-        self._places[block] = self.written
-        self.written += size_bytes
-        return True
+    def feed(self, blocks: Blocks, passes: Passes) -> float:
+        """One pass: write of these blocks what is not there, up to the limit; the bytes that were written.
+
+        What went beyond the limit with the last block, of which only a share of all is followed, the next passes make
+        up for.
+        """
+        before, most = self.written, self._pass_bytes - self._owed
+        for block, size_bytes in blocks:
+            if self.written - before >= most:
+                break
+            if size_bytes <= self._capacity and not self.holds(block):
+                self._places[block] = self.written
+                self.written += size_bytes
+        wrote = self.written - before
+        self._owed = max(wrote - most, 0.0)
+        self.due_s += passes.busy_s if wrote > most / 2 else passes.idle_s
+        return wrote
 
     def forget(self, threshold: int, shrunk: float) -> None:
         """Follow fewer blocks."""
         self._capacity *= shrunk
-        self._bytes_per_s *= shrunk
-        self._may_write *= shrunk
+        self._pass_bytes *= shrunk
+        self._owed *= shrunk
         self.written *= shrunk
         self._places = {block: place * shrunk for block, place in self._places.items() if place_of(block) < threshold}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from nasadvisor.domain.evidence.curve import CacheCurve, CurvePoint, MemoryPoint, Traced
-from nasadvisor.domain.evidence.curve_cache import ArcModel, RingModel
+from nasadvisor.domain.evidence.curve_cache import LONGEST_BEHIND_S, ArcModel, Passes, RingModel
 from nasadvisor.domain.evidence.curve_distances import (
     MOST_BLOCKS,
     SPACE,
@@ -42,7 +42,7 @@ class CacheRules:
     """The memory and the caches that are modelled. `feeds_ahead` and `serves_ahead`: blocks that are read ahead."""
 
     arc_bytes: int
-    feed_bytes_per_s: float
+    passes: Passes
     feeds_ahead: bool = False
     serves_ahead: bool = True
 
@@ -99,8 +99,9 @@ class _Part:
         self._rules = rules
         self.shards = Shards(threshold, share)
         rate = self.shards.rate
-        self._arc = ArcModel(rules.arc_bytes * rate, self._drop)
-        self._rings = {size: RingModel(size * rate, rules.feed_bytes_per_s * rate) for size in rules.sizes}
+        self._arc = ArcModel(rules.arc_bytes * rate)
+        self._rings = {size: RingModel(size * rate, rules.passes.bytes_each * rate) for size in rules.sizes}
+        self._passes, self._fed_s = 0, 0.0
         self._before, self._now = Counts(), Counts()
         self._reads_of: dict[int, BlockRead] = {}
         self._full_s: float | None = None
@@ -115,6 +116,7 @@ class _Part:
     def read(self, read: BlockRead) -> None:
         """One read of a block that this part follows."""
         self._pass_time(read.at_s)
+        self._feed(read.at_s)
         weight = 1 / self.shards.rate
         distance = self.shards.read(read.block, read.size_bytes)
         if distance is None and read.is_own:
@@ -153,15 +155,27 @@ class _Part:
                 if read.is_metadata:
                     counts.served_metadata[size] += weight
 
-    def _drop(self, block: int, size_bytes: int) -> None:
-        read = self._reads_of[block]
-        if not (read.is_own and read.is_eligible):
+    def _feed(self, at_s: float) -> None:
+        """The passes of all rings since the last time. The ends of the lists change little in a second."""
+        passes = self._rules.passes
+        if at_s < self._fed_s + passes.idle_s:
             return
-        if self._arc.was_only_read_ahead(block) and not self._rules.feeds_ahead:
-            return
+        self._fed_s = at_s
+        sublists: list[list[tuple[int, int]]] = [[] for _ in range(passes.sublists)]
+        for block, size_bytes in self._arc.ends(passes.reach_bytes * self.shards.rate):
+            if self._may_be_fed(block):
+                sublists[(block >> 8) % passes.sublists].append((block, size_bytes))
         for size, ring in self._rings.items():
-            if ring.feed(block, size_bytes, self._at_s):
-                self._now.written[size] += size_bytes / self.shards.rate
+            ring.due_s = max(ring.due_s, at_s - LONGEST_BEHIND_S)
+            while ring.due_s <= at_s:
+                self._passes += 1
+                wrote = ring.feed(sublists[_scattered(self._passes) % passes.sublists], passes)
+                self._now.written[size] += wrote / self.shards.rate
+
+    def _may_be_fed(self, block: int) -> bool:
+        read = self._reads_of[block]
+        is_wanted = self._rules.feeds_ahead or not self._arc.was_only_read_ahead(block)
+        return read.is_own and read.is_eligible and is_wanted
 
     def _pass_time(self, at_s: float) -> None:
         """The last half of the time counts: from time to time the older half of what was counted is given up."""
@@ -174,6 +188,11 @@ class _Part:
         if at_s - self._full_s >= self._window_s:
             self._before, self._now = self._now, Counts()
             self._window_s *= 2
+
+
+def _scattered(number: int) -> int:
+    """A number without order, the same for the same, so that reads make one curve (Knuth, multiplicative hashing)."""
+    return (number * 2654435761 & 0xFFFFFFFF) >> 16
 
 
 class CurveModel:

@@ -47,7 +47,7 @@ def feed_of(tunables: Tunables, arc_most_bytes: int, sizes: Sequence[int], other
 
     Where caches of one pool differ in size, it is that of the largest.
     """
-    turn = float(tunables.l2arc_write_max_bytes or _usual_feed(tunables))
+    turn = float(bytes_a_turn(tunables))
     if tunables.l2arc_dwpd_limit is None:
         each = turn * _turns_per_s(tunables) / max(len(sizes) + others, 1)
         return Feed(each, each)
@@ -55,6 +55,11 @@ def feed_of(tunables: Tunables, arc_most_bytes: int, sizes: Sequence[int], other
     if not budget:
         return Feed(turn, turn)
     return Feed(turn, min(turn, max(sizes) * budget / 100 / SECONDS_PER_DAY), budget)
+
+
+def bytes_a_turn(tunables: Tunables) -> int:
+    """The most that is written at a time."""
+    return tunables.l2arc_write_max_bytes or _usual_feed(tunables)
 
 
 def cache_feed(workload: Workload, facts: PoolFacts, caches: Sequence[int], others: int = 0) -> tuple[Feed, float]:

@@ -4,6 +4,7 @@ The trace is cut into parts of five minutes, each a call of bpftrace: what a par
 so neither memory nor what is lost by a stop grows with its length. The second or two between them are not seen.
 """
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -12,9 +13,10 @@ from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.evidence.curve import CacheCurve, Traced
+from nasadvisor.domain.evidence.curve_cache import Passes
 from nasadvisor.domain.evidence.curve_distances import SPACE
 from nasadvisor.domain.evidence.curve_model import CacheRules, CurveModel
-from nasadvisor.domain.evidence.feed import feed_of
+from nasadvisor.domain.evidence.feed import bytes_a_turn, feed_of
 from nasadvisor.domain.evidence.pool_facts import Tunables
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool
@@ -22,7 +24,7 @@ from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters.arc_reads import TracedReads, trace_reads
 from nasadvisor.host.adapters.kstat import read_arc, read_named
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.evidence.sample import read_tunables
+from nasadvisor.host.evidence.sample import module_parameter, read_tunables
 from nasadvisor.host.storage.machine import Machine
 
 PART_S: Final = 300
@@ -32,6 +34,13 @@ WANTED_PER_S: Final = 50.0
 MOST_PER_PART: Final = 30_000
 """[policy] 50 followed reads a second cost about 0.3 % of a core in the model, at 55 us each; bpftrace's own printing
 is of the same order. Twice as many, and the part ends early and fewer blocks are followed."""
+
+HEADROOM: Final = 8
+HEADROOM_BOOST: Final = 200
+"""l2arc_headroom and, in percent, l2arc_headroom_boost where they cannot be read (zfs(4))."""
+
+FEWEST_SUBLISTS: Final = 4
+"""Of each list of the ARC (multilist_create(), module/zfs/multilist.c)."""
 
 TRACED_ON: Final = "x86_64"
 
@@ -60,11 +69,15 @@ class OtherProcessor(HostError):  # noqa: N818 - named for what happened
 
 @dataclass
 class CurveTracer:
-    """Follows the reads of one machine. `tick` is a clock that is never set, `processor` what `uname -m` says."""
+    """Follows the reads of one machine. `tick` is a clock that is never set, `processor` what `uname -m` says.
+
+    `processors` is how many the machine has.
+    """
 
     machine: Machine
     tick: Callable[[], float] = time.monotonic
     processor: str = os.uname().machine
+    processors: int = os.cpu_count() or 1
 
     def trace(
         self, guid: str, seconds: int, told: Told = lambda _: None, is_stopped: IsStopped = lambda: False
@@ -121,14 +134,43 @@ class CurveTracer:
         held = sum(int(values.get(name, "0")) for name in ("mru_size", "mfu_size"))
         _arc, levels = read_arc(self._kstats)
         arc_bytes = held or levels.arc_bytes or levels.arc_target_bytes
-        return rules_of(read_tunables(self.machine.roots.sys, self.machine.roots.proc), max(arc_bytes, MIB))
+        sys = self.machine.roots.sys
+        tunables = read_tunables(sys, self.machine.roots.proc)
+        return rules_of(tunables, passes_of(tunables, sys, self.processors), max(arc_bytes, MIB))
 
 
-def rules_of(tunables: Tunables, arc_bytes: int) -> CacheRules:
-    """How this release feeds one cache and reads from it. A daily budget (l2arc_dwpd_limit) is not in the model."""
+def passes_of(tunables: Tunables, sys: Path, processors: int) -> Passes:
+    """How this release, as it is set, feeds one cache. A daily budget (l2arc_dwpd_limit) is not in the model.
+
+    In one part of a list it looks as far as l2arc_headroom passes write, with memory that may be compressed
+    l2arc_headroom_boost percent of that (l2arc_write_buffers(), module/zfs/arc.c). There are as many parts as
+    processors, and four at the least (multilist_create(), module/zfs/multilist.c).
+    """
+
+    def parameter(name: str, default: int) -> int:
+        found = module_parameter(sys, name)
+        return default if found is None else found
+
+    one_pass = bytes_a_turn(tunables)
+    sublists = parameter("zfs_multilist_num_sublists", 0) or max(processors, FEWEST_SUBLISTS)
+    headroom = float(parameter("l2arc_headroom", HEADROOM))
+    if parameter("zfs_compressed_arc_enabled", 1):
+        headroom *= parameter("l2arc_headroom_boost", HEADROOM_BOOST) / 100
+    busy_s = one_pass / feed_of(tunables, 0, ()).filling
+    return Passes(
+        bytes_each=one_pass,
+        busy_s=busy_s,
+        idle_s=max(float(tunables.l2arc_feed_secs), busy_s),
+        reach_bytes=headroom * one_pass * sublists or math.inf,
+        sublists=sublists,
+    )
+
+
+def rules_of(tunables: Tunables, passes: Passes, arc_bytes: int) -> CacheRules:
+    """How this release feeds one cache and reads from it."""
     return CacheRules(
         arc_bytes=arc_bytes,
-        feed_bytes_per_s=feed_of(tunables, 0, ()).filling,
+        passes=passes,
         feeds_ahead=not tunables.l2arc_noprefetch,
         serves_ahead=tunables.reads_streams_from_cache,
     )

@@ -204,12 +204,16 @@ def _leaves(pool: Pool, sys: Path) -> Iterable[LeafFacts]:
             )
 
 
+def module_parameter(sys: Path, name: str) -> int | None:
+    """A parameter of the module that is a number; None where the release has none of that name."""
+    return count_in(text_or_nothing(sys / "module/zfs/parameters" / name))
+
+
 def read_tunables(sys: Path, proc: Path) -> Tunables:
     """The module parameters that matter; a release without one has 0 there, or what `Tunables` says."""
-    folder = sys / "module/zfs/parameters"
 
     def perhaps(name: str) -> int | None:
-        return count_in(text_or_nothing(folder / name))
+        return module_parameter(sys, name)
 
     def parameter(name: str) -> int:
         return perhaps(name) or 0

@@ -4,6 +4,7 @@ import math
 from typing import Final
 
 from nasadvisor.domain.evidence.curve import CacheCurve, CurvePoint, MemoryPoint, Traced
+from nasadvisor.domain.evidence.curve_cache import Passes
 from nasadvisor.domain.evidence.curve_model import CacheRules
 from nasadvisor.domain.units import GIB, KIB, MIB
 
@@ -15,7 +16,7 @@ CLIFF: Final = 190 * GIB
 
 def simulated_curve(guid: str, name: str, at: str, seconds: int, *, is_done: bool = True) -> CacheCurve:
     """Some blocks much more often than others, and a set that is read round and round."""
-    rules = CacheRules(ARC, 160.0 * MIB)
+    rules = CacheRules(ARC, Passes(32.0 * MIB))
     missed = MISSES_PER_S * seconds * 3 // 4
     return CacheCurve(
         traced=Traced(guid, name, at, seconds, MISSES_PER_S * seconds * 11 // 10, is_done),

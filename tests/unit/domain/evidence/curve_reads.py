@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator
 import pytest
 
 from nasadvisor.domain.evidence.curve import CacheCurve, Traced
+from nasadvisor.domain.evidence.curve_cache import Passes
 from nasadvisor.domain.evidence.curve_distances import BlockRead, Distances, Shards, place_of
 from nasadvisor.domain.evidence.curve_model import CacheRules, CurveModel
-from nasadvisor.domain.units import GIB, KIB, MIB
+from nasadvisor.domain.units import KIB, MIB
 from tests.unit.data import DATA
 
 TRACE = DATA / "traces" / "cloudphysics.oracleGeneral.bin.gz"
@@ -75,15 +76,19 @@ def scan(blocks: int, times: int, per_s: float = 1000.0) -> Iterator[BlockRead]:
     return (BlockRead(n / per_s, mixed(n % blocks + 1), BLOCK) for n in range(blocks * times))
 
 
+NEAR = Passes(MIB, busy_s=0.005, idle_s=0.01, reach_bytes=2 * MIB, sublists=1)
+"""As where memory is large: of each list only what will soon be dropped is looked at."""
+
+
 def curve_of(
     reads: Iterable[BlockRead],
     arc_bytes: int = 16 * MIB,
-    feed: float = 100 * GIB,
+    passes: Passes = NEAR,
     share: Callable[[CacheRules], CurveModel] = CurveModel,
     **rules: bool,
 ) -> CacheCurve:
     """The curve of some reads."""
-    model = share(CacheRules(arc_bytes, feed, **rules))
+    model = share(CacheRules(arc_bytes, passes, **rules))
     for read in reads:
         model.read(read)
     return model.curve(Traced("1", "tank", "2026-11-22T12:00:00+00:00", 3600))

@@ -1,6 +1,7 @@
 """Following reads: what bpftrace prints of them, how the trace is cut into parts, and what is made of it."""
 
 import json
+import math
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nasadvisor.domain.evidence.curve import CacheCurve
+from nasadvisor.domain.evidence.curve_cache import Passes
 from nasadvisor.domain.evidence.curve_distances import SPACE, BlockRead, place_of
 from nasadvisor.domain.evidence.pool_facts import Tunables
 from nasadvisor.domain.storage.inventory import Pool
@@ -27,6 +29,7 @@ from nasadvisor.host.evidence.curve import (
     OtherProcessor,
     PoolNotThere,
     first_threshold,
+    passes_of,
     rules_of,
 )
 from nasadvisor.host.evidence.curve_job import CurveJob, TraceUnderWay
@@ -149,12 +152,15 @@ class Pools:
 
 
 def tracer(tracing: Tracing, tmp_path: Path, processor: str = "x86_64") -> CurveTracer:
-    """An ARC of 16 MiB, which holds 128 of the blocks."""
+    """An ARC of 16 MiB, which holds 128 of the blocks, and caches that are written as much more slowly."""
     kstats = tmp_path / "proc/spl/kstat/zfs"
     kstats.mkdir(parents=True, exist_ok=True)
     values = {"mru_size": 8 * MIB, "mfu_size": 8 * MIB, "size": 20 * MIB, "demand_data_misses": 7}
     (kstats / "arcstats").write_text(named(values))
     roots = Roots(proc=tmp_path / "proc", sys=tmp_path / "sys")
+    parameters = roots.sys / "module/zfs/parameters"
+    parameters.mkdir(parents=True, exist_ok=True)
+    (parameters / "l2arc_write_max").write_text(f"{4 * MIB}\n")
     pools = Pools(home_server().pools)
     machine = Machine(tracing, Unread(), pools, Unread(), tracing.clock, roots)
     return CurveTracer(machine, lambda: tracing.now, processor)
@@ -212,15 +218,30 @@ def test_what_cannot_be_traced_is_said(tmp_path: Path) -> None:
         tracer(Tracing(fails_after_s=-1), tmp_path).trace(TANK, 60)
 
 
-def test_the_feed_is_that_of_the_release() -> None:
-    now = rules_of(Tunables(l2arc_write_max_bytes=32 * MIB, zfs_version="2.3.4-1"), MIB)
-    assert (now.feed_bytes_per_s, now.feeds_ahead, now.serves_ahead) == (160 * MIB, False, True)
-    old = rules_of(Tunables(l2arc_write_max_bytes=8 * MIB, zfs_version="2.1.11-1", l2arc_feed_again=0), MIB)
-    assert (old.feed_bytes_per_s, old.serves_ahead) == (8 * MIB, False)
-    assert rules_of(Tunables(zfs_version="2.1.11-1", l2arc_feed_again=0), MIB).feed_bytes_per_s == 8 * MIB
-    own_thread = Tunables(l2arc_write_max_bytes=32 * MIB, l2arc_dwpd_limit=100)
-    assert rules_of(own_thread, MIB).feed_bytes_per_s == 32 * MIB
-    assert rules_of(Tunables(l2arc_noprefetch=0, zfs_version="2.1.11-1"), MIB).serves_ahead
+def test_the_feed_is_that_of_the_release_as_it_is_set(tmp_path: Path) -> None:
+    """Headroom 8 and a boost of 200 % are the defaults; eight processors have lists in eight parts."""
+    now = passes_of(Tunables(l2arc_write_max_bytes=32 * MIB), tmp_path, 8)
+    assert (now.bytes_each, now.busy_s, now.idle_s) == (32 * MIB, 0.2, 1.0)
+    assert (now.reach_bytes, now.sublists) == (8 * 2 * 32 * MIB * 8, 8)
+    old = passes_of(Tunables(zfs_version="2.1.11-1", l2arc_feed_again=0, l2arc_feed_secs=2), tmp_path, 2)
+    assert (old.bytes_each, old.busy_s, old.idle_s, old.sublists) == (8 * MIB, 2.0, 2.0, 4)
+    own_thread = passes_of(Tunables(l2arc_write_max_bytes=32 * MIB, l2arc_dwpd_limit=100), tmp_path, 8)
+    assert (own_thread.busy_s, own_thread.idle_s) == (1.0, 1.0)
+    parameters = tmp_path / "module/zfs/parameters"
+    parameters.mkdir(parents=True)
+    for name, value in (("l2arc_headroom", 4), ("zfs_compressed_arc_enabled", 0), ("zfs_multilist_num_sublists", 3)):
+        (parameters / name).write_text(f"{value}\n")
+    found = passes_of(Tunables(), tmp_path, 8)
+    assert (found.reach_bytes, found.sublists) == (4 * 32 * MIB * 3, 3)
+    (parameters / "l2arc_headroom").write_text("0\n")
+    assert passes_of(Tunables(), tmp_path, 8).reach_bytes == math.inf
+
+
+def test_what_is_read_ahead_is_fed_and_served_as_the_release_does() -> None:
+    now = rules_of(Tunables(zfs_version="2.3.4-1"), Passes(MIB), MIB)
+    assert (now.feeds_ahead, now.serves_ahead) == (False, True)
+    assert not rules_of(Tunables(zfs_version="2.1.11-1"), Passes(MIB), MIB).serves_ahead
+    assert rules_of(Tunables(l2arc_noprefetch=0, zfs_version="2.1.11-1"), Passes(MIB), MIB).serves_ahead
 
 
 def test_one_trace_at_a_time_runs_beside_the_worker_and_is_stopped(tmp_path: Path) -> None:
