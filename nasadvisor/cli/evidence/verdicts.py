@@ -7,16 +7,18 @@ import click
 
 from nasadvisor.cli.errors import json_option
 from nasadvisor.cli.evidence.options import ANSWERS, options_document, print_options
+from nasadvisor.cli.evidence.shopping import prices_in, print_shopping, shopping_document
 from nasadvisor.cli.services import services_for
 from nasadvisor.cli.storage.disks import find_pool
 from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.cli.watching import watch
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.log_verdict import Device, Verdict, judge_log
-from nasadvisor.domain.evidence.options import Known, has_raidz
+from nasadvisor.domain.evidence.options import Known, Option, has_raidz
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.recommendation import Recommendation, recommend_cache, recommend_log
+from nasadvisor.domain.evidence.shopping import Price, shopping_of, yearly_costs
 from nasadvisor.domain.evidence.thresholds import SPOT
 from nasadvisor.domain.evidence.tracing import WaitingProgram, WaitingPrograms
 from nasadvisor.domain.evidence.workload import Workload, workload_of
@@ -38,9 +40,25 @@ PROGRAMS_SHOWN = 12
     "--every", type=click.IntRange(1, 600), default=5, show_default=True, help="Seconds between two readings."
 )
 @click.option("--programs", is_flag=True, help="Then trace which programs of this host wait. Needs bpftrace.")
+@click.option(
+    "--price",
+    "prices",
+    metavar="CHOICE=EACH[:TB]",
+    multiple=True,
+    callback=prices_in,
+    help="What an SSD costs, and the TB it is rated for: log=89:700, cache=60:300; or a GiB of memory: memory=5.",
+)
 @json_option
 @click.pass_context
-def advise(ctx: click.Context, pool: str, seconds: int, every: int, programs: bool, as_json: bool) -> None:
+def advise(
+    ctx: click.Context,
+    pool: str,
+    seconds: int,
+    every: int,
+    programs: bool,
+    prices: dict[Option, Price],
+    as_json: bool,
+) -> None:
     """Watch POOL and say whether a log or a cache would help. Run it while the pool does its work."""
     services = services_for(ctx)
     chosen = find_pool(services.inventory(), pool)
@@ -49,15 +67,16 @@ def advise(ctx: click.Context, pool: str, seconds: int, every: int, programs: bo
     sample, facts = watch(services, chosen, seconds, every)
     workload = workload_of(sample, facts)
     known = _known(workload, facts, chosen)
-    table_of_options = options_of(known)
+    choices = options_of(known)
+    to_buy, costs = shopping_of(known, choices), yearly_costs(choices, prices)
     if programs and not as_json:
         click.echo("Tracing which programs wait …", err=True)
     waiting = services.watch_waiting() if programs else None
     if as_json:
-        options = options_document(table_of_options)
-        click.echo(json.dumps({**_document(known, waiting), "options": options}, ensure_ascii=False))
+        more = {"options": options_document(choices), "shopping": shopping_document(to_buy, costs)}
+        click.echo(json.dumps({**_document(known, waiting), **more}, ensure_ascii=False))
         return
-    print_options(table_of_options)
+    print_options(choices)
     for verdict in (known.log, known.cache):
         _print_verdict(verdict)
     _print_datasets(workload)
@@ -65,6 +84,7 @@ def advise(ctx: click.Context, pool: str, seconds: int, every: int, programs: bo
         _print_programs(waiting)
     _print_sizes(workload, facts)
     _print_ingest(expected_ingest(workload, facts))
+    print_shopping(to_buy, costs)
     click.echo()
     seen = duration(workload.seconds)
     paragraph(f"This speaks for these {seen} only. The web pages watch all the time and judge a whole day.", "")

@@ -21,7 +21,6 @@ from nasadvisor.domain.evidence.options import (
     Waits,
     has_raidz,
 )
-from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.thresholds import HISTORY
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.health.wear.ingest import expected_ingest
@@ -70,26 +69,23 @@ class ShownOptions:
     is_drawn: bool
 
 
-def shown_options(seen: Watched, pool: Pool, curve: CacheCurve | None) -> ShownOptions:
-    """The table of what was found out about a pool."""
+def known_of(seen: Watched, pool: Pool, curve: CacheCurve | None) -> Known:
+    """All that was found out about a pool."""
     ingest = expected_ingest(seen.workload, seen.facts)
-    table = options_of(
-        Known(
-            workload=seen.workload,
-            facts=seen.facts,
-            span=HISTORY,
-            log=seen.log,
-            cache=seen.cache,
-            log_size=seen.log_size,
-            cache_size=seen.cache_size,
-            log_bytes_per_day=ingest.log,
-            cache_bytes_per_day=ingest.cache,
-            ssd=seen.ssd,
-            curve=curve,
-            has_raidz=has_raidz(pool),
-        )
+    return Known(
+        workload=seen.workload,
+        facts=seen.facts,
+        span=HISTORY,
+        log=seen.log,
+        cache=seen.cache,
+        log_size=seen.log_size,
+        cache_size=seen.cache_size,
+        log_bytes_per_day=ingest.log,
+        cache_bytes_per_day=ingest.cache,
+        ssd=seen.ssd,
+        curve=curve,
+        has_raidz=has_raidz(pool),
     )
-    return drawn(table)
 
 
 def drawn(table: OptionsTable) -> ShownOptions:

@@ -13,13 +13,15 @@ from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.arc_chart import arc_history
 from nasadvisor.console.evidence.curves import curve_context, curve_of
 from nasadvisor.console.evidence.heat import Range, heat_map, marks_of, targets_of, with_disk_names
-from nasadvisor.console.evidence.options import shown_options
+from nasadvisor.console.evidence.options import drawn, known_of
+from nasadvisor.console.evidence.shopping import shopping_context
 from nasadvisor.console.evidence.tracing import waiting_of
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.console.storage.pools import helped_pools, pool_or_404
 from nasadvisor.domain.change.trial import DAY_S
+from nasadvisor.domain.evidence.options_table import options_of
 
 SHORTEST_RANGE_S = 120
 DATASETS_SHOWN = 50
@@ -41,7 +43,6 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "pool": found,
         "tab": "evidence",
         "seen": seen,
-        "options": shown_options(seen, found, followed.curve) if seen else None,
         "would_help": guid in helped_pools(node, inventory),
         "last_at": datetime.fromtimestamp(seen.last_at, UTC) if seen else None,
         "datasets": seen.workload.datasets[:DATASETS_SHOWN] if seen else (),
@@ -57,6 +58,10 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "heat_url": reverse("evidence-heat", args=[guid]),
         "section": "evidence",
     }
+    if seen:
+        known = known_of(seen, found, followed.curve)
+        table = options_of(known)
+        context |= {"options": drawn(table), **shopping_context(known, table, request.GET)}
     return render(request, "evidence/pool.html", context | curve_context(followed))
 
 

@@ -79,6 +79,31 @@ def test_in_json_every_choice_has_its_row(busy: Shell) -> None:
     assert options["rows"][3]["sentence"].startswith("Programs wait for 60 commits/s")
 
 
+def test_it_says_what_to_look_for_in_an_ssd_and_why(busy: Shell) -> None:
+    output = " ".join(busy.run("advise", "tank").output.split())
+    assert "To buy for Log (SLOG): 2 SSDs, each" in output
+    assert "with its flush in 0.30 ms at the most" in output
+    assert "At the prices given" not in output
+
+
+def test_prices_that_are_given_become_money_a_year(busy: Shell) -> None:
+    output = busy.run("advise", "tank", "--price", "log=80:10000").output
+    [line] = [line for line in output.splitlines() if "160.00" in line]
+    assert line.split() == ["Log", "(SLOG)", "160.00", "5.0", "32.00"]
+
+
+def test_in_json_prices_become_money_a_year_too(busy: Shell) -> None:
+    shopping = busy.json("advise", "tank", "--price", "log=80:10000")["shopping"]
+    assert [each["per_year"] for each in shopping["costs"]] == [32]
+    assert shopping["needs"][0]["option"] == "log"
+
+
+@pytest.mark.parametrize("price", ["log", "log=x", "log=-1", "special=4", "log=4:nan"])
+def test_a_price_that_is_none_is_a_mistake_and_nothing_is_watched(busy: Shell, price: str) -> None:
+    assert busy.run("advise", "tank", "--price", price).exit_code == 2
+    assert busy.waited == []
+
+
 def test_it_says_what_a_log_and_a_cache_would_write_a_day(busy: Shell) -> None:
     output = " ".join(busy.run("advise", "tank").output.split())
     assert "Each side of a log: 106.2 GB." in output

@@ -109,6 +109,17 @@ def test_on_top_stands_what_can_be_done_with_a_bar_for_what_is_known(viewer: Cli
     assert "CANNOT BE TAKEN OUT OF A RAIDZ POOL" in rows["special"]
 
 
+def test_the_shopping_list_says_what_makes_each_number_and_prices_become_money_a_year(viewer: Client) -> None:
+    fill(25)
+    text = page(viewer, f"/pools/{TANK}/evidence/")
+    assert "with its flush in 0.30 ms at the most" in text
+    assert "costs-table" not in text
+    with_prices = page(viewer, f"/pools/{TANK}/evidence/?log_price=80&log_rated=10000&memory_price=")
+    [row] = re.findall(r"<tr><th scope=\"row\">Log \(SLOG\)</th> <td class=\"costs-bar\">.*?</tr>", with_prices)
+    assert "<strong>32.00</strong>" in row
+    assert "greater than or equal to 0" in page(viewer, f"/pools/{TANK}/evidence/?log_price=-1")
+
+
 def test_before_a_whole_day_the_table_says_when_it_will_know(viewer: Client) -> None:
     fill(0.05)
     text = page(viewer, f"/pools/{TANK}/evidence/")

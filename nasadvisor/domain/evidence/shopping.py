@@ -1,0 +1,162 @@
+"""Which SSD to buy, in the numbers that this pool asks for, and what each choice costs a year at entered prices.
+
+Each number stands with what makes it. Nothing is named by brand, and no price is known here.
+"""
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Final
+
+from nasadvisor.domain.evidence.curve import YEAR_S
+from nasadvisor.domain.evidence.feed import SECONDS_PER_DAY
+from nasadvisor.domain.evidence.log_verdict import Answer
+from nasadvisor.domain.evidence.measuring.suitability import GOOD_COMMIT_NS
+from nasadvisor.domain.evidence.options import Cost, Known, Option, OptionRow, OptionsTable
+from nasadvisor.domain.evidence.thresholds import GAIN_HELPS
+from nasadvisor.domain.evidence.workload import CommitTime
+from nasadvisor.domain.figures import milliseconds, rate
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.units import GIB, size_text
+
+SERVICE_YEARS: Final = 5
+"""[policy] How long a part shall last: the usual warranty of SSDs for servers."""
+
+DAYS_PER_YEAR: Final = YEAR_S / SECONDS_PER_DAY
+TERABYTE: Final = 10**12
+GIGABYTE: Final = 10**9
+
+BOUGHT: Final = (Option.MEMORY, Option.LOG, Option.CACHE)
+"""What has a price, and a size that is known."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """One line of a shopping list: what the SSD must do, and what makes the number."""
+
+    what: Statement
+    because: Statement
+
+
+@dataclass(frozen=True)
+class ShoppingList:
+    """What an SSD for this must do; `count` of them."""
+
+    option: Option
+    count: int
+    needs: tuple[Need, ...]
+
+
+@dataclass(frozen=True)
+class Price:
+    """What one SSD costs, or a GiB of memory; `rated_terabytes` may be written to the SSD, 0 where that is not said.
+
+    Raises:
+        ValueError: one of them is below zero, or no number.
+    """
+
+    each: float
+    rated_terabytes: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.each < float("inf") and 0 <= self.rated_terabytes < float("inf")):
+            raise ValueError("a price is a number from zero on")
+
+
+@dataclass(frozen=True)
+class YearlyCost:
+    """What a choice costs: at once, for how many years it lasts, and so for each of them."""
+
+    option: Option
+    at_once: float
+    years: float
+
+    @property
+    def per_year(self) -> float:
+        """At once, spread over its years."""
+        return self.at_once / self.years
+
+
+def shopping_of(known: Known, table: OptionsTable) -> tuple[ShoppingList, ...]:
+    """A list for log and cache each, where the table does not speak against it and its size is known."""
+    found = []
+    commit, log, cache = known.workload.commit_time, table.row(Option.LOG), table.row(Option.CACHE)
+    if commit and log.cost and _may_be_bought(log):
+        found.append(ShoppingList(Option.LOG, log.cost.ssds, _for_log(known, commit, log.cost)))
+    if cache.cost and _may_be_bought(cache):
+        found.append(ShoppingList(Option.CACHE, cache.cost.ssds, _for_cache(known, cache.cost)))
+    return tuple(found)
+
+
+def yearly_costs(table: OptionsTable, prices: dict[Option, Price]) -> tuple[YearlyCost, ...]:
+    """What memory, log and cache cost, as far as their prices were entered and their sizes are known."""
+    found = []
+    for option in BOUGHT:
+        cost, price = table.row(option).cost, prices.get(option)
+        if cost and price and price.each:
+            count = cost.memory_bytes / GIB if option is Option.MEMORY else cost.ssds
+            found.append(YearlyCost(option, price.each * count, _years(cost, price)))
+    return tuple(found)
+
+
+def _may_be_bought(row: OptionRow) -> bool:
+    """Where it helps, or where its verdict hangs on the SSD or the size and not on more watching."""
+    return row.answer is Answer.HELPS or bool(row.relief)
+
+
+def _years(cost: Cost, price: Price) -> float:
+    """Until what may be written was written, at the most as long as a part shall last."""
+    if not price.rated_terabytes or not cost.written_bytes_per_year:
+        return SERVICE_YEARS
+    return min(SERVICE_YEARS, price.rated_terabytes * TERABYTE / cost.written_bytes_per_year)
+
+
+def _for_log(known: Known, commit: CommitTime, cost: Cost) -> tuple[Need, ...]:
+    protection = Need(
+        Statement("need-protection", _("Power-loss protection, said in its data sheet.")),
+        Statement(
+            "need-protection-why", _("What it has called safe is safe then, and it need not wait for its flash.")
+        ),
+    )
+    size = Statement("need-size", _("At least {size}."), {"size": size_text(cost.ssd_bytes)})
+    return protection, _flush(known, commit), _endurance(cost), Need(size, known.log_size.because)
+
+
+def _flush(known: Known, commit: CommitTime) -> Need:
+    at_once = known.workload.busy_commits_per_s * commit.likely_ns / 1e9
+    most_ns = min(GOOD_COMMIT_NS, commit.likely_ns / GAIN_HELPS)
+    writers = str(max(1, ceil(at_once)))
+    what = _("A write of 4 KiB with its flush in {time} at the most, with {writers} writer(s) at once.")
+    why = _("The pool takes {pool} for each of {commits} commits/s in busy times, so about {writers} at once.")
+    values = {"pool": milliseconds(commit.likely_ns), "commits": rate(known.workload.busy_commits_per_s)}
+    return Need(
+        Statement("need-flush", what, {"time": milliseconds(most_ns), "writers": writers}),
+        Statement("need-flush-why", why, {**values, "writers": writers}),
+    )
+
+
+def _endurance(cost: Cost) -> Need:
+    day = cost.written_bytes_per_year / DAYS_PER_YEAR
+    years = str(SERVICE_YEARS)
+    what = _("Rated for {total} written: {day} a day for {years} years.")
+    total = f"{cost.written_bytes_per_year * SERVICE_YEARS / TERABYTE:.1f} TB"
+    why = Statement("need-endurance-why", _("So much would have been written to it in the time that was watched."))
+    return Need(
+        Statement("need-endurance", what, {"total": total, "day": f"{day / GIGABYTE:.1f} GB", "years": years}), why
+    )
+
+
+def _for_cache(known: Known, cost: Cost) -> tuple[Need, ...]:
+    protection = Need(
+        Statement("need-no-protection", _("No power-loss protection is needed.")),
+        Statement("need-no-protection-why", _("A cache holds copies only.")),
+    )
+    size = Statement("need-size", _("At least {size}."), {"size": size_text(cost.ssd_bytes)})
+    is_by_counters = known.cache_size is not None and known.cache_size.size_bytes == cost.ssd_bytes
+    why = known.cache_size.because if known.cache_size and is_by_counters else _OF_THE_CURVE
+    return Need(size, why), _endurance(cost), protection
+
+
+_OF_THE_CURVE: Final = Statement(
+    "need-size-curve", _("because a larger one brings less for each GiB, by the cache curve.")
+)
