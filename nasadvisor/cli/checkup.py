@@ -13,6 +13,7 @@ import redis.exceptions
 
 import nasadvisor
 from nasadvisor.cli.fleet.pages import ask_pages
+from nasadvisor.cli.fleet.units import runs
 from nasadvisor.domain.change.refusals import PoolSuspended
 from nasadvisor.domain.fleet.joining import ConsoleAccess
 from nasadvisor.domain.storage.inventory import Pool
@@ -148,7 +149,7 @@ def _services(root: Path, names: tuple[str, ...]) -> Iterator[Finding]:
     if not _is_installed(root):
         yield Finding("Services", True, "not installed; the command line works without them.")
         return
-    stopped = [name for name in names if not _runs(root, f"nasadvisor-{name}.service")]
+    stopped = [name for name in names if not runs(root, f"nasadvisor-{name}.service")]
     for name in stopped:
         unit = f"nasadvisor-{name}.service"
         yield Finding("Services", False, f"{unit} does not run. See why with: journalctl -u {unit}")
@@ -158,14 +159,6 @@ def _services(root: Path, names: tuple[str, ...]) -> Iterator[Finding]:
 
 def _is_installed(root: Path) -> bool:
     return any((root / directory / "nasadvisor-web.service").exists() for directory in UNIT_DIRECTORIES)
-
-
-def _runs(root: Path, unit: str) -> bool:
-    """Whether a service has processes, as its control group tells (cgroup-v2, `cgroup.events`)."""
-    try:
-        return "populated 1" in (root / "sys/fs/cgroup/system.slice" / unit / "cgroup.events").read_text()
-    except OSError:
-        return False
 
 
 def _console(access: ConsoleAccess) -> Finding:

@@ -98,6 +98,16 @@ COMMANDS: Final = (
         "Leave the console on another machine; this host's own console is used again.",
     ),
     Deferred(
+        "backup",
+        f"{_CLI}.fleet.backup:backup",
+        "Write the console of this machine into FILE: its database, keys and settings. It goes on meanwhile.",
+    ),
+    Deferred(
+        "restore",
+        f"{_CLI}.fleet.backup:restore",
+        "Replace the console of this machine by that in FILE, all of it or nothing. Its services must be stopped.",
+    ),
+    Deferred(
         "doctor",
         f"{_CLI}.doctor:doctor",
         "Check this installation: OpenZFS, tools, services, space and time.",

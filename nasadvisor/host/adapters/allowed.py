@@ -21,6 +21,7 @@ dpkg-query --showformat=${Version} --show PACKAGE
 nvme id-ctrl -o json ANY_DISK
 nvme ocp smart-add-log -o json ANY_DISK
 perl SCRIPT_OF_A_PLUGIN TEXT...
+pg_dump --format=custom --no-owner --no-privileges --file=DUMP --dbname=DATABASE
 smartctl -x -j -n standby,127 ANY_DISK
 smartctl -x -j -n standby,127 -d DISK_TYPE ANY_DISK
 udevadm settle --timeout=SECONDS
@@ -51,6 +52,7 @@ fio --name=nasadvisor --directory=PROBE_MOUNT --filesize=BYTES --fallocate=none 
 fio --name=nasadvisor --filename=PARTITION --direct=1 --size=BYTES --offset_increment=BYTES FIO_LOAD
 partx --add --nr NUMBER DISK
 partx --delete --nr NUMBER DISK
+pg_restore --single-transaction --exit-on-error --no-owner --no-privileges --schema=public --dbname=DATABASE DUMP
 sgdisk --clear --disk-guid=UUID DISK
 sgdisk --delete=NUMBER DISK
 sgdisk --new=NUMBER:SECTOR:SECTOR --typecode=NUMBER:BF01 --partition-guid=NUMBER:UUID DISK
@@ -82,6 +84,8 @@ WORDS: Final[Mapping[str, str]] = {
     "ASHIFT": r"9|1[0-6]",
     "BYTES": r"[0-9]{1,19}",
     "COLUMNS": r"[a-z]+(?:,[a-z]+)*",
+    "DATABASE": r"postgresql://[^\s\0]*",
+    "DUMP": r"/[^\0]*/database\.dump",
     "DISK": names.DISK,
     "DISK_TYPE": r"nvme|sat|scsi",
     "FIO_LOAD": "\0".join(

@@ -37,6 +37,8 @@ class Tool(StrEnum):
     NVME = "nvme"
     PARTX = "partx"
     PERL = "perl"
+    PG_DUMP = "pg_dump"
+    PG_RESTORE = "pg_restore"
     SGDISK = "sgdisk"
     SMARTCTL = "smartctl"
     UDEVADM = "udevadm"
@@ -54,6 +56,8 @@ PACKAGES: Final = {
     Tool.NVME: "nvme-cli",
     Tool.PARTX: "util-linux",
     Tool.PERL: "perl-base",
+    Tool.PG_DUMP: "postgresql-client",
+    Tool.PG_RESTORE: "postgresql-client",
     Tool.SGDISK: "gdisk",
     Tool.SMARTCTL: "smartmontools",
     Tool.UDEVADM: "udev",

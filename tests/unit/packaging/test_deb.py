@@ -26,7 +26,7 @@ AS_ROOT = frozenset({"nasadvisor-host", "nasadvisor-certificate"})
 """The worker of the host, and what looks at certificates, which only root can read."""
 SCRIPTS = sorted(path for recipe in RECIPES for path in recipe.glob("p*[mt]") if path.name.startswith(("post", "prer")))
 # Programs without which the product still does its work, and those of OpenZFS, which is there or is not.
-OPTIONAL = {Tool.BPFTRACE, Tool.FIO, Tool.NVME, Tool.ZDB, Tool.ZFS, Tool.ZPOOL}
+OPTIONAL = {Tool.BPFTRACE, Tool.FIO, Tool.NVME, Tool.PG_DUMP, Tool.PG_RESTORE, Tool.ZDB, Tool.ZFS, Tool.ZPOOL}
 # Always there: no package depends on these.
 ESSENTIAL = {"dpkg", "perl-base", "util-linux"}
 

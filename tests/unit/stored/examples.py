@@ -39,6 +39,7 @@ from tests.unit.machines import (
 )
 
 DEFINING: Final = (
+    "nasadvisor.cli.fleet.backup_file",
     "nasadvisor.console.health.forecasts",
     "nasadvisor.console.fleet.remote.listening",
     "plugins.truenas.api.records",

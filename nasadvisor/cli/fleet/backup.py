@@ -1,0 +1,199 @@
+"""`nasadvisor backup` and `nasadvisor restore`: the console of this machine in one file."""
+
+import os
+import platform
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import click
+
+from nasadvisor import __version__
+from nasadvisor.certificates import write_private
+from nasadvisor.cli.errors import Refusal
+from nasadvisor.cli.fleet import backup_file
+from nasadvisor.cli.fleet.backup_file import Manifest
+from nasadvisor.cli.fleet.console_database import Database, database_of
+from nasadvisor.cli.fleet.units import runs
+from nasadvisor.host.adapters.process import HostRunner
+from nasadvisor.host.change.releases import written_by
+from nasadvisor.host.config import ENVIRONMENT_FILE, load_environment, read_environment_file
+
+KEYS: Final = ("secret-key", "channel-key")
+REMOTE: Final = "remote"
+SERVICES: Final = ("web", "console", "beat", "prepare", "remote", "remote-redis")
+NOTHING: Final = "Nothing was changed."
+START: Final = "systemctl start nasadvisor-prepare nasadvisor-web nasadvisor-console nasadvisor-beat"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the console of this machine is; `root` is where this system's files are."""
+
+    state: Path
+    environment: Path
+    root: Path = Path("/")
+
+    @property
+    def owner(self) -> tuple[int, int]:
+        """Whose it is, as numbers."""
+        status = self.state.stat()
+        return status.st_uid, status.st_gid
+
+    def database(self, settings: Mapping[str, str]) -> Database:
+        """The one that these settings name."""
+        return database_of(settings, self.state, self.owner, HostRunner())
+
+
+def here() -> Place:
+    """By the settings of this machine."""
+    state = load_environment().get("NASADVISOR_CONSOLE_STATE") or "/var/lib/nasadvisor/console"
+    return Place(Path(state), ENVIRONMENT_FILE)
+
+
+def save(place: Place, target: Path, settings: Mapping[str, str]) -> Manifest:
+    """Write a backup; everything goes on meanwhile.
+
+    Raises:
+        Refusal, HostError, OSError, sqlite3.Error: none was made.
+    """
+    if not (place.state / KEYS[0]).exists():
+        raise Refusal(f"There is no console at {place.state}. No backup was made.")
+    database = place.database(settings)
+    with _folder_of(place) as folder:
+        copies = folder / backup_file.STATE
+        copies.mkdir(mode=0o700)
+        os.chown(copies, *place.owner)
+        database.save(copies)
+        for name in KEYS:
+            if (place.state / name).exists():
+                shutil.copyfile(place.state / name, copies / name)
+        if (place.state / REMOTE).is_dir():
+            shutil.copytree(place.state / REMOTE, copies / REMOTE)
+        if place.environment.exists():
+            shutil.copyfile(place.environment, folder / backup_file.SETTINGS)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        kept, migrations = backup_file.kept_in(folder), written_by("").forms["database"]
+        manifest = Manifest(__version__, platform.node(), now, database.name, migrations, kept)
+        backup_file.write(target, manifest, folder)
+    return manifest
+
+
+def put_back(place: Place, source: Path, *, force: bool, keep_settings: bool) -> Path:
+    """Replace the console by that of a backup, all of it or nothing; where what was there is kept.
+
+    Raises:
+        Refusal, NewerForm, HostError, OSError, sqlite3.Error: everything is as it was.
+    """
+    manifest = backup_file.manifest_of(source)
+    _refuse_newer(manifest)
+    running = [f"nasadvisor-{name}" for name in SERVICES if runs(place.root, f"nasadvisor-{name}.service")]
+    if running:
+        raise Refusal(f"The console runs. {NOTHING} First: systemctl stop {' '.join(running)}")
+    before, fresh = _beside(place, "before-restore"), _beside(place, "restored")
+    if before.exists():
+        raise Refusal(f"{before} is left from an earlier restore. {NOTHING} Remove it if all is well.")
+    if not place.state.is_dir() or os.path.ismount(place.state):
+        raise Refusal(f"{place.state} is no folder that can be replaced. {NOTHING}")
+    with _folder_of(place) as folder:
+        backup_file.unpack(source, manifest, folder)
+        told = folder / backup_file.SETTINGS
+        settings = place.environment if keep_settings or not told.exists() else told
+        database = place.database(read_environment_file(settings))
+        if database.name != manifest.database:
+            raise Refusal(f"The backup has {manifest.database}, and the settings ask for {database.name}. {NOTHING}")
+        if not force and (users := database.users()):
+            raise Refusal(f"The console here has {users} users. {NOTHING} --force replaces it all the same.")
+        shutil.rmtree(fresh, ignore_errors=True)
+        shutil.move(folder / backup_file.STATE, fresh)
+        _give_to(fresh, *place.owner)
+        with ExitStack() as back:
+            _exchange(place, before, fresh, back)
+            if settings == told:
+                _exchange_settings(place.environment, told, back)
+            # Last, since it changes as a whole.
+            database.put_back(place.state / manifest.database)
+            back.pop_all()
+    return before
+
+
+def _exchange(place: Place, before: Path, fresh: Path, back: ExitStack) -> None:
+    place.state.rename(before)
+    back.callback(before.rename, place.state)
+    fresh.rename(place.state)
+    back.callback(shutil.rmtree, place.state)
+
+
+def _exchange_settings(target: Path, source: Path, back: ExitStack) -> None:
+    """The file of the settings, as a whole; the one that was there stays beside it."""
+    before = target.with_name(f"{target.name}.before-restore")
+    if target.exists():
+        target.replace(before)
+        back.callback(before.replace, target)
+    else:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        back.callback(target.unlink, missing_ok=True)
+    write_private(target, source.read_bytes())
+    target.chmod(0o640)  # as the package has it
+
+
+def _refuse_newer(manifest: Manifest) -> None:
+    if manifest.migrations > written_by("").forms["database"]:
+        raise Refusal(
+            f"This backup is of NAS Advisor {manifest.release}, whose database is newer than that of the release that "
+            f"is installed ({__version__}). {NOTHING} Install that release or a newer one first."
+        )
+
+
+def _beside(place: Place, what: str) -> Path:
+    return place.state.with_name(f"{place.state.name}.{what}")
+
+
+@contextmanager
+def _folder_of(place: Place) -> Iterator[Path]:
+    """A folder for the while, on the same file system, which the console's user may enter but not read."""
+    with tempfile.TemporaryDirectory(prefix=".backup-", dir=place.state.parent) as name:
+        os.chown(name, -1, place.owner[1])
+        Path(name).chmod(0o710)
+        yield Path(name)
+
+
+def _give_to(folder: Path, user: int, group: int) -> None:
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o750 if path == folder else 0o700 if path.is_dir() else 0o600)
+        os.chown(path, user, group)
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+def backup(file: Path) -> None:
+    """Write the console of this machine into FILE: its database, keys and settings. It goes on meanwhile."""
+    place = here()
+    try:
+        manifest = save(place, file, load_environment())
+    except (OSError, sqlite3.Error) as error:
+        raise Refusal(f"{error}. No backup was made.") from error
+    names = ", ".join(kept.name for kept in manifest.files)
+    click.echo(f"{file} has the console of {manifest.node}: {names}.")
+    click.echo("It holds secrets: the keys, the digests of passwords, and what hosts trust. Only root can read it.")
+    click.echo("The journals of runs are not in it: they belong to each host (/var/lib/nasadvisor/host).")
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, exists=True))
+@click.option("--force", is_flag=True, help="Replace a console that has users.")
+@click.option("--keep-settings", is_flag=True, help="Leave /etc/nasadvisor/environment as it is.")
+def restore(file: Path, force: bool, keep_settings: bool) -> None:
+    """Replace the console of this machine by that in FILE, all of it or nothing. Its services must be stopped."""
+    try:
+        before = put_back(here(), file, force=force, keep_settings=keep_settings)
+    except (OSError, sqlite3.Error) as error:
+        raise Refusal(f"{error}. The console is as it was.") from error
+    click.echo(f"The console is that of {file}. What was there is in {before}; remove it once all is well.")
+    click.echo(f"To begin: {START}")
