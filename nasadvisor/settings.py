@@ -14,6 +14,7 @@ NASADVISOR_TIME_ZONE      zone in which exact times are shown (default UTC)
 NASADVISOR_SAMPLES        how long samples, minutes and hours are kept, in days (default 1,30,730)
 NASADVISOR_TOKEN_DAYS     how long a new token for another program is good, in days (default 365)
 NASADVISOR_SECOND_FACTOR  who must have one: no (default), administrators, operators (and these), everybody
+NASADVISOR_IDLE_MINUTES   how long somebody, and an administrator, may do nothing (default 480,30)
 NASADVISOR_PREVIEW        file that says how far the real machine is; every page is marked as simulated
 NASADVISOR_DEBUG          yes for work on the code only
 """
@@ -87,7 +88,8 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "nasadvisor.console.harmless.HarmlessRequests",
     "nasadvisor.console.fleet.single_sign_on.SingleSignOn",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "nasadvisor.console.fleet.idle.Idle",
+    "nasadvisor.console.fleet.idle.SignedInOnly",
     "nasadvisor.console.fleet.required_factor.RequiredFactor",
     "nasadvisor.console.fleet.sessions.Seen",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -199,6 +201,9 @@ AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code"]
 
 SECOND_FACTOR = environment.choice("NASADVISOR_SECOND_FACTOR", ("no", "administrators", "operators", "everybody"))
 """Who gets no further than to setting one up without a second factor (`required_factor`)."""
+
+IDLE_FOR = tuple(timedelta(minutes=float(each)) for each in environment.words("NASADVISOR_IDLE_MINUTES", "480,30"))
+"""For how long anybody, and an administrator, may do nothing before they are signed out (`idle`)."""
 
 HTTPS = environment.flag("NASADVISOR_HTTPS", default=False)
 CERTIFICATE_IN_CONTAINER = STATE_DIR / "tls" / "certificate.pem"

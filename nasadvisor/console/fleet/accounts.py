@@ -25,6 +25,7 @@ from django.utils.translation import gettext_lazy
 from nasadvisor.console.fleet import audit
 from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.factors import has_factor
+from nasadvisor.console.fleet.idle import ENDED_AFTER
 from nasadvisor.console.fleet.models import SetupToken
 from nasadvisor.console.fleet.passwords import TooManyWrong, check_own_password
 from nasadvisor.console.fleet.roles import UserRole, set_role
@@ -64,7 +65,11 @@ class SignIn(auth.LoginView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(
-            needs_setup=not admin_exists(), manage=settings.MANAGE_COMMAND, offer=offer(self.request), **kwargs
+            needs_setup=not admin_exists(),
+            manage=settings.MANAGE_COMMAND,
+            offer=offer(self.request),
+            ended_after=self.request.session.pop(ENDED_AFTER, None),
+            **kwargs,
         )
 
 

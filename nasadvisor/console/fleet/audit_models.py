@@ -24,6 +24,7 @@ class Act(models.TextChoices):
     RECOVERY_CODE_USED = "recovery-code-used", _("used a recovery code")
     FACTORS_RESET = "factors-reset", _("a second factor was taken away on the console's machine")
     SESSION_ENDED = "session-ended", _("signed another browser of theirs out")
+    SESSION_IDLE = "session-idle", _("did nothing for too long and was signed out")
     ALL_SESSIONS_ENDED = "all-sessions-ended", _("signed out everywhere")
     SET_UP = "set-up", _("became the first administrator")
     USER_ADDED = "user-added", _("added a user")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 
 import pytest
 from django.conf import settings
@@ -46,6 +47,25 @@ def english() -> Iterator[None]:
     """Each test begins in English: the language of a request stays with its thread."""
     with translation.override("en"):
         yield
+
+
+class Clock:
+    """The time, which stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        self.now = timezone.now()
+
+    def pass_by(self, time: timedelta) -> None:
+        """Move it on."""
+        self.now += time
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """What the console takes for the time."""
+    made = Clock()
+    monkeypatch.setattr(timezone, "now", lambda: made.now)
+    return made
 
 
 @dataclass

@@ -12,7 +12,6 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client, override_settings
-from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,29 +25,16 @@ from nasadvisor.console.fleet.roles import UserRole, set_role
 from nasadvisor.console.fleet.second_step import HALF_FOR
 from nasadvisor.console.health.access_models import ApiToken, new_token
 from nasadvisor.console.secrets import new_key
-from tests.unit.console.conftest import PASSWORD
+from tests.unit.console.conftest import PASSWORD, Clock
 
 RFC_SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LOGIN = {"username": "olga", "password": PASSWORD}
 
 
-class Clock:
-    """The time, which stands still until a test moves it."""
-
-    def __init__(self) -> None:
-        self.now = datetime.now(UTC)
-
-    def pass_by(self, time: timedelta) -> None:
-        self.now += time
-
-
 @pytest.fixture(autouse=True)
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """What the console takes for the time."""
-    made = Clock()
-    monkeypatch.setattr(timezone, "now", lambda: made.now)
-    return made
+def standing_clock(clock: Clock) -> None:
+    """Codes last as long as a test needs them."""
 
 
 class App:
