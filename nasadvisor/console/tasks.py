@@ -10,7 +10,18 @@ from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from nasadvisor.console.evidence.watch import keep_answers
 from nasadvisor.console.fleet import audit, hosts
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health import by_host, deliver, first_hour, hours, monthly, reports, sweep_store, sweeps, watch
+from nasadvisor.console.health import (
+    account_mail,
+    by_host,
+    deliver,
+    first_hour,
+    hours,
+    monthly,
+    reports,
+    sweep_store,
+    sweeps,
+    watch,
+)
 from nasadvisor.console.health.access_models import StoredReport
 from nasadvisor.domain.health.sweep import SelfTest
 from nasadvisor.stored.documents import Json
@@ -192,6 +203,7 @@ def watch_over() -> None:
 def deliver_messages() -> None:
     """Send what is due."""
     deliver.deliver(timezone.now())
+    account_mail.send_notices(timezone.now())
 
 
 @app.task(name="console.short_self_tests")

@@ -22,13 +22,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from nasadvisor.console.fleet import audit
+from nasadvisor.console.fleet import audit, notices
 from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.factors import has_factor
 from nasadvisor.console.fleet.idle import ENDED_AFTER
 from nasadvisor.console.fleet.models import SetupToken
 from nasadvisor.console.fleet.passwords import TooManyWrong, check_own_password
-from nasadvisor.console.fleet.roles import UserRole, set_role
+from nasadvisor.console.fleet.roles import UserRole, set_role, user_of
 from nasadvisor.console.fleet.second_step import begin_second_step
 from nasadvisor.console.fleet.single_sign_on import offer
 
@@ -107,7 +107,7 @@ class ChangePassword(SuccessMessageMixin, auth.PasswordChangeView):  # type: ign
     def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
         """Save it, and write that down."""
         done = super().form_valid(form)
-        audit.record(self.request, Act.PASSWORD_CHANGED)
+        notices.record(self.request, Act.PASSWORD_CHANGED, user_of(self.request))
         return done
 
 

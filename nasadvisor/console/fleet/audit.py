@@ -39,7 +39,7 @@ def record(request: HttpRequest, act: Act, about: object = "") -> None:
 
 def record_as(user: User, request: HttpRequest, act: Act, about: object = "") -> None:
     """Write down what somebody has done who may not be signed in yet."""
-    _write(act, user.get_username(), _address(request), str(about))
+    _write(act, user.get_username(), address_of(request), str(about))
 
 
 def record_without_browser(act: Act, about: str) -> None:
@@ -91,19 +91,19 @@ def _asked_for(request: HttpRequest) -> QuerySet[AuditEntry]:
 
 @receiver(user_logged_in)
 def _signed_in(request: HttpRequest, user: Any, **_: object) -> None:
-    _write(Act.SIGN_IN, user.get_username(), _address(request))
+    _write(Act.SIGN_IN, user.get_username(), address_of(request))
 
 
 @receiver(user_logged_out)
 def _signed_out(request: HttpRequest, user: Any, **_: object) -> None:
     if user is not None:
-        _write(Act.SIGN_OUT, user.get_username(), _address(request))
+        _write(Act.SIGN_OUT, user.get_username(), address_of(request))
 
 
 @receiver(user_login_failed)
 def _not_signed_in(credentials: dict[str, Any], request: HttpRequest | None = None, **_: object) -> None:
     about = "second factor" if "code" in credentials else ""
-    _write(Act.SIGN_IN_FAILED, str(credentials.get("username") or ""), _address(request), about)
+    _write(Act.SIGN_IN_FAILED, str(credentials.get("username") or ""), address_of(request), about)
 
 
 def _write(act: Act, user_name: str, address: str, about: str = "") -> None:
@@ -120,5 +120,6 @@ def _is_flooded() -> bool:
     return AuditEntry.objects.filter(act=Act.SIGN_IN_FAILED, at__gt=since).count() >= MOST_FAILURES
 
 
-def _address(request: HttpRequest | None) -> str:
+def address_of(request: HttpRequest | None) -> str:
+    """Where a request came from; "" where that is not known."""
     return str(request.META.get("REMOTE_ADDR", ""))[:45] if request else ""

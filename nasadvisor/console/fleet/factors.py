@@ -20,6 +20,7 @@ from django.http import HttpRequest
 from nasadvisor.console.fleet import audit
 from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.factor_models import Authenticator, RecoveryCode
+from nasadvisor.console.fleet.notices import tell
 from nasadvisor.console.secrets import decrypt, encrypt
 
 STEP_S: Final = 30
@@ -117,6 +118,7 @@ def use_recovery_code(request: HttpRequest, user: User, code: str) -> bool:
     used, _by_model = RecoveryCode.objects.filter(user=user, digest=_digest(plain)).delete()
     if used:
         audit.record_as(user, request, Act.RECOVERY_CODE_USED)
+        tell(user, Act.RECOVERY_CODE_USED, user.get_username(), audit.address_of(request))
     return bool(used)
 
 

@@ -11,7 +11,11 @@ from typing import ClassVar, Final
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
+from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.statements import read_statement
 from nasadvisor.domain.fleet.platforms import PlatformReport
 from nasadvisor.domain.fleet.spoken import Spoken
@@ -113,6 +117,41 @@ class ReEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user}: {self.failures}"
+
+
+class AccountNotice(models.Model):
+    """What changed about somebody's way in, for them to know.
+
+    `act` is a value of `audit_models.Act`; `by` who did it, "" for the console's machine; `mail_to` the address that
+    the user had before, so that whoever changes that does not keep it from them. `language` is the one of that page.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
+    at = models.DateTimeField()
+    act = models.CharField(max_length=30)
+    by = models.CharField(max_length=150, blank=True)
+    address = models.CharField(max_length=45, blank=True)
+    mail_to = models.EmailField(blank=True)
+    language = models.CharField(max_length=10)
+    is_told = models.BooleanField(default=False)
+    mailed_at = models.DateTimeField(null=True)
+    tries = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering: ClassVar = ["-at", "-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.act}"
+
+    @property
+    def sentence(self) -> str:
+        """Who did what, when, and from where."""
+        when = date_format(timezone.localtime(self.at), "Y-m-d H:i")
+        what = Act(self.act).label if self.act in Act.values else self.act
+        values = {"who": self.by or _("An administrator of the machine"), "what": what, "when": when}
+        if not self.address:
+            return _("%(who)s %(what)s (%(when)s).") % values
+        return _("%(who)s %(what)s (%(when)s, from %(address)s).") % {**values, "address": self.address}
 
 
 class PlatformAccount(models.Model):

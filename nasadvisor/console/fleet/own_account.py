@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from nasadvisor.console.fleet import audit, factors
+from nasadvisor.console.fleet import audit, factors, notices
 from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.factor_models import Authenticator, RecoveryCode
 from nasadvisor.console.fleet.passwords import PasswordForm, asked_of, confirm_oneself
@@ -37,6 +37,17 @@ class AuthenticatorForm(PasswordForm):
     field_order = ("code", "password")
 
 
+class AddressForm(PasswordForm):
+    """Where notices about one's own account go."""
+
+    email = forms.EmailField(
+        label=gettext_lazy("E-mail address"),
+        required=False,
+        help_text=gettext_lazy("By the mail server that is set under “Where alerts go”; without one, nothing is sent."),
+    )
+    field_order = ("email", "password")
+
+
 def account(request: HttpRequest) -> HttpResponse:
     """What there is to sign in with."""
     user = user_of(request)
@@ -44,6 +55,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "authenticator": Authenticator.objects.filter(user=user).first(),
         "recovery_codes": RecoveryCode.objects.filter(user=user).count(),
         "by_platform": is_known_to_platform(user),
+        "notices": notices.of(user),
         "section": "account",
     }
     return render(request, "fleet/account.html", context)
@@ -62,12 +74,12 @@ def authenticator(request: HttpRequest) -> HttpResponse:
             elif confirm_oneself(request, form):
                 codes = factors.add_authenticator(user, secret, step, timezone.now())
                 del request.session[SETTING_UP]
-                audit.record(request, Act.FACTOR_ADDED)
+                notices.record(request, Act.FACTOR_ADDED, user)
                 return _show(request, codes)
     except SecretUnreadable as error:
         return render(request, "console/error.html", {"sentence": str(error), "status": 503}, status=503)
-    address = factors.address_of(user, secret)
-    context = {"form": form, "qr": drawn(address), "secret": secret, "required": is_missing(request)}
+    qr = drawn(factors.address_of(user, secret))
+    context = {"form": form, "qr": qr, "secret": secret, "required": is_missing(request)}
     return render(request, "fleet/authenticator.html", {**context, "section": "account"})
 
 
@@ -77,7 +89,7 @@ def remove_factor(request: HttpRequest) -> HttpResponse:
     form = asked_of(request, PasswordForm(request.POST if request.method == "POST" else None))
     if form.is_valid() and confirm_oneself(request, form):
         if factors.remove_factors(user):
-            audit.record(request, Act.FACTOR_REMOVED)
+            notices.record(request, Act.FACTOR_REMOVED, user)
             messages.success(request, _("Your second factor was taken away. Your password alone signs you in now."))
         return redirect("account")
     return render(request, "fleet/remove_factor.html", {"form": form, "section": "account"})
@@ -91,9 +103,24 @@ def recovery_codes(request: HttpRequest) -> HttpResponse:
     form = asked_of(request, PasswordForm(request.POST if request.method == "POST" else None))
     if form.is_valid() and confirm_oneself(request, form):
         codes = factors.new_recovery_codes(user)
-        audit.record(request, Act.RECOVERY_CODES_MADE)
+        notices.record(request, Act.RECOVERY_CODES_MADE, user)
         return _show(request, codes)
     return render(request, "fleet/new_recovery_codes.html", {"form": form, "section": "account"})
+
+
+def address(request: HttpRequest) -> HttpResponse:
+    """Where notices about this account go. The address that was there before is told."""
+    user = user_of(request)
+    posted = request.POST if request.method == "POST" else None
+    form = asked_of(request, AddressForm(posted, initial={"email": user.email}))
+    if form.is_valid() and confirm_oneself(request, form):
+        before, user.email = user.email, form.cleaned_data["email"]
+        user.save(update_fields=["email"])
+        audit.record(request, Act.ADDRESS_CHANGED)
+        notices.tell(user, Act.ADDRESS_CHANGED, user.get_username(), audit.address_of(request), mail_to=before)
+        messages.success(request, _("Your address was saved."))
+        return redirect("account")
+    return render(request, "fleet/own_address.html", {"form": form, "section": "account"})
 
 
 def drawn(address: str) -> SafeString:

@@ -16,6 +16,7 @@ urlpatterns = [
     path("settings/account/", own_account.account, name="account"),
     path("settings/account/authenticator/", own_account.authenticator, name="authenticator"),
     path("settings/account/factor/remove/", own_account.remove_factor, name="factor-remove"),
+    path("settings/account/address/", own_account.address, name="account-address"),
     path("settings/account/recovery-codes/", own_account.recovery_codes, name="recovery-codes"),
     path("settings/sessions/", sessions.sessions, name="sessions"),
     path("settings/sessions/end/", sessions.end_all_sessions, name="sessions-end"),

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from nasadvisor.console.fleet import audit
+from nasadvisor.console.fleet import audit, notices
 from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.passwords import ask_again, confirmed_admin_required, is_confirmed_by
 from nasadvisor.console.fleet.roles import UserRole, admin_required, role_of, set_role, user_of
@@ -58,7 +58,7 @@ def change_role(request: HttpRequest, user_id: int) -> HttpResponse:
     user, form = _somebody_else(request, user_id), RoleForm(request.POST)
     if user and form.is_valid() and not hasattr(user, "platform_account"):
         set_role(user, UserRole(form.cleaned_data["role"]))
-        audit.record(request, Act.ROLE_CHANGED, f"{user.get_username()}: {form.cleaned_data['role']}")
+        notices.record(request, Act.ROLE_CHANGED, user, f"{user.get_username()}: {form.cleaned_data['role']}")
         messages.success(request, _("%(user)s has another role now.") % {"user": user.get_username()})
     return redirect("users")
 
@@ -71,7 +71,8 @@ def toggle_active(request: HttpRequest, user_id: int) -> HttpResponse:
     if user:
         user.is_active = not user.is_active
         user.save(update_fields=["is_active"])
-        audit.record(request, Act.USER_LET_IN if user.is_active else Act.USER_LOCKED, user.get_username())
+        act = Act.USER_LET_IN if user.is_active else Act.USER_LOCKED
+        notices.record(request, act, user, user.get_username())
         text = _("%(user)s can sign in again.") if user.is_active else _("%(user)s can no longer sign in.")
         messages.success(request, text % {"user": user.get_username()})
     return redirect("users")
@@ -86,7 +87,7 @@ def reset_password(request: HttpRequest, user_id: int) -> HttpResponse:
     form = SetPasswordForm(user, request.POST if request.method == "POST" else None)
     if is_confirmed_by(request, ask_again(request, form)):
         form.save()
-        audit.record(request, Act.PASSWORD_RESET, user.get_username())
+        notices.record(request, Act.PASSWORD_RESET, user, user.get_username())
         messages.success(request, _("%(user)s has a new password.") % {"user": user.get_username()})
         return redirect("users")
     return render(request, "fleet/reset_password.html", {"form": form, "somebody": user, "section": "settings"})

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST
 from kombu.exceptions import OperationalError
 
 from nasadvisor.console.celery_app import QUEUE, app
-from nasadvisor.console.fleet import audit
+from nasadvisor.console.fleet import audit, notices
 from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.passwords import ask_again, confirmed_admin_required, is_confirmed_by
 from nasadvisor.console.fleet.roles import admin_required, user_of
@@ -42,7 +42,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
         form.instance.digest = ApiToken.digest_of(shown)
         form.instance.created_by = user_of(request)
         form.save()
-        audit.record(request, Act.TOKEN_MADE, form.instance.name)
+        notices.record(request, Act.TOKEN_MADE, user_of(request), form.instance.name)
         form = TokenForm()
     context = {"tokens": ApiToken.objects.select_related("created_by"), "form": form, "shown": shown}
     return render(request, "health/tokens.html", {**context, "section": "settings"})

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from nasadvisor.console.fleet import audit
 from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.factors import remove_factors
+from nasadvisor.console.fleet.notices import tell
 from nasadvisor.console.fleet.sessions import sessions_of
 
 
@@ -26,6 +27,7 @@ class Command(BaseCommand):
         if not remove_factors(found):
             raise CommandError(f"{user} has no second factor. Nothing was changed.")
         audit.record_without_browser(Act.FACTORS_RESET, user)
+        tell(found, Act.FACTORS_RESET, by="")
         for session in sessions_of(found):
             session.delete()
         self.stdout.write(f"{user} signs in with the password alone now, and was signed out everywhere.")

@@ -38,7 +38,7 @@ RULES = {
         evidence-heat evidence-waiting evidence-curve evidence-report wear-csv drive reports report-now report-make
         report alerts schedules pool-history history run-detail run-fragment wizard-proof choose-node refresh logout
         password_change sessions sessions-end session-end account authenticator
-        factor-remove recovery-codes""",
+        factor-remove recovery-codes account-address""",
     Rule.OPERATOR: """evidence-measure evidence-measured evidence-trace evidence-curve-start evidence-curve-stop
         sweep-now drive-self-test drive-rating
         drive-forget alert-acknowledge wizard wizard-start wizard-devices wizard-answer wizard-layout
