@@ -98,6 +98,19 @@ class CommandTimedOut(HostError):
         super().__init__(template, command=command, seconds=f"{timeout_s:g}", fate=fate, state=_state_after(mutates))
 
 
+class CommandHangs(CommandTimedOut):
+    """The same command was begun before and waits in the kernel still, so it was not begun a second time."""
+
+    def __init__(self, command: str, timeout_s: float, since: str, *, mutates: bool) -> None:
+        super().__init__(command, timeout_s, mutates=mutates, still_running=True)
+        template = _(
+            "{command} was not begun: the same command has been waiting inside the kernel since {since}, usually for a "
+            "device that does not answer. {state} Look at the kernel log (dmesg); only that device or a reboot can "
+            "free it."
+        )
+        HostError.__init__(self, template, command=command, since=since, state=_state_after(mutates))
+
+
 class OutputUnreadable(HostError):
     """A tool or a file answered with something that cannot be understood."""
 

@@ -9,7 +9,7 @@ decide.
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from threading import Lock
+from threading import Event, Lock
 
 import kombu.exceptions
 import redis.exceptions
@@ -118,6 +118,8 @@ class HostTasks:
     notifier: Callable[[Notice], Statement | None] = nobody_notifies
     allowed: frozenset[Verbs] = ALL
     curve: CurveJob = field(default_factory=lambda: CurveJob(nobody_follows))
+    _looking: Lock = field(default_factory=Lock)
+    _look_wanted: Event = field(default_factory=Event)
     _sampling: Lock = field(default_factory=Lock)
     _tracing: Lock = field(default_factory=Lock)
     _said: list[str] = field(default_factory=list)
@@ -142,7 +144,20 @@ class HostTasks:
 
     @reads()
     def read_inventory(self) -> None:
-        """Look at the host and publish what is there, or why it cannot be seen."""
+        """Look at the host and publish what is there, or why it cannot be seen.
+
+        While that is being done, however often it is asked for, it is done once more afterwards: what was asked last
+        is answered with what was there then, and a reading that hangs keeps one thread and not all.
+        """
+        self._look_wanted.set()
+        while self._look_wanted.is_set() and self._looking.acquire(blocking=False):
+            try:
+                self._look_wanted.clear()
+                self._look_and_tell()
+            finally:
+                self._looking.release()
+
+    def _look_and_tell(self) -> None:
         try:
             inventory = self.look()
         except HostError as error:

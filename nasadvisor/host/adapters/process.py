@@ -12,12 +12,13 @@ import subprocess
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, Protocol
 
 from nasadvisor.host.adapters.allowed import shape_of
-from nasadvisor.host.errors import CommandFailed, CommandForbidden, CommandTimedOut, ToolMissing
+from nasadvisor.host.errors import CommandFailed, CommandForbidden, CommandHangs, CommandTimedOut, ToolMissing
 
 log = logging.getLogger(__name__)
 
@@ -123,6 +124,7 @@ class Runner(Protocol):
             ToolMissing: the program is not installed.
             CommandFailed: its exit code is not among the expected ones.
             CommandTimedOut: it took longer than `timeout_s`.
+            CommandHangs: the same command could not be ended before, and hangs still.
         """
         ...
 
@@ -146,6 +148,7 @@ class HostRunner:
         executable = _executable(command.tool)
         if executable is None:
             raise ToolMissing(command.tool, PACKAGES[command.tool], DIRECTORIES)
+        _refuse_beside(command)
         log.log(logging.INFO if command.mutates else logging.DEBUG, "running: %s", command)
         output = _run(executable, command, self.held)
         log.debug("exit code %d after %.3f s: %s", output.code, output.seconds, command)
@@ -160,8 +163,30 @@ def _executable(tool: Tool) -> Path | None:
     return next((path for path in paths if os.access(path, os.X_OK)), None)
 
 
+@dataclass(frozen=True)
+class _Hanging:
+    """A process that not even SIGKILL has ended."""
+
+    process: subprocess.Popen[str]
+    since: datetime
+
+
+_hanging: Final[dict[str, _Hanging]] = {}
+"""By the command as typed. A further one would hang beside it, and with each reading there would be one more."""
+
+
+def _refuse_beside(command: Command) -> None:
+    hanging = _hanging.get(str(command))
+    if hanging is None:
+        return
+    if hanging.process.poll() is None:
+        since = f"{hanging.since:%Y-%m-%d %H:%M} UTC"
+        raise CommandHangs(str(command), command.timeout_s, since, mutates=command.mutates)
+    _hanging.pop(str(command), None)
+
+
 def _run(executable: Path, command: Command, held: tuple[int, ...]) -> Output:
-    started = time.monotonic()
+    started, began_at = time.monotonic(), datetime.now(UTC)
     # Not as a context manager: leaving one waits for the process without limit, and one that hangs in the kernel
     # never ends.
     process = subprocess.Popen(
@@ -180,6 +205,8 @@ def _run(executable: Path, command: Command, held: tuple[int, ...]) -> Output:
         stdout, stderr = process.communicate(timeout=command.timeout_s)
     except subprocess.TimeoutExpired:
         ended = _end(process)
+        if not ended:
+            _hanging[str(command)] = _Hanging(process, began_at)
         log.error("no end after %g s: %s", command.timeout_s, command)  # noqa: TRY400 - it is no surprise
         raise CommandTimedOut(
             str(command), command.timeout_s, mutates=command.mutates, still_running=not ended

@@ -10,7 +10,7 @@ import pytest
 
 from nasadvisor.host.adapters import process
 from nasadvisor.host.adapters.process import PACKAGES, Command, HostRunner, Tool
-from nasadvisor.host.errors import CommandFailed, CommandTimedOut, ToolMissing
+from nasadvisor.host.errors import CommandFailed, CommandHangs, CommandTimedOut, ToolMissing
 
 
 @pytest.fixture(autouse=True)
@@ -208,3 +208,23 @@ def test_what_even_sigkill_cannot_end_is_left_and_said(programs: Path, monkeypat
 
 def test_every_tool_has_a_package() -> None:
     assert set(PACKAGES) == set(Tool)
+
+
+def test_a_command_that_hangs_in_the_kernel_is_not_begun_a_second_time(
+    programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(programs, Tool.ZPOOL, f'[ "$1" = iostat ] && exit 0; echo $$ >> {programs}/begun; exec sleep 60')
+    kill = os.killpg
+    monkeypatch.setattr(os, "killpg", lambda _group, _number: None)  # as for a process in uninterruptible sleep
+    with pytest.raises(CommandTimedOut):
+        HostRunner().run(command(timeout_s=5.0))
+    for _ in range(3):
+        with pytest.raises(CommandHangs, match=r"waiting inside the kernel since \d{4}-\d\d-\d\d \d\d:\d\d UTC"):
+            HostRunner().run(command())
+    HostRunner().run(command("iostat", "-vgwHp"))  # another one may come through
+    (pid,) = (programs / "begun").read_text().split()
+    install(programs, Tool.ZPOOL, "echo well")
+    kill(int(pid), 9)
+    assert process._hanging["zpool version"].process.wait(10) == -9
+    assert HostRunner().run(command()).stdout == "well\n"
+    assert "zpool version" not in process._hanging
