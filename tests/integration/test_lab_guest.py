@@ -57,6 +57,8 @@ def test_a_reset_takes_back_whatever_holds_the_disks(clean_guest: Guest) -> None
     clean_guest.reset()
     digests = clean_guest.digests(*SSDS)
     assert {name: digest.content for name, digest in digests.items()} == dict.fromkeys(SSDS, "")
+    known_to_udev = clean_guest.run(["lsblk", "-dno", "FSTYPE,PTTYPE,UUID", nvme0, nvme1, sata0, sas0]).stdout
+    assert known_to_udev.split() == []
 
 
 def test_a_digest_notices_one_byte_in_the_middle(clean_guest: Guest) -> None:

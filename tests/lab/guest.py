@@ -4,10 +4,10 @@ import time
 from dataclasses import replace
 
 from .errors import LabError
-from .guest_disks import LIST_LINKS, DiskDigest, GuestDisk, content_digest, digests_from, find_disks
+from .guest_disks import LIST_LINKS, DiskDigest, GuestDisk, content_digest, digests_from, find_disks, is_blank
 from .instance import Instance, free_port
 from .machine import Machine
-from .scenario import Bus, Disk, Scenario
+from .scenario import Bus, Disk, Pool, Scenario
 from .shell import Shell
 from .stages import say
 
@@ -139,14 +139,16 @@ class Guest(Shell):
         disks = self.disks()
         devices = [disk.device for disk in disks.values()]
         self.script("release.sh", *devices, timeout=SETTLE_SECONDS)
+        wanted = self.scenario.pool if pool else None
+        in_pool = {name for mirror in wanted.mirrors for name in mirror} if wanted else set()
+        images = self.machine.images()
+        changed = [disk.device for name, disk in disks.items() if name not in in_pool and not is_blank(images[name])]
         self.machine.blank_disks()
-        self.script("renew.sh", *devices, *(self._pool_arguments(disks) if pool else ()))
+        create = self._pool_arguments(wanted, disks) if wanted else []
+        self.script("renew.sh", *devices, "--", *changed, "--", *create)
 
-    def _pool_arguments(self, disks: dict[str, GuestDisk]) -> list[str]:
-        wanted = self.scenario.pool
-        if wanted is None:
-            return []
-        arguments = ["--", "-o", f"ashift={wanted.ashift}", wanted.name]
+    def _pool_arguments(self, wanted: Pool, disks: dict[str, GuestDisk]) -> list[str]:
+        arguments = ["-o", f"ashift={wanted.ashift}", wanted.name]
         for mirror in wanted.mirrors:
             arguments += ["mirror", *(disks[name].by_id for name in mirror)]
         return arguments

@@ -77,6 +77,11 @@ def digests_from(described: str, disks: Mapping[str, GuestDisk], contents: Mappi
     return digests
 
 
+def is_blank(image: Path) -> bool:
+    """Whether there are only zeros on a disk."""
+    return not any(block.strip(b"\0") for _, block in written_blocks(image))
+
+
 def content_digest(image: Path) -> str:
     """A hash of everything on a disk but zeros, empty for a disk that is blank from end to end."""
     digest = hashlib.sha256()

@@ -1,13 +1,21 @@
 # Makes the guest see that its data disks are blank now, and creates the pool.
-# Arguments: the data disks (/dev/sda …), then optionally `--` and what `zpool create` is to be given.
+# Arguments: the data disks (/dev/sda …), `--`, those that were not blank before and get into no pool, `--`, and then
+# what `zpool create` is to be given, if anything.
 set -eu
 
-count=0
-for argument; do
-    [ "$argument" = -- ] && break
-    count=$((count + 1))
+disks=
+changed=
+until [ "$1" = -- ]; do
+    disks="$disks $1"
+    shift
 done
-disks=$(printf '%s\n' "$@" | head -n "$count")
+shift
+until [ "$1" = -- ]; do
+    changed="$changed $1"
+    shift
+done
+shift
+
 tries=0
 # udev may still be looking at a partition; anything else that holds one stays.
 # shellcheck disable=SC2086 # device names have no spaces
@@ -19,11 +27,11 @@ until blockdev --flushbufs --rereadpt $disks; do
     fi
     udevadm settle
 done
+# Each look takes half a second under emulation; at the disks of a pool udev looks when it is made.
 # shellcheck disable=SC2086
-udevadm trigger --settle --action=change $disks
+[ -z "$changed" ] || udevadm trigger --action=change $changed
+udevadm settle
 
-shift "$count"
 [ $# -gt 0 ] || exit 0
-shift
 zpool create "$@"
 udevadm settle
