@@ -3,6 +3,7 @@
 import json
 import shlex
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -13,6 +14,7 @@ from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import from_document, to_document
 from tests.lab.guest import Guest
 from tests.lab.paths import GUEST_VENV
+from tests.lab.shell import Completed
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -62,11 +64,26 @@ class Agent:
     ) -> None:
         self.close()
 
+    def renew(self) -> bool:
+        """From now on it is as one just started, its journals included; False if it ended, as with a restart."""
+        assert self._process.stdin
+        if self._process.stdin.closed:
+            return False
+        try:
+            return self._answer({"do": "end"}) != ""
+        except BrokenPipeError:
+            return False
+
+    def command(self, *arguments: str, **environment: str) -> Completed:
+        """Run `nasadvisor …` to its end, whatever its exit code."""
+        return Completed(**self.ask("command", arguments=arguments, environment=environment))
+
     def close(self) -> None:
         """End the process in the guest."""
         for stream in (self._process.stdin, self._process.stdout):
-            if stream:
-                stream.close()
+            with suppress(BrokenPipeError):  # of what it was still to be told when the guest's power was cut
+                if stream:
+                    stream.close()
         self._process.wait(timeout=60)
 
     def inventory(self) -> Inventory:
@@ -106,13 +123,42 @@ class Agent:
         Raises:
             HostSaid: the host answered with an error of its own.
         """
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.write(json.dumps({"do": do, **given}) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
+        line = self._answer({"do": do, **given})
         assert line, "The agent in the guest ended; its error is above."
         answer = json.loads(line)
         if "error" in answer:
             raise HostSaid(answer["kind"], answer["error"])
         return answer["ok"]
+
+    def _answer(self, request: dict[str, object]) -> str:
+        """The line it answers with, empty if it ended."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        return self._process.stdout.readline()
+
+
+class Standby:
+    """An agent for one test after the other: Python takes ten seconds to start under emulation."""
+
+    def __init__(self, guest: Guest) -> None:
+        self.guest = guest
+        self._agent: Agent | None = None
+
+    def agent(self) -> Agent:
+        """The one that stands by, or one that is started now."""
+        if self._agent is None:
+            self._agent = Agent(self.guest)
+        return self._agent
+
+    def rest(self) -> None:
+        """After a test: nothing of it is left in memory."""
+        if self._agent and not self._agent.renew():
+            self.close()
+
+    def close(self) -> None:
+        """End it."""
+        if self._agent:
+            self._agent.close()
+        self._agent = None

@@ -1,7 +1,6 @@
 """The command line in the lab guest, out of this source tree: nothing is installed, each test has its own journals."""
 
 import json
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,7 @@ import pytest
 
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.stored.documents import from_document
-from tests.integration.agent import PYTHON, SOURCE
+from tests.integration.agent import Agent, Standby
 from tests.lab.guest import Guest
 from tests.lab.shell import Completed
 
@@ -30,16 +29,20 @@ class Ending:
 
 @dataclass(frozen=True)
 class CommandLine:
-    """`nasadvisor …` with its state in a directory of the guest."""
+    """`nasadvisor …` with its state in a directory of the guest; `agent` runs it."""
 
-    guest: Guest
+    agent: Agent
     state: str
+
+    @property
+    def guest(self) -> Guest:
+        """Where it runs."""
+        return self.agent.guest
 
     def __call__(self, *args: str) -> Completed:
         """Run a command, whatever its exit code."""
-        environment = f"NASADVISOR_HOST_STATE={self.state} NASADVISOR_RUN_DIR={self.state}/run"
-        command = shlex.join((PYTHON, "-m", "nasadvisor.cli", *args))
-        return self.guest.run(f"cd {SOURCE} && {environment} exec {command}", check=False, timeout=600)
+        environment = {"NASADVISOR_HOST_STATE": self.state, "NASADVISOR_RUN_DIR": f"{self.state}/run"}
+        return self.agent.command(*args, **environment)
 
     def apply(self, *options: str, pool: str = "tank") -> str:
         """Plan, which must not be refused, and apply, which must end with 0; the run."""
@@ -72,10 +75,10 @@ class CommandLine:
 
 
 @pytest.fixture
-def cli(sourced_guest: Guest, clean_guest: Guest) -> Iterator[CommandLine]:
+def cli(standby: Standby, clean_guest: Guest) -> Iterator[CommandLine]:
     """The command line in a clean guest."""
-    del sourced_guest
     state = clean_guest.run("mktemp --directory /var/lib/endings-XXXXXX").stdout.strip()
     clean_guest.run(f"mkdir {state}/run")
-    yield CommandLine(clean_guest, state)
+    yield CommandLine(standby.agent(), state)
+    standby.rest()
     clean_guest.run(f"rm -r {state}")

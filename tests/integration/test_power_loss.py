@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.after_power_loss import AfterPowerLoss, journals_in
-from tests.integration.agent import push_source
+from tests.integration.agent import Agent, push_source
 from tests.integration.command_line import CommandLine
 from tests.integration.test_endings import is_as_before, wish
 from tests.integration.test_stories import CHECK, PHOTOS
@@ -50,7 +50,7 @@ def mount_journals(guest: Guest) -> CommandLine:
     """The command line with its journals on the recorded disk."""
     guest.run(f"mkdir -p {STATE} && mount {guest.disks()[JOURNALS].device} {STATE}")
     guest.run(f"mkdir -p {STATE}/run && sync")
-    return CommandLine(guest, STATE)
+    return CommandLine(Agent(guest), STATE)
 
 
 def record(guest: Guest, cli: CommandLine) -> Recording:
@@ -100,10 +100,11 @@ def check_all(recording: Recording, directory: Path, *liars: str) -> Counter[str
     return read
 
 
-def switch_off(guest: Guest) -> None:
+def switch_off(cli: CommandLine) -> None:
     """The mains fail, and nobody has the images of the disks open."""
-    guest.power_cut()
-    guest.machine.stop_recorder()
+    cli.guest.power_cut()
+    cli.guest.machine.stop_recorder()
+    cli.agent.close()
 
 
 def boot_from(guest: Guest, recording: Recording, wanted: int) -> CommandLine:
@@ -122,8 +123,9 @@ def recording() -> Iterator[tuple[Guest, Recording]]:
     with Lab.start("recorded", name="test-power-loss") as guest:
         push_source(guest)
         guest.run(f"mkfs.ext4 -q {guest.disks()[JOURNALS].device}")
-        recording = record(guest, mount_journals(guest))
-        switch_off(guest)
+        cli = mount_journals(guest)
+        recording = record(guest, cli)
+        switch_off(cli)
         yield guest, recording
 
 
@@ -170,4 +172,4 @@ def test_a_machine_that_starts_again_ends_the_run(recording: tuple[Guest, Record
         digests = guest.digests(*SSDS)
         assert {digest.content for digest in digests.values()} == {""}, digests
     finally:
-        switch_off(guest)
+        switch_off(cli)

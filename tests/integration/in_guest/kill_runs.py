@@ -29,6 +29,7 @@ from tests.integration.in_guest.points import Point, apply_points, undo_points
 
 CONFIG = config_from({**os.environ, "NASADVISOR_HOST_STATE": tempfile.mkdtemp(prefix="kill-runs-")})
 HOST = run_host_of(CONFIG)
+MACHINE = machine_of(CONFIG)
 
 
 def die() -> None:
@@ -40,13 +41,13 @@ def ignore(run: Run) -> None:
 
 
 def fingerprint() -> str:
-    return read_inventory(machine_of(CONFIG)).fingerprint
+    return read_inventory(MACHINE).fingerprint
 
 
 def plan_for(pool_guid: str, disks: tuple[str, ...]) -> Plan:
     request = PlanRequest(pool_guid, disks, 256 * MIB, disks, 256 * MIB)
     ids = PlanIds(str(uuid.uuid4()), "2026-08-25T20:00:00+00:00", tuple(str(uuid.uuid4()) for _ in range(20)))
-    plan = make_plan(request, read_inventory(machine_of(CONFIG)), ids)
+    plan = make_plan(request, read_inventory(MACHINE), ids)
     if not isinstance(plan, Plan):
         raise SystemExit(f"No plan: {plan}")
     return plan
