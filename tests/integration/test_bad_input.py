@@ -9,7 +9,7 @@ import pytest
 from nasadvisor.domain.change.runs import RunState
 from nasadvisor.domain.storage.inventory import Pool
 from tests.integration.agent import Agent, HostSaid
-from tests.integration.wishes import SSDS, mirror_and_caches
+from tests.integration.wishes import SSDS, mirror_and_caches, single_log, without_cache
 from tests.integration.wrong_tools import zpool_that
 from tests.lab.guest import Guest
 
@@ -70,7 +70,7 @@ def journals_on(guest: Guest, state: str, options: str) -> Iterator[None]:
 @pytest.mark.parametrize(("options", "sentence"), [("size=64k", "disk is full"), ("ro", "Read-only file system")])
 def test_without_room_for_a_journal_nothing_is_begun(agent: Agent, options: str, sentence: str) -> None:
     """Proves: a full disk and a read-only state directory refuse the run before its first step."""
-    plan = agent.plan(mirror_and_caches(agent, "nvme0", "nvme1"))
+    plan = agent.plan(without_cache(single_log(agent, "nvme0")))
     before = agent.guest.digests(*SSDS)
     with journals_on(agent.guest, agent.ask("state"), options), pytest.raises(HostSaid, match=sentence):
         agent.apply(plan)

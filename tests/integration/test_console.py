@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser import journey
 from tests.browser.conftest import CHROMIUM, FLAGS
-from tests.integration.product import MANAGE, ROOT, Product, product
+from tests.integration.product import ROOT, Product, product
 
 pytestmark = [pytest.mark.lab, pytest.mark.browser]
 __all__ = ["product"]
@@ -18,6 +18,12 @@ SCREENSHOTS = ROOT / "build" / "screenshots" / "lab"
 # A page of the guest takes seconds under emulation, a run a minute.
 PAGE_MS, RUN_MS = 60_000, 300_000
 JOURNAL = "/var/lib/nasadvisor/host/runs/*/journal.jsonl"
+NOBODY_BUT_YOU = """
+from django.contrib.auth.models import User
+from django.core.management import call_command
+User.objects.all().delete()
+call_command("setup_link", base_url="{}")
+"""
 IN_THE_MIDDLE = f"until [ $(cat {JOURNAL} 2>/dev/null | wc -l) -ge %d ]; do sleep 0.2; done"
 
 
@@ -39,15 +45,13 @@ def url(product: Product) -> str:
 @pytest.fixture(scope="module")
 def page(chromium: Browser, product: Product, url: str) -> Page:
     """Somebody who made the first administrator by the one-time link."""
-    product.guest.reset()
     context = chromium.new_context(
         viewport={"width": 1440, "height": 900}, locale="en-GB", reduced_motion="reduce", ignore_https_errors=True
     )
     context.set_default_timeout(PAGE_MS)
     expect.set_options(timeout=PAGE_MS)
     page = context.new_page()
-    product.console("from django.contrib.auth.models import User; User.objects.all().delete()")
-    page.goto(product.guest.run([MANAGE, "setup_link", "--base-url", url]).stdout.split()[0])
+    page.goto(product.console(NOBODY_BUT_YOU.format(url)).split()[0])
     page.fill("input[name=username]", NAME)
     page.fill("input[name=password1]", PASSWORD)
     page.fill("input[name=password2]", PASSWORD)
