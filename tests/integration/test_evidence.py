@@ -6,6 +6,8 @@ import pytest
 
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import merge
+from nasadvisor.domain.evidence.tracing import by_program
+from nasadvisor.host.adapters.bpftrace import COMMIT_FLAGS, FLAGS_SCRIPT, SCRIPT, parse_waiting
 from nasadvisor.stored.documents import from_document
 from tests.integration.agent import PYTHON, SOURCE, Agent, python_in_guest
 from tests.integration.wishes import SSDS, pool_of
@@ -75,6 +77,27 @@ def test_tracing_tells_who_waits_how_long_and_who_is_not_obeyed(agent: Agent) ->
     assert disobeyed["commits"] == 0
     assert (dd["fsyncs"], dd["processes"]) == (0, dd["commits"])
     assert dd["commits"] >= 5
+
+
+@pytest.mark.long
+def test_the_script_for_openzfs_2_4_counts_a_commit_within_a_commit_once(agent: Agent) -> None:
+    """Proves: bpftrace takes it, and told of the function within zil_commit() that this OpenZFS has, it counts what the
+    script for this OpenZFS does beside it."""
+    guest = agent.guest
+    assert not guest.run(f"grep ' {COMMIT_FLAGS}' /proc/kallsyms", check=False).stdout
+    scripts = {"plain": SCRIPT.read_text(), "flags": FLAGS_SCRIPT.read_text().replace(COMMIT_FLAGS, "zil_commit_impl")}
+    for name, script in scripts.items():
+        guest.run(f"cat > /root/{name}.bt", stdin=script.encode())
+        guest.run(f"nohup bpftrace -q -f json /root/{name}.bt 60 > /root/{name}.json 2> /dev/null < /dev/null &")
+    one = "dd if=/dev/zero of=/tank/file bs=4k count=2 conv=notrunc status=none"
+    guest.run(f"sleep 30; for n in $(seq 10); do {one} oflag=dsync; {one} conv=fsync; done")
+    guest.run("while pgrep -x bpftrace > /dev/null; do sleep 1; done")
+    told = [by_program(parse_waiting(guest.run(f"cat /root/{name}.json").stdout)) for name in scripts]
+    plain, flags = (next(each for each in programs if each.program == "dd") for programs in told)
+    print(plain, flags)
+    assert (plain.fsyncs, plain.commits, plain.ended) == (10, 30, 30)
+    assert (flags.fsyncs, flags.commits, flags.ended) == (10, 30, 30)
+    assert flags.waited_ns == pytest.approx(plain.waited_ns, rel=0.05)
 
 
 @pytest.mark.long
