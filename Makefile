@@ -107,8 +107,9 @@ lab-down: ## End the lab guest and forget its disks
 # Building
 
 .PHONY: deb
-deb: assets translations $(STAMPS)/packages-lab ## Build the Debian package for Debian 13 and Proxmox VE 9 (SUITE=bookworm: for 12 and 8)
-	@packages=$$($(LAB) deb --suite $(SUITE)) && mkdir -p build && cp $$packages build/ && basename --multiple $$packages
+deb: venv assets translations $(STAMPS)/packages-lab ## Build the Debian package for Debian 13 and Proxmox VE 9 (SUITE=bookworm: for 12 and 8)
+	@packages=$$($(LAB) deb --suite $(SUITE)) && mkdir -p build && cp $$packages build/ \
+		&& scripts/sbom.sh build $$(basename --multiple $$packages) && basename --multiple $$packages
 
 .PHONY: deb-here
 deb-here: assets translations ## Build the Debian package for the release that this machine runs, e.g. Ubuntu

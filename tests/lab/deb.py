@@ -12,6 +12,7 @@ from .python_packages import python_packages
 from .stages import run_logged, stage
 
 PACKAGING = PROJECT / "packaging"
+DRIVER = LOCK_FILE.with_name("postgresql.txt")
 
 
 def deb(suite: str = GUEST_SUITE, version: str = "") -> Path:
@@ -47,4 +48,4 @@ def _sources() -> list[Path]:
     """Every file that a package is made from."""
     parts = [PROJECT / name for name in (PACKAGING / "app-files").read_text(encoding="utf-8").split()]
     found = [file for part in (*parts, PACKAGING) for file in ([part] if part.is_file() else part.rglob("*"))]
-    return sorted(file for file in (*found, LOCK_FILE) if file.is_file() and "__pycache__" not in file.parts)
+    return sorted(file for file in (*found, LOCK_FILE, DRIVER) if file.is_file() and "__pycache__" not in file.parts)

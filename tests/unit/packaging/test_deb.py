@@ -53,6 +53,22 @@ def test_it_does_not_depend_on_a_package_that_opens_a_port() -> None:
     assert "redis-server" not in field(RECIPE, "Depends") + field(RECIPE, "Recommends")
 
 
+def test_every_python_package_is_taken_against_its_hash_and_the_driver_is_the_one_that_is_tested() -> None:
+    lists = {path.name: path.read_text() for path in (ROOT / "requirements").glob("*.txt")}
+    pins = {
+        name: re.findall(r"^([a-z0-9-]+)(?:\[[a-z,]+\])?==(\S+)[^\n]*\\\n    --hash=", text, re.MULTILINE)
+        for name, text in lists.items()
+    }
+    assert {name: len(found) for name, found in pins.items()} == {
+        name: len(re.findall("^[a-z0-9]", text, re.MULTILINE)) for name, text in lists.items()
+    }
+    assert {"psycopg", "psycopg-binary"} <= {name for name, _version in pins["postgresql.txt"]}
+    assert set(pins["postgresql.txt"]) | set(pins["run.txt"]) <= set(pins["dev.txt"])
+    installs = re.findall(r"pip\S* [^&]*?install [^&]*", (ROOT / "docker/Dockerfile").read_text().replace("\\\n", " "))
+    assert len(installs) == 1
+    assert all("--require-hashes" in line for line in installs)
+
+
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_every_package_has_what_the_build_asks_for(recipe: Path) -> None:
     assert field(recipe, "Package") == [recipe.name]
