@@ -204,6 +204,8 @@ SECOND_FACTOR = environment.choice("NASADVISOR_SECOND_FACTOR", ("no", "administr
 
 IDLE_FOR = tuple(timedelta(minutes=float(each)) for each in environment.words("NASADVISOR_IDLE_MINUTES", "480,30"))
 """For how long anybody, and an administrator, may do nothing before they are signed out (`idle`)."""
+if len(IDLE_FOR) != 2 or min(IDLE_FOR) <= timedelta(0):
+    raise ValueError("NASADVISOR_IDLE_MINUTES is to be two numbers of minutes, such as 480,30.")
 
 HTTPS = environment.flag("NASADVISOR_HTTPS", default=False)
 CERTIFICATE_IN_CONTAINER = STATE_DIR / "tls" / "certificate.pem"

@@ -45,7 +45,7 @@ document.addEventListener("click", async (event) => {
 function focusOnWhatIsAsked() {
   const form = document.querySelector("form[data-focus]");
   const asked = form && [...form.elements].find(
-    (element) => element.matches("[type=password], [type=checkbox][required]:not(:checked)"),
+    (element) => element.matches("[type=password], [autocomplete=one-time-code], [type=checkbox][required]:not(:checked)"),
   );
   if (asked && asked.getBoundingClientRect().bottom <= window.innerHeight) { asked.focus({ preventScroll: true }); }
 }

@@ -372,6 +372,12 @@ def test_whom_a_platform_signs_in_has_the_factor_of_the_platform(client: Client)
         assert client.get("/settings/account/authenticator/").status_code == 403
 
 
+def test_administrators_see_who_has_one(admin: Client, olga: User) -> None:
+    User.objects.create_user("nina")
+    rows = admin.get("/settings/users/").content.decode().split('<th scope="row">')[1:]
+    assert [row.split("<")[0] for row in rows if "with a second factor" in row] == ["olga"]
+
+
 def test_an_administrator_of_the_machine_takes_it_away_and_that_is_written_down(signed_in: Client, olga: User) -> None:
     said = StringIO()
     call_command("reset_second_factor", "olga", stdout=said)
