@@ -2,7 +2,8 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -80,10 +81,9 @@ def of_file(read: Callable[[Path], object], name: str) -> Read:
     return read_file
 
 
-def all_of(found: object) -> None:
+def all_of(found: Iterable[object]) -> None:
     """What is told one after the other, to its end."""
-    for _ in found if isinstance(found, list | tuple) else iter(found):  # type: ignore[call-overload]
-        pass
+    deque(found, maxlen=0)
 
 
 TOLD: tuple[type[Exception], ...] = (HostError,)
