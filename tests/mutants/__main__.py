@@ -20,7 +20,7 @@ from mutmut.mutation.file_mutation import mutate_file_contents
 from tests.mutants.modules import TESTS
 from tests.mutants.normal_form import normal_form
 from tests.mutants.page import PAGE, listed_changes
-from tests.mutants.results import MUTANTS, Change, Outcome, dotted, read_outcome
+from tests.mutants.results import MUTANTS, Change, Outcome, counted_changes, dotted, read_outcome
 
 ROOT: Final = Path(__file__).parents[2]
 BUILD: Final = ROOT / "build/mutants"
@@ -79,7 +79,8 @@ def prepare(module: str, work: Path) -> None:
     for file in files:
         mutated = mutate_file_contents(str(file), normal_form(file.read_text(encoding="utf-8")))
         file.write_text(mutated.code, encoding="utf-8")
-        names[dotted(file.relative_to(work))] = list(mutated.mutant_names)
+        name = dotted(file.relative_to(work))
+        names[name] = list(counted_changes(module, work, name, list(mutated.mutant_names)))
     (work / MUTANTS).write_text(json.dumps(names), encoding="utf-8")
     shutil.copy(ROOT / "pyproject.toml", work)
 

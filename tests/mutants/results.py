@@ -56,12 +56,17 @@ def read_outcome(module: str, work: Path) -> Outcome:
     survivors: list[Change] = []
     mutants = 0
     for file, names in json.loads((work / MUTANTS).read_text(encoding="utf-8")).items():
-        bodies = _functions(ast.parse(_source(work, file).read_text(encoding="utf-8")))
-        changes = {name: _change(module, name, bodies) for name in names}
-        counted = [name for name, change in changes.items() if not change.before.startswith(LOGGING)]
-        mutants += len(counted)
-        survivors += [changes[name] for name in counted if ends.get((file, name)) not in {KILLED, TIME}]
+        changes = counted_changes(module, work, file, names)
+        mutants += len(changes)
+        survivors += [change for name, change in changes.items() if ends.get((file, name)) not in {KILLED, TIME}]
     return Outcome(module, mutants, tuple(survivors))
+
+
+def counted_changes(module: str, work: Path, file: str, names: list[str]) -> dict[str, Change]:
+    """By the names of a file's mutants what each changed, but for those that only tell the log something else."""
+    bodies = _functions(ast.parse(_source(work, file).read_text(encoding="utf-8")))
+    changes = {name: _change(module, name, bodies) for name in names}
+    return {name: change for name, change in changes.items() if not change.before.startswith(LOGGING)}
 
 
 def _ends(work: Path) -> dict[tuple[str, str], str]:
