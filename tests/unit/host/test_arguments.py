@@ -1,5 +1,6 @@
 """What a message may bring to a task: anything else is said in the log, and the task does not begin."""
 
+import re
 from enum import StrEnum
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from nasadvisor.domain.change.trial import LONGEST_S
 from nasadvisor.domain.evidence.measuring.measurement import MeasureOrder
+from nasadvisor.host import arguments
 from nasadvisor.host.arguments import (
     asker,
     disk_key,
@@ -66,6 +68,14 @@ def test_a_message_with_something_else_begins_nothing_and_says_so(
     assert listener.given == []
     assert len(caplog.records) == 1
     assert "refused paint: " in caplog.text
+
+
+def test_a_text_is_read_as_a_whole_and_anything_else_is_named() -> None:
+    read = arguments._text("[a-c]+", "name of a note")
+    assert read("cab") == "cab"
+    for value in ("cab?", "", 7, None, ["cab"]):
+        with pytest.raises(DocumentError, match=f"^{re.escape(repr(value))} is no name of a note$"):
+            read(value)
 
 
 def test_how_many_arguments_there_should_be_is_said(caplog: pytest.LogCaptureFixture) -> None:

@@ -98,6 +98,7 @@ def test_the_length_of_a_new_side_goes_by_the_sides_that_stay() -> None:
     assert new_leg_bytes(pool_with(MIRROR), LOG_GUID, OTHER.guid, inventory) == 5 * GIB
     assert new_leg_bytes(pool_with(MIRROR), OTHER.guid, LOG_GUID, inventory) == 4 * GIB
     assert new_leg_bytes(pool_with(MIRROR), "99", "", inventory) == 0
+    assert new_leg_bytes(pool_with(MIRROR), LOG_GUID, LOG_GUID, inventory) == 5 * GIB, "as long as the one that goes"
     alone = pool_with(replace(OTHER, guid="77"), ONE)
     assert new_leg_bytes(alone, ONE.guid, "", inventory) == 5 * GIB
 

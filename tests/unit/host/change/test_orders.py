@@ -17,7 +17,7 @@ from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host import tasks as module
 from nasadvisor.host.change.lock import HostBusy
-from nasadvisor.host.change.runs import RunList, apply_plan, show_run
+from nasadvisor.host.change.runs import RunHost, RunList, apply_plan, show_run
 from nasadvisor.host.change.trials import TrialWatch
 from nasadvisor.host.errors import DiskUnknown, MachineUnreadable
 from nasadvisor.host.evidence.curve import PoolNotThere
@@ -42,7 +42,8 @@ def given(monkeypatch: pytest.MonkeyPatch, bench: Bench) -> Given:
     calls: Given = []
 
     def noting(name: str) -> Callable[..., Run]:
-        def service(_runs: object, *arguments: object) -> Run:
+        def service(runs: object, *arguments: object) -> Run:
+            assert isinstance(runs, RunHost)
             calls.append((name, *(each for each in arguments if not callable(each))))
             for observe in filter(callable, arguments):
                 observe(run)
@@ -118,6 +119,14 @@ class TestRuns:
         task, (node, run_id, why) = sent[0]
         assert (task, node, run_id) == ("console.store_run_error", "nas", "nope")
         assert "There is no run nope on this host" in str(from_document(Statement, why))
+
+    def test_what_stops_a_plan_is_said_of_its_run(
+        self, bench: Bench, tasks: HostTasks, sent: Sent, given: Given
+    ) -> None:
+        replace(tasks, allowed=frozenset()).apply(to_document(show_run(bench.host, "run-1").plan), "ben")
+        assert sent[0][0] == "console.store_run_error"
+        assert sent[0][1][:2] == ["nas", "run-1"]
+        assert given == []
 
     def test_a_run_of_which_nothing_is_known_yet_is_not_told_of_and_one_that_cannot_be_shown_is(
         self, tasks: HostTasks, sent: Sent, monkeypatch: pytest.MonkeyPatch

@@ -178,8 +178,10 @@ def test_what_became_of_a_message_for_the_platform_is_said(tasks: HostTasks, sen
     def lose(_notice: Notice) -> None:
         raise MachineUnreadable("perl", "gone")
 
-    for notifier in (lambda _notice: None, lambda _notice: instead, lose):
+    taken: list[Notice] = []
+    for notifier in (taken.append, lambda _notice: instead, lose):
         replace(tasks, notifier=notifier).notify(notice, "<1@nasadvisor>")
+    assert taken == [Notice(Level.WARNING, "A log wears out", "…")]
     tasks.notify(notice, "<1@nasadvisor>")
     confirmed, by_mail, lost, no_platform = answers(sent)
     assert confirmed == NoticeAnswer("<1@nasadvisor>", is_sent=True)
