@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
-from nasadvisor.domain.evidence.curve import YEAR_S
-from nasadvisor.domain.evidence.feed import SECONDS_PER_DAY
 from nasadvisor.domain.evidence.log_verdict import Answer
 from nasadvisor.domain.evidence.measuring.suitability import GOOD_COMMIT_NS
 from nasadvisor.domain.evidence.options import Cost, Known, Option, OptionRow, OptionsTable
 from nasadvisor.domain.evidence.thresholds import GAIN_HELPS
 from nasadvisor.domain.evidence.workload import CommitTime
+from nasadvisor.domain.evidence.write_options import DAYS_PER_YEAR
 from nasadvisor.domain.figures import milliseconds, rate
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -22,7 +21,6 @@ from nasadvisor.domain.units import GIB, size_text
 SERVICE_YEARS: Final = 5
 """[policy] How long a part shall last: the usual warranty of SSDs for servers."""
 
-DAYS_PER_YEAR: Final = YEAR_S / SECONDS_PER_DAY
 TERABYTE: Final = 10**12
 GIGABYTE: Final = 10**9
 
