@@ -64,7 +64,7 @@ def datasets_with_log_chain(runner: Runner, pool_name: str) -> frozenset[str]:
     names = list(_DATASET.finditer(output.stdout))
     ends = [*(found.start() for found in names[1:]), len(output.stdout)]
     return frozenset(
-        found[1] for found, end in zip(names, ends, strict=True) if _CHAIN.search(output.stdout, found.end(), end)
+        found[1] for found, end in zip(names, ends, strict=False) if _CHAIN.search(output.stdout, found.end(), end)
     )
 
 

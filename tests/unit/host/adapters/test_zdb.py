@@ -70,6 +70,12 @@ def test_the_label_of_a_log_is_read_and_not_what_is_nested_in_it() -> None:
     assert label_of(LOG_LEG) == SliceLabel(ACTIVE, 15, "tank", "10343527583029334201", "78")
 
 
+def test_of_the_name_of_a_pool_only_the_quotes_are_taken_off() -> None:
+    label = label_of(LOG_LEG.replace("'tank'", "'XtankX'"))
+    assert label
+    assert label.pool_name == "XtankX"
+
+
 def test_a_log_that_was_removed_or_whose_pool_was_destroyed_is_not_needed() -> None:
     live = label_of(LOG_LEG)
     removed = label_of(LOG_LEG.replace("txg: 15", "txg: 0"))
@@ -135,6 +141,10 @@ def test_zdb_is_not_waited_for_for_ever() -> None:
 def test_datasets_with_blocks_in_a_log_are_told_from_the_others() -> None:
     runner = FakeRunner({"zdb -iv tank": CHAINS})
     assert datasets_with_log_chain(runner, "tank") == {"tank/se cret", "tank"}
+
+
+def test_where_zdb_names_no_dataset_none_has_blocks_in_a_log() -> None:
+    assert datasets_with_log_chain(FakeRunner({"zdb -iv tank": "\n"}), "tank") == frozenset()
 
 
 def test_where_zdb_cannot_read_a_busy_pool_openzfs_decides_itself() -> None:
