@@ -167,6 +167,10 @@ def test_a_vdev_that_does_not_tell_what_it_holds_is_left_out() -> None:
     assert held_bytes(FakeRunner({"zpool list -vHPpg tank": rows}), "tank") == {"tank": 50, "56": 7}
 
 
+def test_a_pool_whose_name_has_a_space_has_its_columns_where_others_have_them() -> None:
+    assert held_bytes(FakeRunner({"zpool list -vHPpg tank": "my tank\t100\t50\t50\n"}), "tank") == {"my tank": 50}
+
+
 @pytest.mark.parametrize(("answer", "expands"), [("on\n", True), ("off\n", False), ("-\n", True)])
 def test_a_pool_expands_its_devices_unless_it_says_that_it_does_not(answer: str, expands: bool) -> None:
     runner = FakeRunner({"zpool get -H -o value autoexpand tank": answer})
