@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("console", "0031_leaves_last_seen"),
+        ("console", "0028_leaves_last_seen"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("console", "0028_second_factors"),
+        ("console", "0029_second_factors"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
