@@ -4,7 +4,7 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -102,18 +102,20 @@ class Postgresql:
                 )
             connection.execute(f"alter schema public rename to {KEPT_SCHEMA}")
             connection.execute("create schema public")
-        try:
+        with ExitStack() as back:
+            back.callback(self._take_back)
             with _as_user(*self.owner), _without_password(self.url) as url:
                 options = ("--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges")
                 self.runner.run(
                     Command(Tool.PG_RESTORE, (*options, "--schema=public", f"--dbname={url}", str(copy)), DUMP_S)
                 )
-        except BaseException:
-            with self._connected() as connection:
-                connection.execute("drop schema public cascade")
-                connection.execute(f"alter schema {KEPT_SCHEMA} rename to public")
-            raise
+            back.pop_all()
         copy.unlink()
+
+    def _take_back(self) -> None:
+        with self._connected() as connection:
+            connection.execute("drop schema public cascade")
+            connection.execute(f"alter schema {KEPT_SCHEMA} rename to public")
 
     @contextmanager
     def _connected(self) -> Iterator[Any]:
