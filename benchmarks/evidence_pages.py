@@ -5,9 +5,9 @@ from typing import Final
 
 from benchmarks.console import console_folder, p95_ms, signed_in
 from benchmarks.figure import Figure
+from nasadvisor.domain.units import DAY_S
 
 PAGE_MS: Final = 300
-DAY_S: Final = 86400
 
 
 def figures() -> Iterator[Figure]:

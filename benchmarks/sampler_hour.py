@@ -15,12 +15,12 @@ from benchmarks.figure import Figure
 from benchmarks.sampler import BUDGET_CORE, EVERY_S, sizes, stored_a_day
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample
+from nasadvisor.domain.units import HOUR_S
 from nasadvisor.stored.documents import from_document
 from tests.integration.agent import PYTHON, push_source, python_in_guest
 from tests.lab.guest import Guest
 from tests.lab.lab import Lab
 
-HOUR_S: Final = 3600
 WRITER: Final = (
     "fio --name=load --directory=/tank --ioengine=psync --rw=randwrite --bs=4k --fsync=1 --filesize=16m --numjobs=2 "
     f"--rate_iops=5 --time_based --runtime={HOUR_S + 300} --output-format=json"

@@ -1,4 +1,4 @@
-"""Sizes: bytes in, bytes out, as exact as OpenZFS writes them and with the unit written out."""
+"""Sizes: bytes in, bytes out, as exact as OpenZFS writes them, the unit written out. Lengths of time in seconds."""
 
 import re
 from decimal import Decimal
@@ -8,6 +8,10 @@ KIB: Final = 1024
 MIB: Final = 1024 * KIB
 GIB: Final = 1024 * MIB
 TIB: Final = 1024 * GIB
+
+MINUTE_S: Final = 60
+HOUR_S: Final = 60 * MINUTE_S
+DAY_S: Final = 24 * HOUR_S
 
 _SUFFIXES: Final = ("B", "K", "M", "G", "T", "P", "E")
 _UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")

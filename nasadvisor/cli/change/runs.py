@@ -9,8 +9,9 @@ from nasadvisor.cli.errors import ExitCode, json_option
 from nasadvisor.cli.services import services_for
 from nasadvisor.cli.tables import command_line, heading, paragraph, table
 from nasadvisor.domain.change.runs import CommandRan, Run, RunState, Step
-from nasadvisor.domain.change.trial import AFTER_START_S, MINUTE_S
+from nasadvisor.domain.change.trial import AFTER_START_S
 from nasadvisor.domain.change.unreadable_runs import UnreadableRun
+from nasadvisor.domain.units import MINUTE_S
 from nasadvisor.host.change.runs import list_runs, show_run
 from nasadvisor.stored.documents import to_document
 

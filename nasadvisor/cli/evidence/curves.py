@@ -1,7 +1,6 @@
 """`nasadvisor curve`: follow what is read of a pool for a while, and say what a cache of each size would serve."""
 
 import json
-from typing import Final
 
 import click
 
@@ -11,10 +10,8 @@ from nasadvisor.cli.storage.disks import find_pool
 from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.domain.evidence.curve import LONGEST_S, SHORTEST_S, CacheCurve, curve_in_words
 from nasadvisor.domain.figures import duration, percent
-from nasadvisor.domain.units import size_text
+from nasadvisor.domain.units import MINUTE_S, size_text
 from nasadvisor.stored.documents import to_document
-
-MINUTE_S: Final = 60
 
 
 @click.command()

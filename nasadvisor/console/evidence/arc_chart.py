@@ -11,8 +11,9 @@ from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.evidence.series import samples_of
 from nasadvisor.console.history_chart import HistoryChart, Series, history_charts
 from nasadvisor.domain.evidence.samples import Levels, Sample
+from nasadvisor.domain.units import DAY_S
 
-SHOWN_S: Final = 7 * 86400
+SHOWN_S: Final = 7 * DAY_S
 FEW_HOURS: Final = 3
 """As long as there are no more whole hours, minutes are shown."""
 

@@ -17,9 +17,7 @@ from nasadvisor.domain.evidence.log_verdict import Answer, Device
 from nasadvisor.domain.evidence.thresholds import HISTORY
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Pool
-
-MINUTE_S: Final = 60
-HOUR_S: Final = 3600
+from nasadvisor.domain.units import HOUR_S, MINUTE_S
 
 WORDS: Final[dict[str, str | Promise]] = {
     "slow-commits": gettext_lazy("would help, {pool} → {ssd}"),

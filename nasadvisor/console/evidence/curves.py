@@ -18,9 +18,9 @@ from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.evidence.curve import CacheCurve, CurvePoint, MemoryPoint, curve_in_words
 from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.units import HOUR_S
 from nasadvisor.stored.documents import Json, from_document
 
-HOUR_S: Final = 3600
 LENGTHS: Final = ((HOUR_S, 1), (8 * HOUR_S, 8), (24 * HOUR_S, 24))
 """For how many seconds reads are followed, and the hours that they are."""
 

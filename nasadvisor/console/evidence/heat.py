@@ -15,10 +15,11 @@ from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.samples import VdevActivity
 from nasadvisor.domain.evidence.workload import flush_time
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev, VdevClass
+from nasadvisor.domain.units import DAY_S, HOUR_S
 
 COLUMNS_AT_MOST = 720
-RAW_UP_TO_S = 4 * 3600
-MINUTES_UP_TO_S = 4 * 86400
+RAW_UP_TO_S = 4 * HOUR_S
+MINUTES_UP_TO_S = 4 * DAY_S
 WHOLE_POOL = "pool"
 
 

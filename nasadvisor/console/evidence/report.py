@@ -24,14 +24,14 @@ from nasadvisor.console.evidence.watch import series_of
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.evidence.comparison import Comparison, compare
 from nasadvisor.domain.figures import milliseconds, rate
-from nasadvisor.domain.units import size_text
+from nasadvisor.domain.units import DAY_S, HOUR_S, size_text
 from nasadvisor.stored.documents import DocumentError
 
-SHORT_S = 12 * 3600
+SHORT_S = 12 * HOUR_S
 """Up to here blocks of ten minutes are compared, from here on whole hours."""
 
 TEN_MINUTES_S = 600
-WEEK_S = 7 * 86400
+WEEK_S = 7 * DAY_S
 CSV_TYPE = "text/csv; charset=utf-8"
 
 
@@ -94,7 +94,7 @@ def report_of(stored: StoredRun, now: datetime) -> Report | None:
     start, applied, until = span
     is_short = until - applied < SHORT_S
     resolution, block_s = (Resolution.MINUTE, TEN_MINUTES_S) if is_short else (Resolution.HOUR, int(Resolution.HOUR))
-    look_back_s = 86400 + SHORT_S if is_short else WEEK_S
+    look_back_s = DAY_S + SHORT_S if is_short else WEEK_S
     before = list(whole_samples_of(series, resolution, start - look_back_s, start))
     after = list(whole_samples_of(series, resolution, applied + int(resolution), until))
     comparison = compare(before, after, series.facts, block_s, _hour_of)

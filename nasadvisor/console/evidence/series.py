@@ -21,6 +21,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.quotas import Quota
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample, VdevActivity, merge
+from nasadvisor.domain.units import DAY_S
 from nasadvisor.stored.documents import Json, from_document, to_document
 from nasadvisor.stored.packing import NameTable, pack_activity, pack_latency, unpack_activity, unpack_latency
 
@@ -32,7 +33,6 @@ Unpacked = TypeVar("Unpacked")
 GRACE_S = 20
 """How late a sample may arrive and still be part of its minute."""
 
-DAY_S = 86400
 
 AHEAD_S = 3600
 """How far a host's clock may be ahead of ours; what lies further in the future would be kept until then."""

@@ -8,9 +8,8 @@ from typing import Final
 from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.evidence.series import samples_of_each
 from nasadvisor.domain.evidence.samples import Sample
+from nasadvisor.domain.units import DAY_S, HOUR_S
 
-DAY_S: Final = 86400
-HOUR_S: Final = 3600
 FEW_HOURS: Final = 3
 """As long as there are no more whole hours, minutes are shown: a picture of two points says nothing."""
 

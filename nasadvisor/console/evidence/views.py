@@ -20,13 +20,13 @@ from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.console.storage.pools import helped_pools, pool_or_404
-from nasadvisor.domain.change.trial import DAY_S
 from nasadvisor.domain.evidence.options_table import options_of
+from nasadvisor.domain.units import DAY_S, HOUR_S
 
 SHORTEST_RANGE_S = 120
 DATASETS_SHOWN = 50
 LONGEST_RANGE_S = 366 * DAY_S
-RANGES = ((3600, "1 h"), (6 * 3600, "6 h"), (DAY_S, "24 h"), (7 * DAY_S, "7 d"), (30 * DAY_S, "30 d"))
+RANGES = ((HOUR_S, "1 h"), (6 * HOUR_S, "6 h"), (DAY_S, "24 h"), (7 * DAY_S, "7 d"), (30 * DAY_S, "30 d"))
 
 
 def pool(request: HttpRequest, guid: str) -> HttpResponse:

@@ -16,9 +16,10 @@ from nasadvisor.domain.evidence.recommendation import Recommendation, recommend_
 from nasadvisor.domain.evidence.samples import Sample, merge
 from nasadvisor.domain.evidence.thresholds import HISTORY
 from nasadvisor.domain.evidence.workload import Workload, workload_of
+from nasadvisor.domain.units import DAY_S
 from nasadvisor.stored.documents import to_document
 
-WATCHED_S = 7 * 86400
+WATCHED_S = 7 * DAY_S
 """A verdict looks back a week: every day of it, the Sunday's scrub and the Friday's backup, is part of the workload."""
 
 

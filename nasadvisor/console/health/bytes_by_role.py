@@ -22,12 +22,12 @@ from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.health.wear.forecast import Spread
 from nasadvisor.domain.health.wear.roles import UNATTRIBUTED, Attribution, RoleBytes, RoleShare, attribute
 from nasadvisor.domain.storage.inventory import Inventory, VdevClass
+from nasadvisor.domain.units import DAY_S
 
 HOUR_S: Final = Resolution.HOUR.value
 LOOK_BACK: Final = timedelta(days=30)
 """Shares are those of the last weeks: the forecast's write rate looks back about as far."""
 
-DAY_S: Final = 86_400.0
 LEAST_SECONDS: Final = DAY_S
 """A day has its own course: nothing shorter is split."""
 

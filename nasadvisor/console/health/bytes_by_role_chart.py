@@ -7,9 +7,10 @@ from typing import Final
 
 from django.utils.formats import date_format
 
-from nasadvisor.console.health.bytes_by_role import DAY_S, LOOK_BACK, ORDER, ROLE_OF_COLUMN
+from nasadvisor.console.health.bytes_by_role import LOOK_BACK, ORDER, ROLE_OF_COLUMN
 from nasadvisor.console.health.models import WrittenDay
 from nasadvisor.domain.health.wear.roles import UNATTRIBUTED
+from nasadvisor.domain.units import DAY_S
 
 COLUMN: Final = 20
 GAP: Final = 4

@@ -9,9 +9,10 @@ from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.health.bytes_by_role import add_hours
 from nasadvisor.domain.health.traffic_findings import pool_traffic
+from nasadvisor.domain.units import DAY_S
 from nasadvisor.stored.documents import to_document
 
-TRAFFIC_S: Final = 7 * 86_400
+TRAFFIC_S: Final = 7 * DAY_S
 """Logs and caches are judged by a week, as verdicts are."""
 
 

@@ -14,11 +14,12 @@ from django.utils.translation import gettext_lazy as _
 from nasadvisor.console.change.models import UNREADABLE, StoredRun, StoredRunState
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import Contact
-from nasadvisor.domain.change.trial import AFTER_START_S, MINUTE_S
+from nasadvisor.domain.change.trial import AFTER_START_S
 from nasadvisor.domain.fleet.permissions import CODES
 from nasadvisor.domain.fleet.platforms import vetoes_on
 from nasadvisor.domain.fleet.spoken import difference
 from nasadvisor.domain.statements import Finding, Level, Statement, gettext_noop
+from nasadvisor.domain.units import MINUTE_S
 from nasadvisor.stored.spoken import spoken
 
 TRIAL_IS_NEWS_FOR: Final = timedelta(days=3)

@@ -6,7 +6,7 @@ from typing import Final
 from django.conf import settings
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
-HOUR_S: Final = 3600
+from nasadvisor.domain.units import HOUR_S
 
 EVERY_S: Final = {
     "console.refresh_inventories": 60,

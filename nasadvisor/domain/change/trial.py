@@ -10,10 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from nasadvisor.domain.change.runs import Run
-
-MINUTE_S: Final = 60
-HOUR_S: Final = 60 * MINUTE_S
-DAY_S: Final = 24 * HOUR_S
+from nasadvisor.domain.units import DAY_S, HOUR_S, MINUTE_S
 
 SHORTEST_S: Final = MINUTE_S
 LONGEST_S: Final = 90 * DAY_S

@@ -18,9 +18,7 @@ from nasadvisor.domain.evidence.workload import Workload
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage import releases
-from nasadvisor.domain.units import MIB, size_text
-
-SECONDS_PER_DAY: Final = 86_400
+from nasadvisor.domain.units import DAY_S, MIB, size_text
 
 FAST_FEED_BYTES: Final = 32 * MIB
 SLOW_FEED_BYTES: Final = 8 * MIB
@@ -54,7 +52,7 @@ def feed_of(tunables: Tunables, arc_most_bytes: int, sizes: Sequence[int], other
     budget = tunables.l2arc_dwpd_limit if arc_most_bytes and sum(sizes) >= BUDGET_ARCS * arc_most_bytes else 0
     if not budget:
         return Feed(turn, turn)
-    return Feed(turn, min(turn, max(sizes) * budget / 100 / SECONDS_PER_DAY), budget)
+    return Feed(turn, min(turn, max(sizes) * budget / 100 / DAY_S), budget)
 
 
 def bytes_a_turn(tunables: Tunables) -> int:
@@ -79,8 +77,8 @@ def feed_notes(feed: Feed, tunables: Tunables, wanted: float, size_bytes: int, d
     values = {
         "size": size_text(size_bytes),
         "limit": str(tunables.l2arc_dwpd_limit),
-        "most": size_text(int(feed.steady * SECONDS_PER_DAY)),
-        "wanted": size_text(int(wanted * SECONDS_PER_DAY)),
+        "most": size_text(int(feed.steady * DAY_S)),
+        "wanted": size_text(int(wanted * DAY_S)),
         "disk": size_text(disk_bytes),
         "value": str(100 * disk_bytes // size_bytes),
     }
@@ -91,7 +89,7 @@ def feed_notes(feed: Feed, tunables: Tunables, wanted: float, size_bytes: int, d
             "written as much as the whole SSD of {disk} once a day."
         )
         yield Statement("slice-budget", template, values)
-    elif not feed.budget_percent and min(wanted, feed.steady) * SECONDS_PER_DAY > disk_bytes:
+    elif not feed.budget_percent and min(wanted, feed.steady) * DAY_S > disk_bytes:
         template = _(
             "The budget of l2arc_dwpd_limit={limit} holds only once the caches of a pool are twice as large as the ARC "
             "may get. These are smaller, and up to {most} a day could be written to each, more than its SSD of {disk} "

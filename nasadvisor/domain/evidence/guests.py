@@ -11,14 +11,13 @@ does.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from nasadvisor.domain.evidence.feed import SECONDS_PER_DAY
 from nasadvisor.domain.evidence.pool_facts import PoolFacts, Served
 from nasadvisor.domain.evidence.workload import DatasetWorkload, Workload
 from nasadvisor.domain.figures import rate
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import VdevClass
-from nasadvisor.domain.units import KIB, size_text
+from nasadvisor.domain.units import DAY_S, KIB, size_text
 
 NAMED: Final = 3
 
@@ -91,5 +90,5 @@ def _demand(datasets: Sequence[DatasetWorkload]) -> dict[str, str]:
     return {
         "commits": rate(sum(each.writes_per_s for each in datasets)),
         "bytes": size_text(int(written)),
-        "day": size_text(int(written * SECONDS_PER_DAY)),
+        "day": size_text(int(written * DAY_S)),
     }

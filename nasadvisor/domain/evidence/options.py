@@ -20,8 +20,7 @@ from nasadvisor.domain.figures import duration
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool
-
-HOUR_S: Final = 3600
+from nasadvisor.domain.units import HOUR_S
 
 AT_ONCE: Final = Span(0, 0)
 """The answer that the rules give before it is asked whether enough was watched."""

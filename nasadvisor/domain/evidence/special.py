@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 
-from nasadvisor.domain.evidence.feed import SECONDS_PER_DAY
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.workload import Reach, Workload
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import VdevClass
-from nasadvisor.domain.units import size_text
+from nasadvisor.domain.units import DAY_S, size_text
 
 
 def about_special(workload: Workload, facts: PoolFacts) -> Iterator[Statement]:
@@ -16,7 +15,7 @@ def about_special(workload: Workload, facts: PoolFacts) -> Iterator[Statement]:
     if not facts.leaves_of(VdevClass.SPECIAL) or facts.leaves_of(VdevClass.LOG) or not workload.busy_seconds:
         return
     synchronous = sum(each.sync_bytes_per_s for each in workload.datasets if each.reach is Reach.LOG)
-    values = {"day": size_text(int(synchronous * workload.block_overhead * SECONDS_PER_DAY))}
+    values = {"day": size_text(int(synchronous * workload.block_overhead * DAY_S))}
     if facts.tunables.zil_on_special:
         template = _(
             "Without a log, this OpenZFS writes the ZIL to the special vdevs, so they already do what a log would. A "

@@ -14,7 +14,7 @@ from hashlib import sha256
 from itertools import pairwise
 from typing import Final
 
-HOUR_S: Final = 3600
+from nasadvisor.domain.units import HOUR_S
 
 USUAL_PERIOD_S: Final = HOUR_S
 USUAL_PAIRS: Final = 36

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from nasadvisor.domain.evidence.curve import YEAR_S
-from nasadvisor.domain.evidence.feed import SECONDS_PER_DAY
 from nasadvisor.domain.evidence.log_verdict import Answer
 from nasadvisor.domain.evidence.options import (
     AT_ANY_TIME,
@@ -23,8 +22,9 @@ from nasadvisor.domain.evidence.workload import LOGS
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.units import DAY_S
 
-DAYS_PER_YEAR: Final = YEAR_S / SECONDS_PER_DAY
+DAYS_PER_YEAR: Final = YEAR_S / DAY_S
 LOG_SIDES: Final = 2
 """A log is mirrored by default."""
 

@@ -9,12 +9,13 @@ from typing import Final
 
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Continued, Goal, Record, Run, Started, as_interrupted
-from nasadvisor.domain.change.trial import DAY_S, LONGEST_S, Moment, is_length
+from nasadvisor.domain.change.trial import LONGEST_S, Moment, is_length
 from nasadvisor.domain.change.unreadable_runs import UnreadableRun
 from nasadvisor.domain.fleet.platforms import Vetoes, nothing_forbidden
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.storage.names import LINE
+from nasadvisor.domain.units import DAY_S
 from nasadvisor.host.change.apply import apply_checked, finish_checked
 from nasadvisor.host.change.gate import Executor, Gate
 from nasadvisor.host.change.journal import (

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from nasadvisor.domain.change.runs import Goal, Kept, Run, TrialEnded, TrialMoved
-from nasadvisor.domain.change.trial import MINUTE_S, Moment, TrialClock, begin_clock, count_on, is_over, moved_end
+from nasadvisor.domain.change.trial import Moment, TrialClock, begin_clock, count_on, is_over, moved_end
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.units import MINUTE_S
 from nasadvisor.host.change.gate import Gate
 from nasadvisor.host.change.journal import open_journal, run_ids
 from nasadvisor.host.change.lock import host_lock

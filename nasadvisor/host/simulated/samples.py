@@ -21,9 +21,8 @@ from nasadvisor.domain.evidence.samples import (
 )
 from nasadvisor.domain.evidence.tracing import ProcessCalls, WaitingPrograms, by_program
 from nasadvisor.domain.storage.inventory import Inventory, Pool, VdevClass
-from nasadvisor.domain.units import GIB, KIB, MIB
+from nasadvisor.domain.units import DAY_S, GIB, KIB, MIB
 
-DAY_S: Final = 86400
 SLOW_BUCKET, FAST_BUCKET = 23, 15
 """Buckets around 12 ms, a hard disk, and around 50 us, an SSD."""
 

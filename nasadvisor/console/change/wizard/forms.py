@@ -14,9 +14,8 @@ from nasadvisor.console.change.wizard.draft import MIRROR, Draft
 from nasadvisor.console.fleet.passwords import PasswordForm
 from nasadvisor.domain.change.actions import Naming, Role
 from nasadvisor.domain.change.plan import MAX_RESERVE_PERCENT
-from nasadvisor.domain.change.trial import DAY_S, HOUR_S
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.domain.units import parse_size
+from nasadvisor.domain.units import DAY_S, HOUR_S, parse_size
 
 MIRROR_SIDES: Final = 2
 

@@ -12,7 +12,7 @@ from nasadvisor.console.health.forecasts import stored_forecast
 from nasadvisor.console.health.models import StoredDisk, identity_key
 from nasadvisor.domain.change.actions import Role
 from nasadvisor.domain.change.plan import Plan
-from nasadvisor.domain.evidence.feed import SECONDS_PER_DAY, cache_feed, feed_notes
+from nasadvisor.domain.evidence.feed import cache_feed, feed_notes
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.workload import Workload
 from nasadvisor.domain.health.wear.forecast import Forecast
@@ -20,6 +20,7 @@ from nasadvisor.domain.health.wear.ingest import Ingest, ingest_of
 from nasadvisor.domain.health.wear.what_if import WhatIf, as_l2arc, as_slog, with_added
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Disk, Inventory, VdevClass
+from nasadvisor.domain.units import DAY_S
 
 UNKNOWN = Forecast(0.0, None, None, None, None, (), enough_history=False, findings=())
 
@@ -92,4 +93,4 @@ def _added(label: str, disk: StoredDisk | None, roles: set[Role], ingest: Ingest
 
 
 def _at_limit(now: Forecast, ingest: Ingest) -> WhatIf:
-    return as_l2arc(now, ingest.cache_limit / SECONDS_PER_DAY)
+    return as_l2arc(now, ingest.cache_limit / DAY_S)

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nasadvisor.domain.evidence.feed import SECONDS_PER_DAY, cache_feed
+from nasadvisor.domain.evidence.feed import cache_feed
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.recommendation import recommend_cache
 from nasadvisor.domain.evidence.workload import Reach, Workload
 from nasadvisor.domain.storage.inventory import VdevClass
+from nasadvisor.domain.units import DAY_S
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,9 @@ def ingest_of(workload: Workload, facts: PoolFacts, caches: Sequence[int], other
     filling = min(evicted, feed.filling)
     return Ingest(
         seconds=workload.seconds,
-        log=synchronous * workload.block_overhead * SECONDS_PER_DAY,
-        cache=min(evicted, feed.steady) * SECONDS_PER_DAY,
-        cache_limit=feed.steady * SECONDS_PER_DAY,
+        log=synchronous * workload.block_overhead * DAY_S,
+        cache=min(evicted, feed.steady) * DAY_S,
+        cache_limit=feed.steady * DAY_S,
         cache_fills_s=max(caches) / filling if filling and any(caches) else None,
     )
 

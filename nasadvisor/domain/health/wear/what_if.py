@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-from nasadvisor.domain.evidence.feed import SECONDS_PER_DAY
 from nasadvisor.domain.health.wear.forecast import DAYS_PER_YEAR, Forecast, Spread
+from nasadvisor.domain.units import DAY_S
 
 ENOUGH_PERCENT: Final = 100.0
 
@@ -29,7 +29,7 @@ def as_slog(now: Forecast, sync_bytes_per_day: float) -> WhatIf:
 
 def as_l2arc(now: Forecast, bytes_per_s: float) -> WhatIf:
     """As a cache device that is fed so much all day (`evidence.feed` says how much that can be)."""
-    return with_added(now, "cache", bytes_per_s * SECONDS_PER_DAY)
+    return with_added(now, "cache", bytes_per_s * DAY_S)
 
 
 def with_added(now: Forecast, role: str, added: float) -> WhatIf:

@@ -15,9 +15,9 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import UserRole
 from nasadvisor.console.health.alert_models import AlertEvent, StoredAlert
 from nasadvisor.console.health.watch import watch
-from nasadvisor.domain.change.trial import DAY_S
 from nasadvisor.domain.evidence.comparison import Comparison, Difference, Figures
 from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.units import DAY_S
 from nasadvisor.stored.documents import to_document
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.change.test_runs import LAYOUT, deliver, text

@@ -23,10 +23,7 @@ from nasadvisor.domain.change.runs import (
     fold,
 )
 from nasadvisor.domain.change.trial import (
-    DAY_S,
-    HOUR_S,
     LONGEST_S,
-    MINUTE_S,
     NEAR_S,
     Moment,
     TrialClock,
@@ -37,6 +34,7 @@ from nasadvisor.domain.change.trial import (
     parse_length,
 )
 from nasadvisor.domain.statements import Finding
+from nasadvisor.domain.units import DAY_S, HOUR_S, MINUTE_S
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for
 
 PLAN = plan_for(MIRROR_AND_CACHES, home_server())

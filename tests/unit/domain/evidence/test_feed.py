@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
-from nasadvisor.domain.evidence.feed import SECONDS_PER_DAY, feed_notes, feed_of
+from nasadvisor.domain.evidence.feed import feed_notes, feed_of
 from nasadvisor.domain.evidence.pool_facts import PoolFacts, Tunables
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.evidence.thresholds import HISTORY
 from nasadvisor.domain.evidence.workload import workload_of
 from nasadvisor.domain.health.wear.ingest import ingest_of
-from nasadvisor.domain.units import GIB, MIB, TIB
+from nasadvisor.domain.units import DAY_S, GIB, MIB, TIB
 from tests.unit.domain.evidence.pools import CACHE_LEAF, DAY, LEAVES, facts, readers
 
 ARC = 16 * GIB
@@ -32,7 +32,7 @@ def pool_of(tunables: Tunables, size: int = 0, disk: int = 0) -> PoolFacts:
 def test_the_one_thread_of_releases_up_to_2_4_writes_five_times_a_second_while_there_is_enough() -> None:
     feed = feed_of(OLD, ARC, [400 * GIB])
     assert feed.steady == feed.filling == 160 * MIB
-    assert round(feed.steady * SECONDS_PER_DAY / TIB, 1) == 13.2
+    assert round(feed.steady * DAY_S / TIB, 1) == 13.2
     assert feed_of(OLD, ARC, [400 * GIB] * 2, others=2).steady == 40 * MIB
     assert feed_of(replace(OLD, l2arc_feed_again=0), ARC, [400 * GIB]).steady == 32 * MIB
     assert feed_of(replace(OLD, l2arc_feed_min_ms=500), ARC, [400 * GIB]).steady == 64 * MIB
@@ -57,15 +57,15 @@ def test_what_is_expected_is_not_cut_at_a_fifth_of_what_can_be() -> None:
 
 def test_with_a_budget_each_cache_is_written_its_own_size_a_day_once_it_is_full() -> None:
     feed = feed_of(NEW, ARC, [100 * GIB, 100 * GIB])
-    assert (feed.filling, feed.steady * SECONDS_PER_DAY, feed.budget_percent) == (32 * MIB, 100 * GIB, 100)
-    assert feed_of(replace(NEW, l2arc_dwpd_limit=30), ARC, [100 * GIB]).steady * SECONDS_PER_DAY == 30 * GIB
+    assert (feed.filling, feed.steady * DAY_S, feed.budget_percent) == (32 * MIB, 100 * GIB, 100)
+    assert feed_of(replace(NEW, l2arc_dwpd_limit=30), ARC, [100 * GIB]).steady * DAY_S == 30 * GIB
     assert feed_of(replace(NEW, l2arc_dwpd_limit=0), ARC, [100 * GIB]).steady == 32 * MIB
     assert feed_of(NEW, ARC, [100 * TIB]).steady == 32 * MIB
 
 
 def test_caches_below_two_arcs_have_no_budget_and_no_turbo() -> None:
     assert feed_of(NEW, ARC, [31 * GIB]).steady == 32 * MIB
-    assert feed_of(NEW, ARC, [16 * GIB, 16 * GIB]).steady * SECONDS_PER_DAY == 16 * GIB
+    assert feed_of(NEW, ARC, [16 * GIB, 16 * GIB]).steady * DAY_S == 16 * GIB
     assert feed_of(NEW, ARC, [0]).budget_percent == 0
 
 

@@ -7,7 +7,8 @@ from math import exp, log, pi, sin
 import pytest
 
 from nasadvisor.domain.evidence.switch_effect import FEWEST_PAIRS, SwitchEffect, effect_of, expected_precision
-from nasadvisor.domain.evidence.switching import HOUR_S, Period, Switching
+from nasadvisor.domain.evidence.switching import Period, Switching
+from nasadvisor.domain.units import HOUR_S
 
 PLAN = Switching("run-1", 1_700_000_000)
 

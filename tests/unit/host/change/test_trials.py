@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nasadvisor.domain.change.runs import Run, RunState, TrialEnded
-from nasadvisor.domain.change.trial import DAY_S, LONGEST_S, Moment
+from nasadvisor.domain.change.trial import LONGEST_S, Moment
 from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.units import DAY_S
 from nasadvisor.host.change.gate import Permit
 from nasadvisor.host.change.journal import Journal, JournalUnwritable, open_journal
 from nasadvisor.host.change.lock import HostBusy, host_lock
