@@ -6,7 +6,7 @@ end to it (l2arc_write_interval() in module/zfs/arc.c). Where the module has `l2
 of its own that writes `l2arc_write_max` a second and never more; once a cache was filled, and the pool's caches are at
 least two ARCs together, it writes that percentage of its own size a day (l2arc_get_write_rate(),
 l2arc_dwpd_rate_limit()).
-`l2arc_write_boost` adds to the former only until the ARC was full once after an import, and is left out.
+`l2arc_write_boost` adds to the former until memory has run short once (`arc_warm`), and is left out.
 """
 
 from collections.abc import Iterator, Sequence

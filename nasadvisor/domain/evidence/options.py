@@ -55,7 +55,6 @@ class Relief:
     of: Waiting
     low: float
     high: float | None
-    likely: float | None = None
 
 
 @dataclass(frozen=True)

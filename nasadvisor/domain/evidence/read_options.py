@@ -176,7 +176,7 @@ def _judged_memory(known: Known) -> tuple[Verdict, Relief | None, int]:
         )
         bounds = {"share": percent(point.served), "low": percent(point.low), "high": percent(point.high)}
         because = Statement("option-memory-curve", template, {"more": size_text(point.more_bytes), **bounds})
-        relief = Relief(Waiting.READS, point.low, point.high, point.served)
+        relief = Relief(Waiting.READS, point.low, point.high)
         answer = Answer.HELPS if point.served >= GHOSTS_HELP else Answer.LITTLE
         return _judged(known, answer, because), relief, point.more_bytes
     share, more = ghost_share(known.workload.sample.arc), known.workload.sample.levels.arc_target_bytes
@@ -196,8 +196,9 @@ def _memory_point(known: Known) -> MemoryPoint | None:
 
 
 def _cache_relief(known: Known, point: CurvePoint | None) -> Relief | None:
+    """Off the curve the most only: until memory has run short once, real caches answered up to 26 points less."""
     if point:
-        return Relief(Waiting.READS, point.low, point.high, point.served)
+        return Relief(Waiting.READS, 0.0, point.high)
     share = ghost_share(known.workload.sample.arc)
     return Relief(Waiting.READS, share, None) if share >= GHOSTS_LITTLE and not known.readable_curve else None
 
@@ -218,7 +219,7 @@ def _cost_of(known: Known, point: CurvePoint) -> Cost:
 
 
 def _judged_metadata(known: Known, point: CurvePoint | None) -> tuple[Verdict, Relief | None]:
-    """At the most all metadata among the misses; at least what a cache for everything would answer of it."""
+    """At the most all metadata among the misses; beside it what the curve says of a cache for everything."""
     against = _against_all(known)
     if against:
         return against, None
@@ -235,12 +236,12 @@ def _judged_metadata(known: Known, point: CurvePoint | None) -> tuple[Verdict, R
         because = Statement("option-metadata", template, {"share": percent(share)})
         return _judged(known, Answer.CANNOT_TELL, because), Relief(Waiting.READS, 0.0, share)
     template = _(
-        "{share} of the reads from the disks are metadata. A cache of {size} for everything would answer {served} of "
-        "those, one for metadata alone at least as many."
+        "{share} of the reads from the disks are metadata, and it answers nothing else. By the curve, a cache of "
+        "{size} for everything would answer {served} of those."
     )
     values = {"share": percent(share), "size": size_text(point.size_bytes), "served": percent(point.served_metadata)}
     because = Statement("option-metadata-curve", template, values)
-    return _judged(known, Answer.CANNOT_TELL, because), Relief(Waiting.READS, share * point.served_metadata, share)
+    return _judged(known, Answer.CANNOT_TELL, because), Relief(Waiting.READS, 0.0, share)
 
 
 def _metadata_share(known: Known) -> float:

@@ -174,7 +174,7 @@ class TestCache:
         assert (found.answer, found.because.code) == (Answer.CANNOT_TELL, "no-ghosts")
         assert [each.code for each in found.beside] == ["curve-knee"]
         assert found.relief is not None
-        assert (found.relief.likely, found.missing) == (0.41, ())
+        assert (found.relief.low, found.relief.high, found.missing) == (0.0, 0.43, ())
         assert found.cost is not None
         assert found.cost.ssd_bytes == 200 * GIB
 
@@ -199,7 +199,7 @@ class TestMetadataAndSpecial:
         found = row(Option.METADATA, known(readers(), curve=CLIFF))
         assert found.because.code == "option-metadata-curve"
         assert found.relief is not None
-        assert (found.relief.low, found.relief.high) == (0.1, 0.2)
+        assert (found.relief.low, found.relief.high) == (0.0, 0.2)
 
     @pytest.mark.parametrize("has_raidz", [True, False])
     def test_that_special_cannot_leave_a_raidz_pool_stands_in_capitals(self, has_raidz: bool) -> None:
@@ -250,7 +250,7 @@ def _is_sound(shown: OptionRow) -> bool:
     """Every sentence can be said, every share is one, and what cannot be told says what is missing."""
     said = (shown.because, shown.lost, *shown.beside, *shown.missing, *((shown.back,) if shown.back else ()))
     relief = shown.relief
-    shares = [each for each in (relief.low, relief.likely, relief.high) if each is not None] if relief else []
+    shares = [each for each in (relief.low, relief.high) if each is not None] if relief else []
     no_counters = shown.because.code in {"no-arcstats", "no-latency"}
     return (
         all("{" not in str(each) for each in said)
