@@ -27,10 +27,11 @@ from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.factors import has_factor
 from nasadvisor.console.fleet.idle import ENDED_AFTER
 from nasadvisor.console.fleet.models import SetupToken
-from nasadvisor.console.fleet.passwords import TooManyWrong, check_own_password
+from nasadvisor.console.fleet.passwords import WRONG_CODE, TooManyWrong, check_own_code, check_own_password
 from nasadvisor.console.fleet.roles import UserRole, set_role, user_of
-from nasadvisor.console.fleet.second_step import begin_second_step
+from nasadvisor.console.fleet.second_step import CodeForm, begin_second_step
 from nasadvisor.console.fleet.single_sign_on import offer
+from nasadvisor.console.secrets import SecretUnreadable
 
 TOKEN_VALID_FOR = timedelta(hours=24)
 
@@ -74,11 +75,30 @@ class SignIn(auth.LoginView):
 
 
 class OwnPasswordForm(PasswordChangeForm):
-    """A new password for oneself. Guesses at the old one are counted as where it is asked for before a change."""
+    """A new password for oneself. Who has a second factor is asked for a code as well.
+
+    Guesses at the old password and at codes are counted as where they are asked for before a change.
+    """
 
     def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.request = request
+        if has_factor(user_of(request)):
+            self.fields["code"] = CodeForm().fields["code"]
+            self.fields["code"].widget.attrs.pop("autofocus")
+
+    def clean(self) -> dict[str, Any]:
+        """What was typed. A code is looked at last: it works once."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if "code" in self.fields and not self.errors:
+            try:
+                is_theirs = check_own_code(self.request, cleaned["code"])
+            except (TooManyWrong, SecretUnreadable) as error:
+                raise ValidationError({"code": str(error)}) from error
+            if not is_theirs:
+                audit.record(self.request, Act.RE_ENTRY_FAILED, self.request.path)
+                raise ValidationError({"code": WRONG_CODE})
+        return cleaned
 
     def clean_old_password(self) -> str:
         """The old password, if it is that."""

@@ -46,6 +46,10 @@ CONFIRMED_AT: Final = "confirmed_at"
 FREE: Final = 5
 """So many wrong passwords in a row cost no more than the typing."""
 
+WRONG_CODE: Final = gettext_lazy(
+    "That code is not right, or was used before. Nothing was changed. Wait for the next one."
+)
+
 
 class PasswordForm(forms.Form):
     """The password of who is signed in, or in its place a code: see `asked_of`."""
@@ -114,8 +118,7 @@ def _is_answered(request: HttpRequest, form: forms.BaseForm) -> bool:
 def _what_is_wrong(request: HttpRequest, answer: str) -> str:
     """What to say of a wrong answer; "" of the right one."""
     if has_factor(user_of(request)):
-        wrong = _("That code is not right, or was used before. Nothing was changed. Wait for the next one.")
-        return "" if check_own_code(request, answer) else wrong
+        return "" if check_own_code(request, answer) else str(WRONG_CODE)
     return "" if check_own_password(request, answer) else _("That is not your password. Nothing was changed.")
 
 

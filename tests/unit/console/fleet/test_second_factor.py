@@ -30,6 +30,7 @@ from tests.unit.console.conftest import PASSWORD, Clock
 RFC_SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LOGIN = {"username": "olga", "password": PASSWORD}
+OTHER = "a longer thing of mine 7"
 
 
 @pytest.fixture(autouse=True)
@@ -263,6 +264,18 @@ def test_a_stolen_cookie_and_the_password_do_not_touch_the_second_factor(
     for password in ("", PASSWORD, app.shown()):
         signed_in.post(f"/settings/account/{path}/", {"code": code, "password": password})
     assert [*Authenticator.objects.values("secret"), *RecoveryCode.objects.values()] == before
+
+
+def test_a_stolen_cookie_and_the_password_do_not_change_the_password(signed_in: Client, olga: User, app: App) -> None:
+    new = {"old_password": PASSWORD, "new_password1": OTHER, "new_password2": OTHER}
+    for code in ("", "000000", app.shown()):  # the last one was used to sign in
+        signed_in.post("/password/", {**new, "code": code})
+        olga.refresh_from_db()
+        assert olga.check_password(PASSWORD)
+    assert AuditEntry.objects.filter(act="re-entry-failed", user_name="olga").exists()
+    assert signed_in.post("/password/", {**new, "code": app.code()}).status_code == 302
+    olga.refresh_from_db()
+    assert olga.check_password(OTHER)
 
 
 def test_a_code_takes_the_second_factor_away(signed_in: Client, olga: User, app: App) -> None:
