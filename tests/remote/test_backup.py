@@ -3,7 +3,9 @@
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
+from tempfile import gettempdir
 
 import pytest
 import redis
@@ -33,7 +35,7 @@ def settings() -> Iterator[Mapping[str, str]]:
 @pytest.fixture
 def place(tmp_path: Path, settings: Mapping[str, str]) -> Place:
     """Its files, which belong to somebody who is not root, in folders through which everybody gets."""
-    for each in (tmp_path, *tmp_path.parents[:2]):
+    for each in takewhile(lambda folder: folder != Path(gettempdir()), (tmp_path, *tmp_path.parents[:-1])):
         each.chmod(0o755)
     state = tmp_path / "var/console"
     state.mkdir(parents=True)

@@ -1,5 +1,6 @@
 """`nasadvisor backup` and `nasadvisor restore`: the console of this machine in one file."""
 
+import json
 import os
 import platform
 import shutil
@@ -16,7 +17,7 @@ import click
 
 from nasadvisor import __version__
 from nasadvisor.certificates import write_private
-from nasadvisor.cli.errors import Refusal
+from nasadvisor.cli.errors import Refusal, json_option
 from nasadvisor.cli.fleet import backup_file
 from nasadvisor.cli.fleet.backup_file import Manifest
 from nasadvisor.cli.fleet.console_database import Database, database_of
@@ -24,6 +25,7 @@ from nasadvisor.cli.fleet.units import runs
 from nasadvisor.host.adapters.process import HostRunner
 from nasadvisor.host.change.releases import written_by
 from nasadvisor.host.config import ENVIRONMENT_FILE, load_environment, read_environment_file
+from nasadvisor.stored.documents import to_json
 
 KEYS: Final = ("secret-key", "channel-key")
 REMOTE: Final = "remote"
@@ -172,13 +174,17 @@ def _give_to(folder: Path, user: int, group: int) -> None:
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-def backup(file: Path) -> None:
+@json_option
+def backup(file: Path, as_json: bool) -> None:
     """Write the console of this machine into FILE: its database, keys and settings. It goes on meanwhile."""
     place = here()
     try:
         manifest = save(place, file, load_environment())
     except (OSError, sqlite3.Error) as error:
         raise Refusal(f"{error}. No backup was made.") from error
+    if as_json:
+        click.echo(to_json(manifest))
+        return
     names = ", ".join(kept.name for kept in manifest.files)
     click.echo(f"{file} has the console of {manifest.node}: {names}.")
     click.echo("It holds secrets: the keys, the digests of passwords, and what hosts trust. Only root can read it.")
@@ -189,11 +195,15 @@ def backup(file: Path) -> None:
 @click.argument("file", type=click.Path(path_type=Path, exists=True))
 @click.option("--force", is_flag=True, help="Replace a console that has users.")
 @click.option("--keep-settings", is_flag=True, help="Leave /etc/nasadvisor/environment as it is.")
-def restore(file: Path, force: bool, keep_settings: bool) -> None:
+@json_option
+def restore(file: Path, force: bool, keep_settings: bool, as_json: bool) -> None:
     """Replace the console of this machine by that in FILE, all of it or nothing. Its services must be stopped."""
     try:
         before = put_back(here(), file, force=force, keep_settings=keep_settings)
     except (OSError, sqlite3.Error) as error:
         raise Refusal(f"{error}. The console is as it was.") from error
+    if as_json:
+        click.echo(json.dumps({"before": str(before), "start": START}))
+        return
     click.echo(f"The console is that of {file}. What was there is in {before}; remove it once all is well.")
     click.echo(f"To begin: {START}")

@@ -64,7 +64,7 @@ def _without_tls(settings: Mapping[str, str], port: str) -> Answer:
 
 @click.command(hidden=True)
 def pages_address() -> None:
-    """Print how the pages are reached, by the settings."""
+    """Print the address of the pages of this host."""
     settings = load_environment()
     is_plain = not (FOLDER / "environment").exists() and (asked_for_plain(settings) or left_to_others(settings))
     click.echo(f"{'http' if is_plain else 'https'}://{platform.node()}:{settings.get('UVICORN_PORT') or PORT}")

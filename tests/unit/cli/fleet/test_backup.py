@@ -1,5 +1,6 @@
 """`nasadvisor backup` and `restore`: what comes back is what was there, or nothing changes."""
 
+import json
 import sqlite3
 import tarfile
 from contextlib import closing
@@ -171,6 +172,8 @@ def test_it_says_what_is_in_it_and_what_is_not(shell: Shell, tmp_path: Path, mon
     assert "console/console.sqlite3" in result.output
     assert "It holds secrets" in result.output
     assert "The journals of runs are not in it" in result.output
+    told = json.loads(shell.run("backup", str(tmp_path / "other"), "--json").output)
+    assert "console/console.sqlite3" in [kept["name"] for kept in told["files"]]
     again = shell.run("backup", str(tmp_path / "backup"))
     assert again.exit_code == 3
     assert "No backup was made." in again.output
