@@ -18,8 +18,8 @@ _MAX_ARRAY_BYTES: Final = 4 * 1024 * 1024
 """The kernel takes no longer array of entries: KMALLOC_MAX_SIZE in is_gpt_valid(), block/partitions/efi.c. It bounds
 what a broken header makes us read; everybody writes 16 KiB."""
 
-_MAX_OFFSET_BYTES: Final = 2**63 - 1
-"""No disk is longer: the kernel's offsets are signed (loff_t), and nothing beyond can be read or kept in a document."""
+_NO_OFFSET: Final = 2**63
+"""No disk is as long: the kernel's offsets are signed (loff_t), and nothing there can be read or kept in a document."""
 
 _ENTRY: Final = struct.Struct("<16s16sQQQ72s")  # table 5.6 of the specification
 _UNUSED_TYPE: Final = bytes(16)
@@ -83,7 +83,7 @@ def parse_header(sector: bytes, sector_bytes: int) -> GptHeader:
         raise GptUnreadable(f"the GPT header says it is {size} bytes long")
     if zlib.crc32(sector[:_CRC_OFFSET] + bytes(4) + sector[_CRC_OFFSET + 4 : size]) != crc:
         raise GptUnreadable("the checksum of the GPT header is wrong")
-    is_beyond = max(this, other, last + 1, entries) * sector_bytes > _MAX_OFFSET_BYTES
+    is_beyond = max(this, other, last + 1, entries) * sector_bytes >= _NO_OFFSET
     if first > last or is_beyond or entry_bytes < _MIN_ENTRY_BYTES or not 0 < count * entry_bytes <= _MAX_ARRAY_BYTES:
         raise GptUnreadable("the GPT header contradicts itself")
     return GptHeader(

@@ -24,10 +24,15 @@ def write_header(
     entry_bytes: int = 128,
     entries: bytes = b"",
     size: int = 92,
+    places: tuple[int, int | None, int] = (1, None, 2),
 ) -> bytes:
+    """`places` are those of this header, of the other one, and of the entries."""
+    this, other, entries_at = places
+
     def header(crc: int) -> bytes:
         head = struct.pack("<8sIIII", b"EFI PART", 0x10000, size, crc, 0)
-        lbas = struct.pack("<QQQQ16sQ", 1, last + 34, first, last, guid.bytes_le, 2)
+        beyond = last + 34 if other is None else other
+        lbas = struct.pack("<QQQQ16sQ", this, beyond, first, last, guid.bytes_le, entries_at)
         return head + lbas + struct.pack("<III", count, entry_bytes, zlib.crc32(entries)) + bytes(max(size - 92, 0))
 
     return header(zlib.crc32(header(0)))
@@ -94,6 +99,28 @@ def test_a_wrong_checksum_is_said_to_be_one() -> None:
 def test_sound_checksum_does_not_make_nonsense_true(sector: bytes) -> None:
     with pytest.raises(GptUnreadable, match="contradicts itself"):
         parse_header(sector.ljust(512, b"\0"), 512)
+
+
+NO_LBA = 2**63 // 512
+
+
+@pytest.mark.parametrize(
+    ("last", "places"),
+    [
+        (NO_LBA - 1, (1, 34, 2)),
+        (1000, (NO_LBA, 34, 2)),
+        (1000, (1, NO_LBA, 2)),
+        (1000, (1, 34, NO_LBA)),
+    ],
+)
+def test_what_lies_beyond_the_last_offset_that_can_be_read_is_refused(last: int, places: tuple[int, int, int]) -> None:
+    sector = write_header(uuid.UUID(int=7), 34, last, places=places).ljust(512, b"\0")
+    with pytest.raises(GptUnreadable, match="contradicts itself"):
+        parse_header(sector, 512)
+    nearer = tuple(min(place, NO_LBA - 1) for place in places)
+    this, other, entries = nearer
+    sector = write_header(uuid.UUID(int=7), 34, min(last, NO_LBA - 2), places=(this, other, entries))
+    assert parse_header(sector.ljust(512, b"\0"), 512).this_header_bytes == this * 512
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import locale
 import os
 import subprocess
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -228,3 +229,36 @@ def test_a_command_that_hangs_in_the_kernel_is_not_begun_a_second_time(
     assert process._hanging["zpool version"].process.wait(10) == -9
     assert HostRunner().run(command()).stdout == "well\n"
     assert "zpool version" not in process._hanging
+
+
+def test_what_hangs_is_named_with_its_time_in_utc_and_what_it_may_have_changed(
+    programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(programs, Tool.ZPOOL, "exec sleep 60")
+    monkeypatch.setattr(os, "killpg", lambda _group, _number: None)
+    changing = command("labelclear", "/dev/disk/by-partuuid/0a1b2c3d-0000-4000-8000-000000000001", timeout_s=0.5)
+    for each, state in ((command(timeout_s=0.5), "It only reads"), (changing, "It may have changed something")):
+        before = datetime.now(UTC)
+        with pytest.raises(CommandTimedOut):
+            HostRunner().run(each)
+        with pytest.raises(CommandHangs) as refused:
+            HostRunner().run(each)
+        said = str(refused.value)
+        assert said.startswith(f"{each} was not begun")
+        assert state in said
+        times = {f"{moment:%Y-%m-%d %H:%M} UTC" for moment in (before, datetime.now(UTC))}
+        assert any(moment in said for moment in times)
+        hanging = process._hanging[str(each)].process
+        hanging.kill()
+        hanging.wait(10)
+
+
+def test_two_that_see_the_end_of_what_hung_at_once_both_go_on(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ended:
+        def poll(self) -> int:
+            process._hanging.clear()  # the other one was quicker
+            return -9
+
+    install(programs, Tool.ZPOOL, "echo well")
+    monkeypatch.setitem(process._hanging, "zpool version", process._Hanging(Ended(), datetime.now(UTC)))  # type: ignore[arg-type]
+    assert HostRunner().run(command()).stdout == "well\n"
