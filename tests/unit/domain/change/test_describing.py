@@ -110,3 +110,8 @@ def test_a_step_says_what_it_does_and_where(step: Step, code: str, sentence: str
 
 def test_every_step_there_is_says_what_it_does() -> None:
     assert {type(step) for step, _, _ in SAID} == set(Step.__args__)
+
+
+def test_who_takes_a_side_of_a_log_out_is_told_which_vdev_that_is() -> None:
+    values = {"guid": "32", "device": TWO.path, "pool": "tank"}
+    assert DetachLog("tank", TANK, "32", TWO).describe().values == values

@@ -192,3 +192,18 @@ def test_it_follows_its_pool_to_another_name() -> None:
     renamed = replace(tank_of(with_cache()), name="renamed")
     assert OUT.at_pool(renamed) == replace(OUT, pool_name="renamed")
     assert can(OUT, with_cache()) == Allowed()
+
+
+def test_a_cache_is_named_by_its_path_and_where_it_has_none_by_its_name() -> None:
+    pool, cache = tank_of(with_cache()), replace(cache_in(with_cache()), name="c", path="/dev/disk/by-id/c")
+    for named, shown in ((cache, "/dev/disk/by-id/c"), (replace(cache, path=""), "c")):
+        assert no.CacheNotOnline(pool, named).values["path"] == shown
+        assert no.CacheOverwritten(pool, named, "ext4").values["path"] == shown
+
+
+def test_a_cache_on_a_whole_disk_is_away_only_with_pool_and_disk() -> None:
+    unplugged = replace(with_cache("OFFLINE"), pools=())
+    disk = unplugged.disks[0]
+    on_disk = replace(BACK, vdev_path=disk.links[0])
+    assert not on_disk.is_away(unplugged)
+    assert on_disk.is_away(replace(unplugged, disks=unplugged.disks[1:]))
