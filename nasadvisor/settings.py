@@ -89,7 +89,7 @@ MIDDLEWARE = [
     "nasadvisor.console.harmless.HarmlessRequests",
     "nasadvisor.console.fleet.single_sign_on.SingleSignOn",
     "nasadvisor.console.fleet.idle.Idle",
-    "nasadvisor.console.fleet.idle.SignedInOnly",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "nasadvisor.console.fleet.required_factor.RequiredFactor",
     "nasadvisor.console.fleet.sessions.Seen",
     "django.contrib.messages.middleware.MessageMiddleware",

@@ -1,18 +1,15 @@
-"""Ending sessions in which nobody does anything any more, and telling pages that are still open.
+"""Ending sessions in which nobody does anything any more.
 
 A page that looks again by itself is nobody: what htmx asks for without changing anything does not count.
 """
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any, Final
-from urllib.parse import urlencode, urlsplit
+from typing import Final
 
 from django.conf import settings
-from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import resolve_url
 from django.utils import timezone
 
 from nasadvisor.console.fleet import audit
@@ -42,20 +39,6 @@ class Idle:
         if isinstance(request.user, User) and IN_SESSION not in request.session:
             _look_at(request, request.user)
         return self.get_response(request)
-
-
-class SignedInOnly(LoginRequiredMiddleware):
-    """Django's, which has htmx leave the page: else the sign-in would appear in the middle of it."""
-
-    def handle_no_permission(  # type: ignore[override]  # the stubs know no other answer than Django's own
-        self, request: HttpRequest, view_func: Callable[..., Any]
-    ) -> HttpResponse:
-        """Where to sign in, and to come back from there."""
-        if "HX-Request" not in request.headers:
-            return super().handle_no_permission(request, view_func)
-        page = urlsplit(request.headers.get("HX-Current-URL", "")).path or "/"
-        sign_in = f"{resolve_url('login')}?{urlencode({'next': page})}"
-        return HttpResponse(status=204, headers={"HX-Redirect": sign_in})
 
 
 def may_be_idle(user: User) -> timedelta:
