@@ -194,13 +194,6 @@ def test_it_follows_its_pool_to_another_name() -> None:
     assert can(OUT, with_cache()) == Allowed()
 
 
-def test_a_cache_is_named_by_its_path_and_where_it_has_none_by_its_name() -> None:
-    pool, cache = tank_of(with_cache()), replace(cache_in(with_cache()), name="c", path="/dev/disk/by-id/c")
-    for named, shown in ((cache, "/dev/disk/by-id/c"), (replace(cache, path=""), "c")):
-        assert no.CacheNotOnline(pool, named).values["path"] == shown
-        assert no.CacheOverwritten(pool, named, "ext4").values["path"] == shown
-
-
 def test_a_cache_on_a_whole_disk_is_away_only_with_pool_and_disk() -> None:
     unplugged = replace(with_cache("OFFLINE"), pools=())
     disk = unplugged.disks[0]

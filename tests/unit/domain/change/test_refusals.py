@@ -514,7 +514,16 @@ def test_no_sentence_speaks_of_none() -> None:
         assert "None" not in str(refusal)
 
 
-@pytest.mark.parametrize("sentence", [refusals.LastGoodLeg, refusals.LogHasErrors, refusals.LogLegWorks])
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        refusals.LastGoodLeg,
+        refusals.LogHasErrors,
+        refusals.LogLegWorks,
+        refusals.CacheNotOnline,
+        lambda pool, vdev: refusals.CacheOverwritten(pool, vdev, "ext4"),
+    ],
+)
 def test_a_device_is_named_by_its_path_and_by_its_name_where_it_has_none(
     sentence: Callable[[Pool, Vdev], Refused],
 ) -> None:
