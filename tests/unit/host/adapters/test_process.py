@@ -4,6 +4,7 @@ import locale
 import os
 import subprocess
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -231,6 +232,16 @@ def test_a_command_that_hangs_in_the_kernel_is_not_begun_a_second_time(
     assert "zpool version" not in process._hanging
 
 
+@pytest.fixture
+def in_tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as there:
+        there.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("in_tokyo")
 def test_what_hangs_is_named_with_its_time_in_utc_and_what_it_may_have_changed(
     programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
