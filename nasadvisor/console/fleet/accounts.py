@@ -27,11 +27,10 @@ from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.factors import has_factor
 from nasadvisor.console.fleet.idle import ENDED_AFTER
 from nasadvisor.console.fleet.models import SetupToken
-from nasadvisor.console.fleet.passwords import WRONG_CODE, TooManyWrong, check_own_code, check_own_password
+from nasadvisor.console.fleet.passwords import wrong_code, wrong_password
 from nasadvisor.console.fleet.roles import UserRole, set_role, user_of
-from nasadvisor.console.fleet.second_step import CodeForm, begin_second_step
+from nasadvisor.console.fleet.second_step import begin_second_step, code_field
 from nasadvisor.console.fleet.single_sign_on import offer
-from nasadvisor.console.secrets import SecretUnreadable
 
 TOKEN_VALID_FOR = timedelta(hours=24)
 
@@ -84,32 +83,23 @@ class OwnPasswordForm(PasswordChangeForm):
         super().__init__(*args, **kwargs)
         self.request = request
         if has_factor(user_of(request)):
-            self.fields["code"] = CodeForm().fields["code"]
-            self.fields["code"].widget.attrs.pop("autofocus")
+            self.fields["code"] = code_field()
 
     def clean(self) -> dict[str, Any]:
         """What was typed. A code is looked at last: it works once."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if "code" in self.fields and not self.errors:
-            try:
-                is_theirs = check_own_code(self.request, cleaned["code"])
-            except (TooManyWrong, SecretUnreadable) as error:
-                raise ValidationError({"code": str(error)}) from error
-            if not is_theirs:
-                audit.record(self.request, Act.RE_ENTRY_FAILED, self.request.path)
-                raise ValidationError({"code": WRONG_CODE})
+            wrong = wrong_code(self.request, cleaned["code"])
+            if wrong:
+                raise ValidationError({"code": wrong})
         return cleaned
 
     def clean_old_password(self) -> str:
         """The old password, if it is that."""
         old = str(self.cleaned_data["old_password"])
-        try:
-            is_theirs = check_own_password(self.request, old)
-        except TooManyWrong as error:
-            raise ValidationError(str(error)) from error
-        if not is_theirs:
-            audit.record(self.request, Act.RE_ENTRY_FAILED, self.request.path)
-            raise ValidationError(_("That is not your password. Nothing was changed."))
+        wrong = wrong_password(self.request, old)
+        if wrong:
+            raise ValidationError(wrong)
         return old
 
 

@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.twofactor.totp import TOTP
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import HttpRequest
+from django.utils import timezone
 
 from nasadvisor.console.fleet import audit
 from nasadvisor.console.fleet.audit_models import Act
@@ -96,6 +97,15 @@ def remove_factors(user: User) -> bool:
     return bool(gone)
 
 
+def take_any_code(request: HttpRequest, user: User, code: str) -> bool:
+    """Whether it is a recovery code of somebody, or one of their app. Neither is taken twice.
+
+    Raises:
+        SecretUnreadable: the app's secret cannot be read.
+    """
+    return _use_recovery_code(request, user, code) or take_code(user, code, timezone.now())
+
+
 def take_code(user: User, code: str, now: datetime) -> bool:
     """Whether a code of somebody's app is right and is taken for the first time.
 
@@ -110,7 +120,7 @@ def take_code(user: User, code: str, now: datetime) -> bool:
     return bool(Authenticator.objects.filter(pk=app.pk, last_step__lt=step).update(last_step=step))
 
 
-def use_recovery_code(request: HttpRequest, user: User, code: str) -> bool:
+def _use_recovery_code(request: HttpRequest, user: User, code: str) -> bool:
     """Whether it is a recovery code of somebody who has a second factor; it works no more after that."""
     plain = re.sub(r"[\s-]", "", code).upper()
     if not _RECOVERY_CODE.fullmatch(plain) or not has_factor(user):

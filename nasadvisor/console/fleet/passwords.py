@@ -23,10 +23,11 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from nasadvisor.console.fleet import audit
 from nasadvisor.console.fleet.audit_models import Act
-from nasadvisor.console.fleet.factors import has_factor, take_code, use_recovery_code
+from nasadvisor.console.fleet.factors import has_factor, take_any_code
 from nasadvisor.console.fleet.lock_out import wait_after
 from nasadvisor.console.fleet.models import ReEntry
 from nasadvisor.console.fleet.roles import View, admin_required, may_change, user_of
+from nasadvisor.console.fleet.second_step import code_field
 from nasadvisor.console.fleet.single_sign_on import why_no_password
 from nasadvisor.console.secrets import SecretUnreadable
 from nasadvisor.console.statements import said
@@ -46,10 +47,6 @@ CONFIRMED_AT: Final = "confirmed_at"
 FREE: Final = 5
 """So many wrong passwords in a row cost no more than the typing."""
 
-WRONG_CODE: Final = gettext_lazy(
-    "That code is not right, or was used before. Nothing was changed. Wait for the next one."
-)
-
 
 class PasswordForm(forms.Form):
     """The password of who is signed in, or in its place a code: see `asked_of`."""
@@ -64,8 +61,8 @@ class PasswordForm(forms.Form):
 def asked_of(request: HttpRequest, form: F) -> F:
     """A form with the field of `PasswordForm`, made to ask for what who is signed in must give."""
     if has_factor(user_of(request)):
-        form.fields["password"].label = _("Code of your authenticator app, or a recovery code")
-        form.fields["password"].widget = forms.TextInput(attrs={"autocomplete": "one-time-code"})
+        asked, code = form.fields["password"], code_field()
+        asked.label, asked.widget = code.label, code.widget
     return form
 
 
@@ -102,24 +99,46 @@ def _is_answered(request: HttpRequest, form: forms.BaseForm) -> bool:
     if without:
         form.add_error("password", said(without))
         return False
-    try:
-        wrong = _what_is_wrong(request, form.cleaned_data["password"])
-    except (TooManyWrong, SecretUnreadable) as error:
-        form.add_error("password", str(error))
-    except PlatformSilent as error:
-        form.add_error("password", said(error.statement))
-    else:
-        if wrong:
-            audit.record(request, Act.RE_ENTRY_FAILED, request.path)
-            form.add_error("password", wrong)
+    ask = wrong_code if has_factor(user_of(request)) else wrong_password
+    wrong = ask(request, form.cleaned_data["password"])
+    if wrong:
+        form.add_error("password", wrong)
     return form.is_valid()
 
 
-def _what_is_wrong(request: HttpRequest, answer: str) -> str:
-    """What to say of a wrong answer; "" of the right one."""
-    if has_factor(user_of(request)):
-        return "" if check_own_code(request, answer) else str(WRONG_CODE)
-    return "" if check_own_password(request, answer) else _("That is not your password. Nothing was changed.")
+def wrong_password(request: HttpRequest, password: str) -> str:
+    """What to say where it is not the password of who is signed in, or cannot be looked at; "" where it is.
+
+    Wrong ones are counted and written down, and make the next one wait.
+    """
+    user = user_of(request)
+    return _wrong(
+        request,
+        lambda: _is_password_of(user, request, password),
+        _("That is not your password. Nothing was changed."),
+    )
+
+
+def wrong_code(request: HttpRequest, code: str) -> str:
+    """The same of a code of the app of who is signed in, or a recovery code of theirs. The right one works once."""
+    user = user_of(request)
+    return _wrong(
+        request,
+        lambda: take_any_code(request, user, code),
+        _("That code is not right, or was used before. Nothing was changed. Wait for the next one."),
+    )
+
+
+def _wrong(request: HttpRequest, is_right: Callable[[], bool], wrong: str) -> str:
+    try:
+        if _counted(user_of(request), is_right):
+            return ""
+    except (TooManyWrong, SecretUnreadable) as error:
+        return str(error)
+    except PlatformSilent as error:
+        return said(error.statement)
+    audit.record(request, Act.RE_ENTRY_FAILED, request.path)
+    return wrong
 
 
 class TooManyWrong(Exception):  # noqa: N818 - named for what happened
@@ -135,28 +154,6 @@ class TooManyWrong(Exception):  # noqa: N818 - named for what happened
             )
             % {"count": minutes}
         )
-
-
-def check_own_password(request: HttpRequest, password: str) -> bool:
-    """Whether it is the password of who is signed in.
-
-    Raises:
-        TooManyWrong: it was not looked at.
-        PlatformSilent: the platform that knows it did not answer.
-    """
-    user = user_of(request)
-    return _counted(user, lambda: _is_password_of(user, request, password))
-
-
-def check_own_code(request: HttpRequest, code: str) -> bool:
-    """Whether it is a code of the app of who is signed in, or a recovery code of theirs. Neither is taken twice.
-
-    Raises:
-        TooManyWrong: it was not looked at.
-        SecretUnreadable: the app's secret cannot be read.
-    """
-    user = user_of(request)
-    return _counted(user, lambda: use_recovery_code(request, user, code) or take_code(user, code, timezone.now()))
 
 
 def _counted(user: User, is_right: Callable[[], bool]) -> bool:

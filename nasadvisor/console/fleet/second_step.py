@@ -20,7 +20,7 @@ from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from nasadvisor.console.fleet.factors import has_factor, take_code, use_recovery_code
+from nasadvisor.console.fleet.factors import has_factor, take_any_code
 from nasadvisor.console.secrets import SecretUnreadable
 
 HALF_SIGNED_IN: Final = "half_signed_in"
@@ -29,14 +29,19 @@ HALF_FOR: Final = timedelta(minutes=10)
 """How long the code may come after the password."""
 
 
-class CodeForm(forms.Form):
-    """A code of an app, or from paper."""
-
-    code = forms.CharField(
+def code_field(**attributes: object) -> forms.CharField:
+    """Asks for a code of an app, or from paper."""
+    return forms.CharField(
         label=gettext_lazy("Code of your authenticator app, or a recovery code"),
         max_length=64,
-        widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "autofocus": True}),
+        widget=forms.TextInput(attrs={"autocomplete": "one-time-code", **attributes}),
     )
+
+
+class CodeForm(forms.Form):
+    """The code alone."""
+
+    code = code_field(autofocus=True)
 
 
 class CodeBackend(BaseBackend):
@@ -53,9 +58,7 @@ class CodeBackend(BaseBackend):
         if request is None or not username or not code:
             return None
         user = User.objects.filter(username=username, is_active=True).first()
-        if user and (use_recovery_code(request, user, code) or take_code(user, code, timezone.now())):
-            return user
-        return None
+        return user if user and take_any_code(request, user, code) else None
 
 
 def begin_second_step(request: HttpRequest, user: User, go_on_to: str) -> None:
