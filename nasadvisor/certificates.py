@@ -4,11 +4,9 @@ Keys are ECDSA on P-256, which every browser and every TLS library of the last t
 """
 
 import ipaddress
-import os
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Final
 
 from cryptography import x509
@@ -107,16 +105,6 @@ def pem_of(key: ec.EllipticCurvePrivateKey) -> bytes:
     return key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-
-
-def write_private(path: Path, data: bytes) -> None:
-    """Put a file in place as a whole, readable for its owner only."""
-    fresh = path.with_name(f"{path.name}.new")
-    fresh.unlink(missing_ok=True)
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-    fresh.rename(path)
 
 
 def _general_names(names: Iterable[str]) -> Iterator[x509.GeneralName]:

@@ -4,6 +4,7 @@ Where nobody gives a certificate, one is made here. It is not signed by anybody,
 fingerprint is printed for comparing. See docs/decisions/0015-tls-by-default.md.
 """
 
+import platform
 import ssl
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
@@ -14,6 +15,8 @@ from typing import Final
 from cryptography import x509
 
 from nasadvisor import certificates, environment
+from nasadvisor.own_names import own_addresses, own_names
+from nasadvisor.private_files import write_private
 from plugins.contract.host import Certificate
 
 CHAIN: Final = "certificate.pem"
@@ -92,6 +95,16 @@ def names_to_certify(settings: Mapping[str, str], names: Iterable[str], addresse
     return [*names, *(name.strip() for name in asked_for), *addresses]
 
 
+def make_own_if_due(own: Certificate, settings: Mapping[str, str], now: datetime) -> None:
+    """Have a certificate that is made here, for this machine's names and addresses.
+
+    Raises:
+        OSError: it could not be written.
+    """
+    if is_due(own, now):
+        make_own(own, names_to_certify(settings, own_names(platform.node()), own_addresses()), now)
+
+
 def make_own(own: Certificate, names: list[str], now: datetime) -> None:
     """Make it, for these names and addresses, in a folder that nobody else can read.
 
@@ -100,8 +113,8 @@ def make_own(own: Certificate, names: list[str], now: datetime) -> None:
     """
     chain, key = certificates.self_signed(names, now)
     own.chain.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    certificates.write_private(own.key, key)
-    certificates.write_private(own.chain, chain)
+    write_private(own.key, key)
+    write_private(own.chain, chain)
 
 
 def settings_for(pair: Certificate) -> dict[str, str]:

@@ -5,7 +5,6 @@ they do on a host (`nasadvisor.serving`).
 """
 
 import os
-import platform
 import shutil
 import sys
 from collections.abc import Mapping
@@ -15,7 +14,6 @@ from pathlib import Path
 import uvicorn
 
 from nasadvisor import environment, serving
-from nasadvisor.own_names import own_addresses, own_names
 
 
 def settings_of_pages(settings: Mapping[str, str], folder: Path) -> dict[str, str]:
@@ -30,9 +28,8 @@ def settings_of_pages(settings: Mapping[str, str], folder: Path) -> dict[str, st
         shutil.rmtree(folder, ignore_errors=True)  # `setup_link` names what lies there
         return {}
     pair = named or serving.own_certificate(folder)
-    now = datetime.now(UTC)
-    if named is None and serving.is_due(pair, now):
-        serving.make_own(pair, serving.names_to_certify(settings, own_names(platform.node()), own_addresses()), now)
+    if named is None:
+        serving.make_own_if_due(pair, settings, datetime.now(UTC))
     if problem := serving.problem_of(pair):
         raise ValueError(f"This certificate cannot be used, so the pages are not served: {problem}")
     return serving.settings_for(pair)

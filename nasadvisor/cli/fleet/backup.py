@@ -16,7 +16,6 @@ from typing import Final
 import click
 
 from nasadvisor import __version__
-from nasadvisor.certificates import write_private
 from nasadvisor.cli.errors import Refusal, json_option
 from nasadvisor.cli.fleet import backup_file
 from nasadvisor.cli.fleet.backup_file import Manifest
@@ -25,6 +24,7 @@ from nasadvisor.cli.fleet.units import runs
 from nasadvisor.host.adapters.process import HostRunner
 from nasadvisor.host.change.releases import written_by
 from nasadvisor.host.config import ENVIRONMENT_FILE, load_environment, read_environment_file
+from nasadvisor.private_files import write_private
 from nasadvisor.stored.documents import to_json
 
 KEYS: Final = ("secret-key", "channel-key")
@@ -141,8 +141,7 @@ def _exchange_settings(target: Path, source: Path, back: ExitStack) -> None:
     else:
         target.parent.mkdir(parents=True, exist_ok=True)
         back.callback(target.unlink, missing_ok=True)
-    write_private(target, source.read_bytes())
-    target.chmod(0o640)  # as the package has it
+    write_private(target, source.read_bytes(), 0o640)  # as the package has it
 
 
 def _refuse_newer(manifest: Manifest) -> None:

@@ -11,7 +11,6 @@ If none can be brought, the service does not start: passwords would be sent in t
 import grp
 import logging
 import os
-import platform
 import shutil
 import sys
 from collections.abc import Mapping
@@ -23,7 +22,7 @@ from nasadvisor import serving
 from nasadvisor.host.adapters.process import HostRunner
 from nasadvisor.host.config import ENVIRONMENT_FILE, read_environment_file
 from nasadvisor.host.fleet.platforms import platforms_of
-from nasadvisor.own_names import own_addresses, own_names
+from nasadvisor.private_files import write_private
 from plugins.contract.host import Certificate
 
 log = logging.getLogger(__name__)
@@ -60,8 +59,8 @@ def bring(folder: Path, certificate: Certificate | None, group_id: int) -> None:
     os.chown(folder, -1, group_id, follow_symlinks=False)
     folder.chmod(0o750)  # not by mkdir: the unit's UMask= would take the group's part away
     copy = serving.own_certificate(folder)
-    _copy(certificate.chain, copy.chain, group_id)
-    _copy(certificate.key, copy.key, group_id)
+    for source, target in ((certificate.chain, copy.chain), (certificate.key, copy.key)):
+        write_private(target, source.read_bytes(), 0o640, group_id)
     lines = (f"{name}={value}\n" for name, value in serving.settings_for(copy).items())
     (folder / "environment").write_text("".join(lines), encoding="ascii")
 
@@ -89,27 +88,15 @@ def certificate_of(settings: Mapping[str, str]) -> Certificate | None:
     return choose(settings, platforms_of(HostRunner()).certificate, OWN)
 
 
-def _copy(source: Path, target: Path, group_id: int) -> None:
-    fresh = target.with_suffix(".new")
-    fresh.unlink(missing_ok=True)
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o640)
-    with os.fdopen(descriptor, "wb") as file:
-        os.fchmod(file.fileno(), 0o640)
-        os.fchown(file.fileno(), -1, group_id)
-        file.write(source.read_bytes())
-    fresh.replace(target)
-
-
 def main() -> None:
     """For this machine. Ends with 1 where the pages must not be served as they are."""
     logging.basicConfig(level=logging.INFO)
     # Of the file alone: the process has what an earlier start of the service left for it.
     settings = read_environment_file(ENVIRONMENT_FILE)
-    now = datetime.now(UTC)
     try:
         certificate = certificate_of(settings)
-        if certificate == OWN and serving.is_due(OWN, now):
-            serving.make_own(OWN, serving.names_to_certify(settings, own_names(platform.node()), own_addresses()), now)
+        if certificate == OWN:
+            serving.make_own_if_due(OWN, settings, datetime.now(UTC))
         bring(FOLDER, certificate, grp.getgrnam(GROUP).gr_gid)
     except (OSError, ValueError, KeyError) as error:
         log.error(  # noqa: TRY400 - a sentence for an administrator

@@ -17,7 +17,6 @@ from django.conf import settings
 from kombu import Connection
 from kombu.pools import connections
 
-from nasadvisor.certificates import write_private
 from nasadvisor.console.fleet.remote.certificates import (
     authority_path,
     certificate_path,
@@ -28,6 +27,7 @@ from nasadvisor.console.fleet.remote.certificates import (
     make_server_certificate,
 )
 from nasadvisor.domain.fleet.joining import digest_of
+from nasadvisor.private_files import write_private
 from nasadvisor.stored.documents import from_json
 from nasadvisor.stored.kinds import Kind, register
 
