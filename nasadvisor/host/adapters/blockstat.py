@@ -6,6 +6,7 @@ from typing import Final
 
 from nasadvisor.domain.evidence.samples import DiskActivity
 from nasadvisor.host.adapters.counts import count_in
+from nasadvisor.host.adapters.procfs import text_or_nothing
 
 SECTOR_BYTES: Final = 512
 """Sectors here are always of 512 bytes (Linux, Documentation/block/stat.rst)."""
@@ -22,7 +23,7 @@ NFS4_WRITE, NFS4_COMMIT = 38, 5
 
 def read_disk(sys: Path, name: str) -> DiskActivity | None:
     """The counters of a whole disk; None where it is gone."""
-    told = _text(sys / "block" / name / "stat").split()
+    told = text_or_nothing(sys / "block" / name / "stat").split()
     cells = [cell for cell in map(count_in, told) if cell is not None]
     if not cells or len(cells) != len(told):
         return None
@@ -41,7 +42,7 @@ def read_disk(sys: Path, name: str) -> DiskActivity | None:
 
 def read_written(sys: Path, name: str) -> int:
     """Bytes written to a disk or partition since it appeared; 0 where it is gone."""
-    return _cell(_text(sys / "class/block" / name / "stat").split(), SECTORS_WRITTEN) * SECTOR_BYTES
+    return _cell(text_or_nothing(sys / "class/block" / name / "stat").split(), SECTORS_WRITTEN) * SECTOR_BYTES
 
 
 def device_at(sys: Path, path: str) -> str:
@@ -61,17 +62,17 @@ def disk_below(sys: Path, device: str) -> str:
 
 def disk_fact(sys: Path, name: str, fact: str) -> str:
     """A line such as queue/rotational or queue/write_cache of a disk; "" where there is none."""
-    return _text(sys / "block" / name / fact).strip()
+    return text_or_nothing(sys / "block" / name / fact)
 
 
 def size_of(sys: Path, name: str) -> int:
     """The size of a disk or partition in bytes; 0 where it is gone."""
-    return _cell(_text(sys / "class/block" / name / "size").split(), 0) * SECTOR_BYTES if name else 0
+    return _cell(text_or_nothing(sys / "class/block" / name / "size").split(), 0) * SECTOR_BYTES if name else 0
 
 
 def read_nfs(proc: Path) -> tuple[int, int]:
     """How many commits and writes the NFS server has done, versions 3 and 4 together; zeros where there is none."""
-    lines = _text(proc / "net/rpc/nfsd").split("\n")
+    lines = text_or_nothing(proc / "net/rpc/nfsd").split("\n")
     rows = {cells[0]: cells[2:] for cells in map(str.split, lines) if len(cells) > 1}  # cells[1] is how many follow
     third, fourth = rows.get("proc3", []), rows.get("proc4ops", [])
     commits = _cell(third, NFS3_COMMIT) + _cell(fourth, NFS4_COMMIT)
@@ -80,11 +81,3 @@ def read_nfs(proc: Path) -> tuple[int, int]:
 
 def _cell(cells: list[str], number: int) -> int:
     return (count_in(cells[number]) or 0) if number < len(cells) else 0
-
-
-def _text(path: Path) -> str:
-    """A file of the kernel's; "" where it cannot be read."""
-    try:
-        return path.read_text(encoding="utf-8", errors="backslashreplace")
-    except OSError:
-        return ""

@@ -11,6 +11,7 @@ from typing import Final
 from nasadvisor.domain.evidence.counters import Txg
 from nasadvisor.domain.evidence.samples import ArcActivity, DatasetActivity, Levels, PoolActivity
 from nasadvisor.host.adapters.counts import count_in
+from nasadvisor.host.adapters.procfs import text_or_nothing
 
 HEAD_LINES: Final = 2
 COMMITTED: Final = "C"
@@ -36,7 +37,7 @@ ZIL_FIELDS: Final = {
 def read_named(path: Path) -> dict[str, str]:
     """The values of a named kstat as text; nothing where there is none."""
     # At most two splits: the value of dataset_name may hold spaces.
-    rows = (line.split(None, 2) for line in _lines(path)[HEAD_LINES:])
+    rows = (line.split(None, 2) for line in text_or_nothing(path).split("\n")[HEAD_LINES:])
     return {row[0]: row[2] for row in rows if len(row) == 3}
 
 
@@ -75,7 +76,7 @@ def read_totals(pool: Path) -> PoolActivity:
 
 def read_txgs(pool: Path) -> tuple[Txg, ...]:
     """The last transaction groups that are committed (zfs_txg_history of them); a line that tells less is none."""
-    lines = _lines(pool / "txgs")
+    lines = text_or_nothing(pool / "txgs").split("\n")
     heads = next((line.split() for line in lines if line.startswith("txg ")), [])
     rows = (dict(zip(heads, line.split(), strict=False)) for line in lines)
     found = (_txg(row) for row in rows if row.get("state") == COMMITTED)
@@ -117,13 +118,6 @@ def read_arc(kstats: Path) -> tuple[ArcActivity, Levels]:
         l2_header_bytes=_number(values, "l2_hdr_size"),
     )
     return activity, levels
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8", errors="backslashreplace").split("\n")
-    except OSError:
-        return []
 
 
 def _number(values: Mapping[str, str], name: str) -> int:

@@ -8,6 +8,7 @@ which vdev) is read again every few minutes, and at once when a pool's vdevs hav
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -211,9 +212,7 @@ def module_parameter(sys: Path, name: str) -> int | None:
 
 def read_tunables(sys: Path, proc: Path) -> Tunables:
     """The module parameters that matter; a release without one has 0 there, or what `Tunables` says."""
-
-    def perhaps(name: str) -> int | None:
-        return module_parameter(sys, name)
+    perhaps = partial(module_parameter, sys)
 
     def parameter(name: str) -> int:
         return perhaps(name) or 0
