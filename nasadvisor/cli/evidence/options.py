@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.domain.evidence.log_verdict import Answer
-from nasadvisor.domain.evidence.options import Cost, Option, OptionRow, OptionsTable, Waits
+from nasadvisor.domain.evidence.options import NAMES, Cost, Option, OptionRow, OptionsTable, Waits
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.units import size_text
 from nasadvisor.stored.documents import to_document
@@ -14,16 +14,6 @@ ANSWERS: Final = {
     Answer.LITTLE: "little gain",
     Answer.NO: "no gain",
     Answer.CANNOT_TELL: "cannot tell",
-}
-
-NAMES: Final = {
-    Option.NOTHING: "Do nothing",
-    Option.PROPERTY: "Set a property",
-    Option.MEMORY: "More memory",
-    Option.LOG: "Log (SLOG)",
-    Option.CACHE: "Cache (L2ARC)",
-    Option.METADATA: "Cache for metadata",
-    Option.SPECIAL: "Special vdevs",
 }
 
 UNKNOWN: Final = "-"

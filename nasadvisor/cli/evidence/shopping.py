@@ -5,9 +5,8 @@ from typing import Any, Final
 
 import click
 
-from nasadvisor.cli.evidence.options import NAMES
 from nasadvisor.cli.tables import heading, paragraph, table
-from nasadvisor.domain.evidence.options import Option
+from nasadvisor.domain.evidence.options import NAMES, Option
 from nasadvisor.domain.evidence.shopping import BOUGHT, Price, ShoppingList, YearlyCost
 from nasadvisor.stored.documents import to_document
 

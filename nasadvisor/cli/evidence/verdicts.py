@@ -66,7 +66,8 @@ def advise(
         click.echo(f"Watching pool {chosen.name} for {duration(seconds)} …", err=True)
     sample, facts = watch(services, chosen, seconds, every)
     workload = workload_of(sample, facts)
-    known = _known(workload, facts, chosen)
+    ingest = expected_ingest(workload, facts)
+    known = _known(workload, facts, chosen, ingest)
     choices = options_of(known)
     to_buy, costs = shopping_of(known, choices), yearly_costs(choices, prices)
     if programs and not as_json:
@@ -74,7 +75,7 @@ def advise(
     waiting = services.watch_waiting() if programs else None
     if as_json:
         more = {"options": options_document(choices), "shopping": shopping_document(to_buy, costs)}
-        click.echo(json.dumps({**_document(known, waiting), **more}, ensure_ascii=False))
+        click.echo(json.dumps({**_document(known, ingest, waiting), **more}, ensure_ascii=False))
         return
     print_options(choices)
     for verdict in (known.log, known.cache):
@@ -82,17 +83,16 @@ def advise(
     _print_datasets(workload)
     if waiting:
         _print_programs(waiting)
-    _print_sizes(workload, facts)
-    _print_ingest(expected_ingest(workload, facts))
+    _print_sizes(known)
+    _print_ingest(ingest)
     print_shopping(to_buy, costs)
     click.echo()
     seen = duration(workload.seconds)
     paragraph(f"This speaks for these {seen} only. The web pages watch all the time and judge a whole day.", "")
 
 
-def _known(workload: Workload, facts: PoolFacts, pool: Pool) -> Known:
+def _known(workload: Workload, facts: PoolFacts, pool: Pool, ingest: Ingest) -> Known:
     """For the time that was watched only."""
-    ingest = expected_ingest(workload, facts)
     return Known(
         workload=workload,
         facts=facts,
@@ -107,7 +107,7 @@ def _known(workload: Workload, facts: PoolFacts, pool: Pool) -> Known:
     )
 
 
-def _document(known: Known, waiting: WaitingPrograms | None) -> dict[str, Any]:
+def _document(known: Known, ingest: Ingest, waiting: WaitingPrograms | None) -> dict[str, Any]:
     workload, cache, verdicts = known.workload, known.cache_size, (known.log, known.cache)
     return {
         "pool": known.facts.name,
@@ -116,7 +116,7 @@ def _document(known: Known, waiting: WaitingPrograms | None) -> dict[str, Any]:
         "datasets": [{**to_document(each), "reach": each.reach.value} for each in workload.datasets],
         "commit_time": to_document(workload.commit_time) if workload.commit_time else None,
         "busy_commits_per_s": workload.busy_commits_per_s,
-        "written_per_day": to_document(expected_ingest(workload, known.facts)),
+        "written_per_day": to_document(ingest),
         "waiting": to_document(waiting) if waiting else None,
         "recommended": {"log": _size(known.log_size), "cache": _size(cache) if cache else None},
     }
@@ -188,9 +188,9 @@ def _wait_of(program: WaitingProgram) -> str:
     return "?" if program.mean_wait_ns is None else milliseconds(program.mean_wait_ns)
 
 
-def _print_sizes(workload: Workload, facts: PoolFacts) -> None:
+def _print_sizes(known: Known) -> None:
     heading("Sizes, if you add one")
-    log, cache = recommend_log(workload, facts), recommend_cache(workload)
+    log, cache = known.log_size, known.cache_size
     paragraph(f"Log: {size_text(log.size_bytes)}, {log.because}")
     if cache:
         paragraph(f"Caches together: {size_text(cache.size_bytes)}, {cache.because}")

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from nasadvisor.console.evidence.watch import Watched
 from nasadvisor.console.statements import localized
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.options import (
+    NAMES,
     Known,
     Option,
     OptionRow,
@@ -25,16 +24,6 @@ from nasadvisor.domain.evidence.thresholds import HISTORY
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.health.wear.ingest import expected_ingest
 from nasadvisor.domain.storage.inventory import Pool
-
-NAMES: Final[dict[Option, str | Promise]] = {
-    Option.NOTHING: gettext_lazy("Do nothing"),
-    Option.PROPERTY: gettext_lazy("Set a property"),
-    Option.MEMORY: gettext_lazy("More memory"),
-    Option.LOG: gettext_lazy("Log (SLOG)"),
-    Option.CACHE: gettext_lazy("Cache (L2ARC)"),
-    Option.METADATA: gettext_lazy("Cache for metadata"),
-    Option.SPECIAL: gettext_lazy("Special vdevs"),
-}
 
 WIDTH: Final = 100.0
 
@@ -54,7 +43,7 @@ class ShownOption:
     """A row with its name, what it takes away in words, and its bar; no pieces where nothing is drawn."""
 
     row: OptionRow
-    name: str | Promise
+    name: str
     gain: str
     pieces: tuple[Piece, ...]
 
@@ -101,7 +90,7 @@ def drawn(table: OptionsTable) -> ShownOptions:
 
 def _shown(row: OptionRow, waits: Waits) -> ShownOption:
     pieces = _today(waits) if row.option is Option.NOTHING else _taken_away(row.relief, waits)
-    return ShownOption(row, NAMES[row.option], _gain(row.relief, waits), tuple(pieces) if waits.total_s else ())
+    return ShownOption(row, _(NAMES[row.option]), _gain(row.relief, waits), tuple(pieces) if waits.total_s else ())
 
 
 def _today(waits: Waits) -> Iterator[Piece]:

@@ -6,11 +6,10 @@ from typing import Any, Final
 
 from django import forms
 from django.http import QueryDict
-from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from nasadvisor.console.evidence.options import NAMES
-from nasadvisor.domain.evidence.options import Known, Option, OptionsTable
+from nasadvisor.domain.evidence.options import NAMES, Known, Option, OptionsTable
 from nasadvisor.domain.evidence.shopping import BOUGHT, Price, ShoppingList, YearlyCost, shopping_of, yearly_costs
 
 LARGEST: Final = 10_000_000
@@ -45,7 +44,7 @@ class PricesForm(forms.Form):
 class ShownCost:
     """What a choice costs a year; `width` is its bar in percent of the dearest."""
 
-    name: str | Promise
+    name: str
     cost: YearlyCost
     width: float
 
@@ -54,7 +53,7 @@ class ShownCost:
 class ShownList:
     """A shopping list with its name."""
 
-    name: str | Promise
+    name: str
     list: ShoppingList
 
 
@@ -62,11 +61,11 @@ def shopping_context(known: Known, table: OptionsTable, query: QueryDict) -> dic
     """What the template needs: the lists, the form, and the costs if prices were entered."""
     form = PricesForm(query or None)
     costs = yearly_costs(table, form.prices())
-    lists = tuple(ShownList(NAMES[each.option], each) for each in shopping_of(known, table))
+    lists = tuple(ShownList(gettext(NAMES[each.option]), each) for each in shopping_of(known, table))
     return {"lists": lists, "prices": form, "costs": tuple(_shown(costs))}
 
 
 def _shown(costs: tuple[YearlyCost, ...]) -> Iterator[ShownCost]:
     most = max((each.per_year for each in costs), default=0.0)
     for each in costs:
-        yield ShownCost(NAMES[each.option], each, round(100 * each.per_year / most, 1))
+        yield ShownCost(gettext(NAMES[each.option]), each, round(100 * each.per_year / most, 1))

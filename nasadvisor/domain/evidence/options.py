@@ -38,6 +38,17 @@ class Option(StrEnum):
     SPECIAL = "special"
 
 
+NAMES: Final = {
+    Option.NOTHING: _("Do nothing"),
+    Option.PROPERTY: _("Set a property"),
+    Option.MEMORY: _("More memory"),
+    Option.LOG: _("Log (SLOG)"),
+    Option.CACHE: _("Cache (L2ARC)"),
+    Option.METADATA: _("Cache for metadata"),
+    Option.SPECIAL: _("Special vdevs"),
+}
+
+
 class Waiting(StrEnum):
     """What programs wait for."""
 
