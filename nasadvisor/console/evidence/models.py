@@ -166,9 +166,22 @@ class AskedOfHost(models.Model):
         return read_statement(self.error_document)
 
     @property
-    def is_told(self) -> bool:
-        """Whether the host has told something since it was asked."""
+    def has_ended(self) -> bool:
+        """Whether the host has told something since it was asked, and nothing more will come."""
         return self.told_at is not None and self.told_at >= self.asked_at
+
+    @property
+    def due_at(self) -> datetime:
+        """When the host does not answer any more, if it has not told anything by then."""
+        return self.asked_at + ANSWER_WITHIN
+
+    def is_under_way(self, now: datetime) -> bool:
+        """Whether more may still come."""
+        return not self.has_ended and now < self.due_at
+
+    def is_unanswered(self, now: datetime) -> bool:
+        """Whether nothing came in its time."""
+        return not self.has_ended and now >= self.due_at
 
 
 class StoredWaiting(AskedOfHost):
@@ -183,14 +196,6 @@ class StoredWaiting(AskedOfHost):
     def found(self) -> WaitingPrograms | None:
         """What was traced last; None before, and after an update of NAS Advisor that changed its form."""
         return document_or_none(WaitingPrograms, self.document)
-
-    def is_under_way(self, now: datetime) -> bool:
-        """Whether an answer may still come."""
-        return not self.is_told and now < self.asked_at + ANSWER_WITHIN
-
-    def is_unanswered(self, now: datetime) -> bool:
-        """Whether no answer came in its time."""
-        return not self.is_told and not self.is_under_way(now)
 
 
 class StoredCurve(AskedOfHost):
@@ -211,15 +216,13 @@ class StoredCurve(AskedOfHost):
         """What was found up to now; None before, and after an update of NAS Advisor that changed its form."""
         return document_or_none(CacheCurve, self.document)
 
-    def is_under_way(self, now: datetime) -> bool:
-        """Whether more may still come."""
-        return not self._has_ended and now < max(self.asked_at, self.told_at or self.asked_at) + PART_WITHIN
-
-    def is_unanswered(self, now: datetime) -> bool:
-        """Whether nothing came in its time."""
-        return not self._has_ended and not self.is_under_way(now)
+    @property
+    def has_ended(self) -> bool:
+        """Whether the host has told all of it, or why there is no more."""
+        has_failed = self.error_document is not None
+        return super().has_ended and (has_failed or self.found is None or self.found.traced.is_done)
 
     @property
-    def _has_ended(self) -> bool:
-        has_failed = self.error_document is not None
-        return self.is_told and (has_failed or self.found is None or self.found.traced.is_done)
+    def due_at(self) -> datetime:
+        """When the next part should be there."""
+        return max(self.asked_at, self.told_at or self.asked_at) + PART_WITHIN
