@@ -7,15 +7,13 @@ from typing import Final
 
 from django.utils.translation import gettext as _
 
-from nasadvisor.console.evidence.models import Resolution, SampledPool
-from nasadvisor.console.evidence.series import samples_of
+from nasadvisor.console.evidence.models import SampledPool
+from nasadvisor.console.evidence.series import hours_of_each
 from nasadvisor.console.history_chart import HistoryChart, Series, history_charts
 from nasadvisor.domain.evidence.samples import Levels, Sample
 from nasadvisor.domain.units import DAY_S
 
 SHOWN_S: Final = 7 * DAY_S
-FEW_HOURS: Final = 3
-"""As long as there are no more whole hours, minutes are shown."""
 
 
 @dataclass(frozen=True)
@@ -30,19 +28,13 @@ def arc_history(series: SampledPool | None, now: datetime) -> ArcHistory | None:
     """The last week; None where too little was read for a line."""
     if series is None:
         return None
-    samples = _samples(series, int(now.timestamp()) + 60)  # hosts' clocks differ a little
+    until = int(now.timestamp()) + 60  # hosts' clocks differ a little
+    samples = hours_of_each([series], until - SHOWN_S, until)[series.guid]
     lines = [Series(_("memory (ARC)"), _memory(samples)), Series(_("cache (L2ARC), of the rest"), _cache(samples))]
     if not samples:
         return None
     charts = history_charts(lines, _moment(samples[0]), now, " %")
     return ArcHistory(charts, samples[-1].levels) if charts else None
-
-
-def _samples(series: SampledPool, until: int) -> Sequence[Sample]:
-    hours = list(samples_of(series, Resolution.HOUR, until - SHOWN_S, until))
-    if len(hours) >= FEW_HOURS:
-        return hours
-    return list(samples_of(series, Resolution.MINUTE, until - FEW_HOURS * Resolution.HOUR, until))
 
 
 def _memory(samples: Sequence[Sample]) -> list[tuple[datetime, float]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from django.conf import settings
 from django.db import transaction
@@ -21,7 +21,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.quotas import Quota
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample, VdevActivity, merge
-from nasadvisor.domain.units import DAY_S
+from nasadvisor.domain.units import DAY_S, HOUR_S
 from nasadvisor.stored.documents import Json, from_document, to_document
 from nasadvisor.stored.packing import NameTable, pack_activity, pack_latency, unpack_activity, unpack_latency
 
@@ -33,9 +33,11 @@ Unpacked = TypeVar("Unpacked")
 GRACE_S = 20
 """How late a sample may arrive and still be part of its minute."""
 
-
-AHEAD_S = 3600
+AHEAD_S = HOUR_S
 """How far a host's clock may be ahead of ours; what lies further in the future would be kept until then."""
+
+FEW_HOURS: Final = 3
+"""A picture of two points says nothing."""
 
 
 def store_reading(node_name: str, document: Json) -> None:
@@ -99,6 +101,14 @@ def samples_of(series: SampledPool, resolution: Resolution, after: int, until: i
         return unpack_activity(_empty(series, row), bytes(row.activity), series.names)
 
     return _readable(_rows(series, resolution, after, until).defer("latency"), unpack)
+
+
+def hours_of_each(pools: Iterable[SampledPool], after: int, until: int) -> dict[str, list[Sample]]:
+    """The hours of several pools, by their guids; of one that has few whole ones yet, its minutes."""
+    known = list(pools)
+    found = samples_of_each(known, Resolution.HOUR, after, until)
+    new = [each for each in known if len(found[each.guid]) < FEW_HOURS]
+    return found | samples_of_each(new, Resolution.MINUTE, until - FEW_HOURS * HOUR_S, until) if new else found
 
 
 def samples_of_each(

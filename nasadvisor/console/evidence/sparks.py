@@ -5,13 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from nasadvisor.console.evidence.models import Resolution, SampledPool
-from nasadvisor.console.evidence.series import samples_of_each
+from nasadvisor.console.evidence.models import SampledPool
+from nasadvisor.console.evidence.series import hours_of_each
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.units import DAY_S, HOUR_S
-
-FEW_HOURS: Final = 3
-"""As long as there are no more whole hours, minutes are shown: a picture of two points says nothing."""
 
 WIDTH: Final = 240
 HEIGHT: Final = 32
@@ -32,11 +29,8 @@ class Spark:
 
 def sparks_of(pools: Iterable[SampledPool], now: datetime) -> dict[str, Spark]:
     """The pictures of some pools by their guids; none of a pool before its first whole minutes."""
-    known, until = list(pools), int(now.timestamp()) + 60  # hosts' clocks differ a little
-    found = samples_of_each(known, Resolution.HOUR, until - DAY_S, until)
-    new = [each for each in known if len(found[each.guid]) < FEW_HOURS]
-    if new:
-        found |= samples_of_each(new, Resolution.MINUTE, until - FEW_HOURS * HOUR_S, until)
+    until = int(now.timestamp()) + 60  # hosts' clocks differ a little
+    found = hours_of_each(pools, until - DAY_S, until)
     drawn = {guid: _drawn(samples, int(now.timestamp())) for guid, samples in found.items()}
     return {guid: spark for guid, spark in drawn.items() if spark}
 
