@@ -9,7 +9,7 @@ from typing import Final
 from django.utils import timezone
 from django.utils.formats import number_format
 
-from nasadvisor.console.svg import BOTTOM, NARROW, RIGHT, TOP, WIDE, Tick
+from nasadvisor.console.svg import BOTTOM, NARROW, RIGHT, TOP, WIDE, Frame, Tick
 from nasadvisor.console.time_axis import time_labels
 
 LEFT: Final = 64
@@ -48,15 +48,9 @@ class Line:
 
 
 @dataclass(frozen=True)
-class HistoryChart:
-    """All that the template draws; lengths are units of the view box."""
+class HistoryChart(Frame):
+    """All that the template draws."""
 
-    width: int
-    height: int
-    left: int
-    right: int
-    top: int
-    bottom: int
     lines: tuple[Line, ...]
     levels: tuple[Tick, ...]
     times: tuple[Tick, ...]

@@ -15,6 +15,18 @@ BOTTOM: Final = 24
 
 
 @dataclass(frozen=True)
+class Frame:
+    """How large a picture is and where its lines begin and end, in units of the view box."""
+
+    width: int
+    height: int
+    left: int
+    right: int
+    top: int
+    bottom: int
+
+
+@dataclass(frozen=True)
 class Tick:
     """A line across the picture, and what it stands for."""
 

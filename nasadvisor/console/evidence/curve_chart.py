@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil, log2
 from typing import Final
 
-from nasadvisor.console.svg import NARROW, WIDE, line_through
+from nasadvisor.console.svg import NARROW, WIDE, Frame, line_through
 from nasadvisor.domain.evidence.curve import CacheCurve, CurvePoint
 
 LEFT: Final = 64
@@ -37,15 +37,9 @@ class SizeTick:
 
 
 @dataclass(frozen=True)
-class CurveChart:
-    """All that the template draws; lengths are units of the view box. `knee_at` is None where there is no knee."""
+class CurveChart(Frame):
+    """All that the template draws. `knee_at` is None where there is no knee."""
 
-    width: int
-    height: int
-    left: int
-    right: int
-    top: int
-    bottom: int
     curve: str
     band: str
     levels: tuple[Level, ...]

@@ -8,7 +8,7 @@ from typing import Final
 
 from nasadvisor.console.health.forecasts import FanPoint
 from nasadvisor.console.health.role_marks import Mark, role_marks
-from nasadvisor.console.svg import BOTTOM, RIGHT, TOP, WIDE, Tick, line_through
+from nasadvisor.console.svg import BOTTOM, RIGHT, TOP, WIDE, Frame, Tick, line_through
 from nasadvisor.console.time_axis import time_labels
 
 LEFT: Final = 48
@@ -20,18 +20,12 @@ POINTS_AT_MOST: Final = 200
 
 
 @dataclass(frozen=True)
-class WearChart:
-    """All that the template draws; lengths are units of the view box. Paths are "" where there is nothing.
+class WearChart(Frame):
+    """All that the template draws. Paths are "" where there is nothing.
 
     `is_broken` says that the history is of more than one source, so that its line has gaps.
     """
 
-    width: int
-    height: int
-    left: int
-    right: int
-    top: int
-    bottom: int
     history: str
     fan: str
     middle: str
