@@ -14,9 +14,9 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.health.capacity import capacity_of
 from nasadvisor.console.health.first_hour import scrub_advice
-from nasadvisor.console.health.inventory import findings_on
 from nasadvisor.console.health.marks import marks_on
 from nasadvisor.console.health.traffic import traffic_of
+from nasadvisor.console.health.troubles import inventory_findings
 from nasadvisor.console.storage.diagrams import PoolDrawing, draw_pool, draw_pools
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.console.storage.pools import helped_pools, pool_or_404
@@ -61,7 +61,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
     """One pool: its tree, and what is worth knowing."""
     node, inventory, found = pool_or_404(request, guid)
     traffic = traffic_of(node, found, timezone.now()) or ()
-    told = (*findings_on(node, inventory), *traffic, *node.platform.findings)
+    told = (*inventory_findings(node), *traffic, *node.platform.findings)
     findings = [finding for finding in told if finding.values.get("pool") == found.name]
     refusal = _reason_against(found, inventory, node)
     context = {

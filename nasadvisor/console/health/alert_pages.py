@@ -24,7 +24,7 @@ from nasadvisor.console.health.alert_models import (
     StoredAlert,
     is_somebody_told,
 )
-from nasadvisor.console.health.inventory import findings_on
+from nasadvisor.console.health.troubles import inventory_findings
 from nasadvisor.console.health.watch import take_up
 from nasadvisor.console.steps import Lead, lead_from
 from nasadvisor.domain.statements import Level
@@ -54,15 +54,13 @@ def alerts(request: HttpRequest) -> HttpResponse:
     over = Paginator(found.filter(state=AlertStates.RECOVERED), PER_PAGE).get_page(request.GET.get("page"))
     page = Paginator(opened, PER_PAGE).get_page(request.GET.get("open"))
     can_change = may_change(user_of(request))
-    inventory = node.inventory
-    notes = [each for each in findings_on(node, inventory) if each.level is Level.INFO] if inventory else []
     context = {
         "node": node,
         "opened": page,
         "rows": [_row(alert, node, can_change=can_change) for alert in page.object_list],
         "has_others": Node.objects.count() > 1,
         "over": over,
-        "notes": notes,
+        "notes": [each for each in inventory_findings(node) if each.level is Level.INFO],
         "is_somebody_told": is_somebody_told(),
         "waiting": Delivery.objects.filter(state=DeliveryState.WAITING, due_at__lte=timezone.now()).count(),
         "section": "alerts",
