@@ -87,10 +87,7 @@ def property_row(known: Known, memory: OptionRow) -> OptionRow:
     if not found:
         because = Statement(
             "option-no-setting",
-            _(
-                "Looked at were sync, logbias, primarycache, secondarycache and the limit of the ARC. The verdicts "
-                "found none of them in the way."
-            ),
+            _("The verdicts below name no property that is in the way."),
         )
         return OptionRow(
             Option.PROPERTY,
