@@ -30,6 +30,10 @@ OPTIONAL = {Tool.BPFTRACE, Tool.FIO, Tool.NVME, Tool.PG_DUMP, Tool.PG_RESTORE, T
 # Always there: no package depends on these.
 ESSENTIAL = {"dpkg", "perl-base", "util-linux"}
 
+# What `FROM` and `image:` name; one that a variable may replace by what it is then.
+IMAGE = re.compile(r"^(?:ARG BASE=| *image: )(?:\$\{[A-Z_]+:-)?([^\s}]+)", re.MULTILINE)
+DIGEST = re.compile(r"@sha256:[0-9a-f]{64}$")
+
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
@@ -67,6 +71,16 @@ def test_every_python_package_is_taken_against_its_hash_and_the_driver_is_the_on
     installs = re.findall(r"pip\S* [^&]*?install [^&]*", (ROOT / "docker/Dockerfile").read_text().replace("\\\n", " "))
     assert len(installs) == 1
     assert all("--require-hashes" in line for line in installs)
+
+
+def test_every_image_that_comes_from_elsewhere_has_a_digest() -> None:
+    """What a tag stands for can be changed by others at any time; a digest cannot."""
+    files = [ROOT / "docker" / "Dockerfile", *(ROOT / "docker").rglob("compose.yaml")]
+    named = [image for file in files for image in IMAGE.findall(file.read_text())]
+    ours = {image for image in named if image == "nasadvisor"}
+
+    assert {image.partition(":")[0] for image in named} == {"debian", "postgres", "nasadvisor"}
+    assert [image for image in named if image not in ours and not DIGEST.search(image)] == []
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
