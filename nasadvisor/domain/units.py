@@ -9,6 +9,10 @@ MIB: Final = 1024 * KIB
 GIB: Final = 1024 * MIB
 TIB: Final = 1024 * GIB
 
+GIGABYTE: Final = 10**9
+TERABYTE: Final = 10**12
+"""Data sheets count in these what is written to an SSD."""
+
 MINUTE_S: Final = 60
 HOUR_S: Final = 60 * MINUTE_S
 DAY_S: Final = 24 * HOUR_S
@@ -35,6 +39,16 @@ def size_text(size_bytes: int) -> str:
     numbers = (f"{size_bytes / unit:.{decimals}f}" for decimals in (2, 1, 0))
     number = next((text for text in numbers if len(text) <= _NICENUM_WIDTH), f"{size_bytes / unit:.0f}")
     return f"{number} {_UNITS[index]}"
+
+
+def terabytes_text(count_bytes: float) -> str:
+    """Write what is written to an SSD as data sheets have it: "1.2 TB"."""
+    return f"{count_bytes / TERABYTE:.1f} TB"
+
+
+def gigabytes_text(count_bytes: float) -> str:
+    """Write what is written to an SSD in a day as data sheets have it: "1.2 GB"."""
+    return f"{count_bytes / GIGABYTE:.1f} GB"
 
 
 def parse_size(text: str) -> int:

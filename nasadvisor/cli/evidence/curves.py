@@ -10,7 +10,7 @@ from nasadvisor.cli.storage.disks import find_pool
 from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.domain.evidence.curve import LONGEST_S, SHORTEST_S, CacheCurve, curve_in_words
 from nasadvisor.domain.figures import duration, percent
-from nasadvisor.domain.units import MINUTE_S, size_text
+from nasadvisor.domain.units import MINUTE_S, size_text, terabytes_text
 from nasadvisor.stored.documents import to_document
 
 
@@ -56,7 +56,7 @@ def _print_curve(found: CacheCurve) -> None:
             percent(each.served),
             f"{percent(each.low)} – {percent(each.high)}",
             size_text(found.header_bytes(each.size_bytes)),
-            f"{each.written_bytes_per_year / 10**12:.1f} TB",
+            terabytes_text(each.written_bytes_per_year),
         )
         for each in found.points
     )

@@ -6,7 +6,7 @@ from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.domain.evidence.log_verdict import Answer
 from nasadvisor.domain.evidence.options import NAMES, Cost, Option, OptionRow, OptionsTable, Waits
 from nasadvisor.domain.figures import duration
-from nasadvisor.domain.units import size_text
+from nasadvisor.domain.units import size_text, terabytes_text
 from nasadvisor.stored.documents import to_document
 
 ANSWERS: Final = {
@@ -65,7 +65,7 @@ def _cost(cost: Cost | None) -> tuple[str, str, str]:
     if cost is None:
         return UNKNOWN, UNKNOWN, UNKNOWN
     ssds = f"{cost.ssds} x {size_text(cost.ssd_bytes)}" if cost.ssds > 1 else size_text(cost.ssd_bytes)
-    written = f"{cost.written_bytes_per_year / 10**12:.1f} TB" if cost.written_bytes_per_year else UNKNOWN
+    written = terabytes_text(cost.written_bytes_per_year) if cost.written_bytes_per_year else UNKNOWN
     return (
         ssds if cost.ssds else UNKNOWN,
         size_text(cost.memory_bytes) if cost.memory_bytes else UNKNOWN,

@@ -25,7 +25,7 @@ from nasadvisor.domain.evidence.workload import Workload, workload_of
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.health.wear.ingest import Ingest, expected_ingest
 from nasadvisor.domain.storage.inventory import Pool
-from nasadvisor.domain.units import size_text
+from nasadvisor.domain.units import gigabytes_text, size_text
 from nasadvisor.stored.documents import to_document
 
 NAMES = {Device.LOG: "Log (SLOG)", Device.CACHE: "Cache (L2ARC)"}
@@ -198,14 +198,11 @@ def _print_sizes(known: Known) -> None:
 
 def _print_ingest(ingest: Ingest) -> None:
     heading("What they would write a day")
-    paragraph(f"Each side of a log: {_gigabytes(ingest.log)}.")
-    limit = _gigabytes(ingest.cache_limit)
-    paragraph(f"One cache: {_gigabytes(ingest.cache)}, as the ARC lets go now; {limit} at the feed limit, at the most.")
+    paragraph(f"Each side of a log: {gigabytes_text(ingest.log)}.")
+    limit = gigabytes_text(ingest.cache_limit)
+    paragraph(
+        f"One cache: {gigabytes_text(ingest.cache)}, as the ARC lets go now; {limit} at the feed limit, at the most."
+    )
     if ingest.cache_fills_s:
         paragraph(f"At that it takes {duration(ingest.cache_fills_s)} to fill.")
     paragraph("Several caches share that. The preview in the web pages says what it does to the wear of each SSD.")
-
-
-def _gigabytes(count: float) -> str:
-    """Decimal gigabytes, as data sheets have them."""
-    return f"{count / 10**9:.1f} GB"

@@ -5,7 +5,7 @@ from html import escape
 from typing import Any, Final
 
 from nasadvisor.domain.statements import Level
-from nasadvisor.domain.units import size_text
+from nasadvisor.domain.units import TERABYTE, size_text
 
 STYLE: Final = """
 @page { size: A4; margin: 18mm 15mm; font: 8pt sans-serif; color: #555; @bottom-left { content: "NAS Advisor" }
@@ -106,7 +106,7 @@ def _ssd(disk: dict[str, Any]) -> tuple[str, ...]:
         f"{disk['model']} {disk['serial']}",
         disk["outcome"],
         _figure(disk["percent_used"], "{:.0f} %"),
-        _figure(disk["bytes_written"] and disk["bytes_written"] / 10**12, "{:.1f} TB"),
+        _figure(disk["bytes_written"] and disk["bytes_written"] / TERABYTE, "{:.1f} TB"),
         _figure(disk["temperature_celsius"], "{} °C"),
         _figure(disk["power_on_hours"], "{:,}"),
         _figure(disk["media_errors"], "{}"),

@@ -17,6 +17,7 @@ from nasadvisor.domain.health.smart.reading import SmartReading
 from nasadvisor.domain.health.sweep import DiskAnswer
 from nasadvisor.domain.statements import RANK, Finding, Level
 from nasadvisor.domain.storage.inventory import Inventory, Pool
+from nasadvisor.domain.units import TERABYTE
 
 MARKS: Final = {Level.CRITICAL: "CRITICAL ", Level.WARNING: "WARNING  ", Level.INFO: "NOTE     "}
 
@@ -148,7 +149,7 @@ def _row(disk: DiskHealth) -> tuple[str, ...]:
     if reading:
         figures = (
             _figure(reading.percent_used, "{:.0f}%"),
-            _figure(reading.bytes_written and reading.bytes_written / 10**12, "{:.1f} TB"),
+            _figure(reading.bytes_written and reading.bytes_written / TERABYTE, "{:.1f} TB"),
             _figure(reading.temperature_celsius, "{} C"),
             _figure(reading.hours, "{}"),
             _figure(reading.media_errors, "{}"),

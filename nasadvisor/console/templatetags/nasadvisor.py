@@ -32,7 +32,7 @@ from nasadvisor.domain.health.wear.forecast import Spread
 from nasadvisor.domain.health.wear.warranty import tbw_clock
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.storage.inventory import Bus, VdevClass
-from nasadvisor.domain.units import size_text
+from nasadvisor.domain.units import GIGABYTE, TERABYTE, size_text
 
 register = template.Library()
 
@@ -259,7 +259,7 @@ def month(moment: datetime) -> str:
 @register.filter
 def terabytes(count: int | None) -> str:
     """Bytes written over years, in decimal terabytes as data sheets have them."""
-    return "–" if count is None else f"{number_format(count / 10**12, 1, force_grouping=True)} TB"
+    return "–" if count is None else f"{number_format(count / TERABYTE, 1, force_grouping=True)} TB"
 
 
 @register.filter
@@ -269,7 +269,7 @@ def gigabytes(count: int | None) -> str:
         return "–"
     if 0 < count < 10**8:
         return f"{number_format(count / 10**6, 1)} MB"
-    return terabytes(count) if count >= 10**12 else f"{number_format(count / 10**9, 1)} GB"
+    return terabytes(count) if count >= TERABYTE else f"{number_format(count / GIGABYTE, 1)} GB"
 
 
 @register.filter

@@ -16,13 +16,11 @@ from nasadvisor.domain.evidence.write_options import DAYS_PER_YEAR
 from nasadvisor.domain.figures import milliseconds, rate
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.units import GIB, size_text
+from nasadvisor.domain.units import GIB, TERABYTE, gigabytes_text, size_text, terabytes_text
 
 SERVICE_YEARS: Final = 5
 """[policy] How long a part shall last: the usual warranty of SSDs for servers."""
 
-TERABYTE: Final = 10**12
-GIGABYTE: Final = 10**9
 
 BOUGHT: Final = (Option.MEMORY, Option.LOG, Option.CACHE)
 """What has a price, and a size that is known."""
@@ -137,11 +135,9 @@ def _endurance(cost: Cost) -> Need:
     day = cost.written_bytes_per_year / DAYS_PER_YEAR
     years = str(SERVICE_YEARS)
     what = _("Rated for {total} written: {day} a day for {years} years.")
-    total = f"{cost.written_bytes_per_year * SERVICE_YEARS / TERABYTE:.1f} TB"
+    total = terabytes_text(cost.written_bytes_per_year * SERVICE_YEARS)
     why = Statement("need-endurance-why", _("So much would have been written to it in the time that was watched."))
-    return Need(
-        Statement("need-endurance", what, {"total": total, "day": f"{day / GIGABYTE:.1f} GB", "years": years}), why
-    )
+    return Need(Statement("need-endurance", what, {"total": total, "day": gigabytes_text(day), "years": years}), why)
 
 
 def _for_cache(known: Known, cost: Cost) -> tuple[Need, ...]:

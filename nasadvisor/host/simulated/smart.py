@@ -9,13 +9,13 @@ from zlib import crc32
 
 from nasadvisor.domain.health.sweep import DiskAnswer, SelfTest, SweepOutcome, SweepReport
 from nasadvisor.domain.storage.inventory import Bus, Disk, Inventory
+from nasadvisor.domain.units import GIGABYTE
 from nasadvisor.host.health.sweep import HandOver, HealthServices, asked_disks
 from nasadvisor.stored.documents import pack
 
 HOURS_A_DAY = 24
 NVME_UNIT_BYTES = 512_000
 LBA_BYTES = 512
-GB: Final = 10**9
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Course:
 
 
 COURSES: Final = {
-    "S64GNT0W700412": Course(640, 5_940 * GB, 220 * GB, 0.2, 0.006),
-    "S64GNT0W700413": Course(640, 3_510 * GB, 130 * GB, 0.1, 0.004),
-    "S6PTNM0T512931": Course(26_300, 548_000 * GB, 410 * GB, 92.0, 0.08),
+    "S64GNT0W700412": Course(640, 5_940 * GIGABYTE, 220 * GIGABYTE, 0.2, 0.006),
+    "S64GNT0W700413": Course(640, 3_510 * GIGABYTE, 130 * GIGABYTE, 0.1, 0.004),
+    "S6PTNM0T512931": Course(26_300, 548_000 * GIGABYTE, 410 * GIGABYTE, 92.0, 0.08),
     "8CSDY002": Course(38_200, failing_days=40),
 }
 """By serial: the disks of `tests/story`."""

@@ -10,6 +10,7 @@ from nasadvisor.domain.health.smart.wear import Trust, WearIndicator
 from nasadvisor.domain.health.smart.written import ByteCounter
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.units import TERABYTE
 
 POINTS: Final = 3.0
 """Two honest indicators of one drive differ by rounding, and by when each was last refreshed."""
@@ -174,7 +175,7 @@ def _of_counters(counters: Sequence[ByteCounter]) -> Iterator[Finding]:
     if len(counters) > 1:
         first, last = counters[0], max(counters[1:], key=lambda one: abs(one.bytes_written - counters[0].bytes_written))
         less, more = sorted((first.bytes_written, last.bytes_written))
-        if more > 2 * less + 10**12 and not last.may_wrap:
+        if more > 2 * less + TERABYTE and not last.may_wrap:
             yield Finding(
                 "byte-counter-conflict",
                 _(
@@ -183,9 +184,9 @@ def _of_counters(counters: Sequence[ByteCounter]) -> Iterator[Finding]:
                 ),
                 {
                     "first": first.name,
-                    "first_tb": f"{first.bytes_written / 10**12:.1f}",
+                    "first_tb": f"{first.bytes_written / TERABYTE:.1f}",
                     "last": last.name,
-                    "last_tb": f"{last.bytes_written / 10**12:.1f}",
+                    "last_tb": f"{last.bytes_written / TERABYTE:.1f}",
                 },
                 Level.INFO,
                 explanation=_(

@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Final
 
 from nasadvisor.domain.health.smart.values import at, decimal, flag, items, mapping, objects, text, whole
+from nasadvisor.domain.units import GIGABYTE
 
-GIGABYTE: Final = 10**9
 ZERO_CELSIUS_K: Final = 273
 HOTTEST_CELSIUS: Final = 200
 

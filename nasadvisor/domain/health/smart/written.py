@@ -11,7 +11,7 @@ from typing import Final
 
 from nasadvisor.domain.health.smart.report import Attribute, SmartReport
 from nasadvisor.domain.health.smart.values import LARGEST, whole
-from nasadvisor.domain.units import GIB, MIB
+from nasadvisor.domain.units import GIB, GIGABYTE, MIB
 
 SECTOR: Final = 512
 WRAP_BYTES: Final = 2**32 * SECTOR
@@ -23,7 +23,6 @@ NVME_UNIT: Final = 512_000
 PAGE_1_WRITTEN: Final = (1, 24)
 """ATA device statistics, General Statistics: Logical Sectors Written (ACS-4, table A.4)."""
 
-GB: Final = 10**9
 UNITS: Final = {
     "Host_Writes_32MiB": 32 * MIB,
     "Host_Writes_MiB": MIB,
@@ -41,7 +40,7 @@ UNSURE_NAMES: Final = frozenset({"Host_Writes", "Total_Host_LBA_Written", "Total
 NUMBERS: Final = frozenset({225, 241, 246})
 """Attributes that count host writes where they are named so, or prove it by agreeing with page 1."""
 
-POSSIBLE_UNITS: Final = (SECTOR, 32 * MIB, GIB, GB, MIB)
+POSSIBLE_UNITS: Final = (SECTOR, 32 * MIB, GIB, GIGABYTE, MIB)
 AGREEMENT: Final = 0.05
 APART_BYTES: Final = 64 * MIB
 """Two counters of one drive are read a moment apart; that two others agree so well by chance is one in 10,000."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from nasadvisor.domain.statements import Finding
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.units import GIGABYTE
 
 UNATTRIBUTED = "other"
 """The role of bytes that the drive counted and no role accounts for."""
@@ -68,7 +69,7 @@ def _disagreement(drive_bytes: int | None, accounted: int) -> list[Finding]:
         "The roles of this drive wrote {roles} GB, but the drive itself counted {drive} GB in the same time. Its "
         "counter may have another unit; the split is by the roles' own numbers."
     )
-    values = {"roles": f"{accounted / 1e9:.1f}", "drive": f"{drive_bytes / 1e9:.1f}"}
+    values = {"roles": f"{accounted / GIGABYTE:.1f}", "drive": f"{drive_bytes / GIGABYTE:.1f}"}
     return [
         Finding(
             "role-bytes-exceed-drive",

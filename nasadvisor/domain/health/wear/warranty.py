@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from nasadvisor.domain.health.wear.forecast import Spread
+from nasadvisor.domain.units import TERABYTE
 
-TERABYTE: Final = 10**12
 """Ratings are in decimal terabytes."""
 
 MOST_DAYS: Final = 36_525.0
