@@ -30,7 +30,7 @@ app.conf.update(
     task_time_limit=60,
     timezone="UTC",
     enable_utc=True,
-    beat_scheduler="django_celery_beat.schedulers:DatabaseScheduler",
+    beat_scheduler="nasadvisor.console.ticking:TickingScheduler",
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
     # A page that cannot reach Redis says so at once instead of trying for long.

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from nasadvisor.alive import EVERY_S, say_alive
 from nasadvisor.console.networks import network_of
 
 HEADERS_WITHIN_S: Final = 10.0
@@ -108,13 +109,21 @@ class BoundedConnections(H11Protocol):
 
 
 class BoundedLoop(asyncio.SelectorEventLoop):
-    """asyncio's own loop, whose servers leave the handshake to `BoundedConnections`."""
+    """asyncio's own loop, whose servers leave the handshake to `BoundedConnections`.
+
+    From when it serves on, it says that it turns.
+    """
 
     async def create_server(  # type: ignore[override]
         self, protocol_factory: Callable[[], Any], *args: Any, ssl: ssl.SSLContext | None = None, **options: Any
     ) -> asyncio.Server:
         """As asyncio's, except that the connection is handed over before TLS begins."""
+        self._keep_saying_alive()
         return await super().create_server(partial(_with_tls, protocol_factory, ssl), *args, **options)
+
+    def _keep_saying_alive(self) -> None:
+        say_alive()
+        self.call_later(EVERY_S, self._keep_saying_alive)
 
 
 def _with_tls(protocol_factory: Callable[[], Any], context: ssl.SSLContext | None) -> Any:

@@ -15,6 +15,7 @@ import redis
 from django.db import close_old_connections
 from django.utils import timezone
 
+from nasadvisor.alive import say_alive
 from nasadvisor.console import tasks
 from nasadvisor.console.celery_app import app
 from nasadvisor.console.fleet import quotas
@@ -244,6 +245,7 @@ def receive(is_over: Callable[[], bool]) -> None:
     with client() as service:
         inbox = Inbox(service)
         while not is_over():
+            say_alive()
             close_old_connections()
             inbox.look_around()
             if not inbox.one_round():

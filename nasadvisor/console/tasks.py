@@ -23,6 +23,7 @@ from nasadvisor.console.health import (
     watch,
 )
 from nasadvisor.console.health.access_models import StoredReport
+from nasadvisor.console.pulse import pulse
 from nasadvisor.domain.health.sweep import SelfTest
 from nasadvisor.stored.documents import Json
 
@@ -253,3 +254,9 @@ def prune() -> None:
     """Drop what is kept long enough."""
     sweep_store.prune(timezone.now())
     audit.forget(timezone.now())
+
+
+@app.task(name="console.pulse")
+def feel_pulse() -> None:
+    """The worker has asked itself whether it still takes tasks."""
+    pulse.feel()

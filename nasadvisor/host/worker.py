@@ -4,6 +4,7 @@ import logging
 
 from celery.signals import worker_ready
 
+from nasadvisor.alive import say_alive_in_worker
 from nasadvisor.domain.change.trial import AFTER_START_S
 from nasadvisor.host.build import health_of, machine_of, measure_host_of, run_host_of, this_platform
 from nasadvisor.host.config import load_config
@@ -38,6 +39,9 @@ tasks = HostTasks(
 )
 tasks.register()
 repeat_in_worker(tasks.end_trials, AFTER_START_S)
+# Only that the process runs. It is never ended for what its tasks do: a run may wait for a pool for as long as that
+# takes, other tasks for the run, and a command that hangs keeps one thread (`nasadvisor.host.adapters.process`).
+say_alive_in_worker(lambda: True)
 
 
 @worker_ready.connect  # Celery's only hook for "now I can be reached"

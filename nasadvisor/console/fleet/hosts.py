@@ -46,7 +46,7 @@ is asked again. The length is used rather than the last contact because it is wh
 a round of questions about many unfinished runs.
 """
 
-_UNREACHABLE: Final = (OperationalError, redis.exceptions.RedisError, OSError, listening.NotListening)
+UNREACHABLE: Final = (OperationalError, redis.exceptions.RedisError, OSError, listening.NotListening)
 
 
 SAMPLE_EXPIRES = timedelta(seconds=8)
@@ -263,7 +263,7 @@ def drop_requests(node: Node) -> None:
         else:
             with app.connection_or_acquire() as connection:
                 connection.default_channel.queue_purge(host_queue(node.name))
-    except _UNREACHABLE as error:
+    except UNREACHABLE as error:
         raise _no_redis(node) from error
 
 
@@ -281,7 +281,7 @@ def _send_look(node: Node, task: str, args: list[object], expires: timedelta = L
     """Ask for something that only reads, unless nobody has listened for long."""
     try:
         waiting = _waiting_for(node)
-    except _UNREACHABLE as error:
+    except UNREACHABLE as error:
         raise _no_redis(node) from error
     if waiting >= WAITING_AT_MOST:
         raise HostUnreachable(
@@ -316,7 +316,7 @@ def _send(node: Node, task: str, args: list[object], expires: timedelta) -> None
                 send(connection=connection)
         else:
             send()
-    except _UNREACHABLE as error:
+    except UNREACHABLE as error:
         raise _no_redis(node) from error
 
 

@@ -20,6 +20,7 @@ gzip -9 --no-name "$tree"/usr/share/man/man1/*.1
 install -D -m 0644 "$packaging/manual/nasadvisor.bash" "$tree/usr/share/bash-completion/completions/nasadvisor"
 install -D -m 0644 "$packaging/manual/nasadvisor.zsh" "$tree/usr/share/zsh/vendor-completions/_nasadvisor"
 install -m 0755 "$packaging/manage" "$home/manage"
+install -m 0755 "$packaging/redis-watch" "$home/redis-watch"
 install -m 0644 "$packaging/redis.conf" "$home/redis.conf"
 install -m 0644 "$SOURCE/requirements/postgresql.txt" "$home/postgresql.txt"
 # Debian's redis-server is this program under another name, in a package that starts a Redis of its own on a TCP port.

@@ -213,7 +213,10 @@ def test_a_purge_stays_out_of_file_systems_mounted_below() -> None:
 def test_every_service_of_the_console_waits_for_its_database(unit: Path) -> None:
     text = unit.read_text()
     is_console = "venv/bin/python" in text and unit.stem not in {*AS_ROOT, "nasadvisor-prepare"}
-    assert ("Requires=nasadvisor-prepare.service" in text) == is_console
+    assert ("ExecStartPre=/usr/bin/test -e /var/lib/nasadvisor/console/prepared" in text) == is_console
+    wanted = [line for line in text.splitlines() if line.startswith("Wants=") and "nasadvisor-prepare.service" in line]
+    assert bool(wanted) == is_console
+    assert "Requires=nasadvisor-prepare" not in text, "it is not tried again when that one fails"
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
@@ -231,4 +234,5 @@ def test_every_service_starts_what_the_package_installs(unit: Path) -> None:
             "/usr/bin/touch",
             "/usr/lib/nasadvisor/venv/bin/python",
             "/usr/lib/nasadvisor/redis-server",
+            "/usr/lib/nasadvisor/redis-watch",
         }

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from nasadvisor.alive import EVERY_S
+
 ROOT = Path(__file__).parents[3]
 UNITS = sorted((ROOT / "packaging/systemd").glob("*.service"))
 HOST = ROOT / "packaging/systemd/nasadvisor-host.service"
@@ -70,6 +72,29 @@ def test_every_service_is_bounded(unit: Path) -> None:
     bounds = {"MemoryMax", "TasksMax", "UMask", "LimitNOFILE", "LogRateLimitIntervalSec", "LogRateLimitBurst"}
     assert bounds <= set(settings(unit))
     assert settings(unit)["UMask"] == ["0077"]
+
+
+LASTING = [unit for unit in UNITS if "Restart" in settings(unit)]
+
+
+@pytest.mark.parametrize("unit", LASTING, ids=lambda unit: unit.stem)
+def test_a_service_that_ends_is_tried_again_for_ever(unit: Path) -> None:
+    """By default systemd gives up after five starts within ten seconds."""
+    assert settings(unit)["Restart"] == ["always"]
+    assert settings(unit)["StartLimitIntervalSec"] == ["0"]
+
+
+@pytest.mark.parametrize("unit", LASTING, ids=lambda unit: unit.stem)
+def test_a_service_that_stands_still_is_noticed(unit: Path) -> None:
+    """What is written here tells systemd that it is alive; Redis does not, and is asked every minute."""
+    if unit.stem.endswith("redis"):
+        watch = (ROOT / "packaging/redis-watch").read_text(encoding="utf-8")
+        assert f"end_if_it_hangs {unit.name} " in watch
+    else:
+        assert settings(unit)["WatchdogSec"] == ["3min"]
+        # SIGABRT would leave the memory of the process, with what it keeps secret, on the disk.
+        assert settings(unit)["WatchdogSignal"] == ["SIGKILL"]
+        assert 2 * EVERY_S < 180
 
 
 def test_the_worker_goes_on_when_a_program_of_its_is_killed_for_its_memory() -> None:

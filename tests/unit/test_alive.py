@@ -1,0 +1,167 @@
+"""Whoever works says so to systemd, and who does not work says nothing."""
+
+import asyncio
+import socket
+import time
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import kombu.exceptions
+import pytest
+from celery.signals import worker_init
+
+from nasadvisor import alive
+from nasadvisor.alive import keep_saying_alive, say_alive, say_alive_in_worker
+from nasadvisor.console import tasks
+from nasadvisor.console.celery_app import app
+from nasadvisor.console.connections import BoundedLoop
+from nasadvisor.console.pulse import WITHIN, Pulse
+
+SOON_S = 5.0
+NEVER_S = 0.2
+
+
+class Systemd:
+    """What systemd hears, on a socket of its own."""
+
+    def __init__(self, place: Path) -> None:
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(str(place))
+
+    def hears(self, within_s: float = SOON_S) -> bool:
+        """Whether somebody says now that it is alive."""
+        self.socket.settimeout(within_s)
+        try:
+            return self.socket.recv(100) == b"WATCHDOG=1"
+        except TimeoutError:
+            return False
+
+
+@pytest.fixture
+def systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Systemd]:
+    place = tmp_path / "notify"
+    found = Systemd(place)
+    monkeypatch.setenv("NOTIFY_SOCKET", str(place))
+    monkeypatch.setattr(alive, "EVERY_S", 0.01)
+    yield found
+    found.socket.close()
+
+
+def test_what_is_alive_says_so(systemd: Systemd) -> None:
+    say_alive()
+    assert systemd.hears()
+
+
+def test_nothing_is_said_where_nobody_listens(systemd: Systemd, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NOTIFY_SOCKET")
+    say_alive()
+    assert not systemd.hears(NEVER_S)
+
+
+def test_a_systemd_that_went_away_is_no_trouble(systemd: Systemd) -> None:
+    systemd.socket.close()
+    say_alive()
+
+
+def test_a_systemd_that_is_busy_keeps_nobody_waiting(systemd: Systemd) -> None:
+    began = time.monotonic()
+    for _ in range(1000):  # more than a socket holds
+        say_alive()
+    assert time.monotonic() - began < SOON_S
+    assert systemd.hears()
+
+
+def test_a_process_that_is_well_goes_on_saying_so(systemd: Systemd) -> None:
+    answers = [True] * 3
+    keep_saying_alive(lambda: bool(answers and answers.pop()))
+    assert [systemd.hears() for _ in range(3)] == [True] * 3
+    assert not systemd.hears(NEVER_S)
+
+
+def test_the_web_server_says_that_its_loop_turns_and_nothing_once_it_does_not(
+    systemd: Systemd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nasadvisor.console.connections.EVERY_S", 0.01)
+    loop = BoundedLoop()
+
+    async def serve() -> bool:
+        server = await loop.create_server(asyncio.Protocol, "127.0.0.1", 0)
+        heard = [await asyncio.to_thread(systemd.hears) for _ in range(3)]
+        server.close()
+        return all(heard)
+
+    assert loop.run_until_complete(serve())
+    systemd.socket.setblocking(False)
+    while True:
+        try:
+            systemd.socket.recv(100)
+        except BlockingIOError:
+            break
+    assert not systemd.hears(NEVER_S)
+    loop.close()
+
+
+def test_the_clock_says_so_at_each_tick(systemd: Systemd, monkeypatch: pytest.MonkeyPatch) -> None:
+    ticking = import_module("nasadvisor.console.ticking")
+    monkeypatch.setattr(ticking.DatabaseScheduler, "tick", lambda _: 3.5)
+    scheduler = object.__new__(ticking.TickingScheduler)
+    assert scheduler.tick() == pytest.approx(3.5)
+    assert systemd.hears()
+
+
+def test_the_clock_ticks_with_that_schedule() -> None:
+    assert app.conf.beat_scheduler == "nasadvisor.console.ticking:TickingScheduler"
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the worker sends to itself."""
+    names: list[str] = []
+    monkeypatch.setattr(app, "send_task", lambda name, **_: names.append(name))
+    return names
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time for an answer is over."""
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + WITHIN.total_seconds() + 1)
+
+
+def test_a_worker_that_does_the_task_it_sent_to_itself_has_a_pulse(
+    sent: list[str], request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pulse = Pulse()
+    monkeypatch.setattr(tasks, "pulse", pulse)
+    assert pulse.beats()
+    request.getfixturevalue("later")
+    app.tasks[sent[0]]()
+    assert pulse.beats()
+
+
+def test_a_worker_that_takes_no_task_any_more_has_none(sent: list[str], request: pytest.FixtureRequest) -> None:
+    pulse = Pulse()
+    request.getfixturevalue("later")
+    assert not pulse.beats()
+    assert sent == ["console.pulse"]
+
+
+def test_a_worker_is_not_blamed_for_a_redis_that_is_away(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    def unreachable(*_: object, **__: object) -> None:
+        raise kombu.exceptions.OperationalError
+
+    monkeypatch.setattr(app, "send_task", unreachable)
+    pulse = Pulse()
+    request.getfixturevalue("later")
+    assert pulse.beats()
+
+
+def test_a_worker_says_so_from_its_start_on_and_does_not_wait_for_redis(systemd: Systemd) -> None:
+    say_alive_in_worker(lambda: True)
+    _, begin = worker_init.receivers[-1]
+    begin()
+    assert systemd.hears()
+    worker_init.disconnect(begin)
