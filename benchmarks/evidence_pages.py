@@ -16,7 +16,7 @@ def figures() -> Iterator[Figure]:
     from django.core.management import call_command  # noqa: PLC0415 - Django is set up above
     from django.utils import timezone  # noqa: PLC0415
 
-    from tests.unit.console.evidence.test_evidence import fill  # noqa: PLC0415
+    from tests.unit.console.evidence.sampled import fill  # noqa: PLC0415
     from tests.unit.machines import TANK  # noqa: PLC0415
 
     call_command("flush", interactive=False, verbosity=0)

@@ -31,7 +31,8 @@ from nasadvisor.stored.documents import to_document
 from tests.browser.conftest import PASSWORD, Desk
 from tests.browser.test_looks import WIDTHS, overflow, picture, violations
 from tests.evidence.picture import RECORDED
-from tests.unit.console.evidence.test_evidence import applied_run, fill
+from tests.unit.console.evidence.sampled import fill
+from tests.unit.console.evidence.test_evidence import applied_run
 from tests.unit.console.evidence.test_measuring import load, measured, store, tell_health
 from tests.unit.machines import TANK
 

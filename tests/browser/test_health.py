@@ -15,7 +15,7 @@ from nasadvisor.console.health.timetable import SWEEP
 from tests.browser.conftest import PASSWORD, Desk
 from tests.browser.test_looks import WIDTHS, overflow, picture, violations
 from tests.fixtures.machines.build import typical
-from tests.unit.console.evidence.test_evidence import fill
+from tests.unit.console.evidence.sampled import fill
 from tests.unit.console.health.health_data import disk_of, watched, written
 from tests.unit.machines import MIRROR_AND_CACHES, TANK, home_server, plan_for
 

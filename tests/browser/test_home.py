@@ -10,7 +10,7 @@ from nasadvisor.console.tasks import roll_up_samples
 from tests.browser.conftest import Desk
 from tests.browser.test_looks import WIDTHS, overflow, picture, violations
 from tests.fixtures.machines.build import large, typical
-from tests.unit.console.evidence.test_evidence import fill
+from tests.unit.console.evidence.sampled import fill
 from tests.unit.console.health.health_data import watched
 from tests.unit.console.test_overview import failing, on_host
 from tests.unit.console.test_pages import load

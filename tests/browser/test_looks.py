@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from tests.browser.conftest import AXE, PASSWORD, SCREENSHOTS, Desk
-from tests.unit.console.evidence.test_evidence import fill
+from tests.unit.console.evidence.sampled import fill
 from tests.unit.machines import NVME2, TANK, with_broken_log, with_single_log
 
 WIDTHS = {1440: 900, 768: 1024, 390: 844}

@@ -9,7 +9,7 @@ from nasadvisor.console.change.models import StoredRun
 from tests.browser import journey
 from tests.browser.conftest import PASSWORD, Desk
 from tests.browser.test_looks import picture
-from tests.unit.console.evidence.test_evidence import fill
+from tests.unit.console.evidence.sampled import fill
 from tests.unit.machines import TANK, home_server
 
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, expect
 from nasadvisor.console.change.models import StoredDraft, StoredRun
 from tests.browser import journey
 from tests.browser.conftest import PASSWORD, Desk
-from tests.unit.console.evidence.test_evidence import fill
+from tests.unit.console.evidence.sampled import fill
 from tests.unit.machines import TANK, home_server
 
 WHERE = """(() => {

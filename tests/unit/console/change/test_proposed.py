@@ -25,7 +25,7 @@ from nasadvisor.domain.storage.inventory import Bus, Inventory
 from nasadvisor.domain.units import GIB, TIB
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.change.test_wizard import LAYOUT, choose, kept, press_on, show, text
-from tests.unit.console.evidence.test_evidence import fill
+from tests.unit.console.evidence.sampled import fill
 from tests.unit.console.health.health_data import watched as swept
 from tests.unit.domain.builders import mirrored_log
 from tests.unit.domain.evidence.pools import sync_writers

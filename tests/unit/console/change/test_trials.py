@@ -22,7 +22,7 @@ from nasadvisor.stored.documents import to_document
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.change.test_runs import LAYOUT, deliver, text
 from tests.unit.console.conftest import PASSWORD, Sent, sign_in
-from tests.unit.console.evidence.test_evidence import fill
+from tests.unit.console.evidence.sampled import fill
 from tests.unit.machines import NVME1, NVME2, TANK, home_server, with_pool
 
 DAY = timedelta(days=1)

@@ -13,7 +13,8 @@ from nasadvisor.console.evidence.series import save_samples
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.evidence.samples import ArcActivity, Levels, Sample
 from nasadvisor.domain.units import GIB
-from tests.unit.console.evidence.test_evidence import fill, page
+from tests.unit.console.evidence.sampled import fill
+from tests.unit.console.evidence.test_evidence import page
 from tests.unit.machines import TANK
 
 pytestmark = pytest.mark.django_db

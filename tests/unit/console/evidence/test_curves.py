@@ -17,7 +17,8 @@ from nasadvisor.host.errors import ToolMissing
 from nasadvisor.host.simulated.curve import simulated_curve
 from nasadvisor.stored.documents import DocumentError, Json, to_document
 from tests.unit.console.conftest import Sent
-from tests.unit.console.evidence.test_evidence import fill, page
+from tests.unit.console.evidence.sampled import fill
+from tests.unit.console.evidence.test_evidence import page
 from tests.unit.domain.evidence.test_curve import CLIFF
 from tests.unit.machines import TANK
 

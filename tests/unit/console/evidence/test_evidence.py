@@ -13,36 +13,15 @@ from django.utils import timezone
 from nasadvisor.console import records
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence import series
-from nasadvisor.console.evidence.models import Resolution, SampledPool
-from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.tasks import roll_up_samples
 from nasadvisor.domain.change.runs import Run, RunState, StepState, steps_of
 from nasadvisor.domain.evidence.options import Option
 from nasadvisor.domain.evidence.reading import Reading
-from nasadvisor.host.simulated.samples import simulated_facts, simulated_sample
 from nasadvisor.stored.documents import to_document
-from tests.unit.machines import ARCHIVE, MIRROR_AND_CACHES, NVME1, TANK, home_server, plan_for, with_single_log
+from tests.unit.console.evidence.sampled import fill
+from tests.unit.machines import ARCHIVE, MIRROR_AND_CACHES, NVME1, TANK, home_server, plan_for
 
 RUN = "7f0c2a4e-0000-4000-8000-000000000001"
-
-
-def fill(hours: float, log_hours_ago: float = 0) -> SampledPool:
-    """So many hours of samples until now; if asked, with a log in the last of them."""
-    inventory = with_single_log() if log_hours_ago else home_server()
-    now = timezone.now().replace(microsecond=0)
-    records.store_inventory("nas", to_document(replace(inventory, read_at=now.isoformat())))
-    pool = inventory.pool(TANK)
-    assert pool
-    node = Node.objects.get()
-    series.store_reading("nas", to_document(Reading((), (simulated_facts(inventory, pool),))))
-    found = SampledPool.objects.get()
-    at = int(now.timestamp())
-    since = at - int(log_hours_ago * 3600) if log_hours_ago else None
-    times = range(at - int(hours * 3600), at + 1, 10)
-    series.save_samples(found, Resolution.RAW, [simulated_sample(pool, when, log_since=since) for when in times])
-    series.roll_up(now)
-    assert node.sampled_pools.count() == 1
-    return found
 
 
 def applied_run(hours_ago: float) -> StoredRun:

@@ -20,7 +20,8 @@ from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import from_document, to_document
 from tests.unit.console.conftest import PASSWORD, Sent
-from tests.unit.console.evidence.test_evidence import applied_run, fill, page
+from tests.unit.console.evidence.sampled import fill
+from tests.unit.console.evidence.test_evidence import applied_run, page
 from tests.unit.domain.health.smart.drives import nvme
 from tests.unit.host.evidence.test_measuring import fio, ssd
 from tests.unit.machines import ARCHIVE, NVME1, SHARED_SSD, TANK, USB_STICK, home_server, with_pool

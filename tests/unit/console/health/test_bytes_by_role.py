@@ -24,7 +24,7 @@ from nasadvisor.domain.evidence.samples import ArcActivity, DatasetActivity, Dis
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory, VdevClass
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.stored.documents import to_document
-from tests.unit.console.evidence.test_evidence import fill
+from tests.unit.console.evidence.sampled import fill
 from tests.unit.console.health.health_data import watched as watched_machine
 from tests.unit.console.test_pages import page
 from tests.unit.machines import (

@@ -19,7 +19,8 @@ from nasadvisor.console.tasks import roll_up_samples
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.stored.documents import to_document
 from tests.fixtures.machines.build import typical
-from tests.unit.console.evidence.test_evidence import applied_run, fill
+from tests.unit.console.evidence.sampled import fill
+from tests.unit.console.evidence.test_evidence import applied_run
 from tests.unit.console.health.health_data import watched
 from tests.unit.console.test_pages import load, page
 
