@@ -19,6 +19,7 @@ from nasadvisor.host.change.runs import RunHost
 from nasadvisor.host.config import HostConfig, load_config
 from nasadvisor.host.evidence.curve import CurveTracer
 from nasadvisor.host.evidence.measuring.measure import MeasureHost
+from nasadvisor.host.evidence.metadata import BlockCounter
 from nasadvisor.host.evidence.sample import Sampler
 from nasadvisor.host.evidence.tracing import watch_waiting
 from nasadvisor.host.health.sweep import HealthServices
@@ -31,7 +32,7 @@ class Services:
     """The host services that the commands call.
 
     `report` tells the web console of a run, by its id; `wait` lets seconds pass; `platforms` is what the platforms of
-    the host say; `watch_waiting` traces which programs wait, `curve` follows reads.
+    the host say; `watch_waiting` traces which programs wait, `curve` follows reads, `blocks` counts blocks.
     """
 
     inventory: Callable[[], Inventory]
@@ -47,6 +48,7 @@ class Services:
     platforms: Callable[[Inventory], PlatformReport]
     watch_waiting: Callable[[], WaitingPrograms]
     curve: Callable[[], CurveTracer]
+    blocks: Callable[[], BlockCounter]
 
 
 THIS_HOST: Final = Services(
@@ -63,6 +65,7 @@ THIS_HOST: Final = Services(
     platforms=lambda inventory: this_platform().report(inventory),
     watch_waiting=lambda: watch_waiting(machine_of(load_config())),
     curve=lambda: CurveTracer(machine_of(load_config())),
+    blocks=lambda: BlockCounter(machine_of(load_config())),
 )
 
 

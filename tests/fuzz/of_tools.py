@@ -16,6 +16,7 @@ from nasadvisor.host.adapters.fio import FioJob, parse_fio
 from nasadvisor.host.adapters.iostat import read_iostat
 from nasadvisor.host.adapters.pools import with_locked_datasets
 from nasadvisor.host.adapters.procfs import parse_zfs_version
+from nasadvisor.host.adapters.zdb_blocks import parse_blocks
 from nasadvisor.host.adapters.zpool import ZpoolJson, parse_ashifts, with_properties
 from nasadvisor.host.adapters.zpool_add import check_dry_run
 from nasadvisor.host.adapters.zpool_list import held_bytes
@@ -27,6 +28,7 @@ from tests.unit.domain.evidence.test_tracing import PRINTED as WAITING
 from tests.unit.domain.health.smart.drives import nvme, sas, sata
 from tests.unit.host.adapters.recordings import SHAPES, as_printed, recording
 from tests.unit.host.adapters.test_zdb import CACHE, CHAINS, LOG_LEG
+from tests.unit.host.adapters.test_zdb_blocks import BLOCKS
 from tests.unit.host.evidence.test_curve import PRINTED as READS
 from tests.unit.host.evidence.test_measuring import FIO
 from tests.unit.machines import MIRROR_AND_CACHES, NVME1, TANK, home_server, plan_for
@@ -118,6 +120,7 @@ def readers() -> Iterator[Reader]:
     yield Reader("zpool-get-encryption", states, _as_bytes("tank\tactive\n", "tank\tdisabled\n"), TOLD)
     yield Reader("zdb-label", of_answers(lambda it: zdb.read_label(it, SLICE)), _as_bytes(LOG_LEG, CACHE), TOLD)
     yield Reader("zdb-chains", of_answers(lambda it: zdb.datasets_with_log_chain(it, "tank")), _as_bytes(CHAINS), TOLD)
+    yield Reader("zdb-blocks", of_text(parse_blocks), _as_bytes(BLOCKS), TOLD)
     drives = (nvme(), sas(), sata((202, "Percent_Lifetime_Remain", 30, 70), page7=70, sectors=10**9))
     yield Reader("smartctl", of_answers(_asked_for_health), _as_bytes(*drives), TOLD)
     yield Reader("fio", of_text(lambda text: parse_fio("fio", text, JOB)), _as_bytes(FIO), TOLD)

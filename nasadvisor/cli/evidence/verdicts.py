@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from nasadvisor.cli.errors import json_option
+from nasadvisor.cli.evidence.metadata import count_metadata, metadata_document, print_metadata
 from nasadvisor.cli.evidence.options import ANSWERS, options_document, print_options
 from nasadvisor.cli.evidence.shopping import prices_in, print_shopping, shopping_document
 from nasadvisor.cli.services import services_for
@@ -14,6 +15,8 @@ from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.cli.watching import watch
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.log_verdict import Device, Verdict, judge_log
+from nasadvisor.domain.evidence.metadata_count import LONGEST_S, SHORTEST_S
+from nasadvisor.domain.evidence.metadata_size import Counted
 from nasadvisor.domain.evidence.options import Known, Option, has_raidz
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
@@ -25,7 +28,7 @@ from nasadvisor.domain.evidence.workload import Workload, workload_of
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.health.wear.ingest import Ingest, expected_ingest
 from nasadvisor.domain.storage.inventory import Pool
-from nasadvisor.domain.units import gigabytes_text, size_text
+from nasadvisor.domain.units import MINUTE_S, gigabytes_text, size_text
 from nasadvisor.stored.documents import to_document
 
 NAMES = {Device.LOG: "Log (SLOG)", Device.CACHE: "Cache (L2ARC)"}
@@ -40,6 +43,18 @@ PROGRAMS_SHOWN = 12
     "--every", type=click.IntRange(1, 600), default=5, show_default=True, help="Seconds between two readings."
 )
 @click.option("--programs", is_flag=True, help="Then trace which programs of this host wait. Needs bpftrace.")
+@click.option(
+    "--metadata",
+    is_flag=True,
+    help="Then count POOL's blocks with zdb, which reads all its metadata: minutes to hours, at the lowest priority.",
+)
+@click.option(
+    "--minutes",
+    type=click.IntRange(SHORTEST_S // MINUTE_S, LONGEST_S // MINUTE_S),
+    default=60,
+    show_default=True,
+    help="With --metadata: when to give up counting.",
+)
 @click.option(
     "--price",
     "prices",
@@ -56,6 +71,8 @@ def advise(
     seconds: int,
     every: int,
     programs: bool,
+    metadata: bool,
+    minutes: int,
     prices: dict[Option, Price],
     as_json: bool,
 ) -> None:
@@ -67,17 +84,20 @@ def advise(
     sample, facts = watch(services, chosen, seconds, every)
     workload = workload_of(sample, facts)
     ingest = expected_ingest(workload, facts)
-    known = _known(workload, facts, chosen, ingest)
+    counted = count_metadata(services, chosen, facts, minutes) if metadata else None
+    known = _known(workload, facts, chosen, ingest, counted)
     choices = options_of(known)
     to_buy, costs = shopping_of(known, choices), yearly_costs(choices, prices)
     if programs and not as_json:
         click.echo("Tracing which programs wait …", err=True)
     waiting = services.watch_waiting() if programs else None
     if as_json:
-        more = {"options": options_document(choices), "shopping": shopping_document(to_buy, costs)}
-        click.echo(json.dumps({**_document(known, ingest, waiting), **more}, ensure_ascii=False))
+        bought = {"options": options_document(choices), "shopping": shopping_document(to_buy, costs)}
+        parts = {**_document(known, ingest, waiting), **bought, "metadata": metadata_document(known)}
+        click.echo(json.dumps(parts, ensure_ascii=False))
         return
     print_options(choices)
+    print_metadata(known)
     for verdict in (known.log, known.cache):
         _print_verdict(verdict)
     _print_datasets(workload)
@@ -91,7 +111,7 @@ def advise(
     paragraph(f"This speaks for these {seen} only. The web pages watch all the time and judge a whole day.", "")
 
 
-def _known(workload: Workload, facts: PoolFacts, pool: Pool, ingest: Ingest) -> Known:
+def _known(workload: Workload, facts: PoolFacts, pool: Pool, ingest: Ingest, counted: Counted | None) -> Known:
     """For the time that was watched only."""
     return Known(
         workload=workload,
@@ -104,6 +124,7 @@ def _known(workload: Workload, facts: PoolFacts, pool: Pool, ingest: Ingest) -> 
         log_bytes_per_day=ingest.log,
         cache_bytes_per_day=ingest.cache,
         has_raidz=has_raidz(pool),
+        counted=counted,
     )
 
 

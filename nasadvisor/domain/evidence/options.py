@@ -12,6 +12,7 @@ from typing import Final
 from nasadvisor.domain.evidence.cache_verdict import judge_cache, read_waiting_share
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.log_verdict import UNKNOWN_SSD, Answer, SsdTime, Verdict
+from nasadvisor.domain.evidence.metadata_size import Counted
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.recommendation import Recommendation
 from nasadvisor.domain.evidence.thresholds import Span
@@ -103,7 +104,8 @@ class OptionRow:
 class Known:
     """All that was found out about one pool. Bytes a day are those to each side of a log and to each cache.
 
-    `curve` is the newest cache curve, None without one; `has_raidz` whether a data vdev is raidz or draid.
+    `curve` is the newest cache curve, None without one; `has_raidz` whether a data vdev is raidz or draid; `counted`
+    what a count of its blocks came to, None before the first.
     """
 
     workload: Workload
@@ -118,6 +120,7 @@ class Known:
     ssd: SsdTime = UNKNOWN_SSD
     curve: CacheCurve | None = None
     has_raidz: bool = False
+    counted: Counted | None = None
 
     @cached_property
     def cache_at_once(self) -> Verdict:

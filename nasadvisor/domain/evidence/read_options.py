@@ -5,7 +5,6 @@ from typing import Final
 
 from nasadvisor.domain.evidence.cache_verdict import CACHES, ghost_share, read_waiting_share
 from nasadvisor.domain.evidence.curve import CurvePoint, MemoryPoint, curve_in_words, size_from_curve
-from nasadvisor.domain.evidence.kept_out import metadata_share
 from nasadvisor.domain.evidence.log_verdict import Answer, Verdict, not_yet
 from nasadvisor.domain.evidence.options import (
     AT_ANY_TIME,
@@ -26,7 +25,6 @@ from nasadvisor.domain.evidence.write_options import DAYS_PER_YEAR, SETTINGS
 from nasadvisor.domain.figures import percent
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import VdevClass
 from nasadvisor.domain.storage.sizing import header_memory_bytes
 from nasadvisor.domain.units import size_text
 
@@ -36,17 +34,12 @@ OF_ALL_READS: Final = frozenset({"arc-is-enough", "other-pools", "arc-fills", "n
 CURVE_TELLS: Final = frozenset({"some-ghosts", "no-ghosts", "streams-again", "metadata-only"})
 """Rules that end where the counters of OpenZFS do, and a curve goes on."""
 
-_FOLLOW: Final = Statement(
+FOLLOW: Final = Statement(
     "option-follow-reads",
     _("Following the reads for an hour or a day tells it for every size (`nasadvisor curve POOL`)."),
 )
 
 _FULL_ARC: Final = Statement("option-arc-fills", _("The ARC must be full first."))
-
-_LOST_SPECIAL: Final = Statement(
-    "option-lost-special",
-    _("THE WHOLE POOL, if the special vdev dies. It must be as redundant as the data; it is not a cache."),
-)
 
 
 def memory_row(known: Known) -> OptionRow:
@@ -62,7 +55,7 @@ def memory_row(known: Known) -> OptionRow:
         back=AT_ANY_TIME,
         relief=relief if is_known else None,
         cost=Cost(memory_bytes=more_bytes) if is_known else None,
-        missing=_missing(judged) or ((_FOLLOW,) if is_open else ()),
+        missing=missing_of(judged) or ((FOLLOW,) if is_open else ()),
     )
 
 
@@ -85,87 +78,36 @@ def cache_row(known: Known) -> OptionRow:
             *((curve_in_words(curve),) if curve and says_more else ()),
             *(each for each in verdict.beside if each.code not in SETTINGS),
         ),
-        missing=_missing(verdict) or ((_FOLLOW,) if is_open and not curve else ()),
+        missing=missing_of(verdict) or ((FOLLOW,) if is_open and not curve else ()),
         is_there=is_there,
     )
 
 
-def metadata_row(known: Known) -> OptionRow:
-    """A cache with secondarycache=metadata: at the most it answers the metadata among the misses."""
-    point = _largest_point(known)
-    judged, relief = _judged_metadata(known, point)
-    cost = _cost_of(known, point) if point and relief else None
-    return OptionRow(
-        Option.METADATA,
-        judged.answer,
-        judged.rule,
-        lost=COPIES_ONLY,
-        back=UNLESS_CHECKPOINT,
-        relief=relief,
-        cost=cost,
-        missing=_missing(judged) or ((_FOLLOW,) if relief and not point else ()),
-    )
-
-
-def special_row(known: Known) -> OptionRow:
-    """Special vdevs: never more than advised, since they are part of the pool and mostly stay there."""
-    if known.facts.leaves_of(VdevClass.SPECIAL):
-        about = tuple(each for each in known.log.beside if each.code.startswith("special-"))
-        has = Statement("option-special-there", _("The pool has special vdevs; its new metadata is written there."))
-        back = _special_back(known)
-        return OptionRow(Option.SPECIAL, None, has, _LOST_SPECIAL, back, False, beside=about, is_there=True)
-    judged, relief = _judged_metadata(known, None)
-    return OptionRow(
-        Option.SPECIAL,
-        judged.answer,
-        _special_moves(known) if relief else judged.rule,
-        lost=_LOST_SPECIAL,
-        back=_special_back(known),
-        is_reversible=False,
-        relief=relief,
-        missing=_missing(judged) or ((_special_size(known),) if relief else ()),
-    )
-
-
-def _special_moves(known: Known) -> Statement:
-    template = _(
-        "New metadata is written to SSDs; what is there stays on the disks until it is rewritten. {share} of the reads "
-        "from the disks are metadata."
-    )
-    return Statement("option-special", template, {"share": percent(_metadata_share(known))})
-
-
-def _special_size(known: Known) -> Statement:
-    template = _(
-        "How much metadata the pool holds decides the size. `zdb -Lbbbs {pool}` counts it, and reads all of it."
-    )
-    return Statement("option-special-size", template, {"pool": known.facts.name})
-
-
-def _missing(judged: Verdict) -> tuple[Statement, ...]:
+def missing_of(judged: Verdict) -> tuple[Statement, ...]:
+    """What an answer still lacks before it can be given."""
     return (_FULL_ARC,) if judged.rule.code == "arc-fills" else watch_longer(judged.wait_s)
 
 
-def _judged(known: Known, answer: Answer, because: Statement) -> Verdict:
+def judged_on(known: Known, answer: Answer, because: Statement) -> Verdict:
     """An answer that rests on what the verdict on a cache rests on, unless too little was watched."""
     enough_s = known.span.yes_s if answer is Answer.HELPS else known.span.no_s
     return not_yet(replace(known.cache_at_once, answer=answer, rule=because), enough_s - known.workload.seconds)
 
 
-def _against_all(known: Known) -> Verdict | None:
+def against_all(known: Known) -> Verdict | None:
     """What speaks of all reads, whoever would answer them."""
     at_once = known.cache_at_once
     if at_once.rule.code in OF_ALL_READS:
-        return _judged(known, at_once.answer, at_once.rule)
+        return judged_on(known, at_once.answer, at_once.rule)
     share = read_waiting_share(known.workload)
     if share >= READ_WAITING_SHARE:
         return None
     template = _("Programs wait for reads from the disks only {share} of the time.")
-    return _judged(known, Answer.NO, Statement("option-no-waits", template, {"share": percent(share)}))
+    return judged_on(known, Answer.NO, Statement("option-no-waits", template, {"share": percent(share)}))
 
 
 def _judged_memory(known: Known) -> tuple[Verdict, Relief | None, int]:
-    against = _against_all(known)
+    against = against_all(known)
     if against:
         return against, None, 0
     point = _memory_point(known)
@@ -178,12 +120,12 @@ def _judged_memory(known: Known) -> tuple[Verdict, Relief | None, int]:
         because = Statement("option-memory-curve", template, {"more": size_text(point.more_bytes), **bounds})
         relief = Relief(Waiting.READS, point.low, point.high)
         answer = Answer.HELPS if point.served >= GHOSTS_HELP else Answer.LITTLE
-        return _judged(known, answer, because), relief, point.more_bytes
+        return judged_on(known, answer, because), relief, point.more_bytes
     share, more = ghost_share(known.workload.sample.arc), known.workload.sample.levels.arc_target_bytes
     template = _("About {more} more for the ARC would answer at least {share} of the reads that now go to the disks.")
     because = Statement("option-memory", template, {"more": size_text(more), "share": percent(share)})
     answer = Answer.HELPS if share >= GHOSTS_HELP else Answer.CANNOT_TELL  # of still more memory they tell nothing
-    return _judged(known, answer, because), Relief(Waiting.READS, share, None), more
+    return judged_on(known, answer, because), Relief(Waiting.READS, share, None), more
 
 
 def _memory_point(known: Known) -> MemoryPoint | None:
@@ -205,7 +147,7 @@ def _cache_relief(known: Known, point: CurvePoint | None) -> Relief | None:
 
 def _cache_cost(known: Known, point: CurvePoint | None) -> Cost | None:
     if point:
-        return _cost_of(known, point)
+        return cost_of(known, point)
     if known.cache_size is None:
         return None
     size = known.cache_size.size_bytes
@@ -213,56 +155,14 @@ def _cache_cost(known: Known, point: CurvePoint | None) -> Cost | None:
     return Cost(memory, size, 1, known.cache_bytes_per_day * DAYS_PER_YEAR)
 
 
-def _cost_of(known: Known, point: CurvePoint) -> Cost:
+def cost_of(known: Known, point: CurvePoint) -> Cost:
     headers = known.curve.header_bytes(point.size_bytes) if known.curve else 0
     return Cost(headers, point.size_bytes, 1, point.written_bytes_per_year)
 
 
-def _judged_metadata(known: Known, point: CurvePoint | None) -> tuple[Verdict, Relief | None]:
-    """At the most all metadata among the misses; beside it what the curve says of a cache for everything."""
-    against = _against_all(known)
-    if against:
-        return against, None
-    if known.cache_at_once.rule.code == "flash-pool":
-        return _judged(known, Answer.LITTLE, known.cache_at_once.rule), None
-    share = _metadata_share(known)
-    if share < GHOSTS_LITTLE:
-        template = _("{share} of the reads from the disks are metadata; it answers nothing else.")
-        return _judged(
-            known, Answer.LITTLE, Statement("option-little-metadata", template, {"share": percent(share)})
-        ), None
-    if point is None:
-        template = _("It answers metadata only: at the most {share} of the reads from the disks.")
-        because = Statement("option-metadata", template, {"share": percent(share)})
-        return _judged(known, Answer.CANNOT_TELL, because), Relief(Waiting.READS, 0.0, share)
-    template = _(
-        "{share} of the reads from the disks are metadata, and it answers nothing else. By the curve, a cache of "
-        "{size} for everything would answer {served} of those."
-    )
-    values = {"share": percent(share), "size": size_text(point.size_bytes), "served": percent(point.served_metadata)}
-    because = Statement("option-metadata-curve", template, values)
-    return _judged(known, Answer.CANNOT_TELL, because), Relief(Waiting.READS, 0.0, share)
-
-
-def _metadata_share(known: Known) -> float:
-    curve = known.readable_curve
-    return curve.metadata_share if curve else metadata_share(known.workload.sample.arc)
-
-
-def _largest_point(known: Known) -> CurvePoint | None:
+def largest_point(known: Known) -> CurvePoint | None:
     """The cache to recommend by the curve, else the one that would answer most."""
     curve = known.readable_curve
     if curve is None:
         return None
     return size_from_curve(curve, known.workload.sample.levels.arc_most_bytes) or curve.most
-
-
-def _special_back(known: Known) -> Statement:
-    if known.has_raidz:
-        template = _("NO: A SPECIAL VDEV CANNOT BE TAKEN OUT OF A RAIDZ POOL.")
-        return Statement("option-special-stays", template)
-    template = _(
-        "Only by copying all of it back to the data disks, which OpenZFS does where none is raidz and all have one "
-        "ashift. IT CANNOT BE TAKEN OUT OF A RAIDZ POOL."
-    )
-    return Statement("option-special-back", template)

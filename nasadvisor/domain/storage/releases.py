@@ -72,6 +72,24 @@ ZIL_ON_SPECIAL: Final = Behaviour(
     "zil_special_is_slog",
 )
 
+SMALL_VOLUME_BLOCKS: Final = Behaviour(
+    "`special_small_blocks` holds for the blocks of volumes as well, before for those of files only",
+    (Span((2, 4, 0)),),
+    "PR 14876: b048bfa9c1 (2.4.0)",
+)
+
+REWRITE: Final = Behaviour(
+    "`zfs rewrite` writes the blocks of files anew, so that they move to where new ones would go",
+    (Span((2, 3, 4)),),
+    "PR 17246: 809b553940 (2.3.4), 49fbdd4533 (2.4.0)",
+)
+
+METADATA_BALANCE: Final = Behaviour(
+    "the ARC weighs metadata against data by zfs_arc_meta_balance; before, zfs_arc_meta_limit_percent bounds metadata",
+    (Span((2, 2, 0)),),
+    "PR 14359: a8d83e2a24 (2.2.0)",
+)
+
 REPLAY_FLAG_LEFT: Final = Behaviour(
     "a log that was lost and imported without (`zpool import -m`) may not be removable: its replay flag is left set",
     (Span(EVER, (2, 3, 8)), Span((2, 4, 0), (2, 4, 3))),
@@ -92,6 +110,7 @@ STALE_CACHE: Final = Behaviour(
 
 ALL: Final = (
     *(PREFETCH_FROM_CACHE, FAST_FEED, FEED_BUDGET, ZIL_ON_SPECIAL),
+    *(SMALL_VOLUME_BLOCKS, REWRITE, METADATA_BALANCE),
     *(REPLAY_FLAG_LEFT, MULTIHOST_HOLE, STALE_CACHE),
 )
 

@@ -18,6 +18,9 @@ READS: Final = r"""
 bpftrace -q -f json ARC_READS_BT HASH READS SECONDS
 bpftrace -q -f json WAITING_BT SECONDS
 dpkg-query --showformat=${Version} --show PACKAGE
+ionice -c 3 zdb -LPbbbb -U CACHE_FILE POOL
+ionice -c 3 zdb -LPbbbb -e POOL
+ionice -c 3 zdb -LPbbbb POOL
 nvme id-ctrl -o json ANY_DISK
 nvme ocp smart-add-log -o json ANY_DISK
 perl SCRIPT_OF_A_PLUGIN TEXT...
@@ -35,6 +38,7 @@ zpool add -n -o ashift=ASHIFT POOL log SLICE
 zpool add -n -o ashift=ASHIFT POOL log mirror SLICE SLICE...
 zpool get -H -o name,value feature@encryption POOL...
 zpool get -H -o value autoexpand POOL
+zpool get -H -o value cachefile POOL
 zpool get -H -o value guid POOL
 zpool get -j -p all POOL...
 zpool get -j -p ashift POOL GUID...
@@ -83,6 +87,7 @@ WORDS: Final[Mapping[str, str]] = {
     "ARC_READS_BT": re.escape(str(_HERE / "arc_reads.bt")),
     "ASHIFT": r"9|1[0-6]",
     "BYTES": r"[0-9]{1,19}",
+    "CACHE_FILE": _FOLDER,
     "COLUMNS": r"[a-z]+(?:,[a-z]+)*",
     "DATABASE": r"postgresql://[^\s\0]*",
     "DUMP": r"/[^\0]*/database\.dump",

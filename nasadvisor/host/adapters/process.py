@@ -35,6 +35,7 @@ class Tool(StrEnum):
     BPFTRACE = "bpftrace"
     DPKG_QUERY = "dpkg-query"
     FIO = "fio"
+    IONICE = "ionice"
     NVME = "nvme"
     PARTX = "partx"
     PERL = "perl"
@@ -54,6 +55,7 @@ PACKAGES: Final = {
     Tool.BPFTRACE: "bpftrace",
     Tool.DPKG_QUERY: "dpkg",
     Tool.FIO: "fio",
+    Tool.IONICE: "util-linux",
     Tool.NVME: "nvme-cli",
     Tool.PARTX: "util-linux",
     Tool.PERL: "perl-base",

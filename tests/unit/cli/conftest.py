@@ -33,6 +33,7 @@ class Shell:
     measure_host: Any = None
     watch_waiting: Any = None
     curve: Any = None
+    blocks: Any = None
     platforms: PlatformReport | None = None
     waited: list[float] = field(default_factory=list)
 
@@ -64,6 +65,7 @@ class Shell:
             platforms=lambda inventory: self.platforms or PlatformReport(inventory.host.node, inventory.read_at),
             watch_waiting=self.watch_waiting,
             curve=lambda: self.curve,
+            blocks=lambda: self.blocks,
             health=lambda: simulated_health(self.inventory, datetime.now(UTC)),
         )
         return CliRunner().invoke(main, [str(arg) for arg in args], input=stdin, obj=services, catch_exceptions=False)

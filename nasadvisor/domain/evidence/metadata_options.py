@@ -1,0 +1,156 @@
+"""The rows of what answers reads of metadata: a cache for nothing else, special vdevs."""
+
+from typing import Final
+
+from nasadvisor.domain.evidence.curve import CurvePoint
+from nasadvisor.domain.evidence.kept_out import metadata_share
+from nasadvisor.domain.evidence.log_verdict import Answer, Verdict
+from nasadvisor.domain.evidence.metadata_size import moved_in_words, special_in_words
+from nasadvisor.domain.evidence.options import (
+    COPIES_ONLY,
+    UNLESS_CHECKPOINT,
+    Cost,
+    Known,
+    Option,
+    OptionRow,
+    Relief,
+    Waiting,
+)
+from nasadvisor.domain.evidence.read_options import FOLLOW, against_all, cost_of, judged_on, largest_point, missing_of
+from nasadvisor.domain.evidence.thresholds import GHOSTS_LITTLE, SMALLEST_CACHE_BYTES
+from nasadvisor.domain.figures import percent
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import VdevClass
+from nasadvisor.domain.storage.sizing import header_memory_bytes
+from nasadvisor.domain.units import GIB, align_up, size_text
+
+_LOST_SPECIAL: Final = Statement(
+    "option-lost-special",
+    _("THE WHOLE POOL, if the special vdev dies. It must be as redundant as the data; it is not a cache."),
+)
+
+
+def metadata_row(known: Known) -> OptionRow:
+    """A cache with secondarycache=metadata: at the most it answers the metadata among the misses."""
+    point = largest_point(known)
+    judged, relief = _judged_metadata(known, point)
+    return OptionRow(
+        Option.METADATA,
+        judged.answer,
+        judged.rule,
+        lost=COPIES_ONLY,
+        back=UNLESS_CHECKPOINT,
+        relief=relief,
+        cost=_metadata_cost(known, point) if relief else None,
+        missing=missing_of(judged) or ((FOLLOW,) if relief and not point else ()),
+    )
+
+
+def special_row(known: Known) -> OptionRow:
+    """Special vdevs: never more than advised, since they are part of the pool and mostly stay there."""
+    if known.facts.leaves_of(VdevClass.SPECIAL):
+        about = tuple(each for each in known.log.beside if each.code.startswith("special-"))
+        has = Statement("option-special-there", _("The pool has special vdevs; its new metadata is written there."))
+        back = _special_back(known)
+        return OptionRow(Option.SPECIAL, None, has, _LOST_SPECIAL, back, False, beside=about, is_there=True)
+    judged, relief = _judged_metadata(known, None)
+    return OptionRow(
+        Option.SPECIAL,
+        judged.answer,
+        _special_moves(known) if relief else judged.rule,
+        lost=_LOST_SPECIAL,
+        back=_special_back(known),
+        is_reversible=False,
+        relief=relief,
+        cost=_special_cost(known) if relief else None,
+        beside=_special_made(known) if relief else (),
+        missing=missing_of(judged) or ((_special_size(known),) if relief and not known.counted else ()),
+    )
+
+
+def metadata_of_reads(known: Known) -> float:
+    """The share of metadata among the reads that go to the disks: by the curve where there is one."""
+    curve = known.readable_curve
+    return curve.metadata_share if curve else metadata_share(known.workload.sample.arc)
+
+
+def _judged_metadata(known: Known, point: CurvePoint | None) -> tuple[Verdict, Relief | None]:
+    """At the most all metadata among the misses; beside it what the curve says of a cache for everything."""
+    against = against_all(known)
+    if against:
+        return against, None
+    if known.cache_at_once.rule.code == "flash-pool":
+        return judged_on(known, Answer.LITTLE, known.cache_at_once.rule), None
+    share = metadata_of_reads(known)
+    if share < GHOSTS_LITTLE:
+        template = _("{share} of the reads from the disks are metadata; it answers nothing else.")
+        return judged_on(
+            known, Answer.LITTLE, Statement("option-little-metadata", template, {"share": percent(share)})
+        ), None
+    if point is None:
+        template = _("It answers metadata only: at the most {share} of the reads from the disks.")
+        because = Statement("option-metadata", template, {"share": percent(share)})
+        return judged_on(known, Answer.CANNOT_TELL, because), Relief(Waiting.READS, 0.0, share)
+    template = _(
+        "{share} of the reads from the disks are metadata, and it answers nothing else. By the curve, a cache of "
+        "{size} for everything would answer {served} of those."
+    )
+    values = {"share": percent(share), "size": size_text(point.size_bytes), "served": percent(point.served_metadata)}
+    because = Statement("option-metadata-curve", template, values)
+    return judged_on(known, Answer.CANNOT_TELL, because), Relief(Waiting.READS, 0.0, share)
+
+
+def _metadata_cost(known: Known, point: CurvePoint | None) -> Cost | None:
+    """Room for all metadata where it was counted, else what the curve says of a cache for everything."""
+    if known.counted is None:
+        return cost_of(known, point) if point else None
+    count = known.counted.count
+    held = count.metadata_in_memory_bytes
+    size = max(align_up(held, GIB), SMALLEST_CACHE_BYTES)
+    return Cost(header_memory_bytes(held, max(held // max(count.metadata_blocks, 1), 1)), size, 1)
+
+
+def _special_moves(known: Known) -> Statement:
+    template = _(
+        "New metadata is written to SSDs; what is there stays on the disks until it is rewritten. {share} of the reads "
+        "from the disks are metadata."
+    )
+    return Statement("option-special", template, {"share": percent(metadata_of_reads(known))})
+
+
+def _special_size(known: Known) -> Statement:
+    template = _(
+        "How much metadata the pool holds decides the size. `nasadvisor advise {pool} --metadata` counts it, and reads "
+        "all of it."
+    )
+    return Statement("option-special-size", template, {"pool": known.facts.name})
+
+
+def _special_cost(known: Known) -> Cost | None:
+    size = known.counted.size if known.counted else None
+    return Cost(ssd_bytes=size.size_bytes, ssds=size.legs) if size else None
+
+
+def _special_made(known: Known) -> tuple[Statement, ...]:
+    """Its size, what would still be moved, and the command: advised, and done by nobody but the reader."""
+    counted = known.counted
+    if counted is None:
+        return ()
+    template = _("`{command}` would make it. NAS Advisor does not: it is part of the pool from then on.")
+    return (
+        *special_in_words(counted.size),
+        *moved_in_words(counted.count, counted.size, known.facts.tunables.zfs_version),
+        Statement("special-command", template, {"command": counted.command}),
+    )
+
+
+def _special_back(known: Known) -> Statement:
+    if known.has_raidz:
+        template = _("NO: A SPECIAL VDEV CANNOT BE TAKEN OUT OF A RAIDZ POOL.")
+        return Statement("option-special-stays", template)
+    template = _(
+        "Only by copying all of it back to the data disks, which OpenZFS does where none is raidz and all have one "
+        "ashift. IT CANNOT BE TAKEN OUT OF A RAIDZ POOL."
+    )
+    return Statement("option-special-back", template)
