@@ -49,6 +49,7 @@ def test_the_host_part_is_protected_as_everywhere() -> None:
     start = (ROOT / "packaging/truenas/start").read_text(encoding="utf-8").replace('"', "")
     assert len(limits) > 8
     assert [limit for limit in limits if f"--property={limit}" not in start] == []
+    assert "--property=StartLimitIntervalSec=0" in start
 
 
 def test_the_host_part_looks_for_its_start_script_where_the_bundle_has_it() -> None:
