@@ -173,7 +173,7 @@ PASSWORD_BACKENDS = [
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     *PASSWORD_BACKENDS,
-    "nasadvisor.console.fleet.second_step.CodeBackend",
+    "nasadvisor.console.fleet.second_step.FactorBackend",
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
@@ -197,7 +197,7 @@ AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_TEMPLATE = "registration/locked_out.html"
 AXES_DISABLE_ACCESS_LOG = True
 AXES_VERBOSE = False
-AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code"]
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code", "passkey"]
 
 SECOND_FACTOR = environment.choice("NASADVISOR_SECOND_FACTOR", ("no", "administrators", "operators", "everybody"))
 """Who gets no further than to setting one up without a second factor (`required_factor`)."""
@@ -261,5 +261,6 @@ LOGGING = {
     "handlers": {"journal": {"class": "logging.StreamHandler"}},
     "root": {"handlers": ["journal"], "level": "INFO"},
     # Apprise names the addresses it sends to, and those hold secrets. What went wrong is kept with the channel.
-    "loggers": {"apprise": {"level": "CRITICAL", "propagate": False}},
+    # fido2 names the passkey at each sign-in; who signed in is in the audit log.
+    "loggers": {"apprise": {"level": "CRITICAL", "propagate": False}, "fido2": {"level": "WARNING"}},
 }

@@ -23,13 +23,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from nasadvisor.console.fleet import audit, notices
+from nasadvisor.console.fleet.asking import ask_for_factor
 from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.factors import has_factor
 from nasadvisor.console.fleet.idle import ENDED_AFTER
 from nasadvisor.console.fleet.models import SetupToken
-from nasadvisor.console.fleet.passwords import wrong_code, wrong_password
+from nasadvisor.console.fleet.passkey_offers import Purpose
+from nasadvisor.console.fleet.passwords import refuse_wrong_factor, wrong_password
 from nasadvisor.console.fleet.roles import UserRole, set_role, user_of
-from nasadvisor.console.fleet.second_step import begin_second_step, code_field
+from nasadvisor.console.fleet.second_step import begin_second_step
 from nasadvisor.console.fleet.single_sign_on import offer
 
 TOKEN_VALID_FOR = timedelta(hours=24)
@@ -74,7 +76,7 @@ class SignIn(auth.LoginView):
 
 
 class OwnPasswordForm(PasswordChangeForm):
-    """A new password for oneself. Who has a second factor is asked for a code as well.
+    """A new password for oneself. Who has a second factor is asked for that as well.
 
     Guesses at the old password and at codes are counted as where they are asked for before a change.
     """
@@ -82,16 +84,15 @@ class OwnPasswordForm(PasswordChangeForm):
     def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.request = request
-        if has_factor(user_of(request)):
-            self.fields["code"] = code_field()
+        user = user_of(request)
+        if has_factor(user):
+            ask_for_factor(self, request, user, Purpose.CONFIRM, "code")
 
     def clean(self) -> dict[str, Any]:
-        """What was typed. A code is looked at last: it works once."""
+        """What was typed. A second factor is looked at last: it works once."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if "code" in self.fields and not self.errors:
-            wrong = wrong_code(self.request, cleaned["code"])
-            if wrong:
-                raise ValidationError({"code": wrong})
+            refuse_wrong_factor(self.request, self, "code")
         return cleaned
 
     def clean_old_password(self) -> str:

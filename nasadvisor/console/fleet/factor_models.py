@@ -1,9 +1,12 @@
 """What somebody proves with, beside their password, that it is them."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from django.conf import settings
 from django.db import models
+
+LONGEST_NAME: Final = 60
+"""Characters of what somebody calls their passkey."""
 
 
 class Authenticator(models.Model):
@@ -20,6 +23,30 @@ class Authenticator(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user}, since {self.added_at:%Y-%m-%d}"
+
+
+class Passkey(models.Model):
+    """A device that signs for somebody (WebAuthn), by the name it was given.
+
+    `site` is the name in the address for which it was made; it signs for no other. `credential_id` and `public_key`
+    are in base64url, as `ceremony.Key` has them. `sign_count` is how often it had signed when it did so last; it
+    stays 0 where a device does not count.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="passkeys")
+    name = models.CharField(max_length=LONGEST_NAME)
+    site = models.CharField(max_length=253)
+    credential_id = models.CharField(max_length=1364, unique=True)
+    public_key = models.TextField()
+    sign_count = models.PositiveBigIntegerField()
+    added_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering: ClassVar = ["added_at", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.user}, for {self.site}"
 
 
 class RecoveryCode(models.Model):

@@ -1,4 +1,5 @@
-"""Second factors: codes of an authenticator app (RFC 6238), and recovery codes for the day it is lost.
+"""Second factors: who has one, codes of an authenticator app (RFC 6238), and recovery codes for the day all are lost.
+Passkeys are taken in `passkeys`.
 
 The platform that signs somebody in has its own: who has an account of one has none here.
 """
@@ -20,7 +21,7 @@ from django.utils import timezone
 
 from nasadvisor.console.fleet import audit
 from nasadvisor.console.fleet.audit_models import Act
-from nasadvisor.console.fleet.factor_models import Authenticator, RecoveryCode
+from nasadvisor.console.fleet.factor_models import Authenticator, Passkey, RecoveryCode
 from nasadvisor.console.fleet.notices import tell
 from nasadvisor.console.secrets import decrypt, encrypt
 
@@ -40,7 +41,7 @@ _RECOVERY_CODE: Final = re.compile(r"[A-Z2-7]{24}")
 
 def has_factor(user: User) -> bool:
     """Whether somebody has a second factor; recovery codes alone are none."""
-    return Authenticator.objects.filter(user=user).exists()
+    return any(kind.objects.filter(user=user).exists() for kind in (Authenticator, Passkey))
 
 
 def new_secret() -> str:
@@ -74,10 +75,18 @@ def step_of(secret: str, code: str, now: datetime) -> int | None:
 
 @transaction.atomic
 def add_authenticator(user: User, secret: str, step: int, now: datetime) -> list[str]:
-    """Store an app in the place of one before, after it has shown the code of this step; new recovery codes."""
+    """Store an app in the place of one before, after it has shown the code of this step; see
+    `codes_with_first_factor`.
+    """
+    codes = codes_with_first_factor(user)
     fields = {"secret": encrypt(secret), "last_step": step, "added_at": now}
     Authenticator.objects.update_or_create(user=user, defaults=fields)
-    return new_recovery_codes(user)
+    return codes
+
+
+def codes_with_first_factor(user: User) -> list[str]:
+    """Fresh recovery codes for somebody who gets their first second factor; none of who has another one already."""
+    return [] if has_factor(user) else new_recovery_codes(user)
 
 
 @transaction.atomic
@@ -92,9 +101,23 @@ def new_recovery_codes(user: User) -> list[str]:
 @transaction.atomic
 def remove_factors(user: User) -> bool:
     """Take all second factors of somebody away; whether there was one."""
-    gone, _by_model = Authenticator.objects.filter(user=user).delete()
-    RecoveryCode.objects.filter(user=user).delete()
-    return bool(gone)
+    had = has_factor(user)
+    for kind in (Authenticator, Passkey, RecoveryCode):
+        kind.objects.filter(user=user).delete()
+    return had
+
+
+def is_only_one(factor: Authenticator | Passkey) -> bool:
+    """Whether somebody has no other second factor."""
+    return sum(kind.objects.filter(user=factor.user).count() for kind in (Authenticator, Passkey)) == 1
+
+
+@transaction.atomic
+def remove_factor(factor: Authenticator | Passkey) -> None:
+    """Take one second factor away, and with somebody's last one their recovery codes."""
+    factor.delete()
+    if not has_factor(factor.user):
+        RecoveryCode.objects.filter(user=factor.user).delete()
 
 
 def take_any_code(request: HttpRequest, user: User, code: str) -> bool:

@@ -28,13 +28,14 @@ class KnownNames:
         name, _port = split_domain_port(request.get_host())
         # Where tests are run Django puts their name into the second.
         known = [*settings.HOST_NAMES, *(each for each in settings.ALLOWED_HOSTS if each != "*")]
-        if _is_address(name) or validate_host(name, known):
+        if is_address(name) or validate_host(name, known):
             return self.get_response(request)
         with translation.override(translation.get_language_from_request(request)):
             return render(request, "registration/other_name.html", {"name": name}, status=MISDIRECTED)
 
 
-def _is_address(name: str) -> bool:
+def is_address(name: str) -> bool:
+    """Whether what stands for a host in an address of a page is an IP address."""
     try:
         ip_address(name.strip("[]").partition("%")[0])
     except ValueError:

@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -15,7 +15,8 @@ from django.utils.translation import gettext_lazy
 
 from nasadvisor.console.fleet import audit, factors, notices
 from nasadvisor.console.fleet.audit_models import Act
-from nasadvisor.console.fleet.factor_models import Authenticator, RecoveryCode
+from nasadvisor.console.fleet.factor_models import Authenticator, Passkey, RecoveryCode
+from nasadvisor.console.fleet.passkey_offers import why_none_here
 from nasadvisor.console.fleet.passwords import PasswordForm, asked_of, confirm_oneself
 from nasadvisor.console.fleet.required_factor import is_missing
 from nasadvisor.console.fleet.roles import user_of
@@ -53,6 +54,8 @@ def account(request: HttpRequest) -> HttpResponse:
     user = user_of(request)
     context = {
         "authenticator": Authenticator.objects.filter(user=user).first(),
+        "passkeys": Passkey.objects.filter(user=user),
+        "why_no_passkeys": why_none_here(request),
         "recovery_codes": RecoveryCode.objects.filter(user=user).count(),
         "by_platform": is_known_to_platform(user),
         "notices": notices.of(user),
@@ -63,7 +66,7 @@ def account(request: HttpRequest) -> HttpResponse:
 
 def authenticator(request: HttpRequest) -> HttpResponse:
     """Set an app up, in the place of one before: show what it is to know, and ask for the code that it makes of it."""
-    user = _with_own_factors(request)
+    user = with_own_factors(request)
     form = asked_of(request, AuthenticatorForm(request.POST if request.method == "POST" else None))
     try:
         secret = _shared(request)
@@ -75,7 +78,7 @@ def authenticator(request: HttpRequest) -> HttpResponse:
                 codes = factors.add_authenticator(user, secret, step, timezone.now())
                 del request.session[SETTING_UP]
                 notices.record(request, Act.FACTOR_ADDED, user)
-                return _show(request, codes)
+                return show_once(request, codes, _("Your authenticator app was set up."))
     except SecretUnreadable as error:
         return render(request, "console/error.html", {"sentence": str(error), "status": 503}, status=503)
     qr = drawn(factors.address_of(user, secret))
@@ -83,28 +86,37 @@ def authenticator(request: HttpRequest) -> HttpResponse:
     return render(request, "fleet/authenticator.html", {**context, "section": "account"})
 
 
-def remove_factor(request: HttpRequest) -> HttpResponse:
-    """Sign in with the password alone again."""
-    user = _with_own_factors(request)
+def remove_authenticator(request: HttpRequest) -> HttpResponse:
+    """Do without the app."""
+    app = get_object_or_404(Authenticator, user=with_own_factors(request))
+    return ask_to_remove(request, app, Act.FACTOR_REMOVED, _("Take the authenticator app away"))
+
+
+def ask_to_remove(request: HttpRequest, factor: Authenticator | Passkey, act: Act, title: str) -> HttpResponse:
+    """Ask for the password or a second factor, then take this one away."""
     form = asked_of(request, PasswordForm(request.POST if request.method == "POST" else None))
     if form.is_valid() and confirm_oneself(request, form):
-        if factors.remove_factors(user):
-            notices.record(request, Act.FACTOR_REMOVED, user)
+        factors.remove_factor(factor)
+        notices.record(request, act, factor.user, getattr(factor, "name", ""))
+        if factors.has_factor(factor.user):
+            messages.success(request, _("It was taken away. Your other second factors stay."))
+        else:
             messages.success(request, _("Your second factor was taken away. Your password alone signs you in now."))
         return redirect("account")
-    return render(request, "fleet/remove_factor.html", {"form": form, "section": "account"})
+    context = {"form": form, "title": title, "is_only_one": factors.is_only_one(factor), "section": "account"}
+    return render(request, "fleet/remove_factor.html", context)
 
 
 def recovery_codes(request: HttpRequest) -> HttpResponse:
     """Make new recovery codes, and show them this once."""
-    user = _with_own_factors(request)
+    user = with_own_factors(request)
     if not factors.has_factor(user):
         return redirect("authenticator")
     form = asked_of(request, PasswordForm(request.POST if request.method == "POST" else None))
     if form.is_valid() and confirm_oneself(request, form):
         codes = factors.new_recovery_codes(user)
         notices.record(request, Act.RECOVERY_CODES_MADE, user)
-        return _show(request, codes)
+        return show_once(request, codes, "")
     return render(request, "fleet/new_recovery_codes.html", {"form": form, "section": "account"})
 
 
@@ -130,8 +142,12 @@ def drawn(address: str) -> SafeString:
     return SafeString(segno.make(address, micro=False).svg_inline(scale=4, svgclass="qr", lineclass=None))
 
 
-def _show(request: HttpRequest, codes: list[str]) -> HttpResponse:
-    return render(request, "fleet/recovery_codes.html", {"codes": codes, "section": "account"})
+def show_once(request: HttpRequest, codes: list[str], otherwise: str) -> HttpResponse:
+    """The page with new recovery codes; where there are none, that of the account with something else to say."""
+    if codes:
+        return render(request, "fleet/recovery_codes.html", {"codes": codes, "section": "account"})
+    messages.success(request, otherwise)
+    return redirect("account")
 
 
 def _shared(request: HttpRequest) -> str:
@@ -141,7 +157,7 @@ def _shared(request: HttpRequest) -> str:
     return decrypt(request.session[SETTING_UP])
 
 
-def _with_own_factors(request: HttpRequest) -> User:
+def with_own_factors(request: HttpRequest) -> User:
     """Who is signed in, unless a platform signs them in."""
     user = user_of(request)
     if is_known_to_platform(user):

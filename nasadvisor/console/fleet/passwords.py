@@ -22,12 +22,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from nasadvisor.console.fleet import audit
+from nasadvisor.console.fleet.asking import PASSKEY, ask_for_factor, given_in, is_right
 from nasadvisor.console.fleet.audit_models import Act
-from nasadvisor.console.fleet.factors import has_factor, take_any_code
+from nasadvisor.console.fleet.factors import has_factor
 from nasadvisor.console.fleet.lock_out import wait_after
 from nasadvisor.console.fleet.models import ReEntry
+from nasadvisor.console.fleet.passkey_offers import Purpose
 from nasadvisor.console.fleet.roles import View, admin_required, may_change, user_of
-from nasadvisor.console.fleet.second_step import code_field
 from nasadvisor.console.fleet.single_sign_on import why_no_password
 from nasadvisor.console.secrets import SecretUnreadable
 from nasadvisor.console.statements import said
@@ -35,7 +36,7 @@ from plugins.contract.console import PlatformSilent
 
 F = TypeVar("F", bound=forms.BaseForm)
 
-POSTED_FIELDS = frozenset({"csrfmiddlewaretoken", "password"})
+POSTED_FIELDS = frozenset({"csrfmiddlewaretoken", "password", PASSKEY})
 """Everything else about what is changed is on the server; who posts more does not use our form."""
 
 CONFIRMED_FOR: Final = timedelta(minutes=10)
@@ -49,7 +50,7 @@ FREE: Final = 5
 
 
 class PasswordForm(forms.Form):
-    """The password of who is signed in, or in its place a code: see `asked_of`."""
+    """The password of who is signed in, or in its place a second factor: see `asked_of`."""
 
     password = forms.CharField(
         label=gettext_lazy("Your password"),
@@ -60,9 +61,9 @@ class PasswordForm(forms.Form):
 
 def asked_of(request: HttpRequest, form: F) -> F:
     """A form with the field of `PasswordForm`, made to ask for what who is signed in must give."""
-    if has_factor(user_of(request)):
-        asked, code = form.fields["password"], code_field()
-        asked.label, asked.widget = code.label, code.widget
+    user = user_of(request)
+    if has_factor(user):
+        ask_for_factor(form, request, user, Purpose.CONFIRM, "password")
     return form
 
 
@@ -99,10 +100,12 @@ def _is_answered(request: HttpRequest, form: forms.BaseForm) -> bool:
     if without:
         form.add_error("password", said(without))
         return False
-    ask = wrong_code if has_factor(user_of(request)) else wrong_password
-    wrong = ask(request, form.cleaned_data["password"])
-    if wrong:
-        form.add_error("password", wrong)
+    if has_factor(user_of(request)):
+        refuse_wrong_factor(request, form, "password")
+    else:
+        wrong = wrong_password(request, form.cleaned_data["password"])
+        if wrong:
+            form.add_error("password", wrong)
     return form.is_valid()
 
 
@@ -119,14 +122,22 @@ def wrong_password(request: HttpRequest, password: str) -> str:
     )
 
 
-def wrong_code(request: HttpRequest, code: str) -> str:
-    """The same of a code of the app of who is signed in, or a recovery code of theirs. The right one works once."""
-    user = user_of(request)
-    return _wrong(
-        request,
-        lambda: take_any_code(request, user, code),
-        _("That code is not right, or was used before. Nothing was changed. Wait for the next one."),
-    )
+def refuse_wrong_factor(request: HttpRequest, form: forms.BaseForm, name: str) -> None:
+    """Have a form say so where it holds no second factor of who is signed in. The right one works once.
+
+    Wrong ones are counted as wrong passwords are.
+    """
+    user, given = user_of(request), given_in(form, name)
+    if given is None:
+        return
+    code, passkey = given
+    if passkey:
+        sentence = _("That passkey was not accepted, or it took too long. Nothing was changed. Try again.")
+    else:
+        sentence = _("That code is not right, or was used before. Nothing was changed. Wait for the next one.")
+    wrong = _wrong(request, lambda: is_right(request, user, code, passkey, Purpose.CONFIRM), sentence)
+    if wrong:
+        form.add_error(name, wrong)
 
 
 def _wrong(request: HttpRequest, is_right: Callable[[], bool], wrong: str) -> str:

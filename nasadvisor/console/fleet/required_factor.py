@@ -20,7 +20,7 @@ REQUIRED: Final[Mapping[str, frozenset[UserRole]]] = {
 }
 """Whom each word of NASADVISOR_SECOND_FACTOR is about."""
 
-WAY_OUT: Final = frozenset({"authenticator", "logout"})
+WAY_OUT: Final = frozenset({"authenticator", "passkey-add", "passkey-make", "logout"})
 """Names of the addresses that are needed to set one up, or to leave."""
 
 

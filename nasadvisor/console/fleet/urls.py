@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from nasadvisor.console.fleet import accounts, audit, nodes, own_account, second_step, sessions, users
+from nasadvisor.console.fleet import accounts, audit, nodes, own_account, passkey_pages, second_step, sessions, users
 from nasadvisor.console.fleet.remote import pages as remote
 
 urlpatterns = [
@@ -15,7 +15,11 @@ urlpatterns = [
     path("settings/audit.csv", audit.audit_csv, name="audit-csv"),
     path("settings/account/", own_account.account, name="account"),
     path("settings/account/authenticator/", own_account.authenticator, name="authenticator"),
-    path("settings/account/factor/remove/", own_account.remove_factor, name="factor-remove"),
+    path("settings/account/factor/remove/", own_account.remove_authenticator, name="factor-remove"),
+    path("settings/account/passkeys/add/", passkey_pages.add, name="passkey-add"),
+    path("settings/account/passkeys/make/", passkey_pages.make, name="passkey-make"),
+    path("settings/account/passkeys/challenge/", passkey_pages.challenge, name="passkey-challenge"),
+    path("settings/account/passkeys/<int:pk>/remove/", passkey_pages.remove, name="passkey-remove"),
     path("settings/account/address/", own_account.address, name="account-address"),
     path("settings/account/recovery-codes/", own_account.recovery_codes, name="recovery-codes"),
     path("settings/sessions/", sessions.sessions, name="sessions"),
@@ -28,6 +32,7 @@ urlpatterns = [
     path("refresh/", nodes.refresh, name="refresh"),
     path("login/", accounts.SignIn.as_view(), name="login"),
     path("login/code/", second_step.second_step, name="login-code"),
+    path("login/passkey/", passkey_pages.login_challenge, name="login-passkey"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("password/", accounts.ChangePassword.as_view(), name="password_change"),
     path("setup/<str:token>/", accounts.setup, name="setup"),

@@ -45,7 +45,7 @@ def users(request: HttpRequest) -> HttpResponse:
         audit.record(request, Act.USER_ADDED, f"{user.get_username()}: {form.cleaned_data['role']}")
         messages.success(request, _("%(user)s was added.") % {"user": user.get_username()})
         return redirect("users")
-    found = User.objects.select_related("platform_account", "authenticator").prefetch_related("groups")
+    found = User.objects.select_related("platform_account", "authenticator").prefetch_related("groups", "passkeys")
     everybody = [(user, role_of(user)) for user in found.order_by("username")]
     context = {"form": form, "everybody": everybody, "roles": UserRole.choices, "section": "settings"}
     return render(request, "fleet/users.html", context)

@@ -323,7 +323,7 @@ def test_every_page_that_asks_again_asks_for_what_is_checked() -> None:
     """Each form with a password that is made is handed to `asked_of`."""
     console = Path(settings.BASE_DIR) / "nasadvisor" / "console"
     kinds = re.compile(
-        r"(?<!class )\b(?:PasswordForm|AddHostForm|MeasureForm|ApplyForm|AuthenticatorForm)\((?!PasswordForm)"
+        r"(?<!class )\b(?:PasswordForm|AddHostForm|MeasureForm|ApplyForm|AuthenticatorForm|NameForm)\((?!PasswordForm)"
     )
     calls = [
         line.strip()
