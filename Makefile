@@ -69,6 +69,10 @@ manual: venv ## Write the pages of the manual and the completion of shells, from
 evidence: test-tools ## Check the verdicts in the lab against what is measured (40 min); writes docs/evidence.md
 	@$(BIN)/python -m tests.evidence
 
+.PHONY: screens
+screens: venv assets translations $(STAMPS)/packages-test ## Take a picture of every page in every state (STATE=story)
+	@$(BIN)/python -m tests.browser.screens $(STATE)
+
 .PHONY: lint
 lint: venv $(STAMPS)/packages-test ## Check style, types, floors and shell scripts
 	@$(BIN)/ruff check --quiet

@@ -1,0 +1,12 @@
+"""Which pictures there are, and where they are kept; asked for before Django is set up."""
+
+from pathlib import Path
+from typing import Final
+
+PICTURES: Final = Path(__file__).resolve().parents[3] / "build" / "screens"
+STATES: Final = ("nothing", "empty", "one-disk", "large", "failing", "three-hosts", "story")
+WIDTHS: Final = {1440: 900, 768: 1024, 390: 844}
+THEMES: Final = ("light", "dark")
+LANGUAGES: Final = ("en", "de")
+PAGE, VARIANT = "NASADVISOR_SCREENS_PAGE", "NASADVISOR_SCREENS_VARIANT"
+"""Of what pictures are taken: expressions in the environment, for pytest takes no words of its own from us."""

@@ -1,0 +1,73 @@
+"""What a console may know when somebody looks at it: nothing yet, one disk, 200, a disk that fails, three hosts."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.access_models import ApiToken, StoredReport
+from nasadvisor.console.health.alert_models import Channel
+from nasadvisor.host.change.runs import RunHost
+from nasadvisor.host.simulated.executor import SimulatedExecutor
+from tests.browser.test_home import failing_disk, three_hosts
+from tests.fixtures.machines.build import boot_disk, large, typical
+from tests.story.past import APPLIED_DAYS_AGO, Clock, live, machine_before
+from tests.unit.console.health.health_data import watched
+from tests.unit.console.test_pages import load
+
+
+def _nothing(_root: Path) -> None:
+    """No host has told of itself."""
+
+
+def _empty(_root: Path) -> None:
+    load(replace(typical(), disks=(), pools=()))
+
+
+def _one_disk(_root: Path) -> None:
+    watched(replace(typical(), disks=(boot_disk(),), pools=()), days=0)
+    load(replace(typical(), disks=(boot_disk(),), pools=()))
+
+
+def _large(_root: Path) -> None:
+    watched(large(), days=0)
+    load(large())
+
+
+def _failing(_root: Path) -> None:
+    failing_disk()
+
+
+def _three_hosts(_root: Path) -> None:
+    three_hosts()
+
+
+def _story(root: Path) -> None:
+    """The machine of `make dev`, and what people have set up meanwhile."""
+    now = datetime.now(UTC).replace(microsecond=0)
+    executor = SimulatedExecutor(machine_before(now))
+    clock = Clock(now - timedelta(days=APPLIED_DAYS_AGO))
+    live(RunHost("nas1", root / "runs", (root / "lock",), lambda _: executor, clock), executor, now)
+    StoredReport.objects.create(state="done", requested_by="anna", pdf=b"%PDF-")
+    ApiToken.objects.create(name="Grafana", digest="x")
+    Channel.objects.create(
+        name="Mail to the admins", kind="mail", secret="", last_error="The mail server did not answer."
+    )
+
+
+STATES: dict[str, Callable[[Path], None]] = {
+    "nothing": _nothing,
+    "empty": _empty,
+    "one-disk": _one_disk,
+    "large": _large,
+    "failing": _failing,
+    "three-hosts": _three_hosts,
+    "story": _story,
+}
+
+
+def bring_about(state: str, root: Path) -> None:
+    """Have the console know this and nothing else. `root` is where a host may keep its journal."""
+    Node.objects.all().delete()
+    STATES[state](root)
