@@ -335,18 +335,19 @@
     }
     if (cursor !== null && cursor >= data.at.length) cursor = null;
     draw();
+    say();
   }
 
   function show(next) {
     range = next;
     cursor = row = null;
+    readout.textContent = words.loading;
     back.disabled = past.length === 0;
     for (const button of box.querySelectorAll("[data-range]")) {
       const isShown = range.live && Number(button.dataset.range) === range.end - range.start;
       button.setAttribute("aria-pressed", isShown);
       button.classList.toggle("active", isShown);
     }
-    say();
     load();
   }
 

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from nasadvisor.console import records
 from nasadvisor.console.change.models import StoredRun
@@ -170,6 +170,20 @@ def test_a_trace_is_asked_for_and_shows_by_itself(operator: Desk) -> None:
     store_waiting("nas", traced())
     expect(operator.page.locator("#waiting")).to_contain_text("4 processes, the busiest is 2300")
     picture(operator.page, "evidence-traced-1440")
+
+
+def test_while_the_map_is_being_loaded_the_page_says_so_and_then_how_to_read_it(operator: Desk) -> None:
+    fill(0.2)
+    asked: list[Route] = []
+    operator.page.route("**/heat/**", asked.append)
+    operator.open(f"/pools/{TANK}/evidence/")
+    readout, canvas = operator.page.locator(".heat-readout"), operator.page.locator(".heat-canvas")
+    expect(readout).to_have_text("The heat map is being loaded.")
+    box = canvas.bounding_box()
+    assert box
+    assert box["height"] > 300
+    asked[0].continue_()
+    expect(readout).to_have_text("Point at the map for its values; drag to zoom in.")
 
 
 def test_the_map_tells_its_values_and_zooms(operator: Desk) -> None:
