@@ -126,8 +126,8 @@ def _about_pool(plan: Plan, pool: Pool) -> Iterator[Finding]:
         yield Finding(
             "keys-not-loaded",
             _(
-                "{count} encrypted dataset(s) of pool {pool} have no key loaded ({datasets}). As long as writes wait "
-                "in their log, OpenZFS refuses to remove the log device. Load the keys before an undo."
+                "No key is loaded for {count} of the encrypted datasets of pool {pool} ({datasets}). As long as writes "
+                "wait in their log, OpenZFS refuses to remove the log device. Load the keys before an undo."
             ),
             {
                 "pool": pool.name,

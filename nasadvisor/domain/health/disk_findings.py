@@ -134,7 +134,7 @@ def _errors(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
     if reading.media_errors:
         yield Finding(
             "media-errors",
-            _("The disk {disk} could not return what was written to it, {count} time(s) in its life."),
+            _("The disk {disk} could not return what was written to it (media errors in its life: {count})."),
             {"disk": disk.label, "count": str(reading.media_errors)},
             Level.WARNING,
             _("A pool with redundancy repairs such reads. If you know of them, acknowledge this: only growth is told."),
@@ -143,7 +143,7 @@ def _errors(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
     if reading.pending:
         yield Finding(
             "pending-sectors",
-            _("The disk {disk} has {count} sector(s) that it cannot read at the moment."),
+            _("The disk {disk} cannot read {count} of its sectors at the moment."),
             {"disk": disk.label, "count": str(reading.pending)},
             Level.WARNING,
             _("They are replaced when they are written again. A scrub does that for those that hold data."),
@@ -152,7 +152,7 @@ def _errors(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
     if reading.reallocated:
         yield Finding(
             "reallocated-sectors",
-            _("The disk {disk} has replaced {count} bad sector(s) or block(s)."),
+            _("The disk {disk} has replaced {count} of its sectors or blocks because they were bad."),
             {"disk": disk.label, "count": str(reading.reallocated)},
             Level.INFO,
             _("A few are no fault; it is growth that counts."),

@@ -99,7 +99,7 @@ def _data_errors(pool: Pool) -> Finding:
     return Finding(
         "data-errors",
         _(
-            "Pool {pool} has {count} damaged file(s) or object(s) that it could not repair. `zpool status -v {pool}` "
+            "Pool {pool} could not repair the damage in {count} of its files or objects. `zpool status -v {pool}` "
             "names them; restore them from a backup, then run `zpool scrub {pool}` twice to clear the list."
         ),
         _about(pool, count=str(pool.data_errors)),

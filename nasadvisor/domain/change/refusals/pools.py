@@ -143,7 +143,7 @@ def LogHoldsLocked(pool: Pool, count: int, dataset: str) -> Refused:
     return Refused(
         "log-holds-locked",
         _(
-            "The log of pool {pool} may hold writes of {count} dataset(s) whose keys are not loaded ({dataset}), so OpenZFS could not write them out and would refuse to remove the log. Nothing was changed. Load the key with `zfs load-key {dataset}` and mount the dataset with `zfs mount {dataset}`, then try again."
+            "The log of pool {pool} may hold writes of datasets whose keys are not loaded ({count}, among them {dataset}), so OpenZFS could not write them out and would refuse to remove the log. Nothing was changed. Load the key with `zfs load-key {dataset}` and mount the dataset with `zfs mount {dataset}`, then try again."
         ),
         {"pool": pool.name, "count": str(count), "dataset": dataset},
     )

@@ -125,7 +125,7 @@ def LogHasErrors(pool: Pool, leg: Vdev) -> Refused:
     return Refused(
         "log-has-errors",
         _(
-            "The log device {path} of pool {pool} is {state} with {errors} I/O error(s). `zpool remove` of such a log can hang for good and block every other zpool command until a hard reboot (OpenZFS issue 18894). Nothing was changed. Take it out of use first with `zpool offline -f {pool} {guid}`: synchronous writes then go to the pool's own disks, more slowly, and nothing is lost while the machine runs. Then try again."
+            "The log device {path} of pool {pool} is {state}; I/O errors so far: {errors}. `zpool remove` of such a log can hang for good and block every other zpool command until a hard reboot (OpenZFS issue 18894). Nothing was changed. Take it out of use first with `zpool offline -f {pool} {guid}`: synchronous writes then go to the pool's own disks, more slowly, and nothing is lost while the machine runs. Then try again."
         ),
         {
             "pool": pool.name,

@@ -92,7 +92,7 @@ def test_the_page_of_a_drive_shows_its_range_its_picture_and_what_is_wrong(viewe
     text = page(viewer, f"/disks/{disk_of(WORN).key}/")
     assert 'class="fan"' in text
     assert 'class="past"' in text
-    assert "could not return what was written to it, 3 time(s)" in text
+    assert "could not return what was written to it (media errors in its life: 3)" in text
     assert "92 %" in text
     assert " style=" not in text
 

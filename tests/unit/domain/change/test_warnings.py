@@ -44,7 +44,7 @@ def test_a_single_log_says_its_risk_in_numbers_and_first() -> None:
 def test_unloaded_keys_are_named_up_to_three() -> None:
     inventory = with_pool(home_server(), locked_datasets=("tank/a", "tank/b", "tank/c", "tank/d"))
     finding = found(SINGLE, inventory)["keys-not-loaded"]
-    assert "4 encrypted dataset(s)" in str(finding)
+    assert "4 of the encrypted datasets" in str(finding)
     assert "(tank/a, tank/b, tank/c …)" in str(finding)
 
 

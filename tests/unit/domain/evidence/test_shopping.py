@@ -20,7 +20,7 @@ def test_for_a_log_it_names_protection_flush_endurance_and_size() -> None:
     found = lists(known(sync_writers()))[Option.LOG]
     said = {each.what.code: (str(each.what), str(each.because)) for each in found.needs}
     assert found.count == 2
-    assert said["need-flush"][0] == "A write of 4 KiB with its flush in 0.30 ms at the most, with 1 writer(s) at once."
+    assert said["need-flush"][0] == "A write of 4 KiB with its flush in 0.30 ms at the most, 1 at a time."
     assert "60 commits/s" in said["need-flush"][1]
     assert said["need-endurance"][0] == "Rated for 182.5 TB written: 100.0 GB a day for 5 years."
     assert said["need-size"][0] == "At least 1 GiB."
@@ -30,7 +30,7 @@ def test_for_a_log_it_names_protection_flush_endurance_and_size() -> None:
 
 def test_more_that_wait_at_once_are_more_writers() -> None:
     pool = known(sync_writers(commits_per_s=240))
-    assert "with 4 writer(s) at once" in " ".join(str(each.what) for each in lists(pool)[Option.LOG].needs)
+    assert "4 at a time" in " ".join(str(each.what) for each in lists(pool)[Option.LOG].needs)
 
 
 def test_for_a_cache_no_protection_is_asked_for() -> None:
