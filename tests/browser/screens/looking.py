@@ -18,10 +18,13 @@ ASKED_OF_AXE: Final = ("1440-light-en", "390-dark-en")
 
 DRAWN: Final = "() => [...document.querySelectorAll('.heat-canvas')].every((each) => each.dataset.drawn !== undefined)"
 DRAWN_WITHIN_MS: Final = 5_000
+PHONE: Final = 390
 ENGLISH: Final = re.compile(r"\b(the|and|with|from|this|not|are|for|your|which)\b", re.IGNORECASE)
 
-WHOLE: Final = "@media (max-width: 767.98px) { .rail { display: none !important; } }"
-"""What is at the edge of the window lies in the middle of a picture of the whole page."""
+WITHOUT_BAR: Final = (
+    "(is) => { const bar = document.querySelector('.rail'); if (bar) bar.style.display = is ? 'none' : ''; }"
+)
+"""What is at the lower edge of a phone lies in the middle of a picture of the whole page."""
 
 MEASURE: Final = """() => {
   const shown = (each) => each.checkVisibility({ visibilityProperty: true }) && each.getBoundingClientRect().width > 2;
@@ -48,7 +51,7 @@ TEXTS: Final = """() => {
   const found = [];
   while (walker.nextNode()) {
     const text = walker.currentNode.data.replace(/\\s+/g, " ").trim();
-    if (text && !walker.currentNode.parentElement.closest("script, style, pre, code, [lang=en]")) found.push(text);
+    if (text && !walker.currentNode.parentElement.closest("script, style, pre, code, var, [lang=en]")) found.push(text);
   }
   return found;
 }"""
@@ -116,7 +119,9 @@ def _taken(page: Page, seen: Seen, width: int, theme: str) -> Seen:
         setattr(seen, what, value)
     if seen.variant in ASKED_OF_AXE:
         seen.axe = violations(page)
-    page.screenshot(path=PICTURES / seen.picture, full_page=True, type="jpeg", quality=80, style=WHOLE)
+    page.evaluate(WITHOUT_BAR, width == PHONE)
+    page.screenshot(path=PICTURES / seen.picture, full_page=True, type="jpeg", quality=80)
+    page.evaluate(WITHOUT_BAR, False)
     return seen
 
 
