@@ -76,3 +76,11 @@ def test_the_pool_of_another_host_is_one_click_away(operator: Desk) -> None:
     operator.page.get_by_role("button", name="archive").click()
     expect(operator.page.locator("h1")).to_contain_text("archive")
     expect(operator.page.get_by_role("button", name="nas2")).to_be_visible()
+
+
+def test_the_alerts_of_several_hosts_are_accessible(operator: Desk) -> None:
+    Node.objects.all().delete()
+    three_hosts()
+    operator.open("/alerts/")
+    expect(operator.page.get_by_role("button", name="Look at the disk").first).to_be_visible()
+    assert not violations(operator.page)

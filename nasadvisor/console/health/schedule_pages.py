@@ -66,7 +66,7 @@ class ScheduleRow:
 class IntervalForm(forms.Form):
     """Every so many hours, or not at all."""
 
-    hours = forms.IntegerField(label=gettext_lazy("Every so many hours"), min_value=1, max_value=168)
+    hours = forms.IntegerField(label=gettext_lazy("Hours from one to the next"), min_value=1, max_value=168)
     is_enabled = forms.BooleanField(label=gettext_lazy("Enabled"), required=False)
 
 
@@ -85,7 +85,8 @@ def schedules(request: HttpRequest) -> HttpResponse:
     """All schedules with their last and next run."""
     tasks = {task.name: task for task in PeriodicTask.objects.select_related("interval", "crontab")}
     rows = [_row(tasks[name]) for name in NAMES if name in tasks]
-    return render(request, "health/schedules.html", {"rows": rows, "section": "settings"})
+    editable, others = [row for row in rows if row.is_editable], [row for row in rows if not row.is_editable]
+    return render(request, "health/schedules.html", {"editable": editable, "others": others, "section": "settings"})
 
 
 @admin_required

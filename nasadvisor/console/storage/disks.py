@@ -1,5 +1,6 @@
 """What disks are used for, and which of them could be used."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -71,8 +72,17 @@ def uses_of(disk: Disk, index: Index) -> tuple[str, ...]:
     """What a disk is used for, in words: its pools and classes, then everything else that holds it."""
     pools = [f"{use.pool.name}: {TITLES[use.vdev_class]}" for use in index.pool_uses_of(disk)]
     known = {use.pool.name for use in index.pool_uses_of(disk)}
-    others = [hold_words(hold) for hold in disk.all_holds if hold.kind is not HoldKind.POOL or hold.what not in known]
-    return tuple(dict.fromkeys(pools + others))
+    others = [hold for hold in disk.all_holds if hold.kind is not HoldKind.POOL or hold.what not in known]
+    return tuple(dict.fromkeys(pools + [hold_words(hold) for hold in _one_of_each_kind(others)]))
+
+
+def _one_of_each_kind(holds: Iterable[Hold]) -> Iterator[Hold]:
+    """Each kind once, with all that it is about: a disk boots a machine once, by however many partitions."""
+    by_kind: dict[HoldKind, list[str]] = {}
+    for hold in holds:
+        by_kind.setdefault(hold.kind, []).append(hold.what)
+    for kind, what in by_kind.items():
+        yield Hold(kind, ", ".join(dict.fromkeys(what)))
 
 
 def hold_words(hold: Hold) -> str:

@@ -17,7 +17,7 @@ register = template.Library()
 
 PLACES: Final[Mapping[str, str]] = {
     "account": "settings",
-    "alerts": "home",
+    "alerts": "storage",
     "pools": "storage",
     "disks": "storage",
     "evidence": "storage",

@@ -96,6 +96,7 @@ def look(page: Page, url: str, state: str, name: str, path: str) -> Iterator[See
             continue
         page.context.add_cookies([{"name": "nasadvisor_language", "value": language, "url": url}])
         errors.clear()
+        page.set_viewport_size({"width": variants[0][0], "height": WIDTHS[variants[0][0]]})
         page.goto(f"{url}{path}")
         page.wait_for_function(DRAWN, timeout=DRAWN_WITHIN_MS)
         english = _english(page) if language == "de" else []

@@ -5,7 +5,7 @@ from typing import Final
 
 PICTURES: Final = Path(__file__).resolve().parents[3] / "build" / "screens"
 STATES: Final = ("nothing", "empty", "one-disk", "large", "failing", "three-hosts", "story")
-WIDTHS: Final = {1440: 900, 768: 1024, 390: 844}
+WIDTHS: Final = {390: 844, 768: 1024, 1440: 900}
 THEMES: Final = ("light", "dark")
 LANGUAGES: Final = ("en", "de")
 PAGE, VARIANT = "NASADVISOR_SCREENS_PAGE", "NASADVISOR_SCREENS_VARIANT"

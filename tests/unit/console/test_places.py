@@ -58,7 +58,7 @@ def test_who_may_change_nothing_is_not_led_to_the_wizard(viewer: Client) -> None
     ("path", "place"),
     [
         ("/", "Home"),
-        ("/alerts/", "Home"),
+        ("/alerts/", "Storage"),
         ("/storage/", "Storage"),
         (f"/pools/{TANK}/", "Storage"),
         (f"/pools/{TANK}/evidence/", "Storage"),

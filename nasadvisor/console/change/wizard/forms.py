@@ -145,7 +145,7 @@ class ApplyForm(PasswordForm):
         label=gettext_lazy("Keep it, or try it first?"),
         required=False,
         choices=(
-            ("0", gettext_lazy("Keep it; undo stays one click away")),
+            ("0", gettext_lazy("Keep it")),
             (str(4 * HOUR_S), gettext_lazy("Try it for 4 hours")),
             (str(DAY_S), gettext_lazy("Try it for a day")),
             (str(3 * DAY_S), gettext_lazy("Try it for 3 days")),
@@ -153,9 +153,9 @@ class ApplyForm(PasswordForm):
             (str(30 * DAY_S), gettext_lazy("Try it for 30 days")),
         ),
         help_text=gettext_lazy(
-            "A trial is taken back by itself when its time is over, unless somebody keeps it before; with your "
-            "password you ask for that too. Before and after are compared at the same hours of the day, so a day or "
-            "more tells most."
+            "An undo stays one click away. A trial is taken back by itself when its time is over, unless somebody "
+            "keeps it before; your password agrees to that too. Before and after are compared at the same hours of "
+            "the day, so a day or more tells most."
         ),
     )
     field_order = ("trial", "password")

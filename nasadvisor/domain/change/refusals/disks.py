@@ -144,7 +144,9 @@ def DiskHasPartitions(disk: Disk) -> Refused:
     """
     return Refused(
         "disk-has-partitions",
-        _("{disk} has partitions already ({count}). Only the free space beside them could be used, and only if you ask for that."),
+        _(
+            "{disk} has partitions already ({count}). Only the free space beside them could be used, and only if you ask for that."
+        ),
         {"disk": disk.label, "count": str(len(disk.partitions))},
     )
 

@@ -43,6 +43,11 @@ def test_a_disk_that_was_not_asked_is_not_called_all_right(viewer: Client) -> No
     assert "Not asked yet" in page(viewer, f"/disks/{hard_disk().key}/")
 
 
+def test_a_disk_boots_a_machine_once_by_however_many_partitions(viewer: Client) -> None:
+    load(typical())
+    assert "Boots this machine (/boot/efi, /), Swap space" in page(viewer, "/disks/")
+
+
 def test_nobody_is_led_to_use_a_free_disk_that_something_is_said_of(operator: Client) -> None:
     watched(typical())
     text = page(operator, "/disks/")
