@@ -23,12 +23,10 @@ if [ -z "$MACHINE" ] && [ ! -f "$STATE/machine.json" ]; then
 else
     "$BIN/python" manage.py load_machine "$NASADVISOR_SIMULATED_MACHINE"
 fi
-node=$("$BIN/python" -c 'import json, sys; print(json.load(open(sys.argv[1]))["host"]["node"])' "$NASADVISOR_SIMULATED_MACHINE")
 "$BIN/python" manage.py setup_link --base-url "http://127.0.0.1:$PORT" 2> /dev/null || true
-worker=(worker --pool threads --concurrency 2 --loglevel WARNING --without-gossip --without-mingle --without-heartbeat)
-"$BIN/celery" --quiet --app nasadvisor.host.simulated.worker "${worker[@]}" --queues "host.$node" --hostname host@dev &
-"$BIN/celery" --quiet --app nasadvisor.console.celery_app "${worker[@]}" --queues console --hostname console@dev &
-"$BIN/celery" --quiet --app nasadvisor.console.clock beat --pidfile= --loglevel WARNING &
+for service in host.simulated.worker console.worker console.clock; do
+    "$BIN/python" -m "nasadvisor.$service" &
+done
 echo "The pages of a simulated machine are at http://127.0.0.1:$PORT. Ctrl-C ends them."
 # shellcheck disable=SC2086 # several words, or none
 "$BIN/uvicorn" nasadvisor.asgi:application --host 127.0.0.1 --port "$PORT" --lifespan off --log-level warning $RELOAD

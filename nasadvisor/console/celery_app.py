@@ -1,4 +1,4 @@
-"""The Celery app of the console: `celery -A nasadvisor.console.celery_app worker -Q console`.
+"""The Celery app of the console, for its worker, its clock and its pages.
 
 Documents only, as JSON. No result backend: hosts publish what they have to say to the queue `console`.
 """

@@ -1,4 +1,4 @@
-"""The host worker: `celery -A nasadvisor.host.worker worker -Q host.<node>`, as root, on the machine itself."""
+"""The host worker: `python -m nasadvisor.host.worker`, as root, on the machine itself."""
 
 import logging
 
@@ -17,8 +17,10 @@ from nasadvisor.host.evidence.tracing import watch_waiting
 from nasadvisor.host.storage.inventory import read_inventory
 from nasadvisor.host.tasks import HostTasks, celery_app, queue_to_console
 from nasadvisor.host.timer import repeat_in_worker
+from nasadvisor.starting import run_worker
 
 log = logging.getLogger(__name__)
+THREADS = 3
 config = load_config()
 app = celery_app(config)
 sampler = Sampler(machine_of(config))
@@ -54,3 +56,7 @@ def report_after_start(**_: object) -> None:
     tasks.tell_forms()
     tasks.read_inventory()
     tasks.report_runs()
+
+
+if __name__ == "__main__":
+    run_worker(app, "host", THREADS, "INFO")

@@ -24,13 +24,12 @@ START_S = 300
 SETTINGS_OF_PIP_AND_NPM = (Path("/etc/pip.conf"), Path("/etc/npmrc"), Path("/root/.npmrc"), CERTIFICATES)
 # A container may need less than Docker asks for by itself.
 RUNTIME = ("--runtime", "runc", "--cgroup-manager", "cgroupfs")
-CONSOLE = ("python", "-m", "celery", "--app", "nasadvisor.console.celery_app")
 PARTS = {
     "redis": ("redis-server", "/usr/lib/nasadvisor/redis.conf", "--supervised", "no"),
     "prepare": ("python", "manage.py", "prepare"),
     "web": (),
-    "worker": (*CONSOLE, "worker", "--queues", "console", "--pool", "threads", "--concurrency", "2"),
-    "beat": (*CONSOLE, "beat", "--pidfile="),
+    "worker": ("python", "-m", "nasadvisor.console.worker"),
+    "beat": ("python", "-m", "nasadvisor.console.clock"),
 }
 
 

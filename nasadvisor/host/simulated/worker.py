@@ -1,7 +1,7 @@
 """A host worker over a machine that exists only in memory: for looking at the pages, never on a real host.
 
-`celery -A nasadvisor.host.simulated.worker worker -Q host.<node>`; the environment variable
-NASADVISOR_SIMULATED_MACHINE names an inventory document, and <node> is the one in it.
+`python -m nasadvisor.host.simulated.worker`; the environment variable NASADVISOR_SIMULATED_MACHINE names an inventory
+document, and the queue is that of the node in it.
 """
 
 import os
@@ -28,6 +28,7 @@ from nasadvisor.host.simulated.samples import simulated_facts, simulated_sample,
 from nasadvisor.host.simulated.smart import simulated_health
 from nasadvisor.host.tasks import HostTasks, celery_app, queue_to_console
 from nasadvisor.host.timer import repeat_in_worker
+from nasadvisor.starting import run_worker
 from nasadvisor.stored.documents import from_json
 
 STEP_S = 0.7
@@ -113,3 +114,6 @@ tasks = HostTasks(
 )
 tasks.register()
 repeat_in_worker(tasks.end_trials, first_after_s=0)  # as on a real host, but from the start on
+
+if __name__ == "__main__":
+    run_worker(app, "host", threads=2, loglevel="WARNING")
