@@ -6,10 +6,13 @@ A copy of the database alone gives nothing away. The key is made by `manage.py p
 
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.utils.translation import gettext as _
+
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
 
 
 class SecretUnreadable(Exception):  # noqa: N818 - named for what happened
@@ -33,6 +36,8 @@ def decrypt(token: str) -> str:
     """
     if not token:
         return ""
+    from cryptography.fernet import InvalidToken  # noqa: PLC0415 - 9 MiB, and many a console has no secret
+
     try:
         return _fernet(settings.CHANNEL_KEY_FILE).decrypt(token.encode()).decode()
     except InvalidToken:
@@ -43,11 +48,15 @@ def decrypt(token: str) -> str:
 
 def new_key() -> str:
     """A key for the key file."""
+    from cryptography.fernet import Fernet  # noqa: PLC0415 - as above
+
     return Fernet.generate_key().decode("ascii")
 
 
 @lru_cache(maxsize=2)
-def _fernet(path: Path) -> Fernet:
+def _fernet(path: Path) -> "Fernet":
+    from cryptography.fernet import Fernet  # noqa: PLC0415 - as above
+
     try:
         return Fernet(path.read_text(encoding="ascii").strip())
     except (OSError, ValueError) as error:

@@ -42,15 +42,21 @@ class StepState(StrEnum):
 
 @dataclass(frozen=True)
 class Step:
-    """A line of the list: what, how it stands, what to do, and where that is done, "" where not here."""
+    """A line of the list: what, how it stands, what to do, and on which page that is done (`of` a pool), "" if none."""
 
     title: str
     state: StepState
     words: str
     advice: str = ""
-    url: str = ""
+    page: str = ""
+    of: str = ""
     link: str = ""
     is_for_admins: bool = False
+
+    @property
+    def url(self) -> str:
+        """Looked up only where it is shown: an address loads every page, and the worker has use for none."""
+        return reverse(self.page, args=[self.of] if self.of else None) if self.page else ""
 
 
 def is_closed() -> bool:
@@ -91,12 +97,12 @@ def _watching(node: Node, inventory: Inventory, now: datetime) -> Step:
     series = series_on(node)
     chips = ((pool, chip) for pool in inventory.pools for chip in chips_of(series.get(pool.guid), now))
     missing = {pool: chip for pool, chip in chips if chip.is_waiting}
-    url = reverse("evidence-pool", args=[next(iter(missing), inventory.pools[0]).guid])
+    first = next(iter(missing), inventory.pools[0]).guid
     title, link = _("What the pools do is watched"), _("Evidence")
     if not missing:
-        return Step(title, StepState.DONE, _("There is an answer for every pool."), url=url, link=link)
+        return Step(title, StepState.DONE, _("There is an answer for every pool."), "", "evidence-pool", first, link)
     words = (f"{pool.name}: {chip.look.word}" for pool, chip in islice(missing.items(), 3))
-    return Step(title, StepState.WAITING, "; ".join(words), url=url, link=link)
+    return Step(title, StepState.WAITING, "; ".join(words), "", "evidence-pool", first, link)
 
 
 def _telling() -> Step:
@@ -111,8 +117,8 @@ def _telling() -> Step:
         StepState.OPEN,
         words,
         _("Mail, ntfy, Telegram and others: a short form, and a test message before it is saved."),
-        reverse("channel-add"),
-        _("Add a channel"),
+        "channel-add",
+        link=_("Add a channel"),
         is_for_admins=True,
     )
 
@@ -128,8 +134,7 @@ def _scrubbing(node: Node, inventory: Inventory) -> Step:
         "pools": ", ".join(pool.name for pool in late),
         "days": SCRUB_DAYS,
     }
-    url = reverse("pool", args=[late[0].guid])
-    return Step(title, StepState.OPEN, words, scrub_advice(node, late[0]), url, _("Show pool"))
+    return Step(title, StepState.OPEN, words, scrub_advice(node, late[0]), "pool", late[0].guid, _("Show pool"))
 
 
 def scrub_advice(node: Node, pool: Pool) -> str:
@@ -153,7 +158,7 @@ def _testing(node: Node) -> Step:
     count = asked.count()
     if not count:
         words = _("The disks have not answered yet: that takes some minutes.")
-        return Step(title, StepState.WAITING, words, url=reverse("disks"), link=_("Disks"))
+        return Step(title, StepState.WAITING, words, page="disks", link=_("Disks"))
     hours = TESTED_WITHIN // HOUR
     tested = asked.filter(self_tests__passed=True).annotate(last=Max("self_tests__hours"))
     recent = tested.filter(power_on_hours__lte=F("last") + hours).count()
@@ -164,4 +169,4 @@ def _testing(node: Node) -> Step:
     ) % {"recent": recent, "count": count, "days": TESTED_WITHIN.days}
     state = StepState.DONE if recent == count else StepState.OPEN
     advice = "" if recent == count else _("Switch on the schedule that makes every disk test itself.")
-    return Step(title, state, words, advice, reverse("schedules"), _("Schedules"))
+    return Step(title, state, words, advice, "schedules", link=_("Schedules"))

@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from nasadvisor.certificates import builder, common_name, general_name, pem_of, usage
+from nasadvisor.console.fleet.remote.files import authority_path, certificate_path, key_path
 from nasadvisor.private_files import write_private
 
 AUTHORITY_VALID: Final = timedelta(days=20 * 365)
@@ -68,21 +69,6 @@ def fingerprint(folder: Path) -> str:
 def is_due(folder: Path, now: datetime) -> bool:
     """Whether the certificate of the message service should be renewed."""
     return _server_certificate(folder).not_valid_after_utc - now < RENEW_BEFORE
-
-
-def authority_path(folder: Path) -> Path:
-    """The certificate that hosts trust."""
-    return folder / "authority.pem"
-
-
-def certificate_path(folder: Path) -> Path:
-    """The certificate of the message service."""
-    return folder / "server.pem"
-
-
-def key_path(folder: Path) -> Path:
-    """Its key."""
-    return folder / "server.key"
 
 
 def _server_certificate(folder: Path) -> x509.Certificate:

@@ -17,15 +17,7 @@ from django.conf import settings
 from kombu import Connection
 from kombu.pools import connections
 
-from nasadvisor.console.fleet.remote.certificates import (
-    authority_path,
-    certificate_path,
-    fingerprint,
-    is_due,
-    key_path,
-    make_authority,
-    make_server_certificate,
-)
+from nasadvisor.console.fleet.remote.files import authority_path, certificate_path, key_path
 from nasadvisor.domain.fleet.joining import digest_of
 from nasadvisor.private_files import write_private
 from nasadvisor.stored.documents import from_json
@@ -82,9 +74,11 @@ def listening() -> Listening | None:
 
 def listen(where: Listening, now: datetime) -> None:
     """Write all that the message service needs. Done again, it changes the address and renews the certificate."""
+    from nasadvisor.console.fleet.remote import certificates  # noqa: PLC0415 - 9 MiB, and few consoles listen
+
     folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-    make_authority(folder(), now)
-    make_server_certificate(folder(), where.address, now)
+    certificates.make_authority(folder(), now)
+    certificates.make_server_certificate(folder(), where.address, now)
     if not _password_path().exists():
         write_private(_password_path(), secrets.token_urlsafe(32).encode())
     write_private(folder() / "listening.json", json.dumps(asdict(where)).encode())
@@ -99,11 +93,13 @@ def renew_if_due(now: datetime) -> None:
         NotListening
         redis.exceptions.RedisError: it is renewed, and used from the next start.
     """
+    from nasadvisor.console.fleet.remote import certificates  # noqa: PLC0415 - as above
+
     where = listening()
     if where is None:
         raise NotListening
-    if is_due(folder(), now):
-        make_server_certificate(folder(), where.address, now)
+    if certificates.is_due(folder(), now):
+        certificates.make_server_certificate(folder(), where.address, now)
         use_certificate()
 
 
@@ -159,7 +155,9 @@ def authority() -> str:
 
 def server_fingerprint() -> str:
     """Which certificate hosts meet now."""
-    return fingerprint(folder())
+    from nasadvisor.console.fleet.remote import certificates  # noqa: PLC0415 - as above
+
+    return certificates.fingerprint(folder())
 
 
 def _password() -> str:
