@@ -80,7 +80,7 @@ def is_right(request: HttpRequest, user: User, code: str, passkey: str, purpose:
         SecretUnreadable: the secret of their app cannot be read.
     """
     if passkey:
-        from nasadvisor.console.fleet.passkeys import take_passkey  # noqa: PLC0415 - 6 MB that no worker needs
+        from nasadvisor.console.fleet.passkeys import take_passkey  # noqa: PLC0415 - memory that no worker needs
 
         return take_passkey(request, user, passkey, purpose)
     return take_any_code(request, user, code)
