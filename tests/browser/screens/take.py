@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page
 
 from nasadvisor.console.fleet.accounts import new_setup_token
 from nasadvisor.console.fleet.factors import add_authenticator
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import UserRole, set_role
 from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.secrets import new_key
@@ -73,8 +74,15 @@ def _signed_in(desk: Desk, state: str) -> list[Seen]:
     for pool in pools()[:2]:
         _plan(desk, pool.guid)
     for name, path in pages(desk.page.context.request, desk.url):
+        _hear_from_hosts()
         seen += look(desk.page, desk.url, state, name, path)
     return seen
+
+
+def _hear_from_hosts() -> None:
+    """Taking the pictures takes longer than a host may be silent."""
+    now = timezone.now()
+    Node.objects.filter(inventory_read_at__isnull=False).update(last_contact=now, inventory_read_at=now)
 
 
 def _plan(desk: Desk, guid: str) -> None:
