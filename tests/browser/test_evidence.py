@@ -175,7 +175,11 @@ def test_a_trace_is_asked_for_and_shows_by_itself(operator: Desk) -> None:
 def test_while_the_map_is_being_loaded_the_page_says_so_and_then_how_to_read_it(operator: Desk) -> None:
     fill(0.2)
     asked: list[Route] = []
-    operator.page.route("**/heat/**", asked.append)
+
+    def hold_back(route: Route) -> None:
+        asked.append(route)
+
+    operator.page.route("**/heat/**", hold_back)
     operator.open(f"/pools/{TANK}/evidence/")
     readout, canvas = operator.page.locator(".heat-readout"), operator.page.locator(".heat-canvas")
     expect(readout).to_have_text("The heat map is being loaded.")

@@ -82,5 +82,5 @@ def test_the_alerts_of_several_hosts_are_accessible(operator: Desk) -> None:
     Node.objects.all().delete()
     three_hosts()
     operator.open("/alerts/")
-    expect(operator.page.get_by_role("button", name="Look at the disk").first).to_be_visible()
+    expect(operator.page.get_by_role("button", name="Look at the pool").first).to_be_visible()
     assert not violations(operator.page)
