@@ -48,7 +48,7 @@ def watcher(desk: Desk) -> Desk:
         name="Mail to the admins", kind="mail", secret="", last_error="The mail server did not answer."
     )
     set_role(User.objects.create_user("admin", password=PASSWORD), UserRole.ADMIN)
-    desk.sign_in("admin")
+    desk.come_in("admin")
     return desk
 
 
@@ -57,7 +57,7 @@ def planner(desk: Desk) -> Desk:
     """An operator on a console that has watched a pool for some hours and asked its disks."""
     fill(3)
     watched(home_server(), days=60, every=10)
-    desk.sign_in("operator")
+    desk.come_in("operator")
     return desk
 
 

@@ -117,6 +117,7 @@ def test_a_disk_leads_to_its_place_in_the_drawing_of_the_pool(operator: Desk) ->
 
 def test_the_theme_is_remembered(operator: Desk) -> None:
     root = operator.page.locator("html")
+    operator.open("/")
     expect(root).to_have_attribute("data-bs-theme", "light")
     operator.page.get_by_role("button", name="Theme").click()
     operator.page.get_by_role("button", name="Dark").click()
@@ -127,6 +128,7 @@ def test_the_theme_is_remembered(operator: Desk) -> None:
 
 def test_the_theme_follows_the_system_until_one_is_chosen(operator: Desk) -> None:
     operator.page.emulate_media(color_scheme="dark")
+    operator.open("/")
     expect(operator.page.locator("html")).to_have_attribute("data-bs-theme", "dark")
 
 
@@ -139,6 +141,7 @@ def test_a_command_is_copied_without_a_secure_context(operator: Desk) -> None:
 
 def test_the_menu_is_reached_by_keyboard(operator: Desk) -> None:
     page = operator.page
+    operator.open("/")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")
