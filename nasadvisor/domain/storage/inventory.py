@@ -246,7 +246,8 @@ class Pool:
     `checkpoint` is the checkpoint's size text, "" where there is none. `scan` is "" or what runs now ("resilver",
     "scrub"). `ashift` is the one of its data vdevs, 0 where unknown; `locked_datasets` are encrypted datasets whose
     keys are not loaded. `last_scan` is None where none is on record, and while one runs: OpenZFS remembers only one.
-    `data_errors` counts the damaged files and objects that `zpool status -v` lists.
+    `data_errors` counts the damaged files and objects that `zpool status -v` lists. `fragmentation_percent` is of its
+    free space, not of files (zpoolprops(7)); None where it is not told, as of a suspended pool or an old one.
     """
 
     name: str
@@ -263,6 +264,7 @@ class Pool:
     scan: str = ""
     last_scan: Scan | None = None
     data_errors: int = 0
+    fragmentation_percent: int | None = None
     locked_datasets: tuple[str, ...] = ()
     data: tuple[Vdev, ...] = ()
     logs: tuple[Vdev, ...] = ()

@@ -11,7 +11,14 @@ from typing import Any, Final
 
 from nasadvisor.domain.storage.inventory import Pool, Scan, Vdev
 from nasadvisor.domain.units import size_text
-from nasadvisor.host.adapters.zpool import CHECKPOINT_FEATURE, DROPPED_KINDS, ended_scan, leaf_name, with_ashifts
+from nasadvisor.host.adapters.zpool import (
+    CHECKPOINT_FEATURE,
+    DROPPED_KINDS,
+    NOT_TOLD,
+    ended_scan,
+    leaf_name,
+    with_ashifts,
+)
 from nasadvisor.host.errors import OutputUnreadable
 
 # Positions in the arrays of numbers that the kernel hands out; members are only ever added at their ends.
@@ -97,6 +104,7 @@ def _with_properties(found: Pool, pool: Any) -> Pool:
         found,
         size_bytes=_number(properties["size"].rawvalue),
         allocated_bytes=_number(properties["allocated"].rawvalue),
+        fragmentation_percent=_fragmentation(properties["fragmentation"].rawvalue),
         read_only=_is_on(properties["readonly"].rawvalue),
         multihost=_is_on(properties["multihost"].rawvalue),
         checkpoint=found.checkpoint or (size_text(0) if holds_checkpoint else ""),
@@ -116,7 +124,11 @@ def _is_on(text: str) -> bool:
 
 
 def _number(text: str) -> int:
-    return 0 if text == "-" else int(text)
+    return 0 if text == NOT_TOLD else int(text)
+
+
+def _fragmentation(text: str) -> int | None:
+    return None if text == NOT_TOLD else int(text)
 
 
 def _slow_ios(tree: Mapping[str, Any]) -> dict[str, int]:

@@ -29,6 +29,9 @@ module/zfs/spa_checkpoint.c asks for nothing else. So it is a second witness whe
 FEATURE_FLAGS: Final = "-"
 """The property `version` of a pool that has features; older pools have a number there, and none (zpoolprops(7))."""
 
+NOT_TOLD: Final = "-"
+"""A property that a pool does not have."""
+
 DROPPED_KINDS: Final = frozenset({"hole", "indirect", "missing"})
 """Places without a device: left by removed vdevs, or not yet told by the pool (lib/libzfs, zpool status)."""
 
@@ -89,11 +92,17 @@ def with_properties(pool: Pool, properties: Answer) -> Pool:
         pool,
         size_bytes=properties.need("size").number("value"),
         allocated_bytes=properties.need("allocated").number("value"),
+        fragmentation_percent=_fragmentation(properties.need("fragmentation")),
         read_only=_is_on(properties, "readonly"),
         multihost=_is_on(properties, "multihost"),
         checkpoint=pool.checkpoint or _checkpoint_by_feature(properties, features),
         features=tuple(sorted(name for name, state in features.items() if state != "disabled")),
     )
+
+
+def _fragmentation(told: Answer) -> int | None:
+    """In percent; "-" where the pool keeps no histogram of its free space (feature spacemap_histogram)."""
+    return None if told.text("value") == NOT_TOLD else told.number("value")
 
 
 def _is_on(properties: Answer, name: str) -> bool:

@@ -10,4 +10,9 @@ def to_second(document: Document) -> Document:
     return {**document, "disks": [{**each, "slot": None} for each in document["disks"]]}
 
 
-UPGRADES: Final[tuple[Upgrade, ...]] = (to_second,)
+def to_third(document: Document) -> Document:
+    """How fragmented the free space of pools is was not read yet."""
+    return {**document, "pools": [{**each, "fragmentation_percent": None} for each in document["pools"]]}
+
+
+UPGRADES: Final[tuple[Upgrade, ...]] = (to_second, to_third)

@@ -63,6 +63,15 @@ def test_a_cache_is_named_by_what_is_printed_on_its_ssd(viewer: Client) -> None:
     assert disk.label in caches.partition("</ul>")[0]
 
 
+def test_fragmentation_is_said_to_be_of_free_space_and_is_left_out_where_no_pool_tells(viewer: Client) -> None:
+    load(with_pool(home_server(), fragmentation_percent=14))
+    text = page(viewer, f"/pools/{TANK}/")
+    assert "Fragmentation of the free space: 14 %." in text
+    assert "It says nothing about files." in text
+    load(with_pool(home_server(), fragmentation_percent=None))
+    assert "Fragmentation" not in page(viewer, f"/pools/{TANK}/")
+
+
 def test_how_full_a_pool_is_is_kept_once_a_day_and_drawn_from_the_second_on(viewer: Client) -> None:
     load(typical())
     load(typical())

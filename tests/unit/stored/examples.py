@@ -132,11 +132,12 @@ SAMPLE: Final = replace(
 
 
 def in_slots() -> Inventory:
-    """A machine that tells where its disks stand."""
+    """A machine that tells where its disks stand, and how fragmented the free space of its pools is."""
     slots = (Slot("Slot 07", "LSI SAS3x40"), Slot("7-1"))
     inventory = home_server()
     placed = tuple(replace(disk, slot=slot) for disk, slot in zip(inventory.disks, slots, strict=False))
-    return replace(inventory, disks=placed + inventory.disks[len(placed) :])
+    pools = tuple(replace(pool, fragmentation_percent=14) for pool in inventory.pools)
+    return replace(inventory, disks=placed + inventory.disks[len(placed) :], pools=pools)
 
 
 def packed_example() -> dict[str, Any]:

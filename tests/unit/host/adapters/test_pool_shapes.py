@@ -56,6 +56,13 @@ def test_mirrors_of_whole_disks() -> None:
     assert (pool.logs, pool.caches, pool.specials, pool.dedups, pool.spares) == ((), (), (), (), ())
 
 
+@pytest.mark.parametrize(
+    ("shape", "percent"), [("rebuild", 25), ("mirrors", 0), ("old-features", None), ("suspended", None)]
+)
+def test_how_fragmented_the_free_space_is_where_the_pool_tells(shape: str, percent: int | None) -> None:
+    assert read(shape).fragmentation_percent == percent
+
+
 def test_logs_and_caches_stand_by_class() -> None:
     pool = read("log-caches")
     assert (sketch(pool.data), sketch(pool.logs), sketch(pool.caches)) == (
