@@ -49,6 +49,8 @@ FROM_HOSTS: Final = frozenset(
         tasks.store_waiting_error,
         tasks.store_curve,
         tasks.store_curve_error,
+        tasks.store_count,
+        tasks.store_count_error,
         tasks.store_answers,
         tasks.store_sweep,
         tasks.store_sweep_error,

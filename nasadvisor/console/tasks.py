@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from nasadvisor.console import records
 from nasadvisor.console.celery_app import app
-from nasadvisor.console.evidence import curves, series, tracing
+from nasadvisor.console.evidence import curves, metadata, series, tracing
 from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from nasadvisor.console.evidence.watch import keep_answers
 from nasadvisor.console.fleet import audit, hosts
@@ -124,6 +124,18 @@ def store_curve(node: str, document: Json) -> None:
 def store_curve_error(node: str, guid: str, document: Json) -> None:
     """A host could not follow a pool's reads."""
     curves.store_curve_error(node, guid, document)
+
+
+@app.task(name="console.store_count")
+def store_count(node: str, document: Json) -> None:
+    """A host has counted the blocks of a pool."""
+    metadata.store_count(node, document)
+
+
+@app.task(name="console.store_count_error")
+def store_count_error(node: str, guid: str, document: Json) -> None:
+    """A host could not count a pool's blocks."""
+    metadata.store_count_error(node, guid, document)
 
 
 @app.task(name="console.take_samples")

@@ -15,6 +15,8 @@ from nasadvisor.domain.change.trial import LONGEST_S
 from nasadvisor.domain.evidence.curve import LONGEST_S as LONGEST_TRACE_S
 from nasadvisor.domain.evidence.curve import SHORTEST_S
 from nasadvisor.domain.evidence.measuring.measurement import MeasureOrder
+from nasadvisor.domain.evidence.metadata_count import LONGEST_S as LONGEST_COUNT_S
+from nasadvisor.domain.evidence.metadata_count import SHORTEST_S as SHORTEST_COUNT_S
 from nasadvisor.domain.storage import names
 from nasadvisor.stored.documents import DocumentError, from_document
 
@@ -94,6 +96,13 @@ def trace_length(value: object) -> int:
     if type(value) is int and SHORTEST_S <= value <= LONGEST_TRACE_S:
         return value
     raise DocumentError(f"{value!r:.80} is no length of a trace")
+
+
+def count_length(value: object) -> int:
+    """For how many seconds at the most blocks are counted."""
+    if type(value) is int and SHORTEST_COUNT_S <= value <= LONGEST_COUNT_S:
+        return value
+    raise DocumentError(f"{value!r:.80} is no length of a count")
 
 
 def trial_length(value: object) -> int:

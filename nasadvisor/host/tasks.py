@@ -38,6 +38,8 @@ from nasadvisor.host.change.trials import TrialWatch, end_trial, keep_run, move_
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import ConsoleMayNot, HostError, WatchOnly
 from nasadvisor.host.evidence.curve_job import CurveJob, TraceUnderWay, nobody_follows
+from nasadvisor.host.evidence.long_job import LongJob
+from nasadvisor.host.evidence.metadata import Counting, CountUnderWay, nobody_counts
 from nasadvisor.host.fleet.platforms import nobody_notifies
 from nasadvisor.host.health.sweep import HealthServices
 from nasadvisor.stored.documents import to_document
@@ -102,7 +104,8 @@ class HostTasks:
 
     `watch_waiting` traces which programs wait; `runs` is where runs happen. `app` is how the console is reached,
     `queue` where it listens to this node. `platform` asks the host's platform, `notifier` makes it send a message.
-    `curve` follows reads; `allowed` is what this host lets a console ask beyond looking, whichever it is.
+    `curve` follows reads, `count` counts blocks; `allowed` is what this host lets a console ask beyond looking,
+    whichever it is.
     """
 
     app: Celery
@@ -118,10 +121,12 @@ class HostTasks:
     notifier: Callable[[Notice], Statement | None] = nobody_notifies
     allowed: frozenset[Verbs] = ALL
     curve: CurveJob = field(default_factory=lambda: CurveJob(nobody_follows))
+    count: Counting = nobody_counts
     _looking: Lock = field(default_factory=Lock)
     _look_wanted: Event = field(default_factory=Event)
     _sampling: Lock = field(default_factory=Lock)
     _tracing: Lock = field(default_factory=Lock)
+    _counting: LongJob = field(default_factory=lambda: LongJob("count"))
     _said: list[str] = field(default_factory=list)
     _trials: TrialWatch = field(init=False)
 
@@ -215,6 +220,24 @@ class HostTasks:
     def stop_curve(self) -> None:
         """End the trace of reads after the part that is under way."""
         self.curve.stop()
+
+    @reads(arguments.pool_guid, arguments.count_length)
+    def count_blocks(self, guid: str, limit_s: int) -> None:
+        """Begin to count a pool's blocks, and publish what it consists of, or why it is not counted."""
+
+        def work() -> None:
+            try:
+                found = self.count(guid, limit_s)
+            except HostError as error:
+                log.warning("count of blocks: %s", error)
+                self._publish("console.store_count_error", guid, to_document(error.statement))
+            else:
+                self._publish("console.store_count", to_document(found))
+
+        if self._counting.take():
+            self._counting.run(work)
+        else:
+            self._publish("console.store_count_error", guid, to_document(CountUnderWay().statement))
 
     @reads()
     def smart_sweep(self) -> None:
@@ -334,6 +357,7 @@ class HostTasks:
             "host.watch_waiting": self.take_waiting,
             "host.trace_curve": self.take_curve,
             "host.stop_curve": self.stop_curve,
+            "host.count_blocks": self.count_blocks,
             "host.smart_sweep": self.smart_sweep,
             "host.start_self_test": self.start_self_test,
             "host.notify": self.notify,

@@ -12,6 +12,7 @@ from nasadvisor.host.errors import HostError
 from nasadvisor.host.evidence.curve import CurveTracer
 from nasadvisor.host.evidence.curve_job import CurveJob
 from nasadvisor.host.evidence.measuring.measure import clean_up, measure
+from nasadvisor.host.evidence.metadata import BlockCounter
 from nasadvisor.host.evidence.sample import Sampler
 from nasadvisor.host.evidence.tracing import watch_waiting
 from nasadvisor.host.storage.inventory import read_inventory
@@ -34,6 +35,7 @@ tasks = HostTasks(
     health=health_of(config),
     watch_waiting=lambda: watch_waiting(machine_of(config)),
     curve=CurveJob(CurveTracer(machine_of(config)).trace),
+    count=lambda guid, limit_s: BlockCounter(machine_of(config)).count(guid, limit_s),
     queue=queue_to_console(config),
     platform=this_platform().report,
     notifier=this_platform().notify,

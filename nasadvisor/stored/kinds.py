@@ -14,6 +14,7 @@ from nasadvisor.domain.change.unreadable_runs import UnreadableRun
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.evidence.measuring.probing import CandidateRecord, ProbeRecord
+from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
@@ -69,6 +70,7 @@ _KINDS: Final = (
     Kind("pool-traffic", PoolTraffic),
     Kind("waiting-programs", WaitingPrograms),
     Kind("cache-curve", CacheCurve),
+    Kind("block-count", BlockCount),
     Kind("answers", Answers),
     Kind("sweep-report", SweepReport),
     Kind("smart-reading", SmartReading),

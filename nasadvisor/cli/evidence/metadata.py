@@ -1,12 +1,12 @@
 """The part of `nasadvisor advise` about metadata: counting the blocks of a pool, and what to do about it."""
 
-from typing import Any, Final
+from typing import Any
 
 import click
 
 from nasadvisor.cli.services import Services
 from nasadvisor.cli.tables import heading, paragraph, table
-from nasadvisor.domain.evidence.metadata_blocks import BlockKind
+from nasadvisor.domain.evidence.metadata_blocks import KIND_NAMES
 from nasadvisor.domain.evidence.metadata_choice import advise_metadata
 from nasadvisor.domain.evidence.metadata_size import Counted, counted_of
 from nasadvisor.domain.evidence.options import NAMES, Known
@@ -15,14 +15,6 @@ from nasadvisor.domain.figures import duration
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import MINUTE_S, size_text
 from nasadvisor.stored.documents import to_document
-
-KINDS: Final = {
-    BlockKind.FILES: "files: owner, size, attributes",
-    BlockKind.DIRECTORIES: "directories",
-    BlockKind.PLACES: "where the data lies",
-    BlockKind.DEDUP: "deduplication table",
-    BlockKind.POOL: "of the pool itself",
-}
 
 
 def count_metadata(services: Services, pool: Pool, facts: PoolFacts, minutes: int) -> Counted:
@@ -64,7 +56,7 @@ def _print_counted(counted: Counted) -> None:
     size = counted.size
     rows = (
         (
-            KINDS[each.kind],
+            KIND_NAMES[each.kind],
             str(each.blocks),
             size_text(each.allocated_bytes),
             size_text(each.stored_bytes),

@@ -12,6 +12,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.statements import read_statement
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureProgress
+from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.health.traffic_findings import PoolTraffic
@@ -226,3 +227,27 @@ class StoredCurve(AskedOfHost):
     def due_at(self) -> datetime:
         """When the next part should be there."""
         return max(self.asked_at, self.told_at or self.asked_at) + PART_WITHIN
+
+
+class StoredCount(AskedOfHost):
+    """What a pool consists of: the newest count of its blocks. `limit_s` is after how long the host gives up."""
+
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="counts")
+    pool_guid = models.CharField(max_length=20)
+    limit_s = models.PositiveIntegerField()
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["node", "pool_guid"], name="one_count_a_pool")]
+
+    def __str__(self) -> str:
+        return self.pool_guid
+
+    @cached_property
+    def found(self) -> BlockCount | None:
+        """What was counted last; None before, and after an update of NAS Advisor that changed its form."""
+        return document_or_none(BlockCount, self.document)
+
+    @property
+    def due_at(self) -> datetime:
+        """When the host should have given up."""
+        return super().due_at + timedelta(seconds=self.limit_s)

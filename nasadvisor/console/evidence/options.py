@@ -9,6 +9,8 @@ from django.utils.translation import gettext as _
 from nasadvisor.console.evidence.watch import Watched
 from nasadvisor.console.statements import localized
 from nasadvisor.domain.evidence.curve import CacheCurve
+from nasadvisor.domain.evidence.metadata_blocks import BlockCount
+from nasadvisor.domain.evidence.metadata_size import counted_of
 from nasadvisor.domain.evidence.options import (
     NAMES,
     Known,
@@ -58,7 +60,7 @@ class ShownOptions:
     is_drawn: bool
 
 
-def known_of(seen: Watched, pool: Pool, curve: CacheCurve | None) -> Known:
+def known_of(seen: Watched, pool: Pool, curve: CacheCurve | None, count: BlockCount | None) -> Known:
     """All that was found out about a pool."""
     ingest = expected_ingest(seen.workload, seen.facts)
     return Known(
@@ -74,6 +76,7 @@ def known_of(seen: Watched, pool: Pool, curve: CacheCurve | None) -> Known:
         ssd=seen.ssd,
         curve=curve,
         has_raidz=has_raidz(pool),
+        counted=counted_of(count, pool, seen.facts) if count else None,
     )
 
 

@@ -5,6 +5,7 @@ from django.urls import path
 from nasadvisor.console.evidence import views
 from nasadvisor.console.evidence.curves import curve, start_curve, stop_curve
 from nasadvisor.console.evidence.measuring import measure, measured
+from nasadvisor.console.evidence.metadata import metadata, start_count
 from nasadvisor.console.evidence.report import report
 from nasadvisor.console.evidence.tracing import trace, waiting
 
@@ -18,5 +19,7 @@ urlpatterns = [
     path("evidence/<str:guid>/curve/", curve, name="evidence-curve"),
     path("evidence/<str:guid>/curve/start/", start_curve, name="evidence-curve-start"),
     path("evidence/<str:guid>/curve/stop/", stop_curve, name="evidence-curve-stop"),
+    path("evidence/<str:guid>/metadata/", metadata, name="evidence-metadata"),
+    path("evidence/<str:guid>/metadata/count/", start_count, name="evidence-metadata-count"),
     path("evidence/<str:guid>/report/<uuid:run_id>/", report, name="evidence-report"),
 ]

@@ -13,6 +13,7 @@ from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.arc_chart import arc_history
 from nasadvisor.console.evidence.curves import curve_context, curve_of
 from nasadvisor.console.evidence.heat import Range, heat_map, marks_of, targets_of, with_disk_names
+from nasadvisor.console.evidence.metadata import LENGTHS, count_of, metadata_of
 from nasadvisor.console.evidence.options import drawn, known_of
 from nasadvisor.console.evidence.shopping import shopping_context
 from nasadvisor.console.evidence.tracing import waiting_of
@@ -59,9 +60,11 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "section": "evidence",
     }
     if seen:
-        known = known_of(seen, found, followed.curve)
+        stored = count_of(node, guid)
+        known = known_of(seen, found, followed.curve, stored.found if stored else None)
         table = options_of(known)
         context |= {"options": drawn(table), **shopping_context(known, table, request.GET)}
+        context |= {"metadata": metadata_of(stored, known, now), "count_lengths": LENGTHS}
     return render(request, "evidence/pool.html", context | curve_context(followed))
 
 

@@ -131,6 +131,15 @@ def stop_curve(node: Node) -> None:
     _send_look(node, "host.stop_curve", [])
 
 
+def request_count(node: Node, guid: str, limit_s: int) -> None:
+    """Ask a host to count the blocks of a pool, and to give up after so long.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    _send_look(node, "host.count_blocks", [guid, limit_s])
+
+
 def request_sweep(node: Node) -> None:
     """Ask a host to ask its disks for their health.
 

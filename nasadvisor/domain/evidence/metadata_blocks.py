@@ -13,6 +13,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool, Vdev
 from nasadvisor.domain.units import align_up
 
@@ -28,6 +29,16 @@ class BlockKind(StrEnum):
     DATA = "data"  # what is in files
     VOLUMES = "volumes"
 
+
+KIND_NAMES: Final = {
+    BlockKind.FILES: _("Files: owner, size, attributes"),
+    BlockKind.DIRECTORIES: _("Directories"),
+    BlockKind.PLACES: _("Where the data lies"),
+    BlockKind.DEDUP: _("Table of deduplication"),
+    BlockKind.POOL: _("Of the pool itself"),
+    BlockKind.DATA: _("Content of files"),
+    BlockKind.VOLUMES: _("Content of volumes"),
+}
 
 OF_DATA: Final = frozenset({BlockKind.DATA, BlockKind.VOLUMES})
 

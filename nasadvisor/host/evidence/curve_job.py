@@ -1,14 +1,15 @@
-"""One trace of reads at a time, in a thread of its own: it takes hours, and the worker has other things to do."""
+"""One trace of reads at a time, beside what the worker has to do."""
 
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from threading import Event, Lock, Thread
+from threading import Event
 
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.evidence.curve import PoolNotThere
+from nasadvisor.host.evidence.long_job import LongJob
 
 log = logging.getLogger(__name__)
 
@@ -40,12 +41,11 @@ def nobody_follows(
 
 @dataclass
 class CurveJob:
-    """The trace that is under way. The thread ends with the process: what was told by then stays."""
+    """The trace that is under way."""
 
     trace: Tracing
-    _one: Lock = field(default_factory=Lock)
     _stop: Event = field(default_factory=Event)
-    _thread: Thread | None = None
+    _job: LongJob = field(default_factory=lambda: LongJob("curve"))
 
     def start(
         self, guid: str, seconds: int, told: Callable[[CacheCurve], None], failed: Callable[[HostError], None]
@@ -55,11 +55,10 @@ class CurveJob:
         Raises:
             TraceUnderWay: another trace is.
         """
-        if not self._one.acquire(blocking=False):
+        if not self._job.take():
             raise TraceUnderWay
         self._stop.clear()
-        self._thread = Thread(target=self._run, args=(guid, seconds, told, failed), name="curve", daemon=True)
-        self._thread.start()
+        self._job.run(lambda: self._run(guid, seconds, told, failed))
 
     def stop(self) -> None:
         """End it after the part that is being traced."""
@@ -67,8 +66,7 @@ class CurveJob:
 
     def wait(self, timeout_s: float) -> None:
         """Until it has ended."""
-        if self._thread:
-            self._thread.join(timeout_s)
+        self._job.wait(timeout_s)
 
     def _run(
         self, guid: str, seconds: int, told: Callable[[CacheCurve], None], failed: Callable[[HostError], None]
@@ -78,5 +76,3 @@ class CurveJob:
         except HostError as error:
             log.warning("trace of reads: %s", error)
             failed(error)
-        finally:
-            self._one.release()

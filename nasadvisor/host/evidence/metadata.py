@@ -36,6 +36,30 @@ class CountUnfinished(HostError):  # noqa: N818 - named for what happened
         super().__init__(template, pool=pool, time=duration(limit_s))
 
 
+class CountUnderWay(HostError):  # noqa: N818 - named for what happened
+    """Blocks are counted already."""
+
+    def __init__(self) -> None:
+        template = _(
+            "The blocks of a pool on this host are being counted already, and only one count runs at a time. Nothing "
+            "was begun. Try again when it has ended."
+        )
+        super().__init__(template)
+
+
+Counting = Callable[[str, int], BlockCount]
+"""`BlockCounter.count`: of which pool, and for how many seconds at the most."""
+
+
+def nobody_counts(guid: str, _limit_s: int) -> BlockCount:
+    """What a host without a counter answers.
+
+    Raises:
+        CountRefused: always.
+    """
+    raise CountRefused((NoPool(guid),))
+
+
 @dataclass
 class BlockCounter:
     """Counts the blocks of pools of one machine. `wait` lets seconds pass, `tick` is a clock that is never set."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress
+from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.storage.inventory import Inventory
@@ -22,6 +23,7 @@ from nasadvisor.host.config import load_config
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.evidence.curve_job import CurveJob
 from nasadvisor.host.health.sweep import HealthServices
+from nasadvisor.host.simulated.count import simulated_count
 from nasadvisor.host.simulated.curve import simulated_curve
 from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.host.simulated.samples import simulated_facts, simulated_sample, simulated_waiting
@@ -80,6 +82,13 @@ def follow_reads(
     return simulated_curve(guid, pool.name if pool else "", now().isoformat(timespec="seconds"), seconds)
 
 
+def count_blocks(guid: str, _limit_s: int) -> BlockCount:
+    """What a count might tell, after a moment."""
+    time.sleep(STEP_S)
+    pool = executor.inventory().pool(guid)
+    return simulated_count(guid, pool.name if pool else "", now().isoformat(timespec="seconds"))
+
+
 def watch_waiting() -> WaitingPrograms:
     """What tracing might tell, after a moment."""
     time.sleep(STEP_S)
@@ -111,6 +120,7 @@ tasks = HostTasks(
     watch_waiting,
     queue_to_console(config),
     curve=CurveJob(follow_reads),
+    count=count_blocks,
 )
 tasks.register()
 repeat_in_worker(tasks.end_trials, first_after_s=0)  # as on a real host, but from the start on

@@ -55,7 +55,7 @@ def test_it_says_first_what_counting_costs(walking: Shell) -> None:
 def test_it_prints_what_there_is_and_what_cut_offs_would_add(walking: Shell) -> None:
     text = said(walking, "--metadata")
     assert "Metadata: Cache for metadata" in text
-    assert "where the data lies 262144 4 GiB 2 GiB 4 GiB" in text
+    assert "Where the data lies 262144 4 GiB 2 GiB 4 GiB" in text
     assert "64 KiB * 2097152 36 GiB" in text
     assert "zpool add -o ashift=12 tank special mirror SSD-1 SSD-2" in text
 

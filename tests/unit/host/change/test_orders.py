@@ -11,6 +11,7 @@ import pytest
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.change.unreadable_runs import UnreadableRun
 from nasadvisor.domain.evidence.curve import CacheCurve, Traced
+from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.fleet.platforms import Platform, PlatformReport
 from nasadvisor.domain.health.sweep import Answers, SelfTest
 from nasadvisor.domain.statements import Statement
@@ -22,9 +23,11 @@ from nasadvisor.host.change.trials import TrialWatch
 from nasadvisor.host.errors import DiskUnknown, MachineUnreadable
 from nasadvisor.host.evidence.curve import PoolNotThere
 from nasadvisor.host.evidence.curve_job import CurveJob
+from nasadvisor.host.evidence.metadata import CountUnderWay
 from nasadvisor.host.health.sweep import HandOver, HealthServices
 from nasadvisor.host.tasks import HostTasks
 from nasadvisor.stored.documents import from_document, to_document
+from tests.unit.domain.evidence.counts import COUNT
 from tests.unit.host.change.conftest import Bench, killer
 from tests.unit.host.change.conftest import Killed as Ended
 from tests.unit.host.change.test_tasks import Sent, sent, tasks
@@ -280,6 +283,42 @@ class TestLooking:
     ) -> None:
         tasks.take_curve(*asked)
         tasks.curve.wait(30)
+        assert sent == []
+
+    def test_blocks_are_counted_as_asked_one_pool_at_a_time(self, tasks: HostTasks, sent: Sent) -> None:
+        asked: list[tuple[str, int]] = []
+        begun, ended = Event(), Event()
+
+        def count(guid: str, limit_s: int) -> BlockCount:
+            asked.append((guid, limit_s))
+            begun.set()
+            assert ended.wait(30)
+            return COUNT
+
+        counting = replace(tasks, count=count)
+        counting.count_blocks(TANK, 3600)
+        assert begun.wait(30)
+        counting.count_blocks(TANK, 7200)
+        ended.set()
+        counting._counting.wait(30)
+        assert asked == [(TANK, 3600)]
+        (refused, (_, _, why)), (told, (_, document)) = sent
+        assert (refused, told) == ("console.store_count_error", "console.store_count")
+        assert from_document(Statement, why) == CountUnderWay().statement
+        assert from_document(BlockCount, document) == COUNT
+
+    def test_why_blocks_are_not_counted_is_said_of_their_pool(self, tasks: HostTasks, sent: Sent) -> None:
+        tasks.count_blocks(TANK, 3600)
+        tasks._counting.wait(30)
+        [(task, (node, guid, _))] = sent
+        assert (task, node, guid) == ("console.store_count_error", "nas", TANK)
+
+    @pytest.mark.parametrize("asked", [("../x", 3600), (TANK, 59), (TANK, 28801), (TANK, "60"), (TANK,)])
+    def test_what_is_no_pool_or_no_time_is_not_counted(
+        self, tasks: HostTasks, sent: Sent, asked: tuple[Any, ...]
+    ) -> None:
+        tasks.count_blocks(*asked)
+        tasks._counting.wait(30)
         assert sent == []
 
     def test_the_answers_of_a_sweep_carry_the_name_of_the_node(self, tasks: HostTasks, sent: Sent) -> None:

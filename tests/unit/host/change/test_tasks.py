@@ -85,7 +85,7 @@ def test_it_registers_exactly_its_verbs(tasks: HostTasks) -> None:
     own = {name for name in tasks.app.tasks if name.startswith("host.")}
     runs = ("apply", "undo", "finish", "keep", "report_run", "report_runs")
     looks = ("hear_forms", "read_inventory", "sample", "watch_waiting", "trace_curve", "stop_curve", "smart_sweep")
-    verbs = (*looks, "measure", "start_self_test", "notify", *runs)
+    verbs = (*looks, "count_blocks", "measure", "start_self_test", "notify", *runs)
     assert own == {f"host.{verb}" for verb in verbs}
 
 
@@ -529,6 +529,7 @@ def right_arguments(bench: Bench) -> dict[str, list[Any]]:
         "start_self_test": ["0x1", "short", "anna"],
         "report_run": run[:1],
         "trace_curve": ["1", 60],
+        "count_blocks": ["1", 60],
         "stop_curve": [],
         "hear_forms": [to_document(spoken())],
         **dict.fromkeys(("undo", "finish", "keep"), run),
