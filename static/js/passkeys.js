@@ -84,7 +84,8 @@ for (const form of document.querySelectorAll("form[data-make]")) {
   sendWith(form, () => made(JSON.parse(form.dataset.make)), () => true);
 }
 
-for (const box of document.querySelectorAll("[data-passkey]")) {
+// Shown ones have been seen to: a page with two such forms loads this twice.
+for (const box of document.querySelectorAll("[data-passkey][hidden]")) {
   const form = box.closest("form");
   const code = form.elements[box.dataset.code];
   const ask = async () => signed(await challengeFrom(form, box.dataset.passkey));
