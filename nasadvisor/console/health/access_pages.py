@@ -51,10 +51,13 @@ def tokens(request: HttpRequest) -> HttpResponse:
 @require_POST
 @confirmed_admin_required
 def delete_token(request: HttpRequest, pk: int) -> HttpResponse:
-    """A token that is good no more."""
+    """A token that is good no more. Whoever made it is told."""
     token = get_object_or_404(ApiToken, pk=pk)
     token.delete()
-    audit.record(request, Act.TOKEN_DELETED, token.name)
+    if token.created_by:
+        notices.record(request, Act.TOKEN_DELETED, token.created_by, token.name)
+    else:
+        audit.record(request, Act.TOKEN_DELETED, token.name)
     messages.success(request, _("%(name)s was deleted.") % {"name": token.name})
     return redirect("tokens")
 

@@ -10,9 +10,10 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console.fleet import factors, notices
-from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet.audit_models import Act, AuditEntry
 from nasadvisor.console.fleet.models import AccountNotice
 from nasadvisor.console.health import account_mail
+from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.alert_models import WatchSettings
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.senders import NotSent
@@ -63,6 +64,17 @@ def test_what_was_done_with_ones_own_cookie_is_told_to_oneself(admin: Client) ->
     assert "admin made a token (" in page
     assert "admin changed their password (" in page
     assert "New: admin changed their password" in told_at_sign_in("admin", NEW)
+
+
+def test_whose_token_is_deleted_is_told_whoever_did_it(admin: Client, viktor: User) -> None:
+    """Proves too that one whose maker is gone is deleted all the same."""
+    for maker in (viktor, None):
+        token = ApiToken.objects.create(name="grafana", digest=str(maker), created_by=maker)
+        admin.post(f"/settings/tokens/{token.pk}/delete/")
+    assert not ApiToken.objects.exists()
+    assert "New: admin deleted a token (" in told_at_sign_in("viktor")
+    assert AccountNotice.objects.count() == 1
+    assert AuditEntry.objects.filter(act="token-deleted", about="grafana").count() == 2
 
 
 def test_each_change_of_a_second_factor_is_told(viktor: User) -> None:

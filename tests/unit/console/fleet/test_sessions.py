@@ -51,6 +51,14 @@ def test_a_browser_that_is_ended_is_signed_out_and_the_others_are_not() -> None:
     assert AuditEntry.objects.filter(act="session-ended", user_name="olga", address="192.0.2.7").exists()
 
 
+def test_this_one_is_ended_in_the_list_as_the_others_are() -> None:
+    desk, phone = browser("olga", FIREFOX, "192.0.2.7"), browser("olga", SAFARI, "192.0.2.8")
+    rows = desk.get("/settings/sessions/").content.decode().split('<th scope="row">')[1:]
+    (action,) = re.findall(r'action="([^"]*)"', next(row for row in rows if "this one" in row).split("</tr>")[0])
+    desk.post(action)
+    assert (is_signed_in(desk), is_signed_in(phone)) == (False, True)
+
+
 def test_signing_out_everywhere_ends_all_of_ones_own_and_nobody_elses() -> None:
     """Proves it for a session of an earlier release too, which knows nothing of its browser."""
     desk, phone = browser("olga", FIREFOX, "192.0.2.7"), browser("olga", SAFARI, "192.0.2.8")
