@@ -1,8 +1,18 @@
 """Error pages: what happened and what to do, in sentences."""
 
+import logging
+import sys
+
+from django.conf import settings
+from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template import loader
 from django.utils.translation import gettext as _
+
+from nasadvisor.console.room import FULL_BYTES, free_bytes
+
+log = logging.getLogger(__name__)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django's signature
@@ -34,7 +44,10 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500."""
+    """500; 503 where it is the database that does not work."""
+    failure = sys.exc_info()[1]
+    if isinstance(failure, DatabaseError):
+        return _without_database(failure)
     return _page(
         request,
         500,
@@ -43,6 +56,23 @@ def server_error(request: HttpRequest) -> HttpResponse:
             "them. `journalctl -u nasadvisor-web` shows the details; please report it with them."
         ),
     )
+
+
+def _without_database(failure: DatabaseError) -> HttpResponse:
+    """The page has no frame, for that is asked of the database."""
+    if free_bytes() < FULL_BYTES:
+        sentence = _(
+            "The disk that holds the console's database is full, so nothing was stored. Pools are not affected, and "
+            "runs go on. Free some space in %(place)s on the console's host; the pages then work again by themselves."
+        ) % {"place": settings.STATE_DIR}
+    else:
+        sentence = _(
+            "The console's database does not answer, so this page cannot be shown. Pools are not affected, and runs go "
+            "on. The pages work again by themselves once it does; `journalctl -u nasadvisor-web` shows what is wrong."
+        )
+    log.error("the database does not work: %s", failure)
+    page = loader.render_to_string("console/error.html", {"sentence": sentence, "status": 503})
+    return HttpResponse(page, status=503)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 - Django's signature

@@ -206,7 +206,7 @@ class Inbox:
         keys = [(node, key) for node in self.nodes for key in _keys_of(node)]
         with self.service.pipeline(transaction=False) as pipe:
             for _, key in keys:
-                pipe.memory_usage(key)
+                pipe.memory_usage(key, samples=0)  # all of it: the newest five may be small
             sizes = pipe.execute()
         for (node, key), size in zip(keys, sizes, strict=True):
             if size and size > LARGEST_QUEUE:

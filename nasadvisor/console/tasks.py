@@ -249,8 +249,9 @@ def monthly_report() -> None:
 
 @app.task(name="console.send_reports")
 def send_reports() -> None:
-    """Send the reports that could not be sent before."""
+    """Send the reports that could not be sent before; give up those that nobody makes any more."""
     now = timezone.now()
+    reports.give_up_lost(now)
     monthly.order_missed(now)
     monthly.send_waiting(now)
 

@@ -409,6 +409,7 @@ def test_a_node_that_fills_the_memory_loses_what_it_filled(
     hosts_queue, unacked = host_queue("nas1.b"), unacknowledged("nas1.b")["unacked_key"]
     with as_node(nas2) as attacker:
         attacker.lpush("console.nas1.b", "x" * 200_000)
+        attacker.lpush("console.nas1.b", *["x"] * 10)  # the newest are not what makes it large
         attacker.lpush(hosts_queue, "x" * 200_000)
         attacker.hset(unacked, "x", "x" * 200_000)
     tell(nas1, console, "console.store_inventory_error", "nas1", SILENT)

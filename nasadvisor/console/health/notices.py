@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from django.conf import settings
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
@@ -14,12 +15,13 @@ from django.utils.translation import gettext_lazy as _
 from nasadvisor.console.change.models import UNREADABLE, StoredRun, StoredRunState
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import Contact
+from nasadvisor.console.room import ENOUGH_BYTES, FULL_BYTES, free_bytes
 from nasadvisor.domain.change.trial import AFTER_START_S
 from nasadvisor.domain.fleet.permissions import CODES
 from nasadvisor.domain.fleet.platforms import vetoes_on
 from nasadvisor.domain.fleet.spoken import difference
 from nasadvisor.domain.statements import Finding, Level, Statement, gettext_noop
-from nasadvisor.domain.units import MINUTE_S
+from nasadvisor.domain.units import MINUTE_S, size_text
 from nasadvisor.stored.spoken import spoken
 
 TRIAL_IS_NEWS_FOR: Final = timedelta(days=3)
@@ -85,6 +87,28 @@ def about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
             explanation=gettext_noop("A host that cannot be read is not changed. What is shown is what was read last."),
         )
         yield Notice(failed)
+
+
+def about_room(node: Node) -> Iterator[Notice]:
+    """The disk of the console itself fills up, which is said of the host that it is on."""
+    free = free_bytes()
+    if node.is_remote or free >= ENOUGH_BYTES:
+        return
+    yield Notice(
+        Finding(
+            "console-disk-full",
+            gettext_noop(
+                "Only {free} are free in {place}, where the console keeps its database. Free some space there; what "
+                "had to wait then goes on by itself."
+            ),
+            {"free": size_text(free), "place": str(settings.STATE_DIR)},
+            Level.CRITICAL if free < FULL_BYTES else Level.WARNING,
+            explanation=gettext_noop(
+                "Without room nothing new is stored: no samples, no alerts, and nobody can sign in. Runs under way go "
+                "on, and none is begun."
+            ),
+        )
+    )
 
 
 def about_release(node: Node) -> Iterator[Notice]:

@@ -9,7 +9,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import Contact, contact_of
 from nasadvisor.console.health.inventory import findings_on
 from nasadvisor.console.health.models import LARGE_FIELDS, DiskOutcome, NodeHealth, StoredDisk, identity_key
-from nasadvisor.console.health.notices import about_contact, about_platform, about_runs, about_trials
+from nasadvisor.console.health.notices import about_contact, about_platform, about_room, about_runs, about_trials
 from nasadvisor.console.health.quota_notices import about_quotas
 from nasadvisor.console.health.timetable import sweep_interval
 from nasadvisor.console.health.traffic import traffic_of
@@ -152,7 +152,7 @@ def _watching(node: Node) -> str:
 
 def _own_findings(node: Node, contact: Contact, now: datetime) -> Iterator[Finding]:
     told = (*about_contact(node, contact), *about_runs(node), *about_trials(node, now), *about_platform(node))
-    for notice in (*told, *about_quotas(node, now)):
+    for notice in (*told, *about_room(node), *about_quotas(node, now)):
         yield notice.finding
 
 

@@ -28,6 +28,9 @@ KEPT: Final = 12
 TROUBLES_LISTED: Final = 50
 MONTH: Final = timedelta(days=31)
 
+LOST_AFTER: Final = timedelta(minutes=30)
+"""Its message is dropped ten minutes after it was asked for, and it takes some minutes on a slow machine."""
+
 
 def make_report(report: StoredReport, now: datetime) -> None:
     """Make a report that was asked for."""
@@ -42,6 +45,12 @@ def make_report(report: StoredReport, now: datetime) -> None:
     kept = of_same.values_list("pk", flat=True)[:KEPT]
     unsent = ReportDelivery.objects.filter(state__in=(DeliveryState.WAITING, DeliveryState.SENDING))
     of_same.exclude(pk__in=[*kept, *unsent.values_list("report", flat=True)]).delete()
+
+
+def give_up_lost(now: datetime) -> None:
+    """A report whose worker or whose message came to an end before it was made will never be."""
+    asked_for = StoredReport.objects.filter(state=ReportState.REQUESTED, day=None)
+    asked_for.filter(requested_at__lt=now - LOST_AFTER).update(state=ReportState.FAILED)
 
 
 def report_pdf(language: str, now: datetime) -> bytes:

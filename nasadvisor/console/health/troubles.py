@@ -26,6 +26,7 @@ from nasadvisor.console.health.notices import (
     about_contact,
     about_platform,
     about_release,
+    about_room,
     about_runs,
     about_trials,
     nodes_with_news,
@@ -140,6 +141,7 @@ def notices_about(node: Node, now: datetime, *, has_runs: bool = True) -> Iterat
     if node.inventory_version:  # before its first reading there is none that could be old
         yield from about_contact(node, contact_of(node, now))
     yield from about_release(node)
+    yield from about_room(node)
     yield from about_quotas(node, now)
     if has_runs:
         yield from about_runs(node)

@@ -13,9 +13,10 @@ from weasyprint import HTML  # looks for its libraries when it is loaded, and no
 from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import reports
+from nasadvisor.console.health.access_models import StoredReport
 from nasadvisor.console.health.alert_models import StoredAlert
 from nasadvisor.console.health.models import DiskOutcome, PoolDay, SmartDay, StoredDisk
-from nasadvisor.console.tasks import roll_up_samples
+from nasadvisor.console.tasks import roll_up_samples, send_reports
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.stored.documents import to_document
 from tests.fixtures.machines.build import typical
@@ -181,3 +182,14 @@ def test_marks_are_told_apart_without_colour_and_explained(viewer: Client) -> No
     shapes = {text.partition(word)[0].rpartition("<svg")[2] for word in (" Critical</span>", " ONLINE</span>")}
     assert len(shapes) == 2
     assert "What the marks and units mean" in text
+
+
+def test_a_report_whose_worker_was_killed_does_not_count_as_being_made_for_ever() -> None:
+    """A message that was taken is not delivered a second time, so nobody comes back to it."""
+    now = timezone.now()
+    lost = StoredReport.objects.create(requested_at=now - timedelta(minutes=31))
+    made = StoredReport.objects.create(requested_at=now - timedelta(minutes=29))
+    of_schedule = StoredReport.objects.create(requested_at=now - timedelta(days=1), day=now.date())
+    send_reports()
+    found = dict(StoredReport.objects.values_list("pk", "state"))
+    assert found == {lost.pk: "failed", made.pk: "requested", of_schedule.pk: "requested"}
