@@ -1,4 +1,4 @@
-"""Telling systemd that this process still works: one that has not said so for `WatchdogSec=` is started anew.
+"""Telling systemd that this process still works: one that has not said so for three minutes is started anew.
 
 The protocol is that of sd_notify(3). Where nobody listens (containers, the command line), nothing is said.
 """
@@ -13,8 +13,15 @@ from typing import Final
 
 from celery.signals import worker_init
 
+WITHIN_S: Final = 180
+"""Until the first word the units' `WatchdogSec=` counts, which is longer: a start on a small and busy machine takes
+minutes, and one that was ended before it could say anything would be ended again and again.
+"""
+
 EVERY_S: Final = 20.0
-"""A ninth of the units' `WatchdogSec=`; sd_watchdog_enabled(3) advises half of it at most."""
+"""A ninth of that; sd_watchdog_enabled(3) advises half of it at most."""
+
+_WORDS: Final = f"WATCHDOG=1\nWATCHDOG_USEC={WITHIN_S * 10**6}".encode()
 
 
 def say_alive() -> None:
@@ -25,7 +32,7 @@ def say_alive() -> None:
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as service:
         service.setblocking(False)  # a systemd that is just busy stops nobody's work
         service.connect(f"\0{address[1:]}" if address.startswith("@") else address)
-        service.send(b"WATCHDOG=1")
+        service.send(_WORDS)
 
 
 def keep_saying_alive(is_well: Callable[[], bool]) -> threading.Thread:

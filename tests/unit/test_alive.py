@@ -33,7 +33,7 @@ class Systemd:
         """Whether somebody says now that it is alive."""
         self.socket.settimeout(within_s)
         try:
-            return self.socket.recv(100) == b"WATCHDOG=1"
+            return self.socket.recv(100) == b"WATCHDOG=1\nWATCHDOG_USEC=180000000"
         except TimeoutError:
             return False
 
