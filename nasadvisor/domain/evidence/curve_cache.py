@@ -39,10 +39,12 @@ class Passes:
 
 
 class ArcModel:
-    """The ARC of Megiddo and Modha (FAST 2003) in bytes, which is what OpenZFS builds on (module/zfs/arc.c).
+    """The ARC in bytes, as OpenZFS has it since 2.2 (arc_access(), arc_evict(), arc_evict_adj(), module/zfs/arc.c).
 
     Blocks read once and blocks read more often have a list each; reads of blocks that were just dropped from one move
-    the balance towards it. What was only read ahead does not count as read.
+    the balance towards it. A list remembers as many of those as half of what the other holds, so what was dropped from
+    the larger list is soon forgotten, and read once again when it comes back. What was only read ahead does not count
+    as read. Data and metadata are not told apart.
     """
 
     def __init__(self, capacity: float) -> None:
@@ -54,7 +56,7 @@ class ArcModel:
         self._often_ghosts: OrderedDict[int, int] = OrderedDict()
         self._bytes = {id(each): 0 for each in self._lists}
         self._ahead: set[int] = set()
-        self._wanted_once = capacity / 2
+        self._once_share = 0.5
 
     @property
     def _lists(self) -> tuple[OrderedDict[int, int], ...]:
@@ -92,7 +94,6 @@ class ArcModel:
     def forget(self, threshold: int, shrunk: float) -> None:
         """Follow fewer blocks: `shrunk` is how many of them remain for each one before."""
         self.capacity *= shrunk
-        self._wanted_once *= shrunk
         for each in self._lists:
             for block in [block for block in each if place_of(block) >= threshold]:
                 self._take(each, block)
@@ -108,30 +109,42 @@ class ArcModel:
 
     def _list_for(self, block: int, size_bytes: int) -> OrderedDict[int, int]:
         """Where a block goes that was not there; one that was dropped lately moves the balance."""
-        once, often = (max(self._bytes[id(each)], 1) for each in (self._once_ghosts, self._often_ghosts))
         if block in self._once_ghosts:
-            self._wanted_once = min(self._wanted_once + max(often / once, 1) * size_bytes, self.capacity)
+            self._move_balance(size_bytes)
             self._take(self._once_ghosts, block)
             return self._often
         if block in self._often_ghosts:
-            self._wanted_once = max(self._wanted_once - max(once / often, 1) * size_bytes, 0)
+            self._move_balance(-size_bytes)
             self._take(self._often_ghosts, block)
             return self._often
         return self._once
+
+    def _move_balance(self, size_bytes: int) -> None:
+        """By how much of all that is remembered was asked for; more slowly towards an end that is near."""
+        ahead = 1 - self._once_share if size_bytes > 0 else self._once_share
+        behind = 1 - ahead
+        slower = behind / (2 * ahead) if 0 < 4 * ahead <= behind else 1.0
+        remembered = max((self._bytes[id(self._once)] + self._bytes[id(self._often)]) / 2, 1.0)
+        self._once_share = min(max(self._once_share + size_bytes / slower / remembered, 0.0), 1.0)
 
     def _make_room(self, size_bytes: int) -> None:
         bytes_, once, often = self._bytes, id(self._once), id(self._often)
         while bytes_[once] + bytes_[often] + size_bytes > self.capacity and (self._once or self._often):
             self.is_full = True
-            from_once = bool(self._once) and (bytes_[once] > self._wanted_once or not self._often)
+            wanted_once = self._once_share * self.capacity
+            from_once = bool(self._once) and (bytes_[once] > wanted_once or not self._often)
             self._drop(*((self._once, self._once_ghosts) if from_once else (self._often, self._often_ghosts)))
+        self._forget_ghosts(self._once_ghosts, bytes_[often] / 2)
+        self._forget_ghosts(self._often_ghosts, bytes_[once] / 2)
 
     def _drop(self, found: OrderedDict[int, int], ghosts: OrderedDict[int, int]) -> None:
         block = next(iter(found))
         size_bytes = self._take(found, block)
         self._ahead.discard(block)
         self._put(ghosts, block, size_bytes)
-        while self._bytes[id(ghosts)] > self.capacity:
+
+    def _forget_ghosts(self, ghosts: OrderedDict[int, int], most_bytes: float) -> None:
+        while self._bytes[id(ghosts)] > most_bytes:
             self._take(ghosts, next(iter(ghosts)))
 
     def _put(self, into: OrderedDict[int, int], block: int, size_bytes: int) -> None:

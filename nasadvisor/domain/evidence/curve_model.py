@@ -29,6 +29,8 @@ LARGEST_ARCS: Final = 64
 MEMORY_ARCS: Final = 4
 FIRST_WINDOW_S: Final = 1.0
 
+_WORD: Final = (1 << 64) - 1
+
 
 def round_sizes(smallest_bytes: float, largest_bytes: float) -> tuple[int, ...]:
     """The sizes between two: 1, 1.5, 2, 3, 5, 7, 10 … MiB, GiB or TiB, six for each factor of ten."""
@@ -169,7 +171,7 @@ class _Part:
             ring.due_s = max(ring.due_s, at_s - LONGEST_BEHIND_S)
             while ring.due_s <= at_s:
                 self._passes += 1
-                wrote = ring.feed(sublists[_scattered(self._passes) % passes.sublists], passes)
+                wrote = ring.feed(sublists[scattered(self._passes) % passes.sublists], passes)
                 self._now.written[size] += wrote / self.shards.rate
 
     def _may_be_fed(self, block: int) -> bool:
@@ -190,9 +192,16 @@ class _Part:
             self._window_s *= 2
 
 
-def _scattered(number: int) -> int:
-    """A number without order, the same for the same, so that reads make one curve (Knuth, multiplicative hashing)."""
-    return (number * 2654435761 & 0xFFFFFFFF) >> 16
+def scattered(number: int) -> int:
+    """A number without order, the same for the same, so that reads make one curve.
+
+    SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). What multiplies only has an order still, and with it every other
+    pass went to the part of the lists where the last one had been.
+    """
+    mixed = number * 0x9E3779B97F4A7C15 & _WORD
+    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & _WORD
+    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & _WORD
+    return mixed ^ mixed >> 31
 
 
 class CurveModel:

@@ -130,10 +130,12 @@ class CurveTracer:
         return arc.misses
 
     def _rules(self) -> CacheRules:
+        """With an ARC of what it holds and of what it still has room for: one that is not full yet drops nothing."""
         values = read_named(self._kstats / "arcstats")
         held = sum(int(values.get(name, "0")) for name in ("mru_size", "mfu_size"))
         _arc, levels = read_arc(self._kstats)
-        arc_bytes = held or levels.arc_bytes or levels.arc_target_bytes
+        room = max(levels.arc_target_bytes - levels.arc_bytes, 0)
+        arc_bytes = (held or levels.arc_bytes) + room
         sys = self.machine.roots.sys
         tunables = read_tunables(sys, self.machine.roots.proc)
         return rules_of(tunables, passes_of(tunables, sys, self.processors), max(arc_bytes, MIB))

@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from nasadvisor.domain.evidence.curve_cache import ArcModel, Passes, RingModel
 from nasadvisor.domain.evidence.curve_distances import SPACE, BlockRead
-from nasadvisor.domain.evidence.curve_model import CurveModel, round_sizes
+from nasadvisor.domain.evidence.curve_model import CurveModel, round_sizes, scattered
 from nasadvisor.domain.units import GIB, MIB, TIB
 from tests.unit.domain.evidence.curve_reads import (
     BLOCK,
@@ -182,6 +183,20 @@ def test_what_is_dropped_next_is_within_reach_first_of_what_was_read_often() -> 
         arc.read(block, BLOCK)
     assert [block for block, _ in arc.ends(10 * BLOCK)] == [2, 1, 3, 4]
     assert [block for block, _ in arc.ends(1.5 * BLOCK)] == [2, 3]
+
+
+def test_what_was_dropped_from_the_larger_list_is_soon_forgotten_and_counts_as_read_once_again() -> None:
+    arc = ArcModel(4 * BLOCK)
+    for block in (1, 1, 2, 2, 3, 3, 4, 4, 5):
+        arc.read(block, BLOCK)
+    assert not arc.read(1, BLOCK)
+    assert [block for block, _ in arc.ends(4 * BLOCK)] == [3, 4, 5, 1]
+
+
+def test_parts_of_a_list_are_chosen_by_chance_so_that_one_in_four_comes_twice_in_succession() -> None:
+    chosen = [scattered(number) % 4 for number in range(4000)]
+    assert sum(one == two for one, two in pairwise(chosen)) == pytest.approx(1000, abs=100)
+    assert all(chosen.count(part) == pytest.approx(1000, abs=100) for part in range(4))
 
 
 def test_a_ring_is_written_over_from_its_beginning() -> None:

@@ -152,10 +152,11 @@ class Pools:
 
 
 def tracer(tracing: Tracing, tmp_path: Path, processor: str = "x86_64") -> CurveTracer:
-    """An ARC of 16 MiB, which holds 128 of the blocks, and caches that are written as much more slowly."""
+    """An ARC of 16 MiB, 4 of them still free, which holds 128 of the blocks, and caches that are written as much more
+    slowly."""
     kstats = tmp_path / "proc/spl/kstat/zfs"
     kstats.mkdir(parents=True, exist_ok=True)
-    values = {"mru_size": 8 * MIB, "mfu_size": 8 * MIB, "size": 20 * MIB, "demand_data_misses": 7}
+    values = {"mru_size": 6 * MIB, "mfu_size": 6 * MIB, "size": 16 * MIB, "c": 20 * MIB, "demand_data_misses": 7}
     (kstats / "arcstats").write_text(named(values))
     roots = Roots(proc=tmp_path / "proc", sys=tmp_path / "sys")
     parameters = roots.sys / "module/zfs/parameters"
