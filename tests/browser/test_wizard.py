@@ -216,7 +216,7 @@ def test_a_trial_is_asked_for_shown_and_kept(operator: Desk) -> None:
     page.get_by_role("link", name="Keep").click()
     page.get_by_label("Your password").fill(PASSWORD)
     page.get_by_role("button", name="Keep it in pool tank").click()
-    expect(page.get_by_role("heading", name="To keep it was asked for")).to_be_visible()
+    expect(page.get_by_role("heading", name="Keeping it was asked for")).to_be_visible()
     operator.let_host_work()
     expect(page.get_by_text("It was on trial and kept by operator")).to_be_visible()
     operator.host.ahead = timedelta(days=2)

@@ -109,11 +109,11 @@ _TRIAL_OVER: Final[Words] = (
 _ASKED: Final[dict[str, Words]] = {
     Pending.UNDO: (_("Undo was asked for. Waiting for %(node)s."), _("You may close this page: that changes nothing.")),
     Pending.KEEP: (
-        _("To keep it was asked for. Waiting for %(node)s."),
+        _("Keeping it was asked for. Waiting for %(node)s."),
         _("You may close this page: that changes nothing."),
     ),
     Pending.FINISH: (
-        _("The rest was asked for. Waiting for %(node)s."),
+        _("Finishing it was asked for. Waiting for %(node)s."),
         _("You may close this page: that changes nothing."),
     ),
 }

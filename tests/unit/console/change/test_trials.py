@@ -107,7 +107,7 @@ def test_keeping_it_asks_for_the_password_and_then_the_host(
     assert not sent
     client.post(path, {"password": PASSWORD})
     assert [(each.task, each.args) for each in sent] == [("host.keep", [str(trial.pk), "operator"])]
-    assert "To keep it was asked for" in text(client.get(f"/runs/{trial.pk}/"))
+    assert "Keeping it was asked for" in text(client.get(f"/runs/{trial.pk}/"))
     deliver(host, sent)
     page = text(client.get(f"/runs/{trial.pk}/"))
     assert "It was on trial and kept by operator" in page

@@ -392,3 +392,11 @@ def test_an_administrator_switches_self_tests_on(admin: Client) -> None:
 def test_what_keeps_the_pages_going_is_not_changed_here(admin: Client) -> None:
     create_schedules()
     assert admin.get(f"/settings/schedules/{PeriodicTask.objects.get(name='console.watch').pk}/").status_code == 404
+
+
+def test_what_nobody_may_change_of_the_schedules_is_folded_away(admin: Client) -> None:
+    create_schedules()
+    shown, _, folded = page(admin, "/settings/schedules/").partition("<details><summary>What keeps the console running")
+    assert "Ask all disks for their health" in shown
+    assert "Follow runs" in folded
+    assert (shown.count(">Change<"), folded.count(">Change<")) == (4, 0)
