@@ -80,8 +80,19 @@ function sendWith(form, ask, isWanted) {
   window.addEventListener("pageshow", () => { field.value = ""; });
 }
 
+// Only now: a button that is pressed before anybody listens sends an empty form.
+function showButton(form) {
+  const button = form.querySelector("[data-passkey-button]");
+  if (button) {
+    button.hidden = false;
+    button.focus();
+  }
+  return button;
+}
+
 for (const form of document.querySelectorAll("form[data-make]")) {
   sendWith(form, () => made(JSON.parse(form.dataset.make)), () => true);
+  showButton(form);
 }
 
 // Shown ones have been seen to: a page with two such forms loads this twice.
@@ -91,13 +102,8 @@ for (const box of document.querySelectorAll("[data-passkey][hidden]")) {
   const ask = async () => signed(await challengeFrom(form, box.dataset.passkey));
   sendWith(form, ask, () => code.value.trim() === "");
   box.hidden = false;
-  const button = form.querySelector("[data-passkey-button]");
-  if (button) {
-    button.hidden = false;
-    button.focus();
-    button.addEventListener("click", () => {
-      code.value = "";
-      form.requestSubmit();
-    });
-  }
+  showButton(form)?.addEventListener("click", () => {
+    code.value = "";
+    form.requestSubmit();
+  });
 }
