@@ -135,7 +135,10 @@ def _listener(errors: list[str]) -> Any:
 
 
 def _english(page: Page) -> list[str]:
-    """Texts of a German page that the catalogue has in German, or that have English words in them."""
+    """Texts of a German page that the catalogue has in German, or that have English words in them.
+
+    Single words are left out: many are what OpenZFS calls something.
+    """
     catalogue = gettext.translation("django", settings.LOCALE_PATHS[0], ["de"])
-    texts = [text for text in page.evaluate(TEXTS) if len(text) > 2]
+    texts = [text for text in page.evaluate(TEXTS) if " " in text]
     return [text for text in texts if catalogue.gettext(text) != text or len(ENGLISH.findall(text)) > 1]
