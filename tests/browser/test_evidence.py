@@ -19,12 +19,14 @@ from nasadvisor.console import records
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.curves import store_curve
-from nasadvisor.console.evidence.models import SampledPool, StoredCurve, StoredMeasurement, StoredWaiting
+from nasadvisor.console.evidence.metadata import store_count
+from nasadvisor.console.evidence.models import SampledPool, StoredCount, StoredCurve, StoredMeasurement, StoredWaiting
 from nasadvisor.console.evidence.tracing import store_waiting
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.tasks import roll_up_samples
 from nasadvisor.domain.evidence.measuring.measurement import MeasureProgress, Stage
 from nasadvisor.domain.health.smart.power_loss import Protection, ProtectionEvidence
+from nasadvisor.host.simulated.count import simulated_count
 from nasadvisor.host.simulated.curve import simulated_curve
 from nasadvisor.host.simulated.samples import simulated_waiting
 from nasadvisor.stored.documents import to_document
@@ -74,6 +76,20 @@ def curve(desk: Desk) -> None:
     desk.open(f"/pools/{TANK}/evidence/")
     drawn(desk)
     desk.page.locator("#curve details summary").click()
+
+
+def metadata(desk: Desk) -> None:
+    """What a count of the blocks came to, beside a curve, with its tables open."""
+    fill(26)
+    now = timezone.now()
+    at = now.isoformat(timespec="seconds")
+    StoredCurve.objects.create(node=Node.objects.get(), pool_guid=TANK, asked_at=now, seconds=3600)
+    store_curve("nas", to_document(simulated_curve(TANK, "tank", at, 3600)))
+    StoredCount.objects.create(node=Node.objects.get(), pool_guid=TANK, asked_at=now, limit_s=3600)
+    store_count("nas", to_document(simulated_count(TANK, "tank", at)))
+    desk.open(f"/pools/{TANK}/evidence/")
+    drawn(desk)
+    desk.page.locator("#metadata details summary").click()
 
 
 def unwatched(desk: Desk) -> None:
@@ -126,6 +142,7 @@ PAGES: dict[str, Callable[[Desk], None]] = {
     "watched": watched,
     "fresh": fresh,
     "curve": curve,
+    "metadata": metadata,
     "unwatched": unwatched,
     "pools": pools,
     "report": report,

@@ -100,11 +100,11 @@ def special_size(count: BlockCount, pool: Pool, zfs_version: str = "", smallest_
         if 0 < each.added_bytes <= DATA_TO_METADATA * metadata
         and (not smallest_block or each.block_bytes < smallest_block)
     ]
-    cut_off = fitting[-1].block_bytes if fitting else 0
-    held = metadata + (fitting[-1].added_bytes if fitting else 0)
+    advised = max(fitting, key=lambda each: each.added_bytes, default=CutOff(0, 0, 0))  # the first of several
+    held = metadata + advised.added_bytes
     grown = _grown(pool)
     size = max(align_up(int(held * grown / (1 - LEFT_FREE)), GIB), GIB)
-    return SpecialSize(ashift, metadata, cut_offs, cut_off, grown, size, legs_of(pool))
+    return SpecialSize(ashift, metadata, cut_offs, advised.block_bytes, grown, size, legs_of(pool))
 
 
 def legs_of(pool: Pool) -> int:

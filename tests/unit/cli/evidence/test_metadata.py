@@ -56,7 +56,7 @@ def test_it_prints_what_there_is_and_what_cut_offs_would_add(walking: Shell) -> 
     text = said(walking, "--metadata")
     assert "Metadata: Cache for metadata" in text
     assert "Where the data lies 262144 4 GiB 2 GiB 4 GiB" in text
-    assert "64 KiB * 2097152 36 GiB" in text
+    assert "32 KiB * 2097152 36 GiB" in text
     assert "zpool add -o ashift=12 tank special mirror SSD-1 SSD-2" in text
 
 

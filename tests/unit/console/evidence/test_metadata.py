@@ -108,7 +108,7 @@ def test_bars_are_parts_of_what_special_vdevs_would_hold_and_one_cut_off_is_advi
     part = metadata_of(None, known(found=counted()), timezone.now())
     assert part.choice == "Cache for metadata"
     assert sum(each.width for each in part.kinds) == pytest.approx(100, abs=0.1)
-    assert [each.cut.block_bytes for each in part.cuts if each.is_advised] == [65536]
+    assert [each.cut.block_bytes for each in part.cuts if each.is_advised] == [32768]
     none_fits = replace(counted(), size=replace(counted().size, cut_off=0))
     part = metadata_of(None, known(found=none_fits), timezone.now())
     assert [each.cut.block_bytes for each in part.cuts if each.is_advised] == [0]
