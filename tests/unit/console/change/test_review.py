@@ -17,6 +17,8 @@ from nasadvisor.domain.statements import Finding, Level
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.change.test_wizard import LAYOUT, kept, plan_of, press_on, show, text
 from tests.unit.console.conftest import PASSWORD, Sent, sign_in
+from tests.unit.console.fleet.authenticators import Device
+from tests.unit.console.fleet.test_passkeys import MAKE, Browser
 from tests.unit.machines import NVME1, NVME2, SHARED_SSD, TANK, home_server, with_pool
 
 
@@ -196,3 +198,12 @@ class TestApply:
         stored = plan_of(operator, log_size="6G")
         operator.post(f"/plans/{stored.id}/", {"password": PASSWORD})
         assert kept(operator) == Draft("nothing kept")
+
+    def test_a_passkey_of_ones_own_applies_and_no_other(self, sent: list[Sent]) -> None:
+        browser, mine, other = Browser(), Device(), Device()
+        sign_in(browser, UserRole.OPERATOR)
+        browser.post(MAKE, {"passkey": mine.make(browser.asked_to_make(password=PASSWORD))})
+        stored = plan_of(browser)
+        for device, applied in ((other, []), (mine, ["host.apply"])):
+            browser.post(f"/plans/{stored.id}/", {"password": "", "passkey": device.sign(browser.asked())})
+            assert [each.task for each in sent] == applied
