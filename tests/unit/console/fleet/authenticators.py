@@ -23,7 +23,7 @@ class Device:
     """A security key with one passkey, in a browser that shows a page of `origin`.
 
     `adds` is by how much its count goes up with each signature, 0 for one that does not count; `flags` are what it says
-    of the person in front of it.
+    of the person in front of it; `algorithm` is what it says its key is of.
     """
 
     origin: str = "http://localhost"
@@ -31,6 +31,7 @@ class Device:
     adds: int = 1
     flags: int = PRESENT | VERIFIED
     count: int = 0
+    algorithm: int = ES256.ALGORITHM
     client_data: dict[str, Any] = field(default_factory=dict)
     key: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
     credential_id: bytes = field(default_factory=lambda: secrets.token_bytes(32))
@@ -38,7 +39,7 @@ class Device:
     def make(self, options: Mapping[str, Any], kind: str = "webauthn.create") -> str:
         """The answer to being asked for a new passkey."""
         point = self.key.public_key().public_numbers()
-        public_key = cbor.encode({1: 2, 3: ES256.ALGORITHM, -1: 1, -2: point.x.to_bytes(32), -3: point.y.to_bytes(32)})
+        public_key = cbor.encode({1: 2, 3: self.algorithm, -1: 1, -2: point.x.to_bytes(32), -3: point.y.to_bytes(32)})
         credential = bytes(16) + struct.pack(">H", len(self.credential_id)) + self.credential_id + public_key
         attested = {"fmt": "none", "attStmt": {}, "authData": self._data(ATTESTED) + credential}
         client = self._client_data(options, kind)

@@ -288,6 +288,24 @@ def test_that_of_somebody_else_signs_nobody_in(codes: list[str]) -> None:
     assert not browser.is_signed_in()
 
 
+def test_what_was_asked_of_one_is_not_answered_by_another_in_the_same_browser(codes: list[str]) -> None:
+    browser, other = passkey_of("eve")
+    browser.post("/logout/")
+    browser.begin()
+    asked = browser.asked("/login/passkey/")
+    browser.begin("eve")
+    browser.post("/login/code/", {"passkey": other.sign(asked)})
+    assert not browser.is_signed_in()
+
+
+def test_none_is_added_of_an_algorithm_that_was_not_asked_for(olga: User) -> None:
+    """P-384 (COSE -35), which the library would take."""
+    browser = Browser()
+    browser.begin()
+    browser.post(MAKE, {"passkey": Device(algorithm=-35).make(browser.asked_to_make(password=PASSWORD))})
+    assert not Passkey.objects.exists()
+
+
 def test_nobody_adds_that_of_somebody_else(codes: list[str], device: Device) -> None:
     User.objects.create_user("eve", password=PASSWORD)
     browser = Browser()
