@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import benchmarks
 from benchmarks.figure import Figure, Skipped
 
-NOT_BENCHMARKS = {"__main__", "console", "figure"}
+NOT_BENCHMARKS = {"__main__", "clients", "console", "figure", "load", "stack"}
 MARKS = {True: "ok", False: "MISSED", None: ""}
 
 

@@ -35,9 +35,9 @@ def figures() -> Iterator[Figure]:
     from nasadvisor.stored.documents import to_document  # noqa: PLC0415
 
     now = datetime.now(UTC).replace(microsecond=0)
-    inventory = _fleet(now)
-    _watch_a_year(inventory, now)
-    _written(now)
+    inventory = fleet(now)
+    watch_a_year(inventory, now)
+    written_a_year(now)
     size = sum(file.stat().st_size for file in folder.iterdir())
     yield Figure("readings", "", f"{Reading.objects.count():,}")
     year = size / DISKS / 1024
@@ -69,22 +69,22 @@ def figures() -> Iterator[Figure]:
     yield Figure("largest memory of this process", "", f"{peak:.0f} MiB")
 
 
-def _fleet(now: datetime) -> Any:
+def fleet(now: datetime, disks: int = DISKS) -> Any:
     """A tenth of the disks are SSDs of pools, the others hard disks, as in a large NAS."""
     from nasadvisor.domain.storage.inventory import Host  # noqa: PLC0415
     from tests.fixtures.machines.build import large  # noqa: PLC0415
     from tests.unit.machines import ssd  # noqa: PLC0415
 
     base = large()
-    disks = tuple(
+    ssds = tuple(
         replace(ssd(f"eui.{number:016x}", "KIOXIA KCM7XVUG3T20", f"B{number:05d}", 3_200_631_791_616), rotational=False)
-        for number in range(DISKS)
+        for number in range(disks)
     )
     host = Host("bench", base.host.os_name, base.host.kernel, "2.3.9-1", "2.3.9-1", base.host.memory_bytes)
-    return replace(base, host=host, disks=disks, pools=base.pools, read_at=now.isoformat())
+    return replace(base, host=host, disks=ssds, pools=base.pools, read_at=now.isoformat())
 
 
-def _watch_a_year(inventory: Any, now: datetime) -> None:
+def watch_a_year(inventory: Any, now: datetime) -> None:
     """What a year of sweeps leaves: all readings of the last 90 days, one a day before (`sweep_store.prune`)."""
     from nasadvisor.console import records  # noqa: PLC0415
     from nasadvisor.console.health import sweep_store  # noqa: PLC0415
@@ -110,12 +110,12 @@ def _watch_a_year(inventory: Any, now: datetime) -> None:
     ]
     for stored in StoredDisk.objects.order_by("serial"):
         Reading.objects.bulk_create([Reading(disk=stored, **values) for values in year], batch_size=700)
-    for begin in range(0, DISKS, 50):
+    for begin in range(0, len(inventory.disks), 50):
         part = tuple(simulated_answer(disk, now) for disk in inventory.disks[begin : begin + 50])
         sweep_store.store_answers("bench", to_document(Answers("bench", part)))
 
 
-def _written(now: datetime) -> None:
+def written_a_year(now: datetime) -> None:
     """Who wrote to each disk on every day of the year."""
     from nasadvisor.console.health.models import StoredDisk, WrittenDay  # noqa: PLC0415
 

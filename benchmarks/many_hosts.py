@@ -99,7 +99,7 @@ def _measured() -> Iterator[Figure]:
 def _inventories(name: str) -> list[tuple[str, Any]]:
     from nasadvisor.stored.documents import to_document  # noqa: PLC0415
 
-    return [("console.store_inventory", to_document(_machine(name)))]
+    return [("console.store_inventory", to_document(machine(name)))]
 
 
 def _sweeps(name: str) -> list[tuple[str, Any]]:
@@ -107,11 +107,12 @@ def _sweeps(name: str) -> list[tuple[str, Any]]:
     from nasadvisor.host.simulated.smart import simulated_answer  # noqa: PLC0415
     from nasadvisor.stored.documents import to_document  # noqa: PLC0415
 
-    answers = tuple(simulated_answer(disk, datetime.now(UTC)) for disk in _machine(name).disks)
+    answers = tuple(simulated_answer(disk, datetime.now(UTC)) for disk in machine(name).disks)
     return [("console.store_answers", to_document(Answers(name, answers)))]
 
 
-def _machine(name: str) -> Any:
+def machine(name: str) -> Any:
+    """A host of simulated SSDs, in no pool; its name is "nas" and a number."""
     from tests.unit.machines import home_server, ssd  # noqa: PLC0415
 
     number = int(name.removeprefix("nas"))
@@ -131,19 +132,24 @@ def _put(service: Any, names: list[str], messages: Callable[[str], list[tuple[st
     total = 0
     for name in names:
         for task, document in messages(name):
-            body = b64encode(json.dumps([[name, document], {}, {}]).encode()).decode()
-            raw = json.dumps(
-                {
-                    "body": body,
-                    "content-encoding": "utf-8",
-                    "content-type": "application/json",
-                    "headers": {"task": task},
-                    "properties": {"body_encoding": "base64"},
-                }
-            )
+            raw = message(task, name, document)
             service.lpush(console_queue(name), raw)
             total += len(raw)
     return total
+
+
+def message(task: str, name: str, document: Any) -> str:
+    """What a host's Celery would lay into its queue."""
+    body = b64encode(json.dumps([[name, document], {}, {}]).encode()).decode()
+    return json.dumps(
+        {
+            "body": body,
+            "content-encoding": "utf-8",
+            "content-type": "application/json",
+            "headers": {"task": task},
+            "properties": {"body_encoding": "base64"},
+        }
+    )
 
 
 def _take_all(inbox: Any) -> None:
