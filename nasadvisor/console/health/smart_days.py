@@ -30,17 +30,35 @@ class Trend:
     changed_on: date | None
 
 
-def note_counts(disk: StoredDisk, values: Iterable[SmartValue], taken_at: datetime) -> None:
-    """Keep what differs from the answer before; call it before that answer is stored. Doing it twice adds nothing."""
-    counts = {each.key: each.raw for each in values}
-    earlier = newest_values(disk.raw_answers.filter(taken_at__lt=taken_at)) if disk.smart_days.exists() else ()
-    before = {each.key: each.raw for each in earlier}
-    changed = {key: raw for key, raw in counts.items() if before.get(key) != raw}
-    if not changed:
-        return
-    kept, _ = SmartDay.objects.get_or_create(disk=disk, day=timezone.localtime(taken_at).date())
-    kept.counts |= changed
-    kept.save(update_fields=["counts"])
+Counted = tuple[StoredDisk, Iterable[SmartValue], datetime]
+"""What a disk counts in an answer, and when that was taken."""
+
+
+def note_counts(told: Sequence[Counted]) -> None:
+    """Keep what differs from the answers before, of disks that are all different ones.
+
+    Call it before these answers are stored. Doing it twice adds nothing.
+    """
+    before = _counts_before({disk.pk: taken_at for disk, _, taken_at in told})
+    days = {timezone.localtime(taken_at).date() for _, _, taken_at in told}
+    noted = SmartDay.objects.filter(disk__in=[disk for disk, _, _ in told], day__in=days)
+    known = {(each.disk_id, each.day): each.counts for each in noted}
+    kept = []
+    for disk, values, taken_at in told:
+        day = timezone.localtime(taken_at).date()
+        changed = {each.key: each.raw for each in values if before.get(disk.pk, {}).get(each.key) != each.raw}
+        if changed:
+            kept.append(SmartDay(disk=disk, day=day, counts=known.get((disk.pk, day), {}) | changed))
+    SmartDay.objects.bulk_create(kept, update_conflicts=True, unique_fields=["disk", "day"], update_fields=["counts"])
+
+
+def _counts_before(taken: Mapping[int, datetime]) -> dict[int, dict[str, int]]:
+    """What each disk counted in its newest answer before a moment; nothing of one of which no day was noted yet."""
+    noted = SmartDay.objects.filter(disk__in=list(taken)).order_by().values_list("disk", flat=True).distinct()
+    answers = RawAnswer.objects.filter(disk__in=list(noted)).order_by("taken_at")
+    newest = {disk: pk for pk, disk, at in answers.values_list("pk", "disk", "taken_at") if at < taken[disk]}
+    found = RawAnswer.objects.in_bulk(list(newest.values()))
+    return {answer.disk_id: {each.key: each.raw for each in values_in(answer)} for answer in found.values()}
 
 
 def newest_values(answers: QuerySet[RawAnswer]) -> tuple[SmartValue, ...]:

@@ -1,5 +1,8 @@
 """Taking over what disks answered: decoded for years, as it came for the newest few."""
 
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,6 +17,7 @@ from nasadvisor.console.health.models import RawAnswer, Reading, SelfTestResult,
 from nasadvisor.console.health.raw_answers import document_of
 from nasadvisor.console.health.self_tests import self_tests_in
 from nasadvisor.console.health.smart_days import note_counts, thin_out
+from nasadvisor.console.health.watch import UNWORKABLE
 from nasadvisor.domain.health.disk_findings import Subject, disk_findings
 from nasadvisor.domain.health.smart.attributes import CRC_ERRORS, SmartValue, raw_of, smart_values
 from nasadvisor.domain.health.smart.power_loss import weigh
@@ -42,41 +46,82 @@ def store_answers(node_name: str, document: Json) -> None:
     if part.node != node_name:
         raise ValueError(f"Answers of {part.node} came from {node_name}. They were not stored.")
     node, _ = Node.objects.defer("inventory_document").get_or_create(name=node_name)
-    for answer in part.answers:
+    is_once = len({identity_key(answer.identity) for answer in part.answers}) == len(part.answers)
+    if not is_once or not _stored_together(node, part.answers):
+        _store_each(node, part.answers)
+
+
+def _stored_together(node: Node, answers: tuple[DiskAnswer, ...]) -> bool:
+    """Keep the answers of disks that are all different ones; False, and nothing is kept, if one cannot be stored."""
+    try:
         with transaction.atomic():
-            _store(node, answer)
+            _store(node, answers)
+    except UNWORKABLE:
+        return False
+    return True
 
 
-def _store(node: Node, answer: DiskAnswer) -> None:
+def _store_each(node: Node, answers: tuple[DiskAnswer, ...]) -> None:
+    """Keep each by itself, so that one that cannot be stored keeps no other from it; the first of these is raised."""
+    problems: list[Exception] = []
+    for answer in answers:
+        try:
+            with transaction.atomic():
+                _store(node, (answer,))
+        except UNWORKABLE as problem:
+            problems.append(problem)
+    if problems:
+        raise problems[0]
+
+
+@dataclass(frozen=True)
+class Told:
+    """An answer with the disk that gave it, decoded if it could be read; `smartctl` is what that was decoded from."""
+
+    disk: StoredDisk
+    answer: DiskAnswer
+    taken_at: datetime
+    smartctl: Any
+    reading: SmartReading | None
+    values: tuple[SmartValue, ...]
+
+    @property
+    def is_newest(self) -> bool:
+        """Whether nothing later is known of the disk."""
+        return self.disk.asked_at is None or self.taken_at >= self.disk.asked_at
+
+
+def _store(node: Node, answers: tuple[DiskAnswer, ...]) -> None:
+    told = [_told(disk, answer) for disk, answer in zip(_disks_of(node, answers), answers, strict=True)]
+    # One in another host, or that both see, as in a shared shelf, stays with that one (`note_disks`).
+    told = [each for each in told if each.disk.node_id == node.pk]
+    read = [each for each in told if each.reading]
+    note_counts([(each.disk, each.values, each.taken_at) for each in read if each.is_newest])
+    _keep(read)
+    for each in told:
+        if each.is_newest:
+            _show(each)
+
+
+def _told(disk: StoredDisk, answer: DiskAnswer) -> Told:
     taken_at = datetime.fromisoformat(answer.taken_at)
-    disk = _disk_of(node, answer, taken_at)
-    if disk.node_id != node.pk:
-        return  # it is in another host, or both see it, as in a shared shelf: it stays with that one (`note_disks`)
-    is_newest = disk.asked_at is None or taken_at >= disk.asked_at
-    smartctl = document_of(unpack(answer.smartctl)) if answer.outcome is SweepOutcome.READ else None
-    reading = _decoded(answer, smartctl) if answer.outcome is SweepOutcome.READ else None
-    values = smart_values(smartctl) if reading else ()
-    if reading and is_newest:
-        note_counts(disk, values, taken_at)
-    if reading:
-        _keep(disk, answer, reading, taken_at)
-        _keep_self_tests(disk, smartctl, taken_at)
-    if not is_newest:
-        return
-    disk.asked_at, disk.outcome = taken_at, answer.outcome.value
-    disk.problem_document = to_document(answer.problem) if answer.problem else None
-    disk.exit_status = answer.exit_status
-    if reading:
-        _show(disk, reading, values, taken_at)
-        renew_forecast(disk, taken_at)
-        disk.worst_level = _worst(disk)
-    disk.save()
+    if answer.outcome is not SweepOutcome.READ:
+        return Told(disk, answer, taken_at, None, None, ())
+    smartctl = document_of(unpack(answer.smartctl))
+    return Told(disk, answer, taken_at, smartctl, _decoded(answer, smartctl), smart_values(smartctl))
 
 
-def _disk_of(node: Node, answer: DiskAnswer, taken_at: datetime) -> StoredDisk:
-    identity = answer.identity
+def _disks_of(node: Node, answers: tuple[DiskAnswer, ...]) -> list[StoredDisk]:
+    """The disk of each answer; one that nobody knew is made."""
+    keys = [identity_key(answer.identity) for answer in answers]
+    known = StoredDisk.objects.in_bulk(keys, field_name="identity_key")
+    return [known.get(key) or _made(node, key, answer) for key, answer in zip(keys, answers, strict=True)]
+
+
+def _made(node: Node, key: str, answer: DiskAnswer) -> StoredDisk:
+    identity, taken_at = answer.identity, datetime.fromisoformat(answer.taken_at)
     disk, _ = StoredDisk.objects.get_or_create(
-        identity_key=identity_key(identity),
+        identity_key=key,
         defaults={
             "node": node,
             "key": answer.disk_key,
@@ -95,8 +140,22 @@ def _decoded(answer: DiskAnswer, smartctl: Any) -> SmartReading:
     return decode_answer(smartctl, document_of(unpack(answer.id_ctrl)), document_of(unpack(answer.ocp)))
 
 
-def _keep(disk: StoredDisk, answer: DiskAnswer, reading: SmartReading, taken_at: datetime) -> None:
-    kept = Reading(
+def _keep(read: Sequence[Told]) -> None:
+    rows = [_row_of(each.disk, each.reading, each.taken_at) for each in read if each.reading]
+    Reading.objects.bulk_create(rows, ignore_conflicts=True)
+    raw = [
+        RawAnswer(disk=each.disk, taken_at=each.taken_at, smartctl=each.answer.smartctl, id_ctrl=each.answer.id_ctrl)
+        for each in read
+    ]
+    RawAnswer.objects.bulk_create(raw, ignore_conflicts=True)
+    _drop_surplus([each.disk for each in read])
+    # Those of the disks' logs that are new; the other entries were there before.
+    tests = [test for each in read for test in _self_tests(each.disk, each.smartctl, each.taken_at)]
+    SelfTestResult.objects.bulk_create(tests, ignore_conflicts=True)
+
+
+def _row_of(disk: StoredDisk, reading: SmartReading, taken_at: datetime) -> Reading:
+    return Reading(
         disk=disk,
         taken_at=taken_at,
         power_on_hours=reading.hours,
@@ -109,26 +168,41 @@ def _keep(disk: StoredDisk, answer: DiskAnswer, reading: SmartReading, taken_at:
         indicators=[to_document(one) for one in reading.indicators],
         counters=[to_document(one) for one in reading.counters],
     )
-    raw = RawAnswer(disk=disk, taken_at=taken_at, smartctl=answer.smartctl, id_ctrl=answer.id_ctrl)
-    Reading.objects.bulk_create([kept], ignore_conflicts=True)
-    RawAnswer.objects.bulk_create([raw], ignore_conflicts=True)
-    surplus = disk.raw_answers.order_by("-taken_at").values_list("pk", flat=True)[RAW_KEPT:]
-    if found := list(surplus):
-        RawAnswer.objects.filter(pk__in=found).delete()
 
 
-def _keep_self_tests(disk: StoredDisk, smartctl: Any, taken_at: datetime) -> None:
-    """Those of the disk's log that are new; its other entries were there before."""
-    entries = [
-        SelfTestResult(
+def _drop_surplus(disks: Iterable[StoredDisk]) -> None:
+    kept: Counter[int] = Counter()
+    surplus = []
+    answers = RawAnswer.objects.filter(disk__in=disks).order_by("-taken_at")
+    for pk, disk in answers.values_list("pk", "disk"):
+        kept[disk] += 1
+        if kept[disk] > RAW_KEPT:
+            surplus.append(pk)
+    if surplus:
+        RawAnswer.objects.filter(pk__in=surplus).delete()
+
+
+def _self_tests(disk: StoredDisk, smartctl: Any, taken_at: datetime) -> Iterator[SelfTestResult]:
+    for test in self_tests_in(smartctl):
+        yield SelfTestResult(
             disk=disk, kind=test.kind, hours=test.hours, status=test.status, passed=test.passed, seen_at=taken_at
         )
-        for test in self_tests_in(smartctl)
-    ]
-    SelfTestResult.objects.bulk_create(entries, ignore_conflicts=True)
 
 
-def _show(disk: StoredDisk, reading: SmartReading, values: tuple[SmartValue, ...], taken_at: datetime) -> None:
+def _show(told: Told) -> None:
+    """How the disk is now, where lists find it."""
+    disk, answer = told.disk, told.answer
+    disk.asked_at, disk.outcome = told.taken_at, answer.outcome.value
+    disk.problem_document = to_document(answer.problem) if answer.problem else None
+    disk.exit_status = answer.exit_status
+    if told.reading:
+        _show_reading(disk, told.reading, told.values, told.taken_at)
+        renew_forecast(disk, told.taken_at)
+        disk.worst_level = _worst(disk)
+    disk.save()
+
+
+def _show_reading(disk: StoredDisk, reading: SmartReading, values: tuple[SmartValue, ...], taken_at: datetime) -> None:
     """The newest figures, where lists find them."""
     disk.read_at = taken_at
     disk.power_on_hours = reading.hours

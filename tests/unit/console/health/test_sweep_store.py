@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
 from nasadvisor.console import records
 from nasadvisor.console.fleet.models import Node
@@ -27,7 +28,7 @@ from nasadvisor.host.simulated.smart import simulated_answer, simulated_smartctl
 from nasadvisor.stored.documents import pack, to_document
 from tests.unit.console.conftest import Sent
 from tests.unit.domain.health.wear.histories import history
-from tests.unit.machines import NVME1, home_server, with_disk
+from tests.unit.machines import NVME1, NVME2, home_server, with_disk
 
 NOW = datetime(2026, 8, 25, 12, 0, tzinfo=UTC)
 NODE = "nas"
@@ -67,6 +68,28 @@ def test_the_same_answer_twice_is_one_reading() -> None:
     store(saying())
     store(saying())
     assert (Reading.objects.count(), RawAnswer.objects.count(), StoredDisk.objects.count()) == (1, 1, 1)
+
+
+def test_the_disks_of_a_message_are_stored_together(django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
+    """Two statements for the forecast of a disk, and one for the disk; the others are for all of them."""
+    disks = home_server().disks
+    store(*(simulated_answer(disk, NOW, 1) for disk in disks))
+    with django_assert_max_num_queries(3 * len(disks) + 18):
+        store(*(simulated_answer(disk, NOW) for disk in disks))
+    assert Reading.objects.count() == RawAnswer.objects.count() == 2 * len(disks)
+
+
+def test_an_answer_that_cannot_be_stored_keeps_no_other_of_its_message_from_it() -> None:
+    other = home_server().disk(NVME2)
+    assert other
+    with pytest.raises(ValueError, match="never"):
+        store(replace(saying(), taken_at="never"), simulated_answer(other, NOW))
+    assert [disk.serial for disk in StoredDisk.objects.all()] == [other.identity.serial]
+
+
+def test_two_answers_of_one_disk_in_a_message_are_two_readings_and_the_later_is_shown() -> None:
+    disk = store(saying(percentage_used=12), saying(days_ago=3, percentage_used=11))
+    assert (disk.percent_used, disk.readings.count()) == (12, 2)
 
 
 def test_a_disk_that_comes_back_under_another_name_keeps_its_history() -> None:
