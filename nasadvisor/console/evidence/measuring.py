@@ -1,6 +1,5 @@
 """Measuring by writing: the page that asks for consent, and what measurements told."""
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -15,7 +14,6 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.models import StoredMeasurement
 from nasadvisor.console.fleet import audit, hosts
 from nasadvisor.console.fleet.audit_models import Act
@@ -24,9 +22,7 @@ from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.change.proposal import is_free_ssd
-from nasadvisor.domain.change.runs import Run
-from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, Stage
-from nasadvisor.domain.evidence.measuring.prediction import Range
+from nasadvisor.domain.evidence.measuring.measurement import MeasureOrder, Stage
 from nasadvisor.domain.evidence.measuring.probing import against_probe
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.health.smart.power_loss import PowerLossProtection, weigh
@@ -144,58 +140,3 @@ def _tested_ssd(stored: StoredMeasurement) -> TestedSsd | None:
     disk = StoredDisk.objects.filter(node=stored.node_id, key=key, read_at__isnull=False).first()
     reading = disk.reading if disk else None
     return TestedSsd(disk, weigh(reading.power_loss)) if disk and reading else None
-
-
-@dataclass(frozen=True)
-class ProbedRow:
-    """One kind of load, measured before and after a run, and what was predicted; 0 and None where there is nothing."""
-
-    block_bytes: int
-    writers: int
-    before_per_s: float
-    after_per_s: float
-    before_p99_ns: float
-    after_p99_ns: float
-    predicted: Range | None
-
-    @property
-    def gain(self) -> float:
-        """How many times as much is done."""
-        return self.after_per_s / self.before_per_s if self.before_per_s else 0.0
-
-
-def probed_rows(stored: StoredRun) -> tuple[ProbedRow, ...]:
-    """The last measurement before a run beside the first one after it; nothing if one of them is missing."""
-    found = [each.measurement for each in StoredMeasurement.objects.filter(pool_guid=stored.pool_guid)]
-    measured = sorted((each for each in found if each), key=lambda each: each.probe.at)
-    before, after = _around(stored.run, measured)
-    return tuple(_rows(before, after)) if before and after else ()
-
-
-def _around(run: Run, measured: Iterable[Measurement]) -> tuple[Measurement | None, Measurement | None]:
-    """Times are all UTC in ISO 8601, so they sort as text."""
-    before = after = None
-    applied = max((step.ended_at for step in run.steps), default="")
-    for each in measured:
-        if each.probe.at < run.started_at and not each.probe.had_log:
-            before = each
-        elif applied and each.probe.at > applied and each.probe.had_log and after is None:
-            after = each
-    return before, after
-
-
-def _rows(before: Measurement, after: Measurement) -> Iterator[ProbedRow]:
-    later = {(each.block_bytes, each.writers): each for each in after.probe.figures}
-    predicted = {(each.block_bytes, each.writers): each.after_per_s for each in before.predictions}
-    for figures in before.probe.figures:
-        key = (figures.block_bytes, figures.writers)
-        if key in later:
-            now = later[key]
-            yield ProbedRow(
-                *key,
-                figures.operations_per_s,
-                now.operations_per_s,
-                figures.sync_p99_ns,
-                now.sync_p99_ns,
-                predicted.get(key),
-            )

@@ -17,8 +17,8 @@ from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.csv_cells import cells
 from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.evidence.latency_pair import LatencyPair, latency_pairs
-from nasadvisor.console.evidence.measuring import ProbedRow, probed_rows
 from nasadvisor.console.evidence.models import Resolution
+from nasadvisor.console.evidence.probed import ProbedRow, probed_rows
 from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.evidence.watch import series_of
 from nasadvisor.domain.change.runs import Run, RunState

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PLACES = ("NASADVISOR_CONSOLE_STATE", "NASADVISOR_HOST_STATE", "NASADVISOR_RUN_DIR", "NASADVISOR_HOST_RUN_DIR")
-NOT_NEEDED = ("celery.bin.celery", "cryptography.fernet", "cryptography.x509", "ninja", "prompt_toolkit", "uvicorn")
+NOT_NEEDED = ("celery.bin.celery", "cryptography.hazmat.bindings._rust", "ninja", "prompt_toolkit", "uvicorn")
 BEGAN = 3
 PROGRAM = f"""
 import runpy, sys
