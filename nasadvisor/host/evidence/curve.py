@@ -130,12 +130,15 @@ class CurveTracer:
         return arc.misses
 
     def _rules(self) -> CacheRules:
-        """With an ARC of what it holds and of what it still has room for: one that is not full yet drops nothing."""
+        """With an ARC of what it holds once it is as large as it wants to be.
+
+        One that is not full yet drops nothing, and under load it is beyond its target for moments.
+        """
         values = read_named(self._kstats / "arcstats")
         held = sum(int(values.get(name, "0")) for name in ("mru_size", "mfu_size"))
         _arc, levels = read_arc(self._kstats)
-        room = max(levels.arc_target_bytes - levels.arc_bytes, 0)
-        arc_bytes = (held or levels.arc_bytes) + room
+        beside = levels.arc_bytes - held if held else 0
+        arc_bytes = (levels.arc_target_bytes or levels.arc_bytes) - beside
         sys = self.machine.roots.sys
         tunables = read_tunables(sys, self.machine.roots.proc)
         return rules_of(tunables, passes_of(tunables, sys, self.processors), max(arc_bytes, MIB))

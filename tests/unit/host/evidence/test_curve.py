@@ -167,6 +167,13 @@ def tracer(tracing: Tracing, tmp_path: Path, processor: str = "x86_64") -> Curve
     return CurveTracer(machine, lambda: tracing.now, processor)
 
 
+def test_an_arc_that_is_beyond_its_target_for_a_moment_is_taken_as_it_will_be(tmp_path: Path) -> None:
+    over = tracer(Tracing(), tmp_path)
+    values = {"mru_size": 10 * MIB, "mfu_size": 10 * MIB, "size": 24 * MIB, "c": 20 * MIB}
+    (tmp_path / "proc/spl/kstat/zfs/arcstats").write_text(named(values))
+    assert over.trace(TANK, 60).arc_bytes == 16 * MIB
+
+
 def test_a_trace_is_cut_into_parts_and_told_after_each(tmp_path: Path) -> None:
     tracing, told = Tracing(), list[CacheCurve]()
     found = tracer(tracing, tmp_path).trace(TANK, 700, told.append)
