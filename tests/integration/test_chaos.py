@@ -33,24 +33,6 @@ SIDE: Final = ("/root/side0", "/root/side1")
 """Files of a pool of which one side is taken offline and online, for something to tell about."""
 
 SAMPLE_EVERY_S: Final = 10
-PAGE_WITHIN_S: Final = 30.0
-"""Under emulation, on a machine with other work."""
-
-HANGING_POOL: Final = """
-truncate --size=128M /root/stuck
-loop=$(losetup --find --show /root/stuck)
-dmsetup create stuck --table "0 $(blockdev --getsz $loop) linear $loop 0"
-zpool create stuck /dev/mapper/stuck
-"""
-ALL_ZPOOL_HANG: Final = """
-dmsetup suspend --nolockfs --noflush stuck
-dd if=/dev/urandom of=/stuck/x bs=1M count=1 status=none
-setsid zpool export stuck > /dev/null 2>&1 < /dev/null &
-sleep 5
-! timeout --signal=KILL 10 sh -c 'setsid zpool list > /dev/null 2>&1 < /dev/null & wait'
-"""
-"""An export waits for the pool's disk, and everybody else for the export, which holds the lock of all pools."""
-
 PING: Final = "timeout 5 redis-cli -s /run/nasadvisor/redis.sock ping"
 UNDER_WAY: Final = ("requested", "applying", "undoing", "putting-back")
 RECORDS: Final = "cat /var/lib/nasadvisor/host/runs/{}/journal.jsonl 2>/dev/null | wc -l"
@@ -88,30 +70,6 @@ def test_a_redis_that_stands_still_is_started_anew(product: Product) -> None:
     guest.run(["systemctl", "start", "nasadvisor-redis-watch.service"])
     guest.run(f"until {PING} | grep -q PONG; do sleep 1; done", timeout=60)
     assert product.state("nasadvisor-redis", "MainPID") != before
-
-
-@pytest.mark.long
-def test_a_zpool_that_hangs_keeps_no_page_waiting_and_nothing_piles_up(stage: Chaos) -> None:
-    """Proves: while every `zpool` waits in the kernel for minutes, pages answer and say since when, and no more of them
-    wait at the end than in the beginning; then all goes on without a hand."""
-    guest = stage.product.guest
-    guest.run(HANGING_POOL)
-    guest.run(ALL_ZPOOL_HANG)
-    try:
-        counts = []
-        for _ in range(5):
-            time.sleep(60)
-            status, seconds, text = stage.check("page", stage.cookie, "/")
-            counts.append(stage.check("count"))
-            print(counts[-1], status, round(seconds, 1), "hang" in text, text[:400])
-            assert status == 200
-            assert seconds < PAGE_WITHIN_S
-        assert counts[-1]["threads"] <= counts[1]["threads"] + 2, counts
-        assert counts[-1]["zpool"] <= counts[1]["zpool"] + 1, counts
-        assert "hang" in text
-    finally:
-        guest.run("dmsetup resume stuck")
-    assert None not in stage.well(stage.now()).values()
 
 
 @pytest.mark.long

@@ -4,7 +4,6 @@ It knows no code of the product. It asks `zpool`, the journals, the database, th
 
     checker well COOKIE BEGAN PATIENCE    wait until all is well; how many seconds after BEGAN each thing was
     checker look                          pool, journals, and what the database holds
-    checker count                         processes that wait for pools, and threads of the host's worker
     checker page COOKIE PATH              status, seconds and text of one page
 """
 
@@ -107,15 +106,6 @@ def look() -> dict[str, object]:
     }
 
 
-def count() -> dict[str, int]:
-    """How many programs for pools there are, and how many threads the host's worker has."""
-    listing = subprocess.run(["ps", "-eo", "comm="], capture_output=True, text=True, check=False).stdout.split()
-    shown = ["systemctl", "show", "--value", "--property=MainPID", "nasadvisor-host"]
-    pid = subprocess.run(shown, capture_output=True, text=True, check=True).stdout.strip()
-    threads = len(list(Path(f"/proc/{pid}/task").iterdir()))
-    return {name: listing.count(name) for name in ("zpool", "zfs", "zdb", "smartctl")} | {"threads": threads}
-
-
 def main() -> None:
     what, *rest = sys.argv[1:]
     match what:
@@ -123,8 +113,6 @@ def main() -> None:
             answer: object = well(rest[0], float(rest[1]), float(rest[2]))
         case "page":
             answer = page(rest[0], rest[1])
-        case "count":
-            answer = count()
         case _:
             answer = look()
     print(json.dumps(answer))
