@@ -1,4 +1,5 @@
-"""An upgrade while a log is on trial: what the release before has stored is read, told and ended by this one.
+"""An upgrade while a log is on trial: what the release before has stored is read, told and ended by this one, and the
+pages, which it served in the clear, come over TLS with the users and settings that it had.
 
 That an older release is refused is shown in `test_package`: a package as old as the one here does not know the question
 that dpkg asks it then, and lets itself be installed.
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.product import APT, INSTALL, INSTALL_SECONDS, Product
+from tests.integration.product import APT, INSTALL, INSTALL_SECONDS, MANAGE, PAGE, Product
 from tests.integration.test_cli import PLAN, SSDS, plan
 from tests.integration.test_stories import CHECK, PHOTOS
 from tests.integration.test_trial import wait_until_undone
@@ -52,12 +53,39 @@ client = Client(SERVER_NAME="localhost")
 client.force_login(User.objects.get_or_create(username="reader", defaults={{"is_superuser": True}})[0])
 print(*[client.get(page).status_code for page in {pages}])
 """
+IN_THE_CLEAR = "curl --silent --max-time 60 http://127.0.0.1:8843/login/"
+OVER_TLS = "https://127.0.0.1:8843/login/"
+PASSWORD = "seven-quiet-otters"
+CHANGED = f"""
+from datetime import timedelta
+from django.contrib.auth.models import User
+from django_celery_beat.models import IntervalSchedule, PeriodicTask
+User.objects.create_user("anna", password="{PASSWORD}")
+hours, _ = IntervalSchedule.objects.get_or_create(every=7, period=IntervalSchedule.HOURS)
+PeriodicTask.objects.filter(name="console.sweep").update(interval=hours)
+"""
+"""Somebody who may look, and another time for the sweep; no administrator, so there is a link to make one."""
+SWEEP_EVERY = """
+from django_celery_beat.models import PeriodicTask
+print(PeriodicTask.objects.get(name="console.sweep").interval)
+"""
+SIGN_IN = f"""
+curl() {{ command curl --insecure --silent --max-time 60 --cookie /root/jar --cookie-jar /root/jar "$@"; }}
+rm --force /root/jar
+token=$(curl {OVER_TLS} | sed -n 's/.*csrfmiddlewaretoken" value="\\([^"]*\\)".*/\\1/p' | head -n 1)
+curl --referer {OVER_TLS} --data "csrfmiddlewaretoken=$token&username=anna&password={PASSWORD}" --output /dev/null \\
+    --write-out '%{{http_code}}' {OVER_TLS}
+"""
+FINGERPRINT = (
+    "openssl s_client -connect 127.0.0.1:8843 < /dev/null 2> /dev/null | openssl x509 -noout -fingerprint -sha256"
+)
 BUSY = "for n in $(seq 100); do dd if=/dev/urandom of=/tank/photos/busy bs=16k count=1 oflag=sync status=none; done"
 
 
 @dataclass(frozen=True)
 class Before:
-    """What the release before knew, as it told it itself. `samples` and `stored` are lines of text."""
+    """What the release before knew, as it told it itself. `samples` and `stored` are lines of text, `page` is
+    what it served in the clear, `said` what apt printed of the upgrade."""
 
     product: Product
     blank: dict[str, DiskDigest]
@@ -66,6 +94,9 @@ class Before:
     until: int
     samples: str
     stored: str
+    page: str
+    sweep: str
+    said: str
 
     def samples_now(self) -> str:
         """The same samples as this release reads them."""
@@ -104,6 +135,9 @@ def before(guest: Guest) -> Before:
     package = previous_deb(PREVIOUS, PREVIOUS_VERSION)
     guest.reset()
     product = installed(guest, package)
+    page = guest.run(IN_THE_CLEAR).stdout
+    product.console(CHANGED)
+    sweep = product.console(SWEEP_EVERY)
     blank = guest.digests(*SSDS)
     guest.run(PHOTOS)
     plan(product)
@@ -117,8 +151,10 @@ def before(guest: Guest) -> Before:
     plan(product)
     trial = product.json("apply", PLAN, "--yes", "--trial", TRIAL)["run"]
     stored = wait_for("runs", product, RUNS, lambda said: f"{trial} applied" in said and f"{past} undone" in said)
-    product.install()
-    return Before(product, blank, past, trial, until, samples, stored)
+    product.bring()
+    said = guest.run(INSTALL, timeout=INSTALL_SECONDS).stdout
+    product.start()
+    return Before(product, blank, past, trial, until, samples, stored, page, sweep, said)
 
 
 def test_history_and_samples_are_all_there_and_the_trial_goes_on(before: Before) -> None:
@@ -136,6 +172,29 @@ def test_history_and_samples_are_all_there_and_the_trial_goes_on(before: Before)
     print(f"{len(before.samples.splitlines())} samples")
     pages = ["/runs/", *(f"/runs/{run}/" for run in (before.past, before.trial)), "/disks/", "/"]
     assert product.console(PAGES.format(pages=pages)).split() == ["200"] * len(pages)
+
+
+def test_the_pages_that_came_in_the_clear_come_over_tls_and_who_upgrades_is_told_where(before: Before) -> None:
+    """Proves: apt, the link for the first administrator and `doctor` name the new address, the latter two with the
+    fingerprint of the very certificate that is served; the old address gets no answer."""
+    product, guest = before.product, before.product.guest
+    assert "<form" in before.page
+    assert "<form" in guest.run(PAGE).stdout
+    answered = guest.run(IN_THE_CLEAR, check=False)
+    assert answered.code != 0
+    assert answered.stdout == ""
+    assert "https://" in before.said
+    assert "plain HTTP is not answered there any more" in before.said
+    link = guest.run(f"{MANAGE} setup_link", timeout=300).stdout
+    assert link.startswith("https://")
+    served = guest.run(FINGERPRINT).stdout.partition("=")[2].strip()
+    assert served in link
+    assert served in "".join(product.cli("doctor").stdout.split())
+
+
+def test_users_sign_in_with_their_passwords_and_settings_are_as_before(before: Before) -> None:
+    assert before.product.guest.run(["bash", "-c", SIGN_IN], timeout=300).stdout == "302"
+    assert before.product.console(SWEEP_EVERY) == before.sweep
 
 
 def test_the_trial_ends_by_itself_and_every_byte_is_as_before(before: Before) -> None:
