@@ -154,8 +154,8 @@ class ApplyForm(PasswordForm):
         ),
         help_text=gettext_lazy(
             "An undo stays one click away. A trial is taken back by itself when its time is over, unless somebody "
-            "keeps it before; your password agrees to that too. Before and after are compared at the same hours of "
-            "the day, so a day or more tells most."
+            "keeps it before; what you enter below agrees to that too. Before and after are compared at the same hours "
+            "of the day, so a day or more tells most."
         ),
     )
     field_order = ("trial", "password")
