@@ -109,7 +109,7 @@ def property_row(known: Known, memory: OptionRow) -> OptionRow:
         relief=memory.relief if is_memory else None,
         cost=memory.cost if is_memory else Cost(),
         beside=found[1:],
-        missing=memory.missing if is_memory else (set_and_see,),
+        missing=memory.missing if is_memory and (memory.missing or memory.relief) else (set_and_see,),
     )
 
 

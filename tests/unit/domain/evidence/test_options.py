@@ -14,7 +14,7 @@ from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts, Served
 from nasadvisor.domain.evidence.read_options import OF_ALL_READS
 from nasadvisor.domain.evidence.recommendation import recommend_cache, recommend_log
-from nasadvisor.domain.evidence.samples import Sample
+from nasadvisor.domain.evidence.samples import ArcActivity, Levels, Sample
 from nasadvisor.domain.evidence.thresholds import HISTORY, SPOT, Span
 from nasadvisor.domain.evidence.workload import workload_of
 from nasadvisor.domain.storage.inventory import VdevClass
@@ -212,6 +212,14 @@ class TestMetadataAndSpecial:
         found = row(Option.SPECIAL, known(sync_writers(), facts(*LEAVES, SPECIAL, zfs="2.4.1")))
         assert (found.is_there, found.answer, found.relief) == (True, None, None)
         assert [each.code for each in found.beside] == ["special-takes-zil"]
+
+
+def test_of_a_limit_that_was_read_where_the_counters_were_not_it_is_said_how_its_gain_would_show() -> None:
+    """A row that cannot tell says what is missing, whatever it took its answer from."""
+    at_limit = replace(readers(), arc=ArcActivity(*[0] * 12), levels=Levels(0, 1, 1, 0, 0))
+    found = row(Option.PROPERTY, known(at_limit))
+    assert (found.because.code, found.answer, found.relief) == ("raise-arc-limit", Answer.CANNOT_TELL, None)
+    assert [each.code for each in found.missing] == ["option-set-and-see"]
 
 
 curves = st.sampled_from((None, CLIFF, flat(0.04), replace(CLIFF, missed=40_000)))
