@@ -69,7 +69,7 @@ def test_it_shows_verdicts_and_who_writes(viewer: Client) -> None:
     assert "slow-commits" in text
     assert "tank/vms" in text
     assert "never, and not counted" in text
-    assert "NFS server did" in text
+    assert "NFS server, for all pools together" in text
     assert "without cache flushes" in text
     assert ARCHIVE in page(viewer, "/storage/")
 

@@ -276,7 +276,11 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     ),
     (lambda: on_disk(table=TableKind.OTHER), "foreign-table", (DISK, "wipefs")),
     (lambda: on_gpt_with((1, MIB, 2 * GIB), (2, GIB, 2 * GIB)), "broken-table", (DISK, "repair it with sgdisk")),
-    (lambda: wish(SINGLE, with_single_log()), "disk-has-partitions", (DISK, "1 partition", "only if you ask")),
+    (
+        lambda: wish(SINGLE, with_single_log()),
+        "disk-has-partitions",
+        (DISK, "already (1)", "only if you ask"),
+    ),
     (not_blank, "disk-not-blank", (DISK, "make a new plan")),
     (table_missing, "table-missing", (DISK, "make a new plan")),
     (
@@ -344,7 +348,7 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (
         lambda: remove_rule(change_vdev(mirrored_log()[0], LOG_GUID, write_errors=3)),
         "log-has-errors",
-        ("tank", "3 I/O error", "Nothing was changed", f"zpool offline -f tank {LOG_GUID}"),
+        ("tank", "I/O errors so far: 3", "Nothing was changed", f"zpool offline -f tank {LOG_GUID}"),
     ),
     (table_changed, "table-changed", (DISK, "not written back")),
     (hidden_content, "hidden-content", (DISK, "ext4", "wipefs")),

@@ -155,10 +155,11 @@ def test_a_checkpoint_without_statistics_is_known_by_its_feature() -> None:
 
 def test_a_pool_from_before_the_features_has_none_and_no_checkpoint() -> None:
     (pool,) = parse_status(Answer.of(STATUS, json.dumps(recording("mirrors")["commands"][STATUS])))
-    told = {"size": "1", "allocated": "1", "readonly": "off", "multihost": "off", "version": "28", "checkpoint": "-"}
+    told = {"size": "1", "allocated": "1", "readonly": "off", "multihost": "off", "version": "28"}
+    told |= {"checkpoint": "-", "fragmentation": "-"}
     properties = Answer("it", "", {name: {"value": value} for name, value in told.items()})
     read = with_properties(pool, properties)
-    assert (read.features, read.checkpoint) == ((), "")
+    assert (read.features, read.checkpoint, read.fragmentation_percent) == ((), "", None)
 
 
 def test_the_ashift_of_a_pool_is_unknown_if_that_of_one_data_vdev_is() -> None:
