@@ -65,6 +65,7 @@ smartctl -t offline -j {DISK}
 smartctl -s off -j {DISK}
 smartctl -x -j -n standby,127 -d sat,auto {DISK}
 wipefs -af {DISK}
+zdb -LPbbbb tank
 zdb -R tank 0:0:0
 zfs create tank/other
 zfs create -o mountpoint=/etc tank/nasadvisor-probe-0a1b2c3d
@@ -97,6 +98,8 @@ zpool labelclear -f {PARTITION}
 zpool labelclear {DISK}
 zpool offline -f tank 1
 zpool remove tank sdb
+zpool add -o ashift=12 tank special {PARTITION}
+zpool add -o ashift=12 tank special mirror {PARTITION} {PARTITION}
 zpool remove tank -s
 zpool replace tank 1 {DISK}
 zpool scrub tank
