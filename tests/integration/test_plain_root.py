@@ -72,7 +72,8 @@ def test_its_redis_is_debians_and_no_service_of_debians_came_with_it(root: Root)
     said = root.run(f"{AS_CONSOLE} {start} --daemonize yes; sleep 1; {ask} ping; {ask} config get port; {ask} shutdown")
     assert said.split()[-3:] == ["PONG", "port", "0"]
     services = root.run("ls /usr/lib/systemd/system | grep redis").split()
-    assert services == ["nasadvisor-redis.service", "nasadvisor-remote-redis.service"]
+    ours = ("nasadvisor-redis-watch.service", "nasadvisor-redis-watch.timer", "nasadvisor-redis.service")
+    assert services == [*ours, "nasadvisor-remote-redis.service"]
 
 
 def test_the_console_can_be_prepared_by_its_own_user(root: Root) -> None:
@@ -89,7 +90,10 @@ def test_every_service_is_enabled_and_none_is_open_to_others(root: Root) -> None
         "nasadvisor-remote.path",
     }
     timers = root.run("ls /etc/systemd/system/timers.target.wants").split()
-    assert [name for name in timers if name.startswith("nasadvisor")] == ["nasadvisor-certificate.timer"]
+    assert [name for name in timers if name.startswith("nasadvisor")] == [
+        "nasadvisor-certificate.timer",
+        "nasadvisor-redis-watch.timer",
+    ]
     assert root.run("stat -c '%U %a' /etc/nasadvisor/environment").split() == ["root", "640"]
 
 
