@@ -17,7 +17,7 @@ from tests.integration.chaos import Chaos, Driver
 from tests.integration.product import ROOT, Product, product
 from tests.integration.test_health import SET_UP, Post
 
-pytestmark = [pytest.mark.lab]
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 __all__ = ["product"]
 
 TABLE: Final = ROOT / "build" / "faults.md"
@@ -72,7 +72,6 @@ def test_a_redis_that_stands_still_is_started_anew(product: Product) -> None:
     assert product.state("nasadvisor-redis", "MainPID") != before
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("fault", FAULTS)
 def test_whatever_fails_in_the_middle_of_everything_heals_by_itself_and_loses_samples_at_most(
     stage: Chaos, fault: str
