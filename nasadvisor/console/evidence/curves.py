@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from nasadvisor.console.evidence.asked import ask, keep_answer, keep_error, seconds_asked
 from nasadvisor.console.evidence.curve_chart import CurveChart, curve_charts
 from nasadvisor.console.evidence.models import StoredCurve
 from nasadvisor.console.fleet import hosts
@@ -83,15 +84,14 @@ def curve_of(node: Node, guid: str, now: datetime) -> CurvePart:
 def start_curve(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask the host of a pool to follow its reads. Nothing is written, so no password is asked for."""
     node, _inventory, _pool = pool_or_404(request, guid)
-    asked = request.POST.get("seconds", "")
-    seconds = next((each for each, _ in LENGTHS if str(each) == asked), HOUR_S)
-    try:
-        hosts.request_curve(node, guid, seconds)
-    except hosts.HostUnreachable as error:
-        messages.error(request, str(error))
-    else:
-        begun = {"asked_at": timezone.now(), "seconds": seconds, "error_document": None}
-        StoredCurve.objects.update_or_create(node=node, pool_guid=guid, defaults=begun)
+    seconds = seconds_asked(request, LENGTHS)
+    ask(
+        request,
+        lambda: hosts.request_curve(node, guid, seconds),
+        StoredCurve.objects,
+        {"node": node, "pool_guid": guid},
+        seconds=seconds,
+    )
     return redirect("evidence-pool", guid)
 
 
@@ -126,7 +126,7 @@ def store_curve(node_name: str, document: Json) -> None:
         DocumentError: it is no curve.
     """
     found = from_document(CacheCurve, document)
-    _told(node_name, found.traced.pool_guid, document=document, error_document=None)
+    keep_answer(StoredCurve.objects.filter(node__name=node_name, pool_guid=found.traced.pool_guid), document)
 
 
 def store_curve_error(node_name: str, guid: str, document: Json) -> None:
@@ -135,10 +135,4 @@ def store_curve_error(node_name: str, guid: str, document: Json) -> None:
     Raises:
         DocumentError: it is not a statement.
     """
-    from_document(Statement, document)
-    _told(node_name, guid, error_document=document)
-
-
-def _told(node_name: str, guid: str, **fields: Json | None) -> None:
-    """Only what was asked for is kept."""
-    StoredCurve.objects.filter(node__name=node_name, pool_guid=guid).update(told_at=timezone.now(), **fields)
+    keep_error(StoredCurve.objects.filter(node__name=node_name, pool_guid=guid), document)

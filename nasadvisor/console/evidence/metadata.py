@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from nasadvisor.console.evidence.asked import ask, keep_answer, keep_error, seconds_asked
 from nasadvisor.console.evidence.curves import curve_of
 from nasadvisor.console.evidence.models import StoredCount
 from nasadvisor.console.evidence.options import known_of
@@ -94,15 +94,14 @@ def metadata_of(stored: StoredCount | None, known: Known, now: datetime) -> Meta
 def start_count(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask the host of a pool to count its blocks. Nothing is written, so no password is asked for."""
     node, _inventory, _pool = pool_or_404(request, guid)
-    asked = request.POST.get("seconds", "")
-    limit_s = next((each for each, _ in LENGTHS if str(each) == asked), HOUR_S)
-    try:
-        hosts.request_count(node, guid, limit_s)
-    except hosts.HostUnreachable as error:
-        messages.error(request, str(error))
-    else:
-        begun = {"asked_at": timezone.now(), "limit_s": limit_s, "error_document": None}
-        StoredCount.objects.update_or_create(node=node, pool_guid=guid, defaults=begun)
+    limit_s = seconds_asked(request, LENGTHS)
+    ask(
+        request,
+        lambda: hosts.request_count(node, guid, limit_s),
+        StoredCount.objects,
+        {"node": node, "pool_guid": guid},
+        limit_s=limit_s,
+    )
     return redirect("evidence-pool", guid)
 
 
@@ -125,7 +124,7 @@ def store_count(node_name: str, document: Json) -> None:
         DocumentError: it is no count.
     """
     found = from_document(BlockCount, document)
-    _told(node_name, found.pool_guid, document=document, error_document=None)
+    keep_answer(StoredCount.objects.filter(node__name=node_name, pool_guid=found.pool_guid), document)
 
 
 def store_count_error(node_name: str, guid: str, document: Json) -> None:
@@ -134,13 +133,7 @@ def store_count_error(node_name: str, guid: str, document: Json) -> None:
     Raises:
         DocumentError: it is not a statement.
     """
-    from_document(Statement, document)
-    _told(node_name, guid, error_document=document)
-
-
-def _told(node_name: str, guid: str, **fields: Json | None) -> None:
-    """Only what was asked for is kept."""
-    StoredCount.objects.filter(node__name=node_name, pool_guid=guid).update(told_at=timezone.now(), **fields)
+    keep_error(StoredCount.objects.filter(node__name=node_name, pool_guid=guid), document)
 
 
 def _kinds(counted: Counted) -> tuple[KindRow, ...]:

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from nasadvisor.console.evidence.asked import ask, keep_answer, keep_error
 from nasadvisor.console.evidence.models import StoredWaiting
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
@@ -57,13 +57,7 @@ def waiting_of(node: Node, now: datetime) -> Waiting:
 def trace(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask the host of a pool to trace. It only counts calls, so no password is asked for."""
     node, _inventory, _pool = pool_or_404(request, guid)
-    try:
-        hosts.request_waiting(node)
-    except hosts.HostUnreachable as error:
-        messages.error(request, str(error))
-    else:
-        asked = {"asked_at": timezone.now(), "error_document": None}
-        StoredWaiting.objects.update_or_create(node=node, defaults=asked)
+    ask(request, lambda: hosts.request_waiting(node), StoredWaiting.objects, {"node": node})
     return redirect("evidence-pool", guid)
 
 
@@ -80,7 +74,7 @@ def store_waiting(node_name: str, document: Json) -> None:
         DocumentError: it is not a trace.
     """
     from_document(WaitingPrograms, document)
-    _told(node_name, document=document, error_document=None)
+    keep_answer(StoredWaiting.objects.filter(node__name=node_name), document)
 
 
 def store_waiting_error(node_name: str, document: Json) -> None:
@@ -89,13 +83,7 @@ def store_waiting_error(node_name: str, document: Json) -> None:
     Raises:
         DocumentError: it is not a statement.
     """
-    from_document(Statement, document)
-    _told(node_name, error_document=document)
-
-
-def _told(node_name: str, **fields: Json | None) -> None:
-    """Only what was asked for is kept."""
-    StoredWaiting.objects.filter(node__name=node_name).update(told_at=timezone.now(), **fields)
+    keep_error(StoredWaiting.objects.filter(node__name=node_name), document)
 
 
 def _rows(found: WaitingPrograms) -> tuple[ProgramRow, ...]:
