@@ -54,7 +54,7 @@ _FILES: Final = frozenset(
 _PASSING: Final = frozenset({"ZIL intent log", "deferred free", "dedup ditto"})
 """Not counted: what is gone in a moment, and what no release writes any more."""
 
-_PARITY: Final = re.compile(r"(?:raidz|draid)(?P<parity>[123])(?::(?P<data>[0-9]{1,3})d)?")
+PARITY: Final = re.compile(r"(?:raidz|draid)(?P<parity>[123])(?::(?P<data>[0-9]{1,3})d)?")
 """How OpenZFS names a top-level vdev: "raidz2-0", "draid2:4d:11c:1s-0" (zpoolconcepts(7))."""
 
 IN_POOL_COPIES: Final = 3
@@ -196,9 +196,9 @@ def allocated_on(vdev: Vdev, stored_bytes: int) -> int | None:
     if not vdev.ashift:
         return None
     sectors = align_up(stored_bytes, 1 << vdev.ashift) >> vdev.ashift
-    if vdev.kind not in {"raidz", "draid"}:
+    if not vdev.has_parity:
         return sectors << vdev.ashift
-    form = _PARITY.match(vdev.name)
+    form = PARITY.match(vdev.name)
     if form is None:
         return None
     parity = int(form["parity"])

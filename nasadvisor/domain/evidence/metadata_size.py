@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from nasadvisor.domain.evidence.metadata_blocks import BlockCount, BlockKind
+from nasadvisor.domain.evidence.metadata_blocks import PARITY, BlockCount, BlockKind
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.figures import percent
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage import releases
-from nasadvisor.domain.storage.inventory import Pool
+from nasadvisor.domain.storage.inventory import Pool, Vdev
 from nasadvisor.domain.units import GIB, KIB, align_up, size_text
 
 USUAL_ASHIFT: Final = 12
@@ -114,13 +114,14 @@ def legs_of(pool: Pool) -> int:
 
 def _losses(pool: Pool) -> int:
     """How many disks of any data vdev may die."""
-    return min((_losses_of(top.kind, top.name, len(top.children)) for top in pool.data), default=0)
+    return min((_losses_of(top) for top in pool.data), default=0)
 
 
-def _losses_of(kind: str, name: str, children: int) -> int:
-    if kind == "mirror":
-        return children - 1
-    return int(name[5]) if kind in {"raidz", "draid"} and name[5:6].isdigit() else 0
+def _losses_of(top: Vdev) -> int:
+    if top.kind == "mirror":
+        return len(top.children) - 1
+    form = PARITY.match(top.name) if top.has_parity else None
+    return int(form["parity"]) if form else 0
 
 
 def special_in_words(size: SpecialSize) -> Iterator[Statement]:

@@ -193,4 +193,4 @@ def watch_longer(wait_s: float) -> tuple[Statement, ...]:
 
 def has_raidz(pool: Pool) -> bool:
     """Whether a data vdev is raidz or draid, so that no top-level vdev of data or special can be removed (zpool(8))."""
-    return any(top.kind in {"raidz", "draid"} for top in pool.data)
+    return any(top.has_parity for top in pool.data)

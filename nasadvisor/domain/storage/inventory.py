@@ -219,6 +219,11 @@ class Vdev:
     checksum_errors: int = 0
     slow_ios: int = 0
 
+    @property
+    def has_parity(self) -> bool:
+        """Whether it is raidz or draid, of whatever parity."""
+        return self.kind in {"raidz", "draid"}
+
     def walk(self) -> Iterator["Vdev"]:
         """This vdev and all below it, parents first."""
         yield self
