@@ -1,5 +1,6 @@
 """Figures as text: as exact as they deserve, in units that read the same in every language."""
 
+from math import ceil
 from typing import Final
 
 MS: Final = 1_000_000
@@ -26,6 +27,13 @@ def milliseconds_range(low_ns: float, high_ns: float) -> str:
     """Both ends, one number if both read the same."""
     low, high = milliseconds(low_ns), milliseconds(high_ns)
     return high if low == high else f"{low.removesuffix(' ms')}–{high}"
+
+
+def rounded_up_s(seconds: float) -> float:
+    """Up to what `duration` says of it, so that whoever multiplies gets the sum that is said; for less than two
+    minutes.
+    """
+    return ceil(seconds) if seconds >= 10 else ceil(seconds * 10) / 10
 
 
 def duration(seconds: float) -> str:

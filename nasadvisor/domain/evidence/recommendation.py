@@ -1,7 +1,6 @@
 """How large a log and a cache should be, from what was measured, each with its "because"."""
 
 from dataclasses import dataclass
-from math import ceil
 from typing import Final
 
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
@@ -16,7 +15,7 @@ from nasadvisor.domain.evidence.thresholds import (
     TXGS_IN_LOG,
 )
 from nasadvisor.domain.evidence.workload import Workload
-from nasadvisor.domain.figures import duration, percent
+from nasadvisor.domain.figures import duration, percent, rounded_up_s
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.sizing import TYPICAL_BLOCK_BYTES, header_memory_bytes
@@ -54,7 +53,7 @@ def recommend_log(workload: Workload, facts: PoolFacts) -> Recommendation:
             False,
         )
     ingest = workload.peak_sync_bytes_per_s * workload.block_overhead
-    txg_s = _as_said(max(workload.txgs.quantile_ns(0.95) / 1e9, facts.tunables.txg_timeout_s))
+    txg_s = rounded_up_s(max(workload.txgs.quantile_ns(0.95) / 1e9, facts.tunables.txg_timeout_s))
     held_bytes = int(LOG_SAFETY * ingest * TXGS_IN_LOG * txg_s)
     wanted = align_up(held_bytes, GIB)
     size_bytes = max(min(wanted, align_up(most_bytes, GIB)), SMALLEST_LOG_BYTES)
@@ -72,11 +71,6 @@ def recommend_log(workload: Workload, facts: PoolFacts) -> Recommendation:
         "are {held}, and the next whole GiB has room for them."
     )
     return Recommendation(size_bytes, Statement("measured-log", template, values), True)
-
-
-def _as_said(seconds: float) -> float:
-    """Rounded up to what is said of it (`figures.duration`), so that whoever multiplies gets the sum that is said."""
-    return ceil(seconds) if seconds >= 10 else ceil(seconds * 10) / 10
 
 
 def mean_block_bytes(workload: Workload) -> int:
