@@ -91,8 +91,10 @@ def about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
 
 def about_room(node: Node) -> Iterator[Notice]:
     """The disk of the console itself fills up, which is said of the host that it is on."""
+    if node.is_remote:
+        return
     free = free_bytes()
-    if node.is_remote or free >= ENOUGH_BYTES:
+    if free >= ENOUGH_BYTES:
         return
     yield Notice(
         Finding(

@@ -21,7 +21,6 @@ from nasadvisor.domain.units import GIB, TERABYTE, gigabytes_text, size_text, te
 SERVICE_YEARS: Final = 5
 """[policy] How long a part shall last: the usual warranty of SSDs for servers."""
 
-
 BOUGHT: Final = (Option.MEMORY, Option.LOG, Option.CACHE)
 """What has a price, and a size that is known."""
 

@@ -10,8 +10,6 @@ from typing import Final
 from nasadvisor.domain.health.wear.forecast import Spread
 from nasadvisor.domain.units import TERABYTE
 
-"""Ratings are in decimal terabytes."""
-
 MOST_DAYS: Final = 36_525.0
 
 
