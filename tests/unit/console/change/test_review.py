@@ -18,7 +18,7 @@ from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.change.test_wizard import LAYOUT, kept, plan_of, press_on, show, text
 from tests.unit.console.conftest import PASSWORD, Sent, sign_in
 from tests.unit.console.fleet.authenticators import Device
-from tests.unit.console.fleet.test_passkeys import MAKE, Browser
+from tests.unit.console.fleet.browser import Browser
 from tests.unit.machines import NVME1, NVME2, SHARED_SSD, TANK, home_server, with_pool
 
 
@@ -202,7 +202,7 @@ class TestApply:
     def test_a_passkey_of_ones_own_applies_and_no_other(self, sent: list[Sent]) -> None:
         browser, mine, other = Browser(), Device(), Device()
         sign_in(browser, UserRole.OPERATOR)
-        browser.post(MAKE, {"passkey": mine.make(browser.asked_to_make(password=PASSWORD))})
+        browser.add_passkey(mine)
         stored = plan_of(browser)
         for device, applied in ((other, []), (mine, ["host.apply"])):
             browser.post(f"/plans/{stored.id}/", {"password": "", "passkey": device.sign(browser.asked())})
