@@ -90,7 +90,7 @@ MIDDLEWARE = [
     "nasadvisor.console.fleet.single_sign_on.SingleSignOn",
     "nasadvisor.console.fleet.idle.Idle",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
-    "nasadvisor.console.fleet.required_factor.RequiredFactor",
+    "nasadvisor.console.fleet.first_things.FirstThings",
     "nasadvisor.console.fleet.sessions.Seen",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

@@ -26,8 +26,9 @@ from nasadvisor.console.fleet import audit, notices
 from nasadvisor.console.fleet.asking import ask_for_factor
 from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.factors import has_factor
+from nasadvisor.console.fleet.first_things import has_given_password
 from nasadvisor.console.fleet.idle import ENDED_AFTER
-from nasadvisor.console.fleet.models import SetupToken
+from nasadvisor.console.fleet.models import GivenPassword, SetupToken
 from nasadvisor.console.fleet.passkey_offers import Purpose
 from nasadvisor.console.fleet.passwords import refuse_wrong_factor, wrong_password
 from nasadvisor.console.fleet.roles import UserRole, set_role, user_of
@@ -91,6 +92,8 @@ class OwnPasswordForm(PasswordChangeForm):
     def clean(self) -> dict[str, Any]:
         """What was typed. A second factor is looked at last: it works once."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if "old_password" in cleaned and cleaned["old_password"] == cleaned.get("new_password1"):
+            self.add_error("new_password1", _("That is the password that you have. Choose another one."))
         if "code" in self.fields and not self.errors:
             refuse_wrong_factor(self.request, self, "code")
         return cleaned
@@ -115,9 +118,14 @@ class ChangePassword(SuccessMessageMixin, auth.PasswordChangeView):  # type: ign
     def get_form_kwargs(self) -> dict[str, Any]:
         return {**super().get_form_kwargs(), "request": self.request}
 
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(is_given=has_given_password(self.request), **kwargs)
+
     def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
         """Save it, and write that down."""
-        done = super().form_valid(form)
+        with transaction.atomic():
+            done = super().form_valid(form)
+            GivenPassword.objects.filter(user=user_of(self.request)).delete()
         notices.record(self.request, Act.PASSWORD_CHANGED, user_of(self.request))
         return done
 

@@ -105,6 +105,15 @@ class SetupToken(models.Model):
         return now < self.expires_at
 
 
+class GivenPassword(models.Model):
+    """Somebody whose password an administrator chose: they choose another one before anything else (`first_things`)."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="given_password")
+
+    def __str__(self) -> str:
+        return str(self.user)
+
+
 class ReEntry(models.Model):
     """How many wrong passwords in a row somebody who is signed in has typed where it is asked for again.
 

@@ -6,6 +6,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.forms import BaseUserCreationForm, SetPasswordForm
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -14,6 +15,7 @@ from django.views.decorators.http import require_POST
 
 from nasadvisor.console.fleet import audit, notices
 from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet.models import GivenPassword
 from nasadvisor.console.fleet.passwords import ask_again, confirmed_admin_required, is_confirmed_by
 from nasadvisor.console.fleet.roles import UserRole, admin_required, role_of, set_role, user_of
 
@@ -40,7 +42,7 @@ def users(request: HttpRequest) -> HttpResponse:
     """Everybody, and the form for one more."""
     form = AddUserForm(request.POST if request.method == "POST" else None)
     if is_confirmed_by(request, ask_again(request, form)):
-        user: User = form.save()
+        user = _with_given_password(form)
         set_role(user, UserRole(form.cleaned_data["role"]))
         audit.record(request, Act.USER_ADDED, f"{user.get_username()}: {form.cleaned_data['role']}")
         messages.success(request, _("%(user)s was added.") % {"user": user.get_username()})
@@ -86,11 +88,19 @@ def reset_password(request: HttpRequest, user_id: int) -> HttpResponse:
         return redirect("password_change")
     form = SetPasswordForm(user, request.POST if request.method == "POST" else None)
     if is_confirmed_by(request, ask_again(request, form)):
-        form.save()
+        _with_given_password(form)
         notices.record(request, Act.PASSWORD_RESET, user, user.get_username())
         messages.success(request, _("%(user)s has a new password.") % {"user": user.get_username()})
         return redirect("users")
     return render(request, "fleet/reset_password.html", {"form": form, "somebody": user, "section": "settings"})
+
+
+@transaction.atomic
+def _with_given_password(form: "AddUserForm | SetPasswordForm[User]") -> User:
+    """The user with the password of the form, which is good for choosing one of their own."""
+    user: User = form.save()
+    GivenPassword.objects.get_or_create(user=user)
+    return user
 
 
 def _somebody_else(request: HttpRequest, user_id: int) -> User | None:
