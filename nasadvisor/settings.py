@@ -92,6 +92,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "nasadvisor.console.fleet.first_things.FirstThings",
     "nasadvisor.console.fleet.sessions.Seen",
+    "nasadvisor.console.fleet.audit.Refusals",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",

@@ -4,13 +4,17 @@ from uuid import UUID, uuid4
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.change.models import StoredPlan
 from nasadvisor.console.errors import OtherRelease
+from nasadvisor.console.fleet import audit
+from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.fleet.roles import user_of
 from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRefused, PlanRequest, make_plan, scope_fingerprint
 from nasadvisor.domain.change.refusals import PlanOutdated
 from nasadvisor.domain.change.runs import Goal
@@ -28,6 +32,13 @@ def plan_for(request: PlanRequest, inventory: Inventory) -> Plan | PlanRefused:
 def store_plan(plan: Plan, node: Node, user: User) -> StoredPlan:
     """Keep a plan that somebody is going to look at."""
     return StoredPlan.objects.create(id=UUID(plan.id), node=node, document=to_document(plan), created_by=user)
+
+
+def on_to_review(request: HttpRequest, plan: Plan, node: Node) -> HttpResponse:
+    """Keep a plan, and go on to the page that shows it to who made it."""
+    stored = store_plan(plan, node, user_of(request))
+    audit.record(request, Act.PLAN_MADE, f"{node.name}: {plan.pool_name} {stored.id}")
+    return redirect("wizard-review", stored.id)
 
 
 def own_plan(plan_id: UUID, user: User) -> StoredPlan:

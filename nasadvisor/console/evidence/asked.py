@@ -9,7 +9,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from nasadvisor.console.evidence.models import AskedOfHost
-from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet import audit, hosts
+from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.units import HOUR_S
 from nasadvisor.stored.documents import Json, from_document
@@ -28,6 +29,7 @@ def ask(
     except hosts.HostUnreachable as error:
         messages.error(request, str(error))
         return
+    audit.record(request, Act.LOOK_CLOSER, request.path)
     asked = {"asked_at": timezone.now(), "error_document": None, **wish}
     kept.update_or_create(**about, defaults=asked)
 

@@ -2,11 +2,13 @@
 
 import csv
 import logging
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.dispatch import receiver
@@ -27,6 +29,9 @@ PER_PAGE: Final = 100
 MOST_FAILURES: Final = 1_000
 """Failed sign-ins written into the database within an hour, for strangers cause them; the journal has each."""
 
+MOST_REFUSALS: Final = 100
+"""Refusals of one user or program written down within an hour: who tries for long leaves a trace, and hides nobody."""
+
 _COUNTED: Final = timedelta(hours=1)
 _LONGEST_NAME: Final = 150
 _LONGEST: Final = 255
@@ -45,6 +50,37 @@ def record_as(user: User, request: HttpRequest, act: Act, about: object = "") ->
 def record_without_browser(act: Act, about: str) -> None:
     """Write down what happened without anybody's browser."""
     _write(act, "", "", about)
+
+
+def record_program(token_name: str, request: HttpRequest, act: Act, about: object) -> None:
+    """Write down what a program has done with its token."""
+    _write(act, named_after(token_name), address_of(request), str(about))
+
+
+def named_after(token_name: str) -> str:
+    """What a program is called where users stand as well."""
+    return f"{token_name} (token)"
+
+
+class Refusals:
+    """Middleware: writes down who was refused what for their role, or for whose it is."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> None:
+        """After a view raised something, before that becomes a page."""
+        if isinstance(exception, PermissionDenied) and isinstance(request.user, User):
+            record_refusal(request, request.user.get_username())
+
+
+def record_refusal(request: HttpRequest, name: str) -> None:
+    """Write down that somebody who is known was refused what this request asks for."""
+    if _lately(Act.REFUSED, user_name=name) < MOST_REFUSALS:
+        _write(Act.REFUSED, name, address_of(request), f"{request.method} {request.path}")
 
 
 def forget(now: datetime) -> None:
@@ -110,14 +146,14 @@ def _write(act: Act, user_name: str, address: str, about: str = "") -> None:
     name, what = str(harmless(user_name))[:_LONGEST_NAME], str(harmless(about))[:_LONGEST]
     # What strangers choose comes last and quoted: the first address of a line is where it came from.
     log.info("act=%s address=%s user=%r about=%r", act.value, address or "-", name, what)
-    if act is Act.SIGN_IN_FAILED and _is_flooded():
+    if act is Act.SIGN_IN_FAILED and _lately(act) >= MOST_FAILURES:
         return
     AuditEntry.objects.create(at=timezone.now(), act=act, user_name=name, address=address, about=what)
 
 
-def _is_flooded() -> bool:
-    since = timezone.now() - _COUNTED
-    return AuditEntry.objects.filter(act=Act.SIGN_IN_FAILED, at__gt=since).count() >= MOST_FAILURES
+def _lately(act: Act, **fields: str) -> int:
+    """How often this was written within the last hour."""
+    return AuditEntry.objects.filter(act=act, at__gt=timezone.now() - _COUNTED, **fields).count()
 
 
 def address_of(request: HttpRequest | None) -> str:

@@ -73,6 +73,7 @@ def confirm_password(request: HttpRequest, form: forms.BaseForm) -> bool:
     The platform that somebody is known to is asked for what they may do now.
     """
     if _is_answered(request, form) and not may_change(user_of(request)):
+        audit.record_refusal(request, user_of(request).get_username())
         form.add_error("password", _("You may look at everything here but change nothing. Ask an operator."))
     return _is_confirmed_now(request, form)
 

@@ -81,6 +81,6 @@ def acknowledge(request: HttpRequest, pk: int) -> HttpResponse:
     """Take an alert up: it is told again only if it grows."""
     stored = get_object_or_404(StoredAlert, pk=pk)
     take_up(stored, user_of(request).get_username(), timezone.now())
-    audit.record(request, Act.ALERT_TAKEN_UP, f"{stored.node.name}: {stored.code} {stored.subject}")
+    audit.record(request, Act.ALERT_TAKEN_UP, f"{stored.node}: {stored}")
     messages.success(request, _("Acknowledged. It is told again only if it gets worse."))
     return redirect("alerts")

@@ -13,6 +13,8 @@ from ninja.security import HttpBearer
 
 from nasadvisor import __version__
 from nasadvisor.console.explain import address_of
+from nasadvisor.console.fleet import audit
+from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
@@ -218,8 +220,11 @@ def acknowledge(request: HttpRequest, alert_id: int) -> dict[str, object]:
     """It is told again only if it grows. Needs a token that may do so."""
     token = request.auth  # type: ignore[attr-defined]
     if not token.may_acknowledge:
+        audit.record_refusal(request, audit.named_after(token.name))
         raise HttpError(403, "This token may only look.")
-    take_up(get_object_or_404(StoredAlert, pk=alert_id), f"{token.name} (token)", timezone.now())
+    stored = get_object_or_404(StoredAlert.objects.select_related("node"), pk=alert_id)
+    take_up(stored, audit.named_after(token.name), timezone.now())
+    audit.record_program(token.name, request, Act.ALERT_TAKEN_UP, f"{stored.node}: {stored}")
     return _alert(StoredAlert.objects.select_related("node").get(pk=alert_id))
 
 

@@ -27,7 +27,7 @@ from nasadvisor.domain.health.sweep import SelfTest
 @require_POST
 def start_self_test(request: HttpRequest, pk: int) -> HttpResponse:
     """Make one drive test itself."""
-    disk = get_object_or_404(StoredDisk.objects.select_related("node").defer("node__inventory_document"), pk=pk)
+    disk = _disk(pk)
     test = SelfTest.LONG if request.POST.get("test") == SelfTest.LONG else SelfTest.SHORT
     forbidden = why_not(disk.node.platform, Verbs.MEASURE)
     if forbidden:
@@ -47,12 +47,13 @@ def start_self_test(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def rate(request: HttpRequest, pk: int) -> HttpResponse:
     """What the data sheet of a drive's model promises."""
-    disk = get_object_or_404(StoredDisk, pk=pk)
+    disk = _disk(pk)
     form = RatingForm(request.POST, instance=rating_of(disk))
     if form.is_valid():
         form.instance.model, form.instance.size_bytes = disk.model, disk.size_bytes
         form.instance.entered_by, form.instance.entered_at = user_of(request).get_username(), timezone.now()
         form.save()
+        audit.record(request, Act.DISK_RATED, f"{disk.node.name}: {disk}")
         messages.success(request, _("Saved for every %(model)s of this size.") % {"model": disk.model})
     else:
         messages.error(request, _("Nothing was saved: each rating is a number above zero, or empty."))
@@ -63,9 +64,10 @@ def rate(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def forget(request: HttpRequest, pk: int) -> HttpResponse:
     """A drive was taken out for good: it is no longer missed. Its history stays."""
-    disk = get_object_or_404(StoredDisk, pk=pk)
+    disk = _disk(pk)
     if not disk.is_present:
         StoredDisk.objects.filter(pk=pk).update(is_forgotten=True)
+        audit.record(request, Act.DISK_FORGOTTEN, f"{disk.node.name}: {disk}")
         messages.success(request, _("%(disk)s is not missed any more.") % {"disk": disk})
     return redirect("disks")
 
@@ -103,6 +105,10 @@ def wear_csv(request: HttpRequest) -> StreamingHttpResponse:
     response = StreamingHttpResponse(stream, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="wear.csv"'
     return response
+
+
+def _disk(pk: int) -> StoredDisk:
+    return get_object_or_404(StoredDisk.objects.select_related("node").defer("node__inventory_document"), pk=pk)
 
 
 def _by_role(written: Written | None) -> tuple[int | None, ...]:

@@ -8,9 +8,9 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.change.models import StoredRun, StoredRunState, readable
-from nasadvisor.console.change.plans import plan_for, store_plan
+from nasadvisor.console.change.plans import on_to_review, plan_for
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.roles import operator_required, user_of
+from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.statements import said
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.change.actions.seen import OFFLINE
@@ -62,7 +62,7 @@ def take_out(request: HttpRequest, pool_guid: str, cache_guid: str) -> HttpRespo
         for refusal in plan.refusals:
             messages.warning(request, said(refusal))
         return redirect("pool", pool_guid)
-    return redirect("wizard-review", store_plan(plan, node, user_of(request)).id)
+    return on_to_review(request, plan, node)
 
 
 def _taking_out(pool: Pool, node: Node) -> dict[str, StoredRun]:

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from nasadvisor.console.change.plans import store_plan
+from nasadvisor.console.change.plans import on_to_review
 from nasadvisor.console.change.wizard.answers import Answers, Place, answers_to, place_of
 from nasadvisor.console.change.wizard.devices import Standing, disk_choices, told
 from nasadvisor.console.change.wizard.forms import DevicesForm, LayoutForm
@@ -17,7 +17,7 @@ from nasadvisor.console.change.wizard.layout import LARGEST_USEFUL_LOG_BYTES, La
 from nasadvisor.console.change.wizard.pools import Way, pool_choice, pool_choices
 from nasadvisor.console.change.wizard.progress import WizardStep, progress
 from nasadvisor.console.change.wizard.summary import summary_of
-from nasadvisor.console.fleet.roles import operator_required, user_of
+from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.storage.log_legs import without_log_leg
@@ -84,7 +84,7 @@ def devices(request: HttpRequest, pool_guid: str) -> HttpResponse:
         place.save(answers.draft)
         answer = layout_of(answers.draft, place.inventory)
         if answer.plan:
-            return redirect("wizard-review", store_plan(answer.plan, place.node, user_of(request)).id)
+            return on_to_review(request, answer.plan, place.node)
         messages.warning(request, _("These choices cannot be carried out; the reasons are below the drawing."))
     return _devices_page(request, place, answers)
 
