@@ -19,12 +19,14 @@ from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.alert_models import Channel, WatchSettings
 from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.secrets import encrypt
-from tests.unit.console.conftest import PASSWORD
+from tests.unit.console.conftest import PASSWORD, confirm
 
 NEW = "staple of correct"
 NEW_USER = {"username": "eve", "password1": NEW, "password2": NEW, "role": "admin"}
-CHANNEL = {"name": "mine", "kind": "apprise", "address": "json://203.0.113.7/", "without_test": "1"}
-CHANNEL |= {"level": "warning", "timing": "at_once", "language": "en"}
+CHANNEL = {"name": "mine", "kind": "apprise", "address": "json://alerts.example.org/", "without_test": "1"}
+CHANNEL |= {"level": "warning", "timing": "at-once", "language": "en"}
+DELIVERY = {"mail_host": "evil.example", "mail_port": "25", "mail_security": "none", "mail_sender": "nas@example.org"}
+DELIVERY |= {"digest_at": "07:00", "escalate_after_hours": "4"}
 
 
 @pytest.fixture
@@ -56,12 +58,14 @@ def test_ones_own_password_is_never_set_without_the_old_one(admin: Client) -> No
 
 
 def test_a_stolen_cookie_makes_no_user_token_or_channel(cookie: Client) -> None:
-    cookie.post("/settings/users/", NEW_USER)
-    cookie.post("/settings/tokens/", {"name": "mine", "may_acknowledge": "on"})
-    cookie.post("/settings/alerts/add/", CHANNEL)
-    assert not User.objects.filter(username="eve").exists()
-    assert not ApiToken.objects.exists()
-    assert not Channel.objects.exists()
+    """Proves too that it is the password which is missing."""
+    for is_made in (False, True):
+        cookie.post("/settings/users/", NEW_USER)
+        cookie.post("/settings/tokens/", {"name": "mine", "may_acknowledge": "on"})
+        cookie.post("/settings/alerts/add/", CHANNEL)
+        found = (User.objects.filter(username="eve"), ApiToken.objects.all(), Channel.objects.all())
+        assert [each.exists() for each in found] == [is_made] * 3
+        confirm(cookie)
 
 
 def test_a_stolen_cookie_changes_no_role_and_locks_nobody_out(cookie: Client, viktor: User) -> None:
@@ -73,18 +77,21 @@ def test_a_stolen_cookie_changes_no_role_and_locks_nobody_out(cookie: Client, vi
 
 
 def test_a_stolen_cookie_silences_nothing(cookie: Client) -> None:
+    """Proves too that it is the password which is missing."""
     create_schedules()
     channel = Channel.objects.create(name="phone", kind="mail", secret=encrypt("a@example.org"))
     sweep = PeriodicTask.objects.get(name="console.sweep")
-    cookie.post(f"/settings/alerts/{channel.pk}/delete/")
-    cookie.post(f"/settings/alerts/{channel.pk}/", {**CHANNEL, "is_enabled": ""})
-    cookie.post("/settings/alerts/delivery/", {"mail_host": "evil.example", "mail_port": "25"})
-    cookie.post(f"/settings/schedules/{sweep.pk}/", {"hours": "168"})
-    channel.refresh_from_db()
-    sweep.refresh_from_db()
-    assert (channel.name, channel.is_enabled) == ("phone", True)
-    assert WatchSettings.load().mail_host == ""
-    assert sweep.enabled
+    for is_done in (False, True):
+        cookie.post(f"/settings/alerts/{channel.pk}/", {**CHANNEL, "is_enabled": ""})
+        cookie.post("/settings/alerts/delivery/", DELIVERY)
+        cookie.post(f"/settings/schedules/{sweep.pk}/", {"hours": "168"})
+        for each in (channel, sweep):
+            each.refresh_from_db()
+        assert (channel.is_enabled, sweep.enabled) == (not is_done, not is_done)
+        assert WatchSettings.load().mail_host == ("evil.example" if is_done else "")
+        cookie.post(f"/settings/alerts/{channel.pk}/delete/")
+        assert Channel.objects.exists() is not is_done
+        confirm(cookie)
 
 
 def test_the_page_that_asks_sends_the_same_again(cookie: Client, viktor: User) -> None:
