@@ -13,12 +13,12 @@ import redis.exceptions
 
 import nasadvisor
 from nasadvisor.cli.fleet.pages import ask_pages
-from nasadvisor.cli.fleet.units import runs
+from nasadvisor.cli.fleet.units import runs, silent_for
 from nasadvisor.domain.change.refusals import PoolSuspended
 from nasadvisor.domain.fleet.joining import ConsoleAccess
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import MIB, size_text
-from nasadvisor.host.adapters.process import PACKAGES, Tool
+from nasadvisor.host.adapters.process import PACKAGES, Runner, Tool
 from nasadvisor.host.change.journal import FILE_NAME, run_ids
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
@@ -45,7 +45,7 @@ DIFFER: Final = (
 SERVICES: Final = ("redis", "web", "console", "beat", "host")
 SERVICES_OF_A_JOINED_HOST: Final = ("host",)
 UNIT_DIRECTORIES: Final = (Path("etc/systemd/system"), Path("usr/lib/systemd/system"))
-START_REDIS: Final = "Try: systemctl restart nasadvisor-redis"
+STARTED_ANEW: Final = "systemd starts it anew after three minutes of that."
 SET_CLOCK: Final = "Set the clock, for example with: timedatectl set-ntp true"
 ENOUGH_BYTES: Final = 64 * MIB
 """Space for some hundred journals."""
@@ -68,11 +68,11 @@ def checkup(
     yield from _tools(machine)
     yield from _openzfs(machine)
     yield from _state(config.state_dir)
-    yield from _services(root, SERVICES_OF_A_JOINED_HOST if config.access else SERVICES)
+    yield from _services(machine.runner, root, SERVICES_OF_A_JOINED_HOST if config.access else SERVICES)
     if config.access:
         yield _console(config.access)
     elif _is_installed(root):
-        yield _redis(config.redis_url)
+        yield from _redis(config.redis_url)
         pages = ask_pages(settings, machine.clock())
         yield Finding("Pages", pages.ok, pages.sentence)
     yield _time(config, machine.clock())
@@ -145,16 +145,24 @@ def _state(directory: Path) -> Iterator[Finding]:
         yield Finding("Journals", True, f"{place} is writable, {size_text(free_bytes)} are free.")
 
 
-def _services(root: Path, names: tuple[str, ...]) -> Iterator[Finding]:
+def _services(runner: Runner, root: Path, names: tuple[str, ...]) -> Iterator[Finding]:
     if not _is_installed(root):
         yield Finding("Services", True, "not installed; the command line works without them.")
         return
-    stopped = [name for name in names if not runs(root, f"nasadvisor-{name}.service")]
-    for name in stopped:
-        unit = f"nasadvisor-{name}.service"
-        yield Finding("Services", False, f"{unit} does not run. See why with: journalctl -u {unit}")
-    if not stopped:
+    troubles = [trouble for name in names if (trouble := _trouble_of(runner, root, f"nasadvisor-{name}.service"))]
+    yield from (Finding("Services", False, trouble) for trouble in troubles)
+    if not troubles:
         yield Finding("Services", True, "all run.")
+
+
+def _trouble_of(runner: Runner, root: Path, unit: str) -> str:
+    see = f"See why with: journalctl -u {unit}"
+    if not runs(root, unit):
+        return f"{unit} does not run. {see}"
+    seconds = silent_for(runner, unit)
+    if seconds:
+        return f"{unit} stands still: it last said {seconds} s ago that it is alive. {STARTED_ANEW} {see}"
+    return ""
 
 
 def _is_installed(root: Path) -> bool:
@@ -171,11 +179,21 @@ def _console(access: ConsoleAccess) -> Finding:
     return Finding("Console", True, f"{access.address} takes this host as {access.node}.")
 
 
-def _redis(url: str) -> Finding:
-    """Redis answers PING; asked on the socket itself, so that nothing is retried and nothing is logged."""
+def _redis(url: str) -> Iterator[Finding]:
+    """The one for this host, and where there are hosts on other machines theirs."""
     path = url.removeprefix("redis+socket://").partition("?")[0]
     if path == url:
-        return Finding("Redis", True, "elsewhere, not checked.")
+        yield Finding("Redis", True, "elsewhere, not checked.")
+        return
+    yield _answers(path, "nasadvisor-redis")
+    remote = Path(path).with_name("remote.sock")
+    if remote.exists():
+        yield _answers(str(remote), "nasadvisor-remote-redis")
+
+
+def _answers(path: str, unit: str) -> Finding:
+    """Redis answers PING; asked on the socket itself, so that nothing is retried and nothing is logged."""
+    start = f"Try: systemctl restart {unit}"
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
             client.settimeout(3)
@@ -183,10 +201,10 @@ def _redis(url: str) -> Finding:
             client.sendall(b"PING\r\n")
             answer = client.recv(16)
     except OSError as error:
-        return Finding("Redis", False, f"{path} does not answer: {error.strerror or error}. {START_REDIS}")
+        return Finding("Redis", False, f"{path} does not answer: {error.strerror or error}. {start}")
     if answer.startswith(b"+PONG"):
         return Finding("Redis", True, f"answers at {path}.")
-    return Finding("Redis", False, f"{path} answers something else than Redis does. {START_REDIS}")
+    return Finding("Redis", False, f"{path} answers something else than Redis does. {start}")
 
 
 def _time(config: HostConfig, now: datetime) -> Finding:

@@ -27,6 +27,7 @@ perl SCRIPT_OF_A_PLUGIN TEXT...
 pg_dump --format=custom --no-owner --no-privileges --file=DUMP --dbname=DATABASE
 smartctl -x -j -n standby,127 ANY_DISK
 smartctl -x -j -n standby,127 -d DISK_TYPE ANY_DISK
+systemctl show --property=ActiveEnterTimestampMonotonic,WatchdogTimestampMonotonic SERVICE
 udevadm settle --timeout=SECONDS
 zdb -iv POOL
 zdb -l PARTITION
@@ -120,6 +121,7 @@ WORDS: Final[Mapping[str, str]] = {
     "SECONDS": r"[0-9]{1,5}",
     "SECTOR": r"[0-9]{1,19}",
     "SELF_TEST": r"long|short",
+    "SERVICE": r"nasadvisor-[a-z]+\.service",
     "SLICE": names.SLICE,
     "TEXT": r"[^\0\ud800-\udfff]*",
     "UUID": names.UUID,

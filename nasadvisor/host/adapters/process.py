@@ -43,6 +43,7 @@ class Tool(StrEnum):
     PG_RESTORE = "pg_restore"
     SGDISK = "sgdisk"
     SMARTCTL = "smartctl"
+    SYSTEMCTL = "systemctl"
     UDEVADM = "udevadm"
     ZDB = "zdb"
     ZFS = "zfs"
@@ -63,6 +64,7 @@ PACKAGES: Final = {
     Tool.PG_RESTORE: "postgresql-client",
     Tool.SGDISK: "gdisk",
     Tool.SMARTCTL: "smartmontools",
+    Tool.SYSTEMCTL: "systemd",
     Tool.UDEVADM: "udev",
     Tool.ZDB: "zfsutils-linux",
     Tool.ZFS: "zfsutils-linux",

@@ -1,7 +1,10 @@
-"""The command line over a simulated host."""
+"""The command line over a simulated host, and services for the doctor to ask."""
 
 import json
-from collections.abc import Sequence
+import socket
+import ssl
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from nasadvisor import serving
 from nasadvisor.cli import main
 from nasadvisor.cli.services import Services
 from nasadvisor.domain.fleet.platforms import PlatformReport
@@ -85,3 +89,63 @@ class Shell:
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
     return Shell(tmp_path, SimulatedExecutor(home_server()))
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[None]:
+    """Something that answers PING once."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "redis.sock"))
+        server.listen()
+
+        def answer() -> None:
+            client, _ = server.accept()
+            with client:
+                client.recv(16)
+                client.sendall(b"+PONG\r\n")
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        yield
+
+
+def answering(server: socket.socket, context: ssl.SSLContext | None) -> Iterator[Mapping[str, str]]:
+    """Pages at a port of their own, as the settings say; without a context they speak HTTP as it was."""
+
+    def answer() -> None:
+        while True:
+            try:
+                client, _ = server.accept()
+            except OSError:
+                return
+            with client:
+                try:
+                    if context:
+                        context.wrap_socket(client, server_side=True).close()
+                    else:
+                        client.recv(1000)
+                        client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                except OSError:
+                    continue
+
+    thread = threading.Thread(target=answer, daemon=True)
+    thread.start()
+    yield {"UVICORN_PORT": str(server.getsockname()[1])}
+    server.shutdown(socket.SHUT_RDWR)
+    server.close()
+    thread.join(5)
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> Iterator[Mapping[str, str]]:
+    """The pages with a certificate that was made here now."""
+    own = serving.own_certificate(tmp_path / "tls")
+    serving.make_own(own, ["nas", "127.0.0.1"], datetime.now(UTC))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(own.chain, own.key)
+    yield from answering(socket.create_server(("127.0.0.1", 0)), context)
+
+
+@pytest.fixture
+def plain_pages() -> Iterator[Mapping[str, str]]:
+    yield from answering(socket.create_server(("127.0.0.1", 0)), None)

@@ -1,10 +1,7 @@
 """`nasadvisor doctor` and its checks."""
 
-import hashlib
 import socket
-import ssl
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,18 +9,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from nasadvisor import serving
-from nasadvisor.certificates import SELF_SIGNED_VALID
+from nasadvisor import alive
 from nasadvisor.cli import main
 from nasadvisor.cli.checkup import SERVICES, Finding, checkup
-from nasadvisor.cli.fleet.pages import ask_pages
+from nasadvisor.cli.fleet import units
+from nasadvisor.cli.fleet.units import STANDS_STILL_AFTER_S
 from nasadvisor.cli.services import Services
 from nasadvisor.domain.storage.inventory import Disk, DiskIdentity, Host, Pool
 from nasadvisor.host.adapters.process import Tool
 from nasadvisor.host.config import HostConfig
-from nasadvisor.host.errors import HostError
+from nasadvisor.host.errors import CommandFailed, HostError
 from nasadvisor.host.storage.machine import Machine
-from tests.lab.instance import free_port
 from tests.unit.fakes import FakeRunner
 from tests.unit.machines import TANK, home_server
 
@@ -60,7 +56,30 @@ class NoDisks:
         raise AssertionError(pools)
 
 
-HEALTHY = Machine(FakeRunner(), KnownHost(home_server().host), KnownPools(), NoDisks(), lambda: datetime.now(UTC))
+MONOTONIC_S = 10_000.0
+"""The time for which the machine runs."""
+
+
+@pytest.fixture(autouse=True)
+def standing_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What systemd told stays as old as it is."""
+    monkeypatch.setattr(units, "monotonic", lambda: MONOTONIC_S)
+
+
+def said_alive(seconds_ago: float, began: float = 9_000.0) -> str:
+    """What systemd tells of a service that began and last said that it is alive so many seconds ago."""
+    at = [int((MONOTONIC_S - ago) * 1e6) for ago in (began, seconds_ago)]
+    return f"ActiveEnterTimestampMonotonic={at[0]}\nWatchdogTimestampMonotonic={at[1]}\n"
+
+
+def told_by_systemd(**of_service: str) -> dict[str, str]:
+    """What it tells of each service: that it has just said so, unless another answer is given."""
+    ask = "systemctl show --property=ActiveEnterTimestampMonotonic,WatchdogTimestampMonotonic"
+    return {f"{ask} nasadvisor-{name}.service": of_service.get(name, said_alive(5)) for name in SERVICES}
+
+
+RUNNER = FakeRunner(told_by_systemd())
+HEALTHY = Machine(RUNNER, KnownHost(home_server().host), KnownPools(), NoDisks(), lambda: datetime.now(UTC))
 
 
 @pytest.fixture
@@ -84,66 +103,6 @@ def install(root: Path, running: tuple[str, ...] = SERVICES) -> None:
         (group / "cgroup.events").write_text(f"populated {int(name in running)}\nfrozen 0\n")
 
 
-@pytest.fixture
-def redis(tmp_path: Path) -> Iterator[None]:
-    """Something that answers PING once."""
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(tmp_path / "redis.sock"))
-        server.listen()
-
-        def answer() -> None:
-            client, _ = server.accept()
-            with client:
-                client.recv(16)
-                client.sendall(b"+PONG\r\n")
-
-        thread = threading.Thread(target=answer, daemon=True)
-        thread.start()
-        yield
-
-
-def answering(server: socket.socket, context: ssl.SSLContext | None) -> Iterator[Mapping[str, str]]:
-    """Pages at a port of their own, as the settings say; without a context they speak HTTP as it was."""
-
-    def answer() -> None:
-        while True:
-            try:
-                client, _ = server.accept()
-            except OSError:
-                return
-            with client:
-                try:
-                    if context:
-                        context.wrap_socket(client, server_side=True).close()
-                    else:
-                        client.recv(1000)
-                        client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-                except OSError:
-                    continue
-
-    thread = threading.Thread(target=answer, daemon=True)
-    thread.start()
-    yield {"UVICORN_PORT": str(server.getsockname()[1])}
-    server.shutdown(socket.SHUT_RDWR)
-    server.close()
-    thread.join(5)
-
-
-@pytest.fixture
-def pages(tmp_path: Path) -> Iterator[Mapping[str, str]]:
-    """The pages with a certificate that was made here now."""
-    own = serving.own_certificate(tmp_path / "tls")
-    serving.make_own(own, ["nas", "127.0.0.1"], datetime.now(UTC))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(own.chain, own.key)
-    yield from answering(socket.create_server(("127.0.0.1", 0)), context)
-
-
-@pytest.fixture
-def plain_pages() -> Iterator[Mapping[str, str]]:
-    yield from answering(socket.create_server(("127.0.0.1", 0)), None)
-
-
 def test_a_healthy_host_without_services_has_no_problem(config: HostConfig) -> None:
     assert problems(config, HEALTHY) == []
 
@@ -156,37 +115,50 @@ def test_a_healthy_host_with_all_services_has_no_problem(
     assert problems(config, HEALTHY, pages) == []
 
 
-def test_the_address_of_the_pages_is_told_with_the_fingerprint_that_the_browser_shows(
-    tmp_path: Path, pages: Mapping[str, str]
+@pytest.mark.usefixtures("redis")
+def test_a_service_that_stands_still_does_not_count_as_one_that_runs(
+    config: HostConfig, tmp_path: Path, pages: Mapping[str, str]
 ) -> None:
-    certificate = ssl.PEM_cert_to_DER_cert((tmp_path / "tls/certificate.pem").read_text())
-    told = ask_pages(pages, datetime.now(UTC))
-    assert told.ok
-    assert f":{pages['UVICORN_PORT']}, certificate made here, good until 20" in told.sentence
-    assert hashlib.sha256(certificate).digest().hex(":").upper() in told.sentence
+    install(tmp_path)
+    machine = replace(HEALTHY, runner=FakeRunner(told_by_systemd(console=said_alive(75))))
+    (finding,) = problems(config, machine, pages)
+    assert finding.sentence.startswith("nasadvisor-console.service stands still: it last said 75 s ago that")
 
 
-def test_a_certificate_that_was_not_renewed_is_a_problem(pages: Mapping[str, str]) -> None:
-    told = ask_pages(pages, datetime.now(UTC) + SELF_SIGNED_VALID - timedelta(days=13))
-    assert not told.ok
-    assert "ends soon or has ended" in told.sentence
+@pytest.mark.usefixtures("redis")
+@pytest.mark.parametrize(
+    "told",
+    [
+        said_alive(100, began=100),  # a start on a small machine takes minutes
+        "ActiveEnterTimestampMonotonic=5000000\nWatchdogTimestampMonotonic=0\n",  # nobody waits for it
+        CommandFailed("systemctl", 1, "", mutates=False),
+        "",
+    ],
+)
+def test_a_service_that_has_not_said_anything_yet_is_not_called_one_that_stands_still(
+    config: HostConfig, tmp_path: Path, pages: Mapping[str, str], told: str | HostError
+) -> None:
+    install(tmp_path)
+    answers = {**told_by_systemd(), **dict.fromkeys(told_by_systemd(), told)}
+    assert problems(config, replace(HEALTHY, runner=FakeRunner(answers)), pages) == []
 
 
-def test_pages_without_tls_are_a_problem_unless_a_setting_asks_for_that(plain_pages: Mapping[str, str]) -> None:
-    told = ask_pages(plain_pages, datetime.now(UTC))
-    assert not told.ok
-    assert "without TLS, and no setting asks for that" in told.sentence
-    for setting in ({"NASADVISOR_TLS": "no"}, {"NASADVISOR_HTTPS": "yes"}):
-        (name,) = setting
-        told = ask_pages({**plain_pages, **setting}, datetime.now(UTC))
-        assert told.ok
-        assert f"for {name}={setting[name]} is set" in told.sentence
+def test_a_service_is_waited_for_as_long_as_it_may_be_silent() -> None:
+    assert alive.EVERY_S * 3 == STANDS_STILL_AFTER_S
+    assert alive.WITHIN_S == 3 * 60  # as the sentence says
 
 
-def test_pages_that_do_not_answer_are_a_problem() -> None:
-    told = ask_pages({"UVICORN_PORT": str(free_port())}, datetime.now(UTC))
-    assert not told.ok
-    assert "do not answer at 127.0.0.1" in told.sentence
+@pytest.mark.usefixtures("redis")
+def test_a_redis_for_other_machines_that_does_not_answer_is_a_problem(
+    config: HostConfig, tmp_path: Path, pages: Mapping[str, str]
+) -> None:
+    install(tmp_path)
+    with socket.socket(socket.AF_UNIX) as hangs:
+        hangs.bind(str(tmp_path / "remote.sock"))
+        hangs.listen()
+        (finding,) = problems(config, HEALTHY, pages)
+    assert "remote.sock does not answer: timed out." in finding.sentence
+    assert finding.sentence.endswith("systemctl restart nasadvisor-remote-redis")
 
 
 @pytest.mark.usefixtures("redis")

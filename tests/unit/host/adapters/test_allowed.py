@@ -64,6 +64,8 @@ sgdisk --load-backup=/tmp/x {DISK}
 smartctl -t offline -j {DISK}
 smartctl -s off -j {DISK}
 smartctl -x -j -n standby,127 -d sat,auto {DISK}
+systemctl stop nasadvisor-redis.service
+systemctl show --property=ActiveEnterTimestampMonotonic,WatchdogTimestampMonotonic ssh.service
 wipefs -af {DISK}
 zdb -LPbbbb tank
 zdb -R tank 0:0:0
