@@ -162,6 +162,10 @@ $(STAMPS)/packages-%: scripts/packages.sh
 lock: venv ## Resolve the Python and npm packages anew
 	@scripts/lock.sh
 
+.PHONY: weak
+weak: venv | $(STAMPS)/packages-build ## Ask the registries which of the pinned packages have known weaknesses
+	@scripts/weak.sh
+
 .PHONY: clean
 clean: ## Remove what was built; the lab's images stay
 	@rm -rf build static/vendor node_modules staticfiles $(VENV) locale/*/LC_MESSAGES/*.mo
