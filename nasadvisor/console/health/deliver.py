@@ -6,6 +6,8 @@ What goes by the platform of a host is only handed over here; `by_host` has the 
 import logging
 from datetime import datetime
 
+from django.utils import translation
+
 from nasadvisor.console.health import by_host, outbox
 from nasadvisor.console.health.alert_models import Channel, Delivery, WatchSettings
 from nasadvisor.console.health.messages import message_for
@@ -33,7 +35,8 @@ def deliver(now: datetime) -> None:
 def _send(channel: Channel, claimed: list[Delivery], now: datetime) -> None:
     message = message_for([each.event for each in claimed], channel, WatchSettings.load().console_address)
     try:
-        send(channel, message, outbox.message_id(claimed))
+        with translation.override(channel.language):
+            send(channel, message, outbox.message_id(claimed))
     except (NotSent, SecretUnreadable) as error:
         log.warning("channel %s: %s", channel.name, error)
         for each in claimed:

@@ -57,7 +57,8 @@ def send_waiting(now: datetime) -> None:
     for delivery in ReportDelivery.objects.filter(pk__in=mine).select_related("channel"):
         channel = Channel.objects.filter(pk=delivery.channel_id)
         try:
-            _send(delivery, now)
+            with translation.override(delivery.channel.language):
+                _send(delivery, now)
         except (NotSent, SecretUnreadable) as error:
             log.warning("report by %s: %s", delivery.channel.name, error)
             outbox.put_off(delivery, str(error), now)
@@ -71,8 +72,7 @@ def send_waiting(now: datetime) -> None:
 def _send(delivery: ReportDelivery, now: datetime) -> None:
     """Send one; its Message-ID is the same when it is tried again."""
     channel, report = delivery.channel, _made(delivery.report_id, now)
-    with translation.override(channel.language):
-        message = report_message(report.requested_at)
+    message = report_message(report.requested_at)
     day = f"{report.day or timezone.localtime(report.requested_at).date():%Y-%m-%d}"
     message_id = f"<report-{channel.pk}-{day}@nasadvisor>"
     if channel.kind == ChannelKind.MAIL:

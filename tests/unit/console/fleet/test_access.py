@@ -290,6 +290,9 @@ def test_a_mail_server_that_is_down_is_noted_with_the_channel(monkeypatch: pytes
     Channel.objects.create(name="mail", kind="mail", secret=encrypt("a@example.org"), gets_reports=True)
     monthly_report()
     assert "No mail server is set" in Channel.objects.get().last_error
+    Channel.objects.update(language="de")
+    monthly_report()
+    assert "kein Mailserver" in Channel.objects.get().last_error
     assert senders.TIMEOUT_S <= 30
 
 
