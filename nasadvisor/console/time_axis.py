@@ -9,6 +9,7 @@ from typing import Final
 
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import gettext, gettext_noop
 
 UNITS_A_LABEL: Final = 90
 """Room for "Nov 2026" and some air, in units of the pictures' view boxes."""
@@ -20,7 +21,7 @@ class Unit(Enum):
     """What steps are counted in; the value is how a moment is written."""
 
     HOURS = "H:i"
-    DAYS = "j M"
+    DAYS = gettext_noop("j M")
     MONTHS = "M Y"
     YEARS = "Y"
 
@@ -67,5 +68,5 @@ def time_labels(begin: datetime, end: datetime, width: int) -> list[tuple[dateti
         found = list(islice(step.moments(after), at_most + 1))
         within = [moment for moment in found if moment <= last]
         if len(within) <= at_most:
-            return [(moment, date_format(timezone.localtime(moment), step.unit.value)) for moment in within]
+            return [(moment, date_format(timezone.localtime(moment), gettext(step.unit.value))) for moment in within]
     return []

@@ -52,10 +52,13 @@
 
   function shareOf(count, most) { return most > 1 ? Math.log(count) / Math.log(most) : 1; }
 
+  // In the language of the page, which may be another one than that of the browser.
+  function number(value) { return value.toLocaleString(document.documentElement.lang); }
+
   // Two figures: a bucket of the histogram is twice as wide as the one before, no more is known.
   function time(ns) {
     const [unit, per] = [["ns", 1], ["µs", 1e3], ["ms", 1e6], ["s", 1e9]].findLast(([, each]) => ns >= each) || ["ns", 1];
-    return `${Number((ns / per).toPrecision(2)).toLocaleString(document.documentElement.lang)} ${unit}`;
+    return `${number(Number((ns / per).toPrecision(2)))} ${unit}`;
   }
 
   // Round times within the buckets shown: 1, 2 and 5 of each power of ten, where rows are high enough for their labels.
@@ -218,7 +221,7 @@
     const isFirst = dash.length === 0;
     pen.textAlign = isFirst ? "left" : "right";
     pen.fillStyle = css("--bs-body-color");
-    const text = `${isFirst ? "—" : "╌"} ${name} ≤ ${most} ${unit}`;
+    const text = `${isFirst ? "—" : "╌"} ${name} ≤ ${number(most)} ${unit}`;
     pen.fillText(most ? text : `${name}: ${words.none}`, isFirst ? MARGIN.left : MARGIN.left + inner, top + height + 10);
     if (!most) return;
     pen.strokeStyle = stroke;
@@ -282,7 +285,7 @@
 
   function drawScale() {
     const { most } = bounds();
-    box.querySelector("[data-heat-most]").textContent = most ? `(${most.toLocaleString()} ${words.ios})` : "";
+    box.querySelector("[data-heat-most]").textContent = most ? `(${number(most)} ${words.ios})` : "";
     const scale = box.querySelector(".heat-scale");
     const pen = scale.getContext("2d");
     for (let i = 0; i < scale.width; i += 1) {
@@ -310,12 +313,12 @@
     const [first, ...counts] = data.heat[cursor].length ? data.heat[cursor] : [0];
     if (row !== null) {
       const count = counts[row - first] || 0;
-      parts.push(`${time(2 ** row)} – ${time(2 ** (row + 1))}: ${count.toLocaleString()} ${words.ios}`);
+      parts.push(`${time(2 ** row)} – ${time(2 ** (row + 1))}: ${number(count)} ${words.ios}`);
     } else {
-      counts.forEach((count, i) => { if (count) parts.push(`≥ ${time(2 ** (first + i))}: ${count.toLocaleString()}`); });
+      counts.forEach((count, i) => { if (count) parts.push(`≥ ${time(2 ** (first + i))}: ${number(count)}`); });
     }
-    parts.push(`${data.commits[cursor] ?? 0} ${words.commits}`);
-    if (data.flush_ms[cursor] != null) parts.push(`${words.flush} ${data.flush_ms[cursor]} ms`);
+    parts.push(`${number(data.commits[cursor] ?? 0)} ${words.commits}`);
+    if (data.flush_ms[cursor] != null) parts.push(`${words.flush} ${number(data.flush_ms[cursor])} ms`);
     readout.textContent = parts.join(" · ");
   }
 

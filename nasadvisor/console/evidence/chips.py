@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.statements import localized
 from nasadvisor.console.states import GOOD, QUIET, WAITING, WARN, Look
 from nasadvisor.domain.evidence.log_verdict import Answer, Device
 from nasadvisor.domain.evidence.thresholds import HISTORY
@@ -96,7 +97,7 @@ def _chip(device: Device, answer: str, rule: Statement | None, due_at: int, now:
         return _waiting(TITLES[device], due_at - now.timestamp())
     words = str(WORDS.get(rule.code if rule else "", ANSWERS.get(Answer(answer), "")))
     colour, icon = WARN if rule and rule.code in BAD_USE else LOOKS[Answer(answer)]
-    return Chip(TITLES[device], Look(colour, icon, words.format_map(rule.values) if rule else words))
+    return Chip(TITLES[device], Look(colour, icon, localized(words.format_map(rule.values)) if rule else words))
 
 
 def _waiting(title: str | Promise, missing_s: float) -> Chip:

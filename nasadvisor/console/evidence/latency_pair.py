@@ -12,6 +12,7 @@ from typing import Final
 
 from django.utils import timezone
 from django.utils.formats import date_format, number_format
+from django.utils.translation import gettext
 
 from nasadvisor.console.svg import NARROW, WIDE
 from nasadvisor.domain.evidence.comparison import with_departed
@@ -243,5 +244,5 @@ def _clock(seconds: int, length: float, width: float) -> str:
     """Day and time where there is room for both, else what tells the two ends apart."""
     at = timezone.localtime(datetime.fromtimestamp(seconds, timezone.get_current_timezone()))
     if width >= ROOM_FOR_BOTH:
-        return date_format(at, "j M H:i")
-    return date_format(at, "H:i" if length <= SHORT.total_seconds() else "j M")
+        return date_format(at, gettext("j M H:i"))
+    return date_format(at, "H:i" if length <= SHORT.total_seconds() else gettext("j M"))

@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -248,6 +248,12 @@ def ahead(moment: datetime | None) -> SafeString:
     return format_html(
         '<time datetime="{}" title="{}">{}</time>', moment.isoformat(), f"{local:%Y-%m-%d %H:%M %Z}", words
     )
+
+
+@register.filter
+def day(moment: date) -> str:
+    """A date with its year: "28 Oct 2026"."""
+    return date_format(timezone.localtime(moment) if isinstance(moment, datetime) else moment, _("j M Y"))
 
 
 @register.filter

@@ -1,11 +1,11 @@
 """How figures are written on pages: the unit that fits, and no more than is known."""
 
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from django.utils import timezone
+from django.utils import timezone, translation
 
-from nasadvisor.console.templatetags.nasadvisor import ahead, gigabytes, of_rating, years
+from nasadvisor.console.templatetags.nasadvisor import ahead, day, gigabytes, of_rating, years
 from nasadvisor.domain.health.wear.forecast import Spread
 
 
@@ -34,6 +34,13 @@ def test_bytes_a_day_are_written_in_the_unit_that_fits(count: int | None, said: 
 def test_a_share_of_the_rating_is_said_only_where_both_are_known() -> None:
     assert of_rating(60 * 10**12, 600) == "10 %"
     assert of_rating(None, 600) == of_rating(10**12, None) == ""
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "3 Oct 2026"), ("de", "3. Okt 2026")])
+def test_a_date_is_written_as_its_language_does(language: str, said: str) -> None:
+    with translation.override(language):
+        assert day(date(2026, 10, 3)) == said
+        assert day(datetime(2026, 10, 3, 12, tzinfo=UTC)) == said
 
 
 def test_a_moment_ahead_is_said_by_how_far_it_is() -> None:

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from nasadvisor.console.evidence.chips import chips_of
 from nasadvisor.console.evidence.models import SampledPool
@@ -36,6 +36,12 @@ def said(answer: str, code: str, values: dict[str, str], more_s: float = 0) -> s
 )
 def test_a_verdict_is_said_in_a_few_words(answer: str, code: str, values: dict[str, str], words: str) -> None:
     assert said(answer, code, values) == words
+
+
+def test_figures_have_the_decimal_separator_of_the_language() -> None:
+    with translation.override("de"):
+        words = said("helps", "slow-commits", {"pool": "24 ms", "ssd": "0.14–2.1 ms"})
+    assert words == "Log: würde helfen, 24 ms → 0,14–2,1 ms"
 
 
 @pytest.mark.parametrize(
