@@ -243,7 +243,8 @@ def picture(page: Page, name: str) -> None:
 
 
 def overflow(page: Page) -> bool:
-    """Whether one would have to scroll sideways."""
+    """Whether one would have to scroll sideways, with open what a phone folds."""
+    page.evaluate("document.querySelectorAll('details[data-fold]').forEach((each) => { each.open = true; })")
     is_wider: bool = page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
     return is_wider
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tests.browser.screens.matrix import PICTURES
 
-FLAWS: Final = ("too_wide", "cut", "covered", "axe", "errors", "english")
+FLAWS: Final = ("too_wide", "too_long", "scrolls", "cut", "covered", "axe", "errors", "english")
 STYLE: Final = """body { font: 14px system-ui; margin: 1rem; } img { height: 20rem; border: 1px solid #999; }
 figure { display: inline-block; margin: .3rem; vertical-align: top; max-width: 30rem; } .flaw { color: #b00020; }
 figcaption { overflow-wrap: anywhere; }"""
@@ -21,7 +21,7 @@ def write_index() -> Path:
     by_page = defaultdict(list)
     for each in seen:
         by_page[each["page"]].append(each)
-    flawed = [each for each in seen if any(each[flaw] for flaw in FLAWS)]
+    flawed = [each for each in seen if any(each.get(flaw) for flaw in FLAWS)]
     lines = [f"<!doctype html><meta charset=utf-8><title>Screens</title><style>{STYLE}</style>"]
     lines.append(f"<h1>{len(seen)} pictures of {len(by_page)} pages, {len(flawed)} with flaws</h1><h2>Flaws</h2>")
     lines += [_figure(each) for each in flawed]
@@ -38,7 +38,7 @@ def write_index() -> Path:
 def _figure(each: dict[str, Any]) -> str:
     picture = f"{each['state']}/{each['page']}-{each['variant']}.jpg"
     flaws = "".join(
-        f"<br><span class=flaw>{flaw}: {escape('; '.join(each[flaw])[:400])}</span>" for flaw in FLAWS if each[flaw]
+        f"<br><span class=flaw>{flaw}: {escape('; '.join(each[flaw])[:400])}</span>" for flaw in FLAWS if each.get(flaw)
     )
     title = f"{escape(each['page'])} {each['variant']} · {each['screens']:.1f} screens"
     image = f"<a href='{picture}'><img loading=lazy src='{picture}' alt=''></a>"

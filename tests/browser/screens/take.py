@@ -17,6 +17,7 @@ from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.secrets import new_key
 from tests.browser.conftest import PASSWORD, Desk
 from tests.browser.screens.addresses import pages, pools
+from tests.browser.screens.answers import passkey_pages
 from tests.browser.screens.looking import Seen, look
 from tests.browser.screens.matrix import PICTURES, STATES
 from tests.browser.screens.states import bring_about
@@ -76,7 +77,7 @@ def _signed_in(desk: Desk, state: str) -> list[Seen]:
     for name, path in pages(desk.page.context.request, desk.url):
         _hear_from_hosts()
         seen += look(desk.page, desk.url, state, name, path)
-    return seen
+    return [*seen, *(passkey_pages(desk, state) if state == "nothing" else [])]
 
 
 def _hear_from_hosts() -> None:
