@@ -1,5 +1,5 @@
-// What every page needs: the theme menu, the copy buttons, the tab in view, and the focus where a form asks for
-// something.
+// What every page needs: the theme menu, the copy buttons, the tab in view, what is folded on a phone, and the focus
+// where a form asks for something.
 "use strict";
 
 function markTheme() {
@@ -56,10 +56,37 @@ function showCurrentTab() {
     const row = tab.closest("ul");
     const outside = tab.getBoundingClientRect().right - row.getBoundingClientRect().right;
     if (outside > 0) { row.scrollLeft += outside; }
+    fade(row);
+    row.addEventListener("scroll", () => fade(row), { passive: true });
+    window.addEventListener("resize", () => fade(row));
   }
+}
+
+function fade(row) {
+  row.classList.toggle("goes-on", row.scrollLeft + row.clientWidth < row.scrollWidth - 1);
+}
+
+// On a phone what is of second importance is folded, unless an address leads there. Whatever is printed is open.
+const phone = window.matchMedia("screen and (max-width: 767.98px)");
+
+function openWhereAddressLeads() {
+  const target = document.getElementById(window.location.hash.slice(1)); // :target is nothing before the browser goes there
+  const part = target?.closest("details[data-fold]") ?? target?.querySelector(":scope > details[data-fold]");
+  if (part) { part.open = true; }
+}
+
+function foldOnPhone() {
+  for (const part of document.querySelectorAll("details[data-fold]")) {
+    part.open = !phone.matches;
+    part.firstElementChild.tabIndex = phone.matches ? 0 : -1;
+  }
+  openWhereAddressLeads();
 }
 
 markTheme();
 showCurrentTab();
+foldOnPhone();
+phone.addEventListener("change", foldOnPhone);
+window.addEventListener("hashchange", openWhereAddressLeads);
 // Not before: the browser itself goes to what an address names after "#", which may be left of the page before.
 window.addEventListener("load", focusOnWhatIsAsked);

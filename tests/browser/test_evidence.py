@@ -57,7 +57,7 @@ def watched(desk: Desk) -> None:
     store_waiting("nas", traced())
     desk.open(f"/pools/{TANK}/evidence/")
     drawn(desk)
-    for summary in desk.page.locator("details summary").all():
+    for summary in desk.page.locator("details:not(.fold) > summary").all():
         summary.click()
 
 
@@ -75,7 +75,7 @@ def curve(desk: Desk) -> None:
     store_curve("nas", to_document(simulated_curve(TANK, "tank", now.isoformat(timespec="seconds"), 3600)))
     desk.open(f"/pools/{TANK}/evidence/")
     drawn(desk)
-    desk.page.locator("#curve details summary").click()
+    desk.page.locator("#curve details details summary").click()
 
 
 def metadata(desk: Desk) -> None:
@@ -89,7 +89,7 @@ def metadata(desk: Desk) -> None:
     store_count("nas", to_document(simulated_count(TANK, "tank", at)))
     desk.open(f"/pools/{TANK}/evidence/")
     drawn(desk)
-    desk.page.locator("#metadata details summary").click()
+    desk.page.locator("#metadata details details summary").click()
 
 
 def unwatched(desk: Desk) -> None:
@@ -303,6 +303,16 @@ def test_printing_cuts_nothing_off_the_pictures(operator: Desk) -> None:
     for box in operator.page.locator("canvas, svg").all():
         place = box.bounding_box()
         assert place is None or place["x"] + place["width"] <= 700
+
+
+def test_an_address_that_leads_to_what_a_phone_folds_opens_it(operator: Desk) -> None:
+    operator.page.set_viewport_size({"width": 390, "height": WIDTHS[390]})
+    fill(30)
+    operator.open(f"/pools/{TANK}/evidence/#metadata")
+    expect(operator.page.get_by_text("Listing a directory")).to_be_visible()
+    expect(operator.page.get_by_text("Where it bends")).to_be_hidden()
+    operator.page.get_by_role("heading", name="How large a cache would have to be").click()
+    expect(operator.page.get_by_text("Where it bends")).to_be_visible()
 
 
 @pytest.mark.skipif(not RECORDED.exists(), reason="`make evidence` records it")

@@ -34,6 +34,12 @@ PATHS = {
     "report-now": "/reports/now/",
 }
 
+SHAPES = """(charts) => charts.map((each) => {
+  const drawn = each.viewBox.baseVal, shown = each.getBoundingClientRect();
+  return [drawn.width / drawn.height, shown.width / shown.height];
+})"""
+"""Width by height of each chart: of what is drawn, and of the room that it takes."""
+
 
 @pytest.fixture
 def watcher(desk: Desk) -> Desk:
@@ -108,6 +114,26 @@ def test_a_page_fits_in_german(watcher: Desk, name: str) -> None:
         watcher.page.set_viewport_size({"width": width, "height": WIDTHS[width]})
         picture(watcher.page, f"{name}-{width}-de")
         assert not overflow(watcher.page), f"{name} is wider than {width} px"
+
+
+def test_what_is_of_second_importance_in_a_report_is_folded_on_a_phone(watcher: Desk) -> None:
+    page, parts = watcher.page, watcher.page.locator("details[data-fold]")
+    page.set_viewport_size({"width": 390, "height": 844})
+    show(watcher, "report-now")
+    expect(page.locator("details[data-fold]:not([open])")).to_have_count(parts.count())
+    assert page.evaluate("document.documentElement.scrollHeight / window.innerHeight") < 6
+    page.get_by_role("heading", name="Hard disks").click()
+    expect(page.get_by_text("Sectors that it cannot read at the moment.")).to_be_visible()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(page.locator("details[data-fold][open]")).to_have_count(parts.count())
+
+
+def test_a_chart_begins_where_the_text_does(watcher: Desk) -> None:
+    show(watcher, "disk-watched")
+    shapes = watcher.page.locator("svg.wear-chart:visible").evaluate_all(SHAPES)
+    assert len(shapes) == 2
+    for drawn, shown in shapes:
+        assert shown == pytest.approx(drawn, rel=0.01), "there is empty room beside the picture"
 
 
 def test_an_alert_is_acknowledged_and_the_count_in_the_menu_falls(watcher: Desk) -> None:
