@@ -29,17 +29,17 @@ def figures() -> Iterator[Figure]:
 
     from nasadvisor.console.health import reports, sweep_store, watch  # noqa: PLC0415
     from nasadvisor.console.health.access_models import ApiToken  # noqa: PLC0415
-    from nasadvisor.console.health.models import Reading, StoredDisk  # noqa: PLC0415
+    from nasadvisor.console.health.models import StoredDisk  # noqa: PLC0415
     from nasadvisor.domain.health.sweep import Answers  # noqa: PLC0415
     from nasadvisor.host.simulated.smart import simulated_answer  # noqa: PLC0415
     from nasadvisor.stored.documents import to_document  # noqa: PLC0415
 
     now = datetime.now(UTC).replace(microsecond=0)
     inventory = fleet(now)
-    watch_a_year(inventory, now)
+    readings = watch_a_year(inventory, now)
     written_a_year(now)
     size = sum(file.stat().st_size for file in folder.iterdir())
-    yield Figure("readings", "", f"{Reading.objects.count():,}")
+    yield Figure("readings", "", f"{readings:,}")
     year = size / DISKS / 1024
     yield Figure("database a disk and year", f"{YEAR_KIB} KiB", f"{year:.0f} KiB", met=year <= YEAR_KIB)
 
@@ -84,35 +84,38 @@ def fleet(now: datetime, disks: int = DISKS) -> Any:
     return replace(base, host=host, disks=ssds, pools=base.pools, read_at=now.isoformat())
 
 
-def watch_a_year(inventory: Any, now: datetime) -> None:
-    """What a year of sweeps leaves: all readings of the last 90 days, one a day before (`sweep_store.prune`)."""
+def watch_a_year(inventory: Any, now: datetime) -> int:
+    """What a year of sweeps leaves: all readings of the last 90 days, one a day before. How many they are."""
     from nasadvisor.console import records  # noqa: PLC0415
     from nasadvisor.console.health import sweep_store  # noqa: PLC0415
-    from nasadvisor.console.health.models import Reading, StoredDisk  # noqa: PLC0415
+    from nasadvisor.console.health.models import StoredDisk  # noqa: PLC0415
+    from nasadvisor.console.health.readings import keep_readings  # noqa: PLC0415
     from nasadvisor.domain.health.smart.reading import decode  # noqa: PLC0415
     from nasadvisor.domain.health.sweep import Answers  # noqa: PLC0415
     from nasadvisor.host.simulated.smart import simulated_answer, simulated_smartctl  # noqa: PLC0415
     from nasadvisor.stored.documents import to_document  # noqa: PLC0415
+    from nasadvisor.stored.packed_readings import DiskReading  # noqa: PLC0415
 
     records.store_inventory("bench", to_document(inventory))
     ages = [*range(DAYS, FINE_DAYS, -1), *(step / 4 for step in range(FINE_DAYS * 4, 0, -1))]
     year = [
-        {
-            "taken_at": now - timedelta(days=age),
-            "power_on_hours": reading.hours,
-            "percent_used": reading.percent_used,
-            "bytes_written": reading.bytes_written,
-            "temperature_c": reading.temperature_celsius,
-            "indicators": [to_document(one) for one in reading.indicators],
-            "counters": [to_document(one) for one in reading.counters],
-        }
+        DiskReading(
+            at=int((now - timedelta(days=age)).timestamp()),
+            power_on_hours=reading.hours,
+            percent_used=reading.percent_used,
+            bytes_written=reading.bytes_written,
+            temperature_c=reading.temperature_celsius,
+            indicators=[to_document(one) for one in reading.indicators],
+            counters=[to_document(one) for one in reading.counters],
+        )
         for age, reading in ((age, decode(simulated_smartctl(inventory.disks[0], age))) for age in ages)
     ]
     for stored in StoredDisk.objects.order_by("serial"):
-        Reading.objects.bulk_create([Reading(disk=stored, **values) for values in year], batch_size=700)
+        keep_readings((stored, reading) for reading in year)
     for begin in range(0, len(inventory.disks), 50):
         part = tuple(simulated_answer(disk, now) for disk in inventory.disks[begin : begin + 50])
         sweep_store.store_answers("bench", to_document(Answers("bench", part)))
+    return len(inventory.disks) * (len(year) + 1)
 
 
 def written_a_year(now: datetime) -> None:

@@ -6,8 +6,6 @@ have number 1. The latencies are packed apart from the rest, so that a page that
 Names of datasets, disks and vdevs are kept once for each pool, in a `NameTable`, and stand in samples as numbers.
 """
 
-import json
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -23,14 +21,12 @@ from nasadvisor.domain.evidence.samples import (
     Sample,
     VdevActivity,
 )
-from nasadvisor.stored.documents import MAX_PACKED_BYTES
+from nasadvisor.stored.deflated import deflate, inflate
 from nasadvisor.stored.kinds import FIRST
 from nasadvisor.stored.upgrades import Document, Upgrade
 from nasadvisor.stored.upgrades import sample as forms
 
 Columns = dict[str, tuple[str, ...]]
-
-LEVEL: Final = 9
 
 COLUMNS: Final[tuple[Columns, ...]] = (forms.COLUMNS_1, forms.COLUMNS_2)
 """What stands where in the rows of each number; those of a new number are added, and none are ever changed."""
@@ -39,7 +35,7 @@ UPGRADES: Final[tuple[Upgrade, ...]] = forms.UPGRADES
 NAMED: Final = {"datasets": "name", "disks": "key", "vdevs": "guid"}
 """Where a row has the number of a name, and in which column."""
 
-_EXAMPLE: Final = (
+EXAMPLE: Final = (
     b"]],[0,[],[19,1,2],0,0],[1,[18,1,3,12,40,9],[20,1,4,16,64,32,8,2,1],0,0,0,0,0,0,0,0,0,0],[1,[[0,100,90,100,0,0,"
 )
 """A preset dictionary for deflate: what most samples have in common."""
@@ -69,7 +65,7 @@ def form() -> int:
 
 def pack_activity(sample: Sample, table: NameTable) -> bytes:
     """Everything but the vdevs' latencies."""
-    return _deflate(
+    return deflate(
         [
             form(),
             [_named_row("datasets", each, table) for each in sample.datasets],
@@ -79,7 +75,8 @@ def pack_activity(sample: Sample, table: NameTable) -> bytes:
             _row("levels", sample.levels),
             _histogram(sample.txgs),
             _row("busy", sample.busy),
-        ]
+        ],
+        EXAMPLE,
     )
 
 
@@ -90,7 +87,7 @@ def pack_latency(sample: Sample, table: NameTable) -> bytes:
         for each in sample.vdevs
         if each.reads.counts or each.writes.counts or each.written_bytes
     ]
-    return _deflate(rows if form() == FIRST else [form(), rows])
+    return deflate(rows if form() == FIRST else [form(), rows], EXAMPLE)
 
 
 def unpack_activity(empty: Sample, activity: bytes, names: Sequence[str]) -> Sample:
@@ -101,7 +98,7 @@ def unpack_activity(empty: Sample, activity: bytes, names: Sequence[str]) -> Sam
         ValueError: it is not what was packed.
     """
     try:
-        number, datasets, disks, pool, arc, levels, txgs, busy = _inflate(activity)
+        number, datasets, disks, pool, arc, levels, txgs, busy = inflate(activity, EXAMPLE)
         columns = _columns(number)
         document: Document = {
             "datasets": _named_rows("datasets", columns, datasets, names),
@@ -135,7 +132,7 @@ def unpack_latency(latency: bytes, names: Sequence[str]) -> tuple[VdevActivity, 
         ValueError: it is not what was packed.
     """
     try:
-        found = _inflate(latency)
+        found = inflate(latency, EXAMPLE)
         number, rows = found if found and type(found[0]) is int else (FIRST, found)
         document = _upgraded(number, {"vdevs": _named_rows("vdevs", _columns(number), rows, names)})
         return tuple(
@@ -211,16 +208,3 @@ def _counts(packed: list[int]) -> Histogram:
     if not 0 <= packed[0] < BUCKETS:
         raise ValueError("This is not a packed sample: a histogram begins where none does.")
     return Histogram((*(0,) * packed[0], *packed[1:]))
-
-
-def _deflate(document: list[Any]) -> bytes:
-    packer = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS, zdict=_EXAMPLE)
-    return packer.compress(json.dumps(document, separators=(",", ":")).encode()) + packer.flush()
-
-
-def _inflate(data: bytes) -> Any:
-    try:
-        stream = zlib.decompressobj(-zlib.MAX_WBITS, zdict=_EXAMPLE)
-        return json.loads(stream.decompress(data, MAX_PACKED_BYTES).decode("ascii"))  # what was cut off is no JSON
-    except (zlib.error, RecursionError) as error:
-        raise ValueError(f"This is not a packed sample: {error}") from error

@@ -23,10 +23,12 @@ from nasadvisor.host.evidence.measuring.leftovers import Leftovers
 from nasadvisor.host.evidence.measuring.measurements import kept_measurements
 from nasadvisor.stored.documents import DocumentError, from_json, pack, to_document, unpack
 from nasadvisor.stored.kinds import Kind
+from nasadvisor.stored.packed_readings import pack_readings, unpack_readings
 from nasadvisor.stored.packing import NameTable, pack_activity, pack_latency, unpack_activity, unpack_latency
 from tests.fuzz.reader import TOLD, Read, Reader, as_shown, of_file, of_text
 from tests.unit.domain.health.smart.drives import nvme, sata
 from tests.unit.stored.examples import EMPTY_SAMPLE, SAMPLE, kinds
+from tests.unit.stored.readings import READINGS
 from tests.unit.stored.test_golden import golden
 
 NOW = datetime(2026, 8, 25, 20, 15, tzinfo=UTC)
@@ -65,6 +67,7 @@ def readers() -> Iterator[Reader]:
     read_activity: Read = lambda data: unpack_activity(EMPTY_SAMPLE, data, table.names)  # noqa: E731
     yield Reader("sample-activity", read_activity, (activity,), (ValueError,))
     yield Reader("sample-latency", lambda data: unpack_latency(data, table.names), (latency,), (ValueError,))
+    yield Reader("packed-readings", unpack_readings, (pack_readings(READINGS),), (ValueError,))
     yield Reader("join-token", of_text(token_of), (b"a" * 43 + b"." + b"0" * 64,))
     line = json.dumps({"drive": "x", "history": [{"hours": 1, "smartctl": nvme()}], "horizon_hours": 9000})
     yield Reader("forecast-line", answer_line, (line.encode(),))

@@ -115,8 +115,9 @@ def codes(product: Product, state: str = "") -> list[str]:
 def disks(product: Product) -> dict[str, dict[str, Any]]:
     """The disks that the console knows, by serial."""
     text = product.console(
-        "import json; from nasadvisor.console.health.models import *; print(json.dumps("
-        "{d.serial: {'outcome': d.outcome, 'readings': d.readings.count(), 'present': d.is_present} "
+        "import json; from nasadvisor.console.health.models import *; "
+        "from nasadvisor.console.health.readings import readings_of; print(json.dumps("
+        "{d.serial: {'outcome': d.outcome, 'readings': len(readings_of(d)), 'present': d.is_present} "
         "for d in StoredDisk.objects.all()}))"
     )
     found: dict[str, dict[str, Any]] = json.loads(text)

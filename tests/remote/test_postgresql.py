@@ -21,7 +21,8 @@ from django.utils import timezone
 from nasadvisor.console import records
 from nasadvisor.console.evidence import series
 from nasadvisor.console.health import sweep_store, watch
-from nasadvisor.console.health.models import Reading as DiskReading, StoredDisk
+from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.health.readings import readings_of_each
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.models import StoredSample
@@ -52,8 +53,9 @@ with ThreadPoolExecutor(4) as hosts:
     list(hosts.map(tell, range(1, 9)))
 series.roll_up(timezone.now())
 watch.watch(timezone.now())
-found = [model.objects.count() for model in (Node, StoredRun, StoredDisk, DiskReading)]
-print(connection.vendor, *found, StoredSample.objects.filter(resolution=0).count())
+found = [model.objects.count() for model in (Node, StoredRun, StoredDisk)]
+readings = sum(map(len, readings_of_each(StoredDisk.objects.all()).values()))
+print(connection.vendor, *found, readings, StoredSample.objects.filter(resolution=0).count())
 """
 
 

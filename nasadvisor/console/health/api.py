@@ -19,8 +19,9 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
 from nasadvisor.console.health.bytes_by_role import ORDER, written_by_role
-from nasadvisor.console.health.models import LARGE_FIELDS, Reading, StoredDisk
+from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk
 from nasadvisor.console.health.ratings import with_ratings
+from nasadvisor.console.health.readings import readings_of
 from nasadvisor.console.health.watch import take_up
 
 ROOT = "api/v1/"
@@ -200,10 +201,7 @@ def written(request: HttpRequest) -> list[dict[str, object]]:
 def readings(request: HttpRequest, disk_id: int, since: datetime | None = None) -> Any:
     """Its readings, oldest first; the newest 5,000 at most."""
     del request
-    found = Reading.objects.filter(disk=get_object_or_404(StoredDisk, pk=disk_id))
-    if since:
-        found = found.filter(taken_at__gte=since)
-    return list(found.order_by("-taken_at")[:MOST_READINGS])[::-1]
+    return readings_of(get_object_or_404(StoredDisk, pk=disk_id), since)[-MOST_READINGS:]
 
 
 @api.get("/alerts", response=list[AlertOut], summary="Alerts")

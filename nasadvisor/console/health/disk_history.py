@@ -11,6 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk
+from nasadvisor.console.health.readings import readings_of
 from nasadvisor.console.health.smart_days import counts_of
 from nasadvisor.console.health.wear_points import wear_points
 from nasadvisor.console.history_chart import LINES_AT_MOST, HistoryChart, Series, history_charts, start_of
@@ -25,7 +26,7 @@ OF_READINGS: Final[dict[str, str | Promise]] = {
     "spare_percent": _("Spare blocks"),
     "media_errors": _("Media errors"),
 }
-"""What every reading has, whatever the disk calls it; a field of `Reading` each."""
+"""What every reading has, whatever the disk calls it; a field of `DiskReading` each."""
 
 UNITS: Final = {TEMPERATURE: " °C", WORN: " %", "spare_percent": " %", "bytes_written": " B"}
 SPANS: Final[dict[int, str | Promise]] = {30: _("30 days"), 365: _("a year"), 3650: _("all time")}
@@ -94,8 +95,8 @@ class History:
             told = wear_points(disk, since)
             return Series(label, [(each.at, each.percent) for each in told if each.source == told[-1].source])
         if self.key in OF_READINGS:
-            rows = disk.readings.filter(taken_at__gte=since, **{f"{self.key}__isnull": False})
-            return Series(label, [(at, float(value)) for at, value in rows.values_list("taken_at", self.key)])
+            values = ((each.taken_at, getattr(each, self.key)) for each in readings_of(disk, since))
+            return Series(label, [(at, float(value)) for at, value in values if value is not None])
         days = counts_of(disk, self.key, timezone.localtime(since).date())
         points = [(min(max(start_of(day), since), self.now), float(raw)) for day, raw in days]
         return Series(label, points, is_stepped=True)

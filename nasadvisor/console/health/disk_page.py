@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from django.db.models import Max, Min
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -21,6 +20,7 @@ from nasadvisor.console.health.forecasts import stored_forecast
 from nasadvisor.console.health.marks import mark_of
 from nasadvisor.console.health.models import StoredDisk, identity_key
 from nasadvisor.console.health.ratings import RatingForm, clocks_of, rating_of
+from nasadvisor.console.health.readings import temperatures_of
 from nasadvisor.console.health.smart_days import newest_values, trends_of
 from nasadvisor.console.health.wear_points import wear_points
 from nasadvisor.console.storage.diagrams import draw_disk
@@ -97,13 +97,12 @@ def _layout(found: Disk, inventory: Inventory) -> dict[str, Any]:
 def _health(request: HttpRequest, stored: StoredDisk, now: datetime) -> dict[str, Any]:
     """What it says of itself, and how that moves."""
     values = newest_values(stored.raw_answers.all())
-    recent = stored.readings.filter(taken_at__gte=now - TEMPERATURES_SHOWN)
     return {
         "stored": stored,
         "mark": mark_of(stored),
         "reading": stored.reading,
         "exit_words": [_(words) for words in exit_words(stored.exit_status)],
-        "temperatures": recent.aggregate(least=Min("temperature_c"), most=Max("temperature_c")),
+        "temperatures": temperatures_of([stored], now - TEMPERATURES_SHOWN).get(stored.pk),
         "may_not_test": why_not(stored.node.platform, Verbs.MEASURE),
         "self_tests": stored.self_tests.all()[:ROWS_SHOWN],
         "alerts": StoredAlert.objects.filter(subject=str(stored.pk), source__startswith="disks/")[:ROWS_SHOWN],

@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any, Final, TypeVar
 
-from nasadvisor.console.health.models import Reading, StoredDisk
+from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.health.readings import readings_of
 from nasadvisor.domain.health.smart.reading import SmartReading
 from nasadvisor.domain.health.smart.wear import WearIndicator
 from nasadvisor.domain.health.smart.written import ByteCounter
@@ -22,12 +23,14 @@ from nasadvisor.domain.health.wear.forecast import (
 from nasadvisor.domain.health.wear.history import History, RoleChange, Snapshot, history_of
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.units import DAY_S
 from nasadvisor.stored.documents import document_or_none, to_document
 from nasadvisor.stored.kinds import Kind, register
+from nasadvisor.stored.packed_readings import DiskReading
 
 T = TypeVar("T", WearIndicator, ByteCounter)
 
-SPACING: Final = timedelta(days=14)
+SPACING_S: Final = 14 * DAY_S
 """Between the readings that a forecast is made from: percentages move by whole points, in weeks."""
 
 HORIZON_DAYS: Final = 90.0
@@ -113,25 +116,21 @@ def stored_forecast(disk: StoredDisk) -> StoredForecast | None:
 
 
 def rows_of(disk: StoredDisk) -> list[Row]:
-    """The readings of a disk, thinned: the newest, then one every `SPACING`, the oldest, and where the role changed."""
-    readings = Reading.objects.filter(disk=disk, power_on_hours__isnull=False)
-    # First when and in which role: of the hundreds of a year some thirty are kept, and only their documents are read.
-    moments = list(readings.values_list("taken_at", "role", "pk"))
-    kept = [moments[index][2] for index in _kept([(at, role) for at, role, _ in moments])]
-    fields = ("taken_at", "power_on_hours", "indicators", "counters", "role")
+    """The readings of a disk, thinned: the newest, one every `SPACING_S`, the oldest, and where the role changed."""
+    readings = [each for each in readings_of(disk) if each.power_on_hours is not None]
     return [
-        Row(at, int(hours or 0), _indicators(wear), _counters(bytes_), role)
-        for at, hours, wear, bytes_, role in Reading.objects.filter(pk__in=kept).values_list(*fields)
+        Row(each.taken_at, each.power_on_hours or 0, _indicators(each.indicators), _counters(each.counters), each.role)
+        for each in (readings[index] for index in _kept(readings))
     ]
 
 
-def _kept(readings: Sequence[tuple[datetime, str]]) -> list[int]:
+def _kept(readings: Sequence[DiskReading]) -> list[int]:
     """Indexes of the readings to keep, in order."""
     kept: list[int] = []
     for index in range(len(readings) - 1, -1, -1):
         is_edge = index in (0, len(readings) - 1)
-        changes = not is_edge and readings[index][1] != readings[index - 1][1]
-        if is_edge or changes or readings[kept[-1]][0] - readings[index][0] >= SPACING:
+        changes = not is_edge and readings[index].role != readings[index - 1].role
+        if is_edge or changes or readings[kept[-1]].at - readings[index].at >= SPACING_S:
             kept.append(index)
     return kept[::-1]
 

@@ -131,31 +131,23 @@ class StoredDisk(models.Model):
         return tuple(finding for document in self.finding_documents if (finding := document_or_none(Finding, document)))
 
 
-class Reading(models.Model):
-    """What one disk said at one moment, decoded; None is unknown. Kept for years.
+class ReadingMonth(models.Model):
+    """What one disk said in a month (UTC), packed (`stored.packed_readings`). Kept for years.
 
-    `indicators` and `counters` are all that it said about wear and writes (`smart.wear`, `smart.written`), since it
-    shows only later which of them can be followed. `role` is what the disk did then.
+    `month` is its first day. `is_thinned` says that nothing more is to be taken out of it.
     """
 
-    disk = models.ForeignKey(StoredDisk, on_delete=models.CASCADE, related_name="readings")
-    taken_at = models.DateTimeField()
-    power_on_hours = models.PositiveIntegerField(null=True)
-    percent_used = models.FloatField(null=True)
-    bytes_written = models.BigIntegerField(null=True)
-    temperature_c = models.SmallIntegerField(null=True)
-    spare_percent = models.SmallIntegerField(null=True)
-    media_errors = models.BigIntegerField(null=True)
-    role = models.CharField(max_length=20, default="", blank=True)
-    indicators = models.JSONField(default=list)
-    counters = models.JSONField(default=list)
+    disk = models.ForeignKey(StoredDisk, on_delete=models.CASCADE, related_name="reading_months", db_index=False)
+    month = models.DateField()
+    packed = models.BinaryField()
+    is_thinned = models.BooleanField(default=False)
 
     class Meta:
-        ordering: ClassVar = ["taken_at"]
-        constraints: ClassVar = [models.UniqueConstraint(fields=["disk", "taken_at"], name="one_reading_a_moment")]
+        ordering: ClassVar = ["month"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["disk", "month"], name="one_pack_a_disk_and_month")]
 
     def __str__(self) -> str:
-        return f"{self.disk_id} {self.taken_at:%Y-%m-%d %H:%M}"
+        return f"{self.disk_id} {self.month:%Y-%m}"
 
 
 class SmartDay(models.Model):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
 
-from django.db.models import F, Max, Min, QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -13,8 +13,9 @@ from nasadvisor.console.health.bytes_by_role import Written, written_by_role
 from nasadvisor.console.health.charts import WearChart, wear_chart
 from nasadvisor.console.health.forecasts import stored_forecast
 from nasadvisor.console.health.marks import WORST_FIRST, mark_of
-from nasadvisor.console.health.models import NOT_LISTED, DiskOutcome, Reading, SmartDay, StoredDisk
+from nasadvisor.console.health.models import NOT_LISTED, DiskOutcome, SmartDay, StoredDisk
 from nasadvisor.console.health.ratings import with_ratings
+from nasadvisor.console.health.readings import Temperatures, temperatures_of
 from nasadvisor.console.health.smart_days import TREND, change_of
 from nasadvisor.console.health.wear_points import wear_points
 from nasadvisor.console.states import GOOD, WAITING, Look, look_of_state
@@ -36,14 +37,6 @@ class Count:
 
     now: int | None
     more: int | None
-
-
-@dataclass(frozen=True)
-class Temperatures:
-    """The lowest and the highest of the period, in degrees Celsius."""
-
-    least: int
-    most: int
 
 
 @dataclass(frozen=True)
@@ -80,7 +73,7 @@ def hard_disks(now: datetime) -> list[HardDisk]:
     found = _known().filter(is_rotational=True).defer(*NOT_LISTED)
     counts = [F(name).desc(nulls_last=True) for name in ("pending", "reallocated", "crc_errors")]
     disks = list(found.order_by(WORST_FIRST.asc(), *counts, "node__name", "model", "serial")[:LISTED])
-    days, heat = _days_of(disks), _temperatures_of(disks, now)
+    days, heat = _days_of(disks), temperatures_of(disks, now - TREND)
     return [_hard_disk(disk, days.get(disk.pk, []), heat.get(disk.pk), now) for disk in disks]
 
 
@@ -132,12 +125,6 @@ def _days_of(disks: Iterable[StoredDisk]) -> dict[int, list[tuple[date, Mapping[
     for disk, day, counts in rows.values_list("disk", "day", "counts"):
         found.setdefault(disk, []).append((day, counts))
     return found
-
-
-def _temperatures_of(disks: Iterable[StoredDisk], now: datetime) -> dict[int, Temperatures]:
-    recent = Reading.objects.filter(disk__in=[disk.pk for disk in disks], taken_at__gt=now - TREND)
-    rows = recent.order_by().values("disk").annotate(least=Min("temperature_c"), most=Max("temperature_c"))
-    return {row["disk"]: Temperatures(row["least"], row["most"]) for row in rows if row["least"] is not None}
 
 
 def _hard_disk(

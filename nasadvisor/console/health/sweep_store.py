@@ -7,14 +7,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import AlertEvent, AlertStates
 from nasadvisor.console.health.bytes_by_role import forget
 from nasadvisor.console.health.forecasts import renew_forecast
-from nasadvisor.console.health.models import RawAnswer, Reading, SelfTestResult, StoredDisk, identity_key
+from nasadvisor.console.health.models import RawAnswer, SelfTestResult, StoredDisk, identity_key
 from nasadvisor.console.health.raw_answers import document_of
+from nasadvisor.console.health.readings import keep_readings, thin_readings
 from nasadvisor.console.health.self_tests import self_tests_in
 from nasadvisor.console.health.smart_days import note_counts, thin_out
 from nasadvisor.console.health.watch import UNWORKABLE
@@ -25,12 +25,10 @@ from nasadvisor.domain.health.smart.reading import SmartReading, decode_answer
 from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepOutcome
 from nasadvisor.domain.statements import RANK, Level
 from nasadvisor.stored.documents import Json, from_document, to_document, unpack
+from nasadvisor.stored.packed_readings import DiskReading
 
 RAW_KEPT = 8
 """Newest answers of each disk that are kept as they came: two days at the usual interval."""
-
-ALL_KEPT = timedelta(days=90)
-"""Older readings are thinned to one a day, which is as fine as any forecast looks."""
 
 EVENTS_KEPT = timedelta(days=2 * 365)
 
@@ -141,8 +139,7 @@ def _decoded(answer: DiskAnswer, smartctl: Any) -> SmartReading:
 
 
 def _keep(read: Sequence[Told]) -> None:
-    rows = [_row_of(each.disk, each.reading, each.taken_at) for each in read if each.reading]
-    Reading.objects.bulk_create(rows, ignore_conflicts=True)
+    keep_readings((each.disk, _kept(each.disk, each.reading, each.taken_at)) for each in read if each.reading)
     raw = [
         RawAnswer(disk=each.disk, taken_at=each.taken_at, smartctl=each.answer.smartctl, id_ctrl=each.answer.id_ctrl)
         for each in read
@@ -154,10 +151,9 @@ def _keep(read: Sequence[Told]) -> None:
     SelfTestResult.objects.bulk_create(tests, ignore_conflicts=True)
 
 
-def _row_of(disk: StoredDisk, reading: SmartReading, taken_at: datetime) -> Reading:
-    return Reading(
-        disk=disk,
-        taken_at=taken_at,
+def _kept(disk: StoredDisk, reading: SmartReading, taken_at: datetime) -> DiskReading:
+    return DiskReading(
+        at=int(taken_at.timestamp()),
         power_on_hours=reading.hours,
         percent_used=reading.percent_used,
         bytes_written=reading.bytes_written,
@@ -226,17 +222,8 @@ def _worst(disk: StoredDisk) -> str:
 
 
 def prune(now: datetime) -> None:
-    """Thin old readings to the first of each day, and drop what is over for long."""
-    old = Reading.objects.filter(taken_at__lt=now - ALL_KEPT)
-    for disk_id in old.order_by().values_list("disk", flat=True).distinct():
-        seen: set[object] = set()
-        surplus = []
-        for pk, taken_at in old.filter(disk=disk_id).order_by("taken_at").values_list("pk", "taken_at"):
-            day = timezone.localtime(taken_at).date()
-            if day in seen:
-                surplus.append(pk)
-            seen.add(day)
-        Reading.objects.filter(pk__in=surplus).delete()
+    """Thin what is old, and drop what is over for long."""
+    thin_readings(now)
     forget(now)
     thin_out(now)
     AlertEvent.objects.filter(at__lt=now - EVENTS_KEPT, alert__state=AlertStates.RECOVERED).delete()

@@ -6,6 +6,8 @@ from typing import Any
 
 from nasadvisor.console.health.charts import WearPoint
 from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.health.readings import readings_of
+from nasadvisor.stored.packed_readings import DiskReading
 
 
 def wear_points(disk: StoredDisk, since: datetime | None = None) -> list[WearPoint]:
@@ -15,17 +17,17 @@ def wear_points(disk: StoredDisk, since: datetime | None = None) -> list[WearPoi
     drive database of smartctl. The way that counts today is followed back through all readings that have it, as the
     forecast does (`wear.history`); where one lacks it, its point says from what else it is.
     """
-    fields = ("taken_at", "role", "percent_used", "indicators")
-    found = disk.readings.filter(percent_used__isnull=False, **({"taken_at__gte": since} if since else {}))
-    rows = list(found.values_list(*fields))
-    followed = next(_percents(rows[-1][3]), ("", 0.0))[0] if rows else ""
-    return [_point(at, role, percent, dict(_percents(told)), followed) for at, role, percent, told in rows]
+    readings = readings_of(disk, since)
+    known = [(each, each.percent_used) for each in readings if each.percent_used is not None]
+    followed = next(_percents(known[-1][0].indicators), ("", 0.0))[0] if known else ""
+    return [_point(each, percent, followed) for each, percent in known]
 
 
-def _point(at: datetime, role: str, percent: float, told: dict[str, float], followed: str) -> WearPoint:
+def _point(reading: DiskReading, percent: float, followed: str) -> WearPoint:
+    told = dict(_percents(reading.indicators))
     if followed in told:
-        return WearPoint(at, told[followed], role, followed)
-    return WearPoint(at, percent, role, next(iter(told), ""))
+        return WearPoint(reading.taken_at, told[followed], reading.role, followed)
+    return WearPoint(reading.taken_at, percent, reading.role, next(iter(told), ""))
 
 
 def _percents(documents: Any) -> Iterator[tuple[str, float]]:

@@ -9,6 +9,7 @@ from django.test import Client
 
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.health.readings import readings_of
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host.change.runs import RunHost, undo_run
 from nasadvisor.host.simulated.executor import SimulatedExecutor
@@ -52,7 +53,7 @@ def test_the_log_has_helped_one_pool_and_would_help_the_other(viewer: Client) ->
 @pytest.mark.usefixtures("host")
 def test_no_disk_gets_younger() -> None:
     for disk in StoredDisk.objects.all():
-        told = list(disk.readings.order_by("taken_at").values_list("percent_used", "bytes_written", "power_on_hours"))
+        told = [(each.percent_used, each.bytes_written, each.power_on_hours) for each in readings_of(disk)]
         for column in zip(*told, strict=True):
             known = [value for value in column if value is not None]
             assert known == sorted(known), disk

@@ -2,19 +2,21 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import django
 
 GOLDEN = Path(__file__).parents[2] / "golden"
-PACKED = "packed-sample"
 
 
 def main() -> None:
     """Write the golden file and the shape of every number that has none."""
     django.setup()
     from nasadvisor.stored.documents import to_document  # noqa: PLC0415 - after Django's settings
+    from nasadvisor.stored.packed_readings import FORM  # noqa: PLC0415
     from nasadvisor.stored.packing import form  # noqa: PLC0415
     from tests.unit.stored.examples import examples_of, kinds, packed_example  # noqa: PLC0415
+    from tests.unit.stored.readings import packed_readings_example  # noqa: PLC0415
     from tests.unit.stored.shapes import shape_of  # noqa: PLC0415
 
     for kind in kinds():
@@ -26,11 +28,17 @@ def main() -> None:
         golden.write_text(json.dumps(documents, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         golden.with_suffix(".shape").write_text(shape_of(kind.of), encoding="utf-8")
         print(f"froze {kind.name} number {kind.number}")
-    packed = GOLDEN / PACKED / f"{form()}.json"
-    if not packed.exists():
-        packed.parent.mkdir(parents=True, exist_ok=True)
-        packed.write_text(json.dumps(packed_example(), indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        print(f"froze {PACKED} number {form()}")
+    freeze_packed("packed-sample", form(), packed_example())
+    freeze_packed("packed-readings", FORM, packed_readings_example())
+
+
+def freeze_packed(name: str, number: int, example: dict[str, Any]) -> None:
+    """Keep what is packed beside the documents; in base64."""
+    golden = GOLDEN / name / f"{number}.json"
+    if not golden.exists():
+        golden.parent.mkdir(parents=True, exist_ok=True)
+        golden.write_text(json.dumps(example, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        print(f"froze {name} number {number}")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from nasadvisor.domain.evidence.samples import (
     VdevActivity,
 )
 from nasadvisor.stored import packing
+from nasadvisor.stored.deflated import deflate
 from nasadvisor.stored.documents import MAX_PACKED_BYTES
 from nasadvisor.stored.packing import (
     COLUMNS,
@@ -124,17 +125,17 @@ def test_a_damaged_sample_is_a_value_error_whatever_it_is() -> None:
 def test_a_sample_without_a_number_is_refused(number: object) -> None:
     parts: list[Any] = [number, [], [], [], [], [], [], []]
     with pytest.raises(ValueError, match="does not say its number"):
-        unpack_activity(EMPTY_SAMPLE, packing._deflate(parts), ())
+        unpack_activity(EMPTY_SAMPLE, deflate(parts, packing.EXAMPLE), ())
 
 
 @pytest.mark.parametrize("first", [10**9, 37, -1])
 def test_a_histogram_that_begins_where_none_does_takes_no_memory(first: int) -> None:
     with pytest.raises(ValueError, match="not a packed sample"):
-        unpack_latency(packing._deflate([packing.form(), [[0, [first, 1]]]]), ["77"])
+        unpack_latency(deflate([packing.form(), [[0, [first, 1]]]], packing.EXAMPLE), ["77"])
 
 
 def test_a_sample_that_unpacks_to_more_than_any_has_is_none() -> None:
-    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, zdict=packing._EXAMPLE)
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, zdict=packing.EXAMPLE)
     packed = packer.compress(b" " * MAX_PACKED_BYTES + b"[]") + packer.flush()
     with pytest.raises(ValueError, match="Expecting value"):
         unpack_latency(packed, [])

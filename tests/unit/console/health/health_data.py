@@ -8,12 +8,14 @@ from django.utils import timezone
 
 from nasadvisor.console import records
 from nasadvisor.console.health import sweep_store, sweeps
-from nasadvisor.console.health.models import RatedEndurance, StoredDisk, WrittenDay
+from nasadvisor.console.health.models import RatedEndurance, ReadingMonth, StoredDisk, WrittenDay
+from nasadvisor.console.health.readings import keep_readings
 from nasadvisor.console.health.watch import watch
 from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepReport
 from nasadvisor.domain.storage.inventory import Disk, Inventory
 from nasadvisor.host.simulated.smart import simulated_answer, simulated_smartctl
 from nasadvisor.stored.documents import pack, to_document
+from nasadvisor.stored.packed_readings import DiskReading
 
 WORN_MODEL = "Samsung SSD 990 PRO 1TB"
 
@@ -51,6 +53,12 @@ def written(serial: str, days: int = 24) -> None:
 def disk_of(serial: str) -> StoredDisk:
     """The stored disk with this serial."""
     return StoredDisk.objects.get(serial=serial)
+
+
+def say_only(disk: StoredDisk, *readings: DiskReading) -> None:
+    """Let a disk have said this, and nothing before."""
+    ReadingMonth.objects.filter(disk=disk).delete()
+    keep_readings((disk, each) for each in readings)
 
 
 def _answer(disk: Disk, now: datetime, age: int, is_worn: bool) -> DiskAnswer:

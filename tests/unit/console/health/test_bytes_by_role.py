@@ -18,12 +18,14 @@ from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.bytes_by_role import Written, written_by_role
 from nasadvisor.console.health.models import RatedEndurance, StoredDisk, WrittenDay
 from nasadvisor.console.health.observe import view
+from nasadvisor.console.health.readings import keep_readings
 from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import ArcActivity, DatasetActivity, DiskActivity, Sample, VdevActivity
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory, VdevClass
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.stored.documents import to_document
+from nasadvisor.stored.packed_readings import DiskReading
 from tests.unit.console.evidence.sampled import fill
 from tests.unit.console.health.health_data import watched as watched_machine
 from tests.unit.console.test_pages import page
@@ -272,5 +274,5 @@ def test_the_metrics_have_the_roles(viewer: Client) -> None:
 
 def test_the_page_of_a_drive_has_its_range_of_temperatures(viewer: Client) -> None:
     watched_machine(home_server(), days=20)
-    ssd().readings.create(taken_at=NOW - timedelta(days=3), temperature_c=61)
+    keep_readings([(ssd(), DiskReading(int((NOW - timedelta(days=3)).timestamp()), temperature_c=61))])
     assert "61 °C in the last 30 days" in page(viewer, f"/disks/{ssd().key}/")

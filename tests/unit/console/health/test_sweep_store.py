@@ -18,15 +18,19 @@ from nasadvisor.console.health.forecasts import (
     rows_of,
     stored_forecast,
 )
-from nasadvisor.console.health.models import NodeHealth, RawAnswer, Reading, SelfTestResult, StoredDisk
+from nasadvisor.console.health.models import NodeHealth, RawAnswer, SelfTestResult, StoredDisk
+from nasadvisor.console.health.readings import readings_of, readings_of_each
 from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepOutcome, SweepReport
 from nasadvisor.domain.health.wear.forecast import LONGEST_DAYS, forecast
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Disk
+from nasadvisor.domain.units import DAY_S
 from nasadvisor.host.simulated.smart import simulated_answer, simulated_smartctl
 from nasadvisor.stored.documents import pack, to_document
+from nasadvisor.stored.packed_readings import DiskReading
 from tests.unit.console.conftest import Sent
+from tests.unit.console.health.health_data import say_only
 from tests.unit.domain.health.wear.histories import history
 from tests.unit.machines import NVME1, NVME2, home_server, with_disk
 
@@ -60,23 +64,24 @@ def codes(disk: StoredDisk) -> set[str]:
 def test_a_reading_is_kept_decoded_and_as_it_came() -> None:
     disk = store(saying(percentage_used=12))
     assert (disk.percent_used, disk.outcome) == (12, "read")
-    assert Reading.objects.get().percent_used == 12
+    assert [each.percent_used for each in readings_of(disk)] == [12]
     assert disk.raw_answers.get().smartctl.isascii()
 
 
 def test_the_same_answer_twice_is_one_reading() -> None:
     store(saying())
-    store(saying())
-    assert (Reading.objects.count(), RawAnswer.objects.count(), StoredDisk.objects.count()) == (1, 1, 1)
+    disk = store(saying())
+    assert (len(readings_of(disk)), RawAnswer.objects.count(), StoredDisk.objects.count()) == (1, 1, 1)
 
 
 def test_the_disks_of_a_message_are_stored_together(django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
-    """Two statements for the forecast of a disk, and one for the disk; the others are for all of them."""
+    """A statement for the forecast of a disk, and one for the disk; the others are for all of them."""
     disks = home_server().disks
     store(*(simulated_answer(disk, NOW, 1) for disk in disks))
-    with django_assert_max_num_queries(3 * len(disks) + 18):
+    with django_assert_max_num_queries(2 * len(disks) + 19):
         store(*(simulated_answer(disk, NOW) for disk in disks))
-    assert Reading.objects.count() == RawAnswer.objects.count() == 2 * len(disks)
+    readings = readings_of_each(StoredDisk.objects.all()).values()
+    assert sum(map(len, readings)) == RawAnswer.objects.count() == 2 * len(disks)
 
 
 def test_an_answer_that_cannot_be_stored_keeps_no_other_of_its_message_from_it() -> None:
@@ -89,7 +94,7 @@ def test_an_answer_that_cannot_be_stored_keeps_no_other_of_its_message_from_it()
 
 def test_two_answers_of_one_disk_in_a_message_are_two_readings_and_the_later_is_shown() -> None:
     disk = store(saying(percentage_used=12), saying(days_ago=3, percentage_used=11))
-    assert (disk.percent_used, disk.readings.count()) == (12, 2)
+    assert (disk.percent_used, len(readings_of(disk))) == (12, 2)
 
 
 def test_a_disk_that_comes_back_under_another_name_keeps_its_history() -> None:
@@ -98,7 +103,7 @@ def test_a_disk_that_comes_back_under_another_name_keeps_its_history() -> None:
     moved = with_disk(home_server(), NVME1, kernel_name="nvme7n1", path="/dev/disk/by-id/other", links=())
     records.store_inventory(NODE, to_document(replace(moved, read_at="2026-08-25T21:00:00+00:00")))
     disk = store(saying())
-    assert disk.readings.count() == 2
+    assert len(readings_of(disk)) == 2
 
 
 def test_a_disk_that_moves_to_another_node_keeps_its_history() -> None:
@@ -109,7 +114,7 @@ def test_a_disk_that_moves_to_another_node_keeps_its_history() -> None:
     other = replace(home_server(), host=replace(home_server().host, node="nas2"), disks=(nvme(),))
     records.store_inventory("nas2", to_document(other))
     disk = StoredDisk.objects.get(serial=nvme().identity.serial)
-    assert (disk.node.name, disk.readings.count()) == ("nas2", 1)
+    assert (disk.node.name, len(readings_of(disk))) == ("nas2", 1)
 
 
 def test_a_shelf_that_two_nodes_see_stays_with_the_first() -> None:
@@ -122,20 +127,20 @@ def test_a_shelf_that_two_nodes_see_stays_with_the_first() -> None:
 def test_a_sleeping_disk_keeps_what_it_said_before() -> None:
     store(saying(days_ago=1, percentage_used=12))
     disk = store(replace(saying(), outcome=SweepOutcome.ASLEEP, smartctl=""))
-    assert (disk.outcome, disk.percent_used, disk.readings.count()) == ("asleep", 12, 1)
+    assert (disk.outcome, disk.percent_used, len(readings_of(disk))) == ("asleep", 12, 1)
 
 
 def test_an_answer_that_arrives_late_is_kept_but_not_shown() -> None:
     store(saying(percentage_used=12))
     disk = store(saying(days_ago=3, percentage_used=11))
-    assert (disk.percent_used, disk.readings.count()) == (12, 2)
+    assert (disk.percent_used, len(readings_of(disk))) == (12, 2)
 
 
 def test_only_the_newest_answers_are_kept_as_they_came() -> None:
     for days in range(20, 0, -1):
-        store(saying(days_ago=days))
+        disk = store(saying(days_ago=days))
     assert RawAnswer.objects.count() == sweep_store.RAW_KEPT
-    assert Reading.objects.count() == 20
+    assert len(readings_of(disk)) == 20
 
 
 @pytest.mark.parametrize("text", ["", "null", "[1]", '{"smartctl": 7}', "{", "[" * 50_000])
@@ -230,11 +235,13 @@ def test_after_a_year_there_is_a_forecast_with_a_range_and_a_fan() -> None:
 def test_a_stored_value_that_cannot_be_read_hurts_only_itself(damaged: object) -> None:
     disk = year_of(30)
     before = rows_of(disk)
-    middle = Reading.objects.filter(disk=disk, taken_at=before[len(before) // 2].taken_at)
-    wear, written = middle.values_list("indicators", "counters").get()
-    middle.update(indicators=[damaged, *wear], counters=[*written, damaged])
+    readings = readings_of(disk)
+    middle = next(each for each in readings if each.taken_at == before[len(before) // 2].taken_at)
+    others = [each for each in readings if each is not middle]
+    partly = middle._replace(indicators=[damaged, *middle.indicators], counters=[*middle.counters, damaged])
+    say_only(disk, *others, partly)
     assert rows_of(disk) == before
-    middle.update(indicators=damaged or 5, counters=damaged or "x")
+    say_only(disk, *others, middle._replace(indicators=[damaged], counters=[damaged]))
     after = rows_of(store(saying(days_ago=-1, percentage_used=50)))
     assert len(after) >= len(before)
     disk.refresh_from_db()
@@ -255,9 +262,8 @@ def test_a_forecast_is_made_from_readings_two_weeks_apart() -> None:
 
 def test_a_disk_that_sleeps_half_the_time_wears_half_as_fast_by_the_calendar() -> None:
     disk = store(saying())
-    Reading.objects.all().delete()
-    for days in (0, 100):
-        Reading.objects.create(disk=disk, taken_at=NOW + timedelta(days=days), power_on_hours=1000 + days * 12)
+    begin = int(NOW.timestamp())
+    say_only(disk, *(DiskReading(begin + days * DAY_S, power_on_hours=1000 + days * 12) for days in (0, 100)))
     assert calendar_days(rows_of(disk)) == pytest.approx(2)
 
 
@@ -293,17 +299,6 @@ def test_what_nvme_cli_says_of_power_loss_protection_is_kept_with_its_evidence(
     reading = disk.reading
     assert reading
     assert bool(reading.power_loss) == (protection != "unknown")
-
-
-def test_old_readings_are_thinned_to_one_a_day() -> None:
-    disk = store(saying())
-    Reading.objects.all().delete()
-    for hours in range(0, 24 * 100, 6):
-        Reading.objects.create(disk=disk, taken_at=NOW - timedelta(hours=hours))
-    sweep_store.prune(NOW)
-    kept = Reading.objects.filter(taken_at__lt=NOW - timedelta(days=91)).count()
-    assert kept == 10
-    assert Reading.objects.filter(taken_at__gte=NOW - timedelta(days=90)).count() == 361
 
 
 def test_a_sweep_is_asked_for_at_once_for_a_new_host_and_again_when_it_is_overdue(sent: list[Sent]) -> None:

@@ -11,8 +11,10 @@ from django.test import Client
 from nasadvisor.console.health.charts import wear_chart
 from nasadvisor.console.health.disk_history import history_of
 from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.health.readings import keep_readings
 from nasadvisor.console.health.wear_points import wear_points
-from tests.unit.console.health.health_data import disk_of, watched
+from nasadvisor.stored.packed_readings import DiskReading
+from tests.unit.console.health.health_data import disk_of, say_only, watched
 from tests.unit.machines import home_server
 
 pytestmark = pytest.mark.django_db
@@ -24,13 +26,15 @@ WEAR_OUT = {"code": "attribute-233", "name": "Wear", "percent_used": 60.0, "trus
 def told(now: datetime, *readings: list[dict[str, Any]]) -> StoredDisk:
     """A disk that said so of its wear on the last days, one list of indicators a day, the most trusted first."""
     disk = disk_of("N1")
-    disk.readings.all().delete()
-    for age, indicators in enumerate(reversed(readings)):
-        disk.readings.create(
-            taken_at=now - timedelta(days=age),
+    said = [
+        DiskReading(
+            int((now - timedelta(days=age)).timestamp()),
             percent_used=indicators[0]["percent_used"] if indicators else None,
             indicators=indicators,
         )
+        for age, indicators in enumerate(reversed(readings))
+    ]
+    say_only(disk, *said)
     return disk
 
 
@@ -66,7 +70,8 @@ def test_the_wear_over_time_shows_one_source_alone() -> None:
 def test_a_reading_that_somebody_damaged_is_left_out() -> None:
     now = watched(home_server(), days=0)
     disk = told(now, [PAGE_7], [PAGE_7])
-    disk.readings.create(taken_at=now - timedelta(days=9), percent_used=3.0, indicators=["x"])
+    damaged = DiskReading(int((now - timedelta(days=9)).timestamp()), percent_used=3.0, indicators=["x"])
+    keep_readings([(disk, damaged)])
     assert [point.percent for point in wear_points(disk)] == [3.0, 7.0, 7.0]
 
 
