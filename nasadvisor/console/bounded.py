@@ -1,7 +1,7 @@
-"""Requests of bounded size and time: neither uvicorn nor Django bounds what somebody who is not signed in may send.
+"""Requests of bounded size, time and number: neither uvicorn nor Django bounds what clients may send and have made.
 
-uvicorn has no such setting (`uvicorn --help`), and Django's `ASGIHandler` spools a whole body before any page looks at
-it. No form here takes a file.
+uvicorn has no such setting (`uvicorn --help`; beyond `--limit-concurrency` it refuses), and Django's `ASGIHandler`
+spools a whole body before any page looks at it, and gives each request a thread of its own. No form here takes a file.
 """
 
 import asyncio
@@ -19,6 +19,10 @@ MOST_BYTES: Final = 2**20
 
 WITHIN_S: Final = 20.0
 """As long as a whole body may take to arrive."""
+
+MOST_AT_ONCE: Final = 16
+"""Pages in the making. Each has a connection to the database, of which PostgreSQL gives 100 to all of its clients
+(`max_connections`); and more of them at once than processors only make each other, and all of them, slower."""
 
 _TOO_LARGE: Final = 413
 _GONE: Final[Message] = {"type": "http.disconnect"}
@@ -59,6 +63,53 @@ class BoundedRequests:
             return part if taken <= self.most_bytes else _GONE
 
         return next_part
+
+
+class InTurn:
+    """An ASGI application that works on so many requests at once; the others wait, those that came first go first.
+
+    A request has its turn from when it is whole until its answer begins: slow clients hold none.
+    """
+
+    def __init__(self, application: Application, most: int = MOST_AT_ONCE) -> None:
+        self.application, self.turns = application, asyncio.Semaphore(most)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.application(scope, receive, send)
+            return
+        turn = _Turn(self.turns)
+
+        async def next_part() -> Message:
+            part = await receive()
+            if part["type"] == "http.request" and not part.get("more_body", False):
+                await turn.begin()
+            return part
+
+        async def answer(message: Message) -> None:
+            turn.end()
+            await send(message)
+
+        try:
+            await self.application(scope, next_part, answer)
+        finally:
+            turn.end()
+
+
+class _Turn:
+    """Of one request; it can be ended more than once."""
+
+    def __init__(self, turns: asyncio.Semaphore) -> None:
+        self.turns, self.is_held = turns, False
+
+    async def begin(self) -> None:
+        await self.turns.acquire()
+        self.is_held = True
+
+    def end(self) -> None:
+        if self.is_held:
+            self.turns.release()
+        self.is_held = False
 
 
 def _declared(scope: Scope) -> int:
