@@ -36,7 +36,7 @@ from nasadvisor.host.change.lock import HostBusy
 from nasadvisor.host.change.runs import RunHost, apply_plan, finish_run, list_runs, seen, show_run, undo_run
 from nasadvisor.host.change.trials import TrialWatch, end_trial, keep_run, move_trial
 from nasadvisor.host.config import HostConfig
-from nasadvisor.host.errors import ConsoleMayNot, HostError, WatchOnly
+from nasadvisor.host.errors import CommandFailed, ConsoleMayNot, HostError, WatchOnly
 from nasadvisor.host.evidence.curve_job import CurveJob, TraceUnderWay, nobody_follows
 from nasadvisor.host.evidence.long_job import LongJob
 from nasadvisor.host.evidence.metadata import Counting, CountUnderWay, nobody_counts
@@ -164,13 +164,23 @@ class HostTasks:
 
     def _look_and_tell(self) -> None:
         try:
-            inventory = self.look()
+            inventory = self._looked()
         except HostError as error:
             log.warning("inventory: %s", error)
             self._publish("console.store_inventory_error", to_document(error.statement))
         else:
             self._publish("console.store_platform", to_document(self._platform_report(inventory)))
             self._publish("console.store_inventory", to_document(inventory))
+
+    def _looked(self) -> Inventory:
+        """What is there. A pool that is exported between two commands makes the later one fail, and nobody need be
+        told of that: a second look sees the host as it is then.
+        """
+        try:
+            return self.look()
+        except CommandFailed as error:
+            log.info("inventory, looked again: %s", error)
+            return self.look()
 
     @reads()
     def take_sample(self) -> None:

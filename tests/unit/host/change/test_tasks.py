@@ -33,7 +33,7 @@ from nasadvisor.host.change.lock import host_lock
 from nasadvisor.host.change.runs import NobodyAsks, apply_plan, finish_run, list_runs, show_run, undo_run
 from nasadvisor.host.change.trials import keep_run
 from nasadvisor.host.config import config_from
-from nasadvisor.host.errors import DiskUnknown, MachineUnreadable, ToolMissing
+from nasadvisor.host.errors import CommandFailed, DiskUnknown, MachineUnreadable, ToolMissing
 from nasadvisor.host.health.sweep import HandOver, HealthServices
 from nasadvisor.host.simulated.smart import simulated_health
 from nasadvisor.host.tasks import HostTasks, celery_app
@@ -210,6 +210,26 @@ def test_it_publishes_why_it_sees_nothing(tasks: HostTasks, sent: Sent) -> None:
     [(task, (_, document))] = sent
     assert task == "console.store_inventory_error"
     assert "udev could not be read" in str(from_document(Statement, document))
+
+
+def test_a_pool_that_goes_away_while_it_is_looked_at_is_no_failure(tasks: HostTasks, sent: Sent) -> None:
+    looks = iter((CommandFailed("zpool get -j all side", 1, "no such pool available", mutates=False), tasks.look()))
+
+    def look() -> Inventory:
+        if isinstance(found := next(looks), CommandFailed):
+            raise found
+        return found
+
+    replace(tasks, look=look).read_inventory()
+    assert [task for task, _ in sent][-1] == "console.store_inventory"
+
+
+def test_a_command_that_fails_twice_is_told_of(tasks: HostTasks, sent: Sent) -> None:
+    def look() -> Inventory:
+        raise CommandFailed("zpool get -j all side", 1, "permission denied", mutates=False)
+
+    replace(tasks, look=look).read_inventory()
+    assert [task for task, _ in sent] == ["console.store_inventory_error"]
 
 
 def test_every_record_of_a_run_is_published(bench: Bench, tasks: HostTasks, sent: Sent) -> None:
