@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse
@@ -101,15 +102,18 @@ def overview(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     nodes = list(Node.objects.defer("inventory_document"))
     troubles = troubles_on(nodes, now)
-    rows = [_row(each, node, len(nodes) > 1, can_change=may_change(user_of(request))) for each in troubles]
+    known = [each for each in troubles if each.is_known]
+    open_ones = [each for each in troubles if not each.is_known]
+    row_of_trouble = partial(_row, shown=node, has_others=len(nodes) > 1, can_change=may_change(user_of(request)))
+    rows = [row_of_trouble(each) for each in open_ones[:ROWS_SHOWN]]
     inventory = node.inventory
     context = {
         "node": node,
         "inventory": inventory,
-        "headline": headline_of([row for row in rows if not row.trouble.is_known]),
-        "rows": [row for row in rows if not row.trouble.is_known][:ROWS_SHOWN],
-        "more": max(0, sum(not each.is_known for each in troubles) - ROWS_SHOWN),
-        "known": [row for row in rows if row.trouble.is_known],
+        "headline": headline_of(open_ones, rows),
+        "rows": rows,
+        "more": len(open_ones) - len(rows),
+        "known": [row_of_trouble(each) for each in known],
         "notes": [notice for notice in notices_about(node, now) if notice.finding.level is Level.INFO],
         "unread": [each.name for each in nodes if each.inventory_version is None],
         "unasked": never_swept(nodes),
@@ -136,15 +140,15 @@ def close_first_hour(request: HttpRequest) -> HttpResponse:
     return redirect("overview")
 
 
-def headline_of(rows: Sequence[TroubleRow]) -> Headline | None:
-    """The worst thing, and how many there are of its kind; None where nothing is open."""
+def headline_of(troubles: Sequence[Trouble], rows: Sequence[TroubleRow]) -> Headline | None:
+    """The worst thing, which has the first row, and how many there are of its kind; None where nothing is open."""
     if not rows:
         return None
     worst = rows[0]
-    return Headline(words_of([row.trouble for row in rows], worst.where), worst.trouble.level, worst.show)
+    return Headline(words_of(troubles, worst.where), worst.trouble.level, worst.show)
 
 
-def _row(trouble: Trouble, shown: Node, has_others: bool, *, can_change: bool) -> TroubleRow:
+def _row(trouble: Trouble, *, shown: Node, has_others: bool, can_change: bool) -> TroubleRow:
     elsewhere = "" if trouble.node.pk == shown.pk else trouble.node.name
     url, finding = _address(trouble), trouble.worst.finding
     show = Way(url, SHOW[trouble.kind], elsewhere if trouble.kind is Kind.POOL else "") if url else None
