@@ -23,9 +23,9 @@ from nasadvisor.console.fleet.shown import Contact, contact_of, current_node
 from nasadvisor.console.health.alert_models import FirstHour
 from nasadvisor.console.health.first_hour import first_steps, is_closed
 from nasadvisor.console.health.headline import place_of, words_of
-from nasadvisor.console.health.marks import marks_on
+from nasadvisor.console.health.marks import marks_of
 from nasadvisor.console.health.sweeps import never_swept
-from nasadvisor.console.health.troubles import Kind, Trouble, notices_about, troubles_on
+from nasadvisor.console.health.troubles import Kind, Trouble, notices_about, stored_about, troubles_in
 from nasadvisor.console.steps import lead_from
 from nasadvisor.console.storage.diagrams import draw_pools
 from nasadvisor.console.storage.disks import free_disks
@@ -101,7 +101,8 @@ def overview(request: HttpRequest) -> HttpResponse:
         return render(request, "fleet/no_node.html")
     now = timezone.now()
     nodes = list(Node.objects.defer("inventory_document"))
-    troubles = troubles_on(nodes, now)
+    stored = stored_about(nodes)
+    troubles = troubles_in(stored, now)
     known = [each for each in troubles if each.is_known]
     open_ones = [each for each in troubles if not each.is_known]
     row_of_trouble = partial(_row, shown=node, has_others=len(nodes) > 1, can_change=may_change(user_of(request)))
@@ -120,7 +121,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "is_alone": len(nodes) == 1,
         "pools": draw_pools(inventory) if inventory else (),
         "would_help": bool(inventory and helped_pools(node, inventory)),
-        "marks": marks_on(node),
+        "marks": marks_of(node, stored.disks.values()),
         "chips": chips_on(node, inventory.pools, now) if inventory else {},
         "sparks": sparks_of(series_on(node).values(), now) if inventory else {},
         "steps": () if is_closed() else first_steps(node, now),

@@ -78,6 +78,8 @@ def refuse(node_name: str, quota: Quota) -> None:
 
 def reached_by(node: Node, now: datetime) -> tuple[Quota, ...]:
     """The quotas that a host has reached lately."""
+    if not node.quotas_reached:
+        return ()
     return tuple(quota for quota in Quota if _reached_at(node, quota) > now - WITHIN)
 
 

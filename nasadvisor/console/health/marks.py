@@ -1,5 +1,6 @@
 """How each disk of a host is, in an icon and a word, for drawings and lists that are about something else."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,10 +51,15 @@ WORDS: Final[dict[str, str | Promise]] = {
 
 @dataclass(frozen=True)
 class Mark:
-    """The worst of what is said of a disk, and all of it. `url` is its page."""
+    """The worst of what is said of a disk, and all of it. `key` is the disk's."""
 
     findings: tuple[Finding, ...]
-    url: str
+    key: str
+
+    @property
+    def url(self) -> str:
+        """The page of the disk."""
+        return reverse("disk", args=[self.key])
 
     @property
     def worst(self) -> Finding:
@@ -91,13 +97,17 @@ class Marks:
 def mark_of(disk: StoredDisk) -> Mark | None:
     """The mark of one disk; None where nobody needs to look."""
     found = tuple(finding for finding in findings_about(disk) if finding.level is not Level.INFO)
-    return Mark(found, reverse("disk", args=[disk.key])) if found else None
+    return Mark(found, disk.key) if found else None
 
 
 def marks_on(node: Node) -> Marks:
     """The marks of every disk of a node."""
+    return marks_of(node, StoredDisk.objects.filter(UNWELL, node=node).defer("reading_document", "forecast_document"))
+
+
+def marks_of(node: Node, unwell: Iterable[StoredDisk]) -> Marks:
+    """The same where its disks that are `UNWELL` are read already; others, also of other nodes, may be among them."""
+    marks = {disk.key: mark for disk in unwell if disk.node_id == node.pk and (mark := mark_of(disk))}
     disks = StoredDisk.objects.filter(node=node)
-    unwell = disks.filter(UNWELL).defer("reading_document", "forecast_document")
-    marks = {disk.key: mark for disk in unwell if (mark := mark_of(disk))}
     answered = disks.filter(outcome=DiskOutcome.READ, is_present=True, is_forgotten=False).values_list("key", flat=True)
     return Marks(marks, frozenset(answered) - marks.keys(), last_seen_on(node))

@@ -98,6 +98,17 @@ class Trouble:
         return min((each.since for each in self.said if each.since), default=None)
 
 
+@dataclass(frozen=True)
+class Stored:
+    """What is stored about some nodes, by their numbers: open alerts by node, code and subject, and the disks that have
+    something to say or that an alert is about, by their numbers as findings have them.
+    """
+
+    nodes: dict[int, Node]
+    alerts: dict[tuple[int, str, str], StoredAlert]
+    disks: dict[str, StoredDisk]
+
+
 @dataclass
 class _Gathered:
     """What is said of one thing so far, by code and subject."""
@@ -108,12 +119,22 @@ class _Gathered:
     said: dict[tuple[str, str], Said] = field(default_factory=dict)
 
 
+def stored_about(nodes: Iterable[Node]) -> Stored:
+    """Read what is stored about these nodes."""
+    by_pk = {node.pk: node for node in nodes}
+    told = _acknowledged_or_open(by_pk)
+    return Stored(by_pk, told, _troubled_disks(by_pk, told))
+
+
 def troubles_on(nodes: Iterable[Node], now: datetime) -> tuple[Trouble, ...]:
     """Everything that needs a look on these nodes, what nobody has acknowledged first, the worst of it on top."""
-    by_pk = {node.pk: node for node in nodes}
+    return troubles_in(stored_about(nodes), now)
+
+
+def troubles_in(stored: Stored, now: datetime) -> tuple[Trouble, ...]:
+    """The same where that is read already."""
+    by_pk, told, disks = stored.nodes, stored.alerts, stored.disks
     things: dict[tuple[int, Kind, str], _Gathered] = {}
-    told = _acknowledged_or_open(by_pk)
-    disks = _troubled_disks(by_pk, told)
     with_runs = nodes_with_news()
     for node in by_pk.values():
         for notice in notices_about(node, now, has_runs=node.pk in with_runs):
@@ -125,7 +146,7 @@ def troubles_on(nodes: Iterable[Node], now: datetime) -> tuple[Trouble, ...]:
                 alert = told.get((disk.node_id, finding.code, finding.subject))
                 _put(things, by_pk[disk.node_id], Notice(finding), disks, alert)
     for alert in told.values():
-        if alert.finding and not _is_looked_up(alert):
+        if not _is_looked_up(alert) and not _is_said(things, alert) and alert.finding:
             _put(things, by_pk[alert.node_id], Notice(alert.finding), disks, alert)
     found = [Trouble(each.kind, each.node, tuple(each.said.values()), each.disk) for each in things.values()]
     return tuple(sorted(found, key=_urgency))
@@ -165,7 +186,6 @@ def _acknowledged_or_open(by_pk: dict[int, Node]) -> dict[tuple[int, str, str], 
 
 
 def _troubled_disks(by_pk: dict[int, Node], told: dict[tuple[int, str, str], StoredAlert]) -> dict[str, StoredDisk]:
-    """The disks that have something to say or that an alert is about, by their numbers as findings have them."""
     named = [int(alert.subject) for alert in told.values() if _is_about_disk(alert) and alert.subject.isdecimal()]
     found = StoredDisk.objects.filter(UNWELL | Q(pk__in=named, is_forgotten=False), node__in=list(by_pk))
     return {str(disk.pk): disk for disk in found.defer("reading_document", "forecast_document")}
@@ -178,6 +198,12 @@ def _is_about_disk(alert: StoredAlert) -> bool:
 def _is_looked_up(alert: StoredAlert) -> bool:
     """Whether what it is about was looked up for this page, so that the answer there counts."""
     return alert.source.startswith("console/") and not alert.code.startswith("sweep-")
+
+
+def _is_said(things: dict[tuple[int, Kind, str], _Gathered], alert: StoredAlert) -> bool:
+    """Whether a disk itself says what its alert does: that of a thousand disks need not be read twice."""
+    disk = things.get((alert.node_id, Kind.DISK, alert.subject))
+    return disk is not None and (alert.code, alert.subject) in disk.said
 
 
 def _put(

@@ -56,6 +56,8 @@ class Age(StrEnum):
 def age_of(theirs: Spoken | None, ours: Spoken) -> Age:
     """How the other side stands to us; None is one that has never told."""
     forms = theirs.forms if theirs else {}
+    if forms == ours.forms:
+        return Age.SAME
     names = {*forms, *ours.forms}
     if any(forms.get(name, FIRST) > ours.forms.get(name, FIRST) for name in names):
         return Age.NEWER
