@@ -34,7 +34,7 @@ def carry_over(apps: Any, editor: BaseDatabaseSchemaEditor) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("console", "0032_counted_blocks"),
+        ("console", "0034_given_passwords"),
     ]
 
     operations = [

@@ -17,7 +17,7 @@ from nasadvisor.console.health.readings import readings_of
 from nasadvisor.stored.packed_readings import DiskReading
 from tests.unit.stored.readings import said
 
-BEFORE, NOW = ("console", "0032_counted_blocks"), ("console", "0035_reading_months")
+BEFORE, NOW = ("console", "0034_given_passwords"), ("console", "0035_reading_months")
 
 
 @pytest.fixture
