@@ -12,6 +12,7 @@ from typing import Final
 import redis.exceptions
 
 import nasadvisor
+from nasadvisor.cli.evidence.switch_looks import switching_looks
 from nasadvisor.cli.fleet.pages import ask_pages
 from nasadvisor.cli.fleet.units import runs, silent_for
 from nasadvisor.domain.change.refusals import PoolSuspended
@@ -22,6 +23,7 @@ from nasadvisor.host.adapters.process import PACKAGES, Runner, Tool
 from nasadvisor.host.change.journal import FILE_NAME, run_ids
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
+from nasadvisor.host.evidence.switching import DIRECTORY
 from nasadvisor.host.fleet.joining import sign_in
 from nasadvisor.host.storage.machine import Machine
 
@@ -68,6 +70,9 @@ def checkup(
     yield from _tools(machine)
     yield from _openzfs(machine)
     yield from _state(config.state_dir)
+    if is_root:
+        looked = switching_looks(config.state_dir / DIRECTORY, runs(root, "nasadvisor-host.service"))
+        yield from (Finding("Switching", ok, sentence) for ok, sentence in looked)
     yield from _services(machine.runner, root, SERVICES_OF_A_JOINED_HOST if config.access else SERVICES)
     if config.access:
         yield _console(config.access)

@@ -41,6 +41,11 @@ COMMANDS: Final = (
         "Follow a share of POOL's reads and say what a cache of each size would answer. Needs bpftrace.",
     ),
     Deferred(
+        "switching",
+        f"{_CLI}.evidence.switching:switching",
+        "Prove what POOL's cache does: take it out of service and put it back at random hours, for three days.",
+    ),
+    Deferred(
         "plan",
         f"{_CLI}.change.planning:plan",
         "Plan a log or cache and show what would be done. Changes nothing.",

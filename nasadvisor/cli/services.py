@@ -21,6 +21,7 @@ from nasadvisor.host.evidence.curve import CurveTracer
 from nasadvisor.host.evidence.measuring.measure import MeasureHost
 from nasadvisor.host.evidence.metadata import BlockCounter
 from nasadvisor.host.evidence.sample import Sampler
+from nasadvisor.host.evidence.switching import SwitchHost
 from nasadvisor.host.evidence.tracing import watch_waiting
 from nasadvisor.host.health.sweep import HealthServices
 from nasadvisor.host.storage.inventory import read_inventory
@@ -32,7 +33,8 @@ class Services:
     """The host services that the commands call.
 
     `report` tells the web console of a run, by its id; `wait` lets seconds pass; `platforms` is what the platforms of
-    the host say; `watch_waiting` traces which programs wait, `curve` follows reads, `blocks` counts blocks.
+    the host say; `watch_waiting` traces which programs wait, `curve` follows reads, `blocks` counts blocks, and
+    `switch_host` is where caches are switched.
     """
 
     inventory: Callable[[], Inventory]
@@ -49,6 +51,7 @@ class Services:
     watch_waiting: Callable[[], WaitingPrograms]
     curve: Callable[[], CurveTracer]
     blocks: Callable[[], BlockCounter]
+    switch_host: Callable[[], SwitchHost]
 
 
 THIS_HOST: Final = Services(
@@ -66,6 +69,7 @@ THIS_HOST: Final = Services(
     watch_waiting=lambda: watch_waiting(machine_of(load_config())),
     curve=lambda: CurveTracer(machine_of(load_config())),
     blocks=lambda: BlockCounter(machine_of(load_config())),
+    switch_host=lambda: SwitchHost(run_host_of(load_config())),
 )
 
 

@@ -51,6 +51,8 @@ FROM_HOSTS: Final = frozenset(
         tasks.store_curve_error,
         tasks.store_count,
         tasks.store_count_error,
+        tasks.store_switching,
+        tasks.store_switching_error,
         tasks.store_answers,
         tasks.store_sweep,
         tasks.store_sweep_error,

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from nasadvisor.console import records
 from nasadvisor.console.celery_app import app
-from nasadvisor.console.evidence import curves, metadata, series, tracing
+from nasadvisor.console.evidence import curves, metadata, series, switch_store, tracing
 from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from nasadvisor.console.evidence.watch import keep_answers
 from nasadvisor.console.fleet import audit, hosts
@@ -138,6 +138,18 @@ def store_count_error(node: str, guid: str, document: Json) -> None:
     metadata.store_count_error(node, guid, document)
 
 
+@app.task(name="console.store_switching")
+def store_switching(node: str, document: Json) -> None:
+    """A host switches a cache, or has ended that."""
+    switch_store.store_switching(node, document)
+
+
+@app.task(name="console.store_switching_error")
+def store_switching_error(node: str, guid: str, document: Json) -> None:
+    """A host did not switch a pool's cache, or not end it."""
+    switch_store.store_switching_error(node, guid, document)
+
+
 @app.task(name="console.take_samples")
 def take_samples() -> None:
     """Ask every host to read its counters."""
@@ -171,6 +183,9 @@ def follow_runs() -> None:
     for run in records.runs_to_follow():
         with hosts.unreachable_logged():
             hosts.report_run(run)
+    for switching in switch_store.silent():
+        with hosts.unreachable_logged():
+            hosts.report_switching(switching.node, switching.pool_guid)
 
 
 @app.task(name="console.store_answers")

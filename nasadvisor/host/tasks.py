@@ -40,6 +40,8 @@ from nasadvisor.host.errors import CommandFailed, ConsoleMayNot, HostError, Watc
 from nasadvisor.host.evidence.curve_job import CurveJob, TraceUnderWay, nobody_follows
 from nasadvisor.host.evidence.long_job import LongJob
 from nasadvisor.host.evidence.metadata import Counting, CountUnderWay, nobody_counts
+from nasadvisor.host.evidence.switch_tasks import SwitchTasks
+from nasadvisor.host.evidence.switching import Counters, NothingRead, SwitchHost
 from nasadvisor.host.fleet.platforms import nobody_notifies
 from nasadvisor.host.health.sweep import HealthServices
 from nasadvisor.stored.documents import to_document
@@ -104,8 +106,8 @@ class HostTasks:
 
     `watch_waiting` traces which programs wait; `runs` is where runs happen. `app` is how the console is reached,
     `queue` where it listens to this node. `platform` asks the host's platform, `notifier` makes it send a message.
-    `curve` follows reads, `count` counts blocks; `allowed` is what this host lets a console ask beyond looking,
-    whichever it is.
+    `curve` follows reads, `count` counts blocks, `counters` are read anew for each period of a cache that is switched;
+    `allowed` is what this host lets a console ask beyond looking, whichever it is.
     """
 
     app: Celery
@@ -122,6 +124,8 @@ class HostTasks:
     allowed: frozenset[Verbs] = ALL
     curve: CurveJob = field(default_factory=lambda: CurveJob(nobody_follows))
     count: Counting = nobody_counts
+    counters: Callable[[], Counters] = NothingRead
+    switches: SwitchTasks = field(init=False)
     _looking: Lock = field(default_factory=Lock)
     _look_wanted: Event = field(default_factory=Event)
     _sampling: Lock = field(default_factory=Lock)
@@ -132,6 +136,8 @@ class HostTasks:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_trials", TrialWatch(self.runs))
+        host = SwitchHost(self.runs, self.counters)
+        object.__setattr__(self, "switches", SwitchTasks(host, self._publish, self._require, self._observe))
 
     def tell_forms(self) -> None:
         """Tell the console which forms of documents this release speaks; it answers with its own."""
@@ -293,7 +299,12 @@ class HostTasks:
     @reads(arguments.run_id, arguments.asker)
     def undo(self, run_id: str, by: str) -> None:
         """Take a run back."""
-        self._reporting(run_id, Verbs.UNDO, lambda: undo_run(self.runs, run_id, by, self._observe))
+
+        def work() -> None:
+            self.switches.end_before_undo(run_id)
+            undo_run(self.runs, run_id, by, self._observe)
+
+        self._reporting(run_id, Verbs.UNDO, work)
 
     @reads(arguments.run_id, arguments.asker)
     def finish(self, run_id: str, by: str) -> None:
@@ -318,6 +329,7 @@ class HostTasks:
                 log.info("trial %s: its new end is said later: %s", run_id, error)
         for run_id in self._trials.due():
             try:
+                self.switches.end_before_undo(run_id)
                 end_trial(self.runs, run_id, self._observe)
             except HostBusy as error:
                 log.info("trial %s waits: %s", run_id, error)
@@ -356,6 +368,7 @@ class HostTasks:
             self._publish_unreadable(unread)
         for run in found.runs:
             self._observe(run)
+        self.switches.report_all()
 
     def register(self) -> None:
         """Make these the tasks of the app."""
@@ -377,6 +390,7 @@ class HostTasks:
             "host.keep": self.keep,
             "host.report_run": self.report_run,
             "host.report_runs": self.report_runs,
+            **self.switches.verbs,
         }
         for name, task in tasks.items():
             self.app.task(name=name, shared=False)(task)  # else Celery gives it to every other app of the process
@@ -389,7 +403,11 @@ class HostTasks:
 
     def _platform_report(self, inventory: Inventory) -> PlatformReport:
         report = self.platform(inventory)
-        return replace(report, vetoes=(*report.vetoes, *as_vetoes(self.allowed)))
+        return replace(
+            report,
+            vetoes=(*report.vetoes, *as_vetoes(self.allowed)),
+            findings=(*report.findings, *self.switches.findings()),
+        )
 
     def _reporting(self, run_id: str, group: Verbs, work: Callable[[], object]) -> None:
         try:

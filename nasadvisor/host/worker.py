@@ -22,6 +22,9 @@ from nasadvisor.starting import run_worker
 
 log = logging.getLogger(__name__)
 THREADS = 3
+AT_ONCE_S = 0.0
+"""What a crash left out of service does not wait: it is put back as soon as its pool is there."""
+
 config = load_config()
 app = celery_app(config)
 sampler = Sampler(machine_of(config))
@@ -39,10 +42,12 @@ tasks = HostTasks(
     queue=queue_to_console(config),
     platform=this_platform().report,
     notifier=this_platform().notify,
+    counters=lambda: Sampler(machine_of(config)),
     allowed=config.allowed,
 )
 tasks.register()
 repeat_in_worker(tasks.end_trials, AFTER_START_S)
+repeat_in_worker(tasks.switches.carry_on, AT_ONCE_S, tasks.switches.rest)
 # Only that the process runs. It is never ended for what its tasks do: a run may wait for a pool for as long as that
 # takes, other tasks for the run, and a command that hangs keeps one thread (`nasadvisor.host.adapters.process`).
 say_alive_in_worker(lambda: True)

@@ -17,6 +17,7 @@ from nasadvisor.domain.evidence.measuring.probing import CandidateRecord, ProbeR
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.reading import Reading
+from nasadvisor.domain.evidence.switched import CacheSwitching, SwitchOrder
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.fleet.joining import ConsoleAccess, JoinAnswer, JoinRequest
 from nasadvisor.domain.fleet.platforms import Notice, PlatformReport
@@ -71,6 +72,8 @@ _KINDS: Final = (
     Kind("waiting-programs", WaitingPrograms),
     Kind("cache-curve", CacheCurve),
     Kind("block-count", BlockCount),
+    Kind("switch-order", SwitchOrder),
+    Kind("cache-switching", CacheSwitching),
     Kind("answers", Answers),
     Kind("sweep-report", SweepReport),
     Kind("smart-reading", SmartReading),

@@ -15,9 +15,10 @@ from nasadvisor.domain.fleet.messages import NotAccepted, read_message
 from nasadvisor.domain.health.sweep import Answers
 from nasadvisor.host.broker import cleaned
 from nasadvisor.host.change.chain import chained_line
+from nasadvisor.host.change.checked_file import checksum_of
 from nasadvisor.host.change.journal import FILE_NAME, Journal
 from nasadvisor.host.change.releases import releases_in
-from nasadvisor.host.change.trial_clock import _checksum, read_clock
+from nasadvisor.host.change.trial_clock import read_clock
 from nasadvisor.host.config import read_environment_file
 from nasadvisor.host.evidence.measuring.leftovers import Leftovers
 from nasadvisor.host.evidence.measuring.measurements import kept_measurements
@@ -107,7 +108,7 @@ def _kept() -> Iterator[Reader]:
     rechained = of_file(_journal, f"run/{FILE_NAME}")
     yield Reader("journal-with-digests", lambda data: rechained(_chain(data)), (records.encode(),), TOLD)
     clock, line = of_file(lambda at: read_clock(at, "run"), "run/trial.json"), of("trial-clock")
-    yield Reader("trial-clock", clock, (f"{line}\n{_checksum(line)}".encode(),))
+    yield Reader("trial-clock", clock, (f"{line}\n{checksum_of(line)}".encode(),))
     yield Reader("releases", of_file(releases_in, "releases.json"), (of("releases").encode(),))
     yield Reader("measurements", of_file(kept_measurements, "a.json"), (of("measurement").encode(),))
     leftovers = of_file(lambda at: (Leftovers(at).probes(), Leftovers(at).candidates()), "a.probe.json")

@@ -24,6 +24,7 @@ from nasadvisor.host.change.journal import JournalUnwritable
 from nasadvisor.host.change.runs import apply_plan, finish_run, show_run, undo_run
 from nasadvisor.host.change.trials import keep_run
 from nasadvisor.host.errors import HostError
+from nasadvisor.host.evidence.switching import end_before_undo
 from nasadvisor.stored.documents import DocumentError, from_json
 
 AFTER_APPLY: Final = {
@@ -66,7 +67,7 @@ def apply(ctx: click.Context, plan_file: Path, yes: bool, trial_s: int, as_json:
         for argv in plan_commands(plan):
             click.echo(f"  {command_line(argv)}", err=True)
         back = f", and take it back after {duration(trial_s)} unless it is kept" if trial_s else ""
-        _ask(f"Apply it to pool {plan.pool_name}{back}?")
+        ask_first(f"Apply it to pool {plan.pool_name}{back}?")
     with _uninterrupted(), _attention_if_begun(services, plan.id):
         run = apply_plan(services.run_host(), plan, who(), Progress(services.report), trial_s)
     _end(run, AFTER_APPLY, as_json)
@@ -82,8 +83,9 @@ def undo(ctx: click.Context, run_id: str, yes: bool, as_json: bool) -> None:
     services = services_for(ctx)
     if not yes:
         run = show_run(services.run_host(), run_id)
-        _ask(f"Take run {run.id} on pool {run.plan.pool_name} back?")
+        ask_first(f"Take run {run.id} on pool {run.plan.pool_name} back?")
     with _uninterrupted(), _attention_if_begun(services, run_id):
+        end_before_undo(services.switch_host(), run_id, Progress(services.report))
         run = undo_run(services.run_host(), run_id, who(), Progress(services.report))
     _end(run, AFTER_UNDO, as_json)
 
@@ -98,7 +100,7 @@ def finish(ctx: click.Context, run_id: str, yes: bool, as_json: bool) -> None:
     services = services_for(ctx)
     if not yes:
         run = show_run(services.run_host(), run_id)
-        _ask(f"Do the rest of run {run.id} on pool {run.plan.pool_name}?")
+        ask_first(f"Do the rest of run {run.id} on pool {run.plan.pool_name}?")
     with _uninterrupted(), _attention_if_begun(services, run_id):
         run = finish_run(services.run_host(), run_id, who(), Progress(services.report))
     _end(run, AFTER_APPLY, as_json)
@@ -133,7 +135,13 @@ def read_plan(path: Path) -> Plan:
         raise Misuse(f"{path} is not a plan. {error}") from error
 
 
-def _ask(question: str) -> None:
+def ask_first(question: str) -> None:
+    """Go on only if somebody says yes.
+
+    Raises:
+        Misuse: there is nobody to ask.
+        Refusal: somebody said no.
+    """
     if not sys.stdin.isatty():
         raise Misuse("There is no terminal to ask on. Add --yes if this shall be done.")
     if not click.confirm(question, err=True):

@@ -14,6 +14,7 @@ from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureProgress
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.evidence.switched import CacheSwitching
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.health.traffic_findings import PoolTraffic
 from nasadvisor.domain.statements import Statement
@@ -251,3 +252,28 @@ class StoredCount(AskedOfHost):
     def due_at(self) -> datetime:
         """When the host should have given up."""
         return super().due_at + timedelta(seconds=self.limit_s)
+
+
+class StoredSwitching(AskedOfHost):
+    """The caches of a pool as they are switched, or were: the newest record, as its host last told it."""
+
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="switchings")
+    pool_guid = models.CharField(max_length=20)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["node", "pool_guid"], name="one_switching_a_pool")]
+
+    def __str__(self) -> str:
+        return self.pool_guid
+
+    @cached_property
+    def record(self) -> CacheSwitching | None:
+        """What its host told; None before, and after an update of NAS Advisor that changed its form."""
+        return document_or_none(CacheSwitching, self.document)
+
+    def is_silent(self, now: datetime) -> bool:
+        """Whether more should have been told by now: a host tells after each period that it has counted."""
+        record = self.record
+        if record is None or record.ended_at or self.told_at is None:
+            return False
+        return now > self.told_at + timedelta(seconds=2 * record.plan.period_s) + ANSWER_WITHIN

@@ -52,6 +52,8 @@ class Act(models.TextChoices):
     FINISH = "finish", _("asked to finish a run")
     UNDO = "undo", _("asked to undo a run")
     KEEP = "keep", _("asked to keep a run")
+    SWITCH = "switch", _("asked to switch a cache at random")
+    SWITCH_STOP = "switch-stop", _("asked to stop switching a cache")
     MEASURE = "measure", _("asked to measure by writing")
     LOOK_CLOSER = "look-closer", _("asked a host to trace or to count")
     SELF_TEST = "self-test", _("asked a disk to test itself")

@@ -23,6 +23,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.remote import access, listening
 from nasadvisor.domain.change.runs import Run, RunState, Trial, steps_of
 from nasadvisor.domain.evidence.measuring.measurement import MeasureOrder
+from nasadvisor.domain.evidence.switched import SwitchOrder
 from nasadvisor.domain.fleet.joining import host_queue
 from nasadvisor.domain.fleet.platforms import Notice
 from nasadvisor.domain.health.sweep import SelfTest
@@ -138,6 +139,33 @@ def request_count(node: Node, guid: str, limit_s: int) -> None:
         HostUnreachable: the request could not be handed over.
     """
     _send_look(node, "host.count_blocks", [guid, limit_s])
+
+
+def start_switching(node: Node, order: SwitchOrder, by: str) -> None:
+    """Ask a host to switch the caches of a pool; `by` is the user's name.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    _send(node, "host.start_switching", [to_document(order), by], CHANGE_EXPIRES)
+
+
+def stop_switching(node: Node, guid: str, by: str) -> None:
+    """Ask a host to switch the caches of a pool no more, and to put back what is out.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    _send(node, "host.stop_switching", [guid, by], CHANGE_EXPIRES)
+
+
+def report_switching(node: Node, guid: str) -> None:
+    """Ask a host to publish how the caches of a pool are switched.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    _send_look(node, "host.report_switching", [guid])
 
 
 def request_sweep(node: Node) -> None:

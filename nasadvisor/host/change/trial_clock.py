@@ -3,7 +3,6 @@
 The file is no part of the journal: whoever loses it loses time that was spent, and the trial ends later.
 """
 
-import hashlib
 import logging
 from collections.abc import Callable
 from datetime import datetime
@@ -12,8 +11,9 @@ from typing import Final
 
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.change.trial import Moment, TrialClock, begin_clock
-from nasadvisor.host.change.journal import JournalUnwritable, write_whole
-from nasadvisor.stored.documents import DocumentError, from_json, to_json
+from nasadvisor.host.change.checked_file import read_checked, write_checked
+from nasadvisor.host.change.journal import JournalUnwritable
+from nasadvisor.stored.documents import DocumentError
 
 FILE_NAME: Final = "trial.json"
 
@@ -40,10 +40,10 @@ def read_clock(journals: Path, run_id: str) -> TrialClock | None:
     """What was kept of a trial; None where nothing was, or nothing that can be read."""
     path = _path(journals, run_id)
     try:
-        return _parse(path.read_text(encoding="utf-8"))
+        return read_checked(path, TrialClock)
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError, DocumentError) as error:
+    except DocumentError as error:
         log.warning("trial %s: its time is counted from now on, for %s cannot be read: %s", run_id, path, error)
         return None
 
@@ -51,22 +51,9 @@ def read_clock(journals: Path, run_id: str) -> TrialClock | None:
 def keep_clock(journals: Path, run_id: str, clock: TrialClock) -> None:
     """Make durable what was spent. That it could not be is said, and is no reason to stop: the trial ends later."""
     try:
-        line = to_json(clock)
-        write_whole(_path(journals, run_id), f"{line}\n{_checksum(line)}")
+        write_checked(_path(journals, run_id), clock)
     except JournalUnwritable as error:
         log.warning("trial %s: %s", run_id, error)
-
-
-def _parse(text: str) -> TrialClock:
-    line, _, checksum = text.partition("\n")
-    if checksum != _checksum(line):
-        raise DocumentError("its checksum is wrong")
-    return from_json(TrialClock, line)
-
-
-def _checksum(line: str) -> str:
-    """A digit that flipped must not end a trial early."""
-    return hashlib.sha256(line.encode()).hexdigest() + "\n"
 
 
 def _path(journals: Path, run_id: str) -> Path:

@@ -66,6 +66,19 @@ def sample() -> Reading:
     return Reading(samples, tuple(simulated_facts(inventory, pool) for pool in inventory.pools))
 
 
+class Counters:
+    """Counts from one call to the next, as a `Sampler` of a real machine does."""
+
+    def __init__(self) -> None:
+        self.since = int(now().timestamp())
+
+    def sample(self) -> Reading:
+        """What might have happened since."""
+        until = int(now().timestamp())
+        seconds, self.since = float(until - self.since), until
+        return Reading(tuple(simulated_sample(pool, until, seconds) for pool in executor.inventory().pools))
+
+
 def measure(order: MeasureOrder, observe: Callable[[MeasureProgress], None]) -> Measurement:
     """Nothing can be measured on a machine that is not there."""
     del observe
@@ -121,9 +134,11 @@ tasks = HostTasks(
     queue_to_console(config),
     curve=CurveJob(follow_reads),
     count=count_blocks,
+    counters=Counters,
 )
 tasks.register()
 repeat_in_worker(tasks.end_trials, first_after_s=0)  # as on a real host, but from the start on
+repeat_in_worker(tasks.switches.carry_on, 0, tasks.switches.rest)
 
 if __name__ == "__main__":
     run_worker(app, "host", threads=2, loglevel="WARNING")

@@ -20,6 +20,7 @@ from nasadvisor.domain.fleet.platforms import PlatformReport
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host.change.runs import RunHost
 from nasadvisor.host.config import HostConfig
+from nasadvisor.host.evidence.switching import SwitchHost
 from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.host.simulated.smart import simulated_health
 from tests.unit.machines import home_server
@@ -70,6 +71,7 @@ class Shell:
             watch_waiting=self.watch_waiting,
             curve=lambda: self.curve,
             blocks=lambda: self.blocks,
+            switch_host=lambda: SwitchHost(self.run_host),
             health=lambda: simulated_health(self.inventory, datetime.now(UTC)),
         )
         return CliRunner().invoke(main, [str(arg) for arg in args], input=stdin, obj=services, catch_exceptions=False)

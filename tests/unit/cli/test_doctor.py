@@ -15,13 +15,21 @@ from nasadvisor.cli.checkup import SERVICES, Finding, checkup
 from nasadvisor.cli.fleet import units
 from nasadvisor.cli.fleet.units import STANDS_STILL_AFTER_S
 from nasadvisor.cli.services import Services
+from nasadvisor.domain.evidence.switched import CacheSwitching, SwitchedCache
+from nasadvisor.domain.evidence.switching import Switching
+from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Disk, DiskIdentity, Host, Pool
 from nasadvisor.host.adapters.process import Tool
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import CommandFailed, HostError
+from nasadvisor.host.evidence.switch_records import SwitchRecords
+from nasadvisor.host.evidence.switching import DIRECTORY
 from nasadvisor.host.storage.machine import Machine
 from tests.unit.fakes import FakeRunner
 from tests.unit.machines import TANK, home_server
+
+SWITCHING = Switching("6f1ef6fe-3b8c-4c62-8c3e-7a1d7c0f9a11", 1_787_000_000)
+AT = "2026-08-25T20:00:00+00:00"
 
 
 class KnownHost:
@@ -161,6 +169,54 @@ def test_a_redis_for_other_machines_that_does_not_answer_is_a_problem(
     assert finding.sentence.endswith("systemctl restart nasadvisor-remote-redis")
 
 
+def switched(config: HostConfig, **changes: object) -> None:
+    """A cache of this host that is being switched, as its record tells."""
+    record = CacheSwitching(
+        SWITCHING.seed,
+        "nas",
+        TANK,
+        "tank",
+        (SwitchedCache("1", "/dev/x"),),
+        "anna",
+        SWITCHING,
+        **changes,  # type: ignore[arg-type]
+    )
+    SwitchRecords(config.state_dir / DIRECTORY).create(record)
+
+
+def switching_found(config: HostConfig) -> list[Finding]:
+    found = checkup(config, HEALTHY, {}, is_root=True, root=config.run_dir)
+    return [each for each in found if each.what == "Switching"]
+
+
+def test_a_cache_that_is_switched_without_the_service_is_a_problem(config: HostConfig, tmp_path: Path) -> None:
+    switched(config)
+    [alone] = switching_found(config)
+    assert not alone.ok
+    assert "nasadvisor-host.service does not run, so it may stay out of service" in alone.sentence
+    assert "nasadvisor switching tank --stop" in alone.sentence
+    install(tmp_path)
+    [with_service] = switching_found(config)
+    assert with_service.ok
+
+
+def test_a_cache_that_could_not_be_put_back_is_a_problem_and_one_that_was_is_not(config: HostConfig) -> None:
+    switched(config, over_at=AT, problem=Statement("why", "Its disk is gone."))
+    [found] = switching_found(config)
+    assert not found.ok
+    assert "Its disk is gone." in found.sentence
+    switched(config, over_at=AT, ended_at=AT)
+    assert switching_found(config) == []
+
+
+def test_a_record_of_switching_that_cannot_be_read_is_a_problem(config: HostConfig) -> None:
+    switched(config)
+    next((config.state_dir / DIRECTORY).iterdir()).write_text("{}")
+    [found] = switching_found(config)
+    assert not found.ok
+    assert "cannot be read" in found.sentence
+
+
 @pytest.mark.usefixtures("redis")
 def test_a_stopped_service_is_named_with_where_to_look(
     config: HostConfig, tmp_path: Path, pages: Mapping[str, str]
@@ -260,6 +316,7 @@ def test_the_exit_code_tells_whether_there_are_problems(
         curve=lambda: pytest.fail("the doctor traces nothing"),
         blocks=lambda: pytest.fail("the doctor counts nothing"),
         platforms=lambda _: pytest.fail("the doctor asks no platform"),
+        switch_host=lambda: pytest.fail("the doctor switches nothing"),
     )
     result = CliRunner().invoke(main, ["doctor"], obj=services, catch_exceptions=False)
     assert result.exit_code == code

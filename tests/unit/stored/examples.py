@@ -21,6 +21,8 @@ from nasadvisor.domain.evidence.samples import (
     Sample,
     VdevActivity,
 )
+from nasadvisor.domain.evidence.switched import CacheSwitching, PeriodSeen, SwitchedCache
+from nasadvisor.domain.evidence.switching import Switching
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.statements import Finding, Level, NextStep, Refused, Statement
 from nasadvisor.domain.storage.inventory import Inventory, Slot
@@ -131,6 +133,16 @@ SAMPLE: Final = replace(
 """Another number in each field, so that two that were mixed up are told apart."""
 
 
+def _switchings() -> list[object]:
+    """One that has just begun, and one that was stopped and could not be put back."""
+    plan = Switching("6f1ef6fe-3b8c-4c62-8c3e-7a1d7c0f9a11", 1_787_000_000)
+    caches = (SwitchedCache(CACHE_GUID, "/dev/disk/by-id/nvme-x-part2"),)
+    begun = CacheSwitching(plan.seed, "nas", TANK, "tank", caches, "anna", plan)
+    seen = (PeriodSeen(0, 1000, 2.5e9), PeriodSeen(1, 900, 7.5e9))
+    why = SENTENCES[Statement]
+    return [replace(begun, seen=seen, over_at=AT, why_over=why, ended_at=AT, problem=why, seq=7), begun]
+
+
 def in_slots() -> Inventory:
     """A machine that tells where its disks stand, and how fragmented the free space of its pools is."""
     slots = (Slot("Slot 07", "LSI SAS3x40"), Slot("7-1"))
@@ -151,6 +163,7 @@ MADE: Final[Mapping[str, list[Any]]] = {
     "record": _records(),
     "plan": list(PLANS),
     "run": _runs(),
+    "cache-switching": _switchings(),
     "waiting-programs": [filled(WaitingPrograms, full=True)],
     "inventory": [home_server(), attach_to_log()[0], in_slots()],
 }

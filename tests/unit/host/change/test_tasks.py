@@ -20,6 +20,7 @@ from nasadvisor.domain.evidence.measuring.measurement import Measurement, Measur
 from nasadvisor.domain.evidence.measuring.probing import ProbeResult
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample
+from nasadvisor.domain.evidence.switched import CacheSwitching, SwitchOrder
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.fleet.permissions import ALL, NONE, Verbs, may_not, why_not
 from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer, PlatformReport
@@ -41,6 +42,7 @@ from nasadvisor.host.timer import start_timer
 from nasadvisor.stored.documents import DocumentError, from_document, to_document
 from nasadvisor.stored.spoken import spoken
 from tests.unit.host.change.conftest import Bench
+from tests.unit.machines import TANK, with_cache, with_pool
 
 
 class Sent(list[tuple[str, list[Any]]]):
@@ -53,6 +55,7 @@ class Sent(list[tuple[str, list[Any]]]):
 
 
 NOW = datetime(2026, 8, 25, tzinfo=UTC)
+SWITCH = SwitchOrder("6f1ef6fe-3b8c-4c62-8c3e-7a1d7c0f9a11", TANK)
 
 
 def refuse(order: MeasureOrder, observe: Callable[[MeasureProgress], None]) -> Measurement:
@@ -85,7 +88,8 @@ def test_it_registers_exactly_its_verbs(tasks: HostTasks) -> None:
     own = {name for name in tasks.app.tasks if name.startswith("host.")}
     runs = ("apply", "undo", "finish", "keep", "report_run", "report_runs")
     looks = ("hear_forms", "read_inventory", "sample", "watch_waiting", "trace_curve", "stop_curve", "smart_sweep")
-    verbs = (*looks, "count_blocks", "measure", "start_self_test", "notify", *runs)
+    switches = ("start_switching", "stop_switching", "report_switching")
+    verbs = (*looks, "count_blocks", "measure", "start_self_test", "notify", *runs, *switches)
     assert own == {f"host.{verb}" for verb in verbs}
 
 
@@ -134,10 +138,12 @@ def test_a_host_that_is_only_watched_changes_nothing_for_any_console(
     for verb in (watched.undo, watched.finish, watched.keep):
         verb(bench.plan().id, "eve")
     watched.start_self_test(before.disks[0].key, "short", "eve")
+    watched.switches.start(to_document(SWITCH), "eve")
+    watched.switches.stop(TANK, "eve")
     assert list_runs(tasks.runs, tasks.look).runs == ()
     assert tasks.look() == before
     said = [arguments[-1] for _, arguments in sent if isinstance(arguments[-1], dict) and "code" in arguments[-1]]
-    assert [document["code"] for document in said] == ["watch-only"] * 5
+    assert [document["code"] for document in said] == ["watch-only"] * 7
     watched.read_inventory()
     assert sent[-1][0] == "console.store_inventory"
 
@@ -156,6 +162,7 @@ def test_a_host_refuses_the_verbs_of_a_group_that_it_does_not_allow_and_says_so_
         Verbs.MEASURE: [lambda: limited.take_measurement(order), lambda: limited.start_self_test(disk, "short", "eve")],
     }
     asked[Verbs.CHANGE].insert(0, lambda: limited.apply(to_document(bench.plan()), "eve"))
+    asked[Verbs.CHANGE].append(lambda: limited.switches.start(to_document(SWITCH), "eve"))
     for ask in asked[group]:
         ask()
     codes = [arguments[-1]["code"] for task, arguments in sent if task.endswith("error") or "self_test" in task]
@@ -164,6 +171,48 @@ def test_a_host_refuses_the_verbs_of_a_group_that_it_does_not_allow_and_says_so_
     limited.read_inventory()
     report = from_document(PlatformReport, sent[-2][1][1])
     assert [each for each in Verbs if why_not(report, each)] == [group]
+
+
+def told(sent: Sent) -> list[CacheSwitching]:
+    return [from_document(CacheSwitching, args[-1]) for task, args in sent if task == "console.store_switching"]
+
+
+def test_a_cache_that_is_switched_is_told_of_at_each_change_and_stopped_by_who_may_undo(
+    tasks: HostTasks, bench: Bench, sent: Sent
+) -> None:
+    bench.executor.state = with_cache()
+    tasks.switches.start(to_document(SWITCH), "anna")
+    assert [each.is_under_way for each in told(sent)] == [True]
+    may_undo = replace(tasks, allowed=frozenset({Verbs.UNDO}))
+    may_undo.switches.stop(TANK, "ben")
+    assert told(sent)[-1].ended_at
+    tasks.report_runs()
+    assert told(sent)[-1] == told(sent)[-2]
+    tasks.switches.report("1")
+    tasks.switches.stop(TANK, "ben")
+    assert sent[-1][0] == "console.store_switching_error"
+
+
+def test_why_a_cache_is_not_switched_is_said(tasks: HostTasks, bench: Bench, sent: Sent) -> None:
+    bench.executor.state = with_pool(with_cache(), caches=())
+    tasks.switches.start(to_document(SWITCH), "anna")
+    task, (node, guid, document) = sent[-1]
+    assert (task, node, guid) == ("console.store_switching_error", "nas", TANK)
+    assert document["code"] == "no-cache-to-switch"
+
+
+def test_a_cache_that_could_not_be_put_back_is_a_finding_of_the_host(
+    tasks: HostTasks, bench: Bench, sent: Sent
+) -> None:
+    bench.executor.state = with_cache()
+    tasks.switches.start(to_document(SWITCH), "anna")
+    why = Statement("why", "Its disk is gone.")
+    tasks.switches.host.records.change(SWITCH.id, lambda record: replace(record, problem=why))
+    tasks.read_inventory()
+    [report] = [args[-1] for task, args in sent if task == "console.store_platform"]
+    [finding] = from_document(PlatformReport, report).findings
+    assert (finding.code, finding.level) == ("switched-cache-out", Level.WARNING)
+    assert "Its disk is gone." in str(finding)
 
 
 def answers(sent: Sent) -> list[NoticeAnswer]:
@@ -430,6 +479,20 @@ def test_a_trial_ends_also_while_nobody_listens(
     assert show_run(bench.host, plan.id).state is RunState.UNDONE
 
 
+def test_an_undo_ends_what_switches_the_cache_first(
+    tasks: HostTasks, bench: Bench, sent: Sent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By hand and at the end of a trial; the record was ended before anything else was done."""
+    asked: list[str] = []
+    monkeypatch.setattr(
+        "nasadvisor.host.evidence.switch_tasks.end_before_undo", lambda _host, run_id, _observe: asked.append(run_id)
+    )
+    tasks.apply(to_document(bench.plan()), "anna", 86400)
+    later(tasks, 365).end_trials()
+    tasks.undo(bench.plan().id, "anna")
+    assert asked == ["run-1", "run-1"]
+
+
 def test_a_trial_waits_while_somebody_changes_the_host(
     bench: Bench, tasks: HostTasks, sent: Sent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -550,6 +613,9 @@ def right_arguments(bench: Bench) -> dict[str, list[Any]]:
         "report_run": run[:1],
         "trace_curve": ["1", 60],
         "count_blocks": ["1", 60],
+        "start_switching": [to_document(SWITCH), "anna"],
+        "stop_switching": ["1", "anna"],
+        "report_switching": ["1"],
         "stop_curve": [],
         "hear_forms": [to_document(spoken())],
         **dict.fromkeys(("undo", "finish", "keep"), run),

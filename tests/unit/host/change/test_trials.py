@@ -528,10 +528,10 @@ def test_looking_often_writes_seldom(trials: Trials, clocks: Clocks, monkeypatch
 def test_that_what_was_spent_cannot_be_kept_stops_neither_the_run_nor_the_trial(
     trials: Trials, clocks: Clocks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(path: Path, _text: str) -> None:
+    def full(path: Path, _clock: object) -> None:
         raise JournalUnwritable(path, OSError(28, "full"))
 
-    monkeypatch.setattr("nasadvisor.host.change.trial_clock.write_whole", full)
+    monkeypatch.setattr("nasadvisor.host.change.trial_clock.write_checked", full)
     assert trials.apply().is_on_trial
     trials.tick()
     clocks.run_for(days=1)

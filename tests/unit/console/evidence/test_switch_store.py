@@ -1,0 +1,81 @@
+"""What hosts tell of caches that are switched: the newest is kept, and nothing that is none."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from nasadvisor.console import tasks
+from nasadvisor.console.evidence.models import StoredSwitching
+from nasadvisor.console.evidence.switch_store import silent
+from nasadvisor.console.fleet import quotas
+from nasadvisor.domain.evidence.switched import CacheSwitching, PeriodSeen, SwitchedCache
+from nasadvisor.domain.evidence.switching import Switching
+from nasadvisor.domain.statements import Statement
+from nasadvisor.stored.documents import DocumentError, to_document
+from tests.unit.console.conftest import Sent
+from tests.unit.console.evidence.sampled import fill
+from tests.unit.machines import CACHE_GUID, TANK
+
+PLAN = Switching("6f1ef6fe-3b8c-4c62-8c3e-7a1d7c0f9a11", 1_787_000_000)
+RECORD = CacheSwitching(PLAN.seed, "nas", TANK, "tank", (SwitchedCache(CACHE_GUID, "/dev/x"),), "anna", PLAN)
+WHY = Statement("why", "So.")
+
+
+@pytest.fixture(autouse=True)
+def _watched(db: None) -> None:
+    fill(hours=0.01)
+
+
+def kept() -> CacheSwitching | None:
+    return StoredSwitching.objects.get().record
+
+
+def test_one_that_was_begun_on_the_command_line_is_kept_as_well() -> None:
+    tasks.store_switching("nas", to_document(RECORD))
+    assert kept() == RECORD
+
+
+def test_the_newest_stays_whatever_order_they_come_in() -> None:
+    newer = replace(RECORD, seen=(PeriodSeen(0, 100, 1e9),), seq=2)
+    next_one = replace(RECORD, plan=replace(PLAN, start=PLAN.end + 1))
+    for each, stays in ((newer, newer), (RECORD, newer), (next_one, next_one), (newer, next_one)):
+        tasks.store_switching("nas", to_document(each))
+        assert kept() == stays
+
+
+def test_what_is_none_or_not_its_own_is_not_kept() -> None:
+    document = to_document(RECORD)
+    endless = {**document, "plan": {**document["plan"], "pairs": 10**9}}
+    for wrong in ({**document, "id": "../x"}, {**document, "caches": []}, endless, {**document, "seen": 3}):
+        with pytest.raises(DocumentError):
+            tasks.store_switching("nas", wrong)
+    with pytest.raises(ValueError, match="came from other"):
+        tasks.store_switching("other", document)
+    with pytest.raises(quotas.QuotaReached):
+        tasks.store_switching("nas", {**document, "by": "x" * quotas.LARGEST_RUN})
+    tasks.store_switching("nas", to_document(replace(RECORD, pool_guid="5")))
+    assert not StoredSwitching.objects.exists()
+
+
+def test_why_it_was_not_done_is_kept_until_there_is_news() -> None:
+    tasks.store_switching("nas", to_document(RECORD))
+    tasks.store_switching_error("nas", TANK, to_document(WHY))
+    assert StoredSwitching.objects.get().error == WHY
+    assert kept() == RECORD
+    tasks.store_switching("nas", to_document(replace(RECORD, seq=2)))
+    assert StoredSwitching.objects.get().error is None
+    with pytest.raises(DocumentError):
+        tasks.store_switching_error("nas", TANK, {"x": 1})
+
+
+def test_a_host_that_has_not_told_for_long_is_asked_again(sent: list[Sent]) -> None:
+    tasks.store_switching("nas", to_document(RECORD))
+    assert silent() == []
+    StoredSwitching.objects.update(told_at=timezone.now() - timedelta(hours=3))
+    tasks.follow_runs()
+    assert [(each.task, each.args) for each in sent] == [("host.report_switching", [TANK])]
+    tasks.store_switching("nas", to_document(replace(RECORD, ended_at="2026-08-25T20:00:00+00:00", seq=2)))
+    StoredSwitching.objects.update(told_at=timezone.now() - timedelta(days=3))
+    assert silent() == []
