@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("console", "0034_given_passwords"),
+        ("console", "0035_reading_months"),
     ]
 
     operations = [
