@@ -19,7 +19,11 @@ def console_folder() -> Path:
     """Set Django up once in this process; the folder goes with it."""
     folder = Path(tempfile.mkdtemp(prefix="nasadvisor-bench-"))
     atexit.register(shutil.rmtree, folder)
-    os.environ |= {"DJANGO_SETTINGS_MODULE": "nasadvisor.settings", "NASADVISOR_CONSOLE_STATE": str(folder)}
+    os.environ |= {
+        "DJANGO_SETTINGS_MODULE": "nasadvisor.settings",
+        "NASADVISOR_CONSOLE_STATE": str(folder),
+        "NASADVISOR_ALLOWED_HOSTS": "testserver",  # what Django's client calls it
+    }
     import django  # noqa: PLC0415 - the settings above must come first
 
     django.setup()

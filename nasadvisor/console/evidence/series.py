@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from django.conf import settings
 from django.db import transaction
@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 
 Stored = TypeVar("Stored")
 Unpacked = TypeVar("Unpacked")
+Packed: TypeAlias = "bytes | memoryview[int]"
 
 GRACE_S = 20
 """How late a sample may arrive and still be part of its minute."""
@@ -97,10 +98,12 @@ def save_samples(series: SampledPool, resolution: Resolution, samples: Iterable[
 def samples_of(series: SampledPool, resolution: Resolution, after: int, until: int) -> Iterator[Sample]:
     """The samples that end after one moment and not after another, without the vdevs' latencies."""
 
-    def unpack(row: StoredSample) -> Sample:
-        return unpack_activity(_empty(series, row), bytes(row.activity), series.names)
+    def unpack(row: tuple[int, float, Packed]) -> Sample:
+        at, seconds, activity = row
+        return unpack_activity(_empty(series, at, seconds), bytes(activity), series.names)
 
-    return _readable(_rows(series, resolution, after, until).defer("latency"), unpack)
+    # Tuples, and not objects of the model: of a day's minutes these would take a third of the time.
+    return _readable(_rows(series, resolution, after, until).values_list("at", "seconds", "activity"), unpack)
 
 
 def hours_of_each(pools: Iterable[SampledPool], after: int, until: int) -> dict[str, list[Sample]]:
@@ -118,12 +121,12 @@ def samples_of_each(
     by_pk = {series.pk: series for series in pools}
     rows = StoredSample.objects.filter(series__in=by_pk, resolution=resolution, at__gt=after, at__lte=until)
 
-    def unpack(row: StoredSample) -> Sample:
-        series = by_pk[row.series_id]
-        return unpack_activity(_empty(series, row), bytes(row.activity), series.names)
+    def unpack(row: tuple[int, int, float, Packed]) -> Sample:
+        pk, at, seconds, activity = row
+        return unpack_activity(_empty(by_pk[pk], at, seconds), bytes(activity), by_pk[pk].names)
 
     found: dict[str, list[Sample]] = {series.guid: [] for series in by_pk.values()}
-    for sample in _readable(rows.order_by("at").defer("latency"), unpack):
+    for sample in _readable(rows.order_by("at").values_list("series", "at", "seconds", "activity"), unpack):
         found[sample.pool_guid].append(sample)
     return found
 
@@ -131,11 +134,13 @@ def samples_of_each(
 def whole_samples_of(series: SampledPool, resolution: Resolution, after: int, until: int) -> Iterator[Sample]:
     """The same with the vdevs' latencies."""
 
-    def unpack(row: StoredSample) -> Sample:
-        empty = replace(_empty(series, row), vdevs=unpack_latency(bytes(row.latency), series.names))
-        return unpack_activity(empty, bytes(row.activity), series.names)
+    def unpack(row: tuple[int, float, Packed, Packed]) -> Sample:
+        at, seconds, activity, latency = row
+        empty = replace(_empty(series, at, seconds), vdevs=unpack_latency(bytes(latency), series.names))
+        return unpack_activity(empty, bytes(activity), series.names)
 
-    return _readable(_rows(series, resolution, after, until), unpack)
+    rows = _rows(series, resolution, after, until).values_list("at", "seconds", "activity", "latency")
+    return _readable(rows, unpack)
 
 
 def latencies_of(
@@ -143,7 +148,7 @@ def latencies_of(
 ) -> Iterator[tuple[int, float, tuple[VdevActivity, ...]]]:
     """Only the latencies: end, length in seconds, and the vdevs."""
 
-    def unpack(row: "tuple[int, float, bytes | memoryview[int]]") -> tuple[int, float, tuple[VdevActivity, ...]]:
+    def unpack(row: tuple[int, float, Packed]) -> tuple[int, float, tuple[VdevActivity, ...]]:
         at, seconds, latency = row
         return at, seconds, unpack_latency(bytes(latency), series.names)
 
@@ -183,8 +188,8 @@ def _roll_up(series: SampledPool, source: Resolution, target: Resolution, until:
     save_samples(series, target, [replace(merge(group), at=at) for at, group in groups])
 
 
-def _empty(series: SampledPool, row: StoredSample) -> Sample:
-    return Sample(series.guid, series.name, row.at, row.seconds)
+def _empty(series: SampledPool, at: int, seconds: float) -> Sample:
+    return Sample(series.guid, series.name, at, seconds)
 
 
 def _rows(series: SampledPool, resolution: Resolution, after: int, until: int) -> QuerySet[StoredSample]:

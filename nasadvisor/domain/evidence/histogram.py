@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import zip_longest
+from operator import add
 from typing import Final
 
 BUCKETS: Final = 37
@@ -34,7 +35,8 @@ class Histogram:
             return self
         if not self.counts:
             return other
-        return Histogram(tuple(a + b for a, b in zip_longest(self.counts, other.counts, fillvalue=0)))
+        shared = min(len(self.counts), len(other.counts))
+        return Histogram((*map(add, self.counts, other.counts), *self.counts[shared:], *other.counts[shared:]))
 
     def since(self, before: "Histogram") -> "Histogram | None":
         """What came between two readings of a counter; None if the counter was reset in between."""
