@@ -25,4 +25,4 @@ def inflate(data: bytes, example: bytes = b"") -> Any:
         stream = zlib.decompressobj(-zlib.MAX_WBITS, zdict=example)
         return json.loads(stream.decompress(data, MAX_PACKED_BYTES).decode("ascii"))  # what was cut off is no JSON
     except (zlib.error, RecursionError) as error:
-        raise ValueError(f"This cannot be unpacked: {error}") from error
+        raise ValueError(f"This is not what was packed: {error}") from error

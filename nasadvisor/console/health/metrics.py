@@ -1,27 +1,25 @@
 """What Prometheus scrapes: read from the database at each scrape."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from prometheus_client import generate_latest
-from prometheus_client.core import Metric
-from prometheus_client.registry import Collector
 
 from nasadvisor import __version__
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.alert_models import AlertStates, Delivery, DeliveryState, StoredAlert
 from nasadvisor.console.health.bytes_by_role import ORDER, written_by_role
+from nasadvisor.console.health.exposition import Family, exposition, labels_text
 from nasadvisor.console.health.models import NodeHealth, StoredDisk
 from nasadvisor.domain.statements import Level
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 BEARER: Final = "Bearer "
 
-DISK_METRICS: Final = {
+DISK_METRICS: Final[dict[str, tuple[str, str, Literal["gauge", "counter"]]]] = {
     "percent_used": ("nasadvisor_disk_percent_used", "Percent of the rated endurance used; may exceed 100", "gauge"),
     "bytes_per_day": ("nasadvisor_disk_written_bytes_per_day", "Bytes expected to be written a day", "gauge"),
     "temperature_c": ("nasadvisor_disk_temperature_celsius", "Temperature", "gauge"),
@@ -44,8 +42,8 @@ DISK_FIELDS: Final = (
     *(*DISK_METRICS, *ENDS.values()),
 )
 
-Labelled = list[tuple[dict[str, str], Any]]
-"""Disks, each a row of `DISK_FIELDS`, behind their labels."""
+Labelled = list[tuple[str, Any]]
+"""Disks, each a row of `DISK_FIELDS`, behind the text of their labels."""
 
 
 @login_not_required
@@ -54,62 +52,56 @@ def metrics(request: HttpRequest) -> HttpResponse:
     said = request.headers.get("Authorization", "")
     if not said.startswith(BEARER) or ApiToken.of(said.removeprefix(BEARER)) is None:
         return HttpResponse("A token is needed.\n", status=401, headers={"WWW-Authenticate": "Bearer"})
-    return HttpResponse(generate_latest(Everything()), content_type=CONTENT_TYPE)
+    return HttpResponse(exposition(everything()), content_type=CONTENT_TYPE)
 
 
-class Everything(Collector):
-    """Every metric there is."""
-
-    def collect(self) -> Iterator[Metric]:
-        """Read the database."""
-        build = gauge("nasadvisor_build_info", "Version of NAS Advisor")
-        build.add_sample(build.name, {"version": __version__}, 1)
-        yield build
-        yield from _disks()
-        yield from _sweeps()
-        yield from _pools()
-        yield from _alerts()
+def everything() -> Iterator[Family]:
+    """Every metric there is, out of the database."""
+    build = Family("nasadvisor_build_info", "Version of NAS Advisor")
+    build.add(labels_text({"version": __version__}), 1)
+    yield build
+    yield from _disks()
+    yield from _sweeps()
+    yield from _pools()
+    yield from _alerts()
 
 
-def gauge(name: str, documentation: str) -> Metric:
-    """A metric that goes up and down."""
-    return Metric(name, documentation, "gauge")
-
-
-def _disks() -> Iterator[Metric]:
+def _disks() -> Iterator[Family]:
     # Rows, and not objects of the model: of 1,000 disks these would take three times as long.
     disks = StoredDisk.objects.filter(is_forgotten=False).values_list(*DISK_FIELDS, named=True)
     labelled: Labelled = [(_labels_of(row), row) for row in disks]
-    present = gauge("nasadvisor_disk_present", "1 while the disk is in its host")
-    answers = gauge("nasadvisor_disk_answers", "0 if the disk did not answer when it was last asked")
-    read_at = gauge("nasadvisor_disk_last_reading_timestamp_seconds", "When the disk was last read")
+    present = Family("nasadvisor_disk_present", "1 while the disk is in its host")
+    answers = Family("nasadvisor_disk_answers", "0 if the disk did not answer when it was last asked")
+    read_at = Family("nasadvisor_disk_last_reading_timestamp_seconds", "When the disk was last read")
     for labels, disk in labelled:
-        present.add_sample(present.name, labels, int(disk.is_present))
-        answers.add_sample(answers.name, labels, int(disk.outcome != "failed"))
+        present.add(labels, int(disk.is_present))
+        answers.add(labels, int(disk.outcome != "failed"))
         if disk.read_at:
-            read_at.add_sample(read_at.name, labels, disk.read_at.timestamp())
+            read_at.add(labels, disk.read_at.timestamp())
     yield from (present, answers, read_at)
     for field, (name, text, kind) in DISK_METRICS.items():
-        yield _filled(Metric(name.removesuffix("_total"), text, kind), name, field, labelled)
+        yield _filled(Family(name, text, kind), field, labelled)
     yield _written_by_role(labelled)
     yield _worn_out(labelled)
 
 
-def _labels_of(row: Any) -> dict[str, str]:
-    return {"node": row.node__name, "model": row.model, "serial": row.serial, "role": row.role, "pool": row.pool_name}
+def _labels_of(row: Any) -> str:
+    return labels_text(
+        {"node": row.node__name, "model": row.model, "serial": row.serial, "role": row.role, "pool": row.pool_name}
+    )
 
 
-def _filled(metric: Metric, name: str, field: str, labelled: Labelled) -> Metric:
+def _filled(metric: Family, field: str, labelled: Labelled) -> Family:
     for labels, disk in labelled:
         value = getattr(disk, field)
         if value is not None:
-            metric.add_sample(name, labels, value)
+            metric.add(labels, value)
     return metric
 
 
-def _written_by_role(labelled: Labelled) -> Metric:
+def _written_by_role(labelled: Labelled) -> Family:
     """Absent for disks that were not watched for a day in their present role."""
-    metric = gauge(
+    metric = Family(
         "nasadvisor_disk_written_by_role_bytes_per_day",
         "Bytes written a day by the log, the cache, other slices of pools, and others, in the last 30 days",
     )
@@ -119,12 +111,12 @@ def _written_by_role(labelled: Labelled) -> Metric:
         for role in ORDER if found else ():
             count = found.bytes_per_day(role) if found else None
             if count is not None:
-                metric.add_sample(metric.name, {**labels, "by": role}, count)
+                metric.add(f'{labels},by="{role}"', count)
     return metric
 
 
-def _worn_out(labelled: Labelled) -> Metric:
-    metric = gauge(
+def _worn_out(labelled: Labelled) -> Family:
+    metric = Family(
         "nasadvisor_disk_rated_endurance_exhausted_timestamp_seconds",
         "When the rated endurance is expected to be used up; absent if unknown or later than in ten years",
     )
@@ -132,38 +124,38 @@ def _worn_out(labelled: Labelled) -> Metric:
         for bound, field in ENDS.items():
             moment = getattr(disk, field)
             if moment:
-                metric.add_sample(metric.name, {**labels, "bound": bound}, moment.timestamp())
+                metric.add(f'{labels},bound="{bound}"', moment.timestamp())
     return metric
 
 
-def _sweeps() -> Iterator[Metric]:
-    ended = gauge("nasadvisor_sweep_last_timestamp_seconds", "When all disks of a node were last asked")
+def _sweeps() -> Iterator[Family]:
+    ended = Family("nasadvisor_sweep_last_timestamp_seconds", "When all disks of a node were last asked")
     for node, at in NodeHealth.objects.filter(sweep_ended_at__isnull=False).values_list("node__name", "sweep_ended_at"):
         if at:
-            ended.add_sample(ended.name, {"node": node}, at.timestamp())
+            ended.add(labels_text({"node": node}), at.timestamp())
     yield ended
 
 
-def _pools() -> Iterator[Metric]:
-    online = gauge("nasadvisor_pool_online", "1 while the pool is ONLINE")
-    size = gauge("nasadvisor_pool_size_bytes", "Size of the pool")
-    allocated = gauge("nasadvisor_pool_allocated_bytes", "Space in use")
-    errors = gauge("nasadvisor_pool_data_errors", "Damaged files and objects")
-    contact = gauge("nasadvisor_node_last_contact_timestamp_seconds", "When a node was last heard from")
+def _pools() -> Iterator[Family]:
+    online = Family("nasadvisor_pool_online", "1 while the pool is ONLINE")
+    size = Family("nasadvisor_pool_size_bytes", "Size of the pool")
+    allocated = Family("nasadvisor_pool_allocated_bytes", "Space in use")
+    errors = Family("nasadvisor_pool_data_errors", "Damaged files and objects")
+    contact = Family("nasadvisor_node_last_contact_timestamp_seconds", "When a node was last heard from")
     for node in Node.objects.defer("inventory_document"):
         if node.last_contact:
-            contact.add_sample(contact.name, {"node": node.name}, node.last_contact.timestamp())
+            contact.add(labels_text({"node": node.name}), node.last_contact.timestamp())
         for pool in node.inventory.pools if node.inventory else ():
-            labels = {"node": node.name, "pool": pool.name, "guid": pool.guid}
-            online.add_sample(online.name, labels, int(pool.state == "ONLINE"))
-            size.add_sample(size.name, labels, pool.size_bytes)
-            allocated.add_sample(allocated.name, labels, pool.allocated_bytes)
-            errors.add_sample(errors.name, labels, pool.data_errors)
+            labels = labels_text({"node": node.name, "pool": pool.name, "guid": pool.guid})
+            online.add(labels, int(pool.state == "ONLINE"))
+            size.add(labels, pool.size_bytes)
+            allocated.add(labels, pool.allocated_bytes)
+            errors.add(labels, pool.data_errors)
     yield from (contact, online, size, allocated, errors)
 
 
-def _alerts() -> Iterator[Metric]:
-    metric = gauge("nasadvisor_alerts", "Open alerts")
+def _alerts() -> Iterator[Family]:
+    metric = Family("nasadvisor_alerts", "Open alerts")
     opened = StoredAlert.objects.exclude(state=AlertStates.RECOVERED).values_list("node__name", "level", "state")
     counts: dict[tuple[str, str, str], int] = {}
     for name in Node.objects.values_list("name", flat=True):
@@ -172,8 +164,8 @@ def _alerts() -> Iterator[Metric]:
     for name, level_value, state in opened:
         counts[name, level_value, state] = counts.get((name, level_value, state), 0) + 1
     for (name, level_value, state), count in counts.items():
-        metric.add_sample(metric.name, {"node": name, "level": level_value, "state": state}, count)
+        metric.add(labels_text({"node": name, "level": level_value, "state": state}), count)
     yield metric
-    waiting = gauge("nasadvisor_messages_waiting", "Messages that could not be sent yet")
-    waiting.add_sample(waiting.name, {}, Delivery.objects.filter(state=DeliveryState.WAITING).count())
+    waiting = Family("nasadvisor_messages_waiting", "Messages that could not be sent yet")
+    waiting.add("", Delivery.objects.filter(state=DeliveryState.WAITING).count())
     yield waiting

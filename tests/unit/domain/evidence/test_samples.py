@@ -59,7 +59,7 @@ def test_a_sample_comes_back_as_it_was_packed(sample: Sample) -> None:
 
 
 def test_what_was_not_packed_is_refused() -> None:
-    with pytest.raises(ValueError, match="not a packed sample"):
+    with pytest.raises(ValueError, match="not what was packed"):
         unpack_latency(b"no", ())
 
 
