@@ -20,6 +20,8 @@ from nasadvisor.console.evidence.latency_pair import LatencyPair, latency_pairs
 from nasadvisor.console.evidence.models import Resolution
 from nasadvisor.console.evidence.probed import ProbedRow, probed_rows
 from nasadvisor.console.evidence.series import whole_samples_of
+from nasadvisor.console.evidence.switch_shown import Shown, shown
+from nasadvisor.console.evidence.switch_store import switching_of
 from nasadvisor.console.evidence.watch import series_of
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.evidence.comparison import Comparison, compare
@@ -55,7 +57,9 @@ class Row:
 @dataclass(frozen=True)
 class Report:
     """The comparison of one run. `applied` and `until` bound the time since; `probed` is what was measured by writing
-    before and after. `pictures` are those for wide and narrow screens, none where one side has nothing to show."""
+    before and after. `pictures` are those for wide and narrow screens, none where one side has nothing to show.
+    `switching` is what switching its cache at random says, None where that was not done.
+    """
 
     stored: StoredRun
     comparison: Comparison
@@ -64,6 +68,7 @@ class Report:
     until: datetime
     probed: tuple[ProbedRow, ...]
     pictures: tuple[LatencyPair, ...] = ()
+    switching: Shown | None = None
 
     @property
     def gain_words(self) -> str:
@@ -107,6 +112,7 @@ def report_of(stored: StoredRun, now: datetime) -> Report | None:
         until=datetime.fromtimestamp(until, zone),
         probed=probed_rows(stored),
         pictures=latency_pairs(before, after, series.facts),
+        switching=_switching_of(stored, applied, until),
     )
 
 
@@ -122,6 +128,13 @@ def report(request: HttpRequest, guid: str, run_id: UUID) -> HttpResponse:
     if request.GET.get("format") == "csv":
         return _as_csv(found)
     return render(request, "evidence/report.html", {"report": found, "section": "evidence", "node": stored.node})
+
+
+def _switching_of(stored: StoredRun, applied: int, until: int) -> Shown | None:
+    """What switching says of the cache that a run gave to its pool: begun while that was there."""
+    found = switching_of(stored.node, stored.pool_guid) if stored.run.plan.request.cache_disks else None
+    record = found.record if found else None
+    return shown(record) if record and applied <= record.plan.start <= until else None
 
 
 def _as_csv(found: Report) -> HttpResponse:

@@ -7,6 +7,7 @@ from nasadvisor.console.evidence.curves import curve, start_curve, stop_curve
 from nasadvisor.console.evidence.measuring import measure, measured
 from nasadvisor.console.evidence.metadata import metadata, start_count
 from nasadvisor.console.evidence.report import report
+from nasadvisor.console.evidence.switching import start, stop, switching
 from nasadvisor.console.evidence.tracing import trace, waiting
 
 urlpatterns = [
@@ -21,5 +22,8 @@ urlpatterns = [
     path("evidence/<str:guid>/curve/stop/", stop_curve, name="evidence-curve-stop"),
     path("evidence/<str:guid>/metadata/", metadata, name="evidence-metadata"),
     path("evidence/<str:guid>/metadata/count/", start_count, name="evidence-metadata-count"),
+    path("evidence/<str:guid>/switching/", switching, name="evidence-switching"),
+    path("evidence/<str:guid>/switching/start/", start, name="evidence-switching-start"),
+    path("evidence/<str:guid>/switching/stop/", stop, name="evidence-switching-stop"),
     path("evidence/<str:guid>/report/<uuid:run_id>/", report, name="evidence-report"),
 ]

@@ -16,6 +16,7 @@ from nasadvisor.console.evidence.heat import Range, heat_map, marks_of, targets_
 from nasadvisor.console.evidence.metadata import LENGTHS, count_of, metadata_of
 from nasadvisor.console.evidence.options import drawn, known_of
 from nasadvisor.console.evidence.shopping import shopping_context
+from nasadvisor.console.evidence.switching import switching_part
 from nasadvisor.console.evidence.tracing import waiting_of
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.fleet.models import Node
@@ -57,6 +58,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "shown_s": _shown_at_first(seen, now) if seen else DAY_S,
         "runs": runs,
         "heat_url": reverse("evidence-heat", args=[guid]),
+        "switching": switching_part(node, found, now),
         "section": "evidence",
     }
     if seen:

@@ -22,6 +22,7 @@ from nasadvisor.console.change.wizard.summary import summary_of
 from nasadvisor.console.change.wizard.wear import wear_of
 from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.evidence.report import report_of
+from nasadvisor.console.evidence.switching import usual_length
 from nasadvisor.console.fleet import audit, hosts
 from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, asked_of, confirm_password, require_only
@@ -63,6 +64,8 @@ def review(request: HttpRequest, plan_id: UUID) -> HttpResponse:
         wear = wear_of(stored.plan, stored.node, inventory)
         context |= {"wear": wear, "gist": gist_of(stored.plan, inventory, wear)}
         context["names"] = names_of(stored.plan, stored.node, inventory)
+        guid = stored.plan.request.pool_guid
+        context["switching"] = usual_length(stored.node, guid, timezone.now()) if gives_cache(stored.plan) else None
     return render(request, "change/wizard/review.html", {**context, "progress": _progress(stored.plan)})
 
 
@@ -110,6 +113,11 @@ def _was_read_before_end(run: Run, inventory: Inventory | None) -> bool:
 
 def _progress(plan: Plan) -> tuple[ProgressItem, ...]:
     return () if plan.request.offline_cache else progress(WizardStep.REVIEW, {WizardStep.DEVICES: _back(plan)})
+
+
+def gives_cache(plan: Plan) -> bool:
+    """Whether the pool has a cache afterwards that was not there before."""
+    return bool(plan.request.cache_disks)
 
 
 def _back(plan: Plan) -> str:

@@ -35,12 +35,12 @@ MOVED = "moved"
 RULES = {
     Rule.OPEN: "login login-code login-passkey setup set_language preview",
     Rule.SIGNED_IN: """overview pool explain explain-code settings pools disks disk evidence-pool
-        evidence-heat evidence-waiting evidence-curve evidence-metadata evidence-report wear-csv drive
-        reports report-now report-make report alerts schedules pool-history history run-detail run-fragment
+        evidence-heat evidence-waiting evidence-curve evidence-metadata evidence-switching evidence-report wear-csv
+        drive reports report-now report-make report alerts schedules pool-history history run-detail run-fragment
         wizard-proof choose-node refresh logout password_change sessions sessions-end session-end account authenticator
         factor-remove passkey-add passkey-make passkey-challenge passkey-remove recovery-codes account-address""",
     Rule.OPERATOR: """evidence-measure evidence-measured evidence-trace evidence-curve-start evidence-curve-stop
-        evidence-metadata-count sweep-now drive-self-test drive-rating
+        evidence-metadata-count evidence-switching-start evidence-switching-stop sweep-now drive-self-test drive-rating
         drive-forget alert-acknowledge wizard wizard-start wizard-devices wizard-answer wizard-layout
         cache-take-out wizard-review wizard-apply run-undo run-finish run-keep forget-node
         first-hour-close""",

@@ -1,0 +1,161 @@
+"""Proof by switching on the pages: the offer, beginning and stopping it, and what it says."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import uuid4
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from nasadvisor.console.evidence.models import Resolution, StoredSwitching
+from nasadvisor.console.evidence.series import whole_samples_of
+from nasadvisor.console.evidence.switch_shown import Shown, shown
+from nasadvisor.console.evidence.switch_store import switching_of
+from nasadvisor.console.evidence.watch import series_of
+from nasadvisor.console.fleet import audit, hosts
+from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
+from nasadvisor.console.fleet.roles import operator_required, user_of
+from nasadvisor.console.storage.pools import pool_or_404
+from nasadvisor.domain.evidence.switch_forecast import expected_within
+from nasadvisor.domain.evidence.switched import SwitchOrder
+from nasadvisor.domain.evidence.switching import USUAL_PAIRS
+from nasadvisor.domain.fleet.permissions import Verbs, why_not
+from nasadvisor.domain.statements import Refused, Statement
+from nasadvisor.domain.storage.inventory import Pool
+from nasadvisor.domain.units import DAY_S, HOUR_S
+
+LENGTHS: Final = ((12, 1), (USUAL_PAIRS, 3), (84, 7))
+"""Pairs of hours, and the days that they are."""
+
+
+@dataclass(frozen=True)
+class SwitchingPart:
+    """The part of the page. `shown` is None before the first, `waits` while its host has not answered yet."""
+
+    shown: Shown | None
+    has_cache: bool
+    waits: bool = False
+    is_unanswered: bool = False
+    error: Statement | None = None
+    forbidden: Refused | None = None
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether there is something to stop."""
+        return self.shown is not None and not self.shown.record.ended_at
+
+    @property
+    def can_begin(self) -> bool:
+        """Whether it is offered."""
+        return self.has_cache and not self.is_under_way and not self.waits and self.forbidden is None
+
+
+@dataclass(frozen=True)
+class Length:
+    """How long it can take: `within` is ± what share would be known then, None where that cannot be told yet."""
+
+    pairs: int
+    days: int
+    within: float | None
+
+
+def switching_part(node: Node, pool: Pool, now: datetime) -> SwitchingPart:
+    """The part of the page of a pool."""
+    stored, has_cache = switching_of(node, pool.guid), bool(pool.caches)
+    forbidden = why_not(node.platform, Verbs.CHANGE)
+    if stored is None:
+        return SwitchingPart(None, has_cache, forbidden=forbidden)
+    return SwitchingPart(
+        shown=shown(stored.record),
+        has_cache=has_cache,
+        waits=stored.is_under_way(now),
+        is_unanswered=stored.is_unanswered(now),
+        error=stored.error,
+        forbidden=forbidden,
+    )
+
+
+def lengths_of(node: Node, guid: str, now: datetime) -> tuple[Length, ...]:
+    """How long it can take, each with how exact the recorded hours let expect it to be."""
+    return tuple(_length(node, guid, pairs, days, now) for pairs, days in LENGTHS)
+
+
+def usual_length(node: Node, guid: str, now: datetime) -> Length:
+    """The one that is offered where there is room for one sentence."""
+    return _length(node, guid, USUAL_PAIRS, dict(LENGTHS)[USUAL_PAIRS], now)
+
+
+def _length(node: Node, guid: str, pairs: int, days: int, now: datetime) -> Length:
+    series, until = series_of(node, guid), int(now.timestamp()) + 1
+    after = until - days * DAY_S - HOUR_S
+    hours = whole_samples_of(series, Resolution.HOUR, after, until) if series else ()
+    return Length(pairs, days, expected_within(guid, pairs, hours))
+
+
+def switching(request: HttpRequest, guid: str) -> HttpResponse:
+    """The part of the page that changes while a cache is switched."""
+    node, _inventory, pool = pool_or_404(request, guid)
+    part = switching_part(node, pool, timezone.now())
+    return render(request, "evidence/_switching.html", {"pool": pool, "switching": part})
+
+
+@operator_required
+def start(request: HttpRequest, guid: str) -> HttpResponse:
+    """Ask for the password, then ask the host to switch the caches of a pool."""
+    node, _inventory, pool = pool_or_404(request, guid)
+    require_only(request, POSTED_FIELDS | {"pairs"})
+    if not switching_part(node, pool, timezone.now()).can_begin:
+        return redirect("evidence-pool", guid)
+    pairs = next((each for each, _ in LENGTHS if str(each) == request.POST.get("pairs")), USUAL_PAIRS)
+    order = SwitchOrder(str(uuid4()), guid, pairs)
+    context = {"lengths": lengths_of(node, guid, timezone.now()), "chosen": pairs, "usual": USUAL_PAIRS}
+
+    def ask(by: str) -> None:
+        hosts.start_switching(node, order, by)
+        asked = {"asked_at": timezone.now(), "error_document": None}
+        StoredSwitching.objects.update_or_create(node=node, pool_guid=guid, defaults=asked)
+
+    return _asked(request, node, pool, Act.SWITCH, ask, "evidence/switching_start.html", context)
+
+
+@operator_required
+def stop(request: HttpRequest, guid: str) -> HttpResponse:
+    """Ask for the password, then ask the host to switch no more and put the cache back."""
+    node, _inventory, pool = pool_or_404(request, guid)
+    require_only(request, POSTED_FIELDS)
+    if not switching_part(node, pool, timezone.now()).is_under_way:
+        return redirect("evidence-pool", guid)
+
+    def ask(by: str) -> None:
+        hosts.stop_switching(node, guid, by)
+        StoredSwitching.objects.filter(node=node, pool_guid=guid).update(asked_at=timezone.now(), error_document=None)
+
+    return _asked(request, node, pool, Act.SWITCH_STOP, ask, "evidence/switching_stop.html", {})
+
+
+def _asked(
+    request: HttpRequest,
+    node: Node,
+    pool: Pool,
+    act: Act,
+    ask: Callable[[str], None],
+    template: str,
+    context: dict[str, Any],
+) -> HttpResponse:
+    form: forms.Form = asked_of(request, PasswordForm(request.POST if request.method == "POST" else None))
+    if request.method == "POST" and confirm_password(request, form):
+        try:
+            ask(user_of(request).get_username())
+        except hosts.HostUnreachable as error:
+            messages.error(request, str(error))
+        else:
+            audit.record(request, act, f"{node.name}: {pool.name}")
+            return redirect("evidence-pool", pool.guid)
+    return render(request, template, {"pool": pool, "node": node, "form": form, "section": "evidence", **context})
