@@ -51,11 +51,13 @@ function focusOnWhatIsAsked() {
 }
 
 // On a phone the tabs of a place are wider than the screen: the one that is shown should be among those that are seen.
+const FADED_PX = 48;
+
 function showCurrentTab() {
   for (const tab of document.querySelectorAll(".tabs [aria-current]")) {
     const row = tab.closest("ul");
     const outside = tab.getBoundingClientRect().right - row.getBoundingClientRect().right;
-    if (outside > 0) { row.scrollLeft += outside; }
+    if (outside > -FADED_PX) { row.scrollLeft += outside + FADED_PX; }
     fade(row);
     row.addEventListener("scroll", () => fade(row), { passive: true });
     window.addEventListener("resize", () => fade(row));

@@ -128,6 +128,19 @@ def test_what_is_of_second_importance_in_a_report_is_folded_on_a_phone(watcher: 
     expect(page.locator("details[data-fold][open]")).to_have_count(parts.count())
 
 
+def test_on_a_tablet_the_names_of_disks_in_a_report_stay_whole(watcher: Desk) -> None:
+    page = watcher.page
+    page.context.add_cookies([{"name": "nasadvisor_language", "value": "de", "url": watcher.url}])
+    page.set_viewport_size({"width": 768, "height": WIDTHS[768]})
+    show(watcher, "report-now")
+    lines = page.locator(".report-disks tbody th strong").evaluate_all(
+        "(all) => all.map((each) => each.getClientRects().length)"
+    )
+    assert lines
+    assert set(lines) == {1}
+    assert not overflow(page)
+
+
 def test_a_chart_begins_where_the_text_does(watcher: Desk) -> None:
     show(watcher, "disk-watched")
     shapes = watcher.page.locator("svg.wear-chart:visible").evaluate_all(SHAPES)

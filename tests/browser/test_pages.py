@@ -103,6 +103,27 @@ def test_the_tab_that_is_shown_is_among_those_that_are_seen_on_a_phone(operator:
     assert box["x"] + box["width"] <= 320
 
 
+def test_tabs_that_are_wider_than_the_screen_fade_out_where_they_go_on(operator: Desk) -> None:
+    page, row = operator.page, operator.page.locator(".tabs ul")
+    show(typical())
+    page.set_viewport_size({"width": 320, "height": 700})
+    operator.open("/storage/")
+    expect(row).to_have_class("goes-on")
+    row.evaluate("(each) => { each.scrollLeft = each.scrollWidth; }")
+    expect(row).not_to_have_class("goes-on")
+
+
+def test_on_a_tablet_what_a_pool_is_made_of_stays_in_its_lines(operator: Desk) -> None:
+    page = operator.page
+    show(typical())
+    page.context.add_cookies([{"name": "nasadvisor_language", "value": "de", "url": operator.url}])
+    page.set_viewport_size({"width": 768, "height": 1024})
+    operator.open("/storage/")
+    heights = page.locator(".layout-words li").evaluate_all("(all) => all.map((each) => each.offsetHeight)")
+    assert heights
+    assert max(heights) < 30, "a line is 24 px high"
+
+
 def test_a_disk_leads_to_its_place_in_the_drawing_of_the_pool(operator: Desk) -> None:
     page, leaf = operator.page, typical().pools[0].data[1].children[0]
     show(typical())

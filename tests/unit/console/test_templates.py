@@ -1,5 +1,6 @@
 """The templates as somebody has to read them."""
 
+import re
 from pathlib import Path
 
 TEMPLATES = Path(__file__).parents[3] / "templates"
@@ -16,3 +17,10 @@ def test_no_line_of_a_template_is_too_long_to_read() -> None:
     ]
     assert len(paths) > 50
     assert [line for line in lines if line[2] > LONGEST] == []
+
+
+def test_of_several_buttons_the_main_one_comes_first() -> None:
+    for path in sorted(TEMPLATES.rglob("*.html")):
+        for block in path.read_text(encoding="utf-8").split('<div class="wizard-buttons">')[1:]:
+            kinds = re.findall(r"btn btn-(primary|danger|outline-\w+)", block.partition("</div>")[0])
+            assert kinds[0] in ("primary", "danger") or not {"primary", "danger"} & set(kinds), path

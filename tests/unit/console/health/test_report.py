@@ -52,9 +52,13 @@ def verdict(text: str) -> str:
     return line.partition("</svg>")[2].partition("</span>")[0].strip()
 
 
+def pdf(language: str = "en") -> bytes:
+    return reports.report_pdf(language, timezone.now())
+
+
 def printed(language: str = "en") -> str:
     """The words of the PDF, one line."""
-    pages = PdfReader(io.BytesIO(reports.report_pdf(language, timezone.now()))).pages
+    pages = PdfReader(io.BytesIO(pdf(language))).pages
     return " ".join(" ".join(each.extract_text() for each in pages).split())
 
 
@@ -182,6 +186,16 @@ def test_marks_are_told_apart_without_colour_and_explained(viewer: Client) -> No
     shapes = {text.partition(word)[0].rpartition("<svg")[2] for word in (" Critical</span>", " ONLINE</span>")}
     assert len(shapes) == 2
     assert "What the marks and units mean" in text
+
+
+def test_legends_stand_on_the_page_of_what_they_explain() -> None:
+    """On paper nobody scrolls back: what is said of hard disks and of SSDs stands where some of them are listed."""
+    watched(typical(), days=0)
+    texts = [" ".join(each.extract_text().split()) for each in PdfReader(io.BytesIO(pdf())).pages]
+    for is_rotational, words in ((True, "Sectors that it cannot read"), (False, "its rated endurance that the SSD")):
+        serials = StoredDisk.objects.filter(is_rotational=is_rotational).values_list("serial", flat=True)
+        [of_legend] = [text for text in texts if words in text]
+        assert any(serial in of_legend for serial in serials)
 
 
 def test_a_report_whose_worker_was_killed_does_not_count_as_being_made_for_ever() -> None:
