@@ -24,6 +24,7 @@ from nasadvisor.console.fleet.quotas import Quota
 from nasadvisor.console.fleet.remote.access import bring_up_to_date
 from nasadvisor.console.fleet.remote.joining import admit_waiting
 from nasadvisor.console.fleet.remote.listening import client, renew_if_due
+from nasadvisor.console.fleet.remote.places import end_surplus
 from nasadvisor.domain.fleet.joining import console_queue, host_queue, unacknowledged
 from nasadvisor.domain.fleet.messages import Message, NotAccepted, read_message
 from nasadvisor.domain.units import MIB
@@ -149,13 +150,15 @@ class Inbox:
     _looked_at: float = field(default=float("-inf"))
 
     def look_around(self) -> None:
-        """Now and then: make users after a restart of the message service, let hosts in, read the list of nodes."""
+        """Now and then: make users after a restart of the message service, see that there is
+        room, let hosts in, read the list of nodes."""
         if time.monotonic() - self._looked_at < LOOK_AFTER_S:
             return
         server = str(self.service.info("server")["run_id"])
         if server != self._server:
             bring_up_to_date(self.service)
             self._server = server
+        end_surplus(self.service)
         admit_waiting(self.service, timezone.now())
         self.nodes = tuple(Node.objects.exclude(access_digest="").values_list("name", flat=True))
         self._delete_what_is_too_large()
