@@ -1,22 +1,26 @@
-"""A host's worker whose `zpool` hangs where not even SIGKILL ends it; seam, tasks and Celery are the real ones."""
+"""A host's worker whose `zpool`, or a disk's SMART, hangs where not even SIGKILL ends it; seam, tasks, sweep and Celery
+are the real ones.
+"""
 
 import os
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from nasadvisor.domain.evidence.measuring.measurement import Measurement
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.host.adapters import process
+from nasadvisor.host.adapters import process, smartctl
 from nasadvisor.host.adapters.process import Command, HostRunner, Tool
 from nasadvisor.host.change.runs import RunHost
 from nasadvisor.host.config import load_config
 from nasadvisor.host.errors import MachineUnreadable
+from nasadvisor.host.health.sweep import HealthServices, start_test, sweep
 from nasadvisor.host.simulated.executor import SimulatedExecutor
-from nasadvisor.host.simulated.smart import simulated_health
 from nasadvisor.host.tasks import HostTasks, celery_app
+from tests.unit.host.health.test_sweep import machine
 from tests.unit.machines import home_server
 
 TIMEOUT_S = 3.0
@@ -24,10 +28,12 @@ TIMEOUT_S = 3.0
 
 process.DIRECTORIES = (os.environ["TOOLS"],)  # type: ignore[assignment,misc]
 process.GRACE_S = 0.1  # type: ignore[misc]
+smartctl.ask.__defaults__ = (TIMEOUT_S,)
 os.killpg = lambda *_: None  # as for a process in uninterruptible sleep
 
 config = load_config()
 executor = SimulatedExecutor(replace(home_server(), host=replace(home_server().host, node=config.node)))
+recorded = machine(executor.inventory(), HostRunner())
 
 
 def look() -> Inventory:
@@ -54,7 +60,7 @@ tasks = HostTasks(
     RunHost(config.node, config.journals, (config.lock_path,), lambda _: executor, now),
     Reading,
     not_here,
-    simulated_health(executor.inventory(), now()),
+    HealthServices(partial(sweep, recorded), partial(start_test, recorded)),
     lambda: WaitingPrograms(now().isoformat(timespec="seconds"), 1, ()),
 )
 tasks.register()

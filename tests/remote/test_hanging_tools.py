@@ -1,4 +1,4 @@
-"""A `zpool` that hangs in the kernel, at a real worker: nothing piles up, others are answered, and it heals."""
+"""A `zpool` or a disk's SMART that hangs in the kernel, at a real worker: nothing piles up, and it heals."""
 
 import base64
 import json
@@ -16,16 +16,28 @@ import pytest
 import redis
 
 from nasadvisor.domain.fleet.joining import host_queue
+from nasadvisor.domain.storage.inventory import Bus
 from tests.remote.conftest import REDIS, START_S
 from tests.remote.test_host_worker import message
+from tests.unit.machines import SATA_SSD, home_server
 
 NODE = "nas"
 QUEUE = host_queue(NODE)
 ASKED = 60
 """An hour of a console's asking, each minute."""
 
+ANSWERING = sum(disk.bus is not Bus.VIRTIO for disk in home_server().disks)
+"""Disks that have health to tell of."""
+
 PATIENCE_S = 120
 HANGS = "#!/bin/sh\necho $$ >> {root}/begun\nexec sleep 3600\n"
+ANSWERS = """#!/bin/sh
+echo '{"smartctl": {}}'
+"""
+HANGS_AT_ONE = """#!/bin/sh
+case "$*" in *{disk}) echo $$ >> {root}/begun; exec sleep 3600;; esac
+echo '{{"smartctl": {{}}}}'
+"""
 WORKER = ("worker", "--pool", "threads", "--concurrency", "3", "--loglevel", "WARNING")
 QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 
@@ -42,8 +54,8 @@ class Host:
         path = self.root / "begun"
         return [int(pid) for pid in path.read_text().split()] if path.exists() else []
 
-    def put(self, script: str) -> None:
-        tool = self.root / "tools/zpool"
+    def put(self, script: str, name: str = "zpool") -> None:
+        tool = self.root / "tools" / name
         tool.with_suffix(".new").write_text(script)
         tool.with_suffix(".new").chmod(0o755)
         tool.with_suffix(".new").replace(tool)
@@ -100,6 +112,15 @@ def host() -> Iterator[Host]:
                     server.terminate()
 
 
+def let_go(pid: int) -> None:
+    """The device of a hanging process answers again, or is gone: it ends, and its parent can see that."""
+    os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + PATIENCE_S
+    while Path(f"/proc/{pid}/cmdline").exists() and Path(f"/proc/{pid}/cmdline").read_bytes():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 def test_a_zpool_that_hangs_is_begun_once_keeps_nobody_waiting_and_heals(host: Host) -> None:
     host.ask("host.read_inventory")
     node, first = host.answer("console.store_inventory_error")
@@ -114,6 +135,22 @@ def test_a_zpool_that_hangs_is_begun_once_keeps_nobody_waiting_and_heals(host: H
     assert host.service.llen(QUEUE) == 0
     (hanging,) = host.begun
     host.put("#!/bin/sh\n")
-    os.kill(hanging, signal.SIGKILL)  # the device answers again, or is gone
+    let_go(hanging)
     host.ask("host.read_inventory")
     assert host.answer("console.store_inventory")[0] == NODE
+
+
+def test_a_disk_whose_smart_hangs_is_asked_once_holds_up_no_other_and_heals(host: Host) -> None:
+    disk = home_server().disk(SATA_SSD)
+    assert disk
+    host.put(HANGS_AT_ONE.format(root=host.root, disk=disk.path), "smartctl")
+    for _ in range(3):
+        host.ask("host.smart_sweep")
+        _node, report = host.answer("console.store_sweep")
+        assert (report["failed"], report["read"]) == (1, ANSWERING - 1)
+    (hanging,) = host.begun
+    host.put(ANSWERS, "smartctl")
+    let_go(hanging)
+    host.ask("host.smart_sweep")
+    _node, report = host.answer("console.store_sweep")
+    assert (report["failed"], report["read"]) == (0, ANSWERING)
