@@ -7,11 +7,13 @@ import logging
 from datetime import datetime
 
 from django.utils import translation
+from django.utils.translation import gettext as _
 
 from nasadvisor.console.health import by_host, outbox
 from nasadvisor.console.health.alert_models import Channel, Delivery, WatchSettings
 from nasadvisor.console.health.messages import message_for
 from nasadvisor.console.health.senders import NotSent, is_answered_later, send
+from nasadvisor.console.health.watch import UNWORKABLE
 from nasadvisor.console.secrets import SecretUnreadable
 
 log = logging.getLogger(__name__)
@@ -33,17 +35,25 @@ def deliver(now: datetime) -> None:
 
 
 def _send(channel: Channel, claimed: list[Delivery], now: datetime) -> None:
-    message = message_for([each.event for each in claimed], channel, WatchSettings.load().console_address)
-    try:
-        with translation.override(channel.language):
-            send(channel, message, outbox.message_id(claimed))
-    except (NotSent, SecretUnreadable) as error:
-        log.warning("channel %s: %s", channel.name, error)
+    with translation.override(channel.language):
+        fault = _fault_of(channel, claimed)
+    if fault is not None:
+        log.warning("channel %s: %s", channel.name, fault)
         for each in claimed:
-            outbox.put_off(each, str(error), now)
-        Channel.objects.filter(pk=channel.pk).update(last_error=str(error))
-        return
-    if is_answered_later(channel):
-        return
-    outbox.done(Delivery.objects.filter(pk__in=[each.pk for each in claimed]), now)
-    Channel.objects.filter(pk=channel.pk).update(last_error="", last_sent_at=now)
+            outbox.put_off(each, fault, now)
+        Channel.objects.filter(pk=channel.pk).update(last_error=fault)
+    elif not is_answered_later(channel):
+        outbox.done(Delivery.objects.filter(pk__in=[each.pk for each in claimed]), now)
+        Channel.objects.filter(pk=channel.pk).update(last_error="", last_sent_at=now)
+
+
+def _fault_of(channel: Channel, claimed: list[Delivery]) -> str | None:
+    """Send it; why it did not go out, None if it did."""
+    try:
+        message = message_for([each.event for each in claimed], channel, WatchSettings.load().console_address)
+        send(channel, message, outbox.message_id(claimed))
+    except (NotSent, SecretUnreadable) as error:
+        return str(error)
+    except UNWORKABLE as error:  # what it says may hold the address, which is a secret
+        return _("It could not be sent: %(fault)s.") % {"fault": type(error).__name__}
+    return None

@@ -281,3 +281,25 @@ def test_a_host_whose_words_nobody_can_work_with_keeps_no_other_waiting(
     night.report(other)
     night.minute(erring(), count=30)
     assert "node-unwatchable" not in open_codes()
+
+
+@pytest.mark.parametrize("stumbles", ["send", "message_for"])
+def test_a_channel_that_cannot_be_worked_with_keeps_no_other_waiting(
+    night: Night, post: Post, mail: Channel, monkeypatch: pytest.MonkeyPatch, stumbles: str
+) -> None:
+    """Proves it for what a service's own code raises, and for words of which no message can be made."""
+    Channel.objects.create(name="later", kind="mail", secret=mail.secret)
+    works = getattr(deliver, stumbles)
+
+    def stumbling(*given: object) -> object:
+        if mail in given:
+            raise UnicodeError("https://hooks.example/secret")
+        return works(*given)
+
+    monkeypatch.setattr(deliver, stumbles, stumbling)
+    night.minute(erring(), count=2)
+    assert [channel for channel, _, _ in post.sent] == ["later"]
+    assert Channel.objects.get(name="mail").last_error == "It could not be sent: UnicodeError."
+    monkeypatch.setattr(deliver, stumbles, works)
+    night.minute(erring(), count=2)
+    assert [channel for channel, _, _ in post.sent] == ["later", "mail"]
