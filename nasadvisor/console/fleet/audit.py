@@ -4,11 +4,11 @@ import csv
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from typing import Any, Final
 
 from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.dispatch import receiver
@@ -63,18 +63,16 @@ def named_after(token_name: str) -> str:
 
 
 class Refusals:
-    """Middleware: writes down who was refused what for their role, or for whose it is."""
+    """Middleware: writes down who was refused what: for their role, for whose it is, or for a form that is not ours."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
-
-    def process_exception(self, request: HttpRequest, exception: Exception) -> None:
-        """After a view raised something, before that becomes a page."""
-        if isinstance(exception, PermissionDenied) and isinstance(request.user, User):
+        response = self.get_response(request)
+        if response.status_code == HTTPStatus.FORBIDDEN and isinstance(request.user, User):
             record_refusal(request, request.user.get_username())
+        return response
 
 
 def record_refusal(request: HttpRequest, name: str) -> None:

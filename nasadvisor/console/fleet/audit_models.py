@@ -16,7 +16,7 @@ class Act(models.TextChoices):
     SIGN_IN = "sign-in", _("signed in")
     SIGN_IN_FAILED = "sign-in-failed", _("could not sign in")
     SIGN_OUT = "sign-out", _("signed out")
-    REFUSED = "refused", _("asked for what they may not see or do")
+    REFUSED = "refused", _("was refused what they asked for")
     RE_ENTRY_FAILED = "re-entry-failed", _("gave a wrong password, code or passkey before a change")
     PASSWORD_CHANGED = "password-changed", _("changed their password")
     FACTOR_ADDED = "factor-added", _("set up a second factor")

@@ -1,4 +1,4 @@
-"""Who is refused something, for their role or for whose it is, leaves a trace in the audit log, and fills nothing."""
+"""Who is refused something leaves a trace in the audit log, and fills nothing."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -44,6 +44,14 @@ def test_a_token_that_may_only_look_is_named(client: Client) -> None:
     path = f"/api/v1/alerts/{StoredAlert.objects.order_by('pk')[0].pk}/acknowledge"
     client.post(path, headers=token(), REMOTE_ADDR=FROM)
     assert refusals() == [("grafana (token)", FROM, f"POST {path}")]
+
+
+def test_a_form_that_is_not_ours_is_one(operator: Client) -> None:
+    """As another page in the same browser would send it."""
+    browser = Client(enforce_csrf_checks=True)
+    browser.cookies = operator.cookies
+    assert browser.post("/wear/sweep/").status_code == 403
+    assert refusals() == [("operator", "127.0.0.1", "POST /wear/sweep/")]
 
 
 def test_what_is_allowed_is_none_and_neither_is_a_page_that_there_is_not(admin: Client) -> None:
