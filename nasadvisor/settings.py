@@ -19,6 +19,7 @@ NASADVISOR_PREVIEW        file that says how far the real machine is; every page
 NASADVISOR_DEBUG          yes for work on the code only
 """
 
+import logging
 import platform
 from datetime import timedelta
 from pathlib import Path
@@ -256,12 +257,26 @@ USE_TZ = True
 TIME_ZONE = environment.text("NASADVISOR_TIME_ZONE", "UTC")
 
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+
+
+def without_trace(record: logging.LogRecord) -> bool:
+    """Let a refusal be one line: whoever asks for much that is not theirs would push other lines out of the journal."""
+    if record.levelno < logging.ERROR:
+        record.exc_info = None
+    return True
+
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
+    "filters": {"without_trace": {"()": "django.utils.log.CallbackFilter", "callback": without_trace}},
     "handlers": {"journal": {"class": "logging.StreamHandler"}},
     "root": {"handlers": ["journal"], "level": "INFO"},
     # Apprise names the addresses it sends to, and those hold secrets. What went wrong is kept with the channel.
     # fido2 names the passkey at each sign-in; who signed in is in the audit log.
-    "loggers": {"apprise": {"level": "CRITICAL", "propagate": False}, "fido2": {"level": "WARNING"}},
+    "loggers": {
+        "apprise": {"level": "CRITICAL", "propagate": False},
+        "fido2": {"level": "WARNING"},
+        "django.request": {"filters": ["without_trace"]},
+    },
 }

@@ -75,6 +75,12 @@ def test_one_who_tries_for_long_fills_nothing_and_hides_nobody_else(
     assert sum("act=refused" in line and "'viewer'" in line for line in caplog.messages) == 3
 
 
+def test_the_journal_has_a_line_of_each_and_no_trace(viewer: Client, caplog: pytest.LogCaptureFixture) -> None:
+    viewer.get("/settings/audit/")
+    (line,) = [each for each in caplog.records if each.name == "django.request"]
+    assert (line.getMessage(), line.exc_info) == ("Forbidden (Permission denied): /settings/audit/", None)
+
+
 def test_strangers_leave_none(client: Client) -> None:
     """They are asked to sign in, and what they fail to is written down as that."""
     client.get("/settings/audit/")
