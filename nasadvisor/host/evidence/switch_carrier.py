@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Final
 
 from nasadvisor.domain.evidence.switch_words import CACHE_LOST, CARRIED_OUT
@@ -20,6 +21,9 @@ log = logging.getLogger(__name__)
 
 TRY_AGAIN_S: Final = 5 * MINUTE_S
 """[policy] What a rule forbids, or a command could not do, is tried again after so long."""
+
+REST_S: Final = 15 * MINUTE_S
+"""[policy] Less than systemd gives the worker to end (TimeoutStopSec in nasadvisor-host.service)."""
 
 LATE_S: Final = MINUTE_S
 """[policy] A period whose end is looked at later is not counted: what came after it would count with it."""
@@ -66,11 +70,15 @@ class SwitchCarrier:
     def rest(self) -> None:
         """The worker ends: nobody would put back what is out of service, so that is done now.
 
-        What was begun goes on with the next worker, from the next period on.
+        What was begun goes on with the next worker, from the next period on. A run that is under way comes to its end
+        first: the worker waits for that as well.
         """
+        until = monotonic() + REST_S
         for record in self.host.records.all():
             try:
-                self._tell(settle(self.host, record, self._runs))
+                while self._may_be_out(record) and monotonic() < until:
+                    if self._tell(settle(self.host, record, self._runs)).problem:
+                        break
             except HostError as error:
                 log.warning("switching: %s", error)
 

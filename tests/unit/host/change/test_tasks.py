@@ -538,13 +538,15 @@ def test_the_timer_works_after_a_while_and_ends_when_it_is_told_to(monkeypatch: 
     monkeypatch.setattr("nasadvisor.host.timer.EVERY_S", 0.01)
     worked, stopping = Event(), Event()
     began = monotonic()
-    thread = start_timer(worked.set, stopping, 0.2)
+    ended: list[bool] = []
+    thread = start_timer(worked.set, stopping, 0.2, lambda: ended.append(stopping.is_set()))
     assert worked.wait(30)
     assert monotonic() - began >= 0.2
     stopping.set()
     thread.join(30)
     assert not thread.is_alive()
     assert not thread.daemon
+    assert ended == [True], "what is left to do at the end is done once, and then"
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")

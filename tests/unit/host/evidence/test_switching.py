@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -273,6 +274,25 @@ def test_a_worker_that_ends_puts_it_back_and_the_next_one_goes_on(pool: Pool) ->
     assert pool.state == "ONLINE"
     assert pool.record.ended_at
     assert len(pool.record.seen) >= 14
+
+
+def test_a_worker_that_ends_waits_for_a_run_that_is_under_way(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("change.runs", "evidence.switch_steps"):
+        monkeypatch.setattr(f"nasadvisor.host.{module}.LOCK_WAIT_S", 0.01)
+    until_out(pool)
+    begun, waited = Event(), Event()
+
+    def work() -> None:
+        with host_lock(pool.host.runs.locks, 1):
+            begun.set()
+            waited.wait(0.5)
+
+    other = Thread(target=work)
+    other.start()
+    begun.wait(10)
+    pool.carrier.rest()
+    other.join()
+    assert pool.state == "ONLINE"
 
 
 def test_a_host_that_was_off_beyond_the_end_puts_it_back_at_its_start(pool: Pool) -> None:
