@@ -6,6 +6,7 @@ from typing import Final
 from nasadvisor.console.change.models import StoredRun, StoredRunState
 from nasadvisor.console.evidence.report import Report, report_of
 from nasadvisor.domain.evidence.comparison import Difference, Figures
+from nasadvisor.domain.evidence.switch_effect import FEWEST_PAIRS
 from nasadvisor.domain.figures import milliseconds, rate
 from nasadvisor.domain.statements import Statement, gettext_noop
 from nasadvisor.stored.documents import DocumentError, to_document
@@ -43,7 +44,9 @@ def keep_trial_verdicts(now: datetime) -> None:
 
 
 def verdict_of(report: Report | None) -> Statement:
-    """Whether it helped, with the figures that say so."""
+    """Whether it helped, with the figures that say so: of a cache that was switched, what the switches say."""
+    if report and report.switching and report.switching.pairs >= FEWEST_PAIRS:
+        return report.switching.words
     found = report.comparison if report else None
     if found is None or found.outcome not in _SENTENCES or not found.before or not found.after:
         return NOT_SEEN

@@ -161,10 +161,11 @@ class TestForecast:
         alike = (sample(at=number * HOUR_S) for number in range(1, 100))
         assert expected_within(TANK, 36, alike) == pytest.approx(0.0, abs=1e-9)
 
-    def test_fewer_than_eight_pairs_of_hours_tell_nothing(self) -> None:
+    def test_fewer_than_three_in_four_of_the_hours_tell_nothing(self) -> None:
         assert expected_within(TANK, 36, ()) is None
-        assert expected_within(TANK, 36, hours(15, random.Random(6))) is None
-        assert expected_within(TANK, 36, hours(17, random.Random(6))) is not None
+        assert expected_within(TANK, 36, hours(53, random.Random(6))) is None
+        assert expected_within(TANK, 36, hours(54, random.Random(6))) is not None
+        assert expected_within(TANK, 12, hours(53, random.Random(6))) is not None
         quiet = (sample(reads=5, at=number * HOUR_S) for number in range(1, 100))
         assert expected_within(TANK, 36, quiet) is None
 
