@@ -154,7 +154,7 @@ def grouped(number: int | None) -> str:
 @register.filter
 def breakable(name: str) -> SafeString:
     """A name that may go on in the next line after each of its underscores."""
-    return format_html_join(format_html("_<wbr>"), "{}", ((part,) for part in name.split("_")))
+    return format_html_join(SafeString("_<wbr>"), "{}", ((part,) for part in name.split("_")))
 
 
 @register.filter

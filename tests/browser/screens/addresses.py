@@ -13,6 +13,7 @@ from nasadvisor.console.change.models import StoredPlan, StoredRun
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import Channel
 from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.health.schedule_pages import EDITABLE
 from nasadvisor.domain.storage.inventory import Pool
 from tests.unit.console.fleet.test_matrix import MOVED, PATTERNS
 
@@ -60,8 +61,9 @@ def _values(name: str, blank: str) -> list[Any]:
     if name == "wizard-proof":
         return known["run_id"]
     if blank == "pk":
-        model = {"schedule": PeriodicTask, "channel": Channel, "channel-delete": Channel}.get(name)
-        return list(model.objects.values_list("pk", flat=True))[:2] if model else []
+        schedules = PeriodicTask.objects.filter(name__in=EDITABLE)
+        there = {"schedule": schedules, "channel": Channel.objects.all()}.get(name)
+        return list(there.values_list("pk", flat=True))[:2] if there is not None else []
     return known.get(blank, [])
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from django.utils import timezone, translation
 
-from nasadvisor.console.templatetags.nasadvisor import ahead, day, gigabytes, of_rating, years
+from nasadvisor.console.templatetags.nasadvisor import ahead, breakable, day, gigabytes, of_rating, years
 from nasadvisor.domain.health.wear.forecast import Spread
 
 
@@ -47,3 +47,7 @@ def test_a_moment_ahead_is_said_by_how_far_it_is() -> None:
     assert ahead(None) == "–"
     assert "in less than a minute" in ahead(timezone.now() + timedelta(seconds=20))
     assert "in 2" in ahead(timezone.now() + timedelta(hours=2, minutes=30))
+
+
+def test_a_name_may_break_after_its_underscores_and_is_escaped() -> None:
+    assert breakable("Current_Pending_<Sector>") == "Current_<wbr>Pending_<wbr>&lt;Sector&gt;"
