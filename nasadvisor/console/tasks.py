@@ -180,7 +180,7 @@ def refresh_inventories() -> None:
 def follow_runs() -> None:
     """Ask how the unfinished runs stand, so that a lost message heals; give up on requests that have expired."""
     records.expire_requests(timezone.now())
-    for run in records.runs_to_follow():
+    for run in (*records.runs_to_follow(), *switch_store.runs_out()):
         with hosts.unreachable_logged():
             hosts.report_run(run)
     for switching in switch_store.silent():

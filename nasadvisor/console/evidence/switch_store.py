@@ -1,12 +1,15 @@
 """Keeping what hosts tell of caches that are switched: of each pool the newest."""
 
+from uuid import UUID
+
 from django.utils import timezone
 
+from nasadvisor.console.change.models import StoredRun, StoredRunState
 from nasadvisor.console.evidence.models import SampledPool, StoredSwitching
 from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.quotas import Quota
-from nasadvisor.domain.evidence.switched import CacheSwitching
+from nasadvisor.domain.evidence.switched import CacheSwitching, ids_in
 from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import Json, from_document
 
@@ -53,6 +56,15 @@ def store_switching_error(node_name: str, pool_guid: str, document: Json) -> Non
 def switching_of(node: Node, pool_guid: str) -> "StoredSwitching | None":
     """The newest of a pool, as it was asked for or told."""
     return StoredSwitching.objects.filter(node=node, pool_guid=pool_guid).first()
+
+
+def runs_out() -> list[StoredRun]:
+    """The runs of switches that have a cache out of service, as far as it is known here: their host puts it back by
+    itself, and may have told of it while nobody listened."""
+    records = filter(None, (each.record for each in StoredSwitching.objects.all()))
+    ids = {UUID(each) for record in records for _place, each in ids_in(record)}
+    out = StoredRun.objects.filter(pk__in=ids, state=StoredRunState.APPLIED)
+    return list(out.select_related("node").defer("document", "node__inventory_document"))
 
 
 def silent() -> list[StoredSwitching]:

@@ -181,8 +181,13 @@ def run_id(record_id: str, number: int, place: int) -> str:
     return str(uuid5(UUID(record_id), f"{number}/{place}"))
 
 
+def ids_in(record: CacheSwitching) -> Iterator[tuple[int, str]]:
+    """Every id that a run of a record can have, with the place of its cache."""
+    return run_ids_of(record.id, len(record.caches), 2 * record.plan.pairs)
+
+
 def run_ids_of(record_id: str, caches: int, periods: int) -> Iterator[tuple[int, str]]:
-    """Every id that a run of this record can have, with the place of its cache."""
+    """The same where only the id of the record is known, for so many caches and periods."""
     for number in range(periods):
         for place in range(caches):
             yield place, run_id(record_id, number, place)

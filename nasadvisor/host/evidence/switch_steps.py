@@ -18,6 +18,7 @@ from nasadvisor.domain.evidence.switched import (
     MOST_PAIRS,
     CacheSwitching,
     SwitchedCache,
+    ids_in,
     run_id,
     run_ids_of,
 )
@@ -48,7 +49,7 @@ class CacheStaysIn(HostError):  # noqa: N818 - named for what happened
 
 def ids_of(record: CacheSwitching) -> frozenset[str]:
     """Every id that a run of a record can have."""
-    return frozenset(each for _place, each in run_ids_of(record.id, len(record.caches), 2 * record.plan.pairs))
+    return frozenset(each for _place, each in ids_in(record))
 
 
 def ids_of_unreadable(record_id: str) -> frozenset[str]:

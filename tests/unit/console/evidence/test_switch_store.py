@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 from django.utils import timezone
@@ -10,13 +11,15 @@ from nasadvisor.console import tasks
 from nasadvisor.console.evidence.models import StoredSwitching
 from nasadvisor.console.evidence.switch_store import silent
 from nasadvisor.console.fleet import quotas
-from nasadvisor.domain.evidence.switched import CacheSwitching, PeriodSeen, SwitchedCache
+from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.change.runs import Ended, Goal, RunState, Started, fold
+from nasadvisor.domain.evidence.switched import CacheSwitching, PeriodSeen, SwitchedCache, run_id
 from nasadvisor.domain.evidence.switching import Switching
 from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import DocumentError, to_document
 from tests.unit.console.conftest import Sent
 from tests.unit.console.evidence.sampled import fill
-from tests.unit.machines import CACHE_GUID, TANK
+from tests.unit.machines import CACHE_GUID, TANK, plan_for, with_cache
 
 PLAN = Switching("6f1ef6fe-3b8c-4c62-8c3e-7a1d7c0f9a11", 1_787_000_000)
 RECORD = CacheSwitching(PLAN.seed, "nas", TANK, "tank", (SwitchedCache(CACHE_GUID, "/dev/x"),), "anna", PLAN)
@@ -68,6 +71,20 @@ def test_why_it_was_not_done_is_kept_until_there_is_news() -> None:
     assert StoredSwitching.objects.get().error is None
     with pytest.raises(DocumentError):
         tasks.store_switching_error("nas", TANK, {"x": 1})
+
+
+def test_of_a_switch_whose_end_nobody_heard_its_host_is_asked_again(sent: list[Sent]) -> None:
+    """While the console was away: else the run would stand there as applied for good."""
+    tasks.store_switching("nas", to_document(RECORD))
+    switch = plan_for(PlanRequest(TANK, offline_cache=CACHE_GUID), with_cache())
+    switch = replace(switch, ids=replace(switch.ids, plan_id=run_id(RECORD.id, 4, 0)))
+    other = replace(switch, ids=replace(switch.ids, plan_id=str(UUID(int=7))))
+    for plan in (switch, other):
+        at = "2026-08-25T20:00:00+00:00"
+        begun = fold([Started(at, Goal.APPLY, plan, "anna"), Ended(at, RunState.APPLIED)], "nas")
+        tasks.store_run("nas", to_document(begun))
+    tasks.follow_runs()
+    assert [(each.task, each.args) for each in sent] == [("host.report_run", [switch.id])]
 
 
 def test_a_host_that_has_not_told_for_long_is_asked_again(sent: list[Sent]) -> None:
