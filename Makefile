@@ -46,7 +46,7 @@ test-unit: venv ## Run the quick tests, which need nothing but Python; those on 
 	@$(BIN)/pytest tests/unit -m "not slow and not long and not devices" --numprocesses 2 --dist worksteal
 
 .PHONY: test-postgresql
-test-postgresql: venv ## Run the quick tests of the console on a PostgreSQL of their own (2 min)
+test-postgresql: venv ## Run the tests of the console on a PostgreSQL of their own (3 min)
 	@$(BIN)/python -m tests.postgresql
 
 .PHONY: mutants

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 NOBODY = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups")
-CONSOLE = ("tests/unit/console", "-m", "not slow and not devices", "--numprocesses", "2", "--dist", "worksteal")
+CONSOLE = ("tests/unit/console", "-m", "not long and not devices", "--numprocesses", "2", "--dist", "worksteal")
 
 
 def programs() -> Path | str:
