@@ -24,7 +24,8 @@ def test_every_state_of_a_run_is_in_the_picture_of_the_states_and_no_other() -> 
 
 
 def test_every_message_is_in_the_picture_of_what_travels_and_no_other() -> None:
-    to_host = set(re.findall(r'"host\.(\w+)"', (ROOT / "nasadvisor" / "host" / "tasks.py").read_text(encoding="utf-8")))
+    verbs = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "nasadvisor/host").rglob("*tasks.py"))
+    to_host = set(re.findall(r'"host\.(\w+)"', verbs))
     from_host = set(
         re.findall(r'"console\.(store_\w+)"', (ROOT / "nasadvisor/console/tasks.py").read_text(encoding="utf-8"))
     )
