@@ -56,11 +56,14 @@ const FADED_PX = 48;
 function showCurrentTab() {
   for (const tab of document.querySelectorAll(".tabs [aria-current]")) {
     const row = tab.closest("ul");
-    const outside = tab.getBoundingClientRect().right - row.getBoundingClientRect().right;
-    if (outside > -FADED_PX) { row.scrollLeft += outside + FADED_PX; }
-    fade(row);
+    const bringIntoView = () => {
+      const outside = tab.getBoundingClientRect().right - row.getBoundingClientRect().right;
+      if (outside > -FADED_PX) { row.scrollLeft += outside + FADED_PX; }
+      fade(row);
+    };
+    bringIntoView();
     row.addEventListener("scroll", () => fade(row), { passive: true });
-    window.addEventListener("resize", () => fade(row));
+    window.addEventListener("resize", bringIntoView); // a phone that is turned
   }
 }
 

@@ -101,6 +101,11 @@ def test_the_tab_that_is_shown_is_among_those_that_are_seen_on_a_phone(operator:
     box = tab.bounding_box()
     assert box
     assert box["x"] + box["width"] <= 320
+    page.set_viewport_size({"width": 700, "height": 320})
+    page.set_viewport_size({"width": 320, "height": 700})
+    operator.page.wait_for_function(
+        "document.querySelector('.tabs [aria-current]').getBoundingClientRect().right <= 320"
+    )
 
 
 def test_tabs_that_are_wider_than_the_screen_fade_out_where_they_go_on(operator: Desk) -> None:
