@@ -19,6 +19,7 @@ from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.host.change.gate import Gate
+from nasadvisor.host.change.journal import JournalUnreadable, RunUnknown
 from nasadvisor.host.change.lock import HostBusy, host_lock
 from nasadvisor.host.change.logbook import Observer
 from nasadvisor.host.change.runs import LOCK_WAIT_S, RunHost, check_asker, show_run
@@ -167,7 +168,10 @@ def end_before_undo(host: SwitchHost, run_id: str, observe: Observer) -> CacheSw
     Raises:
         HostError: it could not be ended.
     """
-    run = show_run(host.runs, run_id)
+    try:
+        run = show_run(host.runs, run_id)
+    except (RunUnknown, JournalUnreadable):  # the undo itself says so
+        return None
     if not _added_cache(run):
         return None
     guid = run.plan.request.pool_guid
