@@ -86,6 +86,8 @@ def fleet(now: datetime, disks: int = DISKS) -> Any:
 
 def watch_a_year(inventory: Any, now: datetime) -> int:
     """What a year of sweeps leaves: all readings of the last 90 days, one a day before. How many they are."""
+    from django.db import transaction  # noqa: PLC0415
+
     from nasadvisor.console import records  # noqa: PLC0415
     from nasadvisor.console.health import sweep_store  # noqa: PLC0415
     from nasadvisor.console.health.models import StoredDisk  # noqa: PLC0415
@@ -111,7 +113,8 @@ def watch_a_year(inventory: Any, now: datetime) -> int:
         for age, reading in ((age, decode(simulated_smartctl(inventory.disks[0], age))) for age in ages)
     ]
     for stored in StoredDisk.objects.order_by("serial"):
-        keep_readings((stored, reading) for reading in year)
+        with transaction.atomic():
+            keep_readings((stored, reading) for reading in year)
     for begin in range(0, len(inventory.disks), 50):
         part = tuple(simulated_answer(disk, now) for disk in inventory.disks[begin : begin + 50])
         sweep_store.store_answers("bench", to_document(Answers("bench", part)))
