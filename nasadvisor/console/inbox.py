@@ -86,8 +86,8 @@ LOOK_AFTER_S: Final = 2.0
 """How often the list of nodes is read again, and hosts that want to join are let in."""
 
 BETWEEN_S: Final = 0.1
-"""After a round that took something. Asking 500 queues costs as much as storing a message: so they are asked for many at
-once; and a node that floods is stored 40 a second."""
+"""After a round that took something. Asking 500 queues costs as much as storing a message, so they are asked for many
+at once; and of a node that floods 40 are taken a second."""
 
 WAIT_S: Final = 1
 RENEW_AFTER: Final = timedelta(hours=1)

@@ -32,6 +32,9 @@ MOST_FAILURES: Final = 1_000
 MOST_REFUSALS: Final = 100
 """Refusals of one user or program written down within an hour: who tries for long leaves a trace, and hides nobody."""
 
+MOST_RESULTS: Final = 100
+"""Ends of runs of one host written down within an hour, for hosts tell of them; a run ends once or twice a day."""
+
 _COUNTED: Final = timedelta(hours=1)
 _LONGEST_NAME: Final = 150
 _LONGEST: Final = 255
@@ -50,6 +53,13 @@ def record_as(user: User, request: HttpRequest, act: Act, about: object = "") ->
 def record_without_browser(act: Act, about: str) -> None:
     """Write down what happened without anybody's browser."""
     _write(act, "", "", about)
+
+
+def record_result(node_name: str, result: str) -> None:
+    """Write down what came of what somebody asked a host for."""
+    about = f"{node_name}: "
+    if _lately(Act.RUN_ENDED, about__startswith=about) < MOST_RESULTS:
+        _write(Act.RUN_ENDED, "", "", f"{about}{result}")
 
 
 def record_program(token_name: str, request: HttpRequest, act: Act, about: object) -> None:

@@ -52,6 +52,7 @@ class Act(models.TextChoices):
     FINISH = "finish", _("asked to finish a run")
     UNDO = "undo", _("asked to undo a run")
     KEEP = "keep", _("asked to keep a run")
+    RUN_ENDED = "run-ended", _("a run ended so")
     SWITCH = "switch", _("asked to switch a cache at random")
     SWITCH_STOP = "switch-stop", _("asked to stop switching a cache")
     MEASURE = "measure", _("asked to measure by writing")

@@ -6,11 +6,15 @@ import pytest
 from django.test import Client
 from django_celery_beat.models import PeriodicTask
 
+from nasadvisor.console import records
 from nasadvisor.console.change.models import StoredRun, StoredRunState
+from nasadvisor.console.fleet import audit
 from nasadvisor.console.fleet.audit_models import AuditEntry
 from nasadvisor.console.health.alert_models import Channel, StoredAlert
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.schedules import create_schedules
+from nasadvisor.domain.statements import Statement
+from nasadvisor.stored.documents import to_document
 from tests.fixtures.machines.build import typical
 from tests.simulated_host import simulated_host
 from tests.unit.console.change.test_runs import deliver
@@ -33,8 +37,8 @@ def address(client: Client) -> None:
 
 
 def written(by: str) -> list[tuple[str, str]]:
-    """Acts and what they were about, oldest first, but the sign-in that each test begins with; all by this one."""
-    found = AuditEntry.objects.exclude(act="sign-in").order_by("pk")
+    """Acts and what they were about, oldest first, all by this one; but the first sign-in, and what hosts told."""
+    found = AuditEntry.objects.exclude(act__in=("sign-in", "run-ended")).order_by("pk")
     assert set(found.values_list("user_name", "address")) == {(by, FROM)}
     return list(found.values_list("act", "about"))
 
@@ -48,6 +52,37 @@ def test_a_plan_its_run_and_the_undo(operator: Client, tmp_path: Path, sent: lis
     StoredRun.objects.update(state=StoredRunState.INTERRUPTED)
     about = f"nas: tank {plan.pk}"
     assert written("operator") == [("plan-made", about), ("apply", about), ("undo", about)]
+
+
+def results() -> list[str]:
+    return list(AuditEntry.objects.filter(act="run-ended").order_by("pk").values_list("about", flat=True))
+
+
+def test_what_came_of_a_run_and_of_its_undo(operator: Client, tmp_path: Path, sent: list[Sent]) -> None:
+    host = simulated_host(tmp_path, home_server())
+    plan = plan_of(operator, log_size=LAYOUT["log_size"])
+    operator.post(f"/plans/{plan.pk}/", {"password": PASSWORD})
+    deliver(host, sent)
+    assert results() == [f"nas: tank {plan.pk}: applied"]
+    operator.post(f"/runs/{plan.pk}/undo/", {"password": PASSWORD})
+    deliver(host, sent)
+    assert results() == [f"nas: tank {plan.pk}: applied", f"nas: tank {plan.pk}: undone"]
+
+
+def test_a_run_that_its_host_did_not_begin(operator: Client, tmp_path: Path, sent: list[Sent]) -> None:
+    simulated_host(tmp_path, home_server())
+    plan = plan_of(operator, log_size=LAYOUT["log_size"])
+    operator.post(f"/plans/{plan.pk}/", {"password": PASSWORD})
+    records.store_run_error("nas", str(plan.pk), to_document(Statement("busy", "Another run is under way.")))
+    records.store_run_error("nas", str(plan.pk), to_document(Statement("busy", "Another run is under way.")))
+    assert results() == [f"nas: tank {plan.pk}: refused"]
+
+
+def test_a_host_that_tells_of_ends_without_end_fills_no_log() -> None:
+    for number in range(audit.MOST_RESULTS + 20):
+        audit.record_result("nas", str(number))
+    audit.record_result("other", "tank: applied")
+    assert len(results()) == audit.MOST_RESULTS + 1
 
 
 def test_what_a_host_is_asked_to_measure_and_to_look_at(operator: Client) -> None:
