@@ -56,8 +56,8 @@ def test_the_fleet_sorts_and_filters(viewer: Client, sort: str) -> None:
 
 def test_a_count_of_zero_is_shown_as_one(viewer: Client) -> None:
     watched(typical(), days=0)
-    text = page(viewer, f"/disks/{disk_of(WORN).key}/")
-    assert re.search(r'>critical_warning</a>\s*</th>\s*<td class="text-end num" title="0">0</td>', text)
+    text = page(viewer, f"/disks/{disk_of(WORN).key}/").replace("<wbr>", "")
+    assert re.search(r'>\s*critical_warning</a>\s*</th>\s*<td class="text-end num" title="0">0</td>', text)
 
 
 def test_only_the_newest_self_tests_are_unfolded(viewer: Client) -> None:
