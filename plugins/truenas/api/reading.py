@@ -202,15 +202,19 @@ def _partition(entry: Answer) -> Partition:
 
 
 def _holds(entry: Answer) -> Iterator[Hold]:
-    imported, exported = entry.fields.get("imported_zpool"), entry.fields.get("exported_zpool")
+    imported, exported = (
+        entry.text(key) if entry.fields.get(key) is not None else None for key in ("imported_zpool", "exported_zpool")
+    )
     if imported in BOOT_POOLS:
-        yield Hold(HoldKind.BOOT, str(imported))
+        yield Hold(HoldKind.BOOT, imported)
     elif imported is not None:
-        yield Hold(HoldKind.POOL, str(imported))
+        yield Hold(HoldKind.POOL, imported)
     if exported is not None:
-        yield Hold(HoldKind.EXPORTED_POOL, str(exported))
-    for twin in entry.fields.get("duplicate_serial") or ():
-        yield Hold(HoldKind.DUPLICATE, str(twin))
+        yield Hold(HoldKind.EXPORTED_POOL, exported)
+    twins = entry.fields.get("duplicate_serial") or []
+    if not isinstance(twins, list):
+        raise OutputUnreadable(entry.source, f"{entry.where}/duplicate_serial is not a list")
+    yield from (Hold(HoldKind.DUPLICATE, str(twin)) for twin in twins)
 
 
 def _number(entry: Answer, key: str) -> int:

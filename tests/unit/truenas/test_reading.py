@@ -54,6 +54,18 @@ def test_a_disk_comes_with_what_it_is_and_what_holds_it(truenas: StandIn, access
     assert (part.start_bytes, part.size_bytes, part.kernel_name) == (MIB, 4000 * GIB - MIB, "sda1")
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [{"duplicate_serial": 1.5}, {"duplicate_serial": "sdx"}, {"imported_zpool": ["tank"]}, {"exported_zpool": {}}],
+)
+def test_what_holds_a_disk_is_not_guessed_from_an_answer_of_another_shape(
+    truenas: StandIn, access: Access, odd: dict[str, Any]
+) -> None:
+    truenas.disk("sdc").update(odd)
+    with pytest.raises(OutputUnreadable, match=next(iter(odd))):
+        picture_by(access)
+
+
 def test_disks_are_known_by_the_name_that_lasts(truenas: StandIn, access: Access) -> None:
     picture = picture_by(access)
     disk = picture.disk_named(identifier("SSD2"))
