@@ -16,6 +16,7 @@ from tests.integration import chaos
 from tests.integration.chaos import Chaos, Driver
 from tests.integration.product import ROOT, Product, product
 from tests.integration.test_health import SET_UP, Post, until
+from tests.lab.guest import Guest
 
 pytestmark = [pytest.mark.lab, pytest.mark.long]
 __all__ = ["product"]
@@ -43,10 +44,6 @@ def stage(product: Product) -> Iterator[Chaos]:
     """The product with a user who is signed in; alerts are looked for and told every few seconds."""
     product.guest.reset()
     product.guest.run("rm -rf /var/lib/nasadvisor/host/runs/* /run/mails")
-    product.guest.run(
-        f"zpool destroy -f side; rm -f {' '.join(SIDE)}; truncate --size=64M {' '.join(SIDE)}", check=False
-    )
-    product.guest.run(["zpool", "create", "side", "mirror", *SIDE])
     post = Post(product)
     post.stop()
     post.start()
@@ -60,6 +57,12 @@ def stage(product: Product) -> Iterator[Chaos]:
     driver.close()
     post.stop()
     product.guest.run(f"zpool destroy side; rm {' '.join(SIDE)}")
+
+
+def make_side(guest: Guest) -> None:
+    """Make that pool anew: what flickers within three minutes is one alert, and told once."""
+    guest.run(f"zpool destroy -f side; rm -f {' '.join(SIDE)}; truncate --size=64M {' '.join(SIDE)}", check=False)
+    guest.run(["zpool", "create", "side", "mirror", *SIDE])
 
 
 def test_a_redis_that_stands_still_is_started_anew(product: Product) -> None:
@@ -79,6 +82,7 @@ def test_whatever_fails_in_the_middle_of_everything_heals_by_itself_and_loses_sa
     """Proves: the run and its undo end as planned or as interrupted and can be ended then; the SSD is blank again; the
     alert is told; samples are missing only between the fault and its end; no page, database or journal is damaged."""
     guest = stage.product.guest
+    make_side(guest)
     blank = guest.digests("nvme0")
     serial = next(disk.serial for disk in guest.scenario.disks if disk.name == "nvme0")
     run = stage.driver(f"plan({serial!r})")
