@@ -8,6 +8,7 @@ import errno
 import fcntl
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,6 +20,12 @@ from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Disk, DiskIdentity
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.errors import HostError
+
+BUSY_S: Final = 3.0
+"""How long a claim of somebody else is waited for: a program that has just ended, or that udev started because of a new
+table, may have one for a moment. Seen once: 24 s after the undo of a run, for the next one on the same SSD."""
+
+_BUSY_STEP_S: Final = 0.1
 
 BLKRRPART: Final = 0x125F
 """_IO(0x12, 95), include/uapi/linux/fs.h: read the partition table again."""
@@ -227,7 +234,7 @@ def reread_table(descriptor: int) -> bool:
 @contextmanager
 def _open_block(path: str, flags: int) -> Iterator[int]:
     try:
-        descriptor = os.open(path, flags | os.O_CLOEXEC)
+        descriptor = _opened(path, flags | os.O_CLOEXEC)
     except FileNotFoundError:
         raise DeviceChanged(path, NOT_THERE) from None
     except OSError as error:
@@ -247,3 +254,19 @@ def _sysfs_number(path: Path, device: str) -> int:
         raise DeviceChanged(
             device, _("{file} could not be read from sysfs ({error})"), file=path.name, error=str(error)
         ) from error
+
+
+def _opened(path: str, flags: int) -> int:
+    """A descriptor, also where somebody has a claim for a moment.
+
+    Raises:
+        OSError: with EBUSY, of a claim that lasts.
+    """
+    until = time.monotonic() + BUSY_S
+    while True:
+        try:
+            return os.open(path, flags)
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() > until:
+                raise
+        time.sleep(_BUSY_STEP_S)

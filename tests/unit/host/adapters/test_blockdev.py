@@ -4,6 +4,7 @@ import errno
 import fcntl
 import os
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -273,9 +274,28 @@ def test_why_a_disk_cannot_be_opened_is_told_with_its_name(
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr(blockdev, "BUSY_S", 0.0)
     with pytest.raises(kind) as error, open_disk(disk.path, disk, lambda number: disk.identity, os.O_RDONLY):
         pass
     assert str(error.value).startswith(disk.path)
+
+
+def test_a_claim_of_a_moment_is_waited_for_and_one_that_lasts_is_told(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries, seconds = [errno.EBUSY, errno.EBUSY, errno.EIO], iter(range(100))
+
+    def refuse(*_args: object) -> int:
+        raise OSError(tries.pop(0) if tries else errno.EBUSY, "refused")
+
+    monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr(time, "sleep", lambda _s: None)
+    monkeypatch.setattr(time, "monotonic", lambda: next(seconds))
+    with pytest.raises(DeviceUnusable), open_disk(disk.path, disk, lambda number: disk.identity, os.O_RDONLY):
+        pass
+    with pytest.raises(DeviceBusy), open_disk(disk.path, disk, lambda number: disk.identity, os.O_RDONLY):
+        pass
+    assert next(seconds) <= 3 + 2 * blockdev.BUSY_S
 
 
 def test_what_is_no_block_device_is_not_taken_and_closed_again(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
