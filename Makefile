@@ -72,7 +72,7 @@ manual: venv ## Write the pages of the manual and the completion of shells, from
 	@$(BIN)/python -m tests.unit.packaging.manual
 
 .PHONY: evidence
-evidence: test-tools ## Check the verdicts in the lab against what is measured (40 min); writes docs/evidence.md
+evidence: test-tools ## Check the verdicts in the lab against what is measured (2 h, alone); writes docs/evidence.md
 	@$(BIN)/python -m tests.evidence
 
 .PHONY: screens

@@ -9,11 +9,17 @@ LAB=(/usr/bin/python3 -m tests.lab)
 # Beside the guest's disks, so that it goes with them: the packages that are installed in it.
 INSTALLED=${XDG_CACHE_HOME:-$HOME/.cache}/nasadvisor/lab/run/$NAME/installed
 
+is_running() {
+    "${LAB[@]}" status | grep --perl-regexp "^$NAME\t[^\t]*\trunning\t" > /dev/null
+}
+
+# A new guest has the package of this source tree from the start; one that runs already may have any, or none.
 boot() {
     if [ -f "$INSTALLED" ]; then
-        "${LAB[@]}" up --name "$NAME" --keep
-    else
-        "${LAB[@]}" up --name "$NAME" --forward "$PORT"
+        "${LAB[@]}" up --name "$NAME" --product --keep
+    elif ! is_running; then
+        "${LAB[@]}" up --name "$NAME" --product --forward "$PORT"
+        "${LAB[@]}" deb > "$INSTALLED"
     fi
 }
 

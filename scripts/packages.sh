@@ -54,6 +54,7 @@ case "${1:-}" in
     test)
         wanted=(chromium fonts-dejavu-core libharfbuzz-subset0 libpangoft2-1.0-0 postgresql redis-server shellcheck)
         wanted+=(btrfs-progs e2fsprogs gdisk strace util-linux xfsprogs) # tests/devices
+        wanted+=(aardvark-dns iptables netavark podman runc) # tests/integration/test_containers.py
         ;;
     *)
         echo "packages.sh: say build, pages, lab or test." >&2

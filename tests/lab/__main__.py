@@ -65,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     up = add_for_guest("up", _up, "Boot a guest in the background.")
     up.add_argument("--scenario", default="default", choices=scenario_names(), help="which machine")
     up.add_argument("--keep", action="store_true", help="go on with the disks of the last time")
+    up.add_argument("--product", action="store_true", help="with the product installed; do not wait for its services")
     up.add_argument("--ssh-port", type=int, help="port for ssh on this machine (default: a free one)")
     up.add_argument("--forward", type=int, action="append", default=[8080], metavar="PORT",
                     help="make a port of the guest reachable from this machine (8080 always is)")  # fmt: skip
@@ -114,9 +115,9 @@ def _up(arguments: argparse.Namespace) -> int:
         say(f"The guest {name} is running already.")
         guest = Lab.attach(name)
     elif arguments.keep:
-        guest = Lab.up_again(name)
+        guest = Lab.up_again(name, to_its_end=not arguments.product)
     else:
-        guest = Lab.up(arguments.scenario, name, arguments.ssh_port, arguments.forward)
+        guest = Lab.up(arguments.scenario, name, arguments.ssh_port, arguments.forward, arguments.product)
     _how_to_reach(guest)
     return 0
 

@@ -70,4 +70,5 @@ def _forget_old(cache: Path, kind: str) -> None:
     for old in directories[KEPT:]:
         if old.resolve() not in in_use:
             shutil.rmtree(old)
-            old.with_suffix(".log").unlink(missing_ok=True)
+            for log in cache.glob(f"{old.name}*.log"):
+                log.unlink()

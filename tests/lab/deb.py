@@ -22,13 +22,12 @@ def deb(suite: str = GUEST_SUITE, version: str = "") -> Path:
     """
     if not (PROJECT / "static/vendor").is_dir():
         raise LabError("The parts for the browser are missing. Run `make assets translations` first.")
-    sources = _sources()
 
     def build(directory: Path, log: Path) -> None:
         root = directory / "root"
         unpack_plain_root(suite, root, log)
         with stage(f"Building the package for Debian {suite}"):
-            for file in sources:
+            for file in _sources():
                 place = root / "build" / file.relative_to(PROJECT)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file, place)
@@ -40,8 +39,14 @@ def deb(suite: str = GUEST_SUITE, version: str = "") -> Path:
             package.rename(directory / package.name)
         shutil.rmtree(root)
 
+    return built(f"deb-{suite}", deb_key(version), build)
+
+
+def deb_key(version: str = "") -> str:
+    """What tells these packages from those made of another source tree."""
+    sources = _sources()
     names = "\n".join(str(file.relative_to(PROJECT)) for file in sources)
-    return built(f"deb-{suite}", hash_of((Path(__file__), *sources), f"{version}\n{names}"), build)
+    return hash_of((Path(__file__), *sources), f"{version}\n{names}")
 
 
 def _sources() -> list[Path]:

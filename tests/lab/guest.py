@@ -44,12 +44,13 @@ class Guest(Shell):
 
     # The machine
 
-    def wait_ready(self, seconds: float = BOOT_SECONDS) -> None:
-        """Wait until the guest has booted to its end."""
+    def wait_ready(self, seconds: float = BOOT_SECONDS, to_its_end: bool = True) -> None:
+        """Wait until the guest has booted, to its end or until one can log in."""
         if not self.connect(seconds, self._boots_on):
             ended = "" if self.machine.is_running() else " QEMU ended."
             raise LabError(f"The guest did not boot.{ended} Its last words are in {self.machine.serial_log}.")
-        self.run("systemctl is-system-running --wait", timeout=seconds, check=False)
+        # Either way a first login makes the connection that all later commands share.
+        self.run("systemctl is-system-running --wait" if to_its_end else "true", timeout=seconds, check=False)
 
     def _boots_on(self) -> bool:
         """Whether it can still come up; after a panic the machine is reset, but not for ever."""
@@ -79,11 +80,11 @@ class Guest(Shell):
         self.machine.power_cut()
         self.disconnect()
 
-    def start_again(self) -> None:
+    def start_again(self, to_its_end: bool = True) -> None:
         """Switch the machine on after a power cut, with its disks as they are."""
         self.machine.start()
         self._panics = 0
-        self.wait_ready()
+        self.wait_ready(to_its_end=to_its_end)
 
     def _boot_id(self) -> str:
         return self.run("cat /proc/sys/kernel/random/boot_id", check=False).stdout
@@ -134,6 +135,28 @@ class Guest(Shell):
             self._remember(replace(self.machine.instance, serials={}))
             self.start_again()
             self._blank(pool)
+
+    def make_pool(self) -> None:
+        """The scenario's pool, on disks that nobody has used since they were made."""
+        if not self.scenario.pool:
+            return
+        disks = self._all_disks()
+        create = self._pool_arguments(self.scenario.pool, disks)
+        devices = [disk.device for disk in disks.values()]
+        self.script("renew.sh", *devices, "--", "--", *create, timeout=BOOT_SECONDS)
+
+    def _all_disks(self) -> dict[str, GuestDisk]:
+        """Every disk of the scenario, once the guest has seen it: it may have booted just now."""
+        deadline = time.monotonic() + SETTLE_SECONDS
+        while True:
+            self.run("udevadm settle", check=False)
+            disks = self.disks()
+            missing = [disk.name for disk in self.scenario.disks if disk.name not in disks]
+            if not missing:
+                return disks
+            if time.monotonic() > deadline:
+                raise LabError(f"The guest did not see {', '.join(missing)} within {SETTLE_SECONDS} s.")
+            time.sleep(0.3)
 
     def _blank(self, pool: bool) -> None:
         disks = self.disks()

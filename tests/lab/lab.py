@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 
 from .errors import InUseError, LabError
 from .guest import Guest
-from .image import image
+from .image import image, product_image
 from .instance import Instance, check_name, free_port, instance_names, load_instance
 from .machine import Machine
 from .paths import cache_directory
@@ -39,9 +39,16 @@ class Lab:
 
     @staticmethod
     def up(
-        scenario: str = "default", name: str = "dev", ssh_port: int | None = None, forwards: Sequence[int] = ()
+        scenario: str = "default",
+        name: str = "dev",
+        ssh_port: int | None = None,
+        forwards: Sequence[int] = (),
+        product: bool = False,
     ) -> Guest:
-        """Boot a fresh guest with the scenario's pool, and leave it running."""
+        """Boot a fresh guest with the scenario's pool, and leave it running.
+
+        With the product in it, it may still be starting services: they need more time than the pool does.
+        """
         if name in instance_names():
             machine = Machine(load_instance(name))
             if machine.is_running():
@@ -50,7 +57,7 @@ class Lab:
         instance = Instance(
             name=check_name(name),
             scenario=load_scenario(scenario).name,
-            image=str(image().directory),
+            image=str((product_image() if product else image()).directory),
             ssh_port=ssh_port or free_port(),
             forwards={port: free_port() for port in forwards},
         )
@@ -59,17 +66,17 @@ class Lab:
         guest = Guest(instance)
         guest.machine.make_disks()
         with stage(f"Booting {name} ({scenario})"):
-            guest.start_again()
+            guest.start_again(to_its_end=not product)
         with stage("Making the pool"):
-            guest.reset()
+            guest.make_pool()
         return guest
 
     @staticmethod
-    def up_again(name: str = "dev") -> Guest:
-        """Switch a guest on again with its disks as they are, after a power cut."""
+    def up_again(name: str = "dev", to_its_end: bool = True) -> Guest:
+        """Switch a guest on again with its disks as they are, after a power cut; at least until one can log in."""
         guest = Guest(load_instance(name))
         with stage(f"Booting {name} ({guest.scenario.name}) with its disks as they are"):
-            guest.start_again()
+            guest.start_again(to_its_end)
         return guest
 
     @staticmethod

@@ -1,9 +1,11 @@
 """The quick layer of the image: our files, the product's Python packages and a bootable disk."""
 
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 from . import python_packages
+from .layer_base import MODULES
 from .paths import GUEST_VENV, HERE
 from .stages import run_logged, stage
 
@@ -16,6 +18,7 @@ INGREDIENTS = (
     *sorted(path for path in ROOTFS.rglob("*") if path.is_file()),
     *python_packages.INGREDIENTS,
 )
+INSTALLS = RECIPE / "product.sh"
 ROOT_PARTUUID = "5a5e0ad5-0001-4000-8000-000000000002"
 DISK_BYTES = 8 << 30
 ESP_START, ESP_SECTORS = 2048, 131072
@@ -24,21 +27,48 @@ ROOT_START = ESP_START + ESP_SECTORS
 ROOT_SECTORS = DISK_BYTES // 512 - ROOT_START - 2048
 
 
-def build_final(base: Path, venv: Path, directory: Path, log: Path) -> None:
+@dataclass(frozen=True)
+class WithPythonPackages:
+    """For tests that run the source, or install the package themselves as a user does."""
+
+    venv: Path
+
+    def put_in(self, root: Path, log: Path) -> None:
+        run_logged(["cp", "--archive", str(self.venv), str(root / GUEST_VENV.lstrip("/"))], log)
+
+
+@dataclass(frozen=True)
+class WithProduct:
+    """The package, installed without the guest running: what takes minutes under emulation takes seconds."""
+
+    packages: Path
+
+    def put_in(self, root: Path, log: Path) -> None:
+        with stage("Installing NAS Advisor in the image"):
+            package = next(self.packages.glob("nasadvisor_*.deb"))
+            shutil.copyfile(package, root / "tmp/nasadvisor.deb")
+            shutil.copy(INSTALLS, root / "tmp")
+            # Debian's tools look into /proc; what they mount and start ends with them.
+            alone = ("unshare", "--mount", "--uts", "--pid", "--fork", f"--mount-proc={root}/proc")
+            run_logged([*alone, "chroot", str(root), "sh", f"/tmp/{INSTALLS.name}", GUEST_VENV], log)
+            for name in (INSTALLS.name, "nasadvisor.deb"):
+                (root / "tmp" / name).unlink()
+
+
+def build_final(base: Path, content: WithPythonPackages | WithProduct, directory: Path, log: Path) -> None:
     """Leave vmlinuz, initrd, disk.img and the ssh keys in the directory."""
     root = directory / "root"
-    root.mkdir()
-    with stage("Unpacking the base system"):
-        run_logged(["tar", "--numeric-owner", "-xpf", str(base / "root.tar"), "-C", str(root)], log)
+    with stage("Copying the base system"):
+        run_logged(["cp", "--archive", str(base / "root"), str(root)], log)
         run_logged(["cp", "-r", "--remove-destination", f"{ROOTFS}/.", str(root)], log)
-        run_logged(["cp", "--archive", str(venv), str(root / GUEST_VENV.lstrip("/"))], log)
+    content.put_in(root, log)
     _make_keys(directory, root, log)
     with stage("Preparing the boot"):
-        scripts = [str(RECIPE / name) for name in ("final.sh", "masked-units")]
-        run_logged(["cp", *scripts, str(root / "tmp")], log)
+        files = (RECIPE / "final.sh", RECIPE / "masked-units", base / MODULES)
+        run_logged(["cp", *map(str, files), str(root / "tmp")], log)
         run_logged(["chroot", str(root), "sh", "/tmp/final.sh"], log)
-        for name in ("final.sh", "masked-units"):
-            (root / "tmp" / name).unlink()
+        for file in files:
+            (root / "tmp" / file.name).unlink()
         for name in ("vmlinuz", "initrd.img"):
             shutil.copyfile((root / name).resolve(), directory / name)
     with stage("Making the boot disk"):

@@ -64,5 +64,5 @@ GUEST_PACKAGES: tuple[str, ...] = (
     "zstd",
 )
 
-# Needed only while the ZFS module is compiled; taken out of the image again.
-GUEST_BUILD_PACKAGES: tuple[str, ...] = ("binutils", "dkms", "linux-headers-amd64", "zfs-dkms")
+# Needed only while the ZFS modules are compiled, in a root of their own; the kernel's headers come without the kernel.
+GUEST_BUILD_PACKAGES: tuple[str, ...] = ("gcc-14", "libc6-dev", "libelf1t64", "libssl3t64", "make")

@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .cache import built, hash_of
-from .host_settings import CERTIFICATES, apt_options, debian_mirror, pip_environment
+from .host_settings import CERTIFICATES, pip_environment
+from .mmdebstrap import mmdebstrap
+from .paths import HERE
 from .stages import run_logged, stage
 
 # Python packages install themselves with the module venv.
@@ -16,20 +18,10 @@ def plain_root(suite: str) -> Path:
     """The tar file; builds it if it is not there."""
 
     def build(directory: Path, log: Path) -> None:
-        argv = [
-            "mmdebstrap",
-            "--mode=root",
-            "--variant=apt",
-            f"--include={','.join(PACKAGES)}",
-            *(f"--aptopt={option}" for option in apt_options()),
-            suite,
-            str(directory / "root.tar"),
-            debian_mirror(),
-        ]
         with stage(f"Installing a plain Debian {suite} to build packages in"):
-            run_logged(argv, log)
+            mmdebstrap(suite, PACKAGES, directory / "root.tar", log)
 
-    return built(f"plain-{suite}", hash_of((Path(__file__),)), build) / "root.tar"
+    return built(f"plain-{suite}", hash_of((Path(__file__), HERE / "mmdebstrap.py")), build) / "root.tar"
 
 
 def unpack_plain_root(suite: str, root: Path, log: Path) -> None:

@@ -2,12 +2,24 @@
 
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from .errors import LabError
+
+Made = TypeVar("Made")
+
+
+class _Thread(threading.local):
+    beside_others = False
+
+
+_thread = _Thread()
 
 
 def say(sentence: str) -> None:
@@ -17,11 +29,30 @@ def say(sentence: str) -> None:
 
 @contextmanager
 def stage(title: str) -> Iterator[None]:
-    """Announce a step, and say how long it took."""
-    say(f"{title} …")
+    """Announce a step, and say how long it took; one beside others is only named when it is done."""
+    if not _thread.beside_others:
+        say(f"{title} …")
     start = time.monotonic()
     yield
-    say(f"  done in {time.monotonic() - start:.0f} s")
+    seconds = f"{time.monotonic() - start:.0f} s"
+    say(f"  {title}: done in {seconds}" if _thread.beside_others else f"  done in {seconds}")
+
+
+def side_by_side(title: str, *steps: Callable[[], Made]) -> list[Made]:
+    """Steps of which none needs another, at once, as one stage; what each returned, in their order.
+
+    Raises:
+        LabError: of the first step in this order that failed; the others have come to their end.
+    """
+
+    def one(step: Callable[[], Made]) -> Made:
+        _thread.beside_others = True
+        return step()
+
+    with stage(title), ThreadPoolExecutor(len(steps)) as threads:
+        running = [threads.submit(one, step) for step in steps]
+        wait(running)
+        return [each.result() for each in running]
 
 
 def run_logged(argv: Sequence[str], log: Path, env: Mapping[str, str] | None = None, stdin: str = "") -> None:

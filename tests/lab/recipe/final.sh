@@ -7,6 +7,13 @@ set -eu
 echo 6e61732d616476696f7220206c616221 > /etc/machine-id
 echo LANG=C.UTF-8 > /etc/default/locale
 
+# The modules for the one kernel that is here, in the place of the empty package.
+kernel=$(ls /lib/modules)
+dpkg --install /tmp/lab-zfs-modules.deb
+test -e "/lib/modules/$kernel/extra/zfs.ko"
+test -x /usr/sbin/zed
+depmod "$kernel"
+
 systemctl --root=/ set-default multi-user.target
 systemctl --root=/ enable lab-network.service
 # The product runs a Redis of its own; tests start the others when they need them.
