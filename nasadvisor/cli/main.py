@@ -41,6 +41,11 @@ COMMANDS: Final = (
         "Follow a share of POOL's reads and say what a cache of each size would answer. Needs bpftrace.",
     ),
     Deferred(
+        "commits",
+        f"{_CLI}.evidence.commits:commits",
+        "Follow what POOL's programs commit, so that `probe --disk` replays it on an SSD. Needs bpftrace.",
+    ),
+    Deferred(
         "switching",
         f"{_CLI}.evidence.switching:switching",
         "Prove what POOL's cache does: take it out of service and put it back at random hours, for three days.",

@@ -17,6 +17,7 @@ from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host.build import health_of, machine_of, measure_host_of, run_host_of, this_platform
 from nasadvisor.host.change.runs import RunHost
 from nasadvisor.host.config import HostConfig, load_config
+from nasadvisor.host.evidence.commits import CommitTracer
 from nasadvisor.host.evidence.curve import CurveTracer
 from nasadvisor.host.evidence.measuring.measure import MeasureHost
 from nasadvisor.host.evidence.metadata import BlockCounter
@@ -33,8 +34,8 @@ class Services:
     """The host services that the commands call.
 
     `report` tells the web console of a run, by its id; `wait` lets seconds pass; `platforms` is what the platforms of
-    the host say; `watch_waiting` traces which programs wait, `curve` follows reads, `blocks` counts blocks, and
-    `switch_host` is where caches are switched.
+    the host say; `watch_waiting` traces which programs wait, `curve` follows reads, `commits` what goes to the ZILs,
+    `blocks` counts blocks, and `switch_host` is where caches are switched.
     """
 
     inventory: Callable[[], Inventory]
@@ -50,6 +51,7 @@ class Services:
     platforms: Callable[[Inventory], PlatformReport]
     watch_waiting: Callable[[], WaitingPrograms]
     curve: Callable[[], CurveTracer]
+    commits: Callable[[], CommitTracer]
     blocks: Callable[[], BlockCounter]
     switch_host: Callable[[], SwitchHost]
 
@@ -68,6 +70,7 @@ THIS_HOST: Final = Services(
     platforms=lambda inventory: this_platform().report(inventory),
     watch_waiting=lambda: watch_waiting(machine_of(load_config())),
     curve=lambda: CurveTracer(machine_of(load_config())),
+    commits=lambda: CommitTracer(machine_of(load_config()), load_config().commits),
     blocks=lambda: BlockCounter(machine_of(load_config())),
     switch_host=lambda: SwitchHost(run_host_of(load_config())),
 )

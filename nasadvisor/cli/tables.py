@@ -38,3 +38,8 @@ def paragraph(text: str, lead: str = "  ") -> None:
 def command_line(argv: Argv) -> str:
     """A command as it can be pasted into a shell."""
     return shlex.join(argv)
+
+
+def minute_of(at: str) -> str:
+    """An ISO 8601 time to the minute, as a table shows it; "" stays ""."""
+    return at[:16].replace("T", " ")

@@ -63,9 +63,10 @@ def measure_host_of(config: HostConfig) -> MeasureHost:
         inventory=lambda: read_inventory(machine_of(config)),
         sampler=lambda: Sampler(machine_of(config)),
         probes=ProbeHost(machine.runner, leftovers, config.probe_lock_path, config.run_dir, machine.clock),
-        candidates=CandidateHost(run_host_of(config), machine.runner, leftovers),
+        candidates=CandidateHost(run_host_of(config), machine.runner, leftovers, config.run_dir),
         wait=time.sleep,
         results=config.measurements,
+        commits=config.commits,
     )
 
 

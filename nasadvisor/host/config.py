@@ -53,6 +53,11 @@ class HostConfig:
         return self.state_dir / "measurements"
 
     @property
+    def commits(self) -> Path:
+        """The directory of what each pool's programs committed, as it was traced last."""
+        return self.state_dir / "commits"
+
+    @property
     def access_path(self) -> Path:
         """The file that says how the console is reached if it is on another machine."""
         return access_path_in(self.state_dir)

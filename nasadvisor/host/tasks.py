@@ -18,6 +18,8 @@ from celery import Celery
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.change.unreadable_runs import UnreadableRun
+from nasadvisor.domain.evidence.commits import CommitTrace
+from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
@@ -37,11 +39,11 @@ from nasadvisor.host.change.runs import RunHost, apply_plan, finish_run, list_ru
 from nasadvisor.host.change.trials import TrialWatch, end_trial, keep_run, move_trial
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import CommandFailed, ConsoleMayNot, HostError, WatchOnly
-from nasadvisor.host.evidence.curve_job import CurveJob, TraceUnderWay, nobody_follows
 from nasadvisor.host.evidence.long_job import LongJob
 from nasadvisor.host.evidence.metadata import Counting, CountUnderWay, nobody_counts
 from nasadvisor.host.evidence.switch_tasks import SwitchTasks
 from nasadvisor.host.evidence.switching import Counters, NothingRead, SwitchHost
+from nasadvisor.host.evidence.trace_job import TraceJob, TraceUnderWay, nobody_follows
 from nasadvisor.host.fleet.platforms import nobody_notifies
 from nasadvisor.host.health.sweep import HealthServices
 from nasadvisor.stored.documents import to_document
@@ -106,8 +108,8 @@ class HostTasks:
 
     `watch_waiting` traces which programs wait; `runs` is where runs happen. `app` is how the console is reached,
     `queue` where it listens to this node. `platform` asks the host's platform, `notifier` makes it send a message.
-    `curve` follows reads, `count` counts blocks, `counters` are read anew for each period of a cache that is switched;
-    `allowed` is what this host lets a console ask beyond looking, whichever it is.
+    `curve` follows reads, `commits` what goes to the ZILs, `count` counts blocks, `counters` are read anew for each
+    period of a cache that is switched; `allowed` is what this host lets a console ask beyond looking, whichever it is.
     """
 
     app: Celery
@@ -122,7 +124,8 @@ class HostTasks:
     platform: Callable[[Inventory], PlatformReport] = no_platform
     notifier: Callable[[Notice], Statement | None] = nobody_notifies
     allowed: frozenset[Verbs] = ALL
-    curve: CurveJob = field(default_factory=lambda: CurveJob(nobody_follows))
+    curve: TraceJob[CacheCurve] = field(default_factory=lambda: TraceJob(nobody_follows))
+    commits: TraceJob[CommitTrace] = field(default_factory=lambda: TraceJob(nobody_follows))
     count: Counting = nobody_counts
     counters: Callable[[], Counters] = NothingRead
     switches: SwitchTasks = field(init=False)
@@ -236,6 +239,25 @@ class HostTasks:
     def stop_curve(self) -> None:
         """End the trace of reads after the part that is under way."""
         self.curve.stop()
+
+    @reads(arguments.pool_guid, arguments.trace_length)
+    def take_commits(self, guid: str, seconds: int) -> None:
+        """Begin to follow what a pool's programs commit, and publish it after each part, or why not."""
+
+        def failed(error: HostError) -> None:
+            self._publish("console.store_commits_error", guid, to_document(error.statement))
+
+        try:
+            self.commits.start(
+                guid, seconds, lambda it: self._publish("console.store_commits", to_document(it)), failed
+            )
+        except TraceUnderWay as error:
+            failed(error)
+
+    @reads()
+    def stop_commits(self) -> None:
+        """End the trace of commits after the part that is under way."""
+        self.commits.stop()
 
     @reads(arguments.pool_guid, arguments.count_length)
     def count_blocks(self, guid: str, limit_s: int) -> None:
@@ -380,6 +402,8 @@ class HostTasks:
             "host.watch_waiting": self.take_waiting,
             "host.trace_curve": self.take_curve,
             "host.stop_curve": self.stop_curve,
+            "host.trace_commits": self.take_commits,
+            "host.stop_commits": self.stop_commits,
             "host.count_blocks": self.count_blocks,
             "host.smart_sweep": self.smart_sweep,
             "host.start_self_test": self.start_self_test,

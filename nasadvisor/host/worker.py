@@ -9,11 +9,12 @@ from nasadvisor.domain.change.trial import AFTER_START_S
 from nasadvisor.host.build import health_of, machine_of, measure_host_of, run_host_of, this_platform
 from nasadvisor.host.config import load_config
 from nasadvisor.host.errors import HostError
+from nasadvisor.host.evidence.commits import CommitTracer
 from nasadvisor.host.evidence.curve import CurveTracer
-from nasadvisor.host.evidence.curve_job import CurveJob
 from nasadvisor.host.evidence.measuring.measure import clean_up, measure
 from nasadvisor.host.evidence.metadata import BlockCounter
 from nasadvisor.host.evidence.sample import Sampler
+from nasadvisor.host.evidence.trace_job import TraceJob
 from nasadvisor.host.evidence.tracing import watch_waiting
 from nasadvisor.host.storage.inventory import read_inventory
 from nasadvisor.host.tasks import HostTasks, celery_app, queue_to_console
@@ -37,7 +38,8 @@ tasks = HostTasks(
     measure=lambda order, observe: measure(measure_host_of(config), order, observe),
     health=health_of(config),
     watch_waiting=lambda: watch_waiting(machine_of(config)),
-    curve=CurveJob(CurveTracer(machine_of(config)).trace),
+    curve=TraceJob(CurveTracer(machine_of(config)).trace),
+    commits=TraceJob(CommitTracer(machine_of(config), config.commits).trace),
     count=lambda guid, limit_s: BlockCounter(machine_of(config)).count(guid, limit_s),
     queue=queue_to_console(config),
     platform=this_platform().report,

@@ -11,6 +11,7 @@ from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Record, Run
 from nasadvisor.domain.change.trial import TrialClock
 from nasadvisor.domain.change.unreadable_runs import UnreadableRun
+from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.evidence.measuring.probing import CandidateRecord, ProbeRecord
@@ -29,7 +30,18 @@ from nasadvisor.domain.health.sweep import Answers, SweepReport
 from nasadvisor.domain.health.traffic_findings import PoolTraffic
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.stored.upgrades import Upgrade, candidate_record, inventory, plan, pool_facts, reading, record, run
+from nasadvisor.stored.upgrades import (
+    Upgrade,
+    candidate_record,
+    inventory,
+    measure_progress,
+    measurement,
+    plan,
+    pool_facts,
+    reading,
+    record,
+    run,
+)
 
 FIRST: Final = 1
 
@@ -63,14 +75,15 @@ _KINDS: Final = (
     Kind("trial-clock", TrialClock),
     Kind("probe-record", ProbeRecord),
     Kind("candidate-record", CandidateRecord, candidate_record.UPGRADES),
-    Kind("measurement", Measurement),
+    Kind("measurement", Measurement, measurement.UPGRADES),
     Kind("measure-order", MeasureOrder),
-    Kind("measure-progress", MeasureProgress),
+    Kind("measure-progress", MeasureProgress, measure_progress.UPGRADES),
     Kind("reading", Reading, reading.UPGRADES),
     Kind("pool-facts", PoolFacts, pool_facts.UPGRADES),
     Kind("pool-traffic", PoolTraffic),
     Kind("waiting-programs", WaitingPrograms),
     Kind("cache-curve", CacheCurve),
+    Kind("commit-trace", CommitTrace),
     Kind("block-count", BlockCount),
     Kind("switch-order", SwitchOrder),
     Kind("cache-switching", CacheSwitching),

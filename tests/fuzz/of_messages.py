@@ -10,6 +10,7 @@ from typing import Any
 from nasadvisor.cli.health.forecasts import answer_line
 from nasadvisor.cli.watching import findings_in, reading_in
 from nasadvisor.console.harmless import accepted
+from nasadvisor.domain.evidence.switch_words import not_back, result_of
 from nasadvisor.domain.fleet.joining import token_of
 from nasadvisor.domain.fleet.messages import NotAccepted, read_message
 from nasadvisor.domain.health.sweep import Answers
@@ -22,6 +23,8 @@ from nasadvisor.host.change.trial_clock import read_clock
 from nasadvisor.host.config import read_environment_file
 from nasadvisor.host.evidence.measuring.leftovers import Leftovers
 from nasadvisor.host.evidence.measuring.measurements import kept_measurements
+from nasadvisor.host.evidence.switch_records import SwitchRecords
+from nasadvisor.host.evidence.switch_steps import ids_of
 from nasadvisor.stored.documents import DocumentError, from_json, pack, to_document, unpack
 from nasadvisor.stored.kinds import Kind
 from nasadvisor.stored.packed_readings import pack_readings, unpack_readings
@@ -113,12 +116,31 @@ def _kept() -> Iterator[Reader]:
     yield Reader("measurements", of_file(kept_measurements, "a.json"), (of("measurement").encode(),))
     leftovers = of_file(lambda at: (Leftovers(at).probes(), Leftovers(at).candidates()), "a.probe.json")
     yield Reader("leftovers", leftovers, (of("probe-record").encode(),), TOLD)
+    record = of("cache-switching")
+    switching = of_file(_switching, f"{json.loads(record)['id']}.json")
+    yield Reader("switching", switching, (_checked(record.encode()), record.encode()), TOLD)
+    yield Reader("switching-with-checksum", lambda data: switching(_checked(data)), (record.encode(),), TOLD)
     settings = of_file(lambda at: read_environment_file(at / "environment"), "environment")
     yield Reader("settings", settings, (SETTINGS.encode(),))
 
 
 def _journal(folder: Path) -> None:
     Journal(folder / "run").read_run("nas")
+
+
+def _switching(folder: Path) -> None:
+    """What a record says, and what is concluded from it."""
+    records = SwitchRecords(folder)
+    (record,) = (records.read(each) for each in records.ids())
+    result_of(record)
+    not_back(record)
+    ids_of(record)
+    record.wants_out(NOW.timestamp())
+
+
+def _checked(data: bytes) -> bytes:
+    line = as_shown(data).replace("\n", " ")
+    return f"{line}\n{checksum_of(line)}".encode()
 
 
 def _chain(data: bytes) -> bytes:

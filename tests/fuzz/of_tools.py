@@ -14,6 +14,8 @@ from nasadvisor.host.adapters.arc_reads import parse_reads
 from nasadvisor.host.adapters.bpftrace import parse_waiting
 from nasadvisor.host.adapters.fio import FioJob, parse_fio
 from nasadvisor.host.adapters.iostat import read_iostat
+from nasadvisor.host.adapters.log_blocks import parse_blocks as parse_blocks_of_log
+from nasadvisor.host.adapters.player import parse_played
 from nasadvisor.host.adapters.pools import with_locked_datasets
 from nasadvisor.host.adapters.procfs import parse_zfs_version
 from nasadvisor.host.adapters.zdb_blocks import parse_blocks
@@ -29,6 +31,8 @@ from tests.unit.domain.health.smart.drives import nvme, sas, sata
 from tests.unit.host.adapters.recordings import SHAPES, as_printed, recording
 from tests.unit.host.adapters.test_zdb import CACHE, CHAINS, LOG_LEG
 from tests.unit.host.adapters.test_zdb_blocks import BLOCKS
+from tests.unit.host.evidence.test_commits import PLAYED, TRACE
+from tests.unit.host.evidence.test_commits import PRINTED as LOG_BLOCKS
 from tests.unit.host.evidence.test_curve import PRINTED as READS
 from tests.unit.host.evidence.test_measuring import FIO
 from tests.unit.machines import MIRROR_AND_CACHES, NVME1, TANK, home_server, plan_for
@@ -125,4 +129,6 @@ def readers() -> Iterator[Reader]:
     yield Reader("smartctl", of_answers(_asked_for_health), _as_bytes(*drives), TOLD)
     yield Reader("fio", of_text(lambda text: parse_fio("fio", text, JOB)), _as_bytes(FIO), TOLD)
     yield Reader("bpftrace-waiting", of_text(parse_waiting), _as_bytes(WAITING), TOLD)
+    yield Reader("bpftrace-blocks", of_text(lambda text: parse_blocks_of_log(text, 3)), _as_bytes(LOG_BLOCKS), TOLD)
+    yield Reader("replay", of_text(lambda text: parse_played(TRACE, text)), _as_bytes(PLAYED), TOLD)
     yield Reader("bpftrace-reads", of_text(lambda text: all_of(parse_reads(text, "tank"))), _as_bytes(READS), TOLD)

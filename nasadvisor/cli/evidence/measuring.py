@@ -8,6 +8,7 @@ from typing import Any, Final
 import click
 
 from nasadvisor.cli.errors import Misuse, Refusal, json_option
+from nasadvisor.cli.evidence.commits import print_replayed
 from nasadvisor.cli.services import services_for
 from nasadvisor.cli.storage.disks import find_disk, find_pool
 from nasadvisor.cli.tables import heading, paragraph, table
@@ -25,6 +26,7 @@ STAGES: Final = {
     Stage.PROBE: "Writing to the pool",
     Stage.FILL: "Filling the fast cache of the SSD",
     Stage.TEST: "Writing to the SSD as to a log",
+    Stage.REPLAY: "Writing your own commits to the SSD",
 }
 
 
@@ -42,6 +44,8 @@ def probe(
     ctx: click.Context, pool: str, disk: str | None, seconds: int, size_gib: int | None, yes: bool, as_json: bool
 ) -> None:
     """Measure synchronous writes on POOL, on a temporary dataset; with --disk also on a blank SSD.
+
+    With --disk, commits of POOL that were followed (`nasadvisor commits`) are replayed on the SSD as they came.
 
     Nothing but the temporary dataset and the SSD's temporary slice is written to. Both are gone afterwards, also after
     a crash: the next probe, or the service, removes what its record names.
@@ -64,6 +68,8 @@ def probe(
     _print_probe(found.probe)
     if found.candidate:
         _print_candidate(found.candidate)
+        if found.candidate.replayed:
+            print_replayed(found.candidate.replayed)
         if found.suitability:
             paragraph(str(found.suitability))
         _print_predictions(found.predictions)

@@ -14,6 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from nasadvisor.console.evidence.commits import commits_context
 from nasadvisor.console.evidence.models import StoredMeasurement
 from nasadvisor.console.fleet import audit, hosts
 from nasadvisor.console.fleet.audit_models import Act
@@ -35,6 +36,7 @@ _STAGES: Final[dict[Stage, str | Promise]] = {
     Stage.PROBE: gettext_lazy("Writing to the pool: load %(number)s of %(count)s."),
     Stage.FILL: gettext_lazy("Filling the fast cache of the SSD: half %(number)s of %(count)s."),
     Stage.TEST: gettext_lazy("Writing to the SSD as to a log: load %(number)s of %(count)s."),
+    Stage.REPLAY: gettext_lazy("Writing your own commits to the SSD."),
 }
 
 
@@ -77,7 +79,7 @@ def measure(request: HttpRequest, guid: str) -> HttpResponse:
         "measurements": measurements_of(guid, timezone.now()),
         "section": "evidence",
     }
-    return render(request, "evidence/measure.html", context)
+    return render(request, "evidence/measure.html", context | commits_context(node, guid, timezone.now()))
 
 
 @operator_required

@@ -16,6 +16,7 @@ from nasadvisor.domain.storage import names
 
 READS: Final = r"""
 bpftrace -q -f json ARC_READS_BT HASH READS SECONDS
+bpftrace -q -f json LOG_BLOCKS_BT READS SECONDS POOL
 bpftrace -q -f json WAITING_BT SECONDS
 dpkg-query --showformat=${Version} --show PACKAGE
 ionice -c 3 zdb -LPbbbb -U CACHE_FILE POOL
@@ -58,6 +59,7 @@ fio --name=nasadvisor --filename=PARTITION --direct=1 --size=BYTES --offset_incr
 partx --add --nr NUMBER DISK
 partx --delete --nr NUMBER DISK
 pg_restore --single-transaction --exit-on-error --no-owner --no-privileges --schema=public --dbname=DATABASE DUMP
+python3 -I PLAY_BLOCKS_PY PARTITION PLAY_FILE SECONDS
 sgdisk --clear --disk-guid=UUID DISK
 sgdisk --delete=NUMBER DISK
 sgdisk --new=NUMBER:SECTOR:SECTOR --typecode=NUMBER:BF01 --partition-guid=NUMBER:UUID DISK
@@ -108,9 +110,12 @@ WORDS: Final[Mapping[str, str]] = {
     ),
     "GUID": names.GUID,
     "HASH": r"[1-9][0-9]{0,7}",
+    "LOG_BLOCKS_BT": re.escape(str(_HERE / "log_blocks.bt")),
     "NUMBER": r"[1-9]|[1-9][0-9]|1[01][0-9]|12[0-8]",
     "PACKAGE": r"[a-z0-9][a-z0-9+.-]*",
     "PARTITION": names.PARTITION,
+    "PLAY_BLOCKS_PY": re.escape(str(_HERE / "play_blocks.py")),
+    "PLAY_FILE": rf"{_FOLDER}/replay\.json",
     "POOL": names.POOL,
     "PROBE": rf"{names.POOL}/{PROBE_PREFIX}{names.MEASURE_ID}",
     "PROBE_MARK": PROBE_PROPERTY,

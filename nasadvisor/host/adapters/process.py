@@ -41,6 +41,7 @@ class Tool(StrEnum):
     PERL = "perl"
     PG_DUMP = "pg_dump"
     PG_RESTORE = "pg_restore"
+    PYTHON = "python3"
     SGDISK = "sgdisk"
     SMARTCTL = "smartctl"
     SYSTEMCTL = "systemctl"
@@ -62,6 +63,7 @@ PACKAGES: Final = {
     Tool.PERL: "perl-base",
     Tool.PG_DUMP: "postgresql-client",
     Tool.PG_RESTORE: "postgresql-client",
+    Tool.PYTHON: "python3",
     Tool.SGDISK: "gdisk",
     Tool.SMARTCTL: "smartmontools",
     Tool.SYSTEMCTL: "systemd",

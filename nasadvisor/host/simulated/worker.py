@@ -11,6 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from celery.signals import worker_ready
+
+from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
@@ -21,8 +24,9 @@ from nasadvisor.host.change.gate import Permit, Ran
 from nasadvisor.host.change.runs import RunHost
 from nasadvisor.host.config import load_config
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.evidence.curve_job import CurveJob
+from nasadvisor.host.evidence.trace_job import TraceJob
 from nasadvisor.host.health.sweep import HealthServices
+from nasadvisor.host.simulated.commits import simulated_commits
 from nasadvisor.host.simulated.count import simulated_count
 from nasadvisor.host.simulated.curve import simulated_curve
 from nasadvisor.host.simulated.executor import SimulatedExecutor
@@ -95,6 +99,16 @@ def follow_reads(
     return simulated_curve(guid, pool.name if pool else "", now().isoformat(timespec="seconds"), seconds)
 
 
+def follow_commits(
+    guid: str, seconds: int, told: Callable[[CommitTrace], None], is_stopped: Callable[[], bool]
+) -> CommitTrace:
+    """What following commits might tell, after a moment."""
+    del told, is_stopped
+    time.sleep(STEP_S)
+    pool = executor.inventory().pool(guid)
+    return simulated_commits(guid, pool.name if pool else "", now().isoformat(timespec="seconds"), seconds)
+
+
 def count_blocks(guid: str, _limit_s: int) -> BlockCount:
     """What a count might tell, after a moment."""
     time.sleep(STEP_S)
@@ -132,13 +146,22 @@ tasks = HostTasks(
     ),
     watch_waiting,
     queue_to_console(config),
-    curve=CurveJob(follow_reads),
+    curve=TraceJob(follow_reads),
+    commits=TraceJob(follow_commits),
     count=count_blocks,
     counters=Counters,
 )
 tasks.register()
 repeat_in_worker(tasks.end_trials, first_after_s=0)  # as on a real host, but from the start on
 repeat_in_worker(tasks.switches.carry_on, 0, tasks.switches.rest)
+
+
+@worker_ready.connect
+def report_after_start(**_: object) -> None:
+    """Tell the console that this host is there, as a real one does."""
+    tasks.tell_forms()
+    tasks.read_inventory()
+
 
 if __name__ == "__main__":
     run_worker(app, "host", threads=2, loglevel="WARNING")

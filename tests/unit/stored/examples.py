@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.runs import Goal, Record, Started, fold
+from nasadvisor.domain.evidence.commits import CommitTrace, LogBlocks
 from nasadvisor.domain.evidence.histogram import Histogram
 from nasadvisor.domain.evidence.samples import (
     ArcActivity,
@@ -165,5 +166,9 @@ MADE: Final[Mapping[str, list[Any]]] = {
     "run": _runs(),
     "cache-switching": _switchings(),
     "waiting-programs": [filled(WaitingPrograms, full=True)],
+    "commit-trace": [
+        CommitTrace(TANK, "tank", AT, 3600, True, 12, 77_824, LogBlocks((0, 1700), (8192, 12288), (5100, 900))),
+        CommitTrace(TANK, "tank", AT, 0, False, 0, 0, LogBlocks()),
+    ],
     "inventory": [home_server(), attach_to_log()[0], in_slots()],
 }

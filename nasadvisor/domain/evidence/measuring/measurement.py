@@ -26,12 +26,13 @@ class MeasureOrder:
 
 
 class Stage(StrEnum):
-    """What a measurement does, in this order; the last two only where an SSD is tested."""
+    """What a measurement does, in this order; the last three only where an SSD is tested."""
 
     LOOK = "look"  # whether the pool is quiet
     PROBE = "probe"  # the pool is written to
     FILL = "fill"  # the SSD's fast cache is filled
     TEST = "test"  # the SSD is written to as a log is
+    REPLAY = "replay"  # the pool's own commits are written to the SSD
 
 
 Begin = Callable[[Stage, int, int], None]

@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from nasadvisor.domain.change.actions import Action
 from nasadvisor.domain.change.runs import DiskImage
+from nasadvisor.domain.evidence.commits import Replayed
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.statements import gettext_noop as _
@@ -77,7 +78,8 @@ class ProbeResult:
 @dataclass(frozen=True)
 class CandidateResult:
     """A test of an SSD. `first_bytes_per_s` and `last_bytes_per_s` are the rate of plain writing before and after its
-    fast cache was filled, as far as `written_bytes` went."""
+    fast cache was filled, as far as `written_bytes` went. `replayed` is None where no commits of the pool had been
+    traced."""
 
     id: str
     disk_key: str
@@ -87,6 +89,7 @@ class CandidateResult:
     last_bytes_per_s: float
     written_bytes: int
     figures: tuple[FioFigures, ...]
+    replayed: Replayed | None = None
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ step passes the gate as those of an ordinary run do.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.change.actions import CreateSlice, CreateTable, Outcome, RestoreTable, SaveTable, Slice
@@ -12,6 +13,7 @@ from nasadvisor.domain.change.looks import Step
 from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, Preparation, make_plan
 from nasadvisor.domain.change.table_area import image_of
 from nasadvisor.domain.change.tables import OwnTable, disk_key_of, table_of_steps
+from nasadvisor.domain.evidence.commits import CommitTrace, Replayed
 from nasadvisor.domain.evidence.measuring.measurement import Begin, Stage
 from nasadvisor.domain.evidence.measuring.probing import CandidateRecord, CandidateResult, FioFigures
 from nasadvisor.domain.statements import Refused, Statement
@@ -27,6 +29,7 @@ from nasadvisor.host.change.runs import LOCK_WAIT_S, RunHost
 from nasadvisor.host.errors import HostError, RulesForbid, ToolMissing
 from nasadvisor.host.evidence.measuring.leftovers import Leftovers
 from nasadvisor.host.evidence.measuring.probe import quietly
+from nasadvisor.host.evidence.measuring.replay import replay_on
 
 JOBS: Final = tuple((block * KIB, writers) for writers in (1, 16) for block in (4, 16, 64, 128))
 """What a log sees: blocks of 4 to 128 KiB, from one program or from many."""
@@ -55,17 +58,28 @@ class SliceStays(HostError):  # noqa: N818 - named for what happened
 
 @dataclass(frozen=True)
 class CandidateHost:
-    """Where SSDs are tested: as runs are, with the same locks and the same executor."""
+    """Where SSDs are tested: as runs are, with the same locks and the same executor.
+
+    `run_dir` is for what is handed over to the program that replays.
+    """
 
     runs: RunHost
     runner: Runner
     leftovers: Leftovers
+    run_dir: Path
 
 
 def measure_candidate(
-    host: CandidateHost, request: PlanRequest, ids: PlanIds, seconds: int, begin: Begin = quietly
+    host: CandidateHost,
+    request: PlanRequest,
+    ids: PlanIds,
+    seconds: int,
+    begin: Begin = quietly,
+    commits: CommitTrace | None = None,
 ) -> CandidateResult:
-    """Measure the SSD of a request for a single log, for `seconds` a job. The pool of the request is not touched.
+    """Measure the SSD of a request for a single log, for `seconds` a job, and replay `commits` on it.
+
+    The pool of the request is not touched.
 
     Raises:
         HostBusy, CandidateRefused, ToolMissing: nothing was changed.
@@ -73,6 +87,8 @@ def measure_candidate(
     """
     if not host.runner.has(Tool.FIO):
         raise ToolMissing(Tool.FIO, "fio", ("/usr/bin",))
+    if commits and not host.runner.has(Tool.PYTHON):
+        raise ToolMissing(Tool.PYTHON, "python3", ("/usr/bin",))
     with host_lock(host.runs.locks, LOCK_WAIT_S) as descriptors:
         gate = Gate(host.runs.executor(descriptors))
         inventory = gate.inventory()
@@ -86,11 +102,13 @@ def measure_candidate(
         try:
             _make(record, inventory, gate)
             piece = next(action.slice for action in actions if isinstance(action, CreateSlice))
-            measured = _measure(host.runner.holding(descriptors), piece, seconds, begin)
+            held = host.runner.holding(descriptors)
+            measured = _measure(held, piece, seconds, begin)
+            again = _replay(held, piece, commits, host.run_dir, begin)
         finally:
             _take_back(record, gate, host.leftovers)
     label = disk.label if disk else ""
-    return CandidateResult(ids.plan_id, request.log_disks[0], label, at, *measured)
+    return CandidateResult(ids.plan_id, request.log_disks[0], label, at, *measured, again)
 
 
 def clean_up_candidates(host: CandidateHost) -> tuple[str, ...]:
@@ -159,6 +177,16 @@ def _measure(
         figures.append(job(block, writers, seconds, "--fdatasync=1"))
     written = sum(each.operations * each.block_bytes for each in (*halves, *figures))
     return halves[0].bytes_per_s, halves[1].bytes_per_s, written, tuple(figures)
+
+
+def _replay(
+    runner: Runner, piece: Slice, commits: CommitTrace | None, directory: Path, begin: Begin
+) -> Replayed | None:
+    """What the pool's own commits take, now that the fast cache is full."""
+    if commits is None:
+        return None
+    begin(Stage.REPLAY, 1, 1)
+    return replay_on(runner, commits, piece.partuuid_path, directory)
 
 
 def half_of_fill_s(seconds: int) -> int:

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from nasadvisor.domain.change.plan import PlanIds, PlanRequest
 from nasadvisor.domain.change.refusals import DiskGone, NoPool
+from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.evidence.measuring.measurement import Begin, Measurement, MeasureOrder, MeasureProgress, Stage
 from nasadvisor.domain.evidence.measuring.probing import CandidateResult, against_probe
 from nasadvisor.domain.evidence.samples import Sample
@@ -29,6 +30,7 @@ from nasadvisor.host.evidence.measuring.candidate import (
 from nasadvisor.host.evidence.measuring.measurements import claim_order, keep_measurement
 from nasadvisor.host.evidence.measuring.probe import JOBS as PROBE_JOBS
 from nasadvisor.host.evidence.measuring.probe import SETTLE_S, ProbeHost, clean_up_probes, probe_pool
+from nasadvisor.host.evidence.measuring.replay import kept_commits
 from nasadvisor.host.evidence.sample import Sampler
 
 LOOK_S: Final = 5.0
@@ -54,7 +56,8 @@ class OrderForeign(HostError):  # noqa: N818 - named for what happened
 
 @dataclass(frozen=True)
 class MeasureHost:
-    """What measuring needs of a host. `wait` lets seconds pass; `results` is where measurements are kept."""
+    """What measuring needs of a host. `wait` lets seconds pass; `results` is where measurements are kept,
+    `commits` where the newest trace of each pool's commits is."""
 
     inventory: Callable[[], Inventory]
     sampler: Callable[[], Sampler]
@@ -62,6 +65,7 @@ class MeasureHost:
     candidates: CandidateHost
     wait: Callable[[float], None]
     results: Path
+    commits: Path
 
 
 @dataclass
@@ -71,6 +75,7 @@ class _Pace:
     order: MeasureOrder
     clock: Callable[[], datetime]
     observe: Callable[[MeasureProgress], None]
+    commits: CommitTrace | None = None
     begun: int = 0
 
     @property
@@ -80,7 +85,8 @@ class _Pace:
         pool = (LOOK_S, *(SETTLE_S + seconds for _ in PROBE_JOBS))
         if not self.order.disk_key:
             return pool
-        return (*pool, half_of_fill_s(seconds), half_of_fill_s(seconds), *(seconds for _ in CANDIDATE_JOBS))
+        replay = (self.commits.busiest.seconds,) if self.commits else ()
+        return (*pool, half_of_fill_s(seconds), half_of_fill_s(seconds), *(seconds for _ in CANDIDATE_JOBS), *replay)
 
     def begin(self, stage: Stage, number: int, count: int) -> None:
         """See `measurement.Begin`."""
@@ -123,12 +129,13 @@ def measure(host: MeasureHost, order: MeasureOrder, observe: Callable[[MeasurePr
     vetoes = vetoes_on(host.candidates.runs.vetoes(inventory), "", pool.guid, order.disk_key)
     if vetoes:
         raise MeasurementRefused(vetoes)
-    begin = _Pace(order, host.probes.clock, observe).begin
+    commits = kept_commits(host.commits, pool.guid) if order.disk_key else None
+    begin = _Pace(order, host.probes.clock, observe, commits).begin
     begin(Stage.LOOK, 1, 1)
     _check(host, pool)
     claim_order(host.results, order.id)
     probe = probe_pool(host.probes, pool, order.id, order.seconds, begin)
-    found = Measurement(order, probe, _test(host, inventory, pool, order, begin) if order.disk_key else None)
+    found = Measurement(order, probe, _test(host, inventory, order, begin, commits) if order.disk_key else None)
     keep_measurement(host.results, found)
     return found
 
@@ -147,10 +154,12 @@ def _look(host: MeasureHost, pool: Pool) -> Sample | None:
     return next((each for each in sampler.sample().samples if each.pool_guid == pool.guid), None)
 
 
-def _test(host: MeasureHost, inventory: Inventory, pool: Pool, order: MeasureOrder, begin: Begin) -> CandidateResult:
+def _test(
+    host: MeasureHost, inventory: Inventory, order: MeasureOrder, begin: Begin, commits: CommitTrace | None
+) -> CandidateResult:
     disk = inventory.disk(order.disk_key)
     room = int(disk.identity.size_bytes * SHARE_FOR_TEST) if disk else 0
     size = order.test_bytes or min(TEST_BYTES, room)
-    request = PlanRequest(pool.guid, (order.disk_key,), size, reserve_percent=0)
+    request = PlanRequest(order.pool_guid, (order.disk_key,), size, reserve_percent=0)
     ids = PlanIds.fresh(request, uuid4, host.probes.clock(), order.id)
-    return measure_candidate(host.candidates, request, ids, order.seconds, begin)
+    return measure_candidate(host.candidates, request, ids, order.seconds, begin, commits)

@@ -10,6 +10,8 @@ from nasadvisor.domain.evidence.measuring.measurement import MeasureOrder, Measu
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.host.evidence.measuring.measure import MeasureHost, OrderForeign, measure
 from nasadvisor.host.evidence.measuring.measurements import MeasuredBefore
+from nasadvisor.host.evidence.measuring.replay import keep_commits
+from nasadvisor.host.simulated.commits import simulated_commits
 from nasadvisor.host.simulated.executor import SimulatedExecutor
 from tests.unit.cli.conftest import Shell
 from tests.unit.cli.evidence.test_advise import Recorded
@@ -27,6 +29,7 @@ def measure_host(shell: Shell, sample: Sample) -> MeasureHost:
         candidates=candidate_host(shell.root, shell.executor),
         wait=shell.waited.append,
         results=shell.root / "measurements",
+        commits=shell.root / "commits",
     )
 
 
@@ -57,6 +60,17 @@ def test_with_an_ssd_it_predicts_a_range(quiet: Shell) -> None:
     first = document["predictions"][0]
     assert first["after_per_s"]["low"] <= first["after_per_s"]["likely"] <= first["after_per_s"]["high"]
     assert "expected" in quiet.run("probe", "tank", "--disk", "N1", "--yes").output
+
+
+def test_commits_that_were_followed_are_replayed_on_the_ssd(quiet: Shell) -> None:
+    args = ("probe", "tank", "--disk", "N1", "--yes")
+    assert "replayed on this SSD" not in quiet.run(*args).output
+    keep_commits(quiet.root / "commits", simulated_commits(TANK, "tank", "2026-11-21T20:00:00+00:00", 3600))
+    said = " ".join(quiet.run(*args).output.split())
+    assert "Writing your own commits to the SSD" in said
+    assert "took 0.20 ms (median), 0.20 ms (99 in 100); on the pool it was" in said
+    assert "The SSD kept up: 3000 blocks" in said
+    assert "As a log it would be written 34.7 TB in a year like this." in said
 
 
 def test_a_busy_pool_is_left_alone(quiet: Shell) -> None:

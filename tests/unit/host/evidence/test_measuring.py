@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nasadvisor.domain.change.plan import PlanIds, PlanRequest
+from nasadvisor.domain.evidence.measuring.measurement import Stage
 from nasadvisor.domain.evidence.measuring.prediction import predict
 from nasadvisor.domain.evidence.measuring.probing import (
     PROBE_PROPERTY,
@@ -37,6 +38,7 @@ from nasadvisor.host.evidence.measuring.candidate import (
 )
 from nasadvisor.host.evidence.measuring.leftovers import Leftovers, RecordDamaged
 from nasadvisor.host.evidence.measuring.probe import NotOurs, ProbeHost, clean_up_probes, probe_pool
+from nasadvisor.host.simulated.commits import simulated_commits
 from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.stored.documents import to_json
 from tests.unit.domain.evidence.pools import sync_writers
@@ -62,6 +64,7 @@ class FakeZfs:
     die_after: int = 0
     fail: str = ""
     ran: list[str] = field(default_factory=list)
+    played: list[list[int]] = field(default_factory=list)
 
     def has(self, tool: Tool) -> bool:
         return not self.missing
@@ -94,6 +97,10 @@ class FakeZfs:
                 return Output(f"{self.datasets[name]}\n", "", 0, 0.0) if name in self.datasets else Output("", "", 1, 0)
             case Tool.ZPOOL, "get":
                 return Output(f"{self.pool_guid}\n", "", 0, 0.0)
+            case Tool.PYTHON, "-I":
+                blocks = json.loads(Path(command.args[3]).read_text())["sizes"]
+                self.played.append(blocks)
+                return Output(json.dumps({"took_ns": [200_000] * len(blocks), "played_s": 43.3}), "", 0, 0.0)
             case Tool.FIO, _:
                 return Output("note: both iodepth >= 1 and synchronous I/O engine are selected\n" + FIO, "", 0, 0.0)
         return Output("", "", 0, 0.0)
@@ -279,7 +286,7 @@ class DyingExecutor(SimulatedExecutor):
 
 def candidate_host(root: Path, executor: SimulatedExecutor, zfs: FakeZfs | None = None) -> CandidateHost:
     runs = RunHost("nas", root / "runs", (root / "host.lock",), lambda _: executor, lambda: NOW)
-    return CandidateHost(runs, zfs or FakeZfs(), Leftovers(root / "probes"))
+    return CandidateHost(runs, zfs or FakeZfs(), Leftovers(root / "probes"), root / "run")
 
 
 def disks(inventory: Inventory) -> object:
@@ -302,6 +309,29 @@ class TestCandidate:
         measure_candidate(candidate_host(tmp_path, SimulatedExecutor(home_server()), zfs), REQUEST, IDS, 2)
         targets = {arg for command in zfs.ran for arg in command.split() if arg.startswith("--filename")}
         assert targets == {f"--filename=/dev/disk/by-partuuid/{IDS.uuids[1]}"}
+
+    def test_it_replays_the_commits_that_were_followed_on_its_own_slice(self, tmp_path: Path) -> None:
+        zfs, stages = FakeZfs(), list[Stage]()
+        host = candidate_host(tmp_path, SimulatedExecutor(home_server()), zfs)
+        trace = simulated_commits(TANK, "tank", NOW.isoformat(), 3600)
+        begin = lambda stage, *_: stages.append(stage)  # noqa: E731
+        found = measure_candidate(host, REQUEST, IDS, 2, begin, trace).replayed
+        assert found
+        assert (found.blocks, found.p50_ns, found.p99_ns) == (3000, 200_000.0, 200_000.0)
+        assert found.kept_up
+        assert zfs.played == [list(trace.busiest.sizes)]
+        assert f"/dev/disk/by-partuuid/{IDS.uuids[1]}" in zfs.ran[-1].split()
+        assert stages[-1] is Stage.REPLAY
+        assert not (tmp_path / "run/replay.json").exists()
+
+    def test_where_the_replay_fails_the_slice_goes_all_the_same(self, tmp_path: Path) -> None:
+        executor = SimulatedExecutor(home_server())
+        host = candidate_host(tmp_path, executor, FakeZfs(fail="play_blocks"))
+        trace = simulated_commits(TANK, "tank", NOW.isoformat(), 3600)
+        with pytest.raises(CommandFailed, match="it broke"):
+            measure_candidate(host, REQUEST, IDS, 2, commits=trace)
+        assert disks(executor.state) == disks(home_server())
+        assert host.leftovers.candidates() == ()
 
     @pytest.mark.parametrize("moment", ["die_before", "die_after"])
     @pytest.mark.parametrize("number", [1, 2])

@@ -1,11 +1,11 @@
-"""One trace of reads at a time, beside what the worker has to do."""
+"""One trace of a kind at a time, beside what the worker has to do."""
 
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Event
+from typing import Generic, NoReturn, TypeVar
 
-from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.evidence.curve import PoolNotThere
@@ -13,24 +13,24 @@ from nasadvisor.host.evidence.long_job import LongJob
 
 log = logging.getLogger(__name__)
 
-Tracing = Callable[[str, int, Callable[[CacheCurve], None], Callable[[], bool]], CacheCurve]
-"""`CurveTracer.trace`: which pool, for how many seconds, whom to tell, and whether to stop."""
+T = TypeVar("T")
+
+Tracing = Callable[[str, int, Callable[[T], None], Callable[[], bool]], T]
+"""`CurveTracer.trace` and `CommitTracer.trace`: which pool, for how many seconds, whom to tell, and whether to stop."""
 
 
 class TraceUnderWay(HostError):  # noqa: N818 - named for what happened
-    """Reads are followed already."""
+    """What is asked for is followed already."""
 
     def __init__(self) -> None:
         template = _(
-            "The reads of a pool on this host are being followed already, and only one trace runs at a time. Nothing "
-            "was begun. Try again when it has ended, or stop it."
+            "Such a trace of a pool is under way on this host already, and only one runs at a time. Nothing was begun. "
+            "Try again when it has ended, or stop it."
         )
         super().__init__(template)
 
 
-def nobody_follows(
-    guid: str, _seconds: int, _told: Callable[[CacheCurve], None], _stopped: Callable[[], bool]
-) -> CacheCurve:
+def nobody_follows(guid: str, _seconds: int, _told: object, _stopped: object) -> NoReturn:
     """What a host without a tracer answers.
 
     Raises:
@@ -40,16 +40,14 @@ def nobody_follows(
 
 
 @dataclass
-class CurveJob:
+class TraceJob(Generic[T]):
     """The trace that is under way."""
 
-    trace: Tracing
+    trace: Tracing[T]
     _stop: Event = field(default_factory=Event)
-    _job: LongJob = field(default_factory=lambda: LongJob("curve"))
+    _job: LongJob = field(default_factory=lambda: LongJob("trace"))
 
-    def start(
-        self, guid: str, seconds: int, told: Callable[[CacheCurve], None], failed: Callable[[HostError], None]
-    ) -> None:
+    def start(self, guid: str, seconds: int, told: Callable[[T], None], failed: Callable[[HostError], None]) -> None:
         """Begin, and hear of each part and of what went wrong.
 
         Raises:
@@ -68,11 +66,9 @@ class CurveJob:
         """Until it has ended."""
         self._job.wait(timeout_s)
 
-    def _run(
-        self, guid: str, seconds: int, told: Callable[[CacheCurve], None], failed: Callable[[HostError], None]
-    ) -> None:
+    def _run(self, guid: str, seconds: int, told: Callable[[T], None], failed: Callable[[HostError], None]) -> None:
         try:
             told(self.trace(guid, seconds, told, self._stop.is_set))
         except HostError as error:
-            log.warning("trace of reads: %s", error)
+            log.warning("trace: %s", error)
             failed(error)

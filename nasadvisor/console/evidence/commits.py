@@ -1,0 +1,107 @@
+"""What the programs of a pool commit: asking its host to follow it, keeping what it told, and the part of the page."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from nasadvisor.console.evidence.asked import ask, keep_answer, keep_error, seconds_asked
+from nasadvisor.console.evidence.curves import LENGTHS
+from nasadvisor.console.evidence.models import StoredCommits
+from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.fleet.roles import operator_required
+from nasadvisor.console.storage.pools import pool_or_404
+from nasadvisor.domain.evidence.commits import CommitTrace
+from nasadvisor.domain.statements import Statement
+from nasadvisor.stored.documents import Json, from_document
+
+
+@dataclass(frozen=True)
+class CommitsPart:
+    """What the page shows of a pool's commits; `trace` is None before the first one.
+
+    `left_s` is how much of a trace that is under way is to come.
+    """
+
+    is_under_way: bool = False
+    is_unanswered: bool = False
+    left_s: float = 0.0
+    error: Statement | None = None
+    trace: CommitTrace | None = None
+
+
+def commits_context(node: Node, guid: str, now: datetime) -> dict[str, object]:
+    """What the template of the part needs besides the pool."""
+    return {"commits": _part(node, guid, now), "lengths": LENGTHS}
+
+
+@operator_required
+@require_POST
+def start_commits(request: HttpRequest, guid: str) -> HttpResponse:
+    """Ask the host of a pool to follow its commits. Nothing is written, so no password is asked for."""
+    node, _inventory, _pool = pool_or_404(request, guid)
+    seconds = seconds_asked(request, LENGTHS)
+    ask(
+        request,
+        lambda: hosts.request_commits(node, guid, seconds),
+        StoredCommits.objects,
+        {"node": node, "pool_guid": guid},
+        seconds=seconds,
+    )
+    return redirect("evidence-measure", guid)
+
+
+@operator_required
+@require_POST
+def stop_commits(request: HttpRequest, guid: str) -> HttpResponse:
+    """Ask the host to end the trace; what was found stays."""
+    node, _inventory, _pool = pool_or_404(request, guid)
+    try:
+        hosts.stop_commits(node)
+    except hosts.HostUnreachable as error:
+        messages.error(request, str(error))
+    return redirect("evidence-measure", guid)
+
+
+@operator_required
+def commits(request: HttpRequest, guid: str) -> HttpResponse:
+    """The part of the page that changes while commits are followed."""
+    node, _inventory, pool = pool_or_404(request, guid)
+    return render(request, "evidence/_commits.html", commits_context(node, guid, timezone.now()) | {"pool": pool})
+
+
+def store_commits(node_name: str, document: Json) -> None:
+    """Keep what a host has found up to now.
+
+    Raises:
+        DocumentError: it is no trace of commits.
+    """
+    found = from_document(CommitTrace, document)
+    keep_answer(StoredCommits.objects.filter(node__name=node_name, pool_guid=found.pool_guid), document)
+
+
+def store_commits_error(node_name: str, guid: str, document: Json) -> None:
+    """Keep why a host could not follow commits.
+
+    Raises:
+        DocumentError: it is not a statement.
+    """
+    keep_error(StoredCommits.objects.filter(node__name=node_name, pool_guid=guid), document)
+
+
+def _part(node: Node, guid: str, now: datetime) -> CommitsPart:
+    stored = StoredCommits.objects.filter(node=node, pool_guid=guid).first()
+    if stored is None:
+        return CommitsPart()
+    return CommitsPart(
+        is_under_way=stored.is_under_way(now),
+        is_unanswered=stored.is_unanswered(now),
+        left_s=stored.left_s(now),
+        error=stored.error,
+        trace=stored.found,
+    )
