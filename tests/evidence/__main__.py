@@ -1,4 +1,7 @@
-"""Verdicts against the truth: `make evidence`. Boots a guest with slow disks; about 40 minutes under emulation.
+"""Verdicts against the truth: `make evidence`. Boots a guest with slow disks; about two hours under emulation.
+
+The machine must do nothing else meanwhile, not even at the lowest priority: beside tests that ran at that, logs that
+help were measured to do nothing.
 
 For each workload: the verdict while it runs, then the device really added by a plan of the product, then the gain that
 was measured; at the end the device is taken back. Writes the tables of docs/evidence.md; exit code 1 if a verdict
@@ -10,17 +13,29 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.runs import RunState
+from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.prediction import Range
 from nasadvisor.domain.units import GIB
+from nasadvisor.stored.documents import from_document
 from tests.evidence import picture
-from tests.evidence.judging import Outcome, Predicted, tables, with_tables
-from tests.evidence.workloads import ARC_BYTES, CACHE_WORKLOADS, EXPORTS, FLASH_WORKLOAD, LOG_WORKLOADS, Workload
+from tests.evidence.judging import CURVE, EMULATION, Outcome, Predicted, Share, tables, with_tables
+from tests.evidence.workloads import (
+    ARC_BYTES,
+    CACHE_WORKLOADS,
+    FLASH_WORKLOAD,
+    LOG_WORKLOADS,
+    RAIDZ_WORKLOAD,
+    SPECIAL_WORKLOAD,
+    Workload,
+)
 from tests.integration.agent import PYTHON, SOURCE, Agent, push_source
+from tests.integration.arc import counts_of_caches, run_short_of_memory, set_parameters
 from tests.integration.wishes import keys_of, pool_of
 from tests.lab.guest import Guest
 from tests.lab.lab import Lab
@@ -34,7 +49,14 @@ MARGIN_S = 300
 """How long Python may take to start and to read the host before `advise` begins to watch."""
 
 WARM_S = 25
-WARM_WITH_CACHE_S = 60
+WARM_WITH_CACHE_S = 120
+CACHE_BYTES = 4 * GIB
+"""On each of two SSDs."""
+
+FEED_BYTES = 64 << 20
+"""A cache that is fed as fast as these disks are read (l2arc_write_max), so that it is warm in two minutes."""
+
+CURVE_MINUTES = 1
 PROBE_S = 10
 CANDIDATES = ("nvme0", "sata0")
 END_LOAD = "pid=$(cat /root/load.pid); kill -TERM $pid; while kill -0 $pid 2> /dev/null; do sleep 0.2; done"
@@ -53,21 +75,56 @@ def main() -> int:
         print(text)
         print(f"\n{(time.monotonic() - started) / 60:.0f} minutes")
     PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
-    return 0 if all(each.agrees for each in outcomes) else 1
+    return 1 if any(each.contradicts for each in outcomes) else 0
 
 
 def measure(outcomes: list[Outcome], predicted: list[Predicted]) -> None:
     """Add what each part found, as soon as it is through."""
-    with Lab.start("slow", name="evidence") as guest:
+    with Lab.start("shelf", name="evidence") as guest:
         push_source(guest)
         with Agent(guest) as agent:
+            with pool(guest, "flash mirror sata0 sas0"):
+                outcomes += log_outcomes(agent, (FLASH_WORKLOAD,))
+            with pool(guest, "shelf raidz1 shelf0 shelf1 shelf2"):
+                outcomes += log_outcomes(agent, (RAIDZ_WORKLOAD,))
+            with pool(guest, "shelf raidz1 shelf0 shelf1 shelf2 special mirror sata0 sas0"):
+                outcomes += log_outcomes(agent, (SPECIAL_WORKLOAD,))
             outcomes += log_outcomes(agent, LOG_WORKLOADS)
             picture.record(agent, LOG_WORKLOADS[1])
-            outcomes += cache_outcomes(agent)
             for name in CANDIDATES:
                 predicted += predictions(agent, name)
-            with flash_pool(guest):
-                outcomes += log_outcomes(agent, (FLASH_WORKLOAD,))
+            outcomes += cache_outcomes(agent)  # last: it makes the ARC small
+
+
+@dataclass(frozen=True)
+class Advised:
+    """What was said while a workload ran; the row of the device in the table of options, and the curve, are as JSON."""
+
+    answer: str
+    rule: str
+    row: dict[str, Any]
+    curve: dict[str, Any] | None = None
+
+    def table(self, measured: float) -> Share | None:
+        """What the table said of a share of the waiting, beside what went."""
+        relief = self.row.get("relief")
+        return Share(relief["low"], relief["high"], max(measured, 0.0), EMULATION) if relief else None
+
+    def served(self, measured: float) -> Share | None:
+        """What the curve said of both caches together, beside what they served."""
+        if self.curve is None or not self.curve["knee_bytes"]:
+            return None
+        curve = from_document(CacheCurve, {each.name: self.curve[each.name] for each in fields(CacheCurve)})
+        point = min(curve.points, key=lambda each: abs(each.size_bytes - 2 * CACHE_BYTES))
+        return Share(point.low, None if curve.is_least else point.high, measured, CURVE)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Operations a second, and what each of them waited, in nanoseconds."""
+
+    per_s: float
+    wait_ns: float
 
 
 def log_outcomes(agent: Agent, workloads: tuple[Workload, ...]) -> list[Outcome]:
@@ -80,27 +137,35 @@ def log_outcomes(agent: Agent, workloads: tuple[Workload, ...]) -> list[Outcome]
     with applied(agent, PlanRequest(pool, keys, 2 * GIB)):
         after = {workload.name: measured_warm(guest, workload) for workload in ready}
     forget(guest, ready)
-    return [outcome("log", workload, *before[workload.name], after[workload.name]) for workload in ready]
+    return [log_outcome(workload, *before[workload.name], after[workload.name]) for workload in ready]
 
 
-def cache_outcomes(agent: Agent) -> list[Outcome]:
-    """Each alone, for they share the ARC: the verdict once the ARC is full, the gain once the cache is warm."""
+def log_outcome(workload: Workload, advised: Advised, before: Measured, after: Measured) -> Outcome:
+    """The row of the table."""
+    went = 1 - after.wait_ns / before.wait_ns if before.wait_ns else 0.0
+    return outcome("log", workload, advised, before, after, advised.table(went))
+
+
+def cache_outcomes(agent: Agent) -> Iterator[Outcome]:
+    """Each alone, for they share the ARC: what is said once the ARC is full, the gain once the cache is warm."""
     guest = agent.guest
-    guest.run(f"echo {ARC_BYTES} > /sys/module/zfs/parameters/zfs_arc_max")
+    set_parameters(guest, {"zfs_arc_max": ARC_BYTES, "l2arc_write_max": FEED_BYTES})
+    run_short_of_memory(guest)
     pool, keys = pool_of(agent).guid, keys_of(agent, "nvme0", "nvme1")
-    found = []
     for workload in CACHE_WORKLOADS:
         if not prepared(guest, workload):
             continue
         measured(guest, workload, WARM_S)
-        verdict = advised(guest, workload, "cache")
+        said = advised(guest, workload, "cache")
         before = measured(guest, workload)
-        with applied(agent, PlanRequest(pool, (), 0, keys, 4 * GIB)):
+        with applied(agent, PlanRequest(pool, (), 0, keys, CACHE_BYTES)):
             measured(guest, workload, WARM_WITH_CACHE_S)
+            counted = counts_of_caches(guest)
             after = measured(guest, workload)
+            hits, misses = (now - then for now, then in zip(counts_of_caches(guest), counted, strict=True))
         forget(guest, [workload])
-        found.append(outcome("cache", workload, verdict, before, after))
-    return found
+        served = hits / (hits + misses) if hits + misses else 0.0
+        yield outcome("cache", workload, said, before, after, said.table(served), said.served(served))
 
 
 def predictions(agent: Agent, name: str) -> list[Predicted]:
@@ -140,15 +205,16 @@ def applied(agent: Agent, request: PlanRequest) -> Iterator[None]:
 
 
 @contextmanager
-def flash_pool(guest: Guest) -> Iterator[None]:
-    """A pool of two SSDs beside the pool of hard disks; afterwards they are blank again."""
-    disks = [guest.disk(name).by_id for name in ("sata0", "sas0")]
-    guest.run(["zpool", "create", "-o", "ashift=12", "flash", "mirror", *disks])
+def pool(guest: Guest, layout: str) -> Iterator[None]:
+    """A pool beside that of the lab: what `zpool create` is told, with the lab's names of disks. They end blank."""
+    known = {name: disk.by_id for name, disk in guest.disks().items()}
+    words = layout.split()
+    guest.run(["zpool", "create", "-f", "-o", "ashift=12", *(known.get(word, word) for word in words)])
     try:
         yield
     finally:
-        guest.run("zpool destroy flash")
-        for disk in disks:
+        guest.run(["zpool", "destroy", words[0]])
+        for disk in filter(None, map(known.get, words)):
             guest.run(f"zpool labelclear -f {disk}-part1; sgdisk --zap-all {disk}; udevadm settle")
 
 
@@ -165,30 +231,35 @@ def prepared(guest: Guest, workload: Workload) -> bool:
 def forget(guest: Guest, workloads: list[Workload]) -> None:
     """Remove its place."""
     for workload in workloads:
-        if workload.directory:
-            guest.run(f"umount {workload.directory}; rm {EXPORTS}; exportfs -ra; exportfs -f", check=False)
+        if workload.afterwards:
+            guest.run(workload.afterwards, check=False)
         guest.run(f"zfs destroy {workload.pool}/{workload.name}", timeout=300, check=False)
 
 
-def advised(guest: Guest, workload: Workload, device: str) -> tuple[str, str]:
-    """The verdict and its rule, taken while the workload runs."""
-    seconds = WATCH_S + MARGIN_S
+def advised(guest: Guest, workload: Workload, device: str) -> Advised:
+    """What is said while the workload runs; for a cache also what its curve says."""
+    seconds = WATCH_S + MARGIN_S + (CURVE_MINUTES * 60 + MARGIN_S if device == "cache" else 0)
     guest.run(f"nohup {workload.command(seconds)} > /root/load.json 2>&1 < /dev/null & echo $! > /root/load.pid")
     told = product(guest, "advise", workload.pool, "--seconds", str(WATCH_S), "--every", str(EVERY_S))
+    curve = product(guest, "curve", workload.pool, "--minutes", str(CURVE_MINUTES)) if device == "cache" else None
     guest.run(END_LOAD, check=False)
-    print(json.dumps({"workload": workload.name, **told}), file=sys.stderr)
+    print(json.dumps({"workload": workload.name, **told, "curve": curve}), file=sys.stderr)
     verdict = next(each for each in told["verdicts"] if each["device"] == device)
-    return verdict["answer"], verdict["rule"]["code"]
+    row: dict[str, Any] = next((each for each in told["options"]["rows"] if each["option"] == device), {})
+    return Advised(verdict["answer"], verdict["rule"]["code"], row, curve)
 
 
-def measured(guest: Guest, workload: Workload, seconds: int = PLAIN_S) -> float:
-    """Operations a second, with nothing else going on."""
+def measured(guest: Guest, workload: Workload, seconds: int = PLAIN_S) -> Measured:
+    """With nothing else going on. What calls fsync waits in that, and hardly in what it wrote before."""
     answer = guest.run(workload.command(seconds), timeout=seconds + 300).stdout
     document: dict[str, Any] = json.loads(answer[answer.index("{") :])
-    return float(document["jobs"][0][workload.direction]["iops"])
+    job = document["jobs"][0]
+    synced = job["sync"]
+    wait = synced["lat_ns"] if synced["total_ios"] else job[workload.direction]["clat_ns"]
+    return Measured(float(job[workload.direction]["iops"]), float(wait["mean"]))
 
 
-def measured_warm(guest: Guest, workload: Workload) -> float:
+def measured_warm(guest: Guest, workload: Workload) -> Measured:
     """The same, after other workloads have driven its files out of the ARC: else each write waits for a read first."""
     guest.run(workload.rereading, timeout=300)
     return measured(guest, workload)
@@ -201,9 +272,18 @@ def product(guest: Guest, *args: str) -> dict[str, Any]:
     return answer
 
 
-def outcome(device: str, workload: Workload, verdict: tuple[str, str], before: float, after: float) -> Outcome:
+def outcome(
+    device: str,
+    workload: Workload,
+    said: Advised,
+    before: Measured,
+    after: Measured,
+    table: Share | None,
+    curve: Share | None = None,
+) -> Outcome:
     """The row of the table."""
-    return Outcome(device, workload.what, workload.expected, *verdict, before, after)
+    rates = (before.per_s, after.per_s)
+    return Outcome(device, workload.what, workload.expected, said.answer, said.rule, *rates, table, curve)
 
 
 if __name__ == "__main__":

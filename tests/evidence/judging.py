@@ -12,13 +12,43 @@ factor of two."""
 DID_NOTHING = 1.3
 CLEARLY_MORE_THAN_LITTLE = 2.5
 
+EMULATION = 0.1
+"""By so much, as a share, what is left of the waiting may differ beyond what was said: the processor's own work is part
+of it, and takes ten times as long under emulation."""
+
+CURVE = 0.05
+"""By so much, as a share of the misses, what a cache serves may differ beyond what its curve says."""
+
 BEGIN = "<!-- measured: begin -->"
 END = "<!-- measured: end -->"
 
 
 @dataclass(frozen=True)
+class Share:
+    """What was said before of the waiting that goes, or of the misses that are served, and what it was then.
+
+    `most` is None where at least `least` is all that was said.
+    """
+
+    least: float
+    most: float | None
+    measured: float
+    tolerance: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether what was said is not contradicted."""
+        most = 1.0 if self.most is None else self.most
+        return self.least - self.tolerance <= self.measured <= most + self.tolerance
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """One workload: the verdict taken before, and operations a second without and with the device."""
+    """One workload: the verdict taken before, and operations a second without and with the device.
+
+    `table` is what the row of the device in the table of options said, `curve` what the cache curve said of that size;
+    each None where nothing was said.
+    """
 
     device: str
     what: str
@@ -27,11 +57,18 @@ class Outcome:
     rule: str
     before_per_s: float
     after_per_s: float
+    table: Share | None = None
+    curve: Share | None = None
 
     @property
     def gain(self) -> float:
         """How many times as much was done with the device; 0 if nothing was measured."""
         return self.after_per_s / self.before_per_s if self.before_per_s else 0.0
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether anything that was said of it is contradicted by what was measured."""
+        return not self.agrees or any(said and not said.agrees for said in (self.table, self.curve))
 
     @property
     def agrees(self) -> bool:
@@ -75,12 +112,18 @@ def median_error(predicted: Iterable[Predicted]) -> float:
 def tables(outcomes: list[Outcome], predicted: list[Predicted]) -> str:
     """Both tables in Markdown."""
     lines = [
-        "| Device | Workload | An expert says | Verdict before (rule) | Without | With | Gain | Agrees |",
-        "|---|---|---|---|---:|---:|---:|---|",
+        (
+            "| Device | Workload | An expert says | Verdict before (rule) | Without | With | Gain "
+            "| Table: goes | Went | Curve: serves | Served | Agrees |"
+        ),
+        "|---|---|---|---|---:|---:|---:|---:|---:|---:|---:|---|",
     ]
     lines += [_outcome_row(each) for each in outcomes]
-    contradictions = sum(not each.agrees for each in outcomes)
-    lines += ["", f"{len(outcomes)} workloads, {contradictions} verdicts contradict their measurement.", ""]
+    contradictions = sum(each.contradicts for each in outcomes)
+    said = {name: sum(getattr(each, name) is not None for each in outcomes) for name in ("table", "curve")}
+    lines += ["", f"{len(outcomes)} workloads, {contradictions} contradict their measurement. The table of options "]
+    lines[-1] += f"said something of the device in {said['table']}, the cache curve in {said['curve']}."
+    lines += [""]
     lines += ["| Synchronous writes | Before | Expected with the log | Measured with it | Off by | In range |"]
     lines += ["|---|---:|---:|---:|---:|---|"]
     lines += [_predicted_row(each) for each in predicted]
@@ -92,7 +135,16 @@ def tables(outcomes: list[Outcome], predicted: list[Predicted]) -> str:
 def _outcome_row(each: Outcome) -> str:
     rates = f"{each.before_per_s:.0f}/s | {each.after_per_s:.0f}/s | × {each.gain:.2f}"
     verdict = f"{each.verdict} (`{each.rule}`)"
-    return f"| {each.device} | {each.what} | {each.expected} | {verdict} | {rates} | {_yes(each.agrees)} |"
+    shares = f"{_share(each.table)} | {_share(each.curve)} | {_yes(not each.contradicts)}"
+    return f"| {each.device} | {each.what} | {each.expected} | {verdict} | {rates} | {shares} |"
+
+
+def _share(share: Share | None) -> str:
+    """What was said, and what was measured."""
+    if share is None:
+        return "– | –"
+    said = f"≥ {share.least:.0%}" if share.most is None else f"{share.least:.0%} to {share.most:.0%}"
+    return f"{said} | {share.measured:.0%}"
 
 
 def _predicted_row(each: Predicted) -> str:

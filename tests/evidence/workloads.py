@@ -18,7 +18,11 @@ FIO = (
 
 @dataclass(frozen=True)
 class Workload:
-    """One workload. `options` are fio's; `direction` is the part of its answer that counts; `pool` is where it runs."""
+    """One workload. `options` are fio's; `direction` is the part of its answer that counts; `pool` is where it runs.
+
+    `stored` is what lies in the pool, where that is another place than the workload sees; `afterwards` ends what
+    `prepare` began beside a dataset or volume with the workload's name.
+    """
 
     name: str
     what: str
@@ -28,6 +32,8 @@ class Workload:
     pool: str = "tank"
     direction: str = "write"
     directory: str = ""
+    stored: str = ""
+    afterwards: str = ""
 
     @property
     def place(self) -> str:
@@ -41,7 +47,7 @@ class Workload:
     @property
     def rereading(self) -> str:
         """The shell command that brings its files into the ARC of the host of the pool."""
-        return f"cat /{self.pool}/{self.name}/* > /dev/null"
+        return f"cat {self.stored or f'{self.place}/*'} > /dev/null"
 
     @property
     def preparation(self) -> str:
@@ -51,6 +57,9 @@ class Workload:
 
 AS_DATABASES = "zfs create -o recordsize=16K {}"
 """With 128K, most of an emulated processor's time goes into the checksums of records of which 4 KiB changed."""
+
+VOLUMES = "/dev/zvol/tank"
+VOLUME = "zfs create -V 256m -o volblocksize=16K {} && udevadm settle"
 
 SMALL_SYNC = "--rw=randwrite --bs=4k --fsync=1 --filesize=16m --direct=0"
 
@@ -85,6 +94,53 @@ LOG_WORKLOADS = (
         "--rw=randwrite --bs=8k --fsync=1 --filesize=16m --numjobs=4",
         NFS,
         directory="/mnt/nfs",
+        stored="/tank/nfs/*",
+        afterwards=f"umount /mnt/nfs; rm {EXPORTS}; exportfs -ra; exportfs -f",
+    ),
+    Workload(
+        "dsync",
+        "four programs, 8 KiB with O_DSYNC",
+        "helps",
+        "--rw=randwrite --bs=8k --sync=dsync --filesize=16m --numjobs=4",
+        AS_DATABASES.format("tank/dsync"),
+    ),
+    Workload(
+        "database",
+        "four programs, 16 KiB, read as often as written, and fsync",
+        "helps",
+        "--rw=randrw --bs=16k --fsync=1 --filesize=16m --numjobs=4",
+        AS_DATABASES.format("tank/database"),
+    ),
+    Workload(
+        "always",
+        "a guest's disk: a volume with sync=always, four at once, 16 KiB",
+        "helps",
+        "--filename=always --rw=randwrite --bs=16k --size=256m --numjobs=4",
+        VOLUME.format("-o sync=always tank/always"),
+        directory=VOLUMES,
+        stored=f"{VOLUMES}/always",
+    ),
+    Workload(
+        "guests",
+        "a guest's disk: a volume, four at once, 16 KiB, nobody waits",
+        "no",
+        "--filename=guests --rw=randwrite --bs=16k --size=256m --numjobs=4 --rate_iops=20",
+        VOLUME.format("tank/guests"),
+        directory=VOLUMES,
+        stored=f"{VOLUMES}/guests",
+    ),
+    Workload(
+        "seldom",
+        "one program, 4 KiB and fsync every three seconds",
+        "little",
+        f"{SMALL_SYNC} --numjobs=1 --thinktime=3s",
+        AS_DATABASES.format("tank/seldom"),
+    ),
+    Workload(
+        "large",
+        "one program, 8 MiB and fsync",
+        "little",
+        "--rw=write --bs=8m --fsync=1 --filesize=256m --numjobs=1",
     ),
     Workload(
         "stream",
@@ -117,13 +173,33 @@ FLASH_WORKLOAD = Workload(
     pool="flash",
 )
 
+RAIDZ_WORKLOAD = Workload(
+    "raidz",
+    "four programs, 4 KiB and fsync, on a raidz1 of three",
+    "helps",
+    f"{SMALL_SYNC} --numjobs=4",
+    AS_DATABASES.format("shelf/raidz"),
+    pool="shelf",
+)
+
+SPECIAL_WORKLOAD = Workload(
+    "special",
+    "the same on a raidz1 with a special mirror of SSDs",
+    "helps before OpenZFS 2.4, then little",
+    f"{SMALL_SYNC} --numjobs=4",
+    AS_DATABASES.format("shelf/special"),
+    pool="shelf",
+)
+
 READ = "--rw=randread --bs=128k --direct=0 --numjobs=2 --norandommap --randrepeat=0"
 
 
-def _readers(name: str, what: str, expected: str, size_bytes: int, options: str = READ) -> Workload:
+def _readers(
+    name: str, what: str, expected: str, size_bytes: int, options: str = READ, properties: str = "-o recordsize=128K"
+) -> Workload:
     size = size_bytes // MIB
     prepare = (
-        f"zfs create -o recordsize=128K -o compression=off tank/{name} && "
+        f"zfs create {properties} -o compression=off tank/{name} && "
         f"fio --name=fill --directory=/tank/{name} --filename=set --rw=write --bs=1m --size={size}m --end_fsync=1 "
         f"--refill_buffers --output-format=json > /dev/null"
     )
@@ -140,5 +216,35 @@ CACHE_WORKLOADS = (
         "no before OpenZFS 2.2.1, then cannot tell",
         ARC_BYTES * 6,
         "--rw=read --bs=1m --direct=0 --numjobs=1",
+    ),
+    _readers("three", "random reads of a set three times the ARC", "helps", ARC_BYTES * 3),
+    _readers(
+        "zipf",
+        "reads of a set six times the ARC, some parts much more often",
+        "helps",
+        ARC_BYTES * 6,
+        f"{READ} --random_distribution=zipf:1.1",
+    ),
+    _readers(
+        "small",
+        "random reads of 16 KiB, a set twice the ARC",
+        "helps",
+        ARC_BYTES * 2,
+        READ.replace("--bs=128k", "--bs=16k"),
+        "-o recordsize=16K",
+    ),
+    _readers(
+        "metadata-only",
+        "random reads of a set three times the ARC, secondarycache=metadata",
+        "little",
+        ARC_BYTES * 3,
+        properties="-o recordsize=128K -o secondarycache=metadata",
+    ),
+    _readers(
+        "kept-out",
+        "random reads of a set three times the ARC, secondarycache=none",
+        "no",
+        ARC_BYTES * 3,
+        properties="-o recordsize=128K -o secondarycache=none",
     ),
 )

@@ -2,12 +2,13 @@
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
+from tests.integration.arc import PARAMETERS, counts_of_caches, run_short_of_memory, set_parameters
 from tests.integration.test_evidence import cli
 from tests.lab.guest import Guest
 
@@ -26,7 +27,6 @@ FILL_S, WARM_S, MEASURE_S = 15, 120, 60
 LABELS_MIB = 5
 """What OpenZFS keeps of a cache for its labels and its header."""
 
-PARAMETERS = "/sys/module/zfs/parameters"
 MEMORY = {
     # In this order: OpenZFS takes no most that is not above the least (arc_tuning_update(), module/zfs/arc.c).
     "zfs_arc_min": (ARC_MIB << 20) - (1 << 20),
@@ -38,12 +38,6 @@ NOW = (
     "awk '/^c_min /{print $3} /^c_max /{print $3}' /proc/spl/kstat/zfs/arcstats; "
     f"cat {PARAMETERS}/l2arc_write_max {PARAMETERS}/l2arc_headroom"
 )
-KEPT_FREE = f"{PARAMETERS}/zfs_arc_sys_free"
-RUN_SHORT = f"echo {64 << 30} > {KEPT_FREE}; sleep 4; echo {128 << 20} > {KEPT_FREE}; sleep 8"
-"""Memory has to run short once: until then the ARC counts as cold (arc_warm), and caches are fed from the heads of its
-lists, l2arc_write_boost more at a time (l2arc_write_size(), module/zfs/arc.c)."""
-
-COUNTS = "grep -E '^l2_(hits|misses) ' /proc/spl/kstat/zfs/arcstats"
 
 
 @dataclass(frozen=True)
@@ -66,16 +60,12 @@ LOADS = {
 }
 
 
-def set_parameters(guest: Guest, values: Mapping[str, object]) -> None:
-    guest.run("; ".join(f"echo {value} > {PARAMETERS}/{name}" for name, value in values.items()))
-
-
 @pytest.fixture(scope="module", autouse=True)
 def small_arc(guest: Guest) -> Iterator[None]:
     """The ARC limited while the tests of this file run, and the feed to match."""
     before = dict(zip(MEMORY, guest.run(NOW).stdout.split(), strict=True))
     set_parameters(guest, MEMORY)
-    guest.run(RUN_SHORT)
+    run_short_of_memory(guest)
     yield
     set_parameters(guest, dict(reversed(before.items())))
 
@@ -111,16 +101,10 @@ def served_by_a_real_cache(guest: Guest, mib: int) -> float:
     disk = guest.disks()["nvme0"].by_id
     guest.run(f"sgdisk --new=1:1M:+{mib + LABELS_MIB}M {disk} && udevadm settle && zpool add tank cache {disk}-part1")
     time.sleep(WARM_S)
-    before = counts(guest)
+    before = counts_of_caches(guest)
     time.sleep(MEASURE_S)
-    hits, misses = (now - then for now, then in zip(counts(guest), before, strict=True))
+    hits, misses = (now - then for now, then in zip(counts_of_caches(guest), before, strict=True))
     return hits / max(hits + misses, 1)
-
-
-def counts(guest: Guest) -> tuple[int, int]:
-    """What caches served and what they did not, since the module was loaded."""
-    found = dict(line.split()[::2] for line in guest.run(COUNTS).stdout.splitlines())
-    return int(found["l2_hits"]), int(found["l2_misses"])
 
 
 STEEP = pytest.mark.xfail(

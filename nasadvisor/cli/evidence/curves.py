@@ -1,6 +1,8 @@
 """`nasadvisor curve`: follow what is read of a pool for a while, and say what a cache of each size would serve."""
 
 import json
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
@@ -13,16 +15,18 @@ from nasadvisor.domain.figures import duration, percent
 from nasadvisor.domain.units import MINUTE_S, size_text, terabytes_text
 from nasadvisor.stored.documents import to_document
 
+FC = TypeVar("FC", bound=Callable[..., Any])
+
+
+def minutes_option(help_text: str) -> Callable[[FC], FC]:
+    """How long something is followed."""
+    lengths = click.IntRange(SHORTEST_S // MINUTE_S, LONGEST_S // MINUTE_S)
+    return click.option("--minutes", type=lengths, default=60, show_default=True, help=help_text)
+
 
 @click.command()
 @click.argument("pool", metavar="POOL")
-@click.option(
-    "--minutes",
-    type=click.IntRange(SHORTEST_S // MINUTE_S, LONGEST_S // MINUTE_S),
-    default=60,
-    show_default=True,
-    help="How long to follow reads. A day tells more than an hour.",
-)
+@minutes_option("How long to follow reads. A day tells more than an hour.")
 @json_option
 @click.pass_context
 def curve(ctx: click.Context, pool: str, minutes: int, as_json: bool) -> None:

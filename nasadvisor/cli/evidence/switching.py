@@ -12,7 +12,7 @@ from nasadvisor.cli.errors import ExitCode, json_option
 from nasadvisor.cli.options import TrialLength
 from nasadvisor.cli.services import Services, services_for, who
 from nasadvisor.cli.storage.disks import find_pool
-from nasadvisor.cli.tables import paragraph
+from nasadvisor.cli.tables import minute_of, paragraph
 from nasadvisor.domain.evidence.switch_words import not_back, result_of
 from nasadvisor.domain.evidence.switched import CacheSwitching, SwitchOrder
 from nasadvisor.domain.evidence.switching import USUAL_PAIRS, USUAL_PERIOD_S, USUAL_SETTLE_S
@@ -102,12 +102,8 @@ def _print(record: CacheSwitching, sentence: str) -> None:
 
 def _stands(record: CacheSwitching) -> str:
     if record.ended_at:
-        return f"switched until {_minute(record.over_at)} UTC. {record.why_over}"
+        return f"switched until {minute_of(record.over_at)} UTC. {record.why_over}"
     if record.over_at:
-        return f"not switched any more since {_minute(record.over_at)} UTC, and put back as soon as that can be."
+        return f"not switched any more since {minute_of(record.over_at)} UTC, and put back as soon as that can be."
     until = datetime.fromtimestamp(record.plan.end, UTC).isoformat()
-    return f"switched at random until {_minute(until)} UTC, by the service nasadvisor-host."
-
-
-def _minute(at: str) -> str:
-    return at[:16].replace("T", " ")
+    return f"switched at random until {minute_of(until)} UTC, by the service nasadvisor-host."

@@ -30,6 +30,11 @@ def ask(
         messages.error(request, str(error))
         return
     audit.record(request, Act.LOOK_CLOSER, request.path)
+    note_asked(kept, about, **wish)
+
+
+def note_asked(kept: "Manager[Any]", about: Mapping[str, Any], **wish: int) -> None:
+    """Note that a question was handed over; what was told before stays."""
     asked = {"asked_at": timezone.now(), "error_document": None, **wish}
     kept.update_or_create(**about, defaults=asked)
 

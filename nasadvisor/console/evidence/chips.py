@@ -49,6 +49,9 @@ ANSWERS: Final[dict[str, str | Promise]] = {
     Answer.CANNOT_TELL: gettext_lazy("its page says what is missing"),
 }
 
+OVERDUE_S: Final = 10 * MINUTE_S
+"""An answer that should have come so long ago does not come while nothing new is watched."""
+
 LOOKS: Final = {Answer.HELPS: GOOD, Answer.LITTLE: QUIET, Answer.NO: QUIET, Answer.CANNOT_TELL: WAITING}
 BAD_USE: Final = frozenset({"log-bypassed", "cache-wears"})
 
@@ -105,7 +108,9 @@ def _waiting(title: str | Promise, missing_s: float) -> Chip:
 
 
 def _still_watching(missing_s: float) -> str:
-    """How long it takes to an answer; hours once it is that long."""
+    """How long it takes to an answer, hours once it is that long; or that it should be there and nothing comes."""
+    if missing_s < -OVERDUE_S:
+        return _("overdue: nothing was watched lately")
     if missing_s > HOUR_S:
         hours = ceil(missing_s / HOUR_S)
         return ngettext("%(count)s h more to watch", "%(count)s h more to watch", hours) % {"count": hours}

@@ -11,7 +11,7 @@ from nasadvisor.domain.evidence.curve import CacheCurve, CurvePoint
 LEFT: Final = 64
 INSET: Final = 30
 RIGHT: Final = 34
-TOP: Final = 16
+TOP: Final = 24
 BOTTOM: Final = 66
 HEIGHT: Final = 300
 TICKS: Final = {WIDE: 8, NARROW: 4}

@@ -66,7 +66,7 @@ def curve_of(node: Node, guid: str, now: datetime) -> CurvePart:
     return CurvePart(
         is_under_way=stored.is_under_way(now),
         is_unanswered=stored.is_unanswered(now),
-        left_s=max(stored.seconds - (now - stored.asked_at).total_seconds(), 0.0),
+        left_s=stored.left_s(now),
         error=stored.error,
         curve=found,
         words=curve_in_words(found) if found else None,

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.statements import read_statement
+from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureProgress
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
@@ -200,12 +201,39 @@ class StoredWaiting(AskedOfHost):
         return document_or_none(WaitingPrograms, self.document)
 
 
-class StoredCurve(AskedOfHost):
-    """The cache curve of a pool: the newest one. `seconds` is how long the reads are followed."""
+class LongTrace(AskedOfHost):
+    """What a host follows for `seconds`, and tells part by part: the newest of a pool."""
+
+    seconds = models.PositiveIntegerField()
+
+    class Meta:
+        abstract = True
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether what is there is all of it, or cannot be read."""
+        raise NotImplementedError
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the host has told all of it, or why there is no more."""
+        return super().has_ended and (self.error_document is not None or self.is_whole)
+
+    @property
+    def due_at(self) -> datetime:
+        """When the next part should be there."""
+        return max(self.asked_at, self.told_at or self.asked_at) + PART_WITHIN
+
+    def left_s(self, now: datetime) -> float:
+        """How much of it is to come, in seconds."""
+        return max(self.seconds - (now - self.asked_at).total_seconds(), 0.0)
+
+
+class StoredCurve(LongTrace):
+    """The cache curve of a pool."""
 
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="curves")
     pool_guid = models.CharField(max_length=20)
-    seconds = models.PositiveIntegerField()
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["node", "pool_guid"], name="one_curve_a_pool")]
@@ -219,15 +247,32 @@ class StoredCurve(AskedOfHost):
         return document_or_none(CacheCurve, self.document)
 
     @property
-    def has_ended(self) -> bool:
-        """Whether the host has told all of it, or why there is no more."""
-        has_failed = self.error_document is not None
-        return super().has_ended and (has_failed or self.found is None or self.found.traced.is_done)
+    def is_whole(self) -> bool:
+        """Whether no part is to come."""
+        return self.found is None or self.found.traced.is_done
+
+
+class StoredCommits(LongTrace):
+    """What the programs of a pool commit."""
+
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="commits")
+    pool_guid = models.CharField(max_length=20)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["node", "pool_guid"], name="one_commits_a_pool")]
+
+    def __str__(self) -> str:
+        return self.pool_guid
+
+    @cached_property
+    def found(self) -> CommitTrace | None:
+        """What was found up to now; None before, and after an update of NAS Advisor that changed its form."""
+        return document_or_none(CommitTrace, self.document)
 
     @property
-    def due_at(self) -> datetime:
-        """When the next part should be there."""
-        return max(self.asked_at, self.told_at or self.asked_at) + PART_WITHIN
+    def is_whole(self) -> bool:
+        """Whether no part is to come."""
+        return self.found is None or self.found.is_done
 
 
 class StoredCount(AskedOfHost):

@@ -22,11 +22,11 @@ def _number(**words: Any) -> forms.FloatField:
 class PricesForm(forms.Form):
     """What parts cost, in whatever currency."""
 
-    log_price = _number(label=_("An SSD for the log"))
-    log_rated = _number(label=_("rated for TB written"))
-    cache_price = _number(label=_("An SSD for the cache"))
-    cache_rated = _number(label=_("rated for TB written"))
-    memory_price = _number(label=_("A GiB of memory"))
+    log_price = _number(label=_("Log SSD: price"))
+    log_rated = _number(label=_("Log SSD: TBW (TB)"))
+    cache_price = _number(label=_("Cache SSD: price"))
+    cache_rated = _number(label=_("Cache SSD: TBW (TB)"))
+    memory_price = _number(label=_("1 GiB of memory: price"))
 
     def prices(self) -> dict[Option, Price]:
         """Those that were entered; none if one of them cannot be."""

@@ -5,12 +5,12 @@ from uuid import UUID
 from django.utils import timezone
 
 from nasadvisor.console.change.models import StoredRun, StoredRunState
+from nasadvisor.console.evidence.asked import keep_answer, keep_error
 from nasadvisor.console.evidence.models import SampledPool, StoredSwitching
 from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.quotas import Quota
 from nasadvisor.domain.evidence.switched import CacheSwitching, ids_in
-from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import Json, from_document
 
 
@@ -32,14 +32,12 @@ def store_switching(node_name: str, document: Json) -> None:
     series = SampledPool.objects.filter(node__name=node_name, guid=found.pool_guid).first()
     if series is None:
         return
-    now = timezone.now()
     stored, _made = StoredSwitching.objects.get_or_create(
-        node=series.node, pool_guid=found.pool_guid, defaults={"asked_at": now}
+        node=series.node, pool_guid=found.pool_guid, defaults={"asked_at": timezone.now()}
     )
     known = stored.record
     if known is None or (found.plan.start, found.seq) >= (known.plan.start, known.seq):
-        kept = StoredSwitching.objects.filter(pk=stored.pk)
-        kept.update(document=document, told_at=now, error_document=None)
+        keep_answer(StoredSwitching.objects.filter(pk=stored.pk), document)
 
 
 def store_switching_error(node_name: str, pool_guid: str, document: Json) -> None:
@@ -48,9 +46,7 @@ def store_switching_error(node_name: str, pool_guid: str, document: Json) -> Non
     Raises:
         DocumentError: it is not a statement.
     """
-    from_document(Statement, document)
-    asked = StoredSwitching.objects.filter(node__name=node_name, pool_guid=pool_guid)
-    asked.update(told_at=timezone.now(), error_document=document)
+    keep_error(StoredSwitching.objects.filter(node__name=node_name, pool_guid=pool_guid), document)
 
 
 def switching_of(node: Node, pool_guid: str) -> "StoredSwitching | None":

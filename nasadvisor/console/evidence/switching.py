@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
+from nasadvisor.console.evidence.asked import note_asked
 from nasadvisor.console.evidence.models import Resolution, StoredSwitching
 from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.evidence.switch_shown import Shown, shown
@@ -23,12 +24,15 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
 from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.console.storage.pools import pool_or_404
+from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, make_plan
+from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.evidence.switch_forecast import expected_within
 from nasadvisor.domain.evidence.switched import SwitchOrder
 from nasadvisor.domain.evidence.switching import USUAL_PAIRS
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
+from nasadvisor.domain.fleet.platforms import vetoes_on
 from nasadvisor.domain.statements import Refused, Statement
-from nasadvisor.domain.storage.inventory import Pool
+from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.units import DAY_S, HOUR_S
 
 LENGTHS: Final = ((12, 1), (USUAL_PAIRS, 3), (84, 7))
@@ -66,10 +70,10 @@ class Length:
     within: float | None
 
 
-def switching_part(node: Node, pool: Pool, now: datetime) -> SwitchingPart:
+def switching_part(node: Node, inventory: Inventory, pool: Pool, now: datetime) -> SwitchingPart:
     """The part of the page of a pool."""
     stored, has_cache = switching_of(node, pool.guid), bool(pool.caches)
-    forbidden = why_not(node.platform, Verbs.CHANGE)
+    forbidden = why_not(node.platform, Verbs.CHANGE) or _reason_against(node, inventory, pool, now)
     if stored is None:
         return SwitchingPart(None, has_cache, forbidden=forbidden)
     return SwitchingPart(
@@ -82,36 +86,56 @@ def switching_part(node: Node, pool: Pool, now: datetime) -> SwitchingPart:
     )
 
 
+def _reason_against(node: Node, inventory: Inventory, pool: Pool, now: datetime) -> Refused | None:
+    """Why the host would not take one of the caches out of service."""
+    forbidden = vetoes_on(node.platform.vetoes, "", pool.guid)
+    ids = PlanIds("switching", now.isoformat(timespec="seconds"), ())
+    plans = (make_plan(PlanRequest(pool.guid, offline_cache=cache.guid), inventory, ids) for cache in pool.caches)
+    refusals = (refusal for plan in plans if isinstance(plan, PlanRefused) for refusal in plan.refusals)
+    return next(iter((*forbidden, *refusals)), None)
+
+
 def lengths_of(node: Node, guid: str, now: datetime) -> tuple[Length, ...]:
     """How long it can take, each with how exact the recorded hours let expect it to be."""
-    return tuple(_length(node, guid, pairs, days, now) for pairs, days in LENGTHS)
+    hours = _hours(node, guid, now, max(days for _pairs, days in LENGTHS))
+    return tuple(_length(guid, pairs, days, hours, now) for pairs, days in LENGTHS)
 
 
 def usual_length(node: Node, guid: str, now: datetime) -> Length:
     """The one that is offered where there is room for one sentence."""
-    return _length(node, guid, USUAL_PAIRS, dict(LENGTHS)[USUAL_PAIRS], now)
+    days = dict(LENGTHS)[USUAL_PAIRS]
+    return _length(guid, USUAL_PAIRS, days, _hours(node, guid, now, days), now)
 
 
-def _length(node: Node, guid: str, pairs: int, days: int, now: datetime) -> Length:
-    series, until = series_of(node, guid), int(now.timestamp()) + 1
-    after = until - days * DAY_S - HOUR_S
-    hours = whole_samples_of(series, Resolution.HOUR, after, until) if series else ()
-    return Length(pairs, days, expected_within(guid, pairs, hours))
+def _hours(node: Node, guid: str, now: datetime, days: int) -> tuple[Sample, ...]:
+    series = series_of(node, guid)
+    if series is None:
+        return ()
+    return tuple(whole_samples_of(series, Resolution.HOUR, _after(now, days), int(now.timestamp()) + 1))
+
+
+def _length(guid: str, pairs: int, days: int, hours: tuple[Sample, ...], now: datetime) -> Length:
+    recent = tuple(hour for hour in hours if hour.at > _after(now, days))
+    return Length(pairs, days, expected_within(guid, pairs, recent))
+
+
+def _after(now: datetime, days: int) -> int:
+    return int(now.timestamp()) + 1 - days * DAY_S - HOUR_S
 
 
 def switching(request: HttpRequest, guid: str) -> HttpResponse:
     """The part of the page that changes while a cache is switched."""
-    node, _inventory, pool = pool_or_404(request, guid)
-    part = switching_part(node, pool, timezone.now())
+    node, inventory, pool = pool_or_404(request, guid)
+    part = switching_part(node, inventory, pool, timezone.now())
     return render(request, "evidence/_switching.html", {"pool": pool, "switching": part})
 
 
 @operator_required
 def start(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask for the password, then ask the host to switch the caches of a pool."""
-    node, _inventory, pool = pool_or_404(request, guid)
+    node, inventory, pool = pool_or_404(request, guid)
     require_only(request, POSTED_FIELDS | {"pairs"})
-    if not switching_part(node, pool, timezone.now()).can_begin:
+    if not switching_part(node, inventory, pool, timezone.now()).can_begin:
         return redirect("evidence-pool", guid)
     pairs = next((each for each, _ in LENGTHS if str(each) == request.POST.get("pairs")), USUAL_PAIRS)
     order = SwitchOrder(str(uuid4()), guid, pairs)
@@ -119,8 +143,7 @@ def start(request: HttpRequest, guid: str) -> HttpResponse:
 
     def ask(by: str) -> None:
         hosts.start_switching(node, order, by)
-        asked = {"asked_at": timezone.now(), "error_document": None}
-        StoredSwitching.objects.update_or_create(node=node, pool_guid=guid, defaults=asked)
+        note_asked(StoredSwitching.objects, {"node": node, "pool_guid": guid})
 
     return _asked(request, node, pool, Act.SWITCH, ask, "evidence/switching_start.html", context)
 
@@ -128,14 +151,14 @@ def start(request: HttpRequest, guid: str) -> HttpResponse:
 @operator_required
 def stop(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask for the password, then ask the host to switch no more and put the cache back."""
-    node, _inventory, pool = pool_or_404(request, guid)
+    node, inventory, pool = pool_or_404(request, guid)
     require_only(request, POSTED_FIELDS)
-    if not switching_part(node, pool, timezone.now()).is_under_way:
+    if not switching_part(node, inventory, pool, timezone.now()).is_under_way:
         return redirect("evidence-pool", guid)
 
     def ask(by: str) -> None:
         hosts.stop_switching(node, guid, by)
-        StoredSwitching.objects.filter(node=node, pool_guid=guid).update(asked_at=timezone.now(), error_document=None)
+        note_asked(StoredSwitching.objects, {"node": node, "pool_guid": guid})
 
     return _asked(request, node, pool, Act.SWITCH_STOP, ask, "evidence/switching_stop.html", {})
 

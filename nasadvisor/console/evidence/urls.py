@@ -3,6 +3,7 @@
 from django.urls import path
 
 from nasadvisor.console.evidence import views
+from nasadvisor.console.evidence.commits import commits, start_commits, stop_commits
 from nasadvisor.console.evidence.curves import curve, start_curve, stop_curve
 from nasadvisor.console.evidence.measuring import measure, measured
 from nasadvisor.console.evidence.metadata import metadata, start_count
@@ -17,6 +18,9 @@ urlpatterns = [
     path("evidence/<str:guid>/measured/", measured, name="evidence-measured"),
     path("evidence/<str:guid>/trace/", trace, name="evidence-trace"),
     path("evidence/<str:guid>/waiting/", waiting, name="evidence-waiting"),
+    path("evidence/<str:guid>/commits/", commits, name="evidence-commits"),
+    path("evidence/<str:guid>/commits/start/", start_commits, name="evidence-commits-start"),
+    path("evidence/<str:guid>/commits/stop/", stop_commits, name="evidence-commits-stop"),
     path("evidence/<str:guid>/curve/", curve, name="evidence-curve"),
     path("evidence/<str:guid>/curve/start/", start_curve, name="evidence-curve-start"),
     path("evidence/<str:guid>/curve/stop/", stop_curve, name="evidence-curve-stop"),

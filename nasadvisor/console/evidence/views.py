@@ -21,7 +21,7 @@ from nasadvisor.console.evidence.tracing import waiting_of
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.storage.diagrams import TITLES
-from nasadvisor.console.storage.pools import helped_pools, pool_or_404
+from nasadvisor.console.storage.pools import helped_pools, pool_or_404, reason_against_adding
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.units import DAY_S, HOUR_S
 
@@ -44,6 +44,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "node": node,
         "pool": found,
         "tab": "evidence",
+        "refusal": reason_against_adding(found, inventory.host, node.platform.vetoes),
         "seen": seen,
         "would_help": guid in helped_pools(node, inventory),
         "last_at": datetime.fromtimestamp(seen.last_at, UTC) if seen else None,
@@ -58,7 +59,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "shown_s": _shown_at_first(seen, now) if seen else DAY_S,
         "runs": runs,
         "heat_url": reverse("evidence-heat", args=[guid]),
-        "switching": switching_part(node, found, now),
+        "switching": switching_part(node, inventory, found, now),
         "section": "evidence",
     }
     if seen:
@@ -66,6 +67,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         known = known_of(seen, found, followed.curve, stored.found if stored else None)
         table = options_of(known)
         context |= {"options": drawn(table), **shopping_context(known, table, request.GET)}
+        context["cache_size"] = known.recommended_cache
         context |= {"metadata": metadata_of(stored, known, now), "count_lengths": LENGTHS}
     return render(request, "evidence/pool.html", context | curve_context(followed))
 

@@ -27,6 +27,9 @@ FEWEST_MISSES_FOLLOWED: Final = 500
 KNEE_SHARE: Final = 0.25
 """[policy] A larger cache must bring at least this share, for each GiB, of what a GiB brought up to there."""
 
+FIRST_AT_MOST: Final = 1 / 3
+"""[policy] Where more of the misses were first reads, a curve says what a cache would serve at least, and no most."""
+
 STILL_RISES: Final = 0.05
 """[policy] A curve that gains so much with its last doubling has not ended where the trace has."""
 
@@ -88,8 +91,8 @@ class CacheCurve:
     """The curve of one pool. Counts are of all blocks, worked out from those that were followed.
 
     `missed` is what the model's ARC missed of this pool in the `counted_s` that count, `first_share` how much of that
-    were blocks that nobody had read before in the trace: no cache could have held them. `seen_bytes` is how much of the
-    pool was read at all.
+    were blocks that nobody had read before in the trace: they count as not served, and whether a cache would have held
+    them, only a longer trace tells. `seen_bytes` is how much of the pool was read at all.
     """
 
     traced: Traced
@@ -110,6 +113,15 @@ class CacheCurve:
     def is_enough(self) -> bool:
         """Whether enough misses were followed to read anything off it."""
         return bool(self.points) and self.missed * self.followed_share >= FEWEST_MISSES_FOLLOWED
+
+    @property
+    def is_least(self) -> bool:
+        """Whether so much was read for the first time that the curve is only what a cache would serve at least."""
+        return self.first_share > FIRST_AT_MOST
+
+    def at_most(self, point: CurvePoint) -> float:
+        """The most that a cache of that size would serve: if much was read for the first time, with all of that."""
+        return min(point.high + self.first_share, 1.0) if self.is_least else point.high
 
     @property
     def most(self) -> CurvePoint | None:
@@ -187,6 +199,21 @@ def curve_in_words(curve: CacheCurve) -> Statement:
                 "the disks: in {time}, what was read was hardly read again."
             ),
             {**values, "size": size_text(curve.points[-1].size_bytes), "share": percent(best.high)},
+        )
+    if curve.is_least:
+        return Statement(
+            "curve-least",
+            _(
+                "With a cache of {size} at least about {share} of the reads that now go to the disks would be answered "
+                "by the SSD. {first} of them were of blocks read for the first time in {time}: how many of those come "
+                "back, only a longer trace tells."
+            ),
+            {
+                **values,
+                "size": size_text(knee.size_bytes),
+                "share": percent(knee.served),
+                "first": percent(curve.first_share),
+            },
         )
     return Statement(
         "curve-knee",

@@ -84,7 +84,7 @@ def _judged_metadata(known: Known, point: CurvePoint | None) -> tuple[Verdict, R
         return judged_on(known, Answer.LITTLE, known.cache_at_once.rule), None
     share = metadata_of_reads(known)
     if share < GHOSTS_LITTLE:
-        template = _("{share} of the reads from the disks are metadata; it answers nothing else.")
+        template = _("{share} of the reads from the disks are metadata, and nothing else would be answered.")
         return judged_on(
             known, Answer.LITTLE, Statement("option-little-metadata", template, {"share": percent(share)})
         ), None

@@ -14,7 +14,7 @@ from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.log_verdict import UNKNOWN_SSD, Answer, SsdTime, Verdict
 from nasadvisor.domain.evidence.metadata_size import Counted
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
-from nasadvisor.domain.evidence.recommendation import Recommendation
+from nasadvisor.domain.evidence.recommendation import Recommendation, cache_size_by
 from nasadvisor.domain.evidence.thresholds import Span
 from nasadvisor.domain.evidence.workload import Workload
 from nasadvisor.domain.figures import duration
@@ -131,6 +131,11 @@ class Known:
     def readable_curve(self) -> CacheCurve | None:
         """The curve if anything can be read off it."""
         return self.curve if self.curve and self.curve.is_enough else None
+
+    @property
+    def recommended_cache(self) -> Recommendation | None:
+        """The size of a cache, the same wherever it is said."""
+        return cache_size_by(self.curve, self.workload.sample.levels.arc_most_bytes, self.cache_size)
 
 
 @dataclass(frozen=True)

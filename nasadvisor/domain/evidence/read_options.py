@@ -140,7 +140,7 @@ def _memory_point(known: Known) -> MemoryPoint | None:
 def _cache_relief(known: Known, point: CurvePoint | None) -> Relief | None:
     """Off the curve the most only: until memory has run short once, real caches answered up to 26 points less."""
     if point:
-        return Relief(Waiting.READS, 0.0, point.high)
+        return Relief(Waiting.READS, 0.0, known.curve.at_most(point) if known.curve else point.high)
     share = ghost_share(known.workload.sample.arc)
     return Relief(Waiting.READS, share, None) if share >= GHOSTS_LITTLE and not known.readable_curve else None
 

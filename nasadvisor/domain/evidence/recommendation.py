@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from nasadvisor.domain.evidence.curve import CacheCurve, size_from_curve
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.thresholds import (
     FEWEST_READS_FOR_BLOCK,
@@ -32,6 +33,20 @@ class Recommendation:
     size_bytes: int
     because: Statement
     is_measured: bool
+
+
+BY_CURVE: Final = Statement("need-size-curve", _("because a larger one brings less for each GiB, by the cache curve."))
+
+
+def cache_size_by(
+    curve: CacheCurve | None, arc_most_bytes: int, counted: Recommendation | None
+) -> Recommendation | None:
+    """The size of a cache: off the curve where reads were followed and it tells one, else what the counters tell.
+
+    `arc_most_bytes` is the limit of the ARC, of which its headers take a share.
+    """
+    point = size_from_curve(curve, arc_most_bytes) if curve and curve.is_enough else None
+    return Recommendation(point.size_bytes, BY_CURVE, is_measured=True) if point else counted
 
 
 def recommend_log(workload: Workload, facts: PoolFacts) -> Recommendation:

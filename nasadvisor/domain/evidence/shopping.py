@@ -10,6 +10,7 @@ from typing import Final
 from nasadvisor.domain.evidence.log_verdict import Answer
 from nasadvisor.domain.evidence.measuring.suitability import GOOD_COMMIT_NS
 from nasadvisor.domain.evidence.options import Cost, Known, Option, OptionRow, OptionsTable
+from nasadvisor.domain.evidence.recommendation import BY_CURVE
 from nasadvisor.domain.evidence.thresholds import GAIN_HELPS
 from nasadvisor.domain.evidence.workload import CommitTime
 from nasadvisor.domain.evidence.write_options import DAYS_PER_YEAR
@@ -110,7 +111,8 @@ def _for_log(known: Known, commit: CommitTime, cost: Cost) -> tuple[Need, ...]:
     protection = Need(
         Statement("need-protection", _("Power-loss protection, said in its data sheet.")),
         Statement(
-            "need-protection-why", _("What it has called safe is safe then, and it need not wait for its flash.")
+            "need-protection-why",
+            _("Then what it reported as written outlives a power cut, and it need not wait for its flash."),
         ),
     )
     size = Statement("need-size", _("At least {size}."), {"size": size_text(cost.ssd_bytes)})
@@ -121,7 +123,7 @@ def _flush(known: Known, commit: CommitTime) -> Need:
     at_once = known.workload.busy_commits_per_s * commit.likely_ns / 1e9
     most_ns = min(GOOD_COMMIT_NS, commit.likely_ns / GAIN_HELPS)
     writers = str(max(1, ceil(at_once)))
-    what = _("A write of 4 KiB with its flush in {time} at the most, {writers} at a time.")
+    what = _("A synchronous write of 4 KiB, with its flush, in {time} at the most; {writers} at a time.")
     why = _("The pool takes {pool} for each of {commits} commits/s in busy times, so about {writers} at once.")
     values = {"pool": milliseconds(commit.likely_ns), "commits": rate(known.workload.busy_commits_per_s)}
     return Need(
@@ -133,9 +135,9 @@ def _flush(known: Known, commit: CommitTime) -> Need:
 def _endurance(cost: Cost) -> Need:
     day = cost.written_bytes_per_year / DAYS_PER_YEAR
     years = str(SERVICE_YEARS)
-    what = _("Rated for {total} written: {day} a day for {years} years.")
+    what = _("An endurance of at least {total} written (TBW): {day} a day for {years} years.")
     total = terabytes_text(cost.written_bytes_per_year * SERVICE_YEARS)
-    why = Statement("need-endurance-why", _("So much would have been written to it in the time that was watched."))
+    why = Statement("need-endurance-why", _("So much would be written to it at the pace that was watched."))
     return Need(Statement("need-endurance", what, {"total": total, "day": gigabytes_text(day), "years": years}), why)
 
 
@@ -145,11 +147,5 @@ def _for_cache(known: Known, cost: Cost) -> tuple[Need, ...]:
         Statement("need-no-protection-why", _("A cache holds copies only.")),
     )
     size = Statement("need-size", _("At least {size}."), {"size": size_text(cost.ssd_bytes)})
-    is_by_counters = known.cache_size is not None and known.cache_size.size_bytes == cost.ssd_bytes
-    why = known.cache_size.because if known.cache_size and is_by_counters else _OF_THE_CURVE
-    return Need(size, why), _endurance(cost), protection
-
-
-_OF_THE_CURVE: Final = Statement(
-    "need-size-curve", _("because a larger one brings less for each GiB, by the cache curve.")
-)
+    said = known.recommended_cache
+    return Need(size, said.because if said else BY_CURVE), _endurance(cost), protection

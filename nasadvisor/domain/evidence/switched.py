@@ -163,6 +163,9 @@ class CacheSwitching:
         return {periods[each.number]: each.value for each in self.seen}
 
 
+UUID_OF_A_NAME: Final = 5
+"""What uuid5() makes (RFC 9562)."""
+
 Change = Callable[[CacheSwitching], CacheSwitching]
 
 
@@ -179,6 +182,11 @@ def run_id(record_id: str, number: int, place: int) -> str:
     `place` is that of the cache among those of the record.
     """
     return str(uuid5(UUID(record_id), f"{number}/{place}"))
+
+
+def is_run_of_switching(run: UUID) -> bool:
+    """Whether a run takes a cache out for a period: only their ids follow from a record, all others are chance."""
+    return run.version == UUID_OF_A_NAME
 
 
 def ids_in(record: CacheSwitching) -> Iterator[tuple[int, str]]:

@@ -105,7 +105,7 @@ class SwitchCarrier:
     def _take_out(self, record: CacheSwitching, now: float) -> CacheSwitching:
         """As it is afterwards: somebody may have stopped it while the command ran."""
         current = record.period_at(now)
-        if current is None or self._waits("out", record, now) or self._may_be_out(record):
+        if current is None or self._waits("out", record.id, now) or self._may_be_out(record):
             return record
         if record.is_lost(self.host.look()):
             return self._tell(over(self.host, record, CACHE_LOST))
@@ -115,17 +115,17 @@ class SwitchCarrier:
             raise
         except HostError as error:
             log.warning("switching: %s", error)
-            self._not_before[f"out {record.id}"] = now + TRY_AGAIN_S
+            self._try_again("out", record.id, now)
             self._put_back(record, now)
         return self.host.records.read(record.id)
 
     def _put_back(self, record: CacheSwitching, now: float) -> CacheSwitching:
         is_noted = record.problem is None and bool(record.is_under_way or record.ended_at)
-        if (is_noted and not self._may_be_out(record)) or self._waits("back", record, now):
+        if (is_noted and not self._may_be_out(record)) or self._waits("back", record.id, now):
             return record
         after = self._tell(settle(self.host, record, self._runs))
         if after.problem:
-            self._not_before[f"back {record.id}"] = now + TRY_AGAIN_S
+            self._try_again("back", record.id, now)
         return after
 
     def _may_be_out(self, record: CacheSwitching) -> bool:
@@ -136,16 +136,15 @@ class SwitchCarrier:
             return True
 
     def _put_back_unreadable(self, record_id: str, error: SwitchingUnreadable) -> None:
-        now, key = self.host.now_s(), f"back {record_id}"
-        if now < self._not_before.get(key, 0.0):
+        now = self.host.now_s()
+        if self._waits("back", record_id, now):
             return
-        self._not_before[key] = now + TRY_AGAIN_S
         log.warning("%s", error)
         try:
             problem = self._runs.put_back(ids_of_unreadable(record_id), "nasadvisor-host")
         except HostBusy:
-            del self._not_before[key]
             return
+        self._try_again("back", record_id, now)
         if problem:
             log.warning("switching: %s", problem)
 
@@ -183,8 +182,11 @@ class SwitchCarrier:
     def _is_as_planned(self, record: CacheSwitching, period: Period) -> bool:
         return record.is_as_planned(period, self.host.look())
 
-    def _waits(self, what: str, record: CacheSwitching, now: float) -> bool:
-        return now < self._not_before.get(f"{what} {record.id}", 0.0)
+    def _waits(self, what: str, record_id: str, now: float) -> bool:
+        return now < self._not_before.get(f"{what} {record_id}", 0.0)
+
+    def _try_again(self, what: str, record_id: str, now: float) -> None:
+        self._not_before[f"{what} {record_id}"] = now + TRY_AGAIN_S
 
     def _tell(self, record: CacheSwitching) -> CacheSwitching:
         if self._seqs.get(record.id) != record.seq:

@@ -5,14 +5,15 @@ done, and what was counted; whoever loses it loses that, and no cache: its runs 
 """
 
 import logging
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
-from uuid import UUID
 
 from nasadvisor.domain.evidence.switched import CacheSwitching, Change
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage import names
 from nasadvisor.host.change.checked_file import read_checked, write_checked
 from nasadvisor.host.change.lock import host_lock
 from nasadvisor.host.errors import HostError
@@ -53,7 +54,7 @@ class SwitchRecords:
         """Those of every record, readable or not."""
         if not self.directory.is_dir():
             return ()
-        return tuple(path.stem for path in self.directory.glob(f"*{SUFFIX}") if _is_uuid(path.stem))
+        return tuple(path.stem for path in self.directory.glob(f"*{SUFFIX}") if re.fullmatch(names.UUID, path.stem))
 
     def read(self, record_id: str) -> CacheSwitching:
         """One record.
@@ -86,6 +87,10 @@ class SwitchRecords:
             (each for each in self.all() if each.pool_guid == pool_guid), key=lambda each: each.plan.start, default=None
         )
 
+    def open_of(self, pool_guid: str) -> CacheSwitching | None:
+        """The one of a pool that has not ended; None where nothing of it is switched or out of service."""
+        return next((each for each in self.all() if each.pool_guid == pool_guid and not each.ended_at), None)
+
     def create(self, record: CacheSwitching) -> None:
         """Make a new record durable.
 
@@ -113,10 +118,3 @@ class SwitchRecords:
 
     def _path(self, record_id: str) -> Path:
         return self.directory / f"{record_id}{SUFFIX}"
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        return str(UUID(text)) == text
-    except ValueError:
-        return False

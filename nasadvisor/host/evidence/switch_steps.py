@@ -88,7 +88,10 @@ class SwitchRuns:
             return
         for cache, each in zip(record.caches, ids, strict=True):
             inventory = Gate(self.host.executor(())).inventory()
-            run = apply_plan(self.host, self._plan(record, cache, each, inventory), record.by, self.observe)
+            plan, refusals = _plan(self.host, record.pool_guid, cache, each, inventory)
+            if plan is None or refusals:
+                raise RulesForbid(refusals)
+            run = apply_plan(self.host, plan, record.by, self.observe)
             if run.state is not RunState.APPLIED:
                 raise RulesForbid(run.refusals) if run.refusals else CacheStaysIn(run)
 
@@ -128,28 +131,25 @@ class SwitchRuns:
             rules = [refused for step in steps if not step.gone(inventory) for refused in gate.against(step, inventory)]
             return (*vetoes_of(self.host.vetoes(inventory), Goal.UNDO, run.plan), *rules)
 
-    def _plan(self, record: CacheSwitching, cache: SwitchedCache, plan_id: str, inventory: Inventory) -> Plan:
-        request = PlanRequest(record.pool_guid, offline_cache=cache.guid)
-        plan = make_plan(request, inventory, PlanIds(plan_id, self.host.clock().isoformat(timespec="seconds"), ()))
-        if isinstance(plan, PlanRefused):
-            raise RulesForbid(plan.refusals)
-        forbidden = vetoes_of(self.host.vetoes(inventory), Goal.APPLY, plan)
-        if forbidden:
-            raise RulesForbid(forbidden)
-        return plan
-
 
 def against_switching(
     gate: Gate, host: RunHost, pool_guid: str, caches: tuple[SwitchedCache, ...], inventory: Inventory
 ) -> Iterator[Refused]:
     """What speaks against taking each of these caches out of service now. The host lock is held by the caller."""
-    now = host.clock().isoformat(timespec="seconds")
     for cache in caches:
-        plan = make_plan(PlanRequest(pool_guid, offline_cache=cache.guid), inventory, PlanIds("switching", now, ()))
-        if isinstance(plan, PlanRefused):
-            yield from plan.refusals
-            continue
-        yield from vetoes_of(host.vetoes(inventory), Goal.APPLY, plan)
-        for action in plan.actions:
+        plan, refusals = _plan(host, pool_guid, cache, "switching", inventory)
+        yield from refusals
+        for action in plan.actions if plan else ():
             if isinstance(action, OfflineCache):
                 yield from gate.against(action, inventory)
+
+
+def _plan(
+    host: RunHost, pool_guid: str, cache: SwitchedCache, plan_id: str, inventory: Inventory
+) -> tuple[Plan | None, tuple[Refused, ...]]:
+    """The plan that takes a cache out of service, None where there is none; and what speaks against it."""
+    ids = PlanIds(plan_id, host.clock().isoformat(timespec="seconds"), ())
+    plan = make_plan(PlanRequest(pool_guid, offline_cache=cache.guid), inventory, ids)
+    if isinstance(plan, PlanRefused):
+        return None, plan.refusals
+    return plan, vetoes_of(host.vetoes(inventory), Goal.APPLY, plan)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from nasadvisor.domain.change import refusals as no
-from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.switch_words import TAKEN_BACK, stopped_by
 from nasadvisor.domain.evidence.switched import MOST_CACHES, CacheSwitching, SwitchedCache, SwitchOrder
@@ -155,7 +154,7 @@ def stop_switching(host: SwitchHost, pool_guid: str, by: str, observe: Observer)
         JournalUnwritable, SwitchingUnreadable
     """
     check_asker(by)
-    record = next((each for each in host.records.all() if each.pool_guid == pool_guid and not each.ended_at), None)
+    record = host.records.open_of(pool_guid)
     if record is None:
         pool = host.look().pool(pool_guid)
         raise NothingSwitched(pool.name if pool else pool_guid)
@@ -172,10 +171,9 @@ def end_before_undo(host: SwitchHost, run_id: str, observe: Observer) -> CacheSw
         run = show_run(host.runs, run_id)
     except (RunUnknown, JournalUnreadable):  # the undo itself says so
         return None
-    if not _added_cache(run):
+    if not run.plan.request.cache_disks:
         return None
-    guid = run.plan.request.pool_guid
-    record = next((each for each in host.records.all() if each.pool_guid == guid and not each.ended_at), None)
+    record = host.records.open_of(run.plan.request.pool_guid)
     return _end(host, record, TAKEN_BACK, observe) if record else None
 
 
@@ -211,10 +209,6 @@ def over(host: SwitchHost, record: CacheSwitching, why: Statement) -> CacheSwitc
 
 def _end(host: SwitchHost, record: CacheSwitching, why: Statement, observe: Observer) -> CacheSwitching:
     return settle(host, over(host, record, why), SwitchRuns(host.runs, observe, set()))
-
-
-def _added_cache(run: Run) -> bool:
-    return bool(run.plan.request.cache_disks)
 
 
 def _now(host: SwitchHost) -> str:

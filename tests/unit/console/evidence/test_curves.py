@@ -87,6 +87,14 @@ def test_why_there_is_none_is_said_and_what_was_known_stays(operator: Client, se
     assert "With a cache of 200 GiB about" in text
 
 
+def test_the_verdict_names_the_size_that_the_curve_does(operator: Client, sent: list[Sent]) -> None:
+    fill(26)
+    operator.post(START)
+    tasks.store_curve("nas", told())
+    card = page(operator, POOL).partition(">Cache (L2ARC)</h2>")[2].partition("</article>")[0]
+    assert ">200 GiB</span>, because a larger one brings less for each GiB, by the cache curve." in card
+
+
 def test_a_host_that_falls_silent_is_told(operator: Client, sent: list[Sent]) -> None:
     fill(hours=0.1)
     operator.post(START)

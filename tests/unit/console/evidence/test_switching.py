@@ -22,7 +22,7 @@ from tests.unit.console.conftest import PASSWORD, Sent
 from tests.unit.console.evidence.sampled import fill
 from tests.unit.console.evidence.test_evidence import applied_run, page
 from tests.unit.console.evidence.test_switch_store import RECORD
-from tests.unit.machines import TANK, with_cache
+from tests.unit.machines import TANK, with_cache, with_pool
 
 POOL = f"/pools/{TANK}/evidence/"
 PART = f"/evidence/{TANK}/switching/"
@@ -71,6 +71,18 @@ def test_without_a_cache_there_is_nothing_to_offer(operator: Client, sent: list[
     assert "Proof by switching" not in page(operator, POOL)
     assert operator.get(START).status_code == 302
     assert operator.post(STOP, {"password": PASSWORD}).status_code == 302
+    assert sent == []
+
+
+def test_it_is_not_offered_for_a_pool_that_its_host_would_leave_alone(operator: Client, sent: list[Sent]) -> None:
+    watched()
+    node = Node.objects.get()
+    degraded = replace(with_pool(with_cache(), state="DEGRADED"), read_at=timezone.now().isoformat())
+    tasks.store_inventory(node.name, to_document(degraded))
+    text = page(operator, POOL)
+    assert START not in text
+    assert "is DEGRADED" in text.partition("Proof by switching")[2]
+    assert operator.post(START, {"pairs": "12", "password": PASSWORD}).status_code == 302
     assert sent == []
 
 
@@ -213,7 +225,7 @@ def test_in_german_no_word_of_it_is_left_in_english(operator: Client) -> None:
     assert "Wie lange" in page(operator, START)
     tasks.store_switching("nas", to_document(counted()))
     text = page(operator, PART)
-    assert "Der Cache hilft: Mit ihm braucht ein Lesen die Geräte 50" in text
+    assert "Der Cache hilft: Mit ihm brauchen die Geräte je Lesezugriff 50" in text
     assert "einmal in 1000 Fällen" in text
     assert "Beenden und den Cache in Betrieb nehmen" in text
     assert not any(word in text for word in (" the ", " of ", " reads ", " would "))

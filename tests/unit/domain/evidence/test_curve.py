@@ -49,6 +49,18 @@ def test_the_knee_is_where_the_cliff_ends() -> None:
     assert "(39 % to 43 %)" in words
 
 
+def test_of_a_trace_that_saw_much_for_the_first_time_it_says_at_least_and_no_most() -> None:
+    """One minute of random reads said "about 29 %, and a larger one brings less" of a set that then fitted whole."""
+    assert not CLIFF.is_least
+    short = replace(CLIFF, first_share=0.68)
+    words = str(curve_in_words(short))
+    assert words.startswith("With a cache of 200 GiB at least about 41 % of the reads that now go to the disks")
+    assert "68 % of them were of blocks read for the first time in" in words
+    assert "brings less" not in words
+    assert CLIFF.at_most(CLIFF.points[2]) == pytest.approx(0.43)
+    assert short.at_most(CLIFF.points[2]) == 1
+
+
 def test_nothing_is_read_off_a_curve_that_is_flat_or_of_too_little() -> None:
     assert flat(0.04).knee is None
     assert "up to 1000 GiB" in str(curve_in_words(flat(0.04)))

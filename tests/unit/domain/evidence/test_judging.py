@@ -1,12 +1,13 @@
 """The lab's own judge: a verdict that contradicts its measurement is found."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from nasadvisor.domain.evidence.measuring.prediction import Range
-from tests.evidence.judging import Outcome, Predicted, median_error, tables, with_tables
-from tests.evidence.workloads import CACHE_WORKLOADS, FLASH_WORKLOAD, LOG_WORKLOADS
+from tests.evidence.judging import Outcome, Predicted, Share, median_error, tables, with_tables
+from tests.evidence.workloads import CACHE_WORKLOADS, FLASH_WORKLOAD, LOG_WORKLOADS, RAIDZ_WORKLOAD, SPECIAL_WORKLOAD
 
 PAGE = Path(__file__).parents[4] / "docs/evidence.md"
 
@@ -31,6 +32,21 @@ def test_a_verdict_is_held_against_the_gain(verdict: str, after: float, agrees: 
     assert outcome(verdict, after).agrees is agrees
 
 
+@pytest.mark.parametrize(
+    ("most", "measured", "agrees"),
+    [(0.9, 0.85, True), (0.9, 0.99, True), (0.9, 0.65, False), (0.85, 0.99, False), (None, 0.99, True)],
+)
+def test_what_the_table_says_is_held_against_what_was_measured(
+    most: float | None, measured: float, agrees: bool
+) -> None:
+    share = Share(0.8, most, measured, 0.1)
+    assert share.agrees is agrees
+    told = replace(outcome("helps", 300), table=share)
+    assert told.contradicts is not agrees
+    assert replace(outcome("helps", 300), curve=share).contradicts is not agrees
+    assert f"{measured:.0%}" in tables([told], [])
+
+
 def test_a_prediction_is_held_against_the_measurement() -> None:
     told = [Predicted("4 KiB", 60, Range(100, 200, 300), measured) for measured in (160, 250, 1000)]
     assert [each.covered for each in told] == [True, True, False]
@@ -40,12 +56,12 @@ def test_a_prediction_is_held_against_the_measurement() -> None:
 def test_the_tables_go_into_the_page() -> None:
     text = tables([outcome("helps", 110)], [Predicted("4 KiB", 60, Range(100, 200, 300), 160)])
     page = with_tables(PAGE.read_text(encoding="utf-8"), text)
-    assert "1 workloads, 1 verdicts contradict" in page
+    assert "1 workloads, 1 contradict their measurement" in page
     assert "1 of 1 in the printed range" in page
     assert with_tables(page, text) == page
 
 
 def test_every_workload_has_a_place_of_its_own() -> None:
-    workloads = (*LOG_WORKLOADS, FLASH_WORKLOAD, *CACHE_WORKLOADS)
-    assert len({workload.place for workload in workloads}) == len(workloads)
+    workloads = (*LOG_WORKLOADS, FLASH_WORKLOAD, RAIDZ_WORKLOAD, SPECIAL_WORKLOAD, *CACHE_WORKLOADS)
+    assert len({workload.stored or workload.place for workload in workloads}) == len(workloads)
     assert all(f"--directory={workload.place}" in workload.command(5) for workload in workloads)

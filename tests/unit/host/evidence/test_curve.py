@@ -32,7 +32,7 @@ from nasadvisor.host.evidence.curve import (
     passes_of,
     rules_of,
 )
-from nasadvisor.host.evidence.curve_job import CurveJob, TraceUnderWay
+from nasadvisor.host.evidence.trace_job import TraceJob, TraceUnderWay
 from nasadvisor.host.storage.machine import Machine, Roots
 from tests.unit.domain.evidence.curve_reads import mixed
 from tests.unit.domain.evidence.kstats import named
@@ -261,11 +261,11 @@ def test_one_trace_at_a_time_runs_beside_the_worker_and_is_stopped(tmp_path: Pat
         first_part.set()
         assert go_on.wait(20)
 
-    job = CurveJob(tracer(tracing, tmp_path).trace)
+    job = TraceJob(tracer(tracing, tmp_path).trace)
     job.stop()
     job.start(TANK, 86400, hold, failed.append)
     assert first_part.wait(20)
-    with pytest.raises(TraceUnderWay, match="only one trace runs at a time"):
+    with pytest.raises(TraceUnderWay, match="only one runs at a time"):
         job.start(TANK, 60, told.append, failed.append)
     job.stop()
     go_on.set()
