@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from nasadvisor.explain.codes import Code, Kind, Meaning, codes, nearest
 
@@ -24,6 +24,70 @@ WORDS: Final[dict[Kind, str | Promise]] = {
     Kind.FINDING: gettext_lazy("Finding"),
     Kind.ERROR: gettext_lazy("Error"),
 }
+
+BLANKS: Final[dict[str, str | Promise]] = {
+    "pool": pgettext_lazy("blank", "pool"),
+    "disk": pgettext_lazy("blank", "disk"),
+    "disks": pgettext_lazy("blank", "disks"),
+    "path": pgettext_lazy("blank", "path"),
+    "guid": pgettext_lazy("blank", "guid"),
+    "node": pgettext_lazy("blank", "node"),
+    "host": pgettext_lazy("blank", "host"),
+    "state": pgettext_lazy("blank", "state"),
+    "what": pgettext_lazy("blank", "what"),
+    "count": pgettext_lazy("blank", "count"),
+    "name": pgettext_lazy("blank", "name"),
+    "reason": pgettext_lazy("blank", "reason"),
+    "problem": pgettext_lazy("blank", "problem"),
+    "version": pgettext_lazy("blank", "version"),
+    "method": pgettext_lazy("blank", "method"),
+    "percent": pgettext_lazy("blank", "percent"),
+    "device": pgettext_lazy("blank", "device"),
+    "devices": pgettext_lazy("blank", "devices"),
+    "run": pgettext_lazy("blank", "run"),
+    "dataset": pgettext_lazy("blank", "dataset"),
+    "wanted": pgettext_lazy("blank", "wanted"),
+    "role": pgettext_lazy("blank", "role"),
+    "why": pgettext_lazy("blank", "why"),
+    "kind": pgettext_lazy("blank", "kind"),
+    "command": pgettext_lazy("blank", "command"),
+    "key": pgettext_lazy("blank", "key"),
+    "number": pgettext_lazy("blank", "number"),
+    "low": pgettext_lazy("blank", "low"),
+    "high": pgettext_lazy("blank", "high"),
+    "room": pgettext_lazy("blank", "room"),
+    "hours": pgettext_lazy("blank", "hours"),
+    "days": pgettext_lazy("blank", "days"),
+    "minutes": pgettext_lazy("blank", "minutes"),
+    "seconds": pgettext_lazy("blank", "seconds"),
+    "release": pgettext_lazy("blank", "release"),
+    "other": pgettext_lazy("blank", "other"),
+    "known": pgettext_lazy("blank", "known"),
+    "sector": pgettext_lazy("blank", "sector"),
+    "planned": pgettext_lazy("blank", "planned"),
+    "setting": pgettext_lazy("blank", "setting"),
+    "memory": pgettext_lazy("blank", "memory"),
+    "written": pgettext_lazy("blank", "written"),
+    "reserve": pgettext_lazy("blank", "reserve"),
+    "said": pgettext_lazy("blank", "said"),
+    "free": pgettext_lazy("blank", "free"),
+    "place": pgettext_lazy("blank", "place"),
+    "size": pgettext_lazy("blank", "size"),
+    "time": pgettext_lazy("blank", "time"),
+    "error": pgettext_lazy("blank", "error"),
+    "errors": pgettext_lazy("blank", "errors"),
+    "user": pgettext_lazy("blank", "user"),
+    "machine": pgettext_lazy("blank", "machine"),
+    "model": pgettext_lazy("blank", "model"),
+    "drive": pgettext_lazy("blank", "drive"),
+    "requests": pgettext_lazy("blank", "requests"),
+    "first": pgettext_lazy("blank", "first"),
+    "last": pgettext_lazy("blank", "last"),
+    "before": pgettext_lazy("blank", "before"),
+    "actual": pgettext_lazy("blank", "actual"),
+    "missing": pgettext_lazy("blank", "missing"),
+}
+"""What those blanks of sentences are called on pages that stand in most of them; the others by their own names."""
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,8 @@ FROM_HOSTS: Final = frozenset(
         tasks.store_waiting_error,
         tasks.store_curve,
         tasks.store_curve_error,
+        tasks.store_commits,
+        tasks.store_commits_error,
         tasks.store_count,
         tasks.store_count_error,
         tasks.store_switching,

@@ -23,13 +23,13 @@ from nasadvisor.console.fleet.shown import Contact, contact_of, current_node
 from nasadvisor.console.health.alert_models import FirstHour
 from nasadvisor.console.health.first_hour import first_steps, is_closed
 from nasadvisor.console.health.headline import place_of, words_of
-from nasadvisor.console.health.marks import marks_of
+from nasadvisor.console.health.marks import marks_in, marks_of
 from nasadvisor.console.health.sweeps import never_swept
 from nasadvisor.console.health.troubles import Kind, Trouble, notices_about, stored_about, troubles_in
 from nasadvisor.console.steps import lead_from
 from nasadvisor.console.storage.diagrams import draw_pools
 from nasadvisor.console.storage.disks import free_disks
-from nasadvisor.console.storage.pools import helped_pools
+from nasadvisor.console.storage.pools import helped_pools, open_pools
 from nasadvisor.domain.statements import Level
 
 RECENT_RUNS: Final = 5
@@ -108,6 +108,8 @@ def overview(request: HttpRequest) -> HttpResponse:
     row_of_trouble = partial(_row, shown=node, has_others=len(nodes) > 1, can_change=may_change(user_of(request)))
     rows = [row_of_trouble(each) for each in open_ones[:ROWS_SHOWN]]
     inventory = node.inventory
+    drawings = draw_pools(inventory) if inventory else ()
+    marks = marks_of(node, stored.disks.values())
     context = {
         "node": node,
         "inventory": inventory,
@@ -119,9 +121,11 @@ def overview(request: HttpRequest) -> HttpResponse:
         "unread": [each.name for each in nodes if each.inventory_version is None],
         "unasked": never_swept(nodes),
         "is_alone": len(nodes) == 1,
-        "pools": draw_pools(inventory) if inventory else (),
+        "pools": drawings,
+        "pool_marks": {each.pool.guid: marks_in(each, marks) for each in drawings},
+        "open_pools": open_pools(node, inventory) if inventory else (),
         "would_help": bool(inventory and helped_pools(node, inventory)),
-        "marks": marks_of(node, stored.disks.values()),
+        "marks": marks,
         "chips": chips_on(node, inventory.pools, now) if inventory else {},
         "sparks": sparks_of(series_on(node).values(), now) if inventory else {},
         "steps": () if is_closed() else first_steps(node, now),
@@ -152,7 +156,7 @@ def headline_of(troubles: Sequence[Trouble], rows: Sequence[TroubleRow]) -> Head
 def _row(trouble: Trouble, *, shown: Node, has_others: bool, can_change: bool) -> TroubleRow:
     elsewhere = "" if trouble.node.pk == shown.pk else trouble.node.name
     url, finding = _address(trouble), trouble.worst.finding
-    show = Way(url, SHOW[trouble.kind], elsewhere if trouble.kind is Kind.POOL else "") if url else None
+    show = Way(url, SHOW[trouble.kind], elsewhere if trouble.kind in (Kind.POOL, Kind.DISK) else "") if url else None
     lead = lead_from(finding, may_change=can_change) if trouble.kind is Kind.POOL else None
     step = Way(lead.url, lead.words, elsewhere) if lead and lead.url != url else None
     return TroubleRow(trouble, place_of(trouble, has_others=has_others), show, step)

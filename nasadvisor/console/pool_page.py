@@ -7,34 +7,37 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from nasadvisor.console.change.models import StoredRun
-from nasadvisor.console.change.runs.history import row_of
+from nasadvisor.console.change.runs.history import entries_of
 from nasadvisor.console.change.wizard.switching import switches_of
 from nasadvisor.console.evidence.chips import Chip, chips_on
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.health.capacity import capacity_of
 from nasadvisor.console.health.first_hour import scrub_advice
-from nasadvisor.console.health.marks import marks_on
+from nasadvisor.console.health.marks import Mark, marks_in, marks_on
 from nasadvisor.console.health.traffic import traffic_of
 from nasadvisor.console.health.troubles import inventory_findings
 from nasadvisor.console.storage.diagrams import PoolDrawing, draw_pool, draw_pools
 from nasadvisor.console.storage.disk_uses import Index
-from nasadvisor.console.storage.pools import helped_pools, pool_or_404
-from nasadvisor.domain.change.checks import can_use_pool
-from nasadvisor.domain.fleet.platforms import vetoes_on
-from nasadvisor.domain.statements import Refused
-from nasadvisor.domain.storage.inventory import Inventory, Pool
+from nasadvisor.console.storage.pools import helped_pools, pool_or_404, reason_against_adding
+from nasadvisor.domain.statements import RANK
+from nasadvisor.domain.storage.inventory import Inventory
 
 RUNS_SHOWN = 50
 
 
 @dataclass(frozen=True)
 class PoolRow:
-    """A pool in the list: its drawing, and what its evidence says in a few words."""
+    """A pool in the list: its drawing, what its evidence says in a few words, and the marks of its disks, worst first.
+
+    `is_open` is whether something can be added.
+    """
 
     drawing: PoolDrawing
     chips: tuple[Chip, ...]
     would_help: bool
+    is_open: bool
+    marks: list[Mark]
 
 
 def pools(request: HttpRequest) -> HttpResponse:
@@ -54,7 +57,17 @@ def pools(request: HttpRequest) -> HttpResponse:
 
 def _rows(node: Node, inventory: Inventory) -> list[PoolRow]:
     chips, helped = chips_on(node, inventory.pools, timezone.now()), helped_pools(node, inventory)
-    return [PoolRow(each, chips[each.pool.guid], each.pool.guid in helped) for each in draw_pools(inventory)]
+    marks = marks_on(node)
+    return [
+        PoolRow(
+            drawing=each,
+            chips=chips[each.pool.guid],
+            would_help=each.pool.guid in helped,
+            is_open=reason_against_adding(each.pool, inventory.host, node.platform.vetoes) is None,
+            marks=marks_in(each, marks),
+        )
+        for each in draw_pools(inventory)
+    ]
 
 
 def pool(request: HttpRequest, guid: str) -> HttpResponse:
@@ -62,18 +75,23 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
     node, inventory, found = pool_or_404(request, guid)
     traffic = traffic_of(node, found, timezone.now()) or ()
     told = (*inventory_findings(node), *traffic, *node.platform.findings)
+    drawing, marks = draw_pool(found, Index(inventory)), marks_on(node)
+    unwell = marks_in(drawing, marks)
     findings = [finding for finding in told if finding.values.get("pool") == found.name]
-    refusal = _reason_against(found, inventory, node)
+    findings += [finding for mark in unwell for finding in mark.findings]
+    findings.sort(key=lambda finding: -RANK[finding.level])
+    refusal = reason_against_adding(found, inventory.host, node.platform.vetoes)
     context = {
         "node": node,
         "inventory": inventory,
         "pool": found,
         "tab": "layout",
-        "drawing": draw_pool(found, Index(inventory)),
+        "drawing": drawing,
         "caches": switches_of(found, inventory, node),
         "capacity": capacity_of(node, found, timezone.now()),
         "scrub_advice": scrub_advice(node, found),
-        "marks": marks_on(node),
+        "marks": marks,
+        "unwell": unwell,
         "findings": findings,
         "refusal": refusal,
         "would_help": guid in helped_pools(node, inventory),
@@ -86,22 +104,16 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
 def history(request: HttpRequest, guid: str) -> HttpResponse:
     """What NAS Advisor has changed on one pool, and the way back."""
     node, inventory, found = pool_or_404(request, guid)
-    runs = StoredRun.objects.filter(node=node, pool_guid=guid)
+    entries, more = entries_of(StoredRun.objects.filter(node=node, pool_guid=guid), RUNS_SHOWN)
     context = {
         "node": node,
         "pool": found,
         "tab": "history",
-        "refusal": _reason_against(found, inventory, node),
+        "unwell": marks_in(draw_pool(found, Index(inventory)), marks_on(node)),
+        "refusal": reason_against_adding(found, inventory.host, node.platform.vetoes),
         "would_help": guid in helped_pools(node, inventory),
-        "runs": [row_of(run) for run in runs[:RUNS_SHOWN]],
-        "more": max(0, runs.count() - RUNS_SHOWN),
+        "entries": entries,
+        "more": more,
         "section": "pools",
     }
     return render(request, "storage/pool_history.html", context)
-
-
-def _reason_against(found: Pool, inventory: Inventory, node: Node) -> Refused | None:
-    """Why nothing can be added to a pool now."""
-    answers = [can_use_pool(found, inventory.host, adds_log) for adds_log in (True, False)]
-    vetoes = vetoes_on(node.platform.vetoes, "", found.guid)
-    return next((answer for answer in (*vetoes, *answers) if isinstance(answer, Refused)), None)

@@ -168,13 +168,13 @@ def store_run(node_name: str, document: Json) -> None:
         },
     )
     if created:
-        note_result(stored, "", run.state.value)
+        note_result(node_name, stored, "", run.state.value)
         return
     same_node = StoredRun.objects.filter(pk=stored.pk, node=node)
     is_news = Q(seq__lt=run.seq) | Q(state__in=UNREADABLE)  # a journal that was put back may be shorter
     told = same_node.filter(is_news).update(**news, pending=Pending.NOTHING, pending_since=None, error_document=None)
     if told or same_node.filter(seq=run.seq).update(**news):
-        note_result(stored, stored.state, run.state.value)
+        note_result(node_name, stored, stored.state, run.state.value)
 
 
 def store_unreadable_run(node_name: str, document: Json) -> None:
@@ -223,7 +223,7 @@ def store_run_error(node_name: str, run_id: str, document: Json) -> None:
     _heard_from(node_name)
     asked = StoredRun.objects.filter(pk=UUID(run_id), node__name=node_name)
     for stored in asked.filter(seq=0).defer("document"):
-        note_result(stored, stored.state, StoredRunState.REFUSED)
+        note_result(node_name, stored, stored.state, StoredRunState.REFUSED)
     asked.filter(seq=0).update(state=StoredRunState.REFUSED)
     asked.update(error_document=document, pending=Pending.NOTHING, pending_since=None)
 

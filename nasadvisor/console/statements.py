@@ -20,9 +20,22 @@ _FIGURE: Final = re.compile(
 """A number with a decimal point and a unit behind it, or behind the range that it begins: no version, no address."""
 
 
+_ABOUT_DISK: Final = "The disk {disk} "
+
+_BEFORE_UNIT: Final = re.compile(r"(?<=\d) (?=(?:%|°C|ns|µs|ms|s|min|h|d|[KMGTPE]iB|[kMGT]?B)(?:/s)?(?![\w/]))")
+"""The space between a number and its unit."""
+
+
 def said(statement: Statement) -> str:
     """The sentence in the language that is on, its figures too."""
     return statement.said(gettext, localized)
+
+
+def said_below(statement: Statement) -> str:
+    """The sentence below a heading that names its disk: "The disk …", without the name once more."""
+    if not statement.template.startswith(_ABOUT_DISK):
+        return said(statement)
+    return statement.said(lambda template: gettext(template).replace(" {disk}", "", 1), localized)
 
 
 def localized(text: str) -> str:
@@ -34,9 +47,26 @@ def marked(text: str, words: Callable[[str], str] = str, code: Callable[[str], s
     """A text as HTML: what stands between backticks as code. `words` and `code` say how each part is shown."""
     parts = text.split("`")
     shown = (
-        format_html("<code>{}</code>", code(part)) if place % 2 else words(part) for place, part in enumerate(parts)
+        format_html("<code>{}</code>", _with_whole_options(code(part))) if place % 2 else words(unbroken(part))
+        for place, part in enumerate(parts)
     )
     return format_html_join("", "{}", ((part,) for part in shown))
+
+
+def unbroken(text: str) -> str:
+    """A text whose figures stay in one line with their units."""
+    return _BEFORE_UNIT.sub("\u00a0", text)
+
+
+def _with_whole_options(command: str) -> str:
+    """A command in which no line ends within the dashes of an option; one that is HTML already stays as it is."""
+    if isinstance(command, SafeString) or " -" not in command:
+        return command
+    words = (
+        format_html('<span class="text-nowrap">{}</span>', word) if word.startswith("-") else word
+        for word in command.split(" ")
+    )
+    return format_html_join(" ", "{}", ((word,) for word in words))
 
 
 def read_statement(document: Json | None) -> Statement | None:

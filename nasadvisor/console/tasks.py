@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from nasadvisor.console import records
 from nasadvisor.console.celery_app import app
-from nasadvisor.console.evidence import curves, metadata, series, switch_store, tracing
+from nasadvisor.console.evidence import commits, curves, metadata, series, switch_store, tracing
 from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from nasadvisor.console.evidence.watch import keep_answers
 from nasadvisor.console.fleet import audit, hosts
@@ -124,6 +124,18 @@ def store_curve(node: str, document: Json) -> None:
 def store_curve_error(node: str, guid: str, document: Json) -> None:
     """A host could not follow a pool's reads."""
     curves.store_curve_error(node, guid, document)
+
+
+@app.task(name="console.store_commits")
+def store_commits(node: str, document: Json) -> None:
+    """A host has followed commits for another while."""
+    commits.store_commits(node, document)
+
+
+@app.task(name="console.store_commits_error")
+def store_commits_error(node: str, guid: str, document: Json) -> None:
+    """A host could not follow a pool's commits."""
+    commits.store_commits_error(node, guid, document)
 
 
 @app.task(name="console.store_count")

@@ -57,8 +57,10 @@ function showCurrentTab() {
   for (const tab of document.querySelectorAll(".tabs [aria-current]")) {
     const row = tab.closest("ul");
     const bringIntoView = () => {
-      const outside = tab.getBoundingClientRect().right - row.getBoundingClientRect().right;
-      if (outside > -FADED_PX) { row.scrollLeft += outside + FADED_PX; }
+      const shown = tab.getBoundingClientRect();
+      const seen = row.getBoundingClientRect();
+      if (shown.right > seen.right - FADED_PX) { row.scrollLeft += shown.right - seen.right + FADED_PX; }
+      if (shown.left < seen.left + FADED_PX) { row.scrollLeft -= seen.left - shown.left + FADED_PX; }
       fade(row);
     };
     bringIntoView();
@@ -68,6 +70,7 @@ function showCurrentTab() {
 }
 
 function fade(row) {
+  row.classList.toggle("comes-from", row.scrollLeft > 1);
   row.classList.toggle("goes-on", row.scrollLeft + row.clientWidth < row.scrollWidth - 1);
 }
 

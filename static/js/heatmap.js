@@ -277,7 +277,7 @@
       pen.fillText(device.name || words.gone, MARGIN.left, top + NAME / 2 + 1, inner);
       pen.textAlign = "right";
       pen.fillStyle = css("--bs-secondary-color");
-      pen.fillText(device.class === "l2cache" ? "cache" : device.class === "normal" ? "data" : device.class, MARGIN.left - 6, top + NAME + (ROW - NAME) / 2 - 1);
+      pen.fillText(words[device.class] ?? device.class, MARGIN.left - 6, top + NAME + (ROW - NAME) / 2 - 1);
     });
     drawTimes(pen, inner, MARGIN.top, bottom);
     drawMarks(pen, inner, MARGIN.top, bottom, false);

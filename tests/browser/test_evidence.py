@@ -18,14 +18,24 @@ from playwright.sync_api import Route, expect
 from nasadvisor.console import records
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence import series
+from nasadvisor.console.evidence.commits import store_commits
 from nasadvisor.console.evidence.curves import store_curve
 from nasadvisor.console.evidence.metadata import store_count
-from nasadvisor.console.evidence.models import SampledPool, StoredCount, StoredCurve, StoredMeasurement, StoredWaiting
+from nasadvisor.console.evidence.models import (
+    SampledPool,
+    StoredCommits,
+    StoredCount,
+    StoredCurve,
+    StoredMeasurement,
+    StoredWaiting,
+)
 from nasadvisor.console.evidence.tracing import store_waiting
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.tasks import roll_up_samples
+from nasadvisor.domain.evidence.commits import replayed
 from nasadvisor.domain.evidence.measuring.measurement import MeasureProgress, Stage
 from nasadvisor.domain.health.smart.power_loss import Protection, ProtectionEvidence
+from nasadvisor.host.simulated.commits import simulated_commits
 from nasadvisor.host.simulated.count import simulated_count
 from nasadvisor.host.simulated.curve import simulated_curve
 from nasadvisor.host.simulated.samples import simulated_waiting
@@ -114,8 +124,16 @@ def proof(desk: Desk) -> None:
 
 
 def measure(desk: Desk) -> None:
+    """What was measured, beside it the pool's own commits and what the SSD made of them."""
     load()
-    store(measured(str(uuid4()), 80, 5, had_log=False))
+    now = timezone.now()
+    trace = simulated_commits(TANK, "tank", now.isoformat(timespec="seconds"), 3600)
+    StoredCommits.objects.create(node=Node.objects.get(), pool_guid=TANK, asked_at=now, seconds=3600)
+    store_commits("nas", to_document(trace))
+    found = measured(str(uuid4()), 80, 5, had_log=False)
+    assert found.candidate
+    again = replayed(trace, [700_000] * 2990 + [9_000_000] * 10, trace.busiest.seconds)
+    store(replace(found, candidate=replace(found.candidate, replayed=again)))
     tell_health((ProtectionEvidence("NVMe controller: no volatile write cache", Protection.LIKELY),))
     desk.open(f"/evidence/{TANK}/measure/")
 

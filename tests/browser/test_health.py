@@ -30,6 +30,8 @@ PATHS = {
     "schedules": "/settings/schedules/",
     "schedule": "/settings/schedules/{schedule}/",
     "tokens": "/settings/tokens/",
+    "token-add": "/settings/tokens/add/",
+    "user-add": "/settings/users/add/",
     "reports": "/reports/",
     "report-now": "/reports/now/",
 }
@@ -157,6 +159,24 @@ def test_an_alert_is_acknowledged_and_the_count_in_the_menu_falls(watcher: Desk)
     expect(page.get_by_text("told again only if it gets worse")).to_be_visible()
     expect(page.locator(".rail-count")).to_contain_text(str(before - 1))
     expect(page.get_by_text("acknowledged by admin")).to_be_visible()
+
+
+def test_a_form_asks_only_for_what_is_chosen(watcher: Desk) -> None:
+    page = watcher.page
+    watcher.open("/settings/alerts/add/")
+    private, addresses = page.locator("[name=may_be_private]"), page.locator("[data-field=address] .form-text")
+    expect(private).to_be_hidden()
+    for kind, said in (("mail", "several e-mail addresses"), ("apprise", "ntfys://"), ("platform", "name of the host")):
+        page.select_option("[name=kind]", kind)
+        expect(addresses.locator(f".of-{kind}")).to_contain_text(said)
+        expect(addresses.locator("span:visible")).to_have_count(1)
+        assert private.is_visible() == (kind == "apprise")
+    task = PeriodicTask.objects.get(name="console.long_self_tests")
+    watcher.open(f"/settings/schedules/{task.pk}/")
+    day = page.locator("[name=day_of_month]")
+    expect(day).to_be_visible()
+    page.select_option("[name=day_of_week]", "1")
+    expect(day).to_be_hidden()
 
 
 def test_the_fleet_leads_to_the_drive_and_sorts_at_a_click(watcher: Desk) -> None:

@@ -7,7 +7,7 @@ import click
 
 from nasadvisor.cli.errors import ExitCode, json_option
 from nasadvisor.cli.services import services_for
-from nasadvisor.cli.tables import command_line, heading, paragraph, table
+from nasadvisor.cli.tables import command_line, heading, minute_of, paragraph, table
 from nasadvisor.domain.change.runs import CommandRan, Run, RunState, Step
 from nasadvisor.domain.change.trial import AFTER_START_S
 from nasadvisor.domain.change.unreadable_runs import UnreadableRun
@@ -67,37 +67,33 @@ def said_of_trial(run: Run) -> str:
     if run.trial is None:
         return ""
     if run.trial.kept_at:
-        return f"On trial it was kept by {run.trial.kept_by} at {_minute(run.trial.kept_at)} UTC."
+        return f"On trial it was kept by {run.trial.kept_by} at {minute_of(run.trial.kept_at)} UTC."
     if run.is_on_trial:
         return (
-            f"On trial until {_minute(run.trial.until)} UTC: then the service nasadvisor-host takes it back; if the "
+            f"On trial until {minute_of(run.trial.until)} UTC: then the service nasadvisor-host takes it back; if the "
             f"host is off then, {AFTER_START_S // MINUTE_S} minutes after its next start, or later where no time "
             f"source proves how long it was off. To keep it: "
             f"nasadvisor keep {run.id}"
         )
     if run.state is RunState.APPLIED:
         return (
-            f"Its trial ended at {_minute(run.trial.ended_at)} UTC, but it could not be taken back and nothing was "
+            f"Its trial ended at {minute_of(run.trial.ended_at)} UTC, but it could not be taken back and nothing was "
             f"changed. It is not tried again by itself: undo it, or keep it with: nasadvisor keep {run.id}"
         )
     if run.trial.ended_at:
-        return f"Its trial ended at {_minute(run.trial.ended_at)} UTC, and it was taken back by itself from then on."
+        return f"Its trial ended at {minute_of(run.trial.ended_at)} UTC, and it was taken back by itself from then on."
     if run.state is RunState.INTERRUPTED and not run.trial.until:
         return "Its trial begins when it is finished. Until then nothing happens by itself."
     return ""
 
 
-def _minute(at: str) -> str:
-    return at[:16].replace("T", " ")
-
-
 def _row(run: Run) -> tuple[str, ...]:
-    state = f"{run.state}, on trial until {_minute(run.trial.until)}" if run.trial and run.is_on_trial else run.state
+    state = f"{run.state}, on trial until {minute_of(run.trial.until)}" if run.trial and run.is_on_trial else run.state
     return (run.id, run.started_at[:19].replace("T", " "), run.plan.pool_name, state, run.by)
 
 
 def _unreadable_row(run: UnreadableRun) -> tuple[str, ...]:
-    return (run.id, _minute(run.started_at) or "?", run.pool_name or "?", run.state, run.by or "?")
+    return (run.id, minute_of(run.started_at) or "?", run.pool_name or "?", run.state, run.by or "?")
 
 
 def _print_steps(steps: tuple[Step, ...]) -> None:

@@ -17,7 +17,7 @@ RESULTS: Final = frozenset(
 )
 
 
-def note_result(stored: StoredRun, before: str, state: str) -> None:
+def note_result(node_name: str, stored: StoredRun, before: str, state: str) -> None:
     """Write down that a run came to rest in another state than before; `before` is "" where it was not known."""
     if state != before and state in RESULTS:
-        audit.record_result(stored.node.name, f"{stored.pool_name} {stored.pk}: {state}")
+        audit.record_result(node_name, f"{stored.pool_name} {stored.pk}: {state}")

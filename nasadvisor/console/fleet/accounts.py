@@ -25,6 +25,7 @@ from django.utils.translation import gettext_lazy
 from nasadvisor.console.fleet import audit, notices
 from nasadvisor.console.fleet.asking import ask_for_factor
 from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet.choosing_passwords import say_plainly
 from nasadvisor.console.fleet.factors import has_factor
 from nasadvisor.console.fleet.first_things import has_given_password
 from nasadvisor.console.fleet.idle import ENDED_AFTER
@@ -84,6 +85,7 @@ class OwnPasswordForm(PasswordChangeForm):
 
     def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        say_plainly(self)
         self.request = request
         user = user_of(request)
         if has_factor(user):
@@ -119,7 +121,7 @@ class ChangePassword(SuccessMessageMixin, auth.PasswordChangeView):  # type: ign
         return {**super().get_form_kwargs(), "request": self.request}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(is_given=has_given_password(self.request), **kwargs)
+        return super().get_context_data(is_given=has_given_password(self.request), section="account", **kwargs)
 
     def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
         """Save it, and write that down."""
@@ -150,6 +152,7 @@ def setup(request: HttpRequest, token: str) -> HttpResponse:
     if not _is_usable(token):
         return render(request, "registration/setup_invalid.html", {"manage": settings.MANAGE_COMMAND}, status=404)
     form: BaseUserCreationForm[User] = BaseUserCreationForm(request.POST if request.method == "POST" else None)
+    say_plainly(form)
     if form.is_valid():
         user = _create_first_admin(form, token)
         if user is None:

@@ -1,9 +1,11 @@
 """The audit log: who did what, from where and when. Entries are added and read; nothing here changes or drops one."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from django.db import models
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 
@@ -39,7 +41,7 @@ class Act(models.TextChoices):
     PASSWORD_RESET = "password-reset", _("gave a user a new password")
     HOST_TOKEN_MADE = "host-token-made", _("made a token for a host")
     HOST_TOKEN_DROPPED = "host-token-dropped", _("took back a token for a host")
-    HOST_JOINED = "host-joined", _("a host joined")
+    HOST_JOINED = "host-joined", _("joined this console")
     HOST_FORGOTTEN = "host-forgotten", _("forgot a host")
     TOKEN_MADE = "token-made", _("made a token")
     TOKEN_DELETED = "token-deleted", _("deleted a token")
@@ -52,7 +54,7 @@ class Act(models.TextChoices):
     FINISH = "finish", _("asked to finish a run")
     UNDO = "undo", _("asked to undo a run")
     KEEP = "keep", _("asked to keep a run")
-    RUN_ENDED = "run-ended", _("a run ended so")
+    RUN_ENDED = "run-ended", _("ended a run")
     SWITCH = "switch", _("asked to switch a cache at random")
     SWITCH_STOP = "switch-stop", _("asked to stop switching a cache")
     MEASURE = "measure", _("asked to measure by writing")
@@ -61,6 +63,17 @@ class Act(models.TextChoices):
     DISK_RATED = "disk-rated", _("entered what a disk is rated for")
     DISK_FORGOTTEN = "disk-forgotten", _("marked a disk as taken out for good")
     ALERT_TAKEN_UP = "alert-taken-up", _("acknowledged an alert")
+
+
+_ENDS: Final[Mapping[str, str | Promise]] = {
+    "applied": _("applied"),
+    "refused": _("refused"),
+    "undone": _("undone"),
+    "put-back": _("put back"),
+    "interrupted": _("interrupted"),
+    "attention": _("needs attention"),
+}
+"""How a run comes to rest, in the words that its own page has for it; what is stored is for programs."""
 
 
 class AppendOnly(TypeError):  # noqa: N818 - named for what it is
@@ -132,6 +145,19 @@ class AuditEntry(models.Model):
     def words(self) -> str:
         """What was done, for people; as it is stored where another release wrote it."""
         return str(Act(self.act).label) if self.act in Act.values else self.act
+
+    @property
+    def is_of_host(self) -> bool:
+        """Whether a host did it, and nobody with a name."""
+        return not self.user_name and self.act in (Act.RUN_ENDED, Act.HOST_JOINED)
+
+    @property
+    def about_words(self) -> str:
+        """What was acted on, for people: how a run ended is a word of its state."""
+        head, colon, state = self.about.rpartition(": ")
+        if self.act != Act.RUN_ENDED or state not in _ENDS:
+            return self.about
+        return f"{head}{colon}{_ENDS[state]}"
 
     @classmethod
     def forget(cls, before: datetime) -> None:

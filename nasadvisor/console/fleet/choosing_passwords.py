@@ -1,8 +1,9 @@
 """Passwords that are guessed first, beyond those that Django lists: its list of 20,000 has few of twelve characters."""
 
 import re
-from typing import Final
+from typing import Final, TypeVar
 
+from django import forms
 from django.contrib.auth.models import AbstractBaseUser
 from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.core.exceptions import ValidationError
@@ -35,6 +36,24 @@ are stored slowly hashed, as Django stores them.
 
 LONGEST_LOOKED_AT: Final = 72
 """Characters that zxcvbn takes (`zxcvbn.zxcvbn`); more of them make no password weaker."""
+
+
+F = TypeVar("F", bound=forms.BaseForm)
+
+
+def say_plainly(form: F) -> F:
+    """Have a form that a password is chosen in say what is refused in two sentences, not in a list of all rules."""
+    for name in form.fields.keys() & {"password1", "new_password1"}:
+        form.fields[name].help_text = _(
+            "At least 12 characters. What is guessed first is refused: common passwords, names, a few characters "
+            "repeated. Several words in a row are good."
+        )
+    for name in form.fields.keys() & {"password2", "new_password2"}:
+        form.fields[name].help_text = ""
+        form.fields[name].label = _("The same password again")
+    if "username" in form.fields:
+        form.fields["username"].help_text = _("Letters, digits and @ . + - _")
+    return form
 
 
 class GuessablePasswordValidator:

@@ -132,6 +132,24 @@ def stop_curve(node: Node) -> None:
     _send_look(node, "host.stop_curve", [])
 
 
+def request_commits(node: Node, guid: str, seconds: int) -> None:
+    """Ask a host to follow the commits of a pool for so long.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    _send_look(node, "host.trace_commits", [guid, seconds])
+
+
+def stop_commits(node: Node) -> None:
+    """Ask a host to follow commits no longer.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    _send_look(node, "host.stop_commits", [])
+
+
 def request_count(node: Node, guid: str, limit_s: int) -> None:
     """Ask a host to count the blocks of a pool, and to give up after so long.
 

@@ -29,8 +29,9 @@ def choose_node(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def refresh(request: HttpRequest) -> HttpResponse:
-    """Ask the node to read itself again; the answer shows when it arrives."""
-    node = current_node(request)
+    """Ask the node that the page was about to read itself again; the answer shows when it arrives."""
+    named = Node.objects.defer("inventory_document").filter(name=request.POST.get("node", "")).first()
+    node = named or current_node(request)
     if node:
         try:
             hosts.request_inventory(node)

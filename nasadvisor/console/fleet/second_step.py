@@ -4,6 +4,7 @@ Until then the session only knows whose password was typed, so that every page t
 Wrong ones count like wrong passwords (`lock_out`).
 """
 
+import shlex
 from datetime import timedelta
 from typing import Any, Final
 
@@ -84,7 +85,8 @@ def second_step(request: HttpRequest) -> HttpResponse:
         half = request.session.pop(HALF_SIGNED_IN)
         login(request, user, backend=half["backend"])
         return redirect(half["go_on_to"])
-    return render(request, "registration/second_step.html", {"form": form, "manage": settings.MANAGE_COMMAND})
+    command = f"{settings.MANAGE_COMMAND} reset_second_factor {shlex.quote(user.get_username())}"
+    return render(request, "registration/second_step.html", {"form": form, "command": command})
 
 
 def whose_password(request: HttpRequest) -> User | None:

@@ -36,6 +36,11 @@ def current_node(request: HttpRequest) -> Node | None:
     return node
 
 
+def show_here(request: HttpRequest, node: Node) -> None:
+    """Show another node on this page than the session does: its address names something of that one."""
+    request._nasadvisor_node = node  # type: ignore[attr-defined]  # noqa: SLF001
+
+
 def contact_of(node: Node | None, now: datetime) -> Contact:
     """How a node stands; a simulated one never falls silent."""
     if node is None or node.last_contact is None:

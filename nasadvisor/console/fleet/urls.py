@@ -8,6 +8,7 @@ from nasadvisor.console.fleet.remote import pages as remote
 
 urlpatterns = [
     path("settings/users/", users.users, name="users"),
+    path("settings/users/add/", users.add, name="user-add"),
     path("settings/users/<int:user_id>/role/", users.change_role, name="user-role"),
     path("settings/users/<int:user_id>/active/", users.toggle_active, name="user-active"),
     path("settings/users/<int:user_id>/password/", users.reset_password, name="user-password"),

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 
 from nasadvisor.console.fleet import audit, notices
 from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet.choosing_passwords import say_plainly
 from nasadvisor.console.fleet.models import GivenPassword
 from nasadvisor.console.fleet.passwords import ask_again, confirmed_admin_required, is_confirmed_by
 from nasadvisor.console.fleet.roles import UserRole, admin_required, role_of, set_role, user_of
@@ -27,8 +28,7 @@ class AddUserForm(BaseUserCreationForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # Django's autofocus would scroll the list of users away.
-        self.fields["username"].widget.attrs.pop("autofocus", None)
+        say_plainly(self)
 
 
 class RoleForm(forms.Form):
@@ -39,7 +39,16 @@ class RoleForm(forms.Form):
 
 @admin_required
 def users(request: HttpRequest) -> HttpResponse:
-    """Everybody, and the form for one more."""
+    """Everybody."""
+    found = User.objects.select_related("platform_account", "authenticator").prefetch_related("groups", "passkeys")
+    everybody = [(user, role_of(user)) for user in found.order_by("username")]
+    context = {"everybody": everybody, "roles": UserRole.choices, "section": "settings"}
+    return render(request, "fleet/users.html", context)
+
+
+@admin_required
+def add(request: HttpRequest) -> HttpResponse:
+    """One more."""
     form = AddUserForm(request.POST if request.method == "POST" else None)
     if is_confirmed_by(request, ask_again(request, form)):
         user = _with_given_password(form)
@@ -47,10 +56,7 @@ def users(request: HttpRequest) -> HttpResponse:
         audit.record(request, Act.USER_ADDED, f"{user.get_username()}: {form.cleaned_data['role']}")
         messages.success(request, _("%(user)s was added.") % {"user": user.get_username()})
         return redirect("users")
-    found = User.objects.select_related("platform_account", "authenticator").prefetch_related("groups", "passkeys")
-    everybody = [(user, role_of(user)) for user in found.order_by("username")]
-    context = {"form": form, "everybody": everybody, "roles": UserRole.choices, "section": "settings"}
-    return render(request, "fleet/users.html", context)
+    return render(request, "fleet/add_user.html", {"form": form, "section": "settings"})
 
 
 @require_POST
@@ -86,7 +92,7 @@ def reset_password(request: HttpRequest, user_id: int) -> HttpResponse:
     user = get_object_or_404(User, pk=user_id, platform_account=None)
     if user == user_of(request):
         return redirect("password_change")
-    form = SetPasswordForm(user, request.POST if request.method == "POST" else None)
+    form = say_plainly(SetPasswordForm(user, request.POST if request.method == "POST" else None))
     if is_confirmed_by(request, ask_again(request, form)):
         _with_given_password(form)
         notices.record(request, Act.PASSWORD_RESET, user, user.get_username())

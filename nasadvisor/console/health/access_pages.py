@@ -34,18 +34,27 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin_required
 def tokens(request: HttpRequest) -> HttpResponse:
-    """All tokens, and the form for one more; a new one is shown this once."""
+    """All tokens."""
+    return _tokens(request)
+
+
+@admin_required
+def add_token(request: HttpRequest) -> HttpResponse:
+    """One more, which is shown this once."""
     form = TokenForm(request.POST if request.method == "POST" else None)
-    shown = ""
     if is_confirmed_by(request, ask_again(request, form)):
         shown = new_token()
         form.instance.digest = ApiToken.digest_of(shown)
         form.instance.created_by = user_of(request)
         form.save()
         notices.record(request, Act.TOKEN_MADE, user_of(request), form.instance.name)
-        form = TokenForm()
-    context = {"tokens": ApiToken.objects.select_related("created_by"), "form": form, "shown": shown}
-    return render(request, "health/tokens.html", {**context, "section": "settings"})
+        return _tokens(request, shown)
+    return render(request, "health/add_token.html", {"form": form, "section": "settings"})
+
+
+def _tokens(request: HttpRequest, shown: str = "") -> HttpResponse:
+    context = {"tokens": ApiToken.objects.select_related("created_by"), "shown": shown, "section": "settings"}
+    return render(request, "health/tokens.html", context)
 
 
 @require_POST

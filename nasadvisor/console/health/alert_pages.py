@@ -24,7 +24,7 @@ from nasadvisor.console.health.alert_models import (
     StoredAlert,
     is_somebody_told,
 )
-from nasadvisor.console.health.troubles import inventory_findings
+from nasadvisor.console.health.troubles import CAN_WAIT, inventory_findings
 from nasadvisor.console.health.watch import take_up
 from nasadvisor.console.steps import Lead, lead_from
 from nasadvisor.domain.statements import Level
@@ -33,6 +33,7 @@ PER_PAGE: Final = 50
 
 NEW_FIRST: Final = Case(When(state=AlertStates.NEW, then=0), default=1)
 WORST_FIRST: Final = Case(When(level=Level.CRITICAL.value, then=0), default=1)
+CAN_WAIT_LAST: Final = Case(When(code__in=CAN_WAIT, then=1), default=0)
 
 
 @dataclass(frozen=True)
@@ -50,15 +51,18 @@ def alerts(request: HttpRequest) -> HttpResponse:
     if node is None:
         return render(request, "fleet/no_node.html", {"section": "alerts"})
     found = StoredAlert.objects.select_related("node").defer("node__inventory_document")
-    opened = found.exclude(state=AlertStates.RECOVERED).order_by(NEW_FIRST, WORST_FIRST, "-began_at")
+    order = (NEW_FIRST, WORST_FIRST, CAN_WAIT_LAST, "-began_at", "pk")
+    opened = found.exclude(state=AlertStates.RECOVERED).order_by(*order)
     over = Paginator(found.filter(state=AlertStates.RECOVERED), PER_PAGE).get_page(request.GET.get("page"))
     page = Paginator(opened, PER_PAGE).get_page(request.GET.get("open"))
+    hosts = Node.objects.defer("inventory_document").order_by("name")
     can_change = may_change(user_of(request))
     context = {
         "node": node,
         "opened": page,
         "rows": [_row(alert, node, can_change=can_change) for alert in page.object_list],
-        "has_others": Node.objects.count() > 1,
+        "hosts": hosts,
+        "has_others": len(hosts) > 1,
         "over": over,
         "notes": [each for each in inventory_findings(node) if each.level is Level.INFO],
         "is_somebody_told": is_somebody_told(),

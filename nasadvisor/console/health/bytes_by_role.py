@@ -85,6 +85,11 @@ class Written:
         """Whether it was watched long enough for shares."""
         return self.seconds >= LEAST_SECONDS
 
+    @property
+    def days(self) -> int:
+        """How long it was watched, in whole days."""
+        return round(self.seconds / DAY_S)
+
     def bytes_per_day(self, role: str) -> int | None:
         """What one role writes a day; None if that is not known yet."""
         found = sum(share.bytes_written for share in self.attribution.shares if share.role == role)

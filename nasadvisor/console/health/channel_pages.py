@@ -1,6 +1,6 @@
 """Where alerts go: channels, the mail server, quiet hours. For administrators only, since they hold secrets."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 from uuid import uuid4
 
 from django import forms
@@ -11,10 +11,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.functional import Promise
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.fleet import audit
@@ -30,6 +31,13 @@ from nasadvisor.console.secrets import SecretUnreadable, encrypt
 
 KEPT = gettext_lazy("Stored encrypted and never shown again. Leave it empty to keep what is stored.")
 
+HEADINGS: Final[dict[str, str | Promise]] = {
+    "mail_host": gettext_lazy("E-mail"),
+    "quiet_begin": gettext_lazy("Times"),
+    "console_address": gettext_lazy("Links in messages"),
+}
+"""What stands above these fields of `DeliveryForm`, each the first of several."""
+
 
 class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
     """A channel; where it leads to is entered but never shown."""
@@ -38,10 +46,6 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
         label=gettext_lazy("Addresses"),
         widget=forms.Textarea(attrs={"rows": 2, "autocomplete": "off", "spellcheck": "false"}),
         required=False,
-        help_text=gettext_lazy(
-            "E-mail: one or several addresses. Apprise: one address such as ntfys://… or tgram://… Platform: the name "
-            "of the host, and behind it e-mail addresses for what its platform does not confirm."
-        ),
     )
 
     class Meta:
@@ -61,8 +65,9 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if self.instance.secret:
-            self.fields["address"].help_text = KEPT
+        self.fields["address"].help_text = KEPT if self.instance.secret else _where_to()
+        if self.instance.pk is None:
+            self.initial["language"] = get_language()
 
     @property
     def is_testable(self) -> bool:
@@ -123,7 +128,7 @@ class DeliveryForm(forms.ModelForm):  # type: ignore[type-arg]
     )
 
     console_address = forms.URLField(
-        label=gettext_lazy("Address of this console, for links in messages"),
+        label=gettext_lazy("Address of this console"),
         required=False,
         assume_scheme="https",
         widget=forms.URLInput(attrs={"placeholder": "https://nas.example:8843"}),
@@ -149,6 +154,14 @@ class DeliveryForm(forms.ModelForm):  # type: ignore[type-arg]
             "quiet_end": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
             "digest_at": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
         }
+        labels: ClassVar = {
+            "escalate_after_hours": gettext_lazy("Repeat critical alerts that nobody acknowledges after (hours)")
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, heading in HEADINGS.items():
+            setattr(self.fields[name], "heading", heading)  # noqa: B010 - Django's fields have none; _fields.html shows it
 
     def save(self, commit: bool = True) -> WatchSettings:
         """Store it, the password encrypted.
@@ -257,6 +270,18 @@ def _channel(request: HttpRequest, form: ChannelForm, title: str) -> HttpRespons
             messages.success(request, said % {"name": channel.name})
             return redirect("channels")
     return render(request, "health/channel.html", {"form": form, "title": title, "section": "settings"})
+
+
+def _where_to() -> SafeString:
+    """What an address is; the page shows that of the kind that is chosen."""
+    words = {
+        ChannelKind.MAIL: _("One or several e-mail addresses."),
+        ChannelKind.APPRISE: _("One address such as ntfys://… or tgram://…"),
+        ChannelKind.PLATFORM: _(
+            "The name of the host, and behind it e-mail addresses for what its platform does not confirm."
+        ),
+    }
+    return format_html_join(" ", '<span class="of-{}">{}</span>', ((kind.value, said) for kind, said in words.items()))
 
 
 def _no_mail_server() -> SafeString:

@@ -4,6 +4,7 @@ What goes by the platform of a host is only handed over here; `by_host` has the 
 """
 
 import logging
+from collections.abc import Callable
 from datetime import datetime
 
 from django.utils import translation
@@ -35,8 +36,12 @@ def deliver(now: datetime) -> None:
 
 
 def _send(channel: Channel, claimed: list[Delivery], now: datetime) -> None:
+    def hand_over() -> None:
+        message = message_for([each.event for each in claimed], channel, WatchSettings.load().console_address)
+        send(channel, message, outbox.message_id(claimed))
+
     with translation.override(channel.language):
-        fault = _fault_of(channel, claimed)
+        fault = fault_of(hand_over)
     if fault is not None:
         log.warning("channel %s: %s", channel.name, fault)
         for each in claimed:
@@ -47,11 +52,10 @@ def _send(channel: Channel, claimed: list[Delivery], now: datetime) -> None:
         Channel.objects.filter(pk=channel.pk).update(last_error="", last_sent_at=now)
 
 
-def _fault_of(channel: Channel, claimed: list[Delivery]) -> str | None:
-    """Send it; why it did not go out, None if it did."""
+def fault_of(hand_over: Callable[[], None]) -> str | None:
+    """Hand something over to a service; why it did not go out, None if it did."""
     try:
-        message = message_for([each.event for each in claimed], channel, WatchSettings.load().console_address)
-        send(channel, message, outbox.message_id(claimed))
+        hand_over()
     except (NotSent, SecretUnreadable) as error:
         return str(error)
     except UNWORKABLE as error:  # what it says may hold the address, which is a secret

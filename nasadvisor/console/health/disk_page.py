@@ -10,8 +10,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.shown import current_node
-from nasadvisor.console.health.alert_models import StoredAlert
+from nasadvisor.console.fleet.shown import current_node, show_here
+from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
 from nasadvisor.console.health.bytes_by_role import written_by_role
 from nasadvisor.console.health.bytes_by_role_chart import written_chart
 from nasadvisor.console.health.charts import wear_chart
@@ -25,7 +25,8 @@ from nasadvisor.console.health.smart_days import newest_values, trends_of
 from nasadvisor.console.health.wear_points import wear_points
 from nasadvisor.console.storage.diagrams import draw_disk
 from nasadvisor.console.storage.disk_uses import Index
-from nasadvisor.console.storage.disks import hold_words, is_free, reason_against, uses_of
+from nasadvisor.console.storage.disks import hold_words, is_free, reason_against, trouble_of, uses_of
+from nasadvisor.console.storage.pools import open_pools
 from nasadvisor.console.svg import NARROW, WIDE
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.health.sweep import exit_words
@@ -50,7 +51,7 @@ def disk(request: HttpRequest, key: str) -> HttpResponse:
     found = _find(request, key)
     now = timezone.now()
     context = {"node": found.node, "inventory": found.inventory, "section": "disks"}
-    layout = _layout(found.disk, found.inventory) if found.disk and found.inventory else {}
+    layout = _layout(found.node, found.disk, found.inventory) if found.disk and found.inventory else {}
     health = _health(request, found.stored, now) if found.stored else {}
     return render(request, "health/disk.html", {**context, **layout, **health})
 
@@ -71,6 +72,7 @@ def _find(request: HttpRequest, key: str) -> Found:
     if stored is None:
         raise Http404
     inventory = stored.node.inventory
+    show_here(request, stored.node)
     return Found(stored.node, inventory, _disk_in(inventory, key), stored)
 
 
@@ -79,7 +81,7 @@ def _disk_in(inventory: Inventory | None, key: str) -> Disk | None:
     return next((each for each in inventory.disks if each.key == key), None) if inventory else None
 
 
-def _layout(found: Disk, inventory: Inventory) -> dict[str, Any]:
+def _layout(node: Node, found: Disk, inventory: Inventory) -> dict[str, Any]:
     """What lies on it, and what it is called."""
     index = Index(inventory)
     return {
@@ -89,7 +91,9 @@ def _layout(found: Disk, inventory: Inventory) -> dict[str, Any]:
         "uses": uses_of(found, index),
         "parts": [(part, [hold_words(hold) for hold in part.holds]) for part in found.partitions],
         "pool_uses": index.pool_uses_of(found),
+        "trouble": trouble_of(index.pool_uses_of(found)),
         "is_free": is_free(found, inventory.host),
+        "open_pools": open_pools(node, inventory),
         "refusal": reason_against(found, inventory.host),
     }
 
@@ -97,16 +101,22 @@ def _layout(found: Disk, inventory: Inventory) -> dict[str, Any]:
 def _health(request: HttpRequest, stored: StoredDisk, now: datetime) -> dict[str, Any]:
     """What it says of itself, and how that moves."""
     values = newest_values(stored.raw_answers.all())
+    mark = mark_of(stored)
+    said_above = [finding.code for finding in mark.findings] if mark else []
+    trends = trends_of(stored, values, now)
+    alerts = StoredAlert.objects.filter(subject=str(stored.pk), source__startswith="disks/")
     return {
         "stored": stored,
-        "mark": mark_of(stored),
+        "mark": mark,
         "reading": stored.reading,
         "exit_words": [_(words) for words in exit_words(stored.exit_status)],
         "temperatures": temperatures_of([stored], now - TEMPERATURES_SHOWN).get(stored.pk),
         "may_not_test": why_not(stored.node.platform, Verbs.MEASURE),
         "self_tests": stored.self_tests.all()[:ROWS_SHOWN],
-        "alerts": StoredAlert.objects.filter(subject=str(stored.pk), source__startswith="disks/")[:ROWS_SHOWN],
-        "trends": trends_of(stored, values, now),
+        "alerts": alerts.exclude(state=AlertStates.NEW, code__in=said_above)[:ROWS_SHOWN],
+        "is_said_above": alerts.filter(state=AlertStates.NEW, code__in=said_above).exists(),
+        "trends": trends,
+        "has_scale": any(trend.value.value is not None for trend in trends),
         "history": history_of(stored, values, request.GET, now),
         **_wear(stored, now),
     }
@@ -118,7 +128,7 @@ def _wear(stored: StoredDisk, now: datetime) -> dict[str, Any]:
         return {}
     kept = stored_forecast(stored)
     points = wear_points(stored)
-    fan = kept.fan if kept else ()
+    fan = kept.fan if kept and kept.forecast.exhaustion else ()
     is_drawn = bool(points) and stored.is_solid_state is not False
     rating = rating_of(stored)
     per_year = kept.forecast.percent_per_year if kept else None

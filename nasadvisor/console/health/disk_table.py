@@ -6,7 +6,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
-from django.db.models import F, OrderBy, Q, QuerySet
+from django.db.models import Case, F, OrderBy, Q, QuerySet, Value, When
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -15,11 +15,13 @@ from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.health.bytes_by_role import Written, written_by_role
-from nasadvisor.console.health.marks import WORST_FIRST, Mark, mark_of
+from nasadvisor.console.health.marks import UNWELL, Mark, mark_of
 from nasadvisor.console.health.models import NOT_LISTED, NodeHealth, StoredDisk
 from nasadvisor.console.health.ratings import with_ratings
 from nasadvisor.console.storage.disk_uses import Index
-from nasadvisor.console.storage.disks import Usage, usage_of
+from nasadvisor.console.storage.disks import Usage, troubles_by_key, usage_of
+from nasadvisor.console.storage.pools import open_pools
+from nasadvisor.domain.statements import Level
 from nasadvisor.domain.storage.inventory import Disk
 
 PER_PAGE: Final = 50
@@ -97,10 +99,11 @@ def disks(request: HttpRequest) -> HttpResponse:
     index = Index(inventory) if inventory else None
     asked = _asked(request)
     known = StoredDisk.objects.filter(node=node, is_forgotten=False)
-    page = Paginator(_chosen(known, asked), PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(_chosen(known, asked, index), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "node": node,
         "inventory": inventory,
+        "open_pools": open_pools(node, inventory) if inventory else (),
         "health": NodeHealth.objects.filter(node=node).first(),
         "asked": asked,
         "kinds": KINDS,
@@ -124,24 +127,34 @@ def _asked(request: HttpRequest) -> Asked:
     )
 
 
-def _chosen(disks: QuerySet[StoredDisk], asked: Asked) -> QuerySet[StoredDisk]:
+def _chosen(disks: QuerySet[StoredDisk], asked: Asked, index: Index | None) -> QuerySet[StoredDisk]:
     if asked.kind != "all":
         disks = disks.filter(is_rotational=asked.kind == "hdd")
     for word in asked.query.split():
         names = Q(model__icontains=word) | Q(serial__icontains=word) | Q(key__icontains=word)
         disks = disks.filter(names | Q(pool_name__icontains=word) | Q(role__icontains=word) | Q(vdev_name=word))
-    return with_ratings(disks.defer(*NOT_LISTED)).order_by(*_order(asked.sort), "model", "serial", "pk")
+    return with_ratings(disks.defer(*NOT_LISTED)).order_by(*_order(asked.sort, index), "model", "serial", "pk")
 
 
-def _order(sort: str) -> Sequence[OrderBy]:
+def _order(sort: str, index: Index | None) -> Sequence[OrderBy]:
     name, is_down = sort.removeprefix("-"), sort.startswith("-")
     if name == "health":
         worn_out, used = F("worn_out_at"), F("percent_used")
+        worst_first = _worst_first(index)
         if is_down:
-            return [WORST_FIRST.desc(), worn_out.desc(nulls_last=True), used.asc(nulls_last=True)]
-        return [WORST_FIRST.asc(), worn_out.asc(nulls_last=True), used.desc(nulls_last=True)]
+            return [worst_first.desc(), worn_out.desc(nulls_last=True), used.asc(nulls_last=True)]
+        return [worst_first.asc(), worn_out.asc(nulls_last=True), used.desc(nulls_last=True)]
     fields = [F(field) for field in FIELDS[name]]
     return [each.desc(nulls_last=True) if is_down else each.asc(nulls_last=True) for each in fields]
+
+
+def _worst_first(index: Index | None) -> Case:
+    """The rank of a disk by what it says itself and by what its pools say against it."""
+    troubles = troubles_by_key(index) if index else {}
+    broken = Q(key__in=[key for key, trouble in troubles.items() if trouble.state], is_present=True)
+    erring = Q(key__in=list(troubles), is_present=True)
+    is_worst = (UNWELL & Q(worst_level=Level.CRITICAL.value)) | broken
+    return Case(When(is_worst, then=Value(0)), When(UNWELL | erring, then=Value(1)), default=Value(2))
 
 
 def _head(name: str, asked: Asked) -> Head:

@@ -111,6 +111,9 @@ def _telling() -> Step:
         was_sent = Channel.objects.filter(is_enabled=True, last_sent_at__isnull=False).exists()
         words = _("A channel took a message.") if was_sent else _("A channel was saved without a test on purpose.")
         return Step(title, StepState.DONE, words)
+    if Channel.objects.filter(is_enabled=True).exists():
+        words = _("Alerts show here only: no channel has taken a message yet.")
+        return Step(title, StepState.OPEN, words, "", "channels", link=_("Where alerts go"), is_for_admins=True)
     words = _("Alerts show here only: nobody is told yet.")
     return Step(
         title,
@@ -157,7 +160,8 @@ def _testing(node: Node) -> Step:
     asked = present.filter(outcome=DiskOutcome.READ)
     count = asked.count()
     if not count:
-        words = _("The disks have not answered yet: that takes some minutes.")
+        waits = _("The disks have not answered yet: that takes some minutes.")
+        words = waits if present.exists() else _("This host shows no disk.")
         return Step(title, StepState.WAITING, words, page="disks", link=_("Disks"))
     hours = TESTED_WITHIN // HOUR
     tested = asked.filter(self_tests__passed=True).annotate(last=Max("self_tests__hours"))

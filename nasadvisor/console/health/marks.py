@@ -11,9 +11,10 @@ from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.inventory import last_seen_on
-from nasadvisor.console.health.models import DiskOutcome, StoredDisk
+from nasadvisor.console.health.models import UNREAD, DiskOutcome, StoredDisk
 from nasadvisor.console.health.observe import findings_about
 from nasadvisor.console.states import Look, look_of_state
+from nasadvisor.console.storage.diagrams import PoolDrawing
 from nasadvisor.domain.statements import RANK, Finding, Level
 
 OPEN_LEVELS: Final = (Level.WARNING.value, Level.CRITICAL.value)
@@ -102,7 +103,15 @@ def mark_of(disk: StoredDisk) -> Mark | None:
 
 def marks_on(node: Node) -> Marks:
     """The marks of every disk of a node."""
-    return marks_of(node, StoredDisk.objects.filter(UNWELL, node=node).defer("reading_document", "forecast_document"))
+    return marks_of(node, StoredDisk.objects.filter(UNWELL, node=node).defer(*UNREAD))
+
+
+def marks_in(drawing: PoolDrawing, marks: Marks) -> list[Mark]:
+    """Those of the disks of a pool, the worst first."""
+    leaves = (leaf for group in drawing.groups for vdev in group.vdevs for leaf in vdev.leaves)
+    keys = dict.fromkeys(leaf.marked_key for leaf in leaves)
+    found = [mark for key in keys if (mark := marks.unwell.get(key))]
+    return sorted(found, key=lambda mark: -RANK[mark.level])
 
 
 def marks_of(node: Node, unwell: Iterable[StoredDisk]) -> Marks:

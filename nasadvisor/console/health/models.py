@@ -21,7 +21,10 @@ from nasadvisor.stored.documents import document_or_none
 LARGE_FIELDS: Final = ("reading_document", "forecast_document", "finding_documents")
 """What only the page of one disk needs; lists defer it."""
 
-NOT_LISTED: Final = ("reading_document", "forecast_document", "node__inventory_document")
+UNREAD: Final = ("reading_document", "forecast_document")
+"""What is not needed of a disk of which only the findings are asked."""
+
+NOT_LISTED: Final = (*UNREAD, "node__inventory_document")
 """What no table shows of its disks. Of their findings it shows the worst one."""
 
 

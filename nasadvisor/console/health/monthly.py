@@ -5,6 +5,7 @@ An order is written down first, one for each channel; it is tried until it is ac
 
 import logging
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import Final
 
 from django.db import transaction
@@ -15,9 +16,10 @@ from django_celery_beat.models import PeriodicTask
 from nasadvisor.console.health import outbox
 from nasadvisor.console.health.access_models import ReportDelivery, ReportState, StoredReport
 from nasadvisor.console.health.alert_models import Channel, ChannelKind
+from nasadvisor.console.health.deliver import fault_of
 from nasadvisor.console.health.reports import make_report, report_message
 from nasadvisor.console.health.senders import NotSent, is_answered_later, recipients_in, send, send_mail
-from nasadvisor.console.secrets import SecretUnreadable, decrypt
+from nasadvisor.console.secrets import decrypt
 
 log = logging.getLogger(__name__)
 
@@ -56,13 +58,12 @@ def send_waiting(now: datetime) -> None:
     mine = outbox.claim(rows.filter(channel__is_enabled=True), "report__requested_at", now, AT_MOST)
     for delivery in ReportDelivery.objects.filter(pk__in=mine).select_related("channel"):
         channel = Channel.objects.filter(pk=delivery.channel_id)
-        try:
-            with translation.override(delivery.channel.language):
-                _send(delivery, now)
-        except (NotSent, SecretUnreadable) as error:
-            log.warning("report by %s: %s", delivery.channel.name, error)
-            outbox.put_off(delivery, str(error), now)
-            channel.update(last_error=str(error))
+        with translation.override(delivery.channel.language):
+            fault = fault_of(partial(_send, delivery, now))
+        if fault is not None:
+            log.warning("report by %s: %s", delivery.channel.name, fault)
+            outbox.put_off(delivery, fault, now)
+            channel.update(last_error=fault)
         else:
             outbox.done(ReportDelivery.objects.filter(pk=delivery.pk), now)
             if not is_answered_later(delivery.channel):

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final
 
-from django.db.models import F, QuerySet
+from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.bytes_by_role import Written, written_by_role
 from nasadvisor.console.health.charts import WearChart, wear_chart
 from nasadvisor.console.health.forecasts import stored_forecast
@@ -18,7 +20,9 @@ from nasadvisor.console.health.ratings import with_ratings
 from nasadvisor.console.health.readings import Temperatures, temperatures_of
 from nasadvisor.console.health.smart_days import TREND, change_of
 from nasadvisor.console.health.wear_points import wear_points
-from nasadvisor.console.states import GOOD, WAITING, Look, look_of_state
+from nasadvisor.console.states import GOOD, WAITING, WARN, Look, look_of_state
+from nasadvisor.console.storage.disk_uses import Index
+from nasadvisor.console.storage.disks import PoolTrouble, troubles_by_key
 from nasadvisor.console.svg import NARROW
 from nasadvisor.domain.health.smart.attributes import CRC_ERRORS
 
@@ -29,6 +33,9 @@ REALLOCATED: Final = ("5", "grown_defects")
 PENDING: Final = ("197",)
 CRC: Final = (CRC_ERRORS,)
 """Keys of `smart.attributes` by which the days of a disk have these counts."""
+
+SaidByPools = Mapping[tuple[int, str], PoolTrouble]
+"""What pools say against disks, by the number of the node and the key of the disk there."""
 
 
 @dataclass(frozen=True)
@@ -68,55 +75,79 @@ class Drawn:
     chart: WearChart
 
 
-def hard_disks(now: datetime) -> list[HardDisk]:
+def hard_disks(now: datetime, said: SaidByPools) -> list[HardDisk]:
     """The hard disks of all hosts, those that need a look first."""
-    found = _known().filter(is_rotational=True).defer(*NOT_LISTED)
+    found = _listed(said).filter(is_rotational=True).defer(*NOT_LISTED)
     counts = [F(name).desc(nulls_last=True) for name in ("pending", "reallocated", "crc_errors")]
-    disks = list(found.order_by(WORST_FIRST.asc(), *counts, "node__name", "model", "serial")[:LISTED])
+    against = Case(When(key__in={key for _, key in said}, is_present=True, then=Value(0)), default=Value(1))
+    disks = list(found.order_by(WORST_FIRST.asc(), against.asc(), *counts, "node__name", "model", "serial")[:LISTED])
     days, heat = _days_of(disks), temperatures_of(disks, now - TREND)
-    return [_hard_disk(disk, days.get(disk.pk, []), heat.get(disk.pk), now) for disk in disks]
+    looks = {disk.pk: look_of(disk, said.get((disk.node_id, disk.key))) for disk in disks}
+    return [_hard_disk(disk, looks[disk.pk], days.get(disk.pk, []), heat.get(disk.pk), now) for disk in disks]
 
 
-def count_of_hard_disks() -> int:
-    """All of them, whether listed or not."""
-    return _known().filter(is_rotational=True).count()
+def count_of_hard_disks(said: SaidByPools) -> int:
+    """All of them of which anything is known, whether there is room to list them or not."""
+    return _listed(said).filter(is_rotational=True).count()
 
 
-def ssds(now: datetime) -> list[Ssd]:
+def ssds(now: datetime, said: SaidByPools) -> list[Ssd]:
     """The SSDs of all hosts, those first that wear out first."""
-    disks = list(with_ratings(_by_wear().defer(*NOT_LISTED))[:LISTED])
+    disks = list(with_ratings(_by_wear(_listed(said)).defer(*NOT_LISTED))[:LISTED])
     written = written_by_role(disks, now)
-    return [Ssd(disk, look_of(disk), written.get(disk.pk)) for disk in disks]
+    return [Ssd(disk, look_of(disk, said.get((disk.node_id, disk.key))), written.get(disk.pk)) for disk in disks]
 
 
-def count_of_ssds() -> int:
-    """All of them, whether listed or not."""
-    return _known().filter(is_rotational=False).count()
+def count_of_ssds(said: SaidByPools) -> int:
+    """All of them of which anything is known, whether there is room to list them or not."""
+    return _listed(said).filter(is_rotational=False).count()
+
+
+def count_of_unasked(said: SaidByPools) -> int:
+    """The disks of which there is nothing to list: they were never asked, and no pool complains of them."""
+    return _known().count() - _listed(said).count()
 
 
 def drawn_ssds(now: datetime) -> list[Drawn]:
     """The pictures of those that wear out first."""
-    disks = _by_wear().filter(has_forecast=True, percent_used__gt=0)[:DRAWN]
+    disks = _by_wear(_known()).filter(has_forecast=True, percent_used__gt=0)[:DRAWN]
     return [_drawn(disk, now) for disk in disks.defer("node__inventory_document")]
 
 
-def look_of(disk: StoredDisk) -> Look:
-    """How a disk is, in a mark and a word."""
+def look_of(disk: StoredDisk, trouble: PoolTrouble | None) -> Look:
+    """How a disk is, in a mark and a word. `trouble` is what its pools say against it."""
     mark = mark_of(disk)
     if mark:
         return mark.look
+    if trouble and disk.is_present:
+        return look_of_state(trouble.state) if trouble.state else Look(*WARN, _errors(trouble.errors))
     if disk.outcome == DiskOutcome.READ:
         return Look(*GOOD, _("All right"))
     return look_of_state(disk.outcome) if disk.outcome else Look(*WAITING, _("Not asked yet"))
+
+
+def _errors(count: int) -> str:
+    return ngettext("%(errors)s I/O error", "%(errors)s I/O errors", count) % {"errors": count}
+
+
+def said_by_pools(nodes: Iterable[Node]) -> SaidByPools:
+    """What the pools of these hosts say against disks."""
+    read = ((node.pk, node.inventory) for node in nodes)
+    indexes = ((pk, Index(inventory)) for pk, inventory in read if inventory)
+    return {(pk, key): trouble for pk, index in indexes for key, trouble in troubles_by_key(index).items()}
 
 
 def _known() -> QuerySet[StoredDisk]:
     return StoredDisk.objects.filter(is_forgotten=False).select_related("node")
 
 
-def _by_wear() -> QuerySet[StoredDisk]:
+def _listed(said: SaidByPools) -> QuerySet[StoredDisk]:
+    return _known().filter(~Q(outcome=DiskOutcome.NEVER) | Q(key__in={key for _, key in said}))
+
+
+def _by_wear(disks: QuerySet[StoredDisk]) -> QuerySet[StoredDisk]:
     order = (F("worn_out_at").asc(nulls_last=True), F("percent_used").desc(nulls_last=True))
-    return _known().filter(is_rotational=False).order_by(*order, "node__name", "model", "serial")
+    return disks.filter(is_rotational=False).order_by(*order, "node__name", "model", "serial")
 
 
 def _days_of(disks: Iterable[StoredDisk]) -> dict[int, list[tuple[date, Mapping[str, int]]]]:
@@ -128,7 +159,7 @@ def _days_of(disks: Iterable[StoredDisk]) -> dict[int, list[tuple[date, Mapping[
 
 
 def _hard_disk(
-    disk: StoredDisk, days: list[tuple[date, Mapping[str, int]]], heat: Temperatures | None, now: datetime
+    disk: StoredDisk, look: Look, days: list[tuple[date, Mapping[str, int]]], heat: Temperatures | None, now: datetime
 ) -> HardDisk:
     today = timezone.localtime(now).date()
 
@@ -140,7 +171,7 @@ def _hard_disk(
 
     return HardDisk(
         disk=disk,
-        look=look_of(disk),
+        look=look,
         reallocated=count(disk.reallocated, REALLOCATED),
         pending=count(disk.pending, PENDING),
         crc=count(disk.crc_errors, CRC),

@@ -65,6 +65,8 @@ def _look(hosts: Sequence[HostLook], troubles: Sequence[Trouble]) -> Look:
         return Look(*WAITING, _("No host has told anything yet"))
     if any(host.gaps for host in hosts):
         return Look(*QUIET, _("Nothing is open, but not everything was looked at"))
+    if not any(host.node.inventory and host.node.inventory.pools for host in hosts):
+        return Look(*QUIET, _("No pool is imported"))
     if troubles:
         count = len(troubles)
         words = ngettext("Nothing new, %(count)s known problem", "Nothing new, %(count)s known problems", count)

@@ -14,11 +14,20 @@ from nasadvisor.console.health.alert_models import AlertStates, DeliveryState, S
 from nasadvisor.console.health.headline import place_of
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.models import StoredDisk
-from nasadvisor.console.health.report_disks import count_of_hard_disks, count_of_ssds, drawn_ssds, hard_disks, ssds
+from nasadvisor.console.health.report_disks import (
+    count_of_hard_disks,
+    count_of_ssds,
+    count_of_unasked,
+    drawn_ssds,
+    hard_disks,
+    said_by_pools,
+    ssds,
+)
 from nasadvisor.console.health.report_gains import comparisons, in_use
 from nasadvisor.console.health.report_pools import drawn_pools, pool_rows
 from nasadvisor.console.health.report_verdict import verdict_on
 from nasadvisor.console.health.troubles import troubles_on
+from nasadvisor.console.health.watch import UNWORKABLE
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +45,7 @@ def make_report(report: StoredReport, now: datetime) -> None:
     """Make a report that was asked for."""
     try:
         pdf = report_pdf(report.language, now)
-    except (OSError, ValueError, MemoryError):
+    except (*UNWORKABLE, OSError, MemoryError):
         log.exception("the report could not be made")
         StoredReport.objects.filter(pk=report.pk).update(state=ReportState.FAILED)
         return
@@ -67,7 +76,7 @@ def report_context(now: datetime) -> dict[str, object]:
     """What the report says, on paper and on its page. However much there is of anything, it lists the worst of it."""
     nodes = list(Node.objects.defer("inventory_document"))
     troubles = troubles_on(nodes, now)
-    pools = pool_rows(nodes, now)
+    pools, said = pool_rows(nodes, now), said_by_pools(nodes)
     return {
         "now": now,
         "verdict": verdict_on(nodes, troubles, now),
@@ -79,11 +88,12 @@ def report_context(now: datetime) -> dict[str, object]:
         "pools": pools,
         "pool_count": sum(len(node.inventory.pools) for node in nodes if node.inventory),
         "drawn_pools": drawn_pools(pools),
-        "ssds": ssds(now),
-        "ssd_count": count_of_ssds(),
+        "ssds": ssds(now, said),
+        "ssd_count": count_of_ssds(said),
         "drawn": drawn_ssds(now),
-        "hard_disks": hard_disks(now),
-        "hard_disk_count": count_of_hard_disks(),
+        "hard_disks": hard_disks(now, said),
+        "hard_disk_count": count_of_hard_disks(said),
+        "unasked": count_of_unasked(said),
     }
 
 

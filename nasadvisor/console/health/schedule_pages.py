@@ -49,6 +49,8 @@ WEEKDAYS: Final = (
     ("6", gettext_lazy("Saturday")),
     ("0", gettext_lazy("Sunday")),
 )
+MONTHLY: Final = "month"
+"""In the place of a weekday: on one day of each month."""
 
 
 @dataclass(frozen=True)
@@ -73,12 +75,23 @@ class IntervalForm(forms.Form):
 class CalendarForm(forms.Form):
     """At a time of the day, on a day of the week or of the month, or not at all."""
 
-    at = forms.TimeField(label=gettext_lazy("At"), widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"))
-    day_of_week = forms.ChoiceField(label=gettext_lazy("On"), choices=WEEKDAYS)
-    day_of_month = forms.IntegerField(
-        label=gettext_lazy("Only on this day of the month"), min_value=1, max_value=MONTHS_LONGEST, required=False
+    day_of_week = forms.ChoiceField(
+        label=gettext_lazy("How often"), choices=(*WEEKDAYS, (MONTHLY, gettext_lazy("once a month")))
     )
+    day_of_month = forms.IntegerField(
+        label=gettext_lazy("Day of the month"), min_value=1, max_value=MONTHS_LONGEST, required=False
+    )
+    at = forms.TimeField(label=gettext_lazy("At"), widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"))
     is_enabled = forms.BooleanField(label=gettext_lazy("Enabled"), required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """A day of the month counts only where that was chosen: the page hides it elsewhere."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if cleaned.get("day_of_week") != MONTHLY:
+            return {**cleaned, "day_of_month": None}
+        if not cleaned.get("day_of_month") and "day_of_month" not in self.errors:
+            self.add_error("day_of_month", _("Enter a day from 1 to 28: every month has those."))
+        return {**cleaned, "day_of_week": "*"}
 
 
 def schedules(request: HttpRequest) -> HttpResponse:
@@ -115,9 +128,12 @@ def _when(task: PeriodicTask) -> str:
     if task.interval:
         every = timedelta(**{task.interval.period: task.interval.every})
         seconds = int(every.total_seconds())
-        for unit, template in ((3600, _("every %(count)d h")), (60, _("every %(count)d min"))):
+        for unit, once, template in (
+            (3600, _("every hour"), _("every %(count)d h")),
+            (60, _("every minute"), _("every %(count)d min")),
+        ):
             if seconds % unit == 0:
-                return template % {"count": seconds // unit}
+                return once if seconds == unit else template % {"count": seconds // unit}
         return _("every %(count)d s") % {"count": seconds}
     crontab = task.crontab
     at = f"{int(crontab.hour):02d}:{int(crontab.minute):02d}"
@@ -144,7 +160,7 @@ def _form_of(task: PeriodicTask, data: Any) -> IntervalForm | CalendarForm:
     crontab = task.crontab
     initial = {
         "at": f"{int(crontab.hour):02d}:{int(crontab.minute):02d}",
-        "day_of_week": crontab.day_of_week,
+        "day_of_week": crontab.day_of_week if crontab.day_of_month == "*" else MONTHLY,
         "day_of_month": crontab.day_of_month if crontab.day_of_month != "*" else None,
         "is_enabled": task.enabled,
     }

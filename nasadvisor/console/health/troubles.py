@@ -20,7 +20,7 @@ from nasadvisor.console.fleet.shown import contact_of
 from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
 from nasadvisor.console.health.inventory import findings_on
 from nasadvisor.console.health.marks import OPEN_LEVELS, UNWELL
-from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.health.models import UNREAD, StoredDisk
 from nasadvisor.console.health.notices import (
     Notice,
     about_contact,
@@ -152,9 +152,10 @@ def troubles_in(stored: Stored, now: datetime) -> tuple[Trouble, ...]:
     return tuple(sorted(found, key=_urgency))
 
 
-def _urgency(trouble: Trouble) -> tuple[bool, int, bool, str]:
+def _urgency(trouble: Trouble) -> tuple[bool, int, bool, bool, str]:
+    """Of what is equally bad a pool comes first: it holds the data, a disk may be a free one."""
     can_wait = all(said.finding.code in CAN_WAIT for said in trouble.said)
-    return trouble.is_known, -RANK[trouble.level], can_wait, trouble.node.name
+    return trouble.is_known, -RANK[trouble.level], can_wait, trouble.kind is not Kind.POOL, trouble.node.name
 
 
 def notices_about(node: Node, now: datetime, *, has_runs: bool = True) -> Iterator[Notice]:
@@ -188,7 +189,7 @@ def _acknowledged_or_open(by_pk: dict[int, Node]) -> dict[tuple[int, str, str], 
 def _troubled_disks(by_pk: dict[int, Node], told: dict[tuple[int, str, str], StoredAlert]) -> dict[str, StoredDisk]:
     named = [int(alert.subject) for alert in told.values() if _is_about_disk(alert) and alert.subject.isdecimal()]
     found = StoredDisk.objects.filter(UNWELL | Q(pk__in=named, is_forgotten=False), node__in=list(by_pk))
-    return {str(disk.pk): disk for disk in found.defer("reading_document", "forecast_document")}
+    return {str(disk.pk): disk for disk in found.defer(*UNREAD)}
 
 
 def _is_about_disk(alert: StoredAlert) -> bool:

@@ -35,6 +35,7 @@ urlpatterns = [
     path("settings/alerts/<int:pk>/test/", channel_pages.test, name="channel-test"),
     path("settings/alerts/<int:pk>/delete/", channel_pages.delete, name="channel-delete"),
     path("settings/tokens/", access_pages.tokens, name="tokens"),
+    path("settings/tokens/add/", access_pages.add_token, name="token-add"),
     path("settings/tokens/<int:pk>/delete/", access_pages.delete_token, name="token-delete"),
     path("metrics", metrics.metrics, name="metrics"),
     path(api.ROOT, api.patterns()),

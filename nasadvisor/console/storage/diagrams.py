@@ -25,6 +25,9 @@ from nasadvisor.domain.storage.inventory import Disk, Inventory, Partition, Pool
 DRAWING_WIDTH: Final = 1000
 """Units of a disk's drawing; a disk is always this wide."""
 
+LEAST_WIDTH: Final = 5.0
+"""Units at the least that a partition is drawn: a log of 1 GiB on an SSD of 1 TB would be thinner than its border."""
+
 LEAVES_IN_FULL: Final = 36
 
 TITLES: Final[dict[VdevClass, str | Promise]] = {
@@ -93,7 +96,7 @@ class LeafDrawing:
     @property
     def errors(self) -> int:
         """Read, write and checksum errors since the last clear."""
-        return self.vdev.read_errors + self.vdev.write_errors + self.vdev.checksum_errors
+        return self.vdev.errors
 
     @property
     def is_quiet(self) -> bool:
@@ -241,6 +244,16 @@ class Segment:
     is_new: bool = False
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing lies there."""
+        return self.kind in (SegmentKind.FREE, SegmentKind.RESERVE)
+
+    @property
+    def drawn_width(self) -> float:
+        """Wide enough to be seen."""
+        return self.width if self.is_empty else max(self.width, LEAST_WIDTH)
+
+    @property
     def words(self) -> str:
         """What it is and, of a partition, its number and what it holds: "1: Log of tank"."""
         number = f"{self.number}: " if self.number else ""
@@ -254,6 +267,11 @@ class DiskDrawing:
 
     disk: Disk
     segments: tuple[Segment, ...]
+
+    @property
+    def painted(self) -> list[Segment]:
+        """What lies on the disk after what is empty, so that nothing covers it."""
+        return sorted(self.segments, key=lambda each: not each.is_empty)
 
     @classmethod
     def of(cls, disk: Disk, segments: Iterable[Segment]) -> Self:
@@ -292,7 +310,7 @@ def kind_of(uses: tuple[PoolUse, ...]) -> SegmentKind:
         return SegmentKind.LOG
     if VdevClass.CACHE in classes:
         return SegmentKind.CACHE
-    return SegmentKind.DATA if classes else SegmentKind.PARTITION
+    return SegmentKind.DATA if classes - {VdevClass.SPARE} else SegmentKind.PARTITION
 
 
 def _what(part: Partition) -> str:

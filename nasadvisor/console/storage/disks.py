@@ -1,6 +1,6 @@
 """What disks are used for, and which of them could be used."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,9 +8,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from nasadvisor.console.storage.diagrams import TITLES
-from nasadvisor.console.storage.disk_uses import Index, is_system
+from nasadvisor.console.storage.disk_uses import Index, PoolUse, is_system
 from nasadvisor.domain.change.plan import room_on
 from nasadvisor.domain.change.targets import can_have_slice
+from nasadvisor.domain.health.pool_findings import GOOD_STATES
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import Disk, Hold, HoldKind, Host, Inventory
 
@@ -33,13 +34,25 @@ HOLD_WORDS: Final[dict[HoldKind, str | Promise]] = {
 
 
 @dataclass(frozen=True)
+class PoolTrouble:
+    """What a pool says against a disk: a state other than `GOOD_STATES`, else "", and errors since the last clear."""
+
+    state: str
+    errors: int
+
+
+@dataclass(frozen=True)
 class Usage:
-    """What a disk is used for, its unpartitioned room beside that, and why it cannot be used where it serves nobody."""
+    """What a disk is used for, its unpartitioned room beside that, and why it cannot be used where it serves nobody.
+
+    `trouble` is what its pools say against it.
+    """
 
     uses: tuple[str, ...]
     is_free: bool
     room_bytes: int
     refusal: Refused | None
+    trouble: PoolTrouble | None
 
 
 def is_free(disk: Disk, host: Host) -> bool:
@@ -65,7 +78,23 @@ def usage_of(disk: Disk, index: Index) -> Usage:
     uses = uses_of(disk, index)
     shown = answer if is_system(disk) or not index.pool_uses_of(disk) else None
     room_bytes = room_on(disk, host, 0).size_bytes if disk.partitions and answer is None else 0
-    return Usage(uses, not uses and is_free(disk, host), room_bytes, shown)
+    return Usage(uses, not uses and is_free(disk, host), room_bytes, shown, trouble_of(index.pool_uses_of(disk)))
+
+
+def trouble_of(uses: Iterable[PoolUse]) -> PoolTrouble | None:
+    """What the pools that a disk serves say against it."""
+    vdevs = [use.vdev for use in uses]
+    state = next((vdev.state for vdev in vdevs if vdev.state not in GOOD_STATES), "")
+    errors = sum(vdev.errors for vdev in vdevs)
+    return PoolTrouble(state, errors) if state or errors else None
+
+
+def troubles_by_key(index: Index) -> Mapping[str, PoolTrouble]:
+    """What the pools say against disks, by the keys of those."""
+    found: dict[str, list[PoolUse]] = {}
+    for (key, _), uses in index.pool_uses.items():
+        found.setdefault(key, []).extend(uses)
+    return {key: trouble for key, uses in found.items() if (trouble := trouble_of(uses))}
 
 
 def uses_of(disk: Disk, index: Index) -> tuple[str, ...]:

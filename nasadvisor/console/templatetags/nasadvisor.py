@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
+from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -19,9 +20,10 @@ from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, npgettext_lazy
 
-from nasadvisor.console.explain import address_of
+from nasadvisor.console.explain import BLANKS, address_of
 from nasadvisor.console.fleet.single_sign_on import why_no_password
-from nasadvisor.console.statements import localized, marked, said
+from nasadvisor.console.health.self_tests import KNOWN_WORDS
+from nasadvisor.console.statements import localized, marked, said, said_below, unbroken
 from nasadvisor.console.states import Look, look_of_state
 from nasadvisor.console.steps import lead_from
 from nasadvisor.console.storage.diagrams import TITLES
@@ -32,6 +34,7 @@ from nasadvisor.domain.health.wear.forecast import Spread
 from nasadvisor.domain.health.wear.warranty import tbw_clock
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.storage.inventory import Bus, VdevClass
+from nasadvisor.domain.storage.names import UUID as UUID_TEXT
 from nasadvisor.domain.units import GIGABYTE, TERABYTE, size_text
 
 register = template.Library()
@@ -57,6 +60,7 @@ ROLE_WORDS: Final[dict[str, str | Promise]] = {
 }
 
 JUST_NOW_S = 60
+_UUID: Final = re.compile(rf"\b{UUID_TEXT}\b")
 BLANK: Final = re.compile(r"\{(\w+)\}")
 LONGEST_YEARS: Final = 10
 
@@ -84,9 +88,27 @@ def sentence(statement: Statement) -> SafeString:
 
 
 @register.filter
+def sentence_below(statement: Statement) -> SafeString:
+    """The same below a heading that names the disk it is about."""
+    return marked(said_below(statement))
+
+
+@register.filter
 def code_marked(text: str) -> SafeString:
     """A text that is in the user's language already; what stands between backticks is shown as code."""
     return marked(text)
+
+
+@register.filter("unbroken")
+def with_whole_figures(text: str) -> str:
+    """A text whose figures stay in one line with their units."""
+    return unbroken(str(text))
+
+
+@register.filter
+def smart_words(text: str) -> str:
+    """What smartctl calls a self-test or its end, in the user's language where that is known."""
+    return _(text) if text in KNOWN_WORDS else text
 
 
 @register.filter
@@ -115,7 +137,8 @@ def with_blanks(template: str) -> SafeString:
 
 def _blanks(text: str) -> SafeString:
     parts = BLANK.split(text)
-    shown = ((format_html("<var>{}</var>", part) if place % 2 else part,) for place, part in enumerate(parts))
+    names = (BLANKS.get(part, part) if place % 2 else part for place, part in enumerate(parts))
+    shown = ((format_html("<var>{}</var>", each) if place % 2 else each,) for place, each in enumerate(names))
     return format_html_join("", "{}", shown)
 
 
@@ -136,13 +159,13 @@ def size(size_bytes: int) -> SafeString:
 @register.filter("size_text")
 def plain_size(size_bytes: int) -> str:
     """The same without markup, for titles and attributes."""
-    return localized(size_text(size_bytes))
+    return unbroken(localized(size_text(size_bytes)))
 
 
 @register.filter("localized")
 def localized_figures(text: str) -> str:
     """Figures that come as text, with the decimal separator of the user's language."""
-    return localized(text)
+    return unbroken(localized(text))
 
 
 @register.filter
@@ -211,7 +234,7 @@ def ago(moment: datetime | str | None) -> SafeString:
 @register.filter
 def span(seconds: float) -> str:
     """A length of time in the unit that fits."""
-    return duration(seconds)
+    return unbroken(localized(duration(seconds)))
 
 
 @register.filter
@@ -224,13 +247,13 @@ def per_second(value: float) -> SafeString:
 @register.filter
 def ms(nanoseconds: float) -> str:
     """A time in milliseconds."""
-    return localized(milliseconds(nanoseconds)) if nanoseconds else "–"
+    return unbroken(localized(milliseconds(nanoseconds))) if nanoseconds else "–"
 
 
 @register.filter
 def share(value: float) -> str:
     """A share in percent."""
-    return localized(percent(value))
+    return unbroken(localized(percent(value)))
 
 
 @register.filter
@@ -268,10 +291,15 @@ def month(moment: datetime) -> str:
     return date_format(timezone.localtime(moment), "M Y")
 
 
+def _rounded(value: float) -> str:
+    """With one decimal. Django's own cuts the rest off, so that one page had 22.6 TB a year and 113.3 in five."""
+    return number_format(f"{value:.1f}", 1, force_grouping=True)
+
+
 @register.filter
 def terabytes(count: int | None) -> str:
     """Bytes written over years, in decimal terabytes as data sheets have them."""
-    return "–" if count is None else f"{number_format(count / TERABYTE, 1, force_grouping=True)} TB"
+    return "–" if count is None else f"{_rounded(count / TERABYTE)}\N{NO-BREAK SPACE}TB"
 
 
 @register.filter
@@ -280,8 +308,8 @@ def gigabytes(count: int | None) -> str:
     if count is None:
         return "–"
     if 0 < count < 10**8:
-        return f"{number_format(count / 10**6, 1)} MB"
-    return terabytes(count) if count >= TERABYTE else f"{number_format(count / GIGABYTE, 1)} GB"
+        return f"{_rounded(count / 10**6)}\N{NO-BREAK SPACE}MB"
+    return terabytes(count) if count >= TERABYTE else f"{_rounded(count / GIGABYTE)}\N{NO-BREAK SPACE}GB"
 
 
 @register.filter
@@ -292,10 +320,10 @@ def years(spread: Spread) -> str:
     if spread.high < 1:
         low, middle, high = (number_format(round(value * 12)) for value in (spread.low, spread.middle, spread.high))
         return _("%(low)s – %(high)s months, about %(middle)s") % {"middle": middle, "low": low, "high": high}
-    low, middle = (number_format(value, 1) for value in (spread.low, spread.middle))
+    low, middle = (_rounded(value) for value in (spread.low, spread.middle))
     if spread.middle > LONGEST_YEARS:
-        return _("more than 10 years (at least %(low)s)") % {"low": low}
-    high = number_format(spread.high, 1) if spread.high <= LONGEST_YEARS else _("more than 10")
+        return _("probably more than 10 years, at least %(low)s") % {"low": low}
+    high = _rounded(spread.high) if spread.high <= LONGEST_YEARS else _("more than 10")
     return _("%(middle)s years (%(low)s – %(high)s)") % {"middle": middle, "low": low, "high": high}
 
 
@@ -304,7 +332,7 @@ def of_rating(bytes_written: int | None, terabytes: float | None) -> str:
     """How much of the terabytes that may be written is; "" where either is unknown."""
     if bytes_written is None or not terabytes:
         return ""
-    return f"{number_format(round(tbw_clock(terabytes, bytes_written, None).used_percent))} %"
+    return f"{number_format(round(tbw_clock(terabytes, bytes_written, None).used_percent))}\N{NO-BREAK SPACE}%"
 
 
 @register.filter
@@ -335,6 +363,15 @@ def state(value: str) -> dict[str, Look]:
 def copyable(text: str, label: str = "") -> dict[str, str]:
     """Commands in a box with a button that copies them: {% copyable argvs|command_lines %}."""
     return {"text": text, "label": label}
+
+
+@register.filter
+def short_ids(text: str) -> SafeString:
+    """Text with the ids of plans and runs cut to what tells them apart, whole on hover."""
+    parts = _UUID.split(text)
+    cut = (format_html('<abbr title="{}">{}…</abbr>', each, each[:8]) for each in _UUID.findall(text))
+    pairs = zip_longest(parts, cut, fillvalue="")
+    return format_html_join("", "{}{}", pairs)
 
 
 @register.filter

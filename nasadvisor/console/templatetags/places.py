@@ -81,6 +81,13 @@ def settings_tabs(context: Context, current: str) -> dict[str, object]:
     return {"label": _("Settings"), "tabs": [Tab(reverse(name), SETTINGS[name], name == current) for name in names]}
 
 
+@register.inclusion_tag("console/_settings_below.html")
+def settings_below(above: str, here: str) -> dict[str, object]:
+    """The head of a page that one of Settings leads to: {% settings_below "users" title %}."""
+    tab = Tab(reverse(above), SETTINGS[above], is_current=False) if above != "settings" else None
+    return {"above": tab, "here": here}
+
+
 @register.inclusion_tag("console/_tabs.html")
 def pool_tabs(pool: Pool, current: str) -> dict[str, object]:
     """The pages of one pool: {% pool_tabs pool "evidence" %}."""

@@ -85,7 +85,7 @@ def _failing(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
             _("The disk {disk} says itself that it is failing. Replace it as soon as you can."),
             {"disk": disk.label},
             Level.CRITICAL,
-            _("Its overall SMART status is FAILED. Many disks die without it, and few survive it for long."),
+            _("Its overall SMART status is FAILED. Many disks fail without such a sign; few that give it last long."),
         )
     for code, template in CRITICAL_WARNINGS.items():
         if code in reading.warnings:

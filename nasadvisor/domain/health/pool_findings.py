@@ -113,7 +113,7 @@ def _data_errors(pool: Pool) -> Finding:
 
 
 def _leaf_findings(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
-    faulty = [leaf for leaf in leaves(pool) if _errors(leaf)]
+    faulty = [leaf for leaf in leaves(pool) if leaf.errors]
     if faulty:
         yield Finding(
             "device-errors",
@@ -128,7 +128,7 @@ def _leaf_findings(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
                 "returned something else than was written. `zpool clear {pool}` sets the counters back."
             ),
             subject=pool.guid,
-            measure=sum(_errors(leaf) for leaf in faulty),
+            measure=sum(leaf.errors for leaf in faulty),
             step=NextStep.LOOK_AT_POOL,
             place=pool.guid,
         )
@@ -148,10 +148,6 @@ def _leaf_findings(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
             step=NextStep.LOOK_AT_POOL,
             place=pool.guid,
         )
-
-
-def _errors(leaf: Vdev) -> int:
-    return leaf.read_errors + leaf.write_errors + leaf.checksum_errors
 
 
 def _scrub_findings(pool: Pool, read_at: str) -> Iterator[Finding]:

@@ -224,6 +224,11 @@ class Vdev:
         """Whether it is raidz or draid, of whatever parity."""
         return self.kind in {"raidz", "draid"}
 
+    @property
+    def errors(self) -> int:
+        """Read, write and checksum errors since the last clear."""
+        return self.read_errors + self.write_errors + self.checksum_errors
+
     def walk(self) -> Iterator["Vdev"]:
         """This vdev and all below it, parents first."""
         yield self

@@ -103,7 +103,7 @@ def simulated_smartctl(disk: Disk, days_ago: float) -> dict[str, Any]:
         "power_cycle_count": 20 + chance % 40,
     }
     if disk.bus is Bus.NVME:
-        return common | _nvme(written, percent, hours)
+        return common | _nvme(written, percent, hours, common["temperature"]["current"])
     bad = round(max(0.0, course.failing_days - days_ago) * BAD_A_DAY)
     return common | _ata(disk, written, percent, hours, list(_attributes(hours, chance, bad)))
 
@@ -118,12 +118,12 @@ def _usual(disk: Disk, chance: int) -> Course:
     return Course(hours, written, int(a_day), written / per_percent, a_day / per_percent)
 
 
-def _nvme(written: int, percent: int, hours: int) -> dict[str, Any]:
+def _nvme(written: int, percent: int, hours: int, celsius: int) -> dict[str, Any]:
     return {
         "device": {"type": "nvme", "protocol": "NVMe"},
         "nvme_smart_health_information_log": {
             "critical_warning": 0,
-            "temperature": 40,
+            "temperature": celsius,
             "available_spare": 100,
             "available_spare_threshold": 10,
             "percentage_used": percent,

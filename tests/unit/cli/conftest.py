@@ -38,6 +38,7 @@ class Shell:
     measure_host: Any = None
     watch_waiting: Any = None
     curve: Any = None
+    commits: Any = None
     blocks: Any = None
     platforms: PlatformReport | None = None
     waited: list[float] = field(default_factory=list)
@@ -70,6 +71,7 @@ class Shell:
             platforms=lambda inventory: self.platforms or PlatformReport(inventory.host.node, inventory.read_at),
             watch_waiting=self.watch_waiting,
             curve=lambda: self.curve,
+            commits=lambda: self.commits,
             blocks=lambda: self.blocks,
             switch_host=lambda: SwitchHost(self.run_host),
             health=lambda: simulated_health(self.inventory, datetime.now(UTC)),

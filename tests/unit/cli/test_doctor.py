@@ -314,6 +314,7 @@ def test_the_exit_code_tells_whether_there_are_problems(
         health=lambda: pytest.fail("the doctor asks no disk"),
         watch_waiting=lambda: pytest.fail("the doctor traces nothing"),
         curve=lambda: pytest.fail("the doctor traces nothing"),
+        commits=lambda: pytest.fail("the doctor traces nothing"),
         blocks=lambda: pytest.fail("the doctor counts nothing"),
         platforms=lambda _: pytest.fail("the doctor asks no platform"),
         switch_host=lambda: pytest.fail("the doctor switches nothing"),

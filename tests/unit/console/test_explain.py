@@ -56,6 +56,8 @@ def test_it_is_said_in_the_readers_language(viewer: Client) -> None:
     shown = viewer.get("/explain/too-small/", headers={"accept-language": "de"}).content.decode()
     assert "Ablehnung" in shown
     assert "keine Option und kein Knopf" in shown
+    assert "<var>Platte</var>" in shown
+    assert "<var>disk</var>" not in shown
 
 
 def test_values_are_blanks_with_a_name_and_commands_are_code() -> None:

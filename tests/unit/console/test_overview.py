@@ -1,5 +1,6 @@
 """Home: one answer about all hosts, read off everything that is known."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 
@@ -8,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console import records
+from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import StoredAlert
 from nasadvisor.console.health.models import NodeHealth, StoredDisk
@@ -18,7 +20,7 @@ from nasadvisor.stored.documents import to_document
 from nasadvisor.stored.spoken import spoken
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.test_pages import load, page
-from tests.unit.machines import home_server, with_pool
+from tests.unit.machines import TANK, home_server, with_pool
 
 FINE = "Everything is all right"
 
@@ -98,6 +100,32 @@ def test_another_hosts_degraded_pool_shows_while_a_healthy_host_is_chosen(operat
     moved = operator.post("/node/", {"node": "nas2", "next": "/storage/"})
     assert moved.headers["Location"] == "/storage/"
     assert operator.post("/node/", {"node": "nas2", "next": "https://elsewhere.example/"}).headers["Location"] == "/"
+
+
+def test_what_is_of_one_host_names_it_where_there_are_others(operator: Client) -> None:
+    on_host("nas1", typical())
+    assert "on nas1" not in page(operator, "/")
+    on_host("nas2", home_server())
+    operator.post("/node/", {"node": "nas1"})
+    text = page(operator, "/")
+    for part in ("First steps", "Pools", "Free SSDs", "Recent runs"):
+        assert re.search(rf">\s*{part}\s*<span\s+class=\"sub\">on nas1</span>", text), part
+
+
+def test_reading_again_is_of_the_host_that_the_page_is_about(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link in a message leads to another host's pool; its button read the one of the session."""
+    asked = list[str]()
+    monkeypatch.setattr(hosts, "request_inventory", lambda node: asked.append(node.name))
+    on_host("nas1", typical())
+    on_host("nas2", home_server())
+    operator.post("/node/", {"node": "nas1"})
+    here = {each.key for each in typical().disks}
+    there = next(each.key for each in home_server().disks if each.key not in here)
+    for path in (f"/pools/{TANK}/", f"/disks/{there}/"):
+        button = re.search(r'name="node" value="([^"]+)"\s+title="Read', page(operator, path))
+        assert button, path
+        operator.post("/refresh/", {"node": button[1]})
+    assert asked == ["nas2", "nas2"]
 
 
 def test_the_worst_comes_first_wherever_it_is(viewer: Client) -> None:

@@ -118,9 +118,31 @@ def test_it_draws_a_pool_whose_disk_it_cannot_find(viewer: Client) -> None:
 
 def test_it_says_on_the_pool_page_why_nothing_can_be_added(operator: Client) -> None:
     load(with_pool(home_server(), checkpoint="1.2G"))
-    text = page(operator, f"/pools/{TANK}/")
-    assert "has a checkpoint" in text
-    assert "Add log or cache" not in text
+    assert "has a checkpoint" in page(operator, f"/pools/{TANK}/")
+
+
+@pytest.mark.parametrize(
+    "path", [f"/pools/{TANK}/", f"/pools/{TANK}/history/", f"/pools/{TANK}/evidence/", "/storage/"]
+)
+def test_it_offers_nothing_that_would_be_refused(operator: Client, path: str) -> None:
+    load(home_server())
+    assert f"/wizard/{TANK}/" in page(operator, path)
+    load(with_pool(home_server(), checkpoint="1.2G"))
+    assert f"/wizard/{TANK}/" not in page(operator, path)
+
+
+def test_it_leads_nobody_with_a_free_disk_to_pools_that_take_nothing(operator: Client) -> None:
+    load(home_server())
+    assert "Add log or cache" in page(operator, "/")
+    assert "Use it" in page(operator, "/disks/")
+    load(replace(home_server(), pools=tuple(replace(each, checkpoint="1.2G") for each in home_server().pools)))
+    assert "Add log or cache" not in page(operator, "/")
+    assert "Use it" not in page(operator, "/disks/")
+
+
+def test_it_offers_a_cache_where_only_a_log_would_be_refused(operator: Client) -> None:
+    load(with_pool(home_server(), features=()))
+    assert "Add log or cache" in page(operator, f"/pools/{TANK}/")
 
 
 def test_it_offers_viewers_no_button_that_changes_something(viewer: Client) -> None:

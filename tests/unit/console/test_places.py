@@ -119,3 +119,51 @@ def test_the_alerts_of_every_host_are_on_one_page_with_the_way_to_each(operator:
     assert f'name="next" value="/pools/{ARCHIVE}/"' in text
     assert "nas2 ·" in text
     assert rail_count(page(operator, "/")) == StoredAlert.objects.filter(state="new").count() > 0
+    assert re.search(r"nas1\s+<time[^>]*>[^<]*</time>\s*·\s*nas2\s+<time", text), "when each host was read"
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/settings/alerts/", "Where alerts go"),
+        ("/settings/schedules/", "Schedules"),
+        ("/settings/users/", "Users"),
+        ("/settings/tokens/", "Tokens"),
+        ("/settings/audit/", "Audit log"),
+        ("/settings/account/", "My account"),
+    ],
+)
+def test_the_pages_of_settings_begin_alike(admin: Client, path: str, name: str) -> None:
+    head = page(admin, path).partition('<main id="content"')[2].partition('<div class="page-head">')
+    assert re.search(rf'aria-current="page">\s*{name}', head[0])
+    assert re.match(rf'\s*<h2 class="h4">\s*{name}', head[2])
+
+
+@pytest.mark.parametrize("path", ["/settings/alerts/", "/settings/users/", "/settings/tokens/"])
+def test_what_adds_to_a_page_of_settings_is_in_its_head(admin: Client, path: str) -> None:
+    text = page(admin, path)
+    head = text.partition('<div class="page-head">')[2].partition("</div>")[0]
+    assert f'<a class="btn btn-primary" href="{path}add/">' in head
+    assert text.count("btn-primary") == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "above"),
+    [
+        ("/settings/sessions/", "account"),
+        ("/settings/account/authenticator/", "account"),
+        ("/settings/account/passkeys/add/", "account"),
+        ("/settings/account/address/", "account"),
+        ("/password/", "account"),
+        ("/settings/alerts/add/", "channels"),
+        ("/settings/alerts/delivery/", "channels"),
+        ("/settings/users/add/", "users"),
+        ("/settings/tokens/add/", "tokens"),
+    ],
+)
+def test_a_page_below_one_of_settings_leads_back_to_it(admin: Client, path: str, above: str) -> None:
+    text = page(admin, path)
+    crumbs = text.partition('<ol class="breadcrumb">')[2].partition("</ol>")[0]
+    assert re.findall(r'href="([^"]+)"', crumbs) == ["/settings/", reverse(above)]
+    assert text.partition("</ol></nav>")[2].lstrip().startswith('<h1 class="h3">')
+    assert current(text) == ["Settings"]

@@ -2,20 +2,28 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from uuid import UUID, uuid4
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
+from nasadvisor.console.change.models import StoredRun, StoredRunState
+from nasadvisor.console.change.runs.history import entries_of
 from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.evidence.sparks import sparks_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import PoolDay
+from nasadvisor.console.storage.disks import is_free
 from nasadvisor.domain.evidence.samples import DatasetActivity, Sample
+from nasadvisor.domain.evidence.switched import run_id
 from nasadvisor.domain.storage.inventory import Scan
 from nasadvisor.domain.units import TIB
 from tests.fixtures.machines.build import typical
+from tests.unit.console.change.test_wizard import LAYOUT
+from tests.unit.console.health.health_data import watched
+from tests.unit.console.test_overview import failing, on_host
 from tests.unit.console.test_pages import load, page
 from tests.unit.machines import NVME1, TANK, home_server, with_cache, with_pool
 
@@ -133,3 +141,88 @@ def test_the_history_of_a_pool_has_only_its_own_runs(viewer: Client) -> None:
     load(replace(home_server()))
     assert "NAS Advisor has changed nothing on this pool." in page(viewer, f"/pools/{TANK}/history/")
     assert viewer.get("/pools/4711/history/").status_code == 404
+
+
+def switched(record: UUID, number: int, state: StoredRunState = StoredRunState.UNDONE) -> StoredRun:
+    """A run by which a proof took the cache out, and put it back."""
+    return StoredRun.objects.create(
+        id=UUID(run_id(str(record), number, 0)),
+        node=Node.objects.get(),
+        pool_guid=TANK,
+        pool_name="tank",
+        document={},
+        state=state,
+        requested_by="anna",
+        requested_at=timezone.now() + timedelta(minutes=number),
+    )
+
+
+def test_the_runs_of_a_proof_are_one_line_of_a_pools_history(operator: Client) -> None:
+    load(replace(home_server()))
+    record = uuid4()
+    for number in range(16):
+        switched(record, number)
+    somebody = switched(record, 16)
+    StoredRun.objects.filter(pk=somebody.pk).update(id=uuid4())
+    text = page(operator, f"/pools/{TANK}/history/")
+    assert "Switched for a proof: 16 runs" in text
+    assert text.count("run-row-sub") == 17
+
+
+def test_a_run_of_a_proof_that_has_the_cache_out_or_failed_is_not_folded_away(operator: Client) -> None:
+    load(replace(home_server()))
+    record = uuid4()
+    for number in range(4):
+        switched(record, number)
+    last = switched(record, 4, StoredRunState.APPLIED)
+    entries, more = entries_of(StoredRun.objects.filter(pool_guid=TANK), 50)
+    assert [(entry.is_proof, len(entry.rows)) for entry in entries] == [(False, 1), (True, 4)]
+    assert entries[0].rows[0].stored == last
+    assert more == 0
+    assert entries_of(StoredRun.objects.filter(pool_guid=TANK), 1)[1] == 4
+
+
+def test_beside_the_state_of_a_pool_stands_that_a_disk_of_it_fails(viewer: Client) -> None:
+    """It stood there as ONLINE and nothing else."""
+    watched(typical(), days=0)
+    assert "Failing" not in page(viewer, "/storage/")
+    failing()
+    for path in ("/", "/storage/", TYPICAL, f"{TYPICAL}history/"):
+        assert "1 disk: Failing" in " ".join(page(viewer, path).split()), path
+
+
+def test_the_page_of_a_pool_says_first_that_a_disk_of_it_fails(viewer: Client) -> None:
+    watched(typical(), days=0)
+    failing()
+    page_of_pool = page(viewer, TYPICAL)
+    assert "says itself that it is failing" in page_of_pool.partition("No scrub of pool")[0]
+
+
+def test_who_adds_to_a_pool_of_which_a_disk_fails_is_told_so_before_and_at_the_review(operator: Client) -> None:
+    """The wizard was silent of it."""
+    watched(typical(), days=0)
+    disk = failing()
+    devices = f"/wizard/{POOL.guid}/devices/"
+    assert "says itself that it is failing" in page(operator, devices)
+    free = [each.key for each in typical().disks if not each.rotational and is_free(each, typical().host)][:2]
+    review = operator.post(devices, {"log": free, "cache": [], **LAYOUT})
+    assert review.status_code == 302, review.content.decode()
+    text = page(operator, review.headers["Location"])
+    assert "says itself that it is failing" in text
+    assert f'href="/disks/{disk.key}/"' in text
+
+
+@pytest.mark.parametrize("tab", ["", "history/", "evidence/"])
+def test_a_link_that_names_no_host_leads_to_the_pool_of_whichever_has_it(viewer: Client, tab: str) -> None:
+    """Messages and disks of other hosts link so."""
+    load(typical())
+    on_host("nas2", home_server())
+    text = page(viewer, f"/pools/{TANK}/{tab}")
+    assert "nas2" in text
+    assert page(viewer, f"{TYPICAL}{tab}").count("nas2") < text.count("nas2")
+
+
+def test_a_pool_that_no_host_has_is_not_found(viewer: Client) -> None:
+    load(typical())
+    on_host("nas2", home_server())
+    assert viewer.get("/pools/77/").status_code == 404

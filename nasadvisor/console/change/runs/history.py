@@ -1,6 +1,7 @@
 """Every run: who, when, what, and how it ended."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
@@ -10,6 +11,7 @@ from django.shortcuts import render
 from nasadvisor.console.change.models import UNREADABLE, StoredRun, StoredRunState
 from nasadvisor.console.change.wizard.summary import summary_of
 from nasadvisor.domain.change.runs import Run
+from nasadvisor.domain.evidence.switched import is_run_of_switching
 from nasadvisor.stored.documents import DocumentError
 
 PER_PAGE = 50
@@ -56,6 +58,29 @@ def row_of(stored: StoredRun) -> HistoryRow:
         return HistoryRow(stored, stored.run)
     except DocumentError:
         return HistoryRow(stored, None)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the history of a pool: one run, or those of a proof that followed each other and are undone."""
+
+    rows: tuple[HistoryRow, ...]
+    is_proof: bool
+
+
+def entries_of(runs: QuerySet[StoredRun], most: int) -> tuple[list[Entry], int]:
+    """The newest entries of a pool's history, at most so many, and how many runs are not among them."""
+    groups: list[tuple[bool, list[UUID]]] = []
+    for pk, state in runs.values_list("pk", "state"):
+        is_proof = is_run_of_switching(pk) and state == StoredRunState.UNDONE
+        if not (is_proof and groups and groups[-1][0]):
+            groups.append((is_proof, []))
+        groups[-1][1].append(pk)
+    shown = groups[:most]
+    found = runs.in_bulk([pk for _is_proof, pks in shown for pk in pks])
+    rows = ((is_proof, [row_of(found[pk]) for pk in pks if pk in found]) for is_proof, pks in shown)
+    entries = [Entry(tuple(each), is_proof and len(each) > 1) for is_proof, each in rows if each]
+    return entries, sum(len(pks) for _is_proof, pks in groups[most:])
 
 
 def _filtered(runs: QuerySet[StoredRun], state: str, pool_guid: str) -> QuerySet[StoredRun]:

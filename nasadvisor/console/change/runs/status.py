@@ -39,7 +39,7 @@ _WORDS: Final[dict[str, Words]] = {
     ),
     StoredRunState.APPLIED: (
         _("Pool %(pool)s has what was planned: %(summary)s."),
-        _("Nothing more needs to be done to keep it. Undo takes everything back."),
+        _("Nothing more needs to be done to keep it. Undo takes it back; its page says first what stays different."),
     ),
     StoredRunState.REFUSED: (
         _("The host refused the plan. Nothing was changed."),

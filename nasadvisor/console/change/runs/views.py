@@ -20,8 +20,9 @@ from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
 from nasadvisor.console.fleet.platforms import said_during_runs
 from nasadvisor.console.fleet.roles import operator_required, user_of
+from nasadvisor.console.fleet.shown import show_here
 from nasadvisor.console.statements import said
-from nasadvisor.domain.change.undo import cannot_be_undone
+from nasadvisor.domain.change.undo import cannot_be_undone, undo_steps
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.fleet.platforms import warnings_with_undo
 from nasadvisor.stored.documents import DocumentError
@@ -35,6 +36,7 @@ Ask = Callable[[StoredRun, str], None]
 def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """A run, live; of one that cannot be read, what is known of it."""
     stored = _stored(run_id)
+    show_here(request, stored.node)
     try:
         status = status_of(stored, timezone.now())
     except DocumentError:
@@ -94,6 +96,7 @@ def _context(status: RunStatus) -> dict[str, Any]:
 
 def _ask(request: HttpRequest, status: RunStatus, act: Act, ask: Ask, template: str) -> HttpResponse:
     require_only(request, POSTED_FIELDS)
+    show_here(request, status.stored.node)
     forbidden = why_not(status.stored.node.platform, Verbs.UNDO if act is Act.UNDO else Verbs.CHANGE)
     if forbidden:
         messages.error(request, said(forbidden))
@@ -112,6 +115,7 @@ def _ask(request: HttpRequest, status: RunStatus, act: Act, ask: Ask, template: 
         "status": status,
         "form": form,
         "section": "history",
+        "undone": [step.describe() for step in undo_steps(status.run.begun)],
         "stays": cannot_be_undone(status.run.begun),
         "warnings": warnings_with_undo(status.stored.node.platform.vetoes),
         "names": _names(status),

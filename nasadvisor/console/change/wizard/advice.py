@@ -9,13 +9,15 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from nasadvisor.console.change.wizard.draft import DEFAULT_LOG_SIZE, Draft, sized, typed_size
+from nasadvisor.console.evidence.models import StoredCurve
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.models import StoredDisk, identity_key
+from nasadvisor.console.health.models import UNREAD, StoredDisk, identity_key
 from nasadvisor.console.health.observe import findings_about
 from nasadvisor.domain.change.cache_sizes import largest_quiet_cache_bytes
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.proposal import Known, Proposal, SsdHealth, Wanted, propose, propose_side
+from nasadvisor.domain.evidence.recommendation import Recommendation, cache_size_by
 from nasadvisor.domain.evidence.wanted import NOTHING_SEEN, wanted_by
 from nasadvisor.domain.fleet.platforms import vetoes_by_disk
 from nasadvisor.domain.health.ssd_health import ssd_health
@@ -39,10 +41,19 @@ class Advice:
         return recently_watched(self.node, self.pool.guid)
 
     @cached_property
+    def cache_size(self) -> Recommendation | None:
+        """The size of all caches together, as the page of the evidence says it."""
+        if self.seen is None:
+            return None
+        stored = StoredCurve.objects.filter(node=self.node, pool_guid=self.pool.guid).first()
+        arc_most_bytes = self.seen.workload.sample.levels.arc_most_bytes
+        return cache_size_by(stored.found if stored else None, arc_most_bytes, self.seen.cache_size)
+
+    @cached_property
     def health(self) -> Mapping[str, StoredDisk]:
         """What the sweeps said of the SSDs, by the key of the disk."""
         keys = {identity_key(disk.identity): disk.key for disk in self.inventory.disks if not disk.rotational}
-        found = StoredDisk.objects.filter(identity_key__in=list(keys)).defer("reading_document", "forecast_document")
+        found = StoredDisk.objects.filter(identity_key__in=list(keys)).defer(*UNREAD)
         return {keys[disk.identity_key]: disk for disk in found}
 
     @cached_property
@@ -52,7 +63,7 @@ class Advice:
         return Known(
             inventory=self.inventory,
             pool=self.pool,
-            wanted=wanted_by(seen.log, seen.cache, seen.log_size, seen.cache_size) if seen else NOTHING_SEEN,
+            wanted=wanted_by(seen.log, seen.cache, seen.log_size, self.cache_size) if seen else NOTHING_SEEN,
             health={key: _health_of(disk) for key, disk in self.health.items()},
             vetoes=vetoes_by_disk(self.node.platform.vetoes, self.inventory),
         )

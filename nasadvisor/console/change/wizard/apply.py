@@ -27,6 +27,8 @@ from nasadvisor.console.fleet import audit, hosts
 from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, asked_of, confirm_password, require_only
 from nasadvisor.console.fleet.roles import operator_required, user_of
+from nasadvisor.console.fleet.shown import show_here
+from nasadvisor.console.health.marks import marks_in, marks_on
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.storage.inventory import Inventory
@@ -40,6 +42,7 @@ def review(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     A second post of a plan leads to its one run.
     """
     stored = own_plan(plan_id, user_of(request))
+    show_here(request, stored.node)
     require_only(request, POSTED_FIELDS | {"trial", "accept"})
     if StoredRun.objects.filter(pk=plan_id).exists():
         return redirect("run-detail", plan_id)
@@ -63,9 +66,11 @@ def review(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     if inventory and shown:
         wear = wear_of(stored.plan, stored.node, inventory)
         context |= {"wear": wear, "gist": gist_of(stored.plan, inventory, wear)}
+        context["pool_marks"] = marks_in(shown.before, marks_on(stored.node))
         context["names"] = names_of(stored.plan, stored.node, inventory)
         guid = stored.plan.request.pool_guid
-        context["switching"] = usual_length(stored.node, guid, timezone.now()) if gives_cache(stored.plan) else None
+        gives_cache = bool(stored.plan.request.cache_disks)
+        context["switching"] = usual_length(stored.node, guid, timezone.now()) if gives_cache else None
     return render(request, "change/wizard/review.html", {**context, "progress": _progress(stored.plan)})
 
 
@@ -79,6 +84,7 @@ def proof(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     """The end of the third step: whether the pool has what the plan gave it."""
     runs = StoredRun.objects.select_related("node").defer("node__inventory_document")
     stored = get_object_or_404(runs, pk=plan_id)
+    show_here(request, stored.node)
     try:
         plan, inventory = stored.run.plan, stored.node.inventory
     except DocumentError as error:
@@ -113,11 +119,6 @@ def _was_read_before_end(run: Run, inventory: Inventory | None) -> bool:
 
 def _progress(plan: Plan) -> tuple[ProgressItem, ...]:
     return () if plan.request.offline_cache else progress(WizardStep.REVIEW, {WizardStep.DEVICES: _back(plan)})
-
-
-def gives_cache(plan: Plan) -> bool:
-    """Whether the pool has a cache afterwards that was not there before."""
-    return bool(plan.request.cache_disks)
 
 
 def _back(plan: Plan) -> str:

@@ -153,9 +153,9 @@ class ApplyForm(PasswordForm):
             (str(30 * DAY_S), gettext_lazy("Try it for 30 days")),
         ),
         help_text=gettext_lazy(
-            "An undo stays one click away. A trial is taken back by itself when its time is over, unless somebody "
-            "keeps it before; what you enter below agrees to that too. Before and after are compared at the same hours "
-            "of the day, so a day or more tells most."
+            "It can be undone later, with your password. A trial is taken back by itself when its time is over, unless "
+            "somebody keeps it before; what you enter below agrees to that too. Before and after are compared at the "
+            "same hours of the day, so a day or more tells most."
         ),
     )
     field_order = ("trial", "password")

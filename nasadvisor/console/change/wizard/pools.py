@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from nasadvisor.console.storage.pools import reason_against_adding
 from nasadvisor.domain.change.checks import can_use_pool
 from nasadvisor.domain.change.proposal import single_log_of
 from nasadvisor.domain.change.refusals import LogLegNotOnline, LogLegUnknown
@@ -38,6 +39,11 @@ class PoolChoice:
         """Whether the one thing to do with it is to add something."""
         return self.refusal is None and self.single_log is None and self.broken is None
 
+    @property
+    def has_both(self) -> bool:
+        """Whether the pool has a log and a cache, so that to add one is nothing that lies near."""
+        return bool(self.pool.logs and self.pool.caches)
+
     def way(self, goal: str) -> "Way":
         """What to go about; without a single log or a broken side it is what can always be done: to add."""
         if goal == MIRROR and self.single_log:
@@ -67,7 +73,6 @@ def pool_choices(inventory: Inventory, vetoes: tuple[Veto, ...] = ()) -> tuple[P
 
 def pool_choice(pool: Pool, inventory: Inventory, vetoes: tuple[Veto, ...] = ()) -> PoolChoice:
     """One pool."""
-    cache_answer = can_use_pool(pool, inventory.host, adds_log=False)
     log_answer = can_use_pool(pool, inventory.host, adds_log=True)
     single_log = single_log_of(pool)
     broken = next(iter(broken_log_legs(pool)), None)
@@ -75,7 +80,7 @@ def pool_choice(pool: Pool, inventory: Inventory, vetoes: tuple[Veto, ...] = ())
     against_replacing = (*forbidden, *(_against_replacing(pool, broken, inventory) if broken else ()))
     return PoolChoice(
         pool=pool,
-        refusal=next((each for each in (*forbidden, cache_answer) if isinstance(each, Refused)), None),
+        refusal=reason_against_adding(pool, inventory.host, vetoes),
         log_refusal=log_answer if isinstance(log_answer, Refused) else None,
         single_log=single_log,
         attach_refusal=_against_attach(pool, single_log, inventory) if single_log else None,

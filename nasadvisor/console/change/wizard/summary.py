@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from nasadvisor.console.statements import localized, said
+from nasadvisor.console.statements import localized, said, unbroken
 from nasadvisor.domain.change.actions import Role
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.storage.sizing import header_memory
@@ -31,7 +31,7 @@ def summary_of(plan: Plan) -> Summary:
     """What the plan adds, each part in a few words."""
     logs = [piece.size_bytes for piece in plan.slices if piece.role is Role.LOG]
     caches = [piece.size_bytes for piece in plan.slices if piece.role is Role.CACHE]
-    memory = localized(size_text(header_memory(sum(caches)).typical_bytes))
+    memory = unbroken(localized(size_text(header_memory(sum(caches)).typical_bytes)))
     return Summary(
         pool=plan.pool_name,
         log=_log_words(plan, logs),
@@ -44,7 +44,7 @@ def summary_of(plan: Plan) -> Summary:
 def _log_words(plan: Plan, sizes: list[int]) -> str:
     if not sizes:
         return ""
-    size = localized(size_text(sizes[0]))
+    size = unbroken(localized(size_text(sizes[0])))
     if plan.request.replaces:
         return _("new side of %(size)s for the log, instead of the broken one") % {"size": size}
     if plan.request.attach_to:
@@ -56,5 +56,5 @@ def _log_words(plan: Plan, sizes: list[int]) -> str:
 
 def _counted(sizes: Iterable[int]) -> str:
     """Equal sizes together."""
-    counts = Counter(localized(size_text(size)) for size in sizes)
+    counts = Counter(unbroken(localized(size_text(size))) for size in sizes)
     return " + ".join(f"{count} × {size}" if count > 1 else size for size, count in counts.items())

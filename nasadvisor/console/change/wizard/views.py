@@ -19,6 +19,9 @@ from nasadvisor.console.change.wizard.progress import WizardStep, progress
 from nasadvisor.console.change.wizard.summary import summary_of
 from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.fleet.shown import current_node
+from nasadvisor.console.health.marks import marks_in, marks_on
+from nasadvisor.console.storage.diagrams import draw_pool
+from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.storage.log_legs import without_log_leg
 
@@ -130,6 +133,7 @@ def _devices_page(request: HttpRequest, place: Place, answers: Answers | None) -
         "unusable": unusable if "all" in request.GET else unusable[:UNUSABLE_SHOWN],
         "unusable_count": len(unusable),
         "shows_all": "all" in request.GET,
+        "pool_marks": marks_in(draw_pool(place.pool, Index(place.inventory)), marks_on(place.node)),
         "pool_choice": pool_choice(_pool_to_add_to(place), place.inventory, vetoes),
     }
     return render(request, "change/wizard/devices.html", context)
@@ -145,6 +149,7 @@ def _size_context(place: Place, form: LayoutForm, answer: Layout) -> dict[str, A
         "log_slider": slider_for(draft.log_legs, draft, place.inventory, LARGEST_USEFUL_LOG_BYTES),
         "cache_slider": slider_for(draft.cache_disks, draft, place.inventory),
         "seen": place.advice.seen,
+        "recommended_cache": place.advice.cache_size,
     }
 
 

@@ -1,5 +1,7 @@
 """The page on which hosts on other machines are added; for administrators."""
 
+from typing import Final
+
 import redis.exceptions
 from django import forms
 from django.conf import settings
@@ -23,6 +25,7 @@ from nasadvisor.console.fleet.remote.models import JoinToken
 from nasadvisor.console.fleet.roles import admin_required, user_of
 from nasadvisor.domain.fleet.joining import bracketed, is_node_name
 
+_OF_ONESELF: Final = frozenset({"localhost", "::1"})
 _UNREACHABLE = (redis.exceptions.RedisError, OSError, NotListening)
 
 
@@ -87,8 +90,9 @@ def take_back(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _name_of_this_console(request: HttpRequest) -> str:
-    """What the browser calls this machine; hosts may well reach it under the same name."""
-    return split_domain_port(request.get_host())[0].strip("[]")
+    """What the browser calls this machine; hosts may well reach it under the same name, but not by "localhost"."""
+    name = split_domain_port(request.get_host())[0].strip("[]")
+    return "NAME" if name in _OF_ONESELF or name.startswith("127.") else name
 
 
 def _command(where: Listening, token: str) -> str:

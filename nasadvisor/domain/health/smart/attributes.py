@@ -35,6 +35,11 @@ class SmartValue:
     threshold: int | None = None
 
     @property
+    def words(self) -> str:
+        """How smartctl words it where that says more than the count; "" where it is the count."""
+        return "" if self.shown == str(self.raw) else self.shown
+
+    @property
     def is_below_threshold(self) -> bool:
         """Whether the vendor's own scale says that it has failed. Zero means that there is no threshold."""
         return bool(self.threshold) and self.value is not None and self.value <= (self.threshold or 0)

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from django.core.cache import cache as memory
 from django.test import Client
+from django.utils import timezone
 
 from nasadvisor.console.change.models import StoredPlan
 from nasadvisor.console.change.wizard import advice
-from nasadvisor.console.evidence.models import SampledPool
+from nasadvisor.console.evidence.models import SampledPool, StoredCurve
 from nasadvisor.console.evidence.watch import Watched, watched
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import StoredDisk
@@ -23,6 +24,8 @@ from nasadvisor.domain.evidence.workload import workload_of
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Bus, Inventory
 from nasadvisor.domain.units import GIB, TIB
+from nasadvisor.host.simulated.curve import simulated_curve
+from nasadvisor.stored.documents import to_document
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.change.test_wizard import LAYOUT, choose, kept, press_on, show, text
 from tests.unit.console.evidence.sampled import fill
@@ -91,6 +94,20 @@ class TestWhatIsTicked:
         assert "Proposed" in page
         assert "Programs wait." in page
 
+    def test_the_size_of_the_cache_is_that_of_the_curve_where_reads_were_followed(
+        self, operator: Client, says: Says
+    ) -> None:
+        says(Answer.HELPS, Answer.HELPS)
+        node = Node.objects.get()
+        assert advice.Advice(node, home_server(), home_server().pools[0]).known.wanted.cache.size_bytes == 75 * GIB
+        at = timezone.now()
+        curve = to_document(simulated_curve(TANK, "tank", at.isoformat(timespec="seconds"), 3600, is_done=True))
+        StoredCurve.objects.create(node=node, pool_guid=TANK, asked_at=at, seconds=3600, document=curve)
+        assert advice.Advice(node, home_server(), home_server().pools[0]).known.wanted.cache.size_bytes == 200 * GIB
+        assert "200 GiB</span>, because a larger one brings less for each GiB, by the cache curve." in text(
+            operator.get(DEVICES)
+        ).replace("\xa0", " ")
+
     def test_two_identical_nvme_ssds_and_not_a_sata_one_make_the_mirror(
         self, operator: Client, host: SimulatedHost, says: Says
     ) -> None:
@@ -149,7 +166,9 @@ class TestWhatIsTicked:
 
     def test_nothing_is_ticked_on_a_pool_that_nobody_has_watched(self, operator: Client) -> None:
         assert not ticked(operator, "log", home_server())
-        assert "has not been watched yet" in text(operator.get(DEVICES))
+        page = text(operator.get(DEVICES))
+        assert "has not been watched yet" in page
+        assert "Nothing to add" not in page, "nobody knows"
 
     def test_what_does_not_help_can_be_added_anyway(self, operator: Client, says: Says) -> None:
         says(Answer.NO, Answer.NO)

@@ -14,11 +14,13 @@ from nasadvisor.console.change.wizard.draft import Draft
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import UserRole, set_role
 from nasadvisor.domain.statements import Finding, Level
+from tests.fixtures.machines.build import typical
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.change.test_wizard import LAYOUT, kept, plan_of, press_on, show, text
 from tests.unit.console.conftest import PASSWORD, Sent, sign_in
 from tests.unit.console.fleet.authenticators import Device
 from tests.unit.console.fleet.browser import Browser
+from tests.unit.console.test_overview import on_host
 from tests.unit.machines import NVME1, NVME2, SHARED_SSD, TANK, home_server, with_pool
 
 
@@ -36,6 +38,13 @@ class TestReview:
         assert "the other side of the mirrored log carries on" in page
         assert "Before" in page
         assert "After" in page
+
+    def test_above_it_stands_the_host_that_is_changed_whichever_is_chosen(self, operator: Client) -> None:
+        """Two hosts may each have a pool tank, and the button below applies to one of them."""
+        stored = plan_of(operator)
+        on_host("another", typical())
+        operator.post("/node/", {"node": "another"})
+        assert operator.get(f"/plans/{stored.id}/").context["frame"].node == stored.node
 
     def test_a_change_to_real_disks_is_not_called_simulated(self, operator: Client) -> None:
         page = text(operator.get(f"/plans/{plan_of(operator).id}/"))

@@ -16,15 +16,17 @@ from nasadvisor.console.fleet.roles import UserRole
 from nasadvisor.console.records import store_platform, store_run, store_run_error, store_unreadable_run
 from nasadvisor.domain.change.refusals import PlatformUntested
 from nasadvisor.domain.change.runs import RunState
-from nasadvisor.domain.change.undo import cannot_be_undone
+from nasadvisor.domain.change.undo import cannot_be_undone, undo_steps
 from nasadvisor.domain.change.unreadable_runs import Unreadable, UnreadableRun
 from nasadvisor.domain.fleet.platforms import Platform, PlatformReport, Veto
 from nasadvisor.domain.statements import Statement
 from nasadvisor.host.change.lock import HostBusy
 from nasadvisor.host.errors import CommandFailed
 from nasadvisor.stored.documents import to_document
+from tests.fixtures.machines.build import typical
 from tests.simulated_host import Killed, SimulatedHost, simulated_host
 from tests.unit.console.conftest import PASSWORD, Sent, sign_in
+from tests.unit.console.test_overview import on_host
 from tests.unit.machines import NVME1, NVME2, TANK, home_server, with_pool
 
 BUSY = Statement("host-busy", "Another disk operation is running on this host.")
@@ -89,6 +91,13 @@ def on_the_dummy(monkeypatch: pytest.MonkeyPatch, host: SimulatedHost) -> None:
     store_platform("nas", to_document(report))
     dummy = SimpleNamespace(during_runs=Statement("waits", "The dummy waits."))
     monkeypatch.setattr(platforms, "known", lambda: {"Dummy NAS": dummy})
+
+
+@pytest.mark.parametrize("page", ["", "proof/", "undo/"])
+def test_above_a_run_stands_its_host_whichever_is_chosen(client: Client, applied: StoredRun, page: str) -> None:
+    on_host("another", typical())
+    client.post("/node/", {"node": "another"})
+    assert client.get(f"/runs/{applied.pk}/{page}").context["frame"].node == applied.node
 
 
 class TestPlatform:
@@ -206,6 +215,8 @@ class TestProof:
 class TestUndo:
     def test_it_says_what_stays_and_names_the_pool(self, client: Client, applied: StoredRun) -> None:
         page = text(client.get(f"/runs/{applied.pk}/undo/"))
+        steps = page.partition("left-steps")[2].partition("</ul>")[0]
+        assert steps.count("<li>") == len(undo_steps(applied.run.plan)) > 0
         assert "Undo on pool tank" in page
         assert cannot_be_undone(applied.run.plan)[0].code == "log-leaves-hole"
         assert "keeps an empty place (a hole)" in page

@@ -83,6 +83,14 @@ class TestPool:
         show(host, with_single_log())
         assert "Make its single log a mirror" in text(operator.get(f"/wizard/{TANK}/"))
 
+    def test_nothing_can_be_chosen_for_a_pool_that_is_refused(self, operator: Client) -> None:
+        """It said why not, above thirteen buttons that worked."""
+        page = text(operator.get(f"/wizard/{ARCHIVE}/devices/"))
+        assert "Pool archive is DEGRADED, not ONLINE." in page
+        assert f'href="/pools/{ARCHIVE}/">Show pool' in page
+        for button in ("Continue to review", "Add anyway", 'name="cache"', 'name="log"'):
+            assert button not in page
+
     def test_a_log_that_is_not_online_cannot_be_mirrored(self, operator: Client, host: SimulatedHost) -> None:
         inventory = with_single_log()
         pool = inventory.pool(TANK)

@@ -16,7 +16,7 @@ ACCOUNT = "/settings/account/"
 ADD = f"{ACCOUNT}passkeys/add/"
 MAKE = f"{ACCOUNT}passkeys/make/"
 CHALLENGE = f"{ACCOUNT}passkeys/challenge/"
-TOKENS = "/settings/tokens/"
+TOKENS = "/settings/tokens/add/"
 
 
 class Browser(Client):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import weasyprint  # noqa: F401 - when it is loaded it runs ldconfig, and in a test that would fail
@@ -168,7 +169,7 @@ def test_a_token_takes_alerts_up_only_if_it_may(client: Client) -> None:
 
 
 def test_a_token_is_shown_once_and_kept_as_a_hash(admin: Client) -> None:
-    text = admin.post("/settings/tokens/", {"name": "grafana"}).content.decode()
+    text = admin.post("/settings/tokens/add/", {"name": "grafana"}).content.decode()
     [shown] = re.findall(r"nasadvisor_[\w-]{43}", text)
     assert "nasadvisor_" not in page(admin, "/settings/tokens/")
     row = ApiToken.objects.get()
@@ -334,6 +335,41 @@ def test_a_report_that_the_mail_server_did_not_take_is_tried_again_and_sent_once
         monthly.send_waiting(now + timedelta(minutes=minute))
     assert len(post.ids) == 1
     assert Channel.objects.get().last_error == ""
+
+
+def test_a_channel_that_cannot_be_worked_with_keeps_no_other_waiting_for_its_report(
+    post: Post, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    works = post.send_mail
+
+    def stumbling(to: list[str], *given: Any) -> None:
+        if to == ["b@example.org"]:
+            raise UnicodeError(to)
+        works(to, *given)
+
+    monkeypatch.setattr(monthly, "send_mail", stumbling)
+    Channel.objects.create(name="a first", kind="mail", secret=encrypt("b@example.org"), gets_reports=True)
+    Channel.objects.create(name="z last", kind="mail", secret=encrypt("b@example.org"), gets_reports=True)
+    monthly_report()
+    assert len(post.ids) == 1
+    broken = Channel.objects.exclude(name="mail").values_list("last_error", flat=True)
+    assert set(broken) == {"It could not be sent: UnicodeError."}
+
+
+def test_a_report_that_cannot_be_made_is_told_of_and_tried_again(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
+    works = reports.report_context
+
+    def stumbling(*_given: object) -> dict[str, Any]:
+        raise AttributeError("words that are not what they should be")
+
+    now = timezone.now()
+    monthly.order(now.date(), now)
+    monkeypatch.setattr(reports, "report_context", stumbling)
+    monthly.send_waiting(now)
+    assert "could not be made" in Channel.objects.get().last_error
+    monkeypatch.setattr(reports, "report_context", works)
+    monthly.send_waiting(now + timedelta(minutes=5))
+    assert len(post.ids) == 1
 
 
 def test_a_report_is_ordered_once_a_day_however_often_the_schedule_says_so(post: Post) -> None:

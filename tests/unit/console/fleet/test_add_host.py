@@ -46,6 +46,11 @@ def test_only_administrators_add_hosts(operator: Client, path: str) -> None:
     assert operator.post(path).status_code == 403
 
 
+def test_a_console_that_is_opened_at_its_own_machine_cannot_tell_its_name(admin: Client) -> None:
+    page = admin.get("/settings/hosts/add/", headers={"host": "localhost"}).content.decode()
+    assert "listen --address NAME" in page
+
+
 def test_a_console_that_does_not_listen_says_how_to_begin(admin: Client, tmp_path: Path) -> None:
     with override_settings(STATE_DIR=tmp_path):
         page = admin.get(ADD).content.decode()

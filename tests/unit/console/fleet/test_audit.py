@@ -68,14 +68,14 @@ def test_a_name_cannot_look_like_another_field_of_the_journal(client: Client, ca
 
 def test_what_an_administrator_changes_is_written_down(boss: Client) -> None:
     fields = {"username": "nina", "password1": "kq8vR2mzt-pL", "password2": "kq8vR2mzt-pL", "role": "viewer"}
-    boss.post("/settings/users/", fields)
+    boss.post("/settings/users/add/", fields)
     nina = User.objects.get(username="nina")
     boss.post(f"/settings/users/{nina.pk}/role/", {"role": "operator"})
     boss.post(f"/settings/users/{nina.pk}/active/")
     boss.post(f"/settings/users/{nina.pk}/active/")
     new = {"new_password1": "Zu8vR2mzt-pL", "new_password2": "Zu8vR2mzt-pL"}
     boss.post(f"/settings/users/{nina.pk}/password/", new)
-    boss.post("/settings/tokens/", {"name": "grafana"})
+    boss.post("/settings/tokens/add/", {"name": "grafana"})
     assert [each[0] + " " + each[3] for each in entries()] == [
         "user-added nina: viewer",
         "role-changed nina: operator",
@@ -92,7 +92,9 @@ def test_what_was_refused_is_not_said_to_be_done(boss: Client) -> None:
     records.store_inventory("nas", to_document(home_server()))
     Node.objects.update(is_simulated=True)
     boss.post("/settings/hosts/nas/forget/", {"password": "wrong"})
-    boss.post("/settings/users/", {"username": "nina", "password1": "short", "password2": "short", "role": "viewer"})
+    boss.post(
+        "/settings/users/add/", {"username": "nina", "password1": "short", "password2": "short", "role": "viewer"}
+    )
     assert entries() == [("re-entry-failed", "boss", FROM, "/settings/hosts/nas/forget/")]
     boss.post("/settings/hosts/nas/forget/", {"password": PASSWORD})
     assert entries()[1:] == [("host-forgotten", "boss", FROM, "nas")]
@@ -126,7 +128,7 @@ def test_strangers_do_not_fill_it(client: Client, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_page_shows_who_what_and_from_where_and_filters(boss: Client) -> None:
-    boss.post("/settings/tokens/", {"name": "<b>grafana</b>"})
+    boss.post("/settings/tokens/add/", {"name": "<b>grafana</b>"})
     page = boss.get("/settings/audit/").content.decode()
     assert all(words in page for words in ("boss", FROM, "made a token", "&lt;b&gt;grafana&lt;/b&gt;"))
     assert "made a token</td>" not in boss.get("/settings/audit/?act=sign-in").content.decode()
@@ -137,7 +139,7 @@ def test_the_page_shows_who_what_and_from_where_and_filters(boss: Client) -> Non
 
 
 def test_the_table_for_programs_holds_the_same_and_no_formula(boss: Client) -> None:
-    boss.post("/settings/tokens/", {"name": "=cmd()"})
+    boss.post("/settings/tokens/add/", {"name": "=cmd()"})
     answer = boss.get("/settings/audit.csv?act=token-made")
     [head, row] = csv.reader(answer.content.decode().splitlines())
     assert head == ["at", "act", "user", "address", "about"]
@@ -148,3 +150,12 @@ def test_every_act_is_written_somewhere() -> None:
     """Proves that none is only promised."""
     code = "".join(path.read_text() for path in CONSOLE.rglob("*.py") if path.name != "audit_models.py")
     assert [act.name for act in Act if f"Act.{act.name}" not in code] == []
+
+
+def test_the_end_of_a_run_is_told_in_words_and_its_id_is_cut(boss: Client) -> None:
+    run = "4dc8650b-481f-4493-a03e-f8e27594a5e0"
+    audit.record_result("nas1", f"tank {run}: put-back")
+    text = boss.get("/settings/audit/").content.decode()
+    assert f'nas1: tank <abbr title="{run}">4dc8650b…</abbr>: put back' in text
+    assert re.search(r'<th scope="row">\s*a host\s*</th>\s*<td class="cell-what">ended a run</td>', text)
+    assert f"{run}: put-back" in boss.get("/settings/audit.csv").content.decode()

@@ -52,7 +52,7 @@ def test_the_page_says_why_and_offers_no_way_back(viktor: User) -> None:
 
 def test_nothing_is_changed_with_it(viktor: User) -> None:
     """Proves it for an administrator who says it where a change asks for the password."""
-    signed_in().post("/settings/tokens/", {"name": "mine", "password": GIVEN})
+    signed_in().post("/settings/tokens/add/", {"name": "mine", "password": GIVEN})
     assert not ApiToken.objects.exists()
 
 
@@ -70,7 +70,7 @@ def test_the_same_one_is_not_ones_own(viktor: User) -> None:
 
 
 def test_who_is_added_gets_one_that_is_to_be_changed_too(admin: Client) -> None:
-    admin.post("/settings/users/", {"username": "nina", "password1": GIVEN, "password2": GIVEN, "role": "viewer"})
+    admin.post("/settings/users/add/", {"username": "nina", "password1": GIVEN, "password2": GIVEN, "role": "viewer"})
     assert signed_in("nina").get("/").headers["Location"] == CHOOSE
 
 

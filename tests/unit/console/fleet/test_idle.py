@@ -63,8 +63,8 @@ def test_a_page_that_looks_again_by_itself_keeps_nobody_signed_in(clock: Clock) 
 def test_nothing_that_was_sent_too_late_is_done(clock: Clock) -> None:
     client = browser_of(UserRole.ADMIN)
     clock.pass_by(30 * MINUTE)
-    client.post("/settings/tokens/", {"name": "x", "password": PASSWORD})
-    client.post("/settings/tokens/", {"name": "x", "password": PASSWORD}, headers=HTMX)
+    client.post("/settings/tokens/add/", {"name": "x", "password": PASSWORD})
+    client.post("/settings/tokens/add/", {"name": "x", "password": PASSWORD}, headers=HTMX)
     assert not AuditEntry.objects.filter(act="token-made").exists()
 
 

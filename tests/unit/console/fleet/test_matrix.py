@@ -40,13 +40,14 @@ RULES = {
         wizard-proof choose-node refresh logout password_change sessions sessions-end session-end account authenticator
         factor-remove passkey-add passkey-make passkey-challenge passkey-remove recovery-codes account-address""",
     Rule.OPERATOR: """evidence-measure evidence-measured evidence-trace evidence-curve-start evidence-curve-stop
+        evidence-commits evidence-commits-start evidence-commits-stop
         evidence-metadata-count evidence-switching-start evidence-switching-stop sweep-now drive-self-test drive-rating
         drive-forget alert-acknowledge wizard wizard-start wizard-devices wizard-answer wizard-layout
         cache-take-out wizard-review wizard-apply run-undo run-finish run-keep forget-node
         first-hour-close""",
-    Rule.ADMIN: "channels add-host audit audit-csv",
-    Rule.CONFIRMED: """users user-role user-active user-password tokens token-delete channel-add channel channel-test
-        channel-delete alert-delivery schedule take-back-token""",
+    Rule.ADMIN: "channels users tokens add-host audit audit-csv",
+    Rule.CONFIRMED: """user-add user-role user-active user-password token-add token-delete channel-add channel
+        channel-test channel-delete alert-delivery schedule take-back-token""",
     Rule.TOKEN: """metrics api:description api:nodes api:pools api:disks api:written api:readings api:alerts
         api:acknowledge""",
 }

@@ -58,7 +58,7 @@ def test_who_has_something_changed_is_told_at_the_next_sign_in(admin: Client, vi
 
 def test_what_was_done_with_ones_own_cookie_is_told_to_oneself(admin: Client) -> None:
     """Whoever it was: a stolen cookie looks the same."""
-    admin.post("/settings/tokens/", {"name": "grafana"})
+    admin.post("/settings/tokens/add/", {"name": "grafana"})
     admin.post("/password/", {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW})
     page = admin.get("/settings/account/").content.decode()
     assert "admin made a token (" in page

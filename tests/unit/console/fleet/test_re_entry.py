@@ -60,8 +60,8 @@ def test_ones_own_password_is_never_set_without_the_old_one(admin: Client) -> No
 def test_a_stolen_cookie_makes_no_user_token_or_channel(cookie: Client) -> None:
     """Proves too that it is the password which is missing."""
     for is_made in (False, True):
-        cookie.post("/settings/users/", NEW_USER)
-        cookie.post("/settings/tokens/", {"name": "mine", "may_acknowledge": "on"})
+        cookie.post("/settings/users/add/", NEW_USER)
+        cookie.post("/settings/tokens/add/", {"name": "mine", "may_acknowledge": "on"})
         cookie.post("/settings/alerts/add/", CHANNEL)
         found = (User.objects.filter(username="eve"), ApiToken.objects.all(), Channel.objects.all())
         assert [each.exists() for each in found] == [is_made] * 3
@@ -103,13 +103,13 @@ def test_the_page_that_asks_sends_the_same_again(cookie: Client, viktor: User) -
 
 
 def test_the_password_stands_for_ten_minutes_and_no_longer(cookie: Client, viktor: User) -> None:
-    cookie.post("/settings/tokens/", {"name": "first", "password": PASSWORD})
-    cookie.post("/settings/tokens/", {"name": "second"})
+    cookie.post("/settings/tokens/add/", {"name": "first", "password": PASSWORD})
+    cookie.post("/settings/tokens/add/", {"name": "second"})
     assert ApiToken.objects.count() == 2
     session = cookie.session
     session[CONFIRMED_AT] -= CONFIRMED_FOR.total_seconds()
     session.save()
-    cookie.post("/settings/tokens/", {"name": "third"})
+    cookie.post("/settings/tokens/add/", {"name": "third"})
     cookie.post(f"/settings/users/{viktor.pk}/active/")
     assert ApiToken.objects.count() == 2
     assert User.objects.get(pk=viktor.pk).is_active
@@ -120,25 +120,25 @@ def test_a_clock_that_was_set_back_makes_the_password_stand_no_longer(cookie: Cl
     session = cookie.session
     session[CONFIRMED_AT] = (timezone.now() + timedelta(hours=1)).timestamp()
     session.save()
-    cookie.post("/settings/tokens/", {"name": "mine"})
+    cookie.post("/settings/tokens/add/", {"name": "mine"})
     assert not ApiToken.objects.exists()
 
 
 def test_strangers_who_guess_do_not_keep_anybody_from_undoing(cookie: Client) -> None:
     for _attempt in range(FREE_FOR_NETWORK + 2):
         guess(Client(), "admin", "127.0.0.1")
-    assert cookie.post("/settings/tokens/", {"name": "mine", "password": PASSWORD}).status_code == 200
+    assert cookie.post("/settings/tokens/add/", {"name": "mine", "password": PASSWORD}).status_code == 200
     assert ApiToken.objects.exists()
 
 
 def test_guessing_with_a_stolen_cookie_has_to_wait(cookie: Client) -> None:
     for attempt in range(FREE):
-        cookie.post("/settings/tokens/", {"name": "mine", "password": f"guess {attempt}"})
-    answer = cookie.post("/settings/tokens/", {"name": "mine", "password": PASSWORD}).content.decode()
+        cookie.post("/settings/tokens/add/", {"name": "mine", "password": f"guess {attempt}"})
+    answer = cookie.post("/settings/tokens/add/", {"name": "mine", "password": PASSWORD}).content.decode()
     assert "Try again in 1 minute." in answer
     assert not ApiToken.objects.exists()
     ReEntry.objects.update(blocked_until=timezone.now())
-    cookie.post("/settings/tokens/", {"name": "mine", "password": PASSWORD})
+    cookie.post("/settings/tokens/add/", {"name": "mine", "password": PASSWORD})
     assert ReEntry.objects.get().failures == 0
     assert ApiToken.objects.exists()
 
@@ -154,7 +154,7 @@ def test_the_old_password_is_not_guessed_on_the_page_that_changes_it(cookie: Cli
 @pytest.mark.django_db(transaction=True)
 def test_many_guesses_at_the_same_time_are_no_more_than_a_few(cookie: Client) -> None:
     def post(attempt: int) -> str:
-        answer = cookie.post("/settings/tokens/", {"name": "mine", "password": f"guess {attempt}"})
+        answer = cookie.post("/settings/tokens/add/", {"name": "mine", "password": f"guess {attempt}"})
         connection.close()
         return answer.content.decode()
 

@@ -35,8 +35,8 @@ def test_a_role_that_was_taken_away_while_the_page_was_open_is_one_too(
     cookie: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(passwords, "may_change", lambda _user: False)
-    cookie.post("/settings/tokens/", {"name": "mine", "password": PASSWORD})
-    assert refusals() == [("admin", "127.0.0.1", "POST /settings/tokens/")]
+    cookie.post("/settings/tokens/add/", {"name": "mine", "password": PASSWORD})
+    assert refusals() == [("admin", "127.0.0.1", "POST /settings/tokens/add/")]
 
 
 def test_a_token_that_may_only_look_is_named(client: Client) -> None:

@@ -127,6 +127,7 @@ def test_the_password_alone_signs_nobody_in_who_has_a_second_factor(client: Clie
 def test_the_code_after_the_password_signs_in_and_leads_where_one_wanted(client: Client, olga: User, app: App) -> None:
     client.post("/login/", {**LOGIN, "next": "/disks/"})
     asked = client.get("/login/code/").content.decode()
+    assert "reset_second_factor olga" in asked, "a command that works as it stands"
     assert 'autocomplete="one-time-code"' in asked
     assert client.post("/login/code/", {"code": app.code()}).headers["Location"] == "/disks/"
     assert is_signed_in(client)
@@ -257,7 +258,7 @@ def test_a_stolen_cookie_and_the_password_do_not_touch_the_second_factor(
     signed_in: Client, olga: User, path: str, app: App
 ) -> None:
     """Proves it right after the sign-in and within the minutes in which settings ask for nothing again."""
-    signed_in.post("/settings/tokens/", {"name": "x", "password": app.code()})
+    signed_in.post("/settings/tokens/add/", {"name": "x", "password": app.code()})
     before = [*Authenticator.objects.values("secret"), *RecoveryCode.objects.values()]
     page = signed_in.get(f"/settings/account/{path}/").content.decode()
     code = App(app.clock, secret_on(page)).shown() if path == "authenticator" else ""
@@ -287,22 +288,22 @@ def test_a_code_takes_the_second_factor_away(signed_in: Client, olga: User, app:
 
 
 def test_what_changes_something_asks_for_a_code_and_not_for_the_password(signed_in: Client, app: App) -> None:
-    asked = signed_in.get("/settings/tokens/").content.decode()
+    asked = signed_in.get("/settings/tokens/add/").content.decode()
     assert 'autocomplete="one-time-code"' in asked
     assert "current-password" not in asked
     assert (
         "That code is not right"
-        in signed_in.post("/settings/tokens/", {"name": "x", "password": PASSWORD}).content.decode()
+        in signed_in.post("/settings/tokens/add/", {"name": "x", "password": PASSWORD}).content.decode()
     )
     assert not ApiToken.objects.exists()
-    signed_in.post("/settings/tokens/", {"name": "x", "password": app.code()})
+    signed_in.post("/settings/tokens/add/", {"name": "x", "password": app.code()})
     assert ApiToken.objects.count() == 1
 
 
 def test_a_recovery_code_stands_for_the_code_before_a_change_too(signed_in: Client, olga: User) -> None:
     code = factors.new_recovery_codes(olga)[0]
     for name in ("first", "second"):
-        Client.post(signed_in, "/settings/tokens/", {"name": name, "password": code})
+        Client.post(signed_in, "/settings/tokens/add/", {"name": name, "password": code})
         session = signed_in.session
         session.pop("confirmed_at", None)
         session.save()
@@ -311,10 +312,10 @@ def test_a_recovery_code_stands_for_the_code_before_a_change_too(signed_in: Clie
 
 def test_codes_guessed_with_a_stolen_cookie_have_to_wait(signed_in: Client, app: App) -> None:
     for _attempt in range(FREE):
-        signed_in.post("/settings/tokens/", {"name": "x", "password": "000000"})
+        signed_in.post("/settings/tokens/add/", {"name": "x", "password": "000000"})
     assert (
         "Try again in 1 minute."
-        in signed_in.post("/settings/tokens/", {"name": "x", "password": app.code()}).content.decode()
+        in signed_in.post("/settings/tokens/add/", {"name": "x", "password": app.code()}).content.decode()
     )
     assert not ApiToken.objects.exists()
 

@@ -15,12 +15,12 @@ def somebody() -> User:
 
 
 def test_it_adds_a_user_with_a_role(admin: Client) -> None:
-    admin.post("/settings/users/", NEW)
+    admin.post("/settings/users/add/", NEW)
     assert role_of(User.objects.get(username="olga")) is UserRole.OPERATOR
 
 
 def test_it_refuses_a_role_that_there_is_not(admin: Client) -> None:
-    assert admin.post("/settings/users/", {**NEW, "role": "root"}).status_code == 200
+    assert admin.post("/settings/users/add/", {**NEW, "role": "root"}).status_code == 200
     assert not User.objects.filter(username="olga").exists()
 
 
@@ -62,3 +62,12 @@ def test_it_lists_everybody(admin: Client) -> None:
     page = admin.get("/settings/users/").content.decode()
     assert "viktor" in page
     assert "Add a user" in page
+
+
+def test_what_a_password_must_be_is_said_in_a_few_words(admin: Client) -> None:
+    user = somebody()
+    for path in ("/settings/users/add/", f"/settings/users/{user.pk}/password/", "/password/"):
+        form = admin.get(path).content.decode().partition('<form class="narrow-form"')[2].partition("</form>")[0]
+        assert "At least 12 characters." in form
+        assert "<li>" not in form
+        assert "for verification" not in form

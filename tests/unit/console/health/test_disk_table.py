@@ -59,6 +59,24 @@ def test_nobody_is_led_to_use_a_free_disk_that_something_is_said_of(operator: Cl
     assert "Use it" not in page(operator, f"/disks/{worn.key}/")
 
 
+def test_a_disk_that_its_pool_has_given_up_is_not_called_all_right(viewer: Client) -> None:
+    watched(large(), days=0)
+    faulted, erring = (StoredDisk.objects.get(serial=serial) for serial in ("8CG00004", "8CG00007"))
+    text = page(viewer, "/disks/")
+    first_rows = text[: text.index("All right")]
+    assert "FAULTED" in first_rows
+    assert "217 I/O errors" in first_rows
+    assert f"/disks/{erring.key}/" in first_rows
+    assert "All right" not in page(viewer, f"/disks/{faulted.key}/").partition("</h1>")[2].partition("<nav")[0]
+    assert "12 I/O errors" in page(viewer, f"/disks/{erring.key}/").partition("</h1>")[2].partition("<nav")[0]
+
+
+def test_a_spare_and_a_disk_without_errors_are_all_right_for_their_pool(viewer: Client) -> None:
+    watched(large(), days=0)
+    for serial in ("8CG00000", "8CG00180"):
+        assert "All right" in page(viewer, f"/disks/?q={serial}")
+
+
 def test_the_sectors_and_cable_errors_of_a_hard_disk_are_in_the_table(viewer: Client) -> None:
     watched(typical(), days=0)
     StoredDisk.objects.filter(key=hard_disk().key).update(reallocated=8, pending=0, crc_errors=3)
@@ -66,6 +84,25 @@ def test_the_sectors_and_cable_errors_of_a_hard_disk_are_in_the_table(viewer: Cl
     assert "8 reallocated" in text
     assert "0 pending" in text
     assert "3 CRC" in text
+
+
+def test_a_range_of_temperatures_is_one_only_where_they_differ(viewer: Client) -> None:
+    watched(typical(), days=0)
+    assert "°C in the last 30 days" not in page(viewer, f"/disks/{hard_disk().key}/")
+    watched(typical(), days=3, every=1)
+    worn = StoredDisk.objects.get(serial=WORN)
+    assert "°C in the last 30 days" in page(viewer, f"/disks/{worn.key}/")
+
+
+def test_what_smartctl_calls_a_self_test_is_said_in_german_as_far_as_it_is_known(viewer: Client) -> None:
+    watched(typical(), days=0)
+    disk = StoredDisk.objects.get(key=hard_disk().key)
+    disk.self_tests.create(hours=1, kind="Short offline", status="A new word", passed=True, seen_at=timezone.now())
+    viewer.cookies["nasadvisor_language"] = "de"
+    text = page(viewer, f"/disks/{disk.key}/")
+    assert "Ohne Fehler beendet" in text
+    assert "Completed without error" not in text
+    assert "A new word" in text
 
 
 def test_what_a_hard_disk_does_not_tell_is_not_called_zero(viewer: Client) -> None:

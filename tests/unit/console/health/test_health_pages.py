@@ -264,7 +264,7 @@ def test_a_channel_that_was_never_proven_tells_nobody(admin: Client) -> None:
     WatchSettings.objects.create(pk=1, mail_host="mail.example")
     Channel.objects.create(name="mail", kind="mail", secret=encrypt("a@example.org"))
     assert NOBODY in page(admin, "/alerts/")
-    assert "Not proven yet" in page(admin, "/settings/alerts/")
+    assert "Not tested yet" in page(admin, "/settings/alerts/")
     Channel.objects.update(last_sent_at=timezone.now())
     assert NOBODY not in page(admin, "/alerts/")
     WatchSettings.objects.update(mail_host="")
@@ -362,6 +362,12 @@ def test_the_mail_password_is_stored_encrypted_and_kept(admin: Client) -> None:
     assert "hunter22" not in page(admin, "/settings/alerts/delivery/")
 
 
+def test_how_messages_are_sent_is_asked_for_in_parts(admin: Client) -> None:
+    form = page(admin, "/settings/alerts/delivery/")
+    order = [form.index(text) for text in (">E-mail</h2>", "mail_host", ">Times</h2>", "quiet_begin", ">Links in")]
+    assert order == sorted(order)
+
+
 def test_schedules_show_how_often_and_what_comes_next(viewer: Client) -> None:
     create_schedules()
     text = page(viewer, "/settings/schedules/")
@@ -387,6 +393,18 @@ def test_an_administrator_switches_self_tests_on(admin: Client) -> None:
     page(admin, f"/settings/schedules/{task.pk}/")
     admin.post(f"/settings/schedules/{task.pk}/", {"at": "03:15", "day_of_week": "0", "is_enabled": "on"})
     assert "Sunday at 03:15" in page(admin, "/settings/schedules/")
+
+
+def test_once_a_month_is_a_day_of_the_month_and_no_weekday(admin: Client) -> None:
+    create_schedules()
+    path = f"/settings/schedules/{PeriodicTask.objects.get(name='console.long_self_tests').pk}/"
+    assert '<option value="month" selected>' in page(admin, path)
+    fields = {"at": "03:15", "day_of_week": "month", "is_enabled": "on"}
+    assert "Enter a day from 1 to 28" in admin.post(path, {**fields, "day_of_month": ""}).content.decode()
+    admin.post(path, {**fields, "day_of_month": "7"})
+    assert "on day 7 of each month at 03:15" in page(admin, "/settings/schedules/")
+    admin.post(path, {**fields, "day_of_week": "1", "day_of_month": "7"})
+    assert "Monday at 03:15" in page(admin, "/settings/schedules/")
 
 
 def test_what_keeps_the_pages_going_is_not_changed_here(admin: Client) -> None:

@@ -11,7 +11,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import StoredAlert
 from nasadvisor.console.health.marks import marks_on
 from nasadvisor.console.health.models import StoredDisk
-from nasadvisor.console.health.watch import watch
+from nasadvisor.console.health.watch import take_up, watch
 from nasadvisor.domain.storage.inventory import Disk
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.health.health_data import watched
@@ -57,6 +57,18 @@ def test_the_kept_list_of_disks_follows_the_marks(viewer: Client) -> None:
     assert marks_in(page(viewer, "/disks/")) == ["Failing"]
     StoredDisk.objects.filter(pk=disk.pk).update(finding_documents=[], worst_level="")
     assert marks_in(page(viewer, "/disks/")) == []
+
+
+def test_an_alert_that_says_what_stands_above_is_not_said_twice(viewer: Client) -> None:
+    disk = failing()
+    watch(timezone.now())
+    said = "says itself that it is failing"
+    text = page(viewer, f"/disks/{disk.key}/").partition('<div class="notices">')[2]
+    assert text.count(said) == 1
+    assert "Nothing but what stands above." in text
+    take_up(StoredAlert.objects.get(subject=str(disk.pk)), "anna", timezone.now())
+    text = page(viewer, f"/disks/{disk.key}/").partition('<div class="notices">')[2]
+    assert text.count(said) == 2, "that somebody has taken it up stands nowhere else"
 
 
 def test_a_failing_hard_disk_is_first_in_the_list_as_it_comes(viewer: Client) -> None:

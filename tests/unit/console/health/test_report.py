@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -19,7 +20,7 @@ from nasadvisor.console.health.models import DiskOutcome, PoolDay, SmartDay, Sto
 from nasadvisor.console.tasks import roll_up_samples, send_reports
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.stored.documents import to_document
-from tests.fixtures.machines.build import typical
+from tests.fixtures.machines.build import large, typical
 from tests.unit.console.evidence.sampled import fill
 from tests.unit.console.evidence.test_evidence import applied_run
 from tests.unit.console.health.health_data import watched
@@ -85,6 +86,15 @@ def test_everything_is_all_right_only_where_everything_was_looked_at(viewer: Cli
     assert verdict(page(viewer, NOW)) == "Nothing is open, but not everything was looked at"
 
 
+def test_where_no_pool_is_imported_the_report_says_so_as_home_does(viewer: Client) -> None:
+    bare = replace(typical(), pools=())
+    load(bare)
+    watched(bare, days=0)
+    StoredDisk.objects.update(finding_documents=[], worst_level="")
+    StoredAlert.objects.all().delete()
+    assert verdict(page(viewer, NOW)) == "No pool is imported"
+
+
 @pytest.mark.parametrize(
     ("outcome", "said"),
     [
@@ -124,6 +134,15 @@ def test_of_many_disks_that_did_not_answer_the_first_are_named_and_the_others_co
     watched(typical(), days=0)
     StoredDisk.objects.update(outcome=DiskOutcome.FAILED)
     assert re.search(r"10 disks did not answer: [^<]+ and 6 more", page(viewer, NOW))
+
+
+def test_disks_that_were_never_asked_are_counted_instead_of_listed(viewer: Client) -> None:
+    """A host of a thousand disks had a hundred rows that said so, each."""
+    load(typical())
+    text = page(viewer, NOW)
+    assert "disks were never asked, so nothing is listed of them." in text
+    assert "No hard disk has been read yet." in text
+    assert "Not asked yet" not in text
 
 
 def test_before_the_first_sweep_it_says_that_no_disk_was_asked(viewer: Client) -> None:
@@ -207,3 +226,13 @@ def test_a_report_whose_worker_was_killed_does_not_count_as_being_made_for_ever(
     send_reports()
     found = dict(StoredReport.objects.values_list("pk", "state"))
     assert found == {lost.pk: "failed", made.pk: "requested", of_schedule.pk: "requested"}
+
+
+def test_a_disk_that_its_pool_has_given_up_is_not_called_all_right_in_the_report(viewer: Client) -> None:
+    watched(large(), days=0)
+    rows = page(viewer, NOW).partition('<h2 class="h5">Hard disks')[2]
+    given_up = rows.partition("8CG00004")[2].partition("</tr>")[0]
+    assert "FAULTED" in given_up
+    assert "All right" not in given_up
+    assert "12 I/O errors" in rows.partition("8CG00007")[2].partition("</tr>")[0]
+    assert rows.index("8CG00004") < rows.index("All right")

@@ -2,6 +2,7 @@
 
 from nasadvisor.console.storage.diagrams import (
     DRAWING_WIDTH,
+    LEAST_WIDTH,
     DiskDrawing,
     Segment,
     SegmentKind,
@@ -136,3 +137,12 @@ def test_a_stretch_of_a_disk_is_named_with_what_it_holds() -> None:
         Segment(SegmentKind.FREE, 0, 1, 0, 1).words,
     ]
     assert names == ["1: Log of tank", "2: EFI", "3: Partition", "Free"]
+
+
+def test_a_small_slice_of_a_large_disk_can_be_seen_and_nothing_covers_it() -> None:
+    disk = typical().disks[0]
+    log = segment(disk, SegmentKind.LOG, 1 << 20, 1 << 20, 1)
+    free = segment(disk, SegmentKind.FREE, 2 << 20, 1 << 20)
+    assert log.drawn_width == LEAST_WIDTH > log.width
+    assert free.drawn_width == free.width
+    assert DiskDrawing.of(disk, (log, free)).painted == [free, log]

@@ -10,6 +10,7 @@ import pytest
 
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.change.unreadable_runs import UnreadableRun
+from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.evidence.curve import CacheCurve, Traced
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.fleet.platforms import Platform, PlatformReport
@@ -22,9 +23,10 @@ from nasadvisor.host.change.runs import RunHost, RunList, apply_plan, show_run
 from nasadvisor.host.change.trials import TrialWatch
 from nasadvisor.host.errors import DiskUnknown, MachineUnreadable
 from nasadvisor.host.evidence.curve import PoolNotThere
-from nasadvisor.host.evidence.curve_job import CurveJob
 from nasadvisor.host.evidence.metadata import CountUnderWay
+from nasadvisor.host.evidence.trace_job import TraceJob
 from nasadvisor.host.health.sweep import HandOver, HealthServices
+from nasadvisor.host.simulated.commits import simulated_commits
 from nasadvisor.host.tasks import HostTasks
 from nasadvisor.stored.documents import from_document, to_document
 from tests.unit.domain.evidence.counts import COUNT
@@ -257,7 +259,7 @@ class TestLooking:
             told(curve)
             return replace(curve, missed=1)
 
-        following = replace(tasks, curve=CurveJob(trace))
+        following = replace(tasks, curve=TraceJob(trace))
         following.take_curve(TANK, 3600)
         assert begun.wait(30)
         following.take_curve(TANK, 7200)
@@ -269,6 +271,22 @@ class TestLooking:
         assert refused[0] == "console.store_curve_error"
         assert [task for task, _ in told] == ["console.store_curve"] * 2
         assert [from_document(CacheCurve, args[1]).missed for _, args in told] == [0, 1]
+
+    def test_commits_are_followed_as_asked_and_told(self, tasks: HostTasks, sent: Sent) -> None:
+        trace = simulated_commits(TANK, "tank", "2026-08-25T20:00:00+00:00", 60)
+        following = replace(tasks, commits=TraceJob(lambda *_: trace))
+        following.take_commits(TANK, 60)
+        following.commits.wait(30)
+        [(task, (node, told))] = sent
+        assert (task, node) == ("console.store_commits", "nas")
+        assert from_document(CommitTrace, told) == trace
+
+    def test_why_commits_cannot_be_followed_is_said_of_their_pool(self, tasks: HostTasks, sent: Sent) -> None:
+        tasks.take_commits(TANK, 60)
+        tasks.commits.wait(30)
+        [(task, (_node, guid, why))] = sent
+        assert (task, guid) == ("console.store_commits_error", TANK)
+        assert from_document(Statement, why) == PoolNotThere(TANK).statement
 
     def test_why_reads_cannot_be_followed_is_said_of_their_pool(self, tasks: HostTasks, sent: Sent) -> None:
         tasks.take_curve(TANK, 3600)

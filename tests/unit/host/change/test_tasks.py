@@ -88,8 +88,9 @@ def test_it_registers_exactly_its_verbs(tasks: HostTasks) -> None:
     own = {name for name in tasks.app.tasks if name.startswith("host.")}
     runs = ("apply", "undo", "finish", "keep", "report_run", "report_runs")
     looks = ("hear_forms", "read_inventory", "sample", "watch_waiting", "trace_curve", "stop_curve", "smart_sweep")
+    commits = ("trace_commits", "stop_commits")
     switches = ("start_switching", "stop_switching", "report_switching")
-    verbs = (*looks, "count_blocks", "measure", "start_self_test", "notify", *runs, *switches)
+    verbs = (*looks, *commits, "count_blocks", "measure", "start_self_test", "notify", *runs, *switches)
     assert own == {f"host.{verb}" for verb in verbs}
 
 
@@ -614,11 +615,13 @@ def right_arguments(bench: Bench) -> dict[str, list[Any]]:
         "start_self_test": ["0x1", "short", "anna"],
         "report_run": run[:1],
         "trace_curve": ["1", 60],
+        "trace_commits": ["1", 60],
         "count_blocks": ["1", 60],
         "start_switching": [to_document(SWITCH), "anna"],
         "stop_switching": ["1", "anna"],
         "report_switching": ["1"],
         "stop_curve": [],
+        "stop_commits": [],
         "hear_forms": [to_document(spoken())],
         **dict.fromkeys(("undo", "finish", "keep"), run),
         **{verb: [] for verb in ("read_inventory", "sample", "watch_waiting", "smart_sweep", "report_runs")},
