@@ -18,6 +18,7 @@ from nasadvisor.domain.change.runs import Run, RunState, StepState, steps_of
 from nasadvisor.domain.evidence.options import Option
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.stored.documents import to_document
+from tests.unit.console.conftest import Clock
 from tests.unit.console.evidence.sampled import fill
 from tests.unit.machines import ARCHIVE, MIRROR_AND_CACHES, NVME1, TANK, home_server, plan_for
 
@@ -83,7 +84,7 @@ def test_on_top_stands_what_can_be_done_with_a_bar_for_what_is_known(viewer: Cli
     assert rows["nothing"].count("option-today") == 2
     assert re.search(r"\d+ min to \d+ min less waiting an hour", rows["log"])
     assert '<rect class="option-commits option-sure"' in rows["log"]
-    assert "nasadvisor curve POOL" in rows["cache"]
+    assert 'href="#curve"' in rows["cache"]
     assert "<svg" not in rows["property"]
     assert "CANNOT BE TAKEN OUT OF A RAIDZ POOL" in rows["special"]
 
@@ -91,7 +92,7 @@ def test_on_top_stands_what_can_be_done_with_a_bar_for_what_is_known(viewer: Cli
 def test_the_shopping_list_says_what_makes_each_number_and_prices_become_money_a_year(viewer: Client) -> None:
     fill(25)
     text = page(viewer, f"/pools/{TANK}/evidence/")
-    assert "with its flush in 0.30 ms at the most" in text
+    assert "with its flush, in 0.30 ms at the most" in text
     assert "costs-table" not in text
     with_prices = page(viewer, f"/pools/{TANK}/evidence/?log_price=80&log_rated=10000&memory_price=")
     [row] = re.findall(r"<tr><th scope=\"row\">Log \(SLOG\)</th> <td class=\"costs-bar\">.*?</tr>", with_prices)
@@ -126,6 +127,13 @@ def test_in_the_first_hours_the_overview_says_when_there_is_an_answer(viewer: Cl
     assert said in text
     assert re.search(r"first answer in \d min", text)
     assert "Cannot tell" not in text
+
+
+@pytest.mark.parametrize("hour", [1, 13])
+def test_three_hours_speak_for_a_log_whenever_the_tests_run(operator: Client, clock: Clock, hour: int) -> None:
+    clock.now = clock.now.replace(hour=hour, minute=26, second=34)
+    fill(3)
+    assert "Proposed" in page(operator, f"/wizard/{TANK}/devices/")
 
 
 def test_a_short_time_is_no_ground_for_no(viewer: Client) -> None:
