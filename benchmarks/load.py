@@ -10,10 +10,8 @@ import json
 import logging
 import multiprocessing
 import secrets
-import statistics
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -23,18 +21,14 @@ from typing import Any
 import redis
 
 from benchmarks.__main__ import show
-from benchmarks.clients import Answer, browse
+from benchmarks.clients import browse
 from benchmarks.figure import Figure, Skipped
-from benchmarks.fleet import fleet, watch_a_year, written_a_year
 from benchmarks.many_hosts import machine, message
+from benchmarks.pages import SETTLE_S, of_pages, with_a_year
 from benchmarks.stack import Stack, stack, start_console
 
-PAGE_MS = 100
 GROWTH = 1.1
 """Memory is flat if it ends at most so much above the middle of the time: in the first half caches fill."""
-
-SETTLE_S = 20.0
-"""Until the services have started, and the receiver has made the users of all hosts."""
 
 READ_AT, AT = "2001-01-01T00:00:00+00:00", 1_000_000_001
 """Stand for the time in the messages, which are made once."""
@@ -68,7 +62,8 @@ def figures(wish: Wish = Wish(10, 100, 500, 1000)) -> Iterator[Figure]:
     with stack() as made:
         logging.disable(logging.INFO)  # that somebody has signed in
         names = [f"nas{number:03d}" for number in range(wish.hosts)]
-        cookies, paths = _made_ready(wish, names)
+        cookies, paths = with_a_year(wish.disks, wish.clients)
+        _let_in(names)
         start_console(made)
         time.sleep(SETTLE_S)
         hosts = Hosts(names)
@@ -81,34 +76,15 @@ def figures(wish: Wish = Wish(10, 100, 500, 1000)) -> Iterator[Figure]:
                 memory.append(made.memory())
             answers = asked.get()
         hosts.stop()
-        yield from _of_pages(answers)
+        yield from of_pages(answers)
         yield from _of_hosts(made, hosts)
         yield from _of_memory(memory)
 
 
-def _made_ready(wish: Wish, names: list[str]) -> tuple[list[str], list[str]]:
-    """A cookie for each client, and the pages that they look at."""
-    from django.conf import settings  # noqa: PLC0415 - Django is set up by now
-    from django.contrib.auth.models import User  # noqa: PLC0415
-    from django.test import Client  # noqa: PLC0415
+def _let_in(names: list[str]) -> None:
+    from nasadvisor.console.fleet.models import Node  # noqa: PLC0415 - Django is set up by now
 
-    from nasadvisor.console.fleet.models import Node  # noqa: PLC0415
-    from nasadvisor.console.health.models import StoredDisk  # noqa: PLC0415
-
-    now = datetime.now(UTC).replace(microsecond=0)
-    inventory = fleet(now, wish.disks)
-    watch_a_year(inventory, now)
-    written_a_year(now)
     Node.objects.bulk_create([Node(name=name, access_digest=secrets.token_hex(32)) for name in names])
-    user = User.objects.create_user("bench", is_superuser=True)
-    cookies = []
-    for _ in range(wish.clients):
-        client = Client()
-        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
-        cookies.append(f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}")
-    disk = StoredDisk.objects.order_by("pk")[0]
-    pool = inventory.pools[0].guid
-    return cookies, ["/", "/disks/", "/disks/?sort=-worn", f"/disks/{disk.key}/", "/alerts/", f"/pools/{pool}/"]
 
 
 class Hosts:
@@ -212,21 +188,6 @@ def _messages_of(name: str) -> tuple[str, str, str]:
     reading = Reading((simulated_sample(host.pools[0], AT),))
     told = json.dumps(to_document(reading)), json.dumps(to_document(host)), json.dumps(to_document(answers))
     return told[0], told[1], told[2]
-
-
-def _of_pages(answers: list[Answer]) -> Iterator[Figure]:
-    errors = [answer for answer in answers if answer.error]
-    for error in {f"{each.path}: {each.error}" for each in errors}:
-        print(f"  {error}")
-    yield Figure("requests with an error", "0", f"{len(errors)} of {len(answers)}", met=not errors)
-    by_path: dict[str, list[float]] = defaultdict(list)
-    for answer in answers:
-        by_path[answer.path].append(answer.seconds * 1000)
-    for path, times in sorted(by_path.items()):
-        if len(times) > 1:
-            half, most = statistics.median(times), statistics.quantiles(times, n=20)[-1]
-            text = f"p50 {half:.0f} ms, p95 {most:.0f} ms ({len(times)})"
-            yield Figure(path, f"p95 {PAGE_MS} ms", text, met=most <= PAGE_MS)
 
 
 def _of_hosts(made: Stack, hosts: Hosts) -> Iterator[Figure]:
