@@ -2,8 +2,8 @@
 """Delete from a directory of Python packages what nothing reads while the product runs: leave_out.py DIRECTORY
 
 Every file costs an installation time, and a third of them were of other languages, most of these Django's. Besides
-them go the packages' own tests, what only a compiler or a type checker reads, and pip's notes for uninstalling.
-Licences stay.
+them go the packages' own tests, what only a compiler, a type checker or a debugger reads, pip's notes for uninstalling,
+and parts of packages that the product has no use for. Licences stay.
 """
 
 import re
@@ -16,12 +16,28 @@ LANGUAGES = ("de", "en")
 HOMES = frozenset({"i18n", "locale"})
 """Directories of translations, a directory or file for each language. Django has a language's formats there too."""
 LANGUAGE = re.compile(r"[a-z]{2,3}([-_@]\w+)?")
-BUILD_ONLY = frozenset({".c", ".pxd", ".pyi", ".pyx"})
+BUILD_ONLY = frozenset({".c", ".map", ".pxd", ".pyi", ".pyx"})
+UNUSED = (
+    "click_repl",  # this and the next two: the shell of Celery's command line, which no service starts
+    "prompt_toolkit",
+    "wcwidth",
+    "django/contrib/admin",  # pages for whoever runs a site, which are not installed
+    "django/contrib/gis",  # databases of maps
+    "ninja/static",  # the pages that document an API, which are switched off (`docs_url=None`)
+    "zopfli",  # packs fonts for the web, and fontTools does without
+    "fontTools/**/*.so",  # each has the same in Python beside it, and a report needs little of them
+    "yaml/_yaml*.so",
+    "PIL/_avif*.so",  # a format of pictures that no page has
+    "pillow.libs/libavif*.so*",
+)
+"""Patterns below the directory of a package's parent; together they were a quarter of what was installed."""
 NOTES_OF_PIP = frozenset({"INSTALLER", "RECORD", "REQUESTED"})
 
 
 def leave_out(packages: Path) -> None:
     """Delete all of it below the directory."""
+    for path in [found for pattern in UNUSED for found in packages.rglob(pattern)]:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     for directory in sorted((path for path in packages.rglob("*") if path.is_dir()), reverse=True):  # the inner first
         if directory.name == "tests" or _is_of_another_language(directory):
             shutil.rmtree(directory)

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Build the Debian packages, one for each directory here, with this machine's Python and for this machine's release:
 #   build.sh OUTPUT [VERSION]
-# Needs python3-venv. NASADVISOR_VENV can name a directory that build_venv.sh has made here.
+# Needs python3-venv. NASADVISOR_VENV can name a directory that build_venv.sh has made here, and NASADVISOR_XZ how hard to
+# pack: 6 takes half a minute and makes a sixth less than 1, which is for packages that are only tried.
 set -euo pipefail
 SOURCE=$(cd "$(dirname "$0")/../.." && pwd)
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-1735689600}
@@ -34,7 +35,7 @@ build_package() {
     add_maintainer_scripts
     add_control
     find "$tree" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
-    dpkg-deb --root-owner-group -Zxz -z1 --build "$tree" "$output" > /dev/null
+    dpkg-deb --root-owner-group -Zxz "-z${NASADVISOR_XZ:-6}" --build "$tree" "$output" > /dev/null
 }
 
 add_documents() {

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from .deb import deb
+from .deb import RELEASED_XZ, deb
 from .errors import LabError
 from .guest import Guest
 from .image import image
@@ -104,7 +104,7 @@ def _build(_: argparse.Namespace) -> int:
 
 
 def _deb(arguments: argparse.Namespace) -> int:
-    for package in sorted(deb(arguments.suite, arguments.version).glob("*.deb")):
+    for package in sorted(deb(arguments.suite, arguments.version, RELEASED_XZ).glob("*.deb")):
         print(package)
     return 0
 

@@ -13,12 +13,14 @@ from .stages import run_logged, stage
 
 PACKAGING = PROJECT / "packaging"
 DRIVER = LOCK_FILE.with_name("postgresql.txt")
+QUICK_XZ, RELEASED_XZ = 1, 6
+"""How hard a package is packed: one that is only tried in four seconds, one that others download in half a minute."""
 
 
-def deb(suite: str = GUEST_SUITE, version: str = "") -> Path:
+def deb(suite: str = GUEST_SUITE, version: str = "", xz: int = QUICK_XZ) -> Path:
     """The directory of the packages made from this source tree; builds them if they are not there.
 
-    Without a version they have the product's own; tests of upgrades ask for another.
+    Without a version they have the product's own; tests of upgrades ask for another. `xz` is how hard they are packed.
     """
     if not (PROJECT / "static/vendor").is_dir():
         raise LabError("The parts for the browser are missing. Run `make assets translations` first.")
@@ -33,20 +35,20 @@ def deb(suite: str = GUEST_SUITE, version: str = "") -> Path:
                 shutil.copy(file, place)
             run_logged(["cp", "--archive", str(python_packages(suite)), str(root / "venv")], log)
             (root / "out").mkdir()
-            environment = {"NASADVISOR_VENV": "/venv"}
+            environment = {"NASADVISOR_VENV": "/venv", "NASADVISOR_XZ": str(xz)}
             run_in_root(root, ["/build/packaging/deb/build.sh", "/out", version], log, environment)
         for package in (root / "out").iterdir():
             package.rename(directory / package.name)
         shutil.rmtree(root)
 
-    return built(f"deb-{suite}", deb_key(version), build)
+    return built(f"deb-{suite}", deb_key(version, xz), build)
 
 
-def deb_key(version: str = "") -> str:
+def deb_key(version: str = "", xz: int = QUICK_XZ) -> str:
     """What tells these packages from those made of another source tree."""
     sources = _sources()
     names = "\n".join(str(file.relative_to(PROJECT)) for file in sources)
-    return hash_of((Path(__file__), *sources), f"{version}\n{names}")
+    return hash_of((Path(__file__), *sources), f"{version}\n{xz}\n{names}")
 
 
 def _sources() -> list[Path]:
