@@ -157,7 +157,7 @@ def test_the_summary_follows_the_choice_of_ssds(operator: Desk) -> None:
     page.locator("label[for=log-nvme0n1]").click()
     page.locator("label[for=cache-nvme0n1]").click()
     page.locator("label[for=cache-nvme1n1]").click()
-    expect(summary).to_contain_text("These choices do not make a plan yet.")
+    expect(summary).to_contain_text("Nothing is chosen yet.")
     page.locator("label[for=log-nvme1n1]").click()
     expect(summary).to_contain_text("single log")
     expect(page.get_by_text("A single log. A mirror needs a second SSD")).to_be_visible()

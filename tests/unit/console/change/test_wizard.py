@@ -174,12 +174,16 @@ class TestDevices:
         assert (kept(operator).log_disks, kept(operator).cache_disks) == ((NVME1,), (NVME1,))
         assert "single log of 4 GiB" in page
         assert "cache" in page
-        assert "These choices do not make a plan yet." in text(operator.post(summary, {}))
+        assert "Nothing is chosen yet." in text(operator.post(summary, {}))
         assert kept(operator).disks == ()
         assert operator.get(summary).status_code == 405
 
     def test_the_summary_stays_with_choices_that_were_not_accepted(self, operator: Client) -> None:
-        assert "These choices do not make a plan yet." in text(press_on(operator, [], []))
+        assert "Nothing is chosen yet." in text(press_on(operator, [], []))
+        chosen = {"log": [NVME1], "log_size": "900G"}
+        page = text(operator.post(f"/wizard/{TANK}/devices/answer/", chosen))
+        assert "These choices do not make a plan yet." in page
+        assert "Nothing is chosen yet." not in page
 
     def test_free_space_beside_partitions_is_offered_only_when_asked_for(self, operator: Client) -> None:
         assert press_on(operator, [], [SHARED_SSD]).status_code == 200
