@@ -24,7 +24,15 @@ from nasadvisor.console.fleet.roles import UserRole, admin_required, role_of, se
 class AddUserForm(BaseUserCreationForm):  # type: ignore[type-arg]
     """A new user with a role."""
 
-    role = forms.ChoiceField(label=gettext_lazy("Role"), choices=UserRole.choices, initial=UserRole.VIEWER)
+    role = forms.ChoiceField(
+        label=gettext_lazy("Role"),
+        choices=UserRole.choices,
+        initial=UserRole.VIEWER,
+        help_text=gettext_lazy(
+            "Viewers look at everything. Operators also apply plans and undo runs. Administrators also change these "
+            "settings."
+        ),
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

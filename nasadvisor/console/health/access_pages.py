@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 from kombu.exceptions import OperationalError
 
@@ -30,6 +31,12 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = ApiToken
         fields: ClassVar = ["name", "may_acknowledge"]
+        help_texts: ClassVar = {
+            "name": gettext_lazy(
+                "Of the program that reads with it, for example Prometheus. It may look at everything; no token can "
+                "change a pool."
+            )
+        }
 
 
 @admin_required

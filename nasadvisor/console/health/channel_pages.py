@@ -274,8 +274,9 @@ def _channel(request: HttpRequest, form: ChannelForm, title: str) -> HttpRespons
 
 def _where_to() -> SafeString:
     """What an address is; the page shows that of the kind that is chosen."""
+    mail = _("One or several e-mail addresses.")
     words = {
-        ChannelKind.MAIL: _("One or several e-mail addresses."),
+        ChannelKind.MAIL: mail if WatchSettings.load().mail_host else format_html("{} {}", mail, _no_mail_server()),
         ChannelKind.APPRISE: _("One address such as ntfys://… or tgram://…"),
         ChannelKind.PLATFORM: _(
             "The name of the host, and behind it e-mail addresses for what its platform does not confirm."

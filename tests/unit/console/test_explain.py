@@ -22,6 +22,13 @@ def test_a_viewer_reads_what_a_code_means(viewer: Client) -> None:
     assert "docs/safety.md" in shown
 
 
+@pytest.mark.parametrize(("code", "status"), [("too-small", 200), ("too-smal", 404)])
+def test_it_leads_back_to_all_codes(viewer: Client, code: str, status: int) -> None:
+    crumbs = page(viewer, f"/explain/{code}/", status).partition('<ol class="breadcrumb">')[2].partition("</ol>")[0]
+    assert 'href="/explain/"' in crumbs
+    assert crumbs.count("<li") == 2
+
+
 def test_nobody_unauthenticated_reads_it(client: Client) -> None:
     assert client.get("/explain/too-small/").status_code == 302
     assert client.get("/explain/").status_code == 302

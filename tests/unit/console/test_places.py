@@ -167,3 +167,14 @@ def test_a_page_below_one_of_settings_leads_back_to_it(admin: Client, path: str,
     assert re.findall(r'href="([^"]+)"', crumbs) == ["/settings/", reverse(above)]
     assert text.partition("</ol></nav>")[2].lstrip().startswith('<h1 class="h3">')
     assert current(text) == ["Settings"]
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/settings/tokens/add/", "It may look at everything; no token can change a pool."),
+        ("/settings/users/add/", "Operators also apply plans and undo runs."),
+    ],
+)
+def test_where_somebody_is_let_in_it_says_what_that_allows(admin: Client, path: str, said: str) -> None:
+    assert said in page(admin, path)
