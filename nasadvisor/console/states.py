@@ -69,7 +69,7 @@ _LOOKS: Final[dict[str, Look]] = {
     "unsupported": Look(*QUIET, _("Tells nothing")),
     # How a host stands with us.
     "host-never": Look(*WAITING, _("Not read yet")),
-    "host-fresh": Look(*GOOD, _("Answers")),
+    "host-fresh": Look("secondary", "check-circle", _("Answers")),
     "host-failed": Look(*WARN, _("Last check failed")),
     "host-outdated": Look(*WARN, _("Reading is old")),
     "host-silent": Look(*BAD, _("Host silent")),
