@@ -14,7 +14,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.health.capacity import capacity_of
 from nasadvisor.console.health.first_hour import scrub_advice
-from nasadvisor.console.health.marks import Mark, marks_in, marks_on
+from nasadvisor.console.health.marks import Mark, marks_in, marks_in_pool, marks_on
 from nasadvisor.console.health.traffic import traffic_of
 from nasadvisor.console.health.troubles import inventory_findings
 from nasadvisor.console.storage.diagrams import PoolDrawing, draw_pool, draw_pools
@@ -109,7 +109,7 @@ def history(request: HttpRequest, guid: str) -> HttpResponse:
         "node": node,
         "pool": found,
         "tab": "history",
-        "unwell": marks_in(draw_pool(found, Index(inventory)), marks_on(node)),
+        "unwell": marks_in_pool(node, inventory, found),
         "refusal": reason_against_adding(found, inventory.host, node.platform.vetoes),
         "would_help": guid in helped_pools(node, inventory),
         "entries": entries,

@@ -20,6 +20,7 @@ from nasadvisor.console.evidence.switching import switching_part
 from nasadvisor.console.evidence.tracing import waiting_of
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.marks import marks_in_pool
 from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.console.storage.pools import helped_pools, pool_or_404, reason_against_adding
 from nasadvisor.domain.evidence.options_table import options_of
@@ -44,6 +45,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "node": node,
         "pool": found,
         "tab": "evidence",
+        "unwell": marks_in_pool(node, inventory, found),
         "refusal": reason_against_adding(found, inventory.host, node.platform.vetoes),
         "seen": seen,
         "would_help": guid in helped_pools(node, inventory),

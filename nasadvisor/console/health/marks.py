@@ -14,8 +14,10 @@ from nasadvisor.console.health.inventory import last_seen_on
 from nasadvisor.console.health.models import UNREAD, DiskOutcome, StoredDisk
 from nasadvisor.console.health.observe import findings_about
 from nasadvisor.console.states import Look, look_of_state
-from nasadvisor.console.storage.diagrams import PoolDrawing
+from nasadvisor.console.storage.diagrams import PoolDrawing, draw_pool
+from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.statements import RANK, Finding, Level
+from nasadvisor.domain.storage.inventory import Inventory, Pool
 
 OPEN_LEVELS: Final = (Level.WARNING.value, Level.CRITICAL.value)
 
@@ -112,6 +114,11 @@ def marks_in(drawing: PoolDrawing, marks: Marks) -> list[Mark]:
     keys = dict.fromkeys(leaf.marked_key for leaf in leaves)
     found = [mark for key in keys if (mark := marks.unwell.get(key))]
     return sorted(found, key=lambda mark: -RANK[mark.level])
+
+
+def marks_in_pool(node: Node, inventory: Inventory, pool: Pool) -> list[Mark]:
+    """Those of the disks of a pool where nothing else is drawn of it."""
+    return marks_in(draw_pool(pool, Index(inventory)), marks_on(node))
 
 
 def marks_of(node: Node, unwell: Iterable[StoredDisk]) -> Marks:

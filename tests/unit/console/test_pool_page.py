@@ -187,7 +187,7 @@ def test_beside_the_state_of_a_pool_stands_that_a_disk_of_it_fails(viewer: Clien
     watched(typical(), days=0)
     assert "Failing" not in page(viewer, "/storage/")
     failing()
-    for path in ("/", "/storage/", TYPICAL, f"{TYPICAL}history/"):
+    for path in ("/", "/storage/", TYPICAL, f"{TYPICAL}history/", f"{TYPICAL}evidence/"):
         assert "1 disk: Failing" in " ".join(page(viewer, path).split()), path
 
 

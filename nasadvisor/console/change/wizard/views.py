@@ -19,9 +19,7 @@ from nasadvisor.console.change.wizard.progress import WizardStep, progress
 from nasadvisor.console.change.wizard.summary import summary_of
 from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.fleet.shown import current_node
-from nasadvisor.console.health.marks import marks_in, marks_on
-from nasadvisor.console.storage.diagrams import draw_pool
-from nasadvisor.console.storage.disk_uses import Index
+from nasadvisor.console.health.marks import marks_in_pool
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.storage.log_legs import without_log_leg
 
@@ -133,7 +131,7 @@ def _devices_page(request: HttpRequest, place: Place, answers: Answers | None) -
         "unusable": unusable if "all" in request.GET else unusable[:UNUSABLE_SHOWN],
         "unusable_count": len(unusable),
         "shows_all": "all" in request.GET,
-        "pool_marks": marks_in(draw_pool(place.pool, Index(place.inventory)), marks_on(place.node)),
+        "pool_marks": marks_in_pool(place.node, place.inventory, place.pool),
         "pool_choice": pool_choice(_pool_to_add_to(place), place.inventory, vetoes),
     }
     return render(request, "change/wizard/devices.html", context)
