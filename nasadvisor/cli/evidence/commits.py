@@ -5,7 +5,7 @@ import json
 import click
 
 from nasadvisor.cli.errors import json_option
-from nasadvisor.cli.evidence.curves import minutes_option
+from nasadvisor.cli.evidence.following import minutes_option, say_what_is_followed
 from nasadvisor.cli.services import services_for
 from nasadvisor.cli.storage.disks import find_pool
 from nasadvisor.cli.tables import heading, paragraph
@@ -29,7 +29,7 @@ def commits(ctx: click.Context, pool: str, minutes: int, as_json: bool) -> None:
     services = services_for(ctx)
     chosen = find_pool(services.inventory(), pool)
     if not as_json:
-        click.echo(f"Following the commits of pool {chosen.name} for {duration(minutes * MINUTE_S)} …", err=True)
+        say_what_is_followed("commits", chosen, minutes)
     found = services.commits().trace(chosen.guid, minutes * MINUTE_S)
     if as_json:
         click.echo(json.dumps(to_document(found), ensure_ascii=False))

@@ -1,27 +1,18 @@
 """`nasadvisor curve`: follow what is read of a pool for a while, and say what a cache of each size would serve."""
 
 import json
-from collections.abc import Callable
-from typing import Any, TypeVar
 
 import click
 
 from nasadvisor.cli.errors import json_option
+from nasadvisor.cli.evidence.following import minutes_option, say_what_is_followed
 from nasadvisor.cli.services import services_for
 from nasadvisor.cli.storage.disks import find_pool
 from nasadvisor.cli.tables import heading, paragraph, table
-from nasadvisor.domain.evidence.curve import LONGEST_S, SHORTEST_S, CacheCurve, curve_in_words
+from nasadvisor.domain.evidence.curve import CacheCurve, curve_in_words
 from nasadvisor.domain.figures import duration, percent
 from nasadvisor.domain.units import MINUTE_S, size_text, terabytes_text
 from nasadvisor.stored.documents import to_document
-
-FC = TypeVar("FC", bound=Callable[..., Any])
-
-
-def minutes_option(help_text: str) -> Callable[[FC], FC]:
-    """How long something is followed."""
-    lengths = click.IntRange(SHORTEST_S // MINUTE_S, LONGEST_S // MINUTE_S)
-    return click.option("--minutes", type=lengths, default=60, show_default=True, help=help_text)
 
 
 @click.command()
@@ -38,7 +29,7 @@ def curve(ctx: click.Context, pool: str, minutes: int, as_json: bool) -> None:
     services = services_for(ctx)
     chosen = find_pool(services.inventory(), pool)
     if not as_json:
-        click.echo(f"Following the reads of pool {chosen.name} for {duration(minutes * MINUTE_S)} …", err=True)
+        say_what_is_followed("reads", chosen, minutes)
     found = services.curve().trace(chosen.guid, minutes * MINUTE_S)
     if as_json:
         knee = found.knee

@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from nasadvisor.console.evidence.asked import ask, keep_answer, keep_error, seconds_asked
-from nasadvisor.console.evidence.curves import LENGTHS
+from nasadvisor.console.evidence.asked import keep_answer, keep_error
+from nasadvisor.console.evidence.following import LENGTHS, begin_following, end_following
 from nasadvisor.console.evidence.models import StoredCommits
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
@@ -44,28 +43,14 @@ def commits_context(node: Node, guid: str, now: datetime) -> dict[str, object]:
 @require_POST
 def start_commits(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask the host of a pool to follow its commits. Nothing is written, so no password is asked for."""
-    node, _inventory, _pool = pool_or_404(request, guid)
-    seconds = seconds_asked(request, LENGTHS)
-    ask(
-        request,
-        lambda: hosts.request_commits(node, guid, seconds),
-        StoredCommits.objects,
-        {"node": node, "pool_guid": guid},
-        seconds=seconds,
-    )
-    return redirect("evidence-measure", guid)
+    return begin_following(request, guid, hosts.request_commits, StoredCommits.objects, "evidence-measure")
 
 
 @operator_required
 @require_POST
 def stop_commits(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask the host to end the trace; what was found stays."""
-    node, _inventory, _pool = pool_or_404(request, guid)
-    try:
-        hosts.stop_commits(node)
-    except hosts.HostUnreachable as error:
-        messages.error(request, str(error))
-    return redirect("evidence-measure", guid)
+    return end_following(request, guid, hosts.stop_commits, "evidence-measure")
 
 
 @operator_required

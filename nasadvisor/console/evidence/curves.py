@@ -2,16 +2,15 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from nasadvisor.console.evidence.asked import ask, keep_answer, keep_error, seconds_asked
+from nasadvisor.console.evidence.asked import keep_answer, keep_error
 from nasadvisor.console.evidence.curve_chart import CurveChart, curve_charts
+from nasadvisor.console.evidence.following import LENGTHS, begin_following, end_following
 from nasadvisor.console.evidence.models import StoredCurve
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
@@ -19,11 +18,7 @@ from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.evidence.curve import CacheCurve, CurvePoint, MemoryPoint, curve_in_words
 from nasadvisor.domain.statements import Statement
-from nasadvisor.domain.units import HOUR_S
 from nasadvisor.stored.documents import Json, from_document
-
-LENGTHS: Final = ((HOUR_S, 1), (8 * HOUR_S, 8), (24 * HOUR_S, 24))
-"""For how many seconds reads are followed, and the hours that they are."""
 
 
 @dataclass(frozen=True)
@@ -83,28 +78,14 @@ def curve_of(node: Node, guid: str, now: datetime) -> CurvePart:
 @require_POST
 def start_curve(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask the host of a pool to follow its reads. Nothing is written, so no password is asked for."""
-    node, _inventory, _pool = pool_or_404(request, guid)
-    seconds = seconds_asked(request, LENGTHS)
-    ask(
-        request,
-        lambda: hosts.request_curve(node, guid, seconds),
-        StoredCurve.objects,
-        {"node": node, "pool_guid": guid},
-        seconds=seconds,
-    )
-    return redirect("evidence-pool", guid)
+    return begin_following(request, guid, hosts.request_curve, StoredCurve.objects, "evidence-pool")
 
 
 @operator_required
 @require_POST
 def stop_curve(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask the host to end the trace; what was found stays."""
-    node, _inventory, _pool = pool_or_404(request, guid)
-    try:
-        hosts.stop_curve(node)
-    except hosts.HostUnreachable as error:
-        messages.error(request, str(error))
-    return redirect("evidence-pool", guid)
+    return end_following(request, guid, hosts.stop_curve, "evidence-pool")
 
 
 def curve(request: HttpRequest, guid: str) -> HttpResponse:
