@@ -20,7 +20,6 @@ from nasadvisor.console.evidence.switching import switching_part
 from nasadvisor.console.evidence.tracing import waiting_of
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.marks import marks_in_pool
 from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.console.storage.pools import helped_pools, pool_or_404, reason_against_adding
 from nasadvisor.domain.evidence.options_table import options_of
@@ -43,9 +42,9 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
     followed = curve_of(node, guid, now)
     context = {
         "node": node,
+        "inventory": inventory,
         "pool": found,
         "tab": "evidence",
-        "unwell": marks_in_pool(node, inventory, found),
         "refusal": reason_against_adding(found, inventory.host, node.platform.vetoes),
         "seen": seen,
         "would_help": guid in helped_pools(node, inventory),
