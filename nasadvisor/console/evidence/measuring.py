@@ -18,6 +18,7 @@ from nasadvisor.console.evidence.commits import commits_context
 from nasadvisor.console.evidence.models import StoredMeasurement
 from nasadvisor.console.fleet import audit, hosts
 from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
 from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.console.health.models import StoredDisk
@@ -27,7 +28,8 @@ from nasadvisor.domain.evidence.measuring.measurement import MeasureOrder, Stage
 from nasadvisor.domain.evidence.measuring.probing import against_probe
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.health.smart.power_loss import PowerLossProtection, weigh
-from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.storage.inventory import Inventory, Pool
 
 SHOWN = 20
 
@@ -60,7 +62,7 @@ def measure(request: HttpRequest, guid: str) -> HttpResponse:
     require_only(request, POSTED_FIELDS | {"disk"})
     node, inventory, pool = pool_or_404(request, guid)
     form = asked_of(request, MeasureForm(request.POST if request.method == "POST" else None, inventory))
-    refusals = [*filter(None, (why_not(node.platform, Verbs.MEASURE),)), *against_probe(pool, None)]
+    refusals = reasons_against_measuring(node, pool)
     if request.method == "POST" and not refusals and confirm_password(request, form):
         order = MeasureOrder(str(uuid4()), guid, form.cleaned_data["disk"])
         try:
@@ -88,6 +90,11 @@ def measured(request: HttpRequest, guid: str) -> HttpResponse:
     _node, _inventory, pool = pool_or_404(request, guid)
     context = {"pool": pool, "measurements": measurements_of(guid, timezone.now())}
     return render(request, "evidence/_measured.html", context)
+
+
+def reasons_against_measuring(node: Node, pool: Pool) -> list[Refused]:
+    """Why nothing is written to a pool to measure it, as far as is known without asking its host."""
+    return [*filter(None, (why_not(node.platform, Verbs.MEASURE),)), *against_probe(pool, None)]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.arc_chart import arc_history
 from nasadvisor.console.evidence.curves import curve_context, curve_of
 from nasadvisor.console.evidence.heat import Range, heat_map, marks_of, targets_of, with_disk_names
+from nasadvisor.console.evidence.measuring import reasons_against_measuring
 from nasadvisor.console.evidence.metadata import LENGTHS, count_of, metadata_of
 from nasadvisor.console.evidence.options import drawn, known_of
 from nasadvisor.console.evidence.shopping import shopping_context
@@ -46,6 +47,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "pool": found,
         "tab": "evidence",
         "refusal": reason_against_adding(found, inventory.host, node.platform.vetoes),
+        "against_measuring": reasons_against_measuring(node, found),
         "seen": seen,
         "would_help": guid in helped_pools(node, inventory),
         "last_at": datetime.fromtimestamp(seen.last_at, UTC) if seen else None,

@@ -102,6 +102,15 @@ def test_a_pool_that_must_not_be_probed_offers_no_button(operator: Client, sent:
     assert sent == []
 
 
+def test_the_evidence_of_such_a_pool_says_why_not_beside_the_way_to_measuring(operator: Client) -> None:
+    """It offered to measure, and only the page behind that said that it would not."""
+    load()
+    text = page(operator, f"/pools/{ARCHIVE}/evidence/")
+    assert "Nothing can be measured by writing now" in text
+    assert "/explain/probe-not-online/" in text
+    assert "Nothing can be measured by writing now" not in page(operator, f"/pools/{TANK}/evidence/")
+
+
 def test_it_shows_what_was_measured_and_what_is_expected(operator: Client) -> None:
     load()
     store(measured(str(uuid4()), 80, 5, had_log=False))
