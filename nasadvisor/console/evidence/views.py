@@ -35,8 +35,7 @@ RANGES = ((HOUR_S, "1 h"), (6 * HOUR_S, "6 h"), (DAY_S, "24 h"), (7 * DAY_S, "7 
 def pool(request: HttpRequest, guid: str) -> HttpResponse:
     """One pool: verdicts, who writes, the heat map."""
     node, inventory, found = pool_or_404(request, guid)
-    series = series_of(node, guid)
-    now = timezone.now()
+    series, now = series_of(node, guid), timezone.now()
     seen = watched(series, now)
     targets = targets_of(with_disk_names(series.facts, found, inventory), found, TITLES) if series else ()
     runs = [run for run in _runs(node, guid) if run.state in ("applied", "undone")]
@@ -70,8 +69,8 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         known = known_of(seen, found, followed.curve, stored.found if stored else None)
         table = options_of(known)
         context |= {"options": drawn(table), **shopping_context(known, table, request.GET)}
-        context["cache_size"] = known.recommended_cache
         context |= {"metadata": metadata_of(stored, known, now), "count_lengths": LENGTHS}
+        context["cache_size"] = known.recommended_cache
     return render(request, "evidence/pool.html", context | curve_context(followed))
 
 
