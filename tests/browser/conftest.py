@@ -115,11 +115,14 @@ def waiting(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[object]]]:
 
 @pytest.fixture
 def context(chromium: Browser) -> Iterator[BrowserContext]:
-    """A fresh browser profile."""
+    """A fresh browser profile. Whatever a test is about, no script of a page may fail meanwhile."""
     context = chromium.new_context(viewport={"width": 1440, "height": 900}, locale="en-GB", reduced_motion="reduce")
     context.set_default_timeout(30_000)  # beside guests, which take both processors
+    failed: list[str] = []
+    context.on("weberror", lambda raised: failed.append(f"{raised.page and raised.page.url}: {raised.error}"))
     yield context
     context.close()
+    assert failed == []
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from tests.browser import journey
 from tests.browser.conftest import PASSWORD, Desk
 from tests.browser.test_looks import picture
 from tests.unit.console.evidence.sampled import fill
-from tests.unit.machines import TANK, home_server
+from tests.unit.machines import ARCHIVE, TANK, home_server
 
 
 def begin(desk: Desk) -> None:
@@ -161,6 +161,13 @@ def test_the_summary_follows_the_choice_of_ssds(operator: Desk) -> None:
     page.locator("label[for=log-nvme1n1]").click()
     expect(summary).to_contain_text("single log")
     expect(page.get_by_text("A single log. A mirror needs a second SSD")).to_be_visible()
+
+
+def test_a_pool_that_is_refused_says_why_and_nothing_can_be_chosen(operator: Desk) -> None:
+    operator.open(f"/wizard/{ARCHIVE}/devices/")
+    expect(operator.page.get_by_text("Pool archive is DEGRADED, not ONLINE.")).to_be_visible()
+    expect(operator.page.get_by_role("link", name="Show pool")).to_be_visible()
+    expect(operator.page.get_by_role("checkbox")).to_have_count(0)
 
 
 def test_choices_survive_going_back_and_a_reload(operator: Desk) -> None:

@@ -90,6 +90,7 @@ class TestPool:
         assert f'href="/pools/{ARCHIVE}/">Show pool' in page
         for button in ("Continue to review", "Add anyway", 'name="cache"', 'name="log"'):
             assert button not in page
+        assert "wizard.js" not in page, "it looks for the form"
 
     def test_a_log_that_is_not_online_cannot_be_mirrored(self, operator: Client, host: SimulatedHost) -> None:
         inventory = with_single_log()
