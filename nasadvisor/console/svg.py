@@ -35,6 +35,6 @@ class Tick:
 
 
 def line_through(points: Iterable[tuple[float, float]]) -> str:
-    """A path through these points, x and y; "" where there are none. A single one is a dot where line caps are round."""
+    """A path through these points, x and y; "" where there are none. A single one is a dot with round caps."""
     path = "".join(f"{'M' if index == 0 else 'L'}{x:g} {y:g}" for index, (x, y) in enumerate(points))
     return path if "L" in path or not path else f"{path}h0"
