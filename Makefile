@@ -93,7 +93,7 @@ lint: venv $(STAMPS)/packages-test ## Check style, types, floors and shell scrip
 test-tools: venv assets translations $(STAMPS)/packages-lab $(STAMPS)/packages-test
 
 .PHONY: bench
-bench: venv ## Run the benchmarks (two hours with those in the lab): budget, measured and peer side by side
+bench: venv ## Run the benchmarks (half an hour with those in the lab): budget, measured and peer side by side
 	@nice -n 19 $(BIN)/python -m benchmarks
 
 # The lab
