@@ -286,7 +286,7 @@ def test_an_e_mail_channel_is_not_saved_without_a_mail_server(
 def test_where_an_e_mail_channel_is_added_it_says_before_that_there_is_no_mail_server(admin: Client) -> None:
     hint = 'No mail server is set, so no e-mail can be sent. <a href="/settings/alerts/delivery/">'
     assert hint in page(admin, "/settings/alerts/add/")
-    WatchSettings.objects.create(pk=1, mail_host="mail.example")
+    WatchSettings.objects.update(mail_host="mail.example")
     assert hint not in page(admin, "/settings/alerts/add/")
 
 
