@@ -4,6 +4,7 @@ No program is started and no disk is touched, however many there are.
 """
 
 import os
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -26,6 +27,9 @@ PROPERTIES: Final = (
     *("ID_PART_ENTRY_UUID", "ID_PART_TABLE_TYPE", "ID_PART_TABLE_UUID"),
 )
 """Those that we use, of the hundred and more that a disk has."""
+
+
+_of_thread: Final = threading.local()
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ def read_devices() -> tuple[BlockDevice, ...]:
         MachineUnreadable: there is no udev, or its database cannot be listed.
     """
     try:
-        return tuple(map(_read_device, pyudev.Context().list_devices(subsystem="block")))
+        return tuple(map(_read_device, _context().list_devices(subsystem="block")))
     except (OSError, ImportError) as error:
         raise MachineUnreadable("udev's database", str(error)) from error
 
@@ -83,9 +87,23 @@ def read_device(number: int) -> BlockDevice:
         MachineUnreadable: udev does not know it.
     """
     try:
-        return _read_device(pyudev.Devices.from_device_number(pyudev.Context(), "block", number))
+        return _read_device(pyudev.Devices.from_device_number(_context(), "block", number))
     except (OSError, ImportError, pyudev.DeviceNotFoundError) as error:
         raise MachineUnreadable("udev's database", f"no block device {os.major(number)}:{os.minor(number)}") from error
+
+
+def _context() -> Any:
+    """What libudev is asked by: one for each thread, since several must not share one (pyudev, "Thread safety").
+
+    It keeps nothing of the devices. Making one takes 25 ms in the lab's guest, for libudev is looked for among all
+    libraries, and a run asks forty times.
+
+    Raises:
+        ImportError: there is no libudev.
+    """
+    if not hasattr(_of_thread, "context"):
+        _of_thread.context = pyudev.Context()
+    return _of_thread.context
 
 
 def _read_device(device: Any) -> BlockDevice:
