@@ -35,9 +35,10 @@ from nasadvisor.host.adapters.zpool_get import autoexpands
 from nasadvisor.host.adapters.zpool_list import log_bytes
 from nasadvisor.host.storage.machine import Machine
 
-_GLANCES: Final = ((0, 8 * KIB), (16 * KIB, 4 * KIB), (64 * KIB, 4 * KIB))
+_GLANCES: Final = ((0, 20 * KIB), (64 * KIB, 4 * KIB))
 """Where something that begins at a place shows first: most superblocks stand in its first 8 KiB, the label of ZFS at
-16 KiB, that of btrfs at 64 KiB. All zeros there is nothing; else libblkid is asked, which reads more."""
+16 KiB, that of btrfs at 64 KiB. All zeros there is nothing; else libblkid is asked, which reads more. Two reads at each
+place: a slice has one for each MiB, and how much is read at once costs less than how often."""
 
 _LABEL_BYTES: Final = 512 * KIB
 """Two labels of 256 KiB at the front; two more at the end (vdev_label.c)."""
@@ -99,7 +100,7 @@ def _look_at_room(machine: Machine, piece: Slice, disk: Disk, own: OwnTable | No
 
 def _begins_at(descriptor: int, place: int, disk: Disk, path: str) -> tuple[Signature, ...]:
     """What begins at a place, however far it goes: libblkid does not take little room for a ZFS device."""
-    if not any(any(read_all(descriptor, size, place + at, path)) for at, size in _GLANCES):
+    if all(_is_zeros(read_all(descriptor, size, place + at, path)) for at, size in _GLANCES):
         return ()
     found = recognise(descriptor, place, disk.identity.size_bytes - place, path)
     return tuple(Signature(each.kind, place, each.label) for each in found)
@@ -135,7 +136,12 @@ def _is_written(descriptor: int, piece: Slice) -> bool:
     """Whether anything but zeros stands where labels and superblocks do: the first MiB and the labels at the end."""
     tail = piece.size_bytes - 2 * _LABEL_BYTES
     places = ((0, 2 * _LABEL_BYTES), (tail, 2 * _LABEL_BYTES))
-    return any(any(read_all(descriptor, size, at, piece.partuuid_path)) for at, size in places)
+    return not all(_is_zeros(read_all(descriptor, size, at, piece.partuuid_path)) for at, size in places)
+
+
+def _is_zeros(data: bytes) -> bool:
+    """Compared as a whole: looking at each byte of thousands of places was a fifth of the time of a run."""
+    return data == bytes(len(data))
 
 
 def _look_at_cache(machine: Machine, step: OnlineCache, inventory: Inventory) -> Look:
