@@ -28,7 +28,7 @@ from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.storage.inventory import Disk, Inventory
 from nasadvisor.domain.units import KIB
-from nasadvisor.host.adapters.blockdev import open_disk, open_idle, open_slice, read_all
+from nasadvisor.host.adapters.blockdev import announce_reads, open_disk, open_idle, open_slice, read_all
 from nasadvisor.host.adapters.libblkid import recognise
 from nasadvisor.host.adapters.zdb import datasets_with_log_chain, read_label
 from nasadvisor.host.adapters.zpool_get import autoexpands
@@ -87,10 +87,12 @@ def _look_at_table(machine: Machine, step: Step, path: str, disk: Disk, own: Own
 
 def _look_at_room(machine: Machine, piece: Slice, disk: Disk, own: OwnTable | None) -> Look:
     with open_disk(piece.disk_path, disk, machine.disks.identify, os.O_RDONLY) as descriptor:
+        places = places_to_look(piece)
+        announce_reads(descriptor, ((place + at, size) for place in places for at, size in _GLANCES))
         first = next(
             (
                 found
-                for place in places_to_look(piece)
+                for place in places
                 for found in _begins_at(descriptor, place, disk, piece.disk_path)
             ),
             None,
