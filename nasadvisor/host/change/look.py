@@ -90,11 +90,7 @@ def _look_at_room(machine: Machine, piece: Slice, disk: Disk, own: OwnTable | No
         places = places_to_look(piece)
         announce_reads(descriptor, ((place + at, size) for place in places for at, size in _GLANCES))
         first = next(
-            (
-                found
-                for place in places
-                for found in _begins_at(descriptor, place, disk, piece.disk_path)
-            ),
+            (found for place in places for found in _begins_at(descriptor, place, disk, piece.disk_path)),
             None,
         )
         return Look((first,) if first else (), table=_table(descriptor, disk, piece.disk_path, own))
