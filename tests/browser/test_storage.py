@@ -140,8 +140,10 @@ def test_another_figure_is_drawn_as_soon_as_it_is_chosen(operator: Desk) -> None
     told_story()
     operator.open(address("disk"))
     page = operator.page
-    page.get_by_label("Figure").select_option(label="power_on_hours")
+    figure = page.get_by_label("Figure").element_handle()
+    figure.select_option(label="power_on_hours")
     expect(page.get_by_role("heading", name="Over time: power_on_hours")).to_be_visible()
+    assert figure.evaluate("each => each.isConnected"), "what is chosen while the picture is exchanged would be lost"
     page.get_by_label("Time", exact=True).select_option(label="a year")
     page.wait_for_url("**days=365**")
     expect(page.get_by_role("img", name="power_on_hours: over time").first).to_be_visible()
