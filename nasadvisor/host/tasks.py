@@ -39,11 +39,11 @@ from nasadvisor.host.change.runs import RunHost, apply_plan, finish_run, list_ru
 from nasadvisor.host.change.trials import TrialWatch, end_trial, keep_run, move_trial
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import CommandFailed, ConsoleMayNot, HostError, WatchOnly
-from nasadvisor.host.evidence.long_job import LongJob
-from nasadvisor.host.evidence.metadata import Counting, CountUnderWay, nobody_counts
+from nasadvisor.host.evidence.evidence_tasks import EvidenceTasks
+from nasadvisor.host.evidence.metadata import Counting, nobody_counts
 from nasadvisor.host.evidence.switch_tasks import SwitchTasks
 from nasadvisor.host.evidence.switching import Counters, NothingRead, SwitchHost
-from nasadvisor.host.evidence.trace_job import TraceJob, TraceUnderWay, nobody_follows
+from nasadvisor.host.evidence.trace_job import TraceJob, nobody_follows
 from nasadvisor.host.fleet.platforms import nobody_notifies
 from nasadvisor.host.health.sweep import HealthServices
 from nasadvisor.stored.documents import to_document
@@ -128,19 +128,29 @@ class HostTasks:
     commits: TraceJob[CommitTrace] = field(default_factory=lambda: TraceJob(nobody_follows))
     count: Counting = nobody_counts
     counters: Callable[[], Counters] = NothingRead
+    evidence: EvidenceTasks = field(init=False)
     switches: SwitchTasks = field(init=False)
     _looking: Lock = field(default_factory=Lock)
     _look_wanted: Event = field(default_factory=Event)
-    _sampling: Lock = field(default_factory=Lock)
-    _tracing: Lock = field(default_factory=Lock)
-    _counting: LongJob = field(default_factory=lambda: LongJob("count"))
-    _said: list[str] = field(default_factory=list)
     _trials: TrialWatch = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_trials", TrialWatch(self.runs))
+        object.__setattr__(self, "evidence", self._evidence())
         host = SwitchHost(self.runs, self.counters)
         object.__setattr__(self, "switches", SwitchTasks(host, self._publish, self._require, self._observe))
+
+    def _evidence(self) -> EvidenceTasks:
+        return EvidenceTasks(
+            sample=self.sample,
+            measure=self.measure,
+            watch_waiting=self.watch_waiting,
+            curve=self.curve,
+            commits=self.commits,
+            count=self.count,
+            publish=self._publish,
+            require=self._require,
+        )
 
     def tell_forms(self) -> None:
         """Tell the console which forms of documents this release speaks; it answers with its own."""
@@ -190,92 +200,6 @@ class HostTasks:
         except CommandFailed as error:
             log.info("inventory, looked again: %s", error)
             return self.look()
-
-    @reads()
-    def take_sample(self) -> None:
-        """Read the counters and publish what happened since the last time; nothing, while that is being done."""
-        if not self._sampling.acquire(blocking=False):
-            return
-        try:
-            reading = self.sample()
-        except HostError as error:
-            if str(error) not in self._said:  # not every ten seconds the same
-                log.warning("sample: %s", error)
-                self._said[:] = [str(error)]
-            return
-        finally:
-            self._sampling.release()
-        if reading.samples or reading.facts:
-            self._publish("console.store_reading", to_document(reading))
-
-    @reads()
-    def take_waiting(self) -> None:
-        """Trace which programs wait and publish them, or why not; nothing, while that is being done."""
-        if not self._tracing.acquire(blocking=False):
-            return
-        try:
-            found = self.watch_waiting()
-        except HostError as error:
-            log.warning("tracing: %s", error)
-            self._publish("console.store_waiting_error", to_document(error.statement))
-        else:
-            self._publish("console.store_waiting", to_document(found))
-        finally:
-            self._tracing.release()
-
-    @reads(arguments.pool_guid, arguments.trace_length)
-    def take_curve(self, guid: str, seconds: int) -> None:
-        """Begin to follow a pool's reads, and publish what comes of it after each part, or why not."""
-
-        def failed(error: HostError) -> None:
-            self._publish("console.store_curve_error", guid, to_document(error.statement))
-
-        try:
-            self.curve.start(guid, seconds, lambda it: self._publish("console.store_curve", to_document(it)), failed)
-        except TraceUnderWay as error:
-            failed(error)
-
-    @reads()
-    def stop_curve(self) -> None:
-        """End the trace of reads after the part that is under way."""
-        self.curve.stop()
-
-    @reads(arguments.pool_guid, arguments.trace_length)
-    def take_commits(self, guid: str, seconds: int) -> None:
-        """Begin to follow what a pool's programs commit, and publish it after each part, or why not."""
-
-        def failed(error: HostError) -> None:
-            self._publish("console.store_commits_error", guid, to_document(error.statement))
-
-        try:
-            self.commits.start(
-                guid, seconds, lambda it: self._publish("console.store_commits", to_document(it)), failed
-            )
-        except TraceUnderWay as error:
-            failed(error)
-
-    @reads()
-    def stop_commits(self) -> None:
-        """End the trace of commits after the part that is under way."""
-        self.commits.stop()
-
-    @reads(arguments.pool_guid, arguments.count_length)
-    def count_blocks(self, guid: str, limit_s: int) -> None:
-        """Begin to count a pool's blocks, and publish what it consists of, or why it is not counted."""
-
-        def work() -> None:
-            try:
-                found = self.count(guid, limit_s)
-            except HostError as error:
-                log.warning("count of blocks: %s", error)
-                self._publish("console.store_count_error", guid, to_document(error.statement))
-            else:
-                self._publish("console.store_count", to_document(found))
-
-        if self._counting.take():
-            self._counting.run(work)
-        else:
-            self._publish("console.store_count_error", guid, to_document(CountUnderWay().statement))
 
     @reads()
     def smart_sweep(self) -> None:
@@ -360,18 +284,6 @@ class HostTasks:
                 self._publish_stopped(run_id, error)
             self.read_inventory()
 
-    @reads(arguments.measure_order)
-    def take_measurement(self, order: MeasureOrder) -> None:
-        """Probe a pool and test an SSD; publish what was measured, or why not."""
-        try:
-            self._require(Verbs.MEASURE)
-            found = self.measure(order, self._publish_progress)
-        except HostError as error:
-            log.warning("measurement %s: %s", order.id, error)
-            self._publish("console.store_measurement_error", order.id, to_document(error.statement))
-        else:
-            self._publish("console.store_measurement", to_document(found))
-
     @reads(arguments.run_id)
     def report_run(self, run_id: str) -> None:
         """Publish where a run stands. One that is unknown is not begun yet: its order may still be on the way."""
@@ -397,14 +309,6 @@ class HostTasks:
         tasks: dict[str, Callable[..., None]] = {
             "host.hear_forms": self.hear_forms,
             "host.read_inventory": self.read_inventory,
-            "host.sample": self.take_sample,
-            "host.measure": self.take_measurement,
-            "host.watch_waiting": self.take_waiting,
-            "host.trace_curve": self.take_curve,
-            "host.stop_curve": self.stop_curve,
-            "host.trace_commits": self.take_commits,
-            "host.stop_commits": self.stop_commits,
-            "host.count_blocks": self.count_blocks,
             "host.smart_sweep": self.smart_sweep,
             "host.start_self_test": self.start_self_test,
             "host.notify": self.notify,
@@ -414,6 +318,7 @@ class HostTasks:
             "host.keep": self.keep,
             "host.report_run": self.report_run,
             "host.report_runs": self.report_runs,
+            **self.evidence.verbs,
             **self.switches.verbs,
         }
         for name, task in tasks.items():
@@ -451,9 +356,6 @@ class HostTasks:
     def _publish_unreadable(self, run: UnreadableRun) -> None:
         log.warning("run %s: %s", run.id, run.said)
         self._publish("console.store_unreadable_run", to_document(run))
-
-    def _publish_progress(self, progress: MeasureProgress) -> None:
-        self._publish("console.store_measure_progress", to_document(progress))
 
     def _publish_answers(self, part: tuple[DiskAnswer, ...]) -> None:
         self._publish("console.store_answers", to_document(Answers(self.node, part)))

@@ -72,6 +72,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
         "tests/unit/host/change/test_reach.py",
         "tests/unit/host/change/test_tasks.py",
     ),
+    "host/evidence/evidence_tasks": ("tests/unit/host/change/test_orders.py", "tests/unit/host/change/test_tasks.py"),
     "host/adapters/process": ("tests/unit/host/adapters/test_process.py", "tests/unit/host/adapters/test_allowed.py"),
     "host/adapters/allowed": ("tests/unit/host/adapters/test_allowed.py", "tests/unit/host/adapters/test_process.py"),
     "host/adapters/blockdev": ("tests/unit/host/adapters/test_blockdev.py",),

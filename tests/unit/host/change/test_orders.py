@@ -214,18 +214,18 @@ class TestLooking:
         def again() -> Any:
             taken.append(len(taken))
             if len(taken) < 9:
-                sampling.take_sample()
+                sampling.evidence.take_sample()
             raise MachineUnreadable("zpool", "gone")
 
         sampling = replace(tasks, sample=again)
-        sampling.take_sample()
+        sampling.evidence.take_sample()
         assert taken == [0]
-        sampling.take_sample()
+        sampling.evidence.take_sample()
         assert taken == [0, 1]
 
     def test_programs_that_wait_are_watched_again_after_a_watch_that_failed(self, tasks: HostTasks, sent: Sent) -> None:
-        tasks.take_waiting()
-        tasks.take_waiting()
+        tasks.evidence.take_waiting()
+        tasks.evidence.take_waiting()
         assert [task for task, _ in sent] == ["console.store_waiting_error"] * 2
 
     def test_another_fault_of_sampling_is_told_as_well(
@@ -238,7 +238,7 @@ class TestLooking:
 
         blinded = replace(tasks, sample=blind)
         for _ in range(4):
-            blinded.take_sample()
+            blinded.evidence.take_sample()
         told = [record.getMessage() for record in caplog.records]
         assert [next(word for word in ("zpool", "proc") if word in line) for line in told] == ["zpool", "proc", "zpool"]
 
@@ -260,10 +260,10 @@ class TestLooking:
             return replace(curve, missed=1)
 
         following = replace(tasks, curve=TraceJob(trace))
-        following.take_curve(TANK, 3600)
+        following.evidence.take_curve(TANK, 3600)
         assert begun.wait(30)
-        following.take_curve(TANK, 7200)
-        following.stop_curve()
+        following.evidence.take_curve(TANK, 7200)
+        following.evidence.stop_curve()
         stopped.set()
         following.curve.wait(30)
         assert asked == [(TANK, 3600)]
@@ -275,21 +275,21 @@ class TestLooking:
     def test_commits_are_followed_as_asked_and_told(self, tasks: HostTasks, sent: Sent) -> None:
         trace = simulated_commits(TANK, "tank", "2026-08-25T20:00:00+00:00", 60)
         following = replace(tasks, commits=TraceJob(lambda *_: trace))
-        following.take_commits(TANK, 60)
+        following.evidence.take_commits(TANK, 60)
         following.commits.wait(30)
         [(task, (node, told))] = sent
         assert (task, node) == ("console.store_commits", "nas")
         assert from_document(CommitTrace, told) == trace
 
     def test_why_commits_cannot_be_followed_is_said_of_their_pool(self, tasks: HostTasks, sent: Sent) -> None:
-        tasks.take_commits(TANK, 60)
+        tasks.evidence.take_commits(TANK, 60)
         tasks.commits.wait(30)
         [(task, (_node, guid, why))] = sent
         assert (task, guid) == ("console.store_commits_error", TANK)
         assert from_document(Statement, why) == PoolNotThere(TANK).statement
 
     def test_why_reads_cannot_be_followed_is_said_of_their_pool(self, tasks: HostTasks, sent: Sent) -> None:
-        tasks.take_curve(TANK, 3600)
+        tasks.evidence.take_curve(TANK, 3600)
         tasks.curve.wait(30)
         [(task, (node, guid, why))] = sent
         assert (task, node, guid) == ("console.store_curve_error", "nas", TANK)
@@ -299,7 +299,7 @@ class TestLooking:
     def test_what_is_no_pool_or_no_time_is_not_followed(
         self, tasks: HostTasks, sent: Sent, asked: tuple[Any, ...]
     ) -> None:
-        tasks.take_curve(*asked)
+        tasks.evidence.take_curve(*asked)
         tasks.curve.wait(30)
         assert sent == []
 
@@ -314,11 +314,11 @@ class TestLooking:
             return COUNT
 
         counting = replace(tasks, count=count)
-        counting.count_blocks(TANK, 3600)
+        counting.evidence.count_blocks(TANK, 3600)
         assert begun.wait(30)
-        counting.count_blocks(TANK, 7200)
+        counting.evidence.count_blocks(TANK, 7200)
         ended.set()
-        counting._counting.wait(30)
+        counting.evidence._counting.wait(30)
         assert asked == [(TANK, 3600)]
         (refused, (_, _, why)), (told, (_, document)) = sent
         assert (refused, told) == ("console.store_count_error", "console.store_count")
@@ -326,8 +326,8 @@ class TestLooking:
         assert from_document(BlockCount, document) == COUNT
 
     def test_why_blocks_are_not_counted_is_said_of_their_pool(self, tasks: HostTasks, sent: Sent) -> None:
-        tasks.count_blocks(TANK, 3600)
-        tasks._counting.wait(30)
+        tasks.evidence.count_blocks(TANK, 3600)
+        tasks.evidence._counting.wait(30)
         [(task, (node, guid, _))] = sent
         assert (task, node, guid) == ("console.store_count_error", "nas", TANK)
 
@@ -335,8 +335,8 @@ class TestLooking:
     def test_what_is_no_pool_or_no_time_is_not_counted(
         self, tasks: HostTasks, sent: Sent, asked: tuple[Any, ...]
     ) -> None:
-        tasks.count_blocks(*asked)
-        tasks._counting.wait(30)
+        tasks.evidence.count_blocks(*asked)
+        tasks.evidence._counting.wait(30)
         assert sent == []
 
     def test_the_answers_of_a_sweep_carry_the_name_of_the_node(self, tasks: HostTasks, sent: Sent) -> None:

@@ -160,7 +160,10 @@ def test_a_host_refuses_the_verbs_of_a_group_that_it_does_not_allow_and_says_so_
     asked: dict[Verbs, list[Callable[[], object]]] = {
         Verbs.CHANGE: [partial(verb, run_id, "eve") for verb in (limited.finish, limited.keep)],
         Verbs.UNDO: [lambda: limited.undo(run_id, "eve")],
-        Verbs.MEASURE: [lambda: limited.take_measurement(order), lambda: limited.start_self_test(disk, "short", "eve")],
+        Verbs.MEASURE: [
+            lambda: limited.evidence.take_measurement(order),
+            lambda: limited.start_self_test(disk, "short", "eve"),
+        ],
     }
     asked[Verbs.CHANGE].insert(0, lambda: limited.apply(to_document(bench.plan()), "eve"))
     asked[Verbs.CHANGE].append(lambda: limited.switches.start(to_document(SWITCH), "eve"))
@@ -391,10 +394,10 @@ def test_an_undo_of_a_damaged_run_tells_the_console_that_it_is_damaged(
 
 
 def test_it_publishes_samples_and_nothing_where_there_are_none(tasks: HostTasks, sent: Sent) -> None:
-    tasks.take_sample()
+    tasks.evidence.take_sample()
     assert sent == []
     reading = Reading((Sample("1", "tank", 10, 10.0),))
-    replace(tasks, sample=lambda: reading).take_sample()
+    replace(tasks, sample=lambda: reading).evidence.take_sample()
     [(task, (node, document))] = sent
     assert (task, node) == ("console.store_reading", "nas")
     assert from_document(Reading, document) == reading
@@ -407,8 +410,8 @@ def test_a_pool_that_cannot_be_sampled_only_leaves_a_gap_and_is_told_once(
         raise MachineUnreadable("zpool", "gone")
 
     blinded = replace(tasks, sample=blind)
-    blinded.take_sample()
-    blinded.take_sample()
+    blinded.evidence.take_sample()
+    blinded.evidence.take_sample()
     assert sent == []
     assert len([record for record in caplog.records if "sample" in record.message]) == 1
 
@@ -416,10 +419,10 @@ def test_a_pool_that_cannot_be_sampled_only_leaves_a_gap_and_is_told_once(
 def test_it_publishes_what_was_measured_or_why_not(tasks: HostTasks, sent: Sent) -> None:
     order = MeasureOrder("0a1b2c3d", "1")
     found = Measurement(order, ProbeResult("0a1b2c3d", "1", "tank", "", False, ()))
-    tasks.take_measurement({"not": "an order"})
+    tasks.evidence.take_measurement({"not": "an order"})
     assert sent == []
-    tasks.take_measurement(to_document(order))
-    replace(tasks, measure=lambda *_: found).take_measurement(to_document(order))
+    tasks.evidence.take_measurement(to_document(order))
+    replace(tasks, measure=lambda *_: found).evidence.take_measurement(to_document(order))
     (failed, (_, order_id, sentence)), (stored, (_, document)) = sent
     assert (failed, order_id) == ("console.store_measurement_error", order.id)
     assert "fio" in str(from_document(Statement, sentence))
@@ -429,8 +432,8 @@ def test_it_publishes_what_was_measured_or_why_not(tasks: HostTasks, sent: Sent)
 
 def test_it_publishes_which_programs_wait_or_why_it_cannot_tell(tasks: HostTasks, sent: Sent) -> None:
     found = WaitingPrograms("2026-08-25T20:00:00+00:00", 20, ())
-    tasks.take_waiting()
-    replace(tasks, watch_waiting=lambda: found).take_waiting()
+    tasks.evidence.take_waiting()
+    replace(tasks, watch_waiting=lambda: found).evidence.take_waiting()
     (failed, (_, sentence)), (stored, (_, document)) = sent
     assert failed == "console.store_waiting_error"
     assert "Install the package bpftrace" in str(from_document(Statement, sentence))
@@ -440,11 +443,11 @@ def test_it_publishes_which_programs_wait_or_why_it_cannot_tell(tasks: HostTasks
 
 def test_one_trace_at_a_time(tasks: HostTasks, sent: Sent) -> None:
     def impatient() -> WaitingPrograms:
-        tasking.take_waiting()
+        tasking.evidence.take_waiting()
         return WaitingPrograms("2026-08-25T20:00:00+00:00", 20, ())
 
     tasking = replace(tasks, watch_waiting=impatient)
-    tasking.take_waiting()
+    tasking.evidence.take_waiting()
     assert [task for task, _ in sent] == ["console.store_waiting"]
 
 
@@ -574,7 +577,7 @@ def test_it_publishes_how_far_a_measurement_is(tasks: HostTasks, sent: Sent) -> 
         observe(progress)
         return found
 
-    replace(tasks, measure=measure).take_measurement(to_document(order))
+    replace(tasks, measure=measure).evidence.take_measurement(to_document(order))
     assert [task for task, _ in sent] == ["console.store_measure_progress", "console.store_measurement"]
     assert from_document(MeasureProgress, sent[0][1][1]) == progress
 
