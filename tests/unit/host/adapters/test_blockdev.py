@@ -23,6 +23,7 @@ from nasadvisor.host.adapters.blockdev import (
     DeviceBusy,
     DeviceChanged,
     DeviceUnusable,
+    announce_reads,
     blank_slice,
     has_partition,
     leads_to,
@@ -224,6 +225,20 @@ def open_file(path: str) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def test_reads_are_announced_and_a_device_that_takes_no_advice_says_so_when_it_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[tuple[int, ...]] = []
+
+    def advise(*words: int) -> None:
+        told.append(words)
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(os, "posix_fadvise", advise)
+    announce_reads(7, [(0, 512), (MIB, 4096)])
+    assert told == [(7, 0, 512, os.POSIX_FADV_WILLNEED), (7, MIB, 4096, os.POSIX_FADV_WILLNEED)]
 
 
 def test_exactly_what_was_asked_for_is_read(disk: Disk) -> None:

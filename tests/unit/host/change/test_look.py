@@ -249,6 +249,26 @@ def test_whatever_shows_at_a_place_is_recognised_from_there_to_the_end_of_the_di
     assert stage.asked == [(PATH, place, SIZE - place)]
 
 
+def test_whatever_is_read_of_a_room_was_announced_before(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    pread = os.pread
+    announced: list[tuple[int, int]] = []
+    read: list[tuple[int, int]] = []
+
+    def announce(_descriptor: int, offset: int, length: int, _advice: int) -> None:
+        assert not read
+        announced.append((offset, length))
+
+    def note(descriptor: int, size: int, offset: int) -> bytes:
+        read.append((offset, size))
+        return pread(descriptor, size, offset)
+
+    monkeypatch.setattr(os, "posix_fadvise", announce)
+    monkeypatch.setattr(os, "pread", note)
+    stage.look(CreateSlice(PIECE, TANK), machine())
+    assert announced == read[: len(announced)]
+    assert announced[:2] == [(PIECE.start_bytes, 20 * KIB), (PIECE.start_bytes + 64 * KIB, 4 * KIB)]
+
+
 @pytest.mark.parametrize("at", [20 * KIB, 64 * KIB - 1, 68 * KIB])
 def test_what_shows_where_no_superblock_begins_is_asked_of_nobody(stage: Stage, at: int) -> None:
     stage.write(PATH, PIECE.start_bytes + at, b"\1")
