@@ -18,15 +18,15 @@ from benchmarks.figure import Figure
 from tests.lab.deb import RELEASED_XZ, deb
 from tests.lab.instance import free_port
 from tests.lab.packages import GUEST_SUITE
-from tests.lab.plain_root import unpack_plain_root
+from tests.lab.plain_root import run_in_root, unpack_plain_root
 
 BUDGET_S: Final = 60
-APT: Final = "DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes"
+APT: Final = "apt-get --quiet --yes"
 AS_CONSOLE: Final = "setpriv --reuid nasadvisor --regid nasadvisor --clear-groups"
 PYTHON: Final = "/usr/lib/nasadvisor/venv/bin/python -I"
 """As in the units."""
 
-ENVIRONMENT: Final = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "HOME": "/root"}
+SYSTEM: Final = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
 BEFORE_THE_PAGES: Final = f"""
 install -d -o nasadvisor -g nasadvisor -m 0750 /run/nasadvisor /var/lib/nasadvisor/console
 cd /var/lib/nasadvisor/console
@@ -44,7 +44,7 @@ def figures() -> Iterator[Figure]:
     """Install it, then an upgrade over it."""
     with tempfile.TemporaryDirectory(prefix="nasadvisor-install-") as folder:
         root = Path(folder) / "root"
-        unpack_plain_root(GUEST_SUITE, root, Path(folder) / "log")
+        unpack_plain_root(GUEST_SUITE, root, _log(root))
         for name, version in (("nasadvisor.deb", ""), ("upgrade.deb", "99")):
             shutil.copy(next(deb(version=version, xz=RELEASED_XZ).glob("nasadvisor_*.deb")), root / name)
         _run(root, f"{APT} update && {FIRST.replace(' install', ' install --download-only')}")
@@ -71,7 +71,7 @@ def _first_page(root: Path) -> None:
     _run(root, BEFORE_THE_PAGES)
     pages = f"set -a; . /run/nasadvisor-tls/environment; exec {AS_CONSOLE} {PYTHON} {PAGES} --port {port}"
     with (root.parent / "pages.log").open("wb") as log:
-        process = subprocess.Popen(_argv(root, pages), env=ENVIRONMENT, stdout=log, stderr=log)
+        process = subprocess.Popen(["/usr/sbin/chroot", root, "sh", "-ec", pages], env=SYSTEM, stdout=log, stderr=log)
         try:
             _wait_for(process, port)
         finally:
@@ -81,15 +81,22 @@ def _first_page(root: Path) -> None:
 
 
 def _wait_for(process: "subprocess.Popen[bytes]", port: int) -> None:
+    """Until the page to sign in at is there: that, and no error or redirection.
+
+    Raises:
+        RuntimeError: something else answers, or nothing does.
+    """
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # made by itself a moment ago
     until = time.monotonic() + PATIENCE_S
     while process.poll() is None and time.monotonic() < until:
         connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=PATIENCE_S, context=context)
         try:
-            connection.request("GET", "/accounts/login/")
-            if connection.getresponse().status < http.HTTPStatus.INTERNAL_SERVER_ERROR:
+            connection.request("GET", "/login/")
+            status = connection.getresponse().status
+            if status == http.HTTPStatus.OK:
                 return
+            raise RuntimeError(f"the first page answers {status}")
         except ConnectionError:
             time.sleep(0.1)
         finally:
@@ -98,15 +105,8 @@ def _wait_for(process: "subprocess.Popen[bytes]", port: int) -> None:
 
 
 def _run(root: Path, script: str) -> None:
-    """Run a shell script in there.
-
-    Raises:
-        RuntimeError: it failed; what it printed is in it.
-    """
-    done = subprocess.run(_argv(root, script), check=False, env=ENVIRONMENT, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(f"{script}\n{done.stdout}{done.stderr}")
+    run_in_root(root, ["sh", "-ec", script], _log(root))
 
 
-def _argv(root: Path, script: str) -> list[str]:
-    return ["/usr/sbin/chroot", str(root), "sh", "-ec", script]
+def _log(root: Path) -> Path:
+    return root.parent / "log"
