@@ -35,7 +35,7 @@ def figures() -> Iterator[Figure]:
     with Lab.start(name="bench") as guest:
         product = Product(guest)
         product.bring()
-        yield _figure_s("apt install to the first page", INSTALL_S, _installed(product))
+        yield _figure_s("apt install until the pages' port answers", INSTALL_S, _installed(product))
         yield from _memory(product)
         yield _figure_s("advise, with what can be said at once", ADVISE_S, _seconds(product, "nasadvisor advise tank"))
         yield from _apply(product)
@@ -44,7 +44,7 @@ def figures() -> Iterator[Figure]:
 
 
 def _installed(product: Product) -> float:
-    """The seconds, by the guest's clock, until the pages answer."""
+    """The seconds, by the guest's clock, until something listens where the pages will be."""
     return _seconds(product, f"{INSTALL}; ({ANSWERS})")
 
 
