@@ -9,12 +9,13 @@ from nasadvisor.cli.errors import json_option
 from nasadvisor.cli.evidence.metadata import count_metadata, metadata_document, print_metadata
 from nasadvisor.cli.evidence.options import ANSWERS, options_document, print_options
 from nasadvisor.cli.evidence.shopping import prices_in, print_shopping, shopping_document
-from nasadvisor.cli.services import services_for
+from nasadvisor.cli.services import Services, services_for
 from nasadvisor.cli.storage.disks import find_pool
 from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.cli.watching import watch
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
-from nasadvisor.domain.evidence.log_verdict import Device, Verdict, judge_log
+from nasadvisor.domain.evidence.log_verdict import Device, SsdTime, Verdict, judge_log
+from nasadvisor.domain.evidence.measuring.measurement import tested_ssd
 from nasadvisor.domain.evidence.metadata_count import LONGEST_S, SHORTEST_S
 from nasadvisor.domain.evidence.metadata_size import Counted
 from nasadvisor.domain.evidence.options import Known, Option, has_raidz
@@ -29,6 +30,7 @@ from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.health.wear.ingest import Ingest, expected_ingest
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import MINUTE_S, gigabytes_text, size_text
+from nasadvisor.host.evidence.measuring.measurements import kept_measurements
 from nasadvisor.stored.documents import to_document
 
 NAMES = {Device.LOG: "Log (SLOG)", Device.CACHE: "Cache (L2ARC)"}
@@ -85,7 +87,7 @@ def advise(
     workload = workload_of(sample, facts)
     ingest = expected_ingest(workload, facts)
     counted = count_metadata(services, chosen, facts, minutes) if metadata else None
-    known = _known(workload, facts, chosen, ingest, counted)
+    known = _known(workload, facts, chosen, _tested(services, chosen), ingest, counted)
     choices = options_of(known)
     to_buy, costs = shopping_of(known, choices), yearly_costs(choices, prices)
     if programs and not as_json:
@@ -111,18 +113,27 @@ def advise(
     paragraph(f"This speaks for these {seen} only. The web pages watch all the time and judge a whole day.", "")
 
 
-def _known(workload: Workload, facts: PoolFacts, pool: Pool, ingest: Ingest, counted: Counted | None) -> Known:
+def _tested(services: Services, pool: Pool) -> SsdTime:
+    """The time of the SSD that was tested last for POOL on this host."""
+    kept = kept_measurements(services.config().measurements)
+    return tested_ssd(each for each in reversed(kept) if each.probe.pool_guid == pool.guid)
+
+
+def _known(
+    workload: Workload, facts: PoolFacts, pool: Pool, ssd: SsdTime, ingest: Ingest, counted: Counted | None
+) -> Known:
     """For the time that was watched only."""
     return Known(
         workload=workload,
         facts=facts,
         span=SPOT,
-        log=judge_log(workload, facts, SPOT),
+        log=judge_log(workload, facts, SPOT, ssd),
         cache=judge_cache(workload, facts, SPOT),
         log_size=recommend_log(workload, facts),
         cache_size=recommend_cache(workload),
         log_bytes_per_day=ingest.log,
         cache_bytes_per_day=ingest.cache,
+        ssd=ssd,
         has_raidz=has_raidz(pool),
         counted=counted,
     )

@@ -59,7 +59,7 @@ def report(ctx: click.Context, pool: str | None, pdf: Path | None, as_json: bool
 
 def _compare(services: Services, pool: str, as_json: bool) -> None:
     chosen = find_pool(services.inventory(), pool)
-    found = [each for each in kept_measurements(services.measure_host().results) if each.order.pool_guid == chosen.guid]
+    found = [each for each in kept_measurements(services.config().measurements) if each.order.pool_guid == chosen.guid]
     without, having = _last(found, had_log=False), _last(found, had_log=True)
     lines = tuple(_lines(without, having)) if without and having else ()
     if as_json:

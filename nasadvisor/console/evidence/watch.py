@@ -9,8 +9,8 @@ from nasadvisor.console.evidence.models import Resolution, SampledPool, StoredMe
 from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
-from nasadvisor.domain.evidence.log_verdict import UNKNOWN_SSD, SsdTime, Verdict, judge_log
-from nasadvisor.domain.evidence.measuring.suitability import ssd_time
+from nasadvisor.domain.evidence.log_verdict import SsdTime, Verdict, judge_log
+from nasadvisor.domain.evidence.measuring.measurement import tested_ssd
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.recommendation import Recommendation, recommend_cache, recommend_log
 from nasadvisor.domain.evidence.samples import Sample, merge
@@ -63,7 +63,7 @@ def watched(series: SampledPool | None, now: datetime) -> Watched | None:
     samples = list(history(series, until - WATCHED_S, until))
     if not samples:
         return None
-    facts, sample, ssd = series.facts, merge(samples), tested_ssd(series)
+    facts, sample, ssd = series.facts, merge(samples), ssd_tested_for(series)
     workload = workload_of(sample, facts)
     return Watched(
         facts=facts,
@@ -78,14 +78,10 @@ def watched(series: SampledPool | None, now: datetime) -> Watched | None:
     )
 
 
-def tested_ssd(series: SampledPool) -> SsdTime:
-    """The time of the SSD that was tested last for this pool; what an untested one may need where none was."""
+def ssd_tested_for(series: SampledPool) -> SsdTime:
+    """The time of the SSD that was tested last for this pool."""
     tested = StoredMeasurement.objects.filter(node=series.node_id, pool_guid=series.guid).exclude(disk_key="")
-    for found in (each.measurement for each in tested[:TESTS_LOOKED_AT]):
-        time = ssd_time(found.candidate) if found and found.candidate else None
-        if time:
-            return time
-    return UNKNOWN_SSD
+    return tested_ssd(filter(None, (each.measurement for each in tested[:TESTS_LOOKED_AT])))
 
 
 def keep_answers(now: datetime) -> None:

@@ -1,13 +1,14 @@
 """One measurement by writing, as it is ordered and as it is told: a probe of a pool, and if asked a test of an SSD."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from nasadvisor.domain.evidence.log_verdict import UNKNOWN_SSD, SsdTime
 from nasadvisor.domain.evidence.measuring.prediction import Prediction, predict
 from nasadvisor.domain.evidence.measuring.probing import CandidateResult, ProbeResult
-from nasadvisor.domain.evidence.measuring.suitability import suitability
+from nasadvisor.domain.evidence.measuring.suitability import ssd_time, suitability
 from nasadvisor.domain.statements import Finding
 
 
@@ -79,3 +80,9 @@ class Measurement:
         if self.candidate is None:
             return ()
         return predict(self.probe, self.candidate)
+
+
+def tested_ssd(newest_first: Iterable[Measurement]) -> SsdTime:
+    """The time of the SSD that was tested last; what an untested one may need where none was."""
+    times = (ssd_time(each.candidate) for each in newest_first if each.candidate)
+    return next(filter(None, times), UNKNOWN_SSD)

@@ -23,12 +23,13 @@ class Recorded:
     facts_told: PoolFacts
     readings: int = 0
     facts: list[PoolFacts] = field(default_factory=list)
+    guid: str = TANK
 
     def sample(self) -> Reading:
         self.readings += 1
         if self.readings == 1:
-            return Reading((), (replace(self.facts_told, guid=TANK),))
-        return Reading((replace(self.sample_told, pool_guid=TANK, at=self.readings),))
+            return Reading((), (replace(self.facts_told, guid=self.guid),))
+        return Reading((replace(self.sample_told, pool_guid=self.guid, at=self.readings),))
 
 
 @pytest.fixture

@@ -62,6 +62,18 @@ def test_with_an_ssd_it_predicts_a_range(quiet: Shell) -> None:
     assert "expected" in quiet.run("probe", "tank", "--disk", "N1", "--yes").output
 
 
+def test_the_ssd_that_was_tested_last_is_what_the_verdict_on_the_pool_compares_with(quiet: Shell) -> None:
+    quiet.sampler = lambda: Recorded(sync_writers(seconds=5), facts())
+    assert "An SSD that was not tested, assumed" in quiet.run("advise", "tank").output
+    quiet.json("probe", "tank", "--disk", "N1", "--yes")
+    said = quiet.run("advise", "tank").output
+    assert "The SSD, measured" in said
+    assert "nasadvisor probe tank" not in said
+    quiet.executor = SimulatedExecutor(with_pool(quiet.inventory, guid="77"))
+    quiet.sampler = lambda: Recorded(sync_writers(seconds=5), facts(), guid="77")
+    assert "An SSD that was not tested, assumed" in quiet.run("advise", "tank").output
+
+
 def test_commits_that_were_followed_are_replayed_on_the_ssd(quiet: Shell) -> None:
     args = ("probe", "tank", "--disk", "N1", "--yes")
     assert "replayed on this SSD" not in quiet.run(*args).output
