@@ -24,7 +24,17 @@ from nasadvisor.domain.evidence.measuring.prediction import Range
 from nasadvisor.domain.units import GIB
 from nasadvisor.stored.documents import from_document
 from tests.evidence import picture
-from tests.evidence.judging import CURVE, EMULATION, Outcome, Predicted, Share, tables, with_tables
+from tests.evidence.judging import (
+    CURVE,
+    WAITING,
+    Outcome,
+    Predicted,
+    Share,
+    outcome_row,
+    part_gone,
+    tables,
+    with_tables,
+)
 from tests.evidence.workloads import (
     ARC_BYTES,
     CACHE_WORKLOADS,
@@ -35,7 +45,7 @@ from tests.evidence.workloads import (
     Workload,
 )
 from tests.integration.agent import PYTHON, SOURCE, Agent, push_source
-from tests.integration.arc import counts_of_caches, run_short_of_memory, set_parameters
+from tests.integration.arc import counts_of_caches, feed_and_limit, run_short_of_memory, set_parameters
 from tests.integration.wishes import keys_of, pool_of
 from tests.lab.guest import Guest
 from tests.lab.lab import Lab
@@ -58,42 +68,59 @@ FEED_BYTES = 64 << 20
 
 CURVE_MINUTES = 1
 PROBE_S = 10
-CANDIDATES = ("nvme0", "sata0")
+PREDICTIONS = "predictions"
+CANDIDATES = ("sata0", "nvme0")
+"""The last one is what the verdicts on `tank` compare with; the logs are made of it and its twin."""
+
+ELSEWHERE = {
+    FLASH_WORKLOAD: "flash mirror sata0 sas0",
+    RAIDZ_WORKLOAD: "shelf raidz1 shelf0 shelf1 shelf2",
+    SPECIAL_WORKLOAD: "shelf raidz1 shelf0 shelf1 shelf2 special mirror sata0 sas0",
+}
+"""Workloads with a pool of their own, and what `zpool create` is told."""
+
+INSTANT = ("/dev/nullb0", "/dev/nullb1")
 END_LOAD = "pid=$(cat /root/load.pid); kill -TERM $pid; while kill -0 $pid 2> /dev/null; do sleep 0.2; done"
 """fio ends its jobs in order when it is told to."""
 
 
 def main() -> int:
-    """All parts, one guest."""
-    started = time.monotonic()
+    """All parts, one guest. With names of workloads, or "predictions": these alone, and the page stays as it is."""
+    started, names = time.monotonic(), set(sys.argv[1:])
     outcomes: list[Outcome] = []
     predicted: list[Predicted] = []
     try:
-        measure(outcomes, predicted)
+        measure(outcomes, predicted, names)
     finally:  # what an hour has measured is not lost to its last minute
         text = tables(sorted(outcomes, key=lambda each: each.device != "log"), predicted)
         print(text)
         print(f"\n{(time.monotonic() - started) / 60:.0f} minutes")
-    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
+    if not names:
+        PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
     return 1 if any(each.contradicts for each in outcomes) else 0
 
 
-def measure(outcomes: list[Outcome], predicted: list[Predicted]) -> None:
-    """Add what each part found, as soon as it is through."""
+def measure(outcomes: list[Outcome], predicted: list[Predicted], names: set[str]) -> None:
+    """Add what each part found, as soon as it is through; of no names, all parts."""
+
+    def wanted(*workloads: Workload) -> tuple[Workload, ...]:
+        return tuple(each for each in workloads if not names or each.name in names)
+
     with Lab.start("shelf", name="evidence") as guest:
         push_source(guest)
         with Agent(guest) as agent:
-            with pool(guest, "flash mirror sata0 sas0"):
-                outcomes += log_outcomes(agent, (FLASH_WORKLOAD,))
-            with pool(guest, "shelf raidz1 shelf0 shelf1 shelf2"):
-                outcomes += log_outcomes(agent, (RAIDZ_WORKLOAD,))
-            with pool(guest, "shelf raidz1 shelf0 shelf1 shelf2 special mirror sata0 sas0"):
-                outcomes += log_outcomes(agent, (SPECIAL_WORKLOAD,))
-            outcomes += log_outcomes(agent, LOG_WORKLOADS)
-            picture.record(agent, LOG_WORKLOADS[1])
-            for name in CANDIDATES:
+            with small_arc(guest):
+                for each in wanted(*CACHE_WORKLOADS):
+                    outcomes += cache_outcomes(agent, each)
+            for name in CANDIDATES if not names or PREDICTIONS in names else ():
                 predicted += predictions(agent, name)
-            outcomes += cache_outcomes(agent)  # last: it makes the ARC small
+            for workload, layout in ELSEWHERE.items():
+                for each in wanted(workload):
+                    with pool(guest, layout):
+                        outcomes += log_outcomes(agent, (each,))
+            outcomes += log_outcomes(agent, wanted(*LOG_WORKLOADS))
+            if not names:
+                picture.record(agent, LOG_WORKLOADS[1])
 
 
 @dataclass(frozen=True)
@@ -108,7 +135,7 @@ class Advised:
     def table(self, measured: float) -> Share | None:
         """What the table said of a share of the waiting, beside what went."""
         relief = self.row.get("relief")
-        return Share(relief["low"], relief["high"], max(measured, 0.0), EMULATION) if relief else None
+        return Share(relief["low"], relief["high"], max(measured, 0.0), WAITING) if relief else None
 
     def served(self, measured: float) -> Share | None:
         """What the curve said of both caches together, beside what they served."""
@@ -129,43 +156,73 @@ class Measured:
 
 def log_outcomes(agent: Agent, workloads: tuple[Workload, ...]) -> list[Outcome]:
     """All of them without a log, then all of them with a mirrored one, then it is taken back."""
+    if not workloads:
+        return []
     guest = agent.guest
     ready = [workload for workload in workloads if prepared(guest, workload)]
     before = {workload.name: (advised(guest, workload, "log"), measured(guest, workload)) for workload in ready}
-    pool = pool_of(agent, workloads[0].pool).guid
-    keys = keys_of(agent, "nvme0", "nvme1")
-    with applied(agent, PlanRequest(pool, keys, 2 * GIB)):
+    pool = pool_of(agent, workloads[0].pool)
+    with applied(agent, PlanRequest(pool.guid, keys_of(agent, "nvme0", "nvme1"), 2 * GIB)):
         after = {workload.name: measured_warm(guest, workload) for workload in ready}
+    said = [workload for workload in ready if before[workload.name][0].row.get("relief")]
+    with log_without_wait(guest, pool.name):
+        least = {workload.name: measured_warm(guest, workload) for workload in said}
     forget(guest, ready)
-    return [log_outcome(workload, *before[workload.name], after[workload.name]) for workload in ready]
+    return [
+        log_outcome(workload, *before[workload.name], after[workload.name], least.get(workload.name))
+        for workload in ready
+    ]
 
 
-def log_outcome(workload: Workload, advised: Advised, before: Measured, after: Measured) -> Outcome:
-    """The row of the table."""
-    went = 1 - after.wait_ns / before.wait_ns if before.wait_ns else 0.0
+def log_outcome(
+    workload: Workload, advised: Advised, before: Measured, after: Measured, least: Measured | None
+) -> Outcome:
+    """The row of the table. `least` is the wait with a log that takes no time: what no device has a part in."""
+    went = part_gone(before.wait_ns, after.wait_ns, least.wait_ns) if least else 0.0
     return outcome("log", workload, advised, before, after, advised.table(went))
 
 
-def cache_outcomes(agent: Agent) -> Iterator[Outcome]:
-    """Each alone, for they share the ARC: what is said once the ARC is full, the gain once the cache is warm."""
-    guest = agent.guest
+@contextmanager
+def log_without_wait(guest: Guest, pool: str) -> Iterator[None]:
+    """A mirrored log of devices that take no time (null_blk). By hand, for the product makes none of such."""
+    guest.run("modprobe null_blk nr_devices=2 gb=1 bs=4096 memory_backed=1")
+    guest.run(f"zpool add -f {pool} log mirror {' '.join(INSTANT)}")
+    try:
+        yield
+    finally:
+        [mirror] = guest.run(f"zpool list -vHP {pool} | grep -B1 {INSTANT[0]} | cut -f2 | head -n 1").stdout.split()
+        guest.run(f"zpool remove {pool} {mirror} && rmmod null_blk")
+
+
+@contextmanager
+def small_arc(guest: Guest) -> Iterator[None]:
+    """An ARC that sets on small disks are larger than, and a quick feed; then as they were."""
+    before = feed_and_limit(guest)
     set_parameters(guest, {"zfs_arc_max": ARC_BYTES, "l2arc_write_max": FEED_BYTES})
     run_short_of_memory(guest)
+    try:
+        yield
+    finally:
+        set_parameters(guest, before)
+
+
+def cache_outcomes(agent: Agent, workload: Workload) -> list[Outcome]:
+    """Alone, for all share the ARC: what is said once the ARC is full, the gain once the cache is warm."""
+    guest = agent.guest
+    if not prepared(guest, workload):
+        return []
+    measured(guest, workload, WARM_S)
+    said = advised(guest, workload, "cache")
+    before = measured(guest, workload)
     pool, keys = pool_of(agent).guid, keys_of(agent, "nvme0", "nvme1")
-    for workload in CACHE_WORKLOADS:
-        if not prepared(guest, workload):
-            continue
-        measured(guest, workload, WARM_S)
-        said = advised(guest, workload, "cache")
-        before = measured(guest, workload)
-        with applied(agent, PlanRequest(pool, (), 0, keys, CACHE_BYTES)):
-            measured(guest, workload, WARM_WITH_CACHE_S)
-            counted = counts_of_caches(guest)
-            after = measured(guest, workload)
-            hits, misses = (now - then for now, then in zip(counts_of_caches(guest), counted, strict=True))
-        forget(guest, [workload])
-        served = hits / (hits + misses) if hits + misses else 0.0
-        yield outcome("cache", workload, said, before, after, said.table(served), said.served(served))
+    with applied(agent, PlanRequest(pool, (), 0, keys, CACHE_BYTES)):
+        measured(guest, workload, WARM_WITH_CACHE_S)
+        counted = counts_of_caches(guest)
+        after = measured(guest, workload)
+        hits, misses = (now - then for now, then in zip(counts_of_caches(guest), counted, strict=True))
+    forget(guest, [workload])
+    served = hits / (hits + misses) if hits + misses else 0.0
+    return [outcome("cache", workload, said, before, after, said.table(served), said.served(served))]
 
 
 def predictions(agent: Agent, name: str) -> list[Predicted]:
@@ -283,7 +340,9 @@ def outcome(
 ) -> Outcome:
     """The row of the table."""
     rates = (before.per_s, after.per_s)
-    return Outcome(device, workload.what, workload.expected, said.answer, said.rule, *rates, table, curve)
+    found = Outcome(device, workload.what, workload.expected, said.answer, said.rule, *rates, table, curve)
+    print(outcome_row(found), file=sys.stderr)
+    return found
 
 
 if __name__ == "__main__":

@@ -16,6 +16,17 @@ def set_parameters(guest: Guest, values: Mapping[str, object]) -> None:
     guest.run("; ".join(f"echo {value} > {PARAMETERS}/{name}" for name, value in values.items()))
 
 
+def feed_and_limit(guest: Guest) -> dict[str, int]:
+    """How fast caches are fed, and how large the ARC may become, as parameters that set both again.
+
+    The limit is read off the ARC: zfs_arc_max may be 0, and cannot be set to that again while the module is loaded
+    (zfs(4)).
+    """
+    most = guest.run("awk '$1 == \"c_max\" {print $3}' /proc/spl/kstat/zfs/arcstats").stdout
+    feed = guest.run(f"cat {PARAMETERS}/l2arc_write_max").stdout
+    return {"zfs_arc_max": int(most), "l2arc_write_max": int(feed)}
+
+
 def run_short_of_memory(guest: Guest) -> None:
     """Let memory run short once.
 
