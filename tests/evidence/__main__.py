@@ -143,7 +143,7 @@ class Advised:
             return None
         curve = from_document(CacheCurve, {each.name: self.curve[each.name] for each in fields(CacheCurve)})
         point = min(curve.points, key=lambda each: abs(each.size_bytes - 2 * CACHE_BYTES))
-        return Share(point.low, None if curve.is_least else point.high, measured, CURVE)
+        return Share(point.low, None if curve.is_least_at(point) else point.high, measured, CURVE)
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,9 @@ FEWEST_MISSES_FOLLOWED: Final = 500
 KNEE_SHARE: Final = 0.25
 """[policy] A larger cache must bring at least this share, for each GiB, of what a GiB brought up to there."""
 
-FIRST_AT_MOST: Final = 1 / 3
-"""[policy] Where more of the misses were first reads, a curve says what a cache would serve at least, and no most."""
+UNKNOWN_AT_MOST: Final = 1 / 3
+"""[policy] Where more of the misses were first reads, or came before a cache of that size was full, a curve says what
+a cache would serve at least, and no most."""
 
 STILL_RISES: Final = 0.05
 """[policy] A curve that gains so much with its last doubling has not ended where the trace has."""
@@ -117,11 +118,22 @@ class CacheCurve:
     @property
     def is_least(self) -> bool:
         """Whether so much was read for the first time that the curve is only what a cache would serve at least."""
-        return self.first_share > FIRST_AT_MOST
+        return self.first_share > UNKNOWN_AT_MOST
+
+    def is_least_at(self, point: CurvePoint) -> bool:
+        """Whether what is said of that size is only what a cache would serve at least."""
+        return self.first_share + point.high - point.served > UNKNOWN_AT_MOST
 
     def at_most(self, point: CurvePoint) -> float:
-        """The most that a cache of that size would serve: if much was read for the first time, with all of that."""
-        return min(point.high + self.first_share, 1.0) if self.is_least else point.high
+        """The most that a cache of that size would serve: if little is known of it, with all that was read first."""
+        return min(point.high + self.first_share, 1.0) if self.is_least_at(point) else point.high
+
+    @property
+    def unfilled(self) -> CurvePoint | None:
+        """The smallest cache, from the knee on, of which the trace was too short to tell the most; None without."""
+        smallest = self.knee.size_bytes if self.knee else 0
+        from_there = (each for each in self.points if each.size_bytes >= smallest)
+        return next((each for each in from_there if each.high - each.served > UNKNOWN_AT_MOST), None)
 
     @property
     def most(self) -> CurvePoint | None:
@@ -191,6 +203,15 @@ def curve_in_words(curve: CacheCurve) -> Statement:
             _("In {time} too few reads went to the disks to tell what a cache would do. Trace while it is in use."),
             values,
         )
+    if knee is None and curve.unfilled:
+        return Statement(
+            "curve-unfilled-nothing",
+            _(
+                "In {time} no cache of {size} could be filled, so nothing can be told of what one would answer: only a "
+                "longer trace tells more."
+            ),
+            {**values, "size": size_text(curve.unfilled.size_bytes)},
+        )
     if knee is None:
         return Statement(
             "curve-nothing",
@@ -213,6 +234,21 @@ def curve_in_words(curve: CacheCurve) -> Statement:
                 "size": size_text(knee.size_bytes),
                 "share": percent(knee.served),
                 "first": percent(curve.first_share),
+            },
+        )
+    if curve.unfilled:
+        return Statement(
+            "curve-unfilled",
+            _(
+                "With a cache of {size} at least about {share} of the reads that now go to the disks would be answered "
+                "by the SSD. In {time} none of {unfilled} or more could be filled: how much those would answer, only a "
+                "longer trace tells."
+            ),
+            {
+                **values,
+                "size": size_text(knee.size_bytes),
+                "share": percent(knee.served),
+                "unfilled": size_text(curve.unfilled.size_bytes),
             },
         )
     return Statement(

@@ -172,6 +172,11 @@ class RingModel:
         self._owed = 0.0
         self._places: dict[int, float] = {}
 
+    @property
+    def is_filled(self) -> bool:
+        """Whether it was written to its end: from then on it holds as much as it ever will."""
+        return self.written >= self._capacity - self._pass_bytes
+
     def holds(self, block: int) -> bool:
         """Whether it was written and not yet given up."""
         place = self._places.get(block)

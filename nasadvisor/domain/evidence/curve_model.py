@@ -4,7 +4,8 @@ The same reads go through three models: one of all blocks that are followed, and
 halves are apart says how exact the whole is.
 
 Nothing is counted before the ARC of the model is full, for it begins empty and the real one does not. Afterwards the
-last half of the time counts, and up to three quarters of it: the caches of the model begin empty too.
+last half of the time counts, and up to three quarters of it: the caches of the model begin empty too. What one that
+is not full yet does not hold, though it was read before and may be fed, it may hold later: that widens its bounds.
 """
 
 from collections import defaultdict
@@ -71,6 +72,7 @@ class Counts:
     served: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
     served_metadata: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
     written: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
+    too_early: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
     distances: Distances = field(default_factory=Distances)
 
     def plus(self, other: "Counts") -> "Counts":
@@ -79,7 +81,7 @@ class Counts:
         for part in (self, other):
             for name in ("seconds", "missed", "missed_metadata", "missed_bytes", "missed_by_all_pools"):
                 setattr(both, name, getattr(both, name) + getattr(part, name))
-            for name in ("served", "served_metadata", "written"):
+            for name in ("served", "served_metadata", "written", "too_early"):
                 for key, value in getattr(part, name).items():
                     getattr(both, name)[key] += value
         return both
@@ -87,6 +89,10 @@ class Counts:
     def share(self, size: int) -> float:
         """The share of the misses that a cache would have served."""
         return self.served[size] / self.missed if self.missed else 0.0
+
+    def too_early_share(self, size: int) -> float:
+        """The share of the misses that a cache may serve once it is full, and did not as long as it was not."""
+        return self.too_early[size] / self.missed if self.missed else 0.0
 
     def memory_share(self, arc_bytes: int, more_bytes: int) -> float:
         """The share of the misses that so much more ARC would have served, both as LRU memories."""
@@ -133,7 +139,7 @@ class _Part:
             return
         counts.distances.add(distance, weight)
         if not hit:
-            self._miss(read, weight)
+            self._miss(read, weight, was_read_before=distance is not None)
 
     def forget(self, threshold: int) -> None:
         """Follow fewer blocks."""
@@ -144,8 +150,9 @@ class _Part:
         for ring in self._rings.values():
             ring.forget(threshold, shrunk)
 
-    def _miss(self, read: BlockRead, weight: float) -> None:
+    def _miss(self, read: BlockRead, weight: float, *, was_read_before: bool) -> None:
         counts = self._now
+        was_fit = was_read_before and read.is_eligible and (self._rules.feeds_ahead or self._is_asked_for(read.block))
         counts.missed += weight
         counts.missed_bytes += weight * read.size_bytes
         counts.missed_metadata += weight if read.is_metadata else 0
@@ -156,6 +163,12 @@ class _Part:
                 counts.served[size] += weight
                 if read.is_metadata:
                     counts.served_metadata[size] += weight
+            elif was_fit and not ring.is_filled:
+                counts.too_early[size] += weight
+
+    def _is_asked_for(self, block: int) -> bool:
+        """Whether any read of it was more than a read ahead."""
+        return not self._reads_of[block].is_prefetch
 
     def _feed(self, at_s: float) -> None:
         """The passes of all rings since the last time. The ends of the lists change little in a second."""
@@ -264,7 +277,7 @@ class CurveModel:
             size_bytes=size,
             served=share,
             low=max(share - apart, 0.0),
-            high=min(share + apart, 1.0),
+            high=min(share + apart + counts.too_early_share(size), 1.0),
             served_metadata=metadata,
             written_bytes_per_s=counts.written[size] / counts.seconds if counts.seconds else 0.0,
         )

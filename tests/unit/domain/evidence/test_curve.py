@@ -61,6 +61,30 @@ def test_of_a_trace_that_saw_much_for_the_first_time_it_says_at_least_and_no_mos
     assert short.at_most(CLIFF.points[2]) == 1
 
 
+def widened(curve: CacheCurve, above_gib: int, high: float) -> CacheCurve:
+    points = (replace(each, high=high) if each.size_bytes > above_gib * GIB else each for each in curve.points)
+    return replace(curve, points=tuple(points))
+
+
+def test_of_sizes_that_could_not_be_filled_it_says_at_least_and_that_nothing_larger_is_known() -> None:
+    short = widened(CLIFF, 300, 0.9)
+    words = str(curve_in_words(short))
+    assert words.startswith("With a cache of 200 GiB at least about 41 % of the reads that now go to the disks")
+    assert "none of 500 GiB or more could be filled" in words
+    assert "brings less" not in words
+    assert not short.is_least_at(short.points[2])
+    assert short.at_most(short.points[2]) == pytest.approx(0.43)
+    assert short.at_most(short.points[3]) == 1
+    assert curve_in_words(widened(CLIFF, 300, 0.5)).code == "curve-knee"
+
+
+def test_of_caches_that_could_not_be_filled_at_all_it_does_not_say_that_none_is_worth_it() -> None:
+    short = widened(flat(0.04), 99, 0.8)
+    assert short.knee is None
+    assert str(curve_in_words(short)).startswith("In 60 min no cache of 100 GiB could be filled")
+    assert curve_in_words(widened(flat(0.04), 99, 0.2)).code == "curve-nothing"
+
+
 def test_nothing_is_read_off_a_curve_that_is_flat_or_of_too_little() -> None:
     assert flat(0.04).knee is None
     assert "up to 1000 GiB" in str(curve_in_words(flat(0.04)))

@@ -101,6 +101,30 @@ def test_a_cache_smaller_than_what_it_is_fed_from_only_holds_what_the_arc_holds_
     assert far.knee.size_bytes > 2 * far.arc_bytes
 
 
+def test_of_a_cache_that_no_trace_so_short_could_fill_it_says_no_most() -> None:
+    """A file six times the ARC, read ten times: 44 to 52 % were said, and 91 % served once the cache was full."""
+    reads = list(scan(6 * ARC_BLOCKS, 12))
+    slow = curve_of(reads, passes=Passes(BLOCK / 8, busy_s=0.2, idle_s=0.2))
+    for each in slow.points:
+        assert each.served < 0.6
+        assert each.high > 0.9 or not slow.is_least_at(each)
+    assert slow.is_least_at(slow.points[-1])
+    assert slow.at_most(slow.points[-1]) == pytest.approx(1, abs=0.02)
+    full = curve_of(reads)
+    assert not any(full.is_least_at(each) for each in full.points)
+
+
+def test_what_a_cache_may_not_hold_does_not_widen_its_bounds() -> None:
+    slow = Passes(BLOCK / 8)
+    reads = list(scan(6 * ARC_BLOCKS, 12))
+    barred = curve_of((read._replace(is_eligible=False) for read in reads), passes=slow)
+    ahead = curve_of((read._replace(is_prefetch=True) for read in reads), passes=slow)
+    once = curve_of(scan(8_000, 1), passes=slow)
+    for curve in (barred, ahead, once):
+        assert curve.missed
+        assert max(each.high for each in curve.points) == 0
+
+
 def test_each_pass_looks_at_one_part_of_the_lists() -> None:
     """With as much time between as a block lies within reach, most are dropped before their part is looked at."""
     reads = list(uniform(6 * ARC_BLOCKS, 10_000))
