@@ -24,6 +24,9 @@ LONGEST_S: Final = DAY_S
 FEWEST_MISSES_FOLLOWED: Final = 500
 """[policy] From so few misses that were followed nothing is read off."""
 
+FOLLOWED_S: Final = 55 * 60
+"""[policy] A size to buy by is read off reads that were followed for about an hour, and off none shorter."""
+
 KNEE_SHARE: Final = 0.25
 """[policy] A larger cache must bring at least this share, for each GiB, of what a GiB brought up to there."""
 
@@ -127,6 +130,15 @@ class CacheCurve:
     def at_most(self, point: CurvePoint) -> float:
         """The most that a cache of that size would serve: if little is known of it, with all that was read first."""
         return min(point.high + self.first_share, 1.0) if self.is_least_at(point) else point.high
+
+    def point_near(self, size_bytes: int) -> CurvePoint | None:
+        """The size that was looked at next to this one; None without any."""
+        return min(self.points, key=lambda each: abs(each.size_bytes - size_bytes), default=None)
+
+    @property
+    def tells_size(self) -> bool:
+        """Whether reads were followed long enough to tell how large a cache should be, and none larger."""
+        return self.traced.seconds >= FOLLOWED_S and not self.is_least and not self.unfilled
 
     @property
     def unfilled(self) -> CurvePoint | None:
@@ -272,7 +284,7 @@ def size_from_curve(curve: CacheCurve, arc_most_bytes: int) -> CurvePoint | None
     None where the curve says that none is worth it, or does not know.
     """
     knee = curve.knee
-    if knee is None:
+    if knee is None or not curve.tells_size:
         return None
     most = arc_most_bytes * HEADER_SHARE
     fitting = [each for each in curve.points if each.size_bytes <= knee.size_bytes]

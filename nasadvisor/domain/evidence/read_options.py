@@ -64,7 +64,7 @@ def cache_row(known: Known) -> OptionRow:
     verdict, curve = known.cache, known.readable_curve
     is_there = bool(known.facts.leaves_of(*CACHES))
     is_open = not is_there and verdict.rule.code in CURVE_TELLS
-    point = size_from_curve(curve, known.workload.sample.levels.arc_most_bytes) if curve else None
+    point = _point_of_cache(known)
     says_more = not is_there and (verdict.answer is Answer.HELPS or is_open)
     return OptionRow(
         Option.CACHE,
@@ -78,7 +78,7 @@ def cache_row(known: Known) -> OptionRow:
             *((curve_in_words(curve),) if curve and says_more else ()),
             *(each for each in verdict.beside if each.code not in SETTINGS),
         ),
-        missing=missing_of(verdict) or ((FOLLOW,) if is_open and not curve else ()),
+        missing=missing_of(verdict) or ((FOLLOW,) if is_open and not (curve and curve.tells_size) else ()),
         is_there=is_there,
     )
 
@@ -137,6 +137,12 @@ def _memory_point(known: Known) -> MemoryPoint | None:
     return (curve.memory_for(knee.served) if knee else None) or curve.memory[-1]
 
 
+def _point_of_cache(known: Known) -> CurvePoint | None:
+    """What the curve says of the cache that is proposed; None where it says that none is worth it, or nothing."""
+    curve, proposed = known.readable_curve, known.recommended_cache
+    return curve.point_near(proposed.size_bytes) if curve and curve.knee and proposed else None
+
+
 def _cache_relief(known: Known, point: CurvePoint | None) -> Relief | None:
     """Off the curve the most only: until memory has run short once, real caches answered up to 26 points less."""
     if point:
@@ -146,13 +152,12 @@ def _cache_relief(known: Known, point: CurvePoint | None) -> Relief | None:
 
 
 def _cache_cost(known: Known, point: CurvePoint | None) -> Cost | None:
-    if point:
-        return cost_of(known, point)
-    if known.cache_size is None:
+    if known.recommended_cache is None:
         return None
-    size = known.cache_size.size_bytes
-    memory = header_memory_bytes(size, mean_block_bytes(known.workload))
-    return Cost(memory, size, 1, known.cache_bytes_per_day * DAYS_PER_YEAR)
+    size, curve = known.recommended_cache.size_bytes, known.readable_curve
+    memory = curve.header_bytes(size) if curve else header_memory_bytes(size, mean_block_bytes(known.workload))
+    written = point.written_bytes_per_year if point else known.cache_bytes_per_day * DAYS_PER_YEAR
+    return Cost(memory, size, 1, written)
 
 
 def cost_of(known: Known, point: CurvePoint) -> Cost:

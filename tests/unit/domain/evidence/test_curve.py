@@ -105,6 +105,12 @@ def test_the_size_is_the_knee_as_far_as_its_headers_fit_into_a_tenth_of_the_arc(
     assert CLIFF.header_bytes(200 * GIB) == 300 * 1024 * KIB
 
 
+def test_no_size_to_buy_is_read_off_a_few_minutes_or_off_sizes_of_which_little_is_known() -> None:
+    assert size_from_curve(replace(CLIFF, traced=replace(TRACED, seconds=60)), 32 * GIB) is None
+    assert size_from_curve(replace(CLIFF, first_share=0.5), 32 * GIB) is None
+    assert size_from_curve(widened(CLIFF, 300, 0.9), 32 * GIB) is None
+
+
 def test_a_curve_that_ends_while_it_rises_says_so() -> None:
     rising = replace(CLIFF, points=(*CLIFF.points[:4], point(1000, 0.6)))
     assert not rising.still_rises

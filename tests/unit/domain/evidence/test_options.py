@@ -178,6 +178,15 @@ class TestCache:
         assert found.cost is not None
         assert found.cost.ssd_bytes == 200 * GIB
 
+    def test_of_a_curve_of_a_minute_the_row_says_what_it_says_of_the_size_the_counters_tell(self) -> None:
+        minute = replace(CLIFF, traced=replace(CLIFF.traced, seconds=60))
+        found = row(Option.CACHE, known(readers(ghost_share=0.01), curve=minute))
+        assert [each.code for each in found.missing] == ["option-follow-reads"]
+        assert found.cost is not None
+        assert found.cost.ssd_bytes == 40 * GIB
+        assert found.relief is not None
+        assert found.relief.high == CLIFF.points[0].high
+
     def test_a_curve_that_finds_nothing_is_told_and_nothing_is_drawn(self) -> None:
         found = row(Option.CACHE, known(readers(ghost_share=0.15), curve=flat(0.04)))
         assert [each.code for each in found.beside] == ["curve-nothing"]
