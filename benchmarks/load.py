@@ -63,7 +63,7 @@ def figures(wish: Wish = Wish(10, 100, 500, 1000)) -> Iterator[Figure]:
         logging.disable(logging.INFO)  # that somebody has signed in
         names = [f"nas{number:03d}" for number in range(wish.hosts)]
         cookies, paths = with_a_year(wish.disks, wish.clients)
-        _let_in(names)
+        let_in(names)
         start_console(made)
         time.sleep(SETTLE_S)
         hosts = Hosts(names)
@@ -81,7 +81,8 @@ def figures(wish: Wish = Wish(10, 100, 500, 1000)) -> Iterator[Figure]:
         yield from _of_memory(memory)
 
 
-def _let_in(names: list[str]) -> None:
+def let_in(names: list[str]) -> None:
+    """Hosts that have joined, as far as the database knows."""
     from nasadvisor.console.fleet.models import Node  # noqa: PLC0415 - Django is set up by now
 
     Node.objects.bulk_create([Node(name=name, access_digest=secrets.token_hex(32)) for name in names])
@@ -100,7 +101,7 @@ class Hosts:
         self.failed = ""
         self._over = threading.Event()
         self._threads = [threading.Thread(target=self._until_over, args=[each]) for each in (self._tell, self._attack)]
-        self._messages = {name: _messages_of(name) for name in self.orderly}
+        self._messages = {name: messages_of(name) for name in self.orderly}
 
     def start(self) -> None:
         """Begin, in threads."""
@@ -174,7 +175,7 @@ class Hosts:
         self._over.wait(1)
 
 
-def _messages_of(name: str) -> tuple[str, str, str]:
+def messages_of(name: str) -> tuple[str, str, str]:
     """A reading, an inventory and the answers of a sweep, as text in which only the time is to be put right."""
     from nasadvisor.domain.evidence.reading import Reading  # noqa: PLC0415
     from nasadvisor.domain.health.sweep import Answers  # noqa: PLC0415

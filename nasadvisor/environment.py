@@ -26,6 +26,18 @@ def flag(name: str, *, default: bool) -> bool:
     return value in YES
 
 
+def count(name: str, default: int, most: int) -> int:
+    """How many of something, at least one.
+
+    Raises:
+        ValueError: if it is no whole number, or too small or large a one.
+    """
+    value = text(name, str(default))
+    if not (value.isascii() and value.isdigit() and 1 <= int(value) <= most):
+        raise ValueError(f"{name} is {value!r}. Set it to a whole number from 1 to {most}.")
+    return int(value)
+
+
 def choice(name: str, options: tuple[str, ...]) -> str:
     """One of some words, the first where nothing is set.
 

@@ -15,6 +15,7 @@ NASADVISOR_SAMPLES        how long samples, minutes and hours are kept, in days 
 NASADVISOR_TOKEN_DAYS     how long a new token for another program is good, in days (default 365)
 NASADVISOR_SECOND_FACTOR  who must have one: no (default), administrators, operators (and these), everybody
 NASADVISOR_IDLE_MINUTES   how long somebody, and an administrator, may do nothing (default 480,30)
+NASADVISOR_RECEIVERS      in how many processes what other machines tell is stored (default 1; more need PostgreSQL)
 NASADVISOR_PREVIEW        file that says how far the real machine is; every page is marked as simulated
 NASADVISOR_DEBUG          yes for work on the code only
 """
@@ -245,6 +246,9 @@ CONTENT_SECURITY_POLICY = {
 
 SAMPLES_KEPT_DAYS = tuple(map(float, environment.words("NASADVISOR_SAMPLES", "1,30,730")))
 """For samples as they were measured, for minutes and for hours."""
+
+RECEIVERS = environment.count("NASADVISOR_RECEIVERS", 1, most=64)
+"""How many processes take what hosts on other machines tell (`receivers`)."""
 
 TOKENS_LAST = timedelta(days=float(environment.text("NASADVISOR_TOKEN_DAYS", "365")))
 """How long a new token for another program is good."""

@@ -6,26 +6,19 @@ arguments are looked at; Celery never sees it, and would do what it says beyond 
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Final
 
 import redis
-from django.db import close_old_connections
-from django.utils import timezone
 
-from nasadvisor.alive import say_alive
 from nasadvisor.console import tasks
 from nasadvisor.console.celery_app import app
 from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.quotas import Quota
-from nasadvisor.console.fleet.remote.access import bring_up_to_date
-from nasadvisor.console.fleet.remote.joining import admit_waiting
-from nasadvisor.console.fleet.remote.listening import client, renew_if_due
-from nasadvisor.console.fleet.remote.places import end_surplus
-from nasadvisor.domain.fleet.joining import console_queue, host_queue, unacknowledged
+from nasadvisor.domain.fleet.joining import console_queue
 from nasadvisor.domain.fleet.messages import Message, NotAccepted, read_message
 from nasadvisor.domain.units import MIB
 
@@ -70,9 +63,6 @@ AT_ONCE: Final = 4
 WAITING_AT_MOST: Final = 1000
 """Of one node; older ones are dropped. A host that is in order sends some ten a minute."""
 
-LARGEST_QUEUE: Final = 48 * MIB
-"""Bytes of memory of one key of a node: a twelfth of what all have. A larger one is deleted."""
-
 LARGEST_MESSAGE: Final = 2 * MIB
 LARGEST_OF: Final = {
     tasks.store_inventory.name: 16 * MIB,  # one of 1,000 disks has 1 MiB
@@ -85,14 +75,9 @@ READINGS_AT_ONCE: Final = 60
 """A host is asked for one every ten seconds; more of them than this would be rows that nobody asked for."""
 
 LOOK_AFTER_S: Final = 2.0
-"""How often the list of nodes is read again, and hosts that want to join are let in."""
-
-BETWEEN_S: Final = 0.1
-"""After a round that took something. Asking 500 queues costs as much as storing a message, so they are asked for many
-at once; and of a node that floods 40 are taken a second."""
+"""How often the list of nodes is read again."""
 
 WAIT_S: Final = 1
-RENEW_AFTER: Final = timedelta(hours=1)
 
 
 def message_of(node: str, raw: bytes) -> Message:
@@ -144,30 +129,39 @@ def take(node: str, raw: bytes, allowance: Allowance) -> bool:
     return True
 
 
+@dataclass(frozen=True)
+class Share:
+    """Which nodes a process takes from: of `processes`, the one with this number, from 0. Together they have all."""
+
+    number: int = 0
+    processes: int = 1
+
+    def has(self, node: str) -> bool:
+        """Whether it is this one's. The same for ever, for messages of one node are stored one after the other."""
+        return zlib.crc32(node.encode()) % self.processes == self.number
+
+
+def names_of_nodes() -> tuple[str, ...]:
+    """The hosts on other machines that have joined."""
+    return tuple(Node.objects.exclude(access_digest="").values_list("name", flat=True))
+
+
 @dataclass
 class Inbox:
     """Takes messages round by round, so that no node keeps the others waiting."""
 
     service: redis.Redis
+    share: Share = Share()
     nodes: tuple[str, ...] = ()
     taken: int = 0
     allowances: dict[str, Allowance] = field(default_factory=dict)
-    _server: str = ""
     _looked_at: float = field(default=float("-inf"))
 
     def look_around(self) -> None:
-        """Now and then: make users after a restart of the message service, see that there is
-        room, let hosts in, read the list of nodes."""
+        """Now and then: read the list of nodes."""
         if time.monotonic() - self._looked_at < LOOK_AFTER_S:
             return
-        server = str(self.service.info("server")["run_id"])
-        if server != self._server:
-            bring_up_to_date(self.service)
-            self._server = server
-        end_surplus(self.service)
-        admit_waiting(self.service, timezone.now())
-        self.nodes = tuple(Node.objects.exclude(access_digest="").values_list("name", flat=True))
-        self._delete_what_is_too_large()
+        self.nodes = tuple(filter(self.share.has, names_of_nodes()))
         self._looked_at = time.monotonic()
 
     def one_round(self) -> int:
@@ -212,19 +206,6 @@ class Inbox:
         self.service.delete(console_queue(node))
         return 0
 
-    def _delete_what_is_too_large(self) -> None:
-        """Each key that a node may write to; what fills the memory of all is dropped as a whole."""
-        keys = [(node, key) for node in self.nodes for key in _keys_of(node)]
-        with self.service.pipeline(transaction=False) as pipe:
-            for _, key in keys:
-                pipe.memory_usage(key, samples=0)  # all of it: the newest five may be small
-            sizes = pipe.execute()
-        for (node, key), size in zip(keys, sizes, strict=True):
-            if size and size > LARGEST_QUEUE:
-                log.warning("%s sends more than can be stored: %s of %s bytes was deleted", node, key, size)
-                self.service.unlink(key)
-                quotas.note(node, Quota.QUEUE)
-
     def _take_of(self, node: str) -> None:
         found = self.service.rpop(console_queue(node), AT_ONCE)
         for raw in found if isinstance(found, list) else []:
@@ -235,36 +216,6 @@ class Inbox:
         self.taken += 1
 
 
-def _keys_of(node: str) -> tuple[str, ...]:
-    """Those that a node may fill (`access.rules_of`)."""
-    return (console_queue(node), host_queue(node), *unacknowledged(node).values())
-
-
 def _as_bytes(value: bytes | str) -> bytes:
     """Redis answers in bytes, as `client` asks it to; its types leave both open."""
     return value if isinstance(value, bytes) else value.encode()
-
-
-def receive(is_over: Callable[[], bool]) -> None:
-    """Take messages until it is over.
-
-    Raises:
-        NotListening
-        redis.exceptions.RedisError: the message service does not answer; whoever started this starts it again.
-    """
-    logging.getLogger("celery.app.trace").setLevel(logging.WARNING)  # else a line for every message
-    renewed_at = timezone.now()
-    renew_if_due(renewed_at)
-    with client() as service:
-        inbox = Inbox(service)
-        while not is_over():
-            say_alive()
-            close_old_connections()
-            inbox.look_around()
-            if inbox.one_round():
-                time.sleep(BETWEEN_S)
-            else:
-                inbox.wait()
-            if timezone.now() - renewed_at > RENEW_AFTER:
-                renewed_at = timezone.now()
-                renew_if_due(renewed_at)

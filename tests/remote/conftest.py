@@ -18,9 +18,11 @@ from django.utils import timezone
 from nasadvisor.console.fleet.remote.joining import new_token
 from nasadvisor.console.fleet.remote.listening import Listening, client, folder, listen, socket_path
 from nasadvisor.console.inbox import Inbox
+from nasadvisor.console.porter import Porter
 from nasadvisor.domain.fleet.joining import ConsoleAccess, Token, user_of
 from nasadvisor.host.fleet.joining import Place, join
 from tests.lab.instance import free_port
+from tests.postgresql import programs, server
 
 REDIS = shutil.which("redis-server")
 START_S = 20
@@ -34,6 +36,7 @@ class Console:
     root: Path
     _process: subprocess.Popen[bytes] | None = None
     _inbox: Inbox | None = None
+    _porter: Porter | None = None
 
     @property
     def place(self) -> Place:
@@ -59,9 +62,16 @@ class Console:
             self._inbox = Inbox(client())
         return self._inbox
 
+    @property
+    def porter(self) -> Porter:
+        if self._porter is None:
+            self._porter = Porter(client())
+        return self._porter
+
     def look(self) -> None:
         """What the console does every two seconds."""
-        self.inbox._looked_at = float("-inf")
+        self.porter._looked_at = self.inbox._looked_at = float("-inf")
+        self.porter.look_around()
         self.inbox.look_around()
 
     def take_all(self) -> None:
@@ -119,3 +129,13 @@ def console(db: None) -> Iterator[Console]:
         finally:
             console.stop()
             shutil.rmtree(root)
+
+
+@pytest.fixture
+def database() -> Iterator[str]:
+    """The URL of a fresh database that only this test knows."""
+    where = programs()
+    if isinstance(where, str):
+        pytest.skip(where)
+    with server(where) as url:
+        yield url

@@ -17,7 +17,7 @@ import redis
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
 
 from nasadvisor.console import inbox as inboxes
-from nasadvisor.console import records
+from nasadvisor.console import porter, records
 from nasadvisor.console.celery_app import app as celery_app_of_console
 from nasadvisor.console.change.models import StoredPlan
 from nasadvisor.console.fleet import hosts
@@ -405,7 +405,7 @@ def test_a_node_that_fills_the_memory_loses_what_it_filled(
     console: Console, nas1: ConsoleAccess, nas2: ConsoleAccess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Proves that each of the keys it may write to is looked at, that it is told, and that no other loses anything."""
-    monkeypatch.setattr(inboxes, "LARGEST_QUEUE", 100_000)
+    monkeypatch.setattr(porter, "LARGEST_QUEUE", 100_000)
     hosts_queue, unacked = host_queue("nas1.b"), unacknowledged("nas1.b")["unacked_key"]
     with as_node(nas2) as attacker:
         attacker.lpush("console.nas1.b", "x" * 200_000)

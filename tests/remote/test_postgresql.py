@@ -3,12 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
-
-from tests.postgresql import programs, server
 
 ROOT = Path(__file__).parents[2]
 TELLING = """
@@ -57,16 +52,6 @@ found = [model.objects.count() for model in (Node, StoredRun, StoredDisk)]
 readings = sum(map(len, readings_of_each(StoredDisk.objects.all()).values()))
 print(connection.vendor, *found, readings, StoredSample.objects.filter(resolution=0).count())
 """
-
-
-@pytest.fixture
-def database() -> Iterator[str]:
-    """The URL of a fresh database that only this test knows."""
-    where = programs()
-    if isinstance(where, str):
-        pytest.skip(where)
-    with server(where) as url:
-        yield url
 
 
 def test_several_hosts_are_stored_at_once(database: str, tmp_path: Path) -> None:

@@ -4,10 +4,11 @@ import signal
 from threading import Event
 
 import redis.exceptions
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from nasadvisor.console.fleet.remote.listening import NotListening
-from nasadvisor.console.inbox import receive
+from nasadvisor.console.receivers import OneEnded, receive
 
 
 class Command(BaseCommand):
@@ -20,8 +21,10 @@ class Command(BaseCommand):
         over = Event()
         signal.signal(signal.SIGTERM, lambda *_: over.set())
         try:
-            receive(over.is_set)
+            receive(over.is_set, settings.RECEIVERS)
         except NotListening:
             raise CommandError("This console takes no hosts from other machines. See `manage listen --help`.") from None
+        except OneEnded as error:
+            raise CommandError(f"A process that takes what hosts tell has ended ({error}), so all have.") from error
         except redis.exceptions.RedisError as error:
             raise CommandError(f"The message service for other hosts does not answer: {error}") from error
