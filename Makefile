@@ -39,7 +39,7 @@ dev: venv assets translations ## Run the pages on a recorded machine, everything
 # Testing
 
 .PHONY: test
-test: lint test-tools lab-image deb ## Run every check and the tests, those on real OpenZFS in the lab included
+test: lint test-tools lab-image ## Run every check and the tests, those on real OpenZFS in the lab included
 	@scripts/test.sh
 
 .PHONY: test-long
@@ -103,8 +103,8 @@ lab: $(STAMPS)/packages-lab ## Boot the lab guest (NAME=dev)
 	@$(LAB) up --name $(NAME)
 
 .PHONY: lab-image
-lab-image: $(STAMPS)/packages-lab ## Build the image that guests start from
-	@$(LAB) build
+lab-image: $(STAMPS)/packages-lab assets translations ## Build the image that guests start from, and the package to try in it
+	@$(LAB) build && $(LAB) deb
 
 .PHONY: lab-ssh
 lab-ssh: ## Run a command in the guest: make lab-ssh CMD='zpool status'
@@ -118,7 +118,7 @@ lab-down: ## End the lab guest and forget its disks
 
 .PHONY: deb
 deb: venv assets translations $(STAMPS)/packages-lab ## Build the Debian package for Debian 13 and Proxmox VE 9 (SUITE=bookworm: for 12 and 8)
-	@packages=$$($(LAB) deb --suite $(SUITE)) && mkdir -p build && cp $$packages build/ \
+	@packages=$$($(LAB) deb --released --suite $(SUITE)) && mkdir -p build && cp $$packages build/ \
 		&& scripts/sbom.sh build $$(basename --multiple $$packages) && basename --multiple $$packages
 
 .PHONY: deb-here

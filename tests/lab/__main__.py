@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from .deb import RELEASED_XZ, deb
+from .deb import QUICK_XZ, RELEASED_XZ, deb
 from .errors import LabError
 from .guest import Guest
 from .image import image
@@ -62,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     packaged = add("deb", _deb, "Build the Debian packages, if they are not there yet, and print where they are.")
     packaged.add_argument("--suite", default=GUEST_SUITE, help=f"for which Debian (default: {GUEST_SUITE})")
     packaged.add_argument("--version", default="", help="another version than the product's own")
+    packaged.add_argument("--released", action="store_true", help="packed harder, for others to download")
     up = add_for_guest("up", _up, "Boot a guest in the background.")
     up.add_argument("--scenario", default="default", choices=scenario_names(), help="which machine")
     up.add_argument("--keep", action="store_true", help="go on with the disks of the last time")
@@ -104,7 +105,8 @@ def _build(_: argparse.Namespace) -> int:
 
 
 def _deb(arguments: argparse.Namespace) -> int:
-    for package in sorted(deb(arguments.suite, arguments.version, RELEASED_XZ).glob("*.deb")):
+    xz = RELEASED_XZ if arguments.released else QUICK_XZ
+    for package in sorted(deb(arguments.suite, arguments.version, xz).glob("*.deb")):
         print(package)
     return 0
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.lab import __main__ as command_line
 from tests.lab import accel, cache, image, layer_base, layer_final, packages
+from tests.lab.deb import deb_key
 from tests.lab.errors import LabError
 from tests.lab.image import Image
 from tests.lab.progress import FIRST_GUESS, STAGE
@@ -54,6 +56,21 @@ def test_a_step_that_fails_fails_all_once_the_others_have_ended() -> None:
     with pytest.raises(LabError, match="No such mirror"):
         side_by_side("Both", fails, goes_on)
     assert ended
+
+
+def test_the_package_that_one_asks_for_is_the_one_in_the_image(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Proves: `make run` does not build a second one, packed harder, while somebody waits for the first."""
+    asked = []
+
+    def deb(_suite: str, version: str, xz: int) -> Path:
+        asked.append(deb_key(version, xz))
+        return tmp_path
+
+    monkeypatch.setattr(command_line, "deb", deb)
+    assert command_line.main(["deb"]) == 0
+    assert command_line.main(["deb", "--released"]) == 0
+    assert asked[0] == deb_key()
+    assert asked[1] != deb_key()
 
 
 def test_every_file_of_the_recipe_makes_another_image_when_it_changes() -> None:
