@@ -40,7 +40,7 @@ PROGRAMS_SHOWN = 12
 
 @click.command()
 @click.argument("pool", metavar="POOL")
-@click.option("--seconds", type=click.IntRange(20, 86400), default=60, show_default=True, help="How long to watch.")
+@click.option("--seconds", type=click.IntRange(20, 86400), default=50, show_default=True, help="How long to watch.")
 @click.option(
     "--every", type=click.IntRange(1, 600), default=5, show_default=True, help="Seconds between two readings."
 )
