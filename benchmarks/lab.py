@@ -13,6 +13,7 @@ from typing import Final
 
 from benchmarks.figure import Figure
 from tests.integration.product import ANSWERS, INSTALL, SERVICES, Product
+from tests.lab.guest import Guest
 from tests.lab.lab import Lab
 
 INSTALL_S: Final = 60
@@ -119,9 +120,13 @@ def _inventory(product: Product) -> Iterator[Figure]:
 
 
 def _seconds(product: Product, script: str) -> float:
+    return seconds_in(product.guest, script)
+
+
+def seconds_in(guest: Guest, script: str) -> float:
     """How long a shell script takes in the guest, by its own clock."""
     timed = f"TIMEFORMAT=%R; time {{ {script}; }} > /dev/null 2>&1"
-    said = product.guest.run(["bash", "-c", timed], timeout=1800).stderr
+    said = guest.run(["bash", "-c", timed], timeout=1800).stderr
     found = re.search(r"([\d.]+)\s*$", said)
     if found is None:
         raise ValueError(f"No time in {json.dumps(said)}.")
