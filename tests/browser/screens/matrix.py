@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Final
 
 PICTURES: Final = Path(__file__).resolve().parents[3] / "build" / "screens"
-STATES: Final = ("nothing", "empty", "one-disk", "large", "failing", "three-hosts", "story")
+STATES: Final = ("nothing", "empty", "one-disk", "large", "failing", "three-hosts", "undecided", "story")
 WIDTHS: Final = {390: 844, 768: 1024, 1440: 900}
 THEMES: Final = ("light", "dark")
 LANGUAGES: Final = ("en", "de")

@@ -1,20 +1,31 @@
-"""What a console may know when somebody looks at it: nothing yet, one disk, 200, a disk that fails, three hosts."""
+"""What a console may know when somebody looks at it: nothing yet, one disk, 200, a disk that fails, three hosts, all
+that can be said of a pool without log or cache, and a machine with a past."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from django.utils import timezone
+
+from nasadvisor.console.evidence.curves import store_curve
+from nasadvisor.console.evidence.metadata import store_count
+from nasadvisor.console.evidence.models import StoredCount, StoredCurve
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.access_models import ApiToken, StoredReport
 from nasadvisor.console.health.alert_models import Channel
 from nasadvisor.host.change.runs import RunHost
+from nasadvisor.host.simulated.count import simulated_count
+from nasadvisor.host.simulated.curve import simulated_curve
 from nasadvisor.host.simulated.executor import SimulatedExecutor
+from nasadvisor.stored.documents import to_document
 from tests.browser.test_home import failing_disk, three_hosts
 from tests.fixtures.machines.build import boot_disk, large, typical
 from tests.story.past import APPLIED_DAYS_AGO, Clock, live, machine_before
+from tests.unit.console.evidence.sampled import fill
 from tests.unit.console.health.health_data import watched
 from tests.unit.console.test_pages import load
+from tests.unit.machines import TANK
 
 
 def _nothing(_root: Path) -> None:
@@ -43,6 +54,17 @@ def _three_hosts(_root: Path) -> None:
     three_hosts()
 
 
+def _undecided(_root: Path) -> None:
+    """A pool without log and cache, watched for a day, its reads followed and its metadata counted."""
+    fill(26)
+    now = timezone.now()
+    at, node = now.isoformat(timespec="seconds"), Node.objects.get()
+    StoredCurve.objects.create(node=node, pool_guid=TANK, asked_at=now, seconds=3600)
+    store_curve("nas", to_document(simulated_curve(TANK, "tank", at, 3600)))
+    StoredCount.objects.create(node=node, pool_guid=TANK, asked_at=now, limit_s=3600)
+    store_count("nas", to_document(simulated_count(TANK, "tank", at)))
+
+
 def _story(root: Path) -> None:
     """The machine of `make dev`, and what people have set up meanwhile."""
     now = datetime.now(UTC).replace(microsecond=0)
@@ -63,6 +85,7 @@ STATES: dict[str, Callable[[Path], None]] = {
     "large": _large,
     "failing": _failing,
     "three-hosts": _three_hosts,
+    "undecided": _undecided,
     "story": _story,
 }
 
