@@ -17,6 +17,11 @@ def percent(share: float) -> str:
     return f"{share * 100:.0f} %" if share >= 0.1 or share == 0 else f"{share * 100:.1f} %"
 
 
+def grouped(count: int) -> str:
+    """A whole number in groups of three, with a narrow space between, which no language takes for a decimal sign."""
+    return f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
 def milliseconds(ns: float) -> str:
     """A time in ms, two significant figures."""
     ms = ns / MS

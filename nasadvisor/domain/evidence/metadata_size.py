@@ -10,7 +10,7 @@ from typing import Final
 
 from nasadvisor.domain.evidence.metadata_blocks import PARITY, BlockCount, BlockKind
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
-from nasadvisor.domain.figures import percent
+from nasadvisor.domain.figures import grouped, percent
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage import releases
@@ -162,7 +162,7 @@ def command_of(size: SpecialSize, pool: Pool) -> str:
 
 def moved_in_words(count: BlockCount, size: SpecialSize, zfs_version: str) -> Iterator[Statement]:
     """What would still lie on the disks afterwards, and what brings it over."""
-    values = {"metadata": size_text(size.metadata_bytes), "blocks": str(count.metadata_blocks)}
+    values = {"metadata": size_text(size.metadata_bytes), "blocks": grouped(count.metadata_blocks)}
     template = _(
         "Only what is written from then on goes there. The {metadata} of metadata that are there today, {blocks} "
         "blocks, stay on the disks until they are rewritten."

@@ -254,6 +254,7 @@ class TestTable:
             " ".join(map(str, options_of(known(of=facts(zfs=zfs), found=counted())).row(Option.SPECIAL).beside))
             for zfs in ("2.3.4-1", "2.2.8-1")
         )
+        assert f"{COUNT.metadata_blocks:,} blocks".replace(",", "\N{NARROW NO-BREAK SPACE}") in new
         assert "`zfs rewrite -r`" in new
         assert "`zfs send`" in old
 
