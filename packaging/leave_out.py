@@ -29,6 +29,28 @@ UNUSED = (
     "yaml/_yaml*.so",
     "PIL/_avif*.so",  # a format of pictures that no page has
     "pillow.libs/libavif*.so*",
+    "PIL/_imagingft*.so",  # writes text into pictures
+    "PIL/_imagingtk*.so",  # and shows them in windows
+    "pydantic/v1",  # what pydantic was before
+    "fontTools/mtiLib",  # this and the next three: sources of fonts
+    "fontTools/merge",
+    "fontTools/ufoLib",
+    "fontTools/voltLib",
+    "django/contrib/admindocs",
+    "django/contrib/postgres",  # fields that no table has; the database itself is `django/db/backends/postgresql`
+    "kombu/transport/SQS",  # this and the rest: messages by another way than Redis
+    "kombu/transport/SLMQ.py",
+    "kombu/transport/azure*.py",
+    "kombu/transport/confluentkafka.py",
+    "kombu/transport/consul.py",
+    "kombu/transport/etcd.py",
+    "kombu/transport/gcpubsub.py",
+    "kombu/transport/mongodb.py",
+    "kombu/transport/pgmq.py",
+    "kombu/transport/pyro.py",
+    "kombu/transport/qpid.py",
+    "kombu/transport/sqlalchemy",
+    "kombu/transport/zookeeper.py",
 )
 """Patterns below the directory of a package's parent; together they were a quarter of what was installed."""
 NOTES_OF_PIP = frozenset({"INSTALLER", "RECORD", "REQUESTED"})

@@ -13,6 +13,8 @@ else
     "$packaging/build_venv.sh" "$home/venv"
 fi
 "$packaging/build_app.sh" "$home/app" "$home/venv/bin/python"
+# It has packed the style sheets and scripts for browsers by now, and no font of a report is packed that way.
+find "$home/venv/lib" \( -name '_brotli.*' -o -name 'brotli.*' \) -delete
 
 install -D -m 0755 "$packaging/nasadvisor" "$tree/usr/bin/nasadvisor"
 install -D -m 0644 --target-directory="$tree/usr/share/man/man1" "$packaging"/manual/*.1
