@@ -19,7 +19,7 @@ from tests.remote.conftest import REDIS, START_S
 
 ROOT = Path(__file__).parents[2]
 HOSTS, PROCESSES = 12, 3
-PATIENCE_S = 60
+PATIENCE_S = 180
 """Beside guests and other tests; alone it takes a few seconds."""
 
 TELL = f"""
