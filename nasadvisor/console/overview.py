@@ -28,7 +28,7 @@ from nasadvisor.console.health.sweeps import never_swept
 from nasadvisor.console.health.troubles import Kind, Trouble, notices_about, stored_about, troubles_in
 from nasadvisor.console.steps import lead_from
 from nasadvisor.console.storage.diagrams import draw_pools
-from nasadvisor.console.storage.disks import free_disks
+from nasadvisor.console.storage.disks import free_ssds
 from nasadvisor.console.storage.pools import helped_pools, open_pools
 from nasadvisor.domain.statements import Level
 
@@ -131,7 +131,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "steps": () if is_closed() else first_steps(node, now),
         "hosts": [HostRow(each, contact_of(each, now)) for each in nodes[:HOSTS_SHOWN]],
         "more_hosts": max(0, len(nodes) - HOSTS_SHOWN),
-        "free_ssds": [disk for disk in free_disks(inventory) if not disk.rotational] if inventory else [],
+        "free_ssds": free_ssds(inventory) if inventory else (),
         "runs": [row_of(run) for run in StoredRun.objects.filter(node=node)[:RECENT_RUNS]],
     }
     return render(request, "console/overview.html", context)

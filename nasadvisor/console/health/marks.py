@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.inventory import last_seen_on
-from nasadvisor.console.health.models import UNREAD, DiskOutcome, StoredDisk
+from nasadvisor.console.health.models import SAID_OF, DiskOutcome, StoredDisk
 from nasadvisor.console.health.observe import findings_about
 from nasadvisor.console.states import Look, look_of_state
 from nasadvisor.console.storage.diagrams import PoolDrawing, draw_pool
@@ -105,7 +105,7 @@ def mark_of(disk: StoredDisk) -> Mark | None:
 
 def marks_on(node: Node) -> Marks:
     """The marks of every disk of a node."""
-    return marks_of(node, StoredDisk.objects.filter(UNWELL, node=node).defer(*UNREAD))
+    return marks_of(node, StoredDisk.objects.filter(UNWELL, node=node).only(*SAID_OF))
 
 
 def marks_in(drawing: PoolDrawing, marks: Marks) -> list[Mark]:

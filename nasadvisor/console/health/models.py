@@ -24,6 +24,24 @@ LARGE_FIELDS: Final = ("reading_document", "forecast_document", "finding_documen
 UNREAD: Final = ("reading_document", "forecast_document")
 """What is not needed of a disk of which only the findings are asked."""
 
+SAID_OF: Final = (
+    "node",
+    "key",
+    "model",
+    "serial",
+    "is_rotational",
+    "is_removable",
+    "role",
+    "pool_name",
+    "vdev_name",
+    "is_present",
+    "outcome",
+    "problem_document",
+    "finding_documents",
+    "is_forgotten",
+)
+"""What is needed of a disk to say what is wrong with it, and where it is: of a thousand, each further field is felt."""
+
 NOT_LISTED: Final = (*UNREAD, "node__inventory_document")
 """What no table shows of its disks. Of their findings it shows the worst one."""
 

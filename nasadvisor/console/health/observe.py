@@ -8,7 +8,7 @@ from typing import Final
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import Contact, contact_of
 from nasadvisor.console.health.inventory import findings_on
-from nasadvisor.console.health.models import LARGE_FIELDS, UNREAD, DiskOutcome, NodeHealth, StoredDisk, identity_key
+from nasadvisor.console.health.models import LARGE_FIELDS, SAID_OF, DiskOutcome, NodeHealth, StoredDisk, identity_key
 from nasadvisor.console.health.notices import about_contact, about_platform, about_room, about_runs, about_trials
 from nasadvisor.console.health.quota_notices import about_quotas
 from nasadvisor.console.health.timetable import sweep_interval
@@ -56,7 +56,7 @@ def unwatchable(node: Node, error: Exception) -> View:
 
 def disk_findings(node: Node) -> Iterator[Finding]:
     """What the sweeps and inventories say about the disks of a node."""
-    for disk in StoredDisk.objects.filter(node=node, is_forgotten=False).defer(*UNREAD):
+    for disk in StoredDisk.objects.filter(node=node, is_forgotten=False).only(*SAID_OF):
         yield from findings_about(disk)
 
 

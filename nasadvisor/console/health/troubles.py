@@ -20,7 +20,7 @@ from nasadvisor.console.fleet.shown import contact_of
 from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
 from nasadvisor.console.health.inventory import findings_on
 from nasadvisor.console.health.marks import OPEN_LEVELS, UNWELL
-from nasadvisor.console.health.models import UNREAD, StoredDisk
+from nasadvisor.console.health.models import SAID_OF, StoredDisk
 from nasadvisor.console.health.notices import (
     Notice,
     about_contact,
@@ -189,7 +189,7 @@ def _acknowledged_or_open(by_pk: dict[int, Node]) -> dict[tuple[int, str, str], 
 def _troubled_disks(by_pk: dict[int, Node], told: dict[tuple[int, str, str], StoredAlert]) -> dict[str, StoredDisk]:
     named = [int(alert.subject) for alert in told.values() if _is_about_disk(alert) and alert.subject.isdecimal()]
     found = StoredDisk.objects.filter(UNWELL | Q(pk__in=named, is_forgotten=False), node__in=list(by_pk))
-    return {str(disk.pk): disk for disk in found.defer(*UNREAD)}
+    return {str(disk.pk): disk for disk in found.only(*SAID_OF)}
 
 
 def _is_about_disk(alert: StoredAlert) -> bool:

@@ -66,9 +66,9 @@ def reason_against(disk: Disk, host: Host) -> Refused | None:
     return answer if isinstance(answer, Refused) else None
 
 
-def free_disks(inventory: Inventory) -> tuple[Disk, ...]:
-    """The disks with nothing on them."""
-    return tuple(disk for disk in inventory.disks if is_free(disk, inventory.host))
+def free_ssds(inventory: Inventory) -> tuple[Disk, ...]:
+    """The SSDs with nothing on them."""
+    return tuple(disk for disk in inventory.disks if not disk.rotational and is_free(disk, inventory.host))
 
 
 def usage_of(disk: Disk, index: Index) -> Usage:

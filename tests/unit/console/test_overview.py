@@ -5,7 +5,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from nasadvisor.console import records
@@ -29,6 +31,13 @@ def headline(client: Client) -> str:
     """The heading of Home, without its markup."""
     text = page(client, "/").partition('<h1 class="verdict">')[2].partition("</h1>")[0]
     return " ".join(text.partition("</i>")[2].split())
+
+
+def statements_of(client: Client) -> int:
+    """How many statements of SQL the first page takes."""
+    with CaptureQueriesContext(connection) as found:
+        page(client, "/")
+    return len(found)
 
 
 def on_host(name: str, inventory: Inventory) -> Node:
@@ -69,6 +78,17 @@ def test_a_disk_has_one_row_whatever_is_said_of_it(viewer: Client) -> None:
     text = page(viewer, "/")
     assert text.count('class="trouble ') == 1
     assert "does not answer when asked for its health" in text
+
+
+def test_disks_in_trouble_are_read_at_once_however_many(viewer: Client) -> None:
+    load(large())
+    first = StoredDisk.objects.all()[0]
+    StoredDisk.objects.filter(pk=first.pk).update(outcome="failed")
+    for_one = statements_of(viewer)
+    gone = StoredDisk.objects.exclude(pk=first.pk).values_list("pk", flat=True)[:90]
+    StoredDisk.objects.update(outcome="failed")
+    StoredDisk.objects.filter(pk__in=list(gone)).update(is_present=False, is_removable=False)
+    assert statements_of(viewer) <= for_one
 
 
 def test_an_open_alert_is_enough_not_to_be_all_right(viewer: Client) -> None:
