@@ -50,28 +50,29 @@ def store_reading(node_name: str, document: Json) -> None:
     """
     reading = from_document(Reading, document)
     node, _ = Node.objects.defer("inventory_document").get_or_create(name=node_name)
-    _require_room_for(node, reading)
+    known = {series.guid: series for series in SampledPool.objects.filter(node=node).only("node", "guid", "names")}
+    _require_room_for(node, reading, frozenset(known))
     for facts in reading.facts:
         changes = {"name": facts.name, "facts_document": to_document(facts)}
         SampledPool.objects.update_or_create(node=node, guid=facts.guid, defaults=changes)
     for sample in reading.samples:
-        _store(node, sample)
+        _store(node, sample, known.get(sample.pool_guid))
 
 
-def _require_room_for(node: Node, reading: Reading) -> None:
+def _require_room_for(node: Node, reading: Reading, known: frozenset[str]) -> None:
     latest = timezone.now().timestamp() + AHEAD_S
     if any(sample.at > latest for sample in reading.samples):
         quotas.refuse(node.name, Quota.CLOCK)
-    known = set(SampledPool.objects.filter(node=node).values_list("guid", flat=True))
     told = {facts.guid for facts in reading.facts} | {sample.pool_guid for sample in reading.samples}
     if not told <= known and len(known | told) > quotas.MOST_POOLS:
         quotas.refuse(node.name, Quota.POOLS)
 
 
-def _store(node: Node, sample: Sample) -> None:
+def _store(node: Node, sample: Sample, series: SampledPool | None) -> None:
     with transaction.atomic():
-        pools = SampledPool.objects.defer("facts_document")
-        series, _ = pools.get_or_create(node=node, guid=sample.pool_guid, defaults={"name": sample.pool_name})
+        if series is None:
+            names = {"name": sample.pool_name}
+            series, _ = SampledPool.objects.get_or_create(node=node, guid=sample.pool_guid, defaults=names)
         save_samples(series, Resolution.RAW, [sample])
 
 
