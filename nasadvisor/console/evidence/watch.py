@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from nasadvisor.console.evidence.models import Resolution, SampledPool, StoredMeasurement
+from nasadvisor.console.evidence.models import Resolution, SampledPool, StoredCurve, StoredMeasurement
 from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
+from nasadvisor.domain.evidence.curve import CacheCurve
+from nasadvisor.domain.evidence.curve_verdict import with_curve
 from nasadvisor.domain.evidence.log_verdict import SsdTime, Verdict, judge_log
 from nasadvisor.domain.evidence.measuring.measurement import tested_ssd
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
@@ -69,13 +71,25 @@ def watched(series: SampledPool | None, now: datetime) -> Watched | None:
         facts=facts,
         workload=workload,
         log=judge_log(workload, facts, HISTORY, ssd),
-        cache=judge_cache(workload, facts, HISTORY),
+        cache=with_curve(
+            judge_cache(workload, facts, HISTORY),
+            _curve_since(series, now - timedelta(seconds=WATCHED_S)),
+            workload.sample.levels.arc_most_bytes,
+            HISTORY,
+        ),
         log_size=recommend_log(workload, facts),
         cache_size=recommend_cache(workload),
         ssd=ssd,
         first_at=samples[0].at - int(samples[0].seconds),
         last_at=sample.at,
     )
+
+
+def _curve_since(series: SampledPool, moment: datetime) -> CacheCurve | None:
+    """The curve of a pool, if it was drawn since then: an older one is of another workload than the samples."""
+    stored = StoredCurve.objects.filter(node=series.node_id, pool_guid=series.guid).first()
+    curve = stored.found if stored else None
+    return curve if curve and datetime.fromisoformat(curve.traced.at) >= moment else None
 
 
 def ssd_tested_for(series: SampledPool) -> SsdTime:

@@ -5,6 +5,7 @@ from typing import Final
 
 from nasadvisor.domain.evidence.cache_verdict import CACHES, ghost_share, read_waiting_share
 from nasadvisor.domain.evidence.curve import CurvePoint, MemoryPoint, curve_in_words, size_from_curve
+from nasadvisor.domain.evidence.curve_verdict import COUNTERS_END, least_at
 from nasadvisor.domain.evidence.log_verdict import Answer, Verdict, not_yet
 from nasadvisor.domain.evidence.options import (
     AT_ANY_TIME,
@@ -31,7 +32,7 @@ from nasadvisor.domain.units import size_text
 OF_ALL_READS: Final = frozenset({"arc-is-enough", "other-pools", "arc-fills", "no-arcstats"})
 """Rules of the verdict on a cache that speak of the reads themselves, so of whatever would answer them."""
 
-CURVE_TELLS: Final = frozenset({"some-ghosts", "no-ghosts", "streams-again", "metadata-only"})
+CURVE_TELLS: Final = COUNTERS_END | {"metadata-only"}
 """Rules that end where the counters of OpenZFS do, and a curve goes on."""
 
 FOLLOW: Final = Statement(
@@ -144,9 +145,8 @@ def _point_of_cache(known: Known) -> CurvePoint | None:
 
 
 def _cache_relief(known: Known, point: CurvePoint | None) -> Relief | None:
-    """Off the curve the most only: until memory has run short once, real caches answered up to 26 points less."""
-    if point:
-        return Relief(Waiting.READS, 0.0, known.curve.at_most(point) if known.curve else point.high)
+    if point and known.curve:
+        return Relief(Waiting.READS, least_at(known.curve, point), known.curve.at_most(point))
     share = ghost_share(known.workload.sample.arc)
     return Relief(Waiting.READS, share, None) if share >= GHOSTS_LITTLE and not known.readable_curve else None
 

@@ -87,12 +87,32 @@ def test_why_there_is_none_is_said_and_what_was_known_stays(operator: Client, se
     assert "With a cache of 200 GiB about" in text
 
 
+def card_of_cache(operator: Client) -> str:
+    return page(operator, POOL).partition(">Cache (L2ARC)</h2>")[2].partition("</article>")[0]
+
+
 def test_the_verdict_names_the_size_that_the_curve_does(operator: Client, sent: list[Sent]) -> None:
     fill(26)
     operator.post(START)
     tasks.store_curve("nas", told())
-    card = page(operator, POOL).partition(">Cache (L2ARC)</h2>")[2].partition("</article>")[0]
-    assert ">200 GiB</span>, because a larger one brings less for each GiB, by the cache curve." in card
+    assert ">200 GiB</span>, because a larger one brings less for each GiB, by the cache curve." in card_of_cache(
+        operator
+    )
+
+
+def test_a_curve_that_leaves_no_doubt_decides_for_a_week(operator: Client, sent: list[Sent]) -> None:
+    fill(26)
+    operator.post(START)
+    curve = simulated_curve(TANK, "tank", timezone.now().isoformat(timespec="seconds"), 3600)
+    cliff = curve.knee
+    assert cliff is not None
+    up = {name: getattr(cliff, name) + 0.3 for name in ("served", "low", "high")}
+    higher = replace(curve, points=tuple(replace(each, **up) if each.served > 0.4 else each for each in curve.points))
+    tasks.store_curve("nas", to_document(higher))
+    assert "say that a cache of 200 GiB answers at least" in card_of_cache(operator)
+    old = (timezone.now() - timedelta(days=8)).isoformat(timespec="seconds")
+    StoredCurve.objects.update(document=to_document(replace(higher, traced=replace(higher.traced, at=old))))
+    assert "OpenZFS cannot tell" in card_of_cache(operator)
 
 
 def test_a_host_that_falls_silent_is_told(operator: Client, sent: list[Sent]) -> None:
