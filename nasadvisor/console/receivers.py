@@ -10,8 +10,9 @@ import multiprocessing
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from ctypes import c_double
+from ctypes import c_double, sizeof
 from dataclasses import dataclass
+from mmap import mmap
 from multiprocessing.context import ForkProcess
 from typing import Final
 
@@ -108,7 +109,8 @@ def _others(is_over: IsOver, processes: int) -> Iterator[list[Other]]:
 
 
 def _start(share: Share, is_over: IsOver) -> Other:
-    round_at = _FORK.RawValue(c_double, time.monotonic())
+    round_at = c_double.from_buffer(mmap(-1, sizeof(c_double)))  # both processes have it, and no file does
+    round_at.value = time.monotonic()
     name = f"receiver {share.number + 1} of {share.processes}"
     process = _FORK.Process(target=_take_share, args=(share, is_over, round_at), name=name)
     process.start()
