@@ -16,6 +16,7 @@ NASADVISOR_TOKEN_DAYS     how long a new token for another program is good, in d
 NASADVISOR_SECOND_FACTOR  who must have one: no (default), administrators, operators (and these), everybody
 NASADVISOR_IDLE_MINUTES   how long somebody, and an administrator, may do nothing (default 480,30)
 NASADVISOR_RECEIVERS      in how many processes what other machines tell is stored (default 1; more need PostgreSQL)
+NASADVISOR_MOST_HOSTS     how many other machines there is room for (default 500; see docs/many-hosts.md)
 NASADVISOR_PREVIEW        file that says how far the real machine is; every page is marked as simulated
 NASADVISOR_DEBUG          yes for work on the code only
 """
@@ -249,6 +250,9 @@ SAMPLES_KEPT_DAYS = tuple(map(float, environment.words("NASADVISOR_SAMPLES", "1,
 
 RECEIVERS = environment.count("NASADVISOR_RECEIVERS", 1, most=64)
 """How many processes take what hosts on other machines tell (`receivers`)."""
+
+MOST_HOSTS = environment.count("NASADVISOR_MOST_HOSTS", 500, most=8000)
+"""For how many hosts on other machines there is room at their message service (`listening`)."""
 
 TOKENS_LAST = timedelta(days=float(environment.text("NASADVISOR_TOKEN_DAYS", "365")))
 """How long a new token for another program is good."""

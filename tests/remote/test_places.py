@@ -7,8 +7,11 @@ from contextlib import ExitStack
 
 import pytest
 import redis
+from django.test import override_settings
+from django.utils import timezone
 
 from nasadvisor.console.fleet.remote import places
+from nasadvisor.console.fleet.remote.listening import Listening, folder, listen
 from nasadvisor.domain.fleet.joining import ConsoleAccess
 from nasadvisor.host.fleet.joining import sign_in
 from tests.remote.conftest import Console, as_node
@@ -72,3 +75,10 @@ def test_who_is_connected_where_there_is_room_stays(console: Console, nas1: Cons
         time.sleep(0.01)
     console.look()
     assert connected(console) == alone + 15
+
+
+def test_there_is_room_for_as_many_hosts_as_are_set(console: Console) -> None:
+    assert "maxclients 4000\n" in (folder() / "redis.conf").read_text()
+    with override_settings(MOST_HOSTS=2000):
+        listen(Listening("127.0.0.1", console.port), timezone.now())
+    assert "maxclients 16000\n" in (folder() / "redis.conf").read_text()

@@ -16,7 +16,7 @@ from nasadvisor.console.networks import network_of
 log = logging.getLogger(__name__)
 
 CROWDED: Final = 0.75
-"""Of all places; while fewer are taken nobody is looked at. 500 hosts with some six connections each take as many."""
+"""Of all places; while fewer are taken nobody is looked at. Hosts with six connections each take as many."""
 
 MOST_OF_A_HOST: Final = 40
 """A host's worker has some ten: kombu's pool, one that waits, one that tells."""
