@@ -59,5 +59,6 @@ def _cost_s(guest: Guest, minutes: int) -> float:
 
 def _microseconds_a_read(answer: str) -> float:
     """Of the reader itself, in user and system; what a probe in the kernel takes is in that."""
-    job = json.loads(answer[answer.index("{") :])["jobs"][0]
+    document, _ = json.JSONDecoder().raw_decode(answer, answer.index("{"))
+    job = document["jobs"][0]
     return float((job["usr_cpu"] + job["sys_cpu"]) / 100 * job["job_runtime"] * 1e3 / job["read"]["total_ios"])
