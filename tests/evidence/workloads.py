@@ -115,7 +115,7 @@ LOG_WORKLOADS = (
         "always",
         "a guest's disk: a volume with sync=always, four at once, 16 KiB",
         "helps",
-        "--filename=always --rw=randwrite --bs=16k --size=256m --numjobs=4",
+        "--filename=always --rw=randwrite --bs=16k --size=256m --numjobs=4 --direct=1",
         VOLUME.format("-o sync=always tank/always"),
         directory=VOLUMES,
         stored=f"{VOLUMES}/always",

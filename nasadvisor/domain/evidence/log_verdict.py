@@ -157,7 +157,7 @@ def _no_demand(workload: Workload) -> tuple[Answer, Statement] | None:
             ),
             {"datasets": names},
         )
-    if is_quiet:
+    if is_quiet and workload.bytes_per_commit < LARGE_COMMIT_BYTES:  # of large ones few keep a program waiting
         return Answer.NO, Statement(
             "no-commits",
             _("Hardly anybody waits for synchronous writes: {commits} commits/s on average. A log takes only those."),

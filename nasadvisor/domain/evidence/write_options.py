@@ -53,6 +53,15 @@ ARC_LIMIT: Final = "raise-arc-limit"
 SSD_DECIDES: Final = frozenset({"depends-on-ssd", "slow-flash"})
 """Where the verdict on a log hangs on the SSD alone."""
 
+WAITS_ALONE: Final = 2.0
+WAITS_IN_LINE: Final = 4.0
+"""[fitted] How many times as long as the SSD needs alone a commit waits for it at the most: for the slower of two SSDs,
+and where several commit at once for the block that is under way. 1.9 and 3.6 in docs/evidence.md.
+"""
+
+SEVERAL: Final = 1.5
+"""[policy] More are under way at a time, on the mean of the busy time."""
+
 _LOST_LOG: Final = Statement(
     "option-lost-log",
     _(
@@ -144,7 +153,9 @@ def _log_relief(known: Known) -> Relief | None:
     if commit is None or not (verdict.answer is Answer.HELPS or verdict.rule.code in SSD_DECIDES):
         return None
     reach = known.workload.reachable_commits_share
-    low, high = (reach * max(1 - each / commit.likely_ns, 0.0) for each in (ssd.high_ns, ssd.low_ns))
+    at_once = known.workload.busy_commits_per_s * commit.likely_ns / 1e9
+    most_ns = ssd.high_ns * (WAITS_IN_LINE if at_once > SEVERAL else WAITS_ALONE)
+    low, high = (reach * max(1 - each / commit.likely_ns, 0.0) for each in (most_ns, ssd.low_ns))
     return Relief(Waiting.COMMITS, low, high)
 
 

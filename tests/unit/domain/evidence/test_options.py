@@ -18,6 +18,7 @@ from nasadvisor.domain.evidence.recommendation import recommend_cache, recommend
 from nasadvisor.domain.evidence.samples import ArcActivity, Levels, Sample
 from nasadvisor.domain.evidence.thresholds import HISTORY, SPOT, Span
 from nasadvisor.domain.evidence.workload import workload_of
+from nasadvisor.domain.evidence.write_options import WAITS_ALONE
 from nasadvisor.domain.storage.inventory import VdevClass
 from nasadvisor.domain.units import GIB
 from tests.unit.domain.evidence.pools import (
@@ -141,10 +142,18 @@ class TestLog:
         assert (found.answer, found.because.code) == (Answer.HELPS, "slow-commits")
         assert found.relief is not None
         assert found.relief.high is not None
-        assert 0.8 < found.relief.low < found.relief.high < 1
+        assert 0.5 < found.relief.low < found.relief.high < 1
         assert found.cost is not None
         assert found.cost.ssds == 2
         assert found.cost.written_bytes_per_year == pytest.approx(36.5e12)
+
+    def test_whoever_commits_beside_others_may_wait_longer_for_the_same_ssd(self) -> None:
+        """The waiting of eight programs went by 75 % where 94 to 96 % had been said, that of one by 87 %."""
+        alone, beside_others = (row(Option.LOG, known(sync_writers(commits_per_s=each))).relief for each in (10, 600))
+        assert alone is not None
+        assert beside_others is not None
+        assert beside_others.low < alone.low < 1 - WAITS_ALONE * UNKNOWN_SSD.high_ns / 50e6
+        assert beside_others.high == alone.high
 
     def test_where_it_hangs_on_the_ssd_the_test_is_named(self) -> None:
         found = row(Option.LOG, known(sync_writers(speed="fast", flush_ms=4)))

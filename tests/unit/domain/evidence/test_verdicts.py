@@ -86,6 +86,11 @@ class TestLog:
         verdict = log(sync_writers(commits_per_s=10, commit_bytes=32 * MIB))
         assert told(verdict) == (Answer.LITTLE, "large-streams")
 
+    def test_few_large_commits_are_no_sign_that_nobody_waits(self) -> None:
+        """One program that made 8 MiB durable four times a second waited all the time: hardly anybody, it read."""
+        assert told(log(sync_writers(commits_per_s=4, commit_bytes=8 * MIB))) == (Answer.LITTLE, "large-streams")
+        assert told(log(sync_writers(commits_per_s=0.4))) == (Answer.NO, "no-commits")
+
     def test_short_waits_gain_little(self) -> None:
         assert told(log(sync_writers(commits_per_s=6, speed="fast", flush_ms=0))) == (Answer.LITTLE, "seldom")
 
