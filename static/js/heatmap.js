@@ -277,7 +277,9 @@
       pen.fillText(device.name || words.gone, MARGIN.left, top + NAME / 2 + 1, inner);
       pen.textAlign = "right";
       pen.fillStyle = css("--bs-secondary-color");
-      pen.fillText(words[device.class] ?? device.class, MARGIN.left - 6, top + NAME + (ROW - NAME) / 2 - 1);
+      // Of one that is gone the name says so already, and no margin is as wide as that.
+      const role = device.class === "gone" ? "" : (words[device.class] ?? device.class);
+      pen.fillText(role, MARGIN.left - 6, top + NAME + (ROW - NAME) / 2 - 1);
     });
     drawTimes(pen, inner, MARGIN.top, bottom);
     drawMarks(pen, inner, MARGIN.top, bottom, false);

@@ -350,6 +350,7 @@ def test_the_picture_of_a_log_that_takes_over(operator: Desk) -> None:
     operator.open(f"/pools/{guid}/evidence/?start={min(ends) - 10}&end={max(ends)}")
     drawn(operator)
     IMAGES.mkdir(exist_ok=True)
+    operator.page.set_viewport_size({"width": 1440, "height": 4000})  # all of it, so that the bar on top covers nothing
     operator.page.locator("#heatmap").screenshot(path=IMAGES / "heatmap-log-added.png")
 
 
