@@ -108,9 +108,19 @@ class SwitchRuns:
         except HostBusy:
             raise
         except HostError as error:
-            log.warning("switching: %s", error)
-            return error.statement
+            problem = error.statement
+        if problem is None or not self._are_left(ids):
+            return None
+        log.warning("switching: %s", problem)
         return problem
+
+    def _are_left(self, ids: Collection[str]) -> bool:
+        """Whether any of them is still in place, as far as that can be read: whoever ends the switching and the worker
+        look at the same time, and what one has put back is no problem of the other."""
+        try:
+            return bool(self.in_place(ids))
+        except HostError:
+            return True
 
     def _undo(self, run: Run, by: str) -> Statement | None:
         """Asked first, so that what cannot be done does not fill the journal with tries."""

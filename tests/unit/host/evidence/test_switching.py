@@ -20,12 +20,14 @@ from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import DatasetActivity, Sample, VdevActivity
 from nasadvisor.domain.evidence.switch_words import not_back, result_of
 from nasadvisor.domain.evidence.switched import CacheSwitching, SwitchOrder, run_id
+from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host.change.gate import Permit, Ran
 from nasadvisor.host.change.lock import host_lock
 from nasadvisor.host.change.runs import NobodyAsks, RunHost, list_runs, show_run, undo_run
 from nasadvisor.host.errors import CommandFailed, HostError, MachineUnreadable, RulesForbid
 from nasadvisor.host.evidence.switch_carrier import TRY_AGAIN_S, SwitchCarrier
+from nasadvisor.host.evidence.switch_steps import SwitchRuns
 from nasadvisor.host.evidence.switching import (
     NoCacheToSwitch,
     NoSwitchingLength,
@@ -434,6 +436,28 @@ def test_an_undo_of_what_added_the_cache_ends_the_switching_first(pool: Pool, mo
     assert ended.why_over.code == "switching-taken-back"
     assert pool.state == "ONLINE"
     assert end_before_undo(pool.host, "run-1", pool.runs.append) is None
+
+
+@pytest.mark.parametrize("when", ["before it is asked", "after it was asked"])
+def test_what_somebody_else_puts_back_meanwhile_is_no_problem(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """Whoever ends it and the worker look at the same time: one of them finds the cache in service already."""
+    pool.start()
+    while pool.state == "ONLINE":
+        pool.wait(TICK_S)
+    asked = SwitchRuns._against
+
+    def beside_another(runs: SwitchRuns, run: Run) -> tuple[Refused, ...]:
+        found = asked(runs, run) if when == "after it was asked" else ()
+        monkeypatch.setattr(SwitchRuns, "_against", asked)
+        assert undo_run(pool.host.runs, run.id, "worker", pool.runs.append).state is RunState.UNDONE
+        return found if when == "after it was asked" else asked(runs, run)
+
+    monkeypatch.setattr(SwitchRuns, "_against", beside_another)
+    stopped = pool.stop()
+    assert pool.state == "ONLINE"
+    assert (stopped.problem, bool(stopped.ended_at)) == (None, True)
 
 
 def test_a_record_that_is_damaged_takes_nothing_out_and_what_was_is_put_back(pool: Pool) -> None:
