@@ -17,7 +17,7 @@ from typing import Any, Final
 from benchmarks.figure import Figure
 from benchmarks.load import AT, READ_AT, let_in, messages_of
 from benchmarks.many_hosts import message
-from benchmarks.stack import Stack, command_of, stack
+from benchmarks.stack import Stack, command_of, family, stack
 
 HOSTS: Final = int(os.environ.get("BENCH_HOSTS", "500"))
 READINGS: Final = 6
@@ -79,7 +79,7 @@ def _store(made: Stack, processes: int, told: list[tuple[str, str]]) -> tuple[fl
     os.environ["NASADVISOR_RECEIVERS"] = str(processes)
     made.start("receiver", command_of("remote"))
     pid = made.processes["receiver"].pid
-    made.wait_for("receiver", lambda: len(_family(pid)) == processes)
+    made.wait_for("receiver", lambda: len(family(pid)) == processes)
     time.sleep(IDLE_S)
     _signal(pid, signal.SIGSTOP)
     with client() as service:
@@ -111,17 +111,12 @@ def _waiting(service: Any, queues: list[str]) -> int:
         return sum(pipe.execute())
 
 
-def _family(pid: int) -> list[int]:
-    """A process, and those that it has started."""
-    return [pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
-
-
 def _signal(pid: int, number: signal.Signals) -> None:
-    for each in _family(pid):
+    for each in family(pid):
         os.kill(each, number)
 
 
 def _cpu_s(pid: int) -> float:
     """What a process and those that it has started have used of processors (proc(5), stat: utime and stime)."""
-    stats = [Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split() for each in _family(pid)]
+    stats = [Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split() for each in family(pid)]
     return sum(int(each[11]) + int(each[12]) for each in stats) / TICKS

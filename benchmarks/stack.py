@@ -155,10 +155,14 @@ def _pid_of(url: str) -> int:
     return int((folder / "data" / "postmaster.pid").read_text().split()[0])
 
 
+def family(pid: int) -> list[int]:
+    """A process, and those that it has started."""
+    return [pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
+
+
 def _pss_mib(pid: int) -> float:
     """Of a process and of those that it started."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return sum(_pss_kib(each) for each in (pid, *map(int, children))) / 1024
+    return sum(map(_pss_kib, family(pid))) / 1024
 
 
 def _pss_kib(pid: int) -> int:

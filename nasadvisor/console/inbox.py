@@ -75,7 +75,7 @@ READINGS_AT_ONCE: Final = 60
 """A host is asked for one every ten seconds; more of them than this would be rows that nobody asked for."""
 
 LOOK_AFTER_S: Final = 2.0
-"""How often the list of nodes is read again."""
+"""How often the list of nodes is read again, and hosts that want to join are let in (`porter`)."""
 
 WAIT_S: Final = 1
 

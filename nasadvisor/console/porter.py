@@ -14,7 +14,7 @@ from nasadvisor.console.fleet.remote.access import bring_up_to_date
 from nasadvisor.console.fleet.remote.joining import admit_waiting
 from nasadvisor.console.fleet.remote.listening import renew_if_due
 from nasadvisor.console.fleet.remote.places import end_surplus
-from nasadvisor.console.inbox import names_of_nodes
+from nasadvisor.console.inbox import LOOK_AFTER_S, names_of_nodes
 from nasadvisor.domain.fleet.joining import console_queue, host_queue, unacknowledged
 from nasadvisor.domain.units import HOUR_S, MIB
 
@@ -23,7 +23,6 @@ log = logging.getLogger(__name__)
 LARGEST_QUEUE: Final = 48 * MIB
 """Bytes of memory of one key of a node: a twelfth of what all have. A larger one is deleted."""
 
-LOOK_AFTER_S: Final = 2.0
 RENEW_AFTER_S: Final = HOUR_S
 
 

@@ -136,9 +136,14 @@ class CacheCurve:
         return min(self.points, key=lambda each: abs(each.size_bytes - size_bytes), default=None)
 
     @property
+    def is_followed(self) -> bool:
+        """Whether reads were followed long enough to decide by."""
+        return self.is_enough and self.traced.seconds >= FOLLOWED_S
+
+    @property
     def tells_size(self) -> bool:
         """Whether reads were followed long enough to tell how large a cache should be, and none larger."""
-        return self.traced.seconds >= FOLLOWED_S and not self.is_least and not self.unfilled
+        return self.is_followed and not self.is_least and not self.unfilled
 
     @property
     def unfilled(self) -> CurvePoint | None:

@@ -7,7 +7,7 @@ even if it were as wrong as it was at the worst, beside real caches.
 from dataclasses import replace
 from typing import Final
 
-from nasadvisor.domain.evidence.curve import FOLLOWED_S, CacheCurve, CurvePoint, size_from_curve
+from nasadvisor.domain.evidence.curve import CacheCurve, CurvePoint, size_from_curve
 from nasadvisor.domain.evidence.log_verdict import Answer, Verdict, not_yet
 from nasadvisor.domain.evidence.thresholds import GHOSTS_HELP, GHOSTS_LITTLE, Span
 from nasadvisor.domain.figures import duration, percent
@@ -29,7 +29,7 @@ def with_curve(verdict: Verdict, curve: CacheCurve | None, arc_most_bytes: int, 
 
     `arc_most_bytes` is the limit of the ARC, of which the headers of a cache take a share.
     """
-    if verdict.rule.code not in COUNTERS_END or curve is None or not is_followed(curve):
+    if verdict.rule.code not in COUNTERS_END or curve is None or not curve.is_followed:
         return verdict
     point = size_from_curve(curve, arc_most_bytes)
     if point and least_at(curve, point) >= GHOSTS_HELP:
@@ -42,14 +42,9 @@ def with_curve(verdict: Verdict, curve: CacheCurve | None, arc_most_bytes: int, 
     return verdict
 
 
-def is_followed(curve: CacheCurve) -> bool:
-    """Whether reads were followed long enough to decide by."""
-    return curve.is_enough and curve.traced.seconds >= FOLLOWED_S
-
-
 def least_at(curve: CacheCurve, point: CurvePoint) -> float:
     """The share of the misses that a cache of that size answers at the least; 0 of a short trace."""
-    return max(point.low - SHORTFALL, 0.0) if is_followed(curve) else 0.0
+    return max(point.low - SHORTFALL, 0.0) if curve.is_followed else 0.0
 
 
 def _helps(curve: CacheCurve, point: CurvePoint) -> Statement:
