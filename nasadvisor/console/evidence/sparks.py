@@ -29,9 +29,9 @@ class Spark:
 
 def sparks_of(pools: Iterable[SampledPool], now: datetime) -> dict[str, Spark]:
     """The pictures of some pools by their guids; none of a pool before its first whole minutes."""
-    until = int(now.timestamp()) + 60  # hosts' clocks differ a little
-    found = hours_of_each(pools, until - DAY_S, until)
-    drawn = {guid: _drawn(samples, int(now.timestamp())) for guid, samples in found.items()}
+    moment = int(now.timestamp())
+    found = hours_of_each(pools, moment - DAY_S, moment + 60)  # hosts' clocks differ a little
+    drawn = {guid: _drawn(samples, moment) for guid, samples in found.items()}
     return {guid: spark for guid, spark in drawn.items() if spark}
 
 

@@ -21,6 +21,7 @@ from nasadvisor.domain.evidence.switched import run_id
 from nasadvisor.domain.storage.inventory import Scan
 from nasadvisor.domain.units import TIB
 from tests.fixtures.machines.build import typical
+from tests.unit.console.conftest import Clock
 from tests.unit.console.change.test_wizard import LAYOUT
 from tests.unit.console.health.health_data import watched
 from tests.unit.console.test_overview import failing, on_host
@@ -102,7 +103,10 @@ def test_what_was_freed_is_less_and_not_more(viewer: Client) -> None:
     assert "1 TiB less than on" in page(viewer, TYPICAL)
 
 
-def test_home_draws_the_commits_of_the_last_day(viewer: Client) -> None:
+@pytest.mark.parametrize("of_the_hour", [timedelta(), timedelta(minutes=30), timedelta(minutes=59, seconds=35)])
+def test_home_draws_the_commits_of_the_last_day(viewer: Client, clock: Clock, of_the_hour: timedelta) -> None:
+    """The same hours are the last day's in every minute of an hour, its last one included."""
+    clock.now = clock.now.replace(minute=0, second=0, microsecond=0) + of_the_hour
     load(typical())
     commits(30)
     text = page(viewer, "/")
