@@ -1,6 +1,6 @@
 """`python -m benchmarks.load --minutes 10`: 100 people look at 1,000 disks while 500 hosts tell, one of them hostile.
 
-What runs is what an installation runs: PostgreSQL, both message services, pages, worker, clock and receiver, each with
+What runs is what an installation runs: PostgreSQL, both message services, pages, worker and receiver, each with
 the arguments of its unit; pages come over plain HTTP, as behind a proxy. Nothing but this machine's own load is between
 clients and pages, so on one that does other work the times say little; errors and memory say as much.
 """

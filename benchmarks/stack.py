@@ -1,6 +1,6 @@
-"""A console as an installation runs it: PostgreSQL, both message services, pages, worker, clock and receiver.
+"""A console as an installation runs it: PostgreSQL, both message services, pages, worker and receiver.
 
-The latter four are started with the arguments of their units.
+The latter three are started with the arguments of their units.
 """
 
 import os
@@ -26,7 +26,7 @@ from tests.postgresql import programs, server
 
 ROOT = Path(__file__).parents[1]
 PATIENCE_S = 180.0
-UNITS = {"pages": "web", "worker": "console", "clock": "beat", "receiver": "remote"}
+UNITS = {"pages": "web", "worker": "console", "receiver": "remote"}
 """What runs of the console, and the name of its unit."""
 
 

@@ -1,6 +1,6 @@
-"""Start what Celery runs: a worker, or the clock.
+"""Start a worker of Celery.
 
-Celery's command line is not used: it loads a shell and its editor too, 7 MiB that each of three services would hold.
+Celery's command line is not used: it loads a shell and its editor too, 7 MiB that each of two services would hold.
 """
 
 import sys
@@ -24,8 +24,3 @@ def run_worker(app: Celery, name: str, threads: int, loglevel: str) -> NoReturn:
     )
     worker.start()
     sys.exit(worker.exitcode)
-
-
-def run_clock(app: Celery) -> None:
-    """Send tasks by the app's schedule until the process is told to end."""
-    app.Beat(loglevel="WARNING", quiet=True).run()

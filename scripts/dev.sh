@@ -24,7 +24,7 @@ else
     "$BIN/python" manage.py load_machine "$NASADVISOR_SIMULATED_MACHINE"
 fi
 "$BIN/python" manage.py setup_link --base-url "http://127.0.0.1:$PORT" 2> /dev/null || true
-for service in host.simulated.worker console.worker console.clock; do
+for service in host.simulated.worker console.worker; do
     "$BIN/python" -m "nasadvisor.$service" &
 done
 echo "The pages of a simulated machine are at http://127.0.0.1:$PORT. Ctrl-C ends them."

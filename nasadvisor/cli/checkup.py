@@ -44,7 +44,7 @@ DIFFER: Final = (
     "programs, such as the kernel's; install both from one source."
 )
 
-SERVICES: Final = ("redis", "web", "console", "beat", "host")
+SERVICES: Final = ("redis", "web", "console", "host")
 SERVICES_OF_A_JOINED_HOST: Final = ("host",)
 UNIT_DIRECTORIES: Final = (Path("etc/systemd/system"), Path("usr/lib/systemd/system"))
 STARTED_ANEW: Final = "systemd starts it anew after three minutes of that."

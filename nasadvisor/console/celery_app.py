@@ -1,4 +1,4 @@
-"""The Celery app of the console, for its worker, its clock and its pages.
+"""The Celery app of the console, for its worker and its pages.
 
 Documents only, as JSON. No result backend: hosts publish what they have to say to the queue `console`.
 """
@@ -9,7 +9,7 @@ from celery import Celery
 from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "nasadvisor.settings")
-# Django's checks would load every page into the worker and the clock, of which neither needs one (13 MiB each).
+# Django's checks would load every page into the worker, which needs none (13 MiB).
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 QUEUE = "console"

@@ -1,4 +1,4 @@
-"""Whether the worker still takes tasks and does them: now and then it sends one to itself.
+"""Whether the worker still does its tasks, and its clock still asks for them.
 
 A process whose threads all wait for something for ever is alive for the kernel, and stores nothing and alerts nobody.
 """
@@ -17,8 +17,12 @@ come at once, takes a minute on a slow machine, and there are two threads.
 """
 
 
+TICKS_WITHIN: Final = timedelta(minutes=3)
+"""A tick comes every five seconds. It waits for Redis where that is away, a few seconds for each message."""
+
+
 class Pulse:
-    """When this worker did a task of its own for the last time."""
+    """When this worker did a task for the last time that it had sent to itself."""
 
     def __init__(self) -> None:
         self._felt_at = time.monotonic()
@@ -36,5 +40,28 @@ class Pulse:
         return time.monotonic() - self._felt_at < WITHIN.total_seconds()
 
 
+class Ticks:
+    """When the clock looked for the last time what is due."""
+
+    def __init__(self) -> None:
+        self._felt_at = time.monotonic()
+
+    def feel(self) -> None:
+        """It does so now."""
+        self._felt_at = time.monotonic()
+
+    def go_on(self) -> bool:
+        """Whether it did lately."""
+        return time.monotonic() - self._felt_at < TICKS_WITHIN.total_seconds()
+
+
 pulse: Final = Pulse()
-say_alive_in_worker(pulse.beats)
+ticks: Final = Ticks()
+
+
+def is_well() -> bool:
+    """Whether the worker does its tasks and its clock goes."""
+    return ticks.go_on() and pulse.beats()
+
+
+say_alive_in_worker(is_well)

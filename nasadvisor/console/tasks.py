@@ -1,4 +1,4 @@
-"""The console's tasks: thin, over `records`, `series`, `hosts`, `health`. Hosts send `store` ones, beat the others."""
+"""The console's tasks: thin, over `records`, `series`, `hosts`, `health`. Hosts send `store` ones, the clock others."""
 
 from django.contrib.sessions.backends.db import SessionStore
 from django.utils import timezone

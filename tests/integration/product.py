@@ -16,7 +16,7 @@ from tests.lab.shell import Completed
 ROOT = Path(__file__).parents[2]
 PACKAGE = "/root/nasadvisor.deb"
 INSTALL_SECONDS = 900
-SERVICES = tuple(f"nasadvisor-{name}" for name in ("redis", "web", "console", "beat", "host"))
+SERVICES = tuple(f"nasadvisor-{name}" for name in ("redis", "web", "console", "host"))
 MANAGE = "/usr/lib/nasadvisor/manage"
 # One sync at the end instead of one for each of 10,000 files.
 APT = "DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes -o Dpkg::Use-Pty=0 -o Dpkg::Options::=--force-unsafe-io"

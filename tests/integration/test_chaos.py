@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.long]
 __all__ = ["product"]
 
 TABLE: Final = ROOT / "build" / "faults.md"
-SERVICES: Final = ("redis", "web", "console", "beat", "host")
+SERVICES: Final = ("redis", "web", "console", "host")
 HOW: Final = {"killed": chaos.kill, "hung": chaos.hang, "stopped": chaos.stop}
 FAULTS: Final = {
     **{f"{name} {how}": do(f"nasadvisor-{name}") for name in SERVICES for how, do in HOW.items()},

@@ -158,7 +158,7 @@ def test_a_run_goes_on_without_redis_browser_and_web_and_the_page_catches_up(
     page.goto("about:blank")
     guest.run("systemctl stop nasadvisor-redis nasadvisor-web")
     guest.run("until zpool status tank | grep -q cache; do sleep 0.5; done", timeout=300)
-    guest.run("systemctl start nasadvisor-redis nasadvisor-web nasadvisor-console nasadvisor-beat")
+    guest.run("systemctl start nasadvisor-redis nasadvisor-web nasadvisor-console")
     guest.run("until curl -kso /dev/null https://127.0.0.1:8843/login/; do sleep 0.5; done", timeout=120)
     page.goto(address)
     headline(page, "has what was planned")

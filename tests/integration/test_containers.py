@@ -27,7 +27,7 @@ from tests.integration.containers import ROOT, USER, Containers, containers
 pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 MACHINE = ROOT / "tests/fixtures/machines/typical.json"
-PARTS = ("redis", "web", "worker", "beat")
+PARTS = ("redis", "web", "worker")
 PASSWORD = "correct horse battery staple"
 PATIENCE_S = 300
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
@@ -151,7 +151,7 @@ def test_the_first_administrator_sees_the_pool_of_the_host(stack: Containers) ->
 
 @pytest.mark.usefixtures("host")
 def test_the_clock_makes_the_worker_ask_the_host(stack: Containers) -> None:
-    """Proves: beat, worker and host go round: readings come, and nobody but the clock asks for them."""
+    """Proves: worker and host go round: readings come, and nobody but the clock asks for them."""
     count = "from nasadvisor.console.evidence.models import StoredSample as S; print(S.objects.count())"
     wait_for(lambda: int(stack.manage("shell", "--no-imports", "--command", count)), "no reading came")
 

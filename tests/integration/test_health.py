@@ -1,4 +1,4 @@
-"""Health on real disks and pools: sweeps by beat, and an alert each for what goes wrong, told once.
+"""Health on real disks and pools: sweeps by the clock, and an alert each for what goes wrong, told once.
 
 A small mail server in the guest takes the messages; each test reads what it took.
 """
@@ -125,7 +125,7 @@ def disks(product: Product) -> dict[str, dict[str, Any]]:
 
 
 def every(product: Product, task: str, seconds: int) -> None:
-    """Change how often beat does something."""
+    """Change how often the clock asks for something."""
     product.console(
         "from django_celery_beat.models import *; "
         f"i = IntervalSchedule.objects.get_or_create(every={seconds}, period='seconds')[0]; "

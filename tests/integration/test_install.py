@@ -10,7 +10,7 @@ from tests.integration.product import PAGE, SERVICES, Product, probe_run, produc
 pytestmark = [pytest.mark.lab, pytest.mark.long]
 __all__ = ["probe_run", "product"]
 
-UNPRIVILEGED = ("nasadvisor-redis", "nasadvisor-web", "nasadvisor-console", "nasadvisor-beat")
+UNPRIVILEGED = ("nasadvisor-redis", "nasadvisor-web", "nasadvisor-console")
 EXPOSURE = re.compile(r"Overall exposure level for \S+: ([\d.]+)")
 MEMORY_BUDGET_KIB = 300 * 1024
 

@@ -72,7 +72,7 @@ def joined(product: Product, second: Product) -> Product:
     place = f"{GATEWAY}:{product.guest.forwarded_port(PORT)}"
     said = second.cli("join", place, token)
     assert said.code == 0, said.stderr
-    second.guest.run("systemctl disable --now nasadvisor-web nasadvisor-console nasadvisor-beat")
+    second.guest.run("systemctl disable --now nasadvisor-web nasadvisor-console")
     second.guest.run("systemctl restart nasadvisor-host")
     assert second.cli("join", place, token).code == 3  # once
     return second

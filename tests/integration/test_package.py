@@ -98,10 +98,10 @@ def test_an_upgrade_brings_the_database_up_to_date_and_keeps_users_settings_and_
 
 def test_a_service_that_was_disabled_stays_so_after_an_upgrade(product: Product) -> None:
     guest = product.guest
-    guest.run("systemctl disable --quiet --now nasadvisor-beat")
+    guest.run("systemctl disable --quiet --now nasadvisor-console")
     guest.run(f"{APT} install --reinstall {PACKAGE}", timeout=INSTALL_SECONDS)
-    assert guest.run("systemctl is-enabled nasadvisor-beat", check=False).stdout.strip() == "disabled"
-    assert product.state("nasadvisor-beat", "ActiveState") == "inactive"
+    assert guest.run("systemctl is-enabled nasadvisor-console", check=False).stdout.strip() == "disabled"
+    assert product.state("nasadvisor-console", "ActiveState") == "inactive"
     product.start()
 
 

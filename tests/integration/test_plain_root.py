@@ -86,7 +86,7 @@ def test_the_console_can_be_prepared_by_its_own_user(root: Root) -> None:
 def test_every_service_is_enabled_and_none_is_open_to_others(root: Root) -> None:
     wanted = root.run("ls /etc/systemd/system/multi-user.target.wants").split()
     assert {name for name in wanted if name.startswith("nasadvisor")} == {
-        *(f"nasadvisor-{name}.service" for name in ("beat", "console", "host", "redis", "web")),
+        *(f"nasadvisor-{name}.service" for name in ("console", "host", "redis", "web")),
         "nasadvisor-remote.path",
     }
     timers = root.run("ls /etc/systemd/system/timers.target.wants").split()

@@ -70,13 +70,13 @@ def test_it_is_carried_out_without_redis_and_console_and_every_pair_is_counted(p
     """Proves: the worker switches by its own clock, counts both periods of at least half of the pairs, says what came
     of it, and ends with every cache ONLINE; each switch is a run that was taken back."""
     guest = product.guest
-    guest.run("systemctl stop nasadvisor-web nasadvisor-console nasadvisor-beat nasadvisor-redis")
+    guest.run("systemctl stop nasadvisor-web nasadvisor-console nasadvisor-redis")
     try:
         begin(product)
         time.sleep(2 * PAIRS * PERIOD_S)
         wait_for(guest, {"ONLINE"}, LATE_S)
     finally:
-        guest.run("systemctl start nasadvisor-redis nasadvisor-web nasadvisor-console nasadvisor-beat")
+        guest.run("systemctl start nasadvisor-redis nasadvisor-web nasadvisor-console")
     found = record(product)
     print(product.cli("switching", "tank").stdout)
     assert found["ended_at"]

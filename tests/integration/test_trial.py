@@ -67,11 +67,11 @@ def test_without_redis_and_console_the_host_takes_it_back_all_the_same(product: 
     blank = guest.digests(*SSDS)
     run = on_trial(product, "1m")
     guest.run("systemctl restart nasadvisor-host")
-    guest.run("systemctl stop nasadvisor-web nasadvisor-console nasadvisor-beat nasadvisor-redis")
+    guest.run("systemctl stop nasadvisor-web nasadvisor-console nasadvisor-redis")
     try:
         wait_until_undone(product, run)
     finally:
-        guest.run("systemctl start nasadvisor-redis nasadvisor-web nasadvisor-console nasadvisor-beat")
+        guest.run("systemctl start nasadvisor-redis nasadvisor-web nasadvisor-console")
     assert guest.digests(*SSDS) == blank
 
 

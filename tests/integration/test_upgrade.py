@@ -41,6 +41,10 @@ for series in apps.get_model("console", "SampledPool").objects.all():
         disks = [(disk.key, disk.writes, disk.written_bytes) for disk in sample.disks]
         print(series.name, sample.at, sample.seconds, sum(each.commits for each in sample.datasets), disks)
 """
+ASKED = """
+from django_celery_beat.models import PeriodicTask
+print(PeriodicTask.objects.get(name="console.take_samples").last_run_at)
+"""
 RUNS = """
 from django.apps import apps
 for run in apps.get_model("console", "StoredRun").objects.order_by("requested_at"):
@@ -208,3 +212,12 @@ def test_the_trial_ends_by_itself_and_every_byte_is_as_before(before: Before) ->
     assert "cache" not in said
     guest.run(CHECK)
     assert guest.digests(*SSDS) == before.blank
+
+
+def test_the_clock_is_no_service_any_more_and_goes(before: Before) -> None:
+    """Proves: what was a service of its own leaves nothing that systemd would look for, and tasks are asked for."""
+    product, guest = before.product, before.product.guest
+    assert guest.run("systemctl list-unit-files --no-legend 'nasadvisor-beat*'", check=False).stdout == ""
+    assert guest.run("find /etc/systemd/system /var/lib/systemd -name 'nasadvisor-beat*'").stdout == ""
+    then = product.console(ASKED)
+    wait_for("what the clock asked for", product, ASKED, lambda said: said > then)

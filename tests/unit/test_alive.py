@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from runpy import run_path
 
 import kombu.exceptions
 import pytest
@@ -13,10 +14,11 @@ from celery.signals import worker_init
 
 from nasadvisor import alive
 from nasadvisor.alive import keep_saying_alive, say_alive, say_alive_in_worker
+from nasadvisor.console import pulse as pulses
 from nasadvisor.console import tasks
 from nasadvisor.console.celery_app import app
 from nasadvisor.console.connections import BoundedLoop
-from nasadvisor.console.pulse import WITHIN, Pulse
+from nasadvisor.console.pulse import WITHIN, Pulse, Ticks
 
 SOON_S = 5.0
 NEVER_S = 0.2
@@ -102,12 +104,16 @@ def test_the_web_server_says_that_its_loop_turns_and_nothing_once_it_does_not(
     loop.close()
 
 
-def test_the_clock_says_so_at_each_tick(systemd: Systemd, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_clock_notes_each_tick(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     ticking = import_module("nasadvisor.console.ticking")
+    ticks = Ticks()
+    monkeypatch.setattr(ticking, "ticks", ticks)
     monkeypatch.setattr(ticking.DatabaseScheduler, "tick", lambda _: 3.5)
-    scheduler = object.__new__(ticking.TickingScheduler)
-    assert scheduler.tick() == pytest.approx(3.5)
-    assert systemd.hears()
+    assert ticks.go_on()
+    request.getfixturevalue("later")
+    assert not ticks.go_on()
+    assert object.__new__(ticking.TickingScheduler).tick() == pytest.approx(3.5)
+    assert ticks.go_on()
 
 
 def test_the_clock_ticks_with_that_schedule() -> None:
@@ -157,6 +163,24 @@ def test_a_worker_is_not_blamed_for_a_redis_that_is_away(
     pulse = Pulse()
     request.getfixturevalue("later")
     assert pulse.beats()
+
+
+@pytest.mark.parametrize(("ticks", "pulse"), [(True, True), (True, False), (False, True), (False, False)])
+def test_a_worker_is_well_while_its_clock_goes_and_its_tasks_are_done(
+    monkeypatch: pytest.MonkeyPatch, ticks: bool, pulse: bool
+) -> None:
+    monkeypatch.setattr(Ticks, "go_on", lambda _: ticks)
+    monkeypatch.setattr(Pulse, "beats", lambda _: pulse)
+    assert pulses.is_well() == (ticks and pulse)
+
+
+def test_that_is_what_the_console_s_worker_is_asked_before_it_says_that_it_is_alive(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(alive, "say_alive_in_worker", asked.append)
+    loaded = run_path(pulses.__file__)
+    assert asked == [loaded["is_well"]]
 
 
 def test_a_worker_says_so_from_its_start_on_and_does_not_wait_for_redis(systemd: Systemd) -> None:

@@ -29,9 +29,9 @@ from nasadvisor.stored.documents import to_json
 
 KEYS: Final = ("secret-key", "channel-key")
 REMOTE: Final = "remote"
-SERVICES: Final = ("web", "console", "beat", "prepare", "remote", "remote-redis")
+SERVICES: Final = ("web", "console", "prepare", "remote", "remote-redis")
 NOTHING: Final = "Nothing was changed."
-START: Final = "systemctl start nasadvisor-prepare nasadvisor-web nasadvisor-console nasadvisor-beat"
+START: Final = "systemctl start nasadvisor-prepare nasadvisor-web nasadvisor-console"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from nasadvisor.host.fleet.joining import join as join_console
 from nasadvisor.host.fleet.joining import leave as leave_console
 
 RESTART = "systemctl restart nasadvisor-host"
-UNNEEDED = "systemctl disable --now nasadvisor-web nasadvisor-console nasadvisor-beat"
+UNNEEDED = "systemctl disable --now nasadvisor-web nasadvisor-console"
 
 
 class ConsolePlace(click.ParamType[Place]):

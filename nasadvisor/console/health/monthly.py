@@ -41,7 +41,7 @@ def order(day: date, now: datetime) -> None:
 
 
 def order_missed(now: datetime) -> None:
-    """Order what beat asked for and nobody took up."""
+    """Order what the clock asked for and nobody took up."""
     task = PeriodicTask.objects.filter(name=TASK, enabled=True, last_run_at__isnull=False).first()
     if task is None or not MISSED_AFTER < now - task.last_run_at < MISSED_UNTIL:
         return

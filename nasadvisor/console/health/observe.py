@@ -21,7 +21,7 @@ from nasadvisor.domain.storage.inventory import Inventory
 CLAIMS_NAMED: Final = 8
 
 SWEEP_GRACE = timedelta(minutes=30)
-"""A sweep may take that long after its time, and beat may be that late."""
+"""A sweep may take that long after its time, and the clock may be that late."""
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,7 @@ def _when(task: PeriodicTask) -> str:
 
 
 def _next(task: PeriodicTask) -> datetime | None:
-    """When it is due; one that is overdue runs as soon as beat looks."""
+    """When it is due; one that is overdue runs as soon as the clock looks."""
     if not task.enabled:
         return None
     now = timezone.now()

@@ -1,4 +1,4 @@
-"""What beat does and how often. Kept in django-celery-beat, where an administrator may change it."""
+"""What the clock asks for and how often. Kept in django-celery-beat, where an administrator may change it."""
 
 from dataclasses import dataclass
 from typing import Final

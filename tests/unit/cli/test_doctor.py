@@ -221,7 +221,7 @@ def test_a_record_of_switching_that_cannot_be_read_is_a_problem(config: HostConf
 def test_a_stopped_service_is_named_with_where_to_look(
     config: HostConfig, tmp_path: Path, pages: Mapping[str, str]
 ) -> None:
-    install(tmp_path, running=("redis", "web", "console", "beat"))
+    install(tmp_path, running=("redis", "web", "console"))
     (finding,) = problems(config, HEALTHY, pages)
     assert (
         finding.sentence == "nasadvisor-host.service does not run. See why with: journalctl -u nasadvisor-host.service"

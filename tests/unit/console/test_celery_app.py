@@ -1,6 +1,6 @@
-"""The worker of the console and its clock load what they need and no page; the clock not even the tasks."""
+"""The worker of the console loads what it needs and no page."""
 
-from importlib import import_module, reload
+from importlib import import_module
 from typing import NoReturn
 
 import pytest
@@ -18,14 +18,8 @@ def test_a_start_does_not_run_the_checks_that_load_every_page(monkeypatch: pytes
     assert ran == []
 
 
-def test_the_worker_loads_the_tasks_and_the_clock_does_not() -> None:
-    loaded = app.conf.include
-    assert loaded == ["nasadvisor.console.tasks"]
-    try:
-        assert reload(import_module("nasadvisor.console.clock")).app is app
-        assert not app.conf.include
-    finally:
-        app.conf.include = loaded
+def test_the_worker_loads_the_tasks() -> None:
+    assert app.conf.include == ["nasadvisor.console.tasks"]
 
 
 def test_what_the_worker_does_by_itself_looks_for_no_address_of_a_page(

@@ -21,8 +21,8 @@ from nasadvisor.domain.evidence.switched import run_id
 from nasadvisor.domain.storage.inventory import Scan
 from nasadvisor.domain.units import TIB
 from tests.fixtures.machines.build import typical
-from tests.unit.console.conftest import Clock
 from tests.unit.console.change.test_wizard import LAYOUT
+from tests.unit.console.conftest import Clock
 from tests.unit.console.health.health_data import watched
 from tests.unit.console.test_overview import failing, on_host
 from tests.unit.console.test_pages import load, page

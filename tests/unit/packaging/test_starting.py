@@ -12,13 +12,13 @@ NOT_NEEDED = ("celery.bin.celery", "cryptography.hazmat.bindings._rust", "ninja"
 BEGAN = 3
 PROGRAM = f"""
 import runpy, sys
-from celery.apps import beat, worker
+from celery.apps import worker
 
 def begin(self):
     print(*sorted(set(sys.modules) & set(sys.argv[2:])))
     sys.exit({BEGAN})
 
-worker.Worker.start = beat.Beat.start_scheduler = begin
+worker.Worker.start = begin
 runpy.run_module(sys.argv[1], run_name="__main__")
 """
 
@@ -28,7 +28,7 @@ def no_commands() -> None:
     """Overrides the one for all other unit tests: a process of its own is what is looked at."""
 
 
-@pytest.mark.parametrize("service", ["nasadvisor.console.worker", "nasadvisor.console.clock", "nasadvisor.host.worker"])
+@pytest.mark.parametrize("service", ["nasadvisor.console.worker", "nasadvisor.host.worker"])
 def test_a_service_begins_without_what_it_may_never_need(service: str, tmp_path: Path) -> None:
     environment = {**os.environ, **dict.fromkeys(PLACES, str(tmp_path))}
     environment.pop("DJANGO_SETTINGS_MODULE", None)

@@ -108,10 +108,10 @@ def test_a_console_with_users_is_replaced_by_force_only(saved: Path, tmp_path: P
 
 def test_a_console_that_runs_is_not_replaced(saved: Path, tmp_path: Path) -> None:
     place = console(tmp_path / "second", users=0)
-    group = place.root / "sys/fs/cgroup/system.slice/nasadvisor-beat.service"
+    group = place.root / "sys/fs/cgroup/system.slice/nasadvisor-web.service"
     group.mkdir(parents=True)
     (group / "cgroup.events").write_text("populated 1\n")
-    refused(place, saved, "systemctl stop nasadvisor-beat", force=True)
+    refused(place, saved, "systemctl stop nasadvisor-web", force=True)
 
 
 def rewritten(saved: Path, target: Path, **changes: object) -> Path:

@@ -104,7 +104,7 @@ def test_a_mail_server_that_is_down_for_an_hour_loses_nothing_and_sends_nothing_
 
 def test_redis_down_for_an_hour_is_a_gap_and_no_more(night: Night, post: Post) -> None:
     night.minute(erring())
-    night.now += timedelta(hours=1)  # beat reaches nobody, so nothing runs
+    night.now += timedelta(hours=1)  # the clock reaches nobody, so nothing runs
     night.minute(erring(), count=10)
     assert ["device-errors" in alert.code for alert in StoredAlert.objects.all()] == [True]
     assert len(post.sent) == 1
