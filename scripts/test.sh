@@ -36,7 +36,8 @@ trap 'exit 143' HUP TERM
 "$PYTEST" -m "lab and not long" --numprocesses 2 --dist loadgroup --no-loadscope-reorder --durations=30 \
     --color=no > "$LOG" 2>&1 &
 lab=$!
-part "the tests without lab and browser" "$PYTEST" -m "not lab and not browser and not long"
+part "the unit tests" "$PYTEST" tests/unit -m "not lab and not browser and not long" --numprocesses 2 --dist worksteal
+part "the other tests without lab and browser" "$PYTEST" --ignore=tests/unit -m "not lab and not browser and not long"
 part "the browser's tests" "$PYTEST" -m "browser and not lab"
 part "the console's tests on PostgreSQL" .venv/bin/python -m tests.postgresql
 for name in "${failed[@]}"; do
