@@ -155,6 +155,24 @@ class TestLog:
         assert beside_others.low < alone.low < 1 - WAITS_ALONE * UNKNOWN_SSD.high_ns / 50e6
         assert beside_others.high == alone.high
 
+    @pytest.mark.parametrize(
+        ("commits_per_s", "slow_end", "gone"),
+        [(10, 0.07, 0.88), (10, 0.055, 0.87), (600, 0.0655, 0.72), (600, 0.0525, 0.75), (600, 0.055, 0.66)],
+        ids=["one program", "one program again", "four over NFS", "a volume, four at once", "four over NFS again"],
+    )
+    def test_what_went_in_the_lab_is_in_what_would_have_been_said(
+        self, commits_per_s: int, slow_end: float, gone: float
+    ) -> None:
+        """docs/evidence.md; `slow_end` is how long the tested SSD needs at the most, as a share of a commit's time."""
+        sample = sync_writers(commits_per_s=commits_per_s)
+        commit = known(sample).workload.commit_time
+        assert commit is not None
+        ssd = SsdTime(commit.likely_ns * slow_end / 10, commit.likely_ns * slow_end, True)
+        relief = row(Option.LOG, known(sample, ssd=ssd)).relief
+        assert relief is not None
+        assert relief.high is not None
+        assert relief.low <= gone <= relief.high
+
     def test_where_it_hangs_on_the_ssd_the_test_is_named(self) -> None:
         found = row(Option.LOG, known(sync_writers(speed="fast", flush_ms=4)))
         assert (found.answer, found.because.code) == (Answer.CANNOT_TELL, "depends-on-ssd")
