@@ -109,8 +109,9 @@ def _load(at: int) -> float:
 
 
 def _arc(reads: int, fed_bytes: int) -> ArcActivity:
-    """The ARC, whose ghost hits say of as much memory again what `simulated_curve` does, and a cache that serves twice what
-    it is fed.
+    """The ARC, and a cache that serves twice what it is fed.
+
+    The ghost hits say of as much memory again what `simulated_curve` says of it.
     """
     usual = ArcActivity(reads * 20, reads, reads * 3, reads // 2, reads // 10, reads * 64 * KIB)
     return (
