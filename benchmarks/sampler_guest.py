@@ -39,7 +39,7 @@ def figures() -> Iterator[Figure]:
     with Lab.start(name="sampler") as guest:
         push_source(guest)
         samples, costs_s = _record(guest)
-        slower = _slower(guest)
+        slower = slower_than_here(guest)
     typical_s = median(costs_s)
     emulated, real = sum(costs_s) / LENGTH_S, sum(costs_s) / LENGTH_S / slower
     yield Figure("readings", f"{LENGTH_S // EVERY_S}", f"{len(costs_s)}")
@@ -60,7 +60,7 @@ def _record(guest: Guest) -> tuple[list[Sample], list[float]]:
     return [sample for reading in readings for sample in reading.samples], [line["process_s"] for line in lines]
 
 
-def _slower(guest: Guest) -> float:
+def slower_than_here(guest: Guest) -> float:
     """How many times as long a loop takes in the guest as here, the best of three."""
     there = min(float(guest.run([PYTHON, "-c", LOOP]).stdout) for _ in range(3))
     return there / min(_loop() for _ in range(3))
