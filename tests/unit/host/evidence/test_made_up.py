@@ -23,4 +23,5 @@ def test_its_counters_and_its_curve_tell_the_same_of_as_much_memory_again() -> N
 
 def test_no_size_serves_what_was_read_for_the_first_time() -> None:
     curve = simulated_curve("1", "tank", "2026-09-22T12:00:00+00:00", 3600)
-    assert max(point.served for point in (*curve.points, *curve.memory)) < 1 - curve.first_share
+    served = [point.served for point in curve.points] + [point.served for point in curve.memory]
+    assert max(served) < 1 - curve.first_share
