@@ -218,7 +218,10 @@ def _first(levels: Levels, facts: PoolFacts) -> Iterator[Statement]:
     else:
         yield Statement(
             "memory-first",
-            _("More memory would do the same, faster: a cache costs memory for its headers, and the ARC gets smaller."),
+            _(
+                "As much memory would do the same, faster: a cache costs memory for its headers, and the ARC gets "
+                "smaller."
+            ),
         )
 
 

@@ -124,7 +124,7 @@ def test_a_cache_that_helps_comes_after_memory(shell: Shell) -> None:
     shell.sampler = Recorded(readers(seconds=5), facts())
     output = " ".join(shell.run("advise", "tank").output.split())
     assert "Cache (L2ARC): helps" in output
-    assert "First: More memory would do the same" in output
+    assert "First: As much memory would do the same" in output
     assert "Caches together: 40 GiB" in output
 
 

@@ -14,7 +14,7 @@ from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.units import DAY_S, GIB, MINUTE_S
 from tests.unit.domain.evidence.test_curve import CLIFF, flat
 
-MEMORY_FIRST = Statement("memory-first", "More memory would do the same.")
+MEMORY_FIRST = Statement("memory-first", "As much memory would do the same.")
 
 
 def left_open(rule: str = "some-ghosts", seconds: float = 2 * DAY_S) -> Verdict:
