@@ -21,15 +21,27 @@ TICKS_WITHIN: Final = timedelta(minutes=3)
 """A tick comes every five seconds. It waits for Redis where that is away, a few seconds for each message."""
 
 
-class Pulse:
-    """When this worker did a task for the last time that it had sent to itself."""
+class _Felt:
+    """When something that must not stop was felt for the last time."""
+
+    within: timedelta
 
     def __init__(self) -> None:
         self._felt_at = time.monotonic()
 
     def feel(self) -> None:
-        """One was done."""
+        """It happened now."""
         self._felt_at = time.monotonic()
+
+    def go_on(self) -> bool:
+        """Whether it happened lately."""
+        return time.monotonic() - self._felt_at < self.within.total_seconds()
+
+
+class Pulse(_Felt):
+    """The tasks that this worker has sent to itself, and done."""
+
+    within = WITHIN
 
     def beats(self) -> bool:
         """Send one more; whether one was done lately. Without Redis there is nothing to do, and nobody is to blame."""
@@ -37,22 +49,13 @@ class Pulse:
             app.send_task("console.pulse", queue=QUEUE, expires=WITHIN.total_seconds(), retry=False)
         except UNREACHABLE:
             self.feel()
-        return time.monotonic() - self._felt_at < WITHIN.total_seconds()
+        return self.go_on()
 
 
-class Ticks:
-    """When the clock looked for the last time what is due."""
+class Ticks(_Felt):
+    """The clock's looks at what is due."""
 
-    def __init__(self) -> None:
-        self._felt_at = time.monotonic()
-
-    def feel(self) -> None:
-        """It does so now."""
-        self._felt_at = time.monotonic()
-
-    def go_on(self) -> bool:
-        """Whether it did lately."""
-        return time.monotonic() - self._felt_at < TICKS_WITHIN.total_seconds()
+    within = TICKS_WITHIN
 
 
 pulse: Final = Pulse()
