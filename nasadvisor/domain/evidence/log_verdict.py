@@ -73,11 +73,15 @@ class Verdict:
 
 @dataclass(frozen=True)
 class SsdTime:
-    """How long a write with flush takes on the SSD in question, in ns: measured, or what an unknown one may need."""
+    """How long a write with flush takes on the SSD in question, in ns: measured, or what an unknown one may need.
+
+    `low_ns` to `high_ns` are of one writer; `many_ns` is what each of many at once may need, None where not tested.
+    """
 
     low_ns: float
     high_ns: float
     is_measured: bool
+    many_ns: float | None = None
 
 
 UNKNOWN_SSD = SsdTime(FAST_SSD_COMMIT_NS, SLOW_SSD_COMMIT_NS, False)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from nasadvisor.domain.evidence.curve import YEAR_S
-from nasadvisor.domain.evidence.log_verdict import Answer
+from nasadvisor.domain.evidence.log_verdict import Answer, SsdTime
 from nasadvisor.domain.evidence.options import (
     AT_ANY_TIME,
     NOTHING_LOST,
@@ -57,7 +57,7 @@ WAITS_ALONE: Final = 2.5
 WAITS_IN_LINE: Final = 6.5
 """[fitted] How many times as long as the SSD needs alone a commit waits for it at the most: for the slower of two SSDs,
 and where several commit at once for the block that is under way. The most that was seen in the runs of docs/evidence.md
-is 2.4 and, over NFS, 6.2.
+is 2.4 and, over NFS, 6.2. The second is for SSDs that were not tested by many writers.
 """
 
 SEVERAL: Final = 1.5
@@ -155,9 +155,16 @@ def _log_relief(known: Known) -> Relief | None:
         return None
     reach = known.workload.reachable_commits_share
     at_once = known.workload.busy_commits_per_s * commit.likely_ns / 1e9
-    most_ns = ssd.high_ns * (WAITS_IN_LINE if at_once > SEVERAL else WAITS_ALONE)
+    most_ns = _most_in_line_ns(ssd) if at_once > SEVERAL else ssd.high_ns * WAITS_ALONE
     low, high = (reach * max(1 - each / commit.likely_ns, 0.0) for each in (most_ns, ssd.low_ns))
     return Relief(Waiting.COMMITS, low, high)
+
+
+def _most_in_line_ns(ssd: SsdTime) -> float:
+    """How long a commit waits for the SSD at the most where others are under way: never shorter than alone."""
+    if ssd.many_ns is None:
+        return ssd.high_ns * WAITS_IN_LINE
+    return max(ssd.many_ns, ssd.high_ns * WAITS_ALONE)
 
 
 def _test_ssd(known: Known) -> Statement:

@@ -1,10 +1,10 @@
 """Is a tested SSD good for a log? From how long it takes to make small writes safe, and whether it keeps that up."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from nasadvisor.domain.evidence.log_verdict import SsdTime
-from nasadvisor.domain.evidence.measuring.probing import CandidateResult
+from nasadvisor.domain.evidence.measuring.probing import CandidateResult, FioFigures
 from nasadvisor.domain.evidence.thresholds import SLOW_SSD_COMMIT_NS, US
 from nasadvisor.domain.figures import milliseconds, percent
 from nasadvisor.domain.statements import Finding, Level
@@ -24,11 +24,16 @@ KEPT_UP_SHARE: Final = 0.5
 
 def ssd_time(result: CandidateResult) -> SsdTime | None:
     """How long a small commit takes on the SSD, from its best median to its worst 95th percentile."""
-    small = [each for each in result.figures if each.writers == 1 and each.block_bytes <= SMALL_BYTES]
-    if not small:
+    small = [each for each in result.figures if each.block_bytes <= SMALL_BYTES]
+    alone, many = ([each for each in small if (each.writers > 1) is is_many] for is_many in (False, True))
+    low = min((each.commit_p50_ns for each in alone), default=0.0)
+    if not low:
         return None
-    low = min(each.commit_p50_ns for each in small)
-    return SsdTime(low, max(each.write_p50_ns + each.sync_p95_ns for each in small), True) if low else None
+    return SsdTime(low, _slow_end_ns(alone), True, _slow_end_ns(many) if many else None)
+
+
+def _slow_end_ns(figures: Iterable[FioFigures]) -> float:
+    return max(each.write_p50_ns + each.sync_p95_ns for each in figures)
 
 
 def suitability(result: CandidateResult) -> Finding | None:

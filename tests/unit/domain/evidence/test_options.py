@@ -18,7 +18,7 @@ from nasadvisor.domain.evidence.recommendation import recommend_cache, recommend
 from nasadvisor.domain.evidence.samples import ArcActivity, Levels, Sample
 from nasadvisor.domain.evidence.thresholds import HISTORY, SPOT, Span
 from nasadvisor.domain.evidence.workload import workload_of
-from nasadvisor.domain.evidence.write_options import WAITS_ALONE
+from nasadvisor.domain.evidence.write_options import WAITS_ALONE, WAITS_IN_LINE
 from nasadvisor.domain.storage.inventory import VdevClass
 from nasadvisor.domain.units import GIB
 from tests.unit.domain.evidence.pools import (
@@ -172,6 +172,24 @@ class TestLog:
         assert relief is not None
         assert relief.high is not None
         assert relief.low <= gone <= relief.high
+
+    @pytest.mark.parametrize(
+        ("many_share", "most_share"),
+        [(0.4, 0.4), (0.01, 0.05 * WAITS_ALONE), (None, 0.05 * WAITS_IN_LINE)],
+        ids=["tested by many writers", "faster by many than by one", "tested by one"],
+    )
+    def test_beside_others_the_ssd_is_as_slow_as_it_was_tested_by_many(
+        self, many_share: float | None, most_share: float
+    ) -> None:
+        sample = sync_writers(commits_per_s=600)
+        facts_known = known(sample)
+        commit = facts_known.workload.commit_time
+        assert commit is not None
+        many_ns = None if many_share is None else commit.likely_ns * many_share
+        ssd = SsdTime(commit.likely_ns * 0.02, commit.likely_ns * 0.05, True, many_ns)
+        relief = row(Option.LOG, known(sample, ssd=ssd)).relief
+        assert relief is not None
+        assert relief.low == pytest.approx(facts_known.workload.reachable_commits_share * (1 - most_share))
 
     def test_where_it_hangs_on_the_ssd_the_test_is_named(self) -> None:
         found = row(Option.LOG, known(sync_writers(speed="fast", flush_ms=4)))

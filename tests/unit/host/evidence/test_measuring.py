@@ -511,3 +511,12 @@ class TestSuitability:
         assert found
         assert found.is_measured
         assert found.low_ns == pytest.approx(0.5 * MS)
+
+    def test_many_writers_are_told_apart_from_one(self) -> None:
+        one, many = (fio(4, writers, 1000, 0.1, sync_ms) for writers, sync_ms in ((1, 0.4), (16, 5)))
+        found = ssd_time(replace(ssd(0.1, 0.4), figures=(one, many)))
+        assert found
+        assert found.many_ns == pytest.approx(many.write_p50_ns + many.sync_p95_ns)
+        assert found.high_ns == pytest.approx(one.write_p50_ns + one.sync_p95_ns)
+        assert replace(found, many_ns=None) == ssd_time(replace(ssd(0.1, 0.4), figures=(one,)))
+        assert ssd_time(replace(ssd(0.1, 0.4), figures=(many,))) is None
