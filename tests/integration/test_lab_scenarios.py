@@ -70,7 +70,7 @@ def test_a_serial_that_was_swapped_is_told_to_qemu() -> None:
 
 def test_only_disks_that_need_it_are_served(tmp_path: Path) -> None:
     machine = load_scenario("slow")
-    argv = DiskFiles(tmp_path).nbdkit_argv(machine.disk("hdd0"))
+    argv = DiskFiles(tmp_path).server_argv(machine.disk("hdd0"))
     assert "--filter=delay" in argv
     assert "--filter=error" not in argv
     assert not load_scenario("default").disk("hdd0").served

@@ -65,7 +65,7 @@ class Machine:
             self.files.error_file(disk).unlink(missing_ok=True)
             if disk.served and not disk.recorded and not _alive(self.files.pid_file(disk), self.directory):
                 self.files.socket(disk).unlink(missing_ok=True)
-                _run(*self.files.nbdkit_argv(disk))
+                _run(*self.files.server_argv(disk))
         self.start_recorder()
         _run(*self._qemu_argv())
 
