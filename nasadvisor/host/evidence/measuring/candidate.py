@@ -4,6 +4,8 @@ Nothing decides here what may be written to: the plan is that of a log on this S
 step passes the gate as those of an ordinary run do.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -85,10 +87,48 @@ def measure_candidate(
         HostBusy, CandidateRefused, ToolMissing: nothing was changed.
         HostError: it could not be measured; the slice is gone, or its record stays for the next clean-up.
     """
-    if not host.runner.has(Tool.FIO):
-        raise ToolMissing(Tool.FIO, "fio", ("/usr/bin",))
     if commits and not host.runner.has(Tool.PYTHON):
         raise ToolMissing(Tool.PYTHON, "python3", ("/usr/bin",))
+    with slice_for_test(host, request, ids) as made:
+        measured = _measure(made.runner, made.slice, seconds, begin)
+        again = _replay(made.runner, made.slice, commits, host.run_dir, begin)
+    return CandidateResult(ids.plan_id, made.slice.disk_key, made.disk, made.record.at, *measured, again)
+
+
+@dataclass(frozen=True)
+class MadeSlice:
+    """A slice for a test while it is there. `disk` is how its SSD is called, `runner` keeps the host's locks."""
+
+    slice: Slice
+    disk: str
+    record: CandidateRecord
+    runner: Runner
+    gate: Gate
+
+    def refuse_if_used(self) -> None:
+        """Look at the slice again: what could not be deleted now is not written to either.
+
+        Raises:
+            CandidateRefused: somebody uses it by now, or it is not as it was made.
+        """
+        inventory = self.gate.inventory()
+        created = next(action for action in self.record.actions if isinstance(action, CreateSlice))
+        for undo in created.undo(Outcome()):
+            permit = self.gate.ask(undo, inventory, _own_table(self.record, undo))
+            if isinstance(permit, Refused):
+                raise CandidateRefused((permit,))
+
+
+@contextmanager
+def slice_for_test(host: CandidateHost, request: PlanRequest, ids: PlanIds) -> Iterator[MadeSlice]:
+    """Make the slice of a request for a single log, recorded before, and take it back at the end, whatever happens.
+
+    Raises:
+        HostBusy, CandidateRefused, ToolMissing: nothing was changed.
+        HostError: it could not be made or taken back; its record stays for the next clean-up.
+    """
+    if not host.runner.has(Tool.FIO):
+        raise ToolMissing(Tool.FIO, "fio", ("/usr/bin",))
     with host_lock(host.runs.locks, LOCK_WAIT_S) as descriptors:
         gate = Gate(host.runs.executor(descriptors))
         inventory = gate.inventory()
@@ -102,13 +142,9 @@ def measure_candidate(
         try:
             _make(record, inventory, gate)
             piece = next(action.slice for action in actions if isinstance(action, CreateSlice))
-            held = host.runner.holding(descriptors)
-            measured = _measure(held, piece, seconds, begin)
-            again = _replay(held, piece, commits, host.run_dir, begin)
+            yield MadeSlice(piece, disk.label if disk else "", record, host.runner.holding(descriptors), gate)
         finally:
             _take_back(record, gate, host.leftovers)
-    label = disk.label if disk else ""
-    return CandidateResult(ids.plan_id, request.log_disks[0], label, at, *measured, again)
 
 
 def clean_up_candidates(host: CandidateHost) -> tuple[str, ...]:

@@ -121,14 +121,7 @@ def measure(host: MeasureHost, order: MeasureOrder, observe: Callable[[MeasurePr
         raise OrderForeign
     clean_up(host)
     inventory = host.inventory()
-    pool = inventory.pool(order.pool_guid)
-    if pool is None:
-        raise MeasurementRefused((NoPool(order.pool_guid),))
-    if order.disk_key and inventory.disk(order.disk_key) is None:
-        raise MeasurementRefused((DiskGone(order.disk_key),))
-    vetoes = vetoes_on(host.candidates.runs.vetoes(inventory), "", pool.guid, order.disk_key)
-    if vetoes:
-        raise MeasurementRefused(vetoes)
+    pool = pool_to_measure(host, inventory, order.pool_guid, order.disk_key)
     commits = kept_commits(host.commits, pool.guid) if order.disk_key else None
     begin = _Pace(order, host.probes.clock, observe, commits).begin
     begin(Stage.LOOK, 1, 1)
@@ -138,6 +131,23 @@ def measure(host: MeasureHost, order: MeasureOrder, observe: Callable[[MeasurePr
     found = Measurement(order, probe, _test(host, inventory, order, begin, commits) if order.disk_key else None)
     keep_measurement(host.results, found)
     return found
+
+
+def pool_to_measure(host: MeasureHost, inventory: Inventory, guid: str, disk_key: str) -> Pool:
+    """The pool, if it and the disk are there and their platform allows it; `disk_key` is "" without an SSD.
+
+    Raises:
+        MeasurementRefused: nothing was changed.
+    """
+    pool = inventory.pool(guid)
+    if pool is None:
+        raise MeasurementRefused((NoPool(guid),))
+    if disk_key and inventory.disk(disk_key) is None:
+        raise MeasurementRefused((DiskGone(disk_key),))
+    vetoes = vetoes_on(host.candidates.runs.vetoes(inventory), "", pool.guid, disk_key)
+    if vetoes:
+        raise MeasurementRefused(vetoes)
+    return pool
 
 
 def _check(host: MeasureHost, pool: Pool) -> None:

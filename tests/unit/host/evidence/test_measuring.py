@@ -42,7 +42,7 @@ from nasadvisor.host.simulated.commits import simulated_commits
 from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.stored.documents import to_json
 from tests.unit.domain.evidence.pools import sync_writers
-from tests.unit.machines import NVME1, NVME2, SATA_SSD, SHARED_SSD, TANK, home_server, with_disk
+from tests.unit.machines import NVME1, NVME2, SATA_SSD, SHARED_SSD, TANK, home_server, with_disk, with_pool
 
 FIO = (Path(__file__).parents[3] / "fixtures/fio/fsync.json").read_text()
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -293,6 +293,14 @@ def disks(inventory: Inventory) -> object:
     return inventory.disks, inventory.pools
 
 
+def with_slice_as_log(state: Inventory) -> Inventory:
+    """The first slice of the SSD is a log by now."""
+    disk, pool = state.disk(NVME1), state.pool(TANK)
+    assert disk
+    assert pool
+    return with_pool(state, logs=(replace(pool.data[0].children[0], path=disk.partitions[0].path),))
+
+
 class TestCandidate:
     def test_it_measures_and_the_ssd_is_as_before(self, tmp_path: Path) -> None:
         executor, zfs = SimulatedExecutor(home_server()), FakeZfs()
@@ -376,13 +384,7 @@ class TestCandidate:
             dead.setattr("nasadvisor.host.evidence.measuring.candidate._take_back", lambda *_: None)
             with pytest.raises(Killed):
                 measure_candidate(host, REQUEST, IDS, 2)
-        disk = executor.state.disk(NVME1)
-        assert disk
-        pool = executor.state.pool(TANK)
-        assert pool
-        leaf = replace(pool.data[0].children[0], path=disk.partitions[0].path)
-        pools = tuple(replace(each, logs=(leaf,)) if each.guid == TANK else each for each in executor.state.pools)
-        executor.state = replace(executor.state, pools=pools)
+        executor.state = with_slice_as_log(executor.state)
         with pytest.raises(SliceStays):
             clean_up_candidates(host)
         assert len(host.leftovers.candidates()) == 1
