@@ -103,8 +103,7 @@ WORDS: Final[Mapping[str, str]] = {
             "--bs=[0-9]{1,9}",
             "(?:--f(?:data)?sync=1\0)?--numjobs=[0-9]{1,3}",
             "--group_reporting",
-            "--time_based",
-            "--runtime=[0-9]{1,5}",
+            "(?:--time_based\0)?--runtime=[0-9]{1,5}",
             "--output-format=json",
         )
     ),

@@ -19,7 +19,10 @@ MARGIN_S: Final = 120.0
 
 @dataclass(frozen=True)
 class FioJob:
-    """One call. `target` are the options that say where; `sync` is "--fsync=1", "--fdatasync=1" or ""."""
+    """One call. `target` are the options that say where; `sync` is "--fsync=1", "--fdatasync=1" or "".
+
+    It begins again at its beginning until `seconds` are over, or ends after once, as `ends_after_once` says.
+    """
 
     target: tuple[str, ...]
     block_bytes: int
@@ -27,6 +30,7 @@ class FioJob:
     seconds: int
     sync: str
     pattern: str = "write"
+    ends_after_once: bool = False
 
     def command(self) -> Command:
         """fio(1). Its buffers are random unless told otherwise, so nothing is compressed away."""
@@ -39,7 +43,7 @@ class FioJob:
             *((self.sync,) if self.sync else ()),
             f"--numjobs={self.writers}",
             "--group_reporting",
-            "--time_based",
+            *(() if self.ends_after_once else ("--time_based",)),
             f"--runtime={self.seconds}",
             "--output-format=json",
         )

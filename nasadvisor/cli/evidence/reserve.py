@@ -1,0 +1,116 @@
+"""`nasadvisor reserve`: what leaving a share of a blank SSD free does to its sustained writing, measured on it."""
+
+import json
+import sys
+import uuid
+from typing import Final
+
+import click
+
+from nasadvisor.cli.errors import Misuse, Refusal, json_option
+from nasadvisor.cli.services import services_for
+from nasadvisor.cli.storage.disks import find_disk, find_pool
+from nasadvisor.cli.tables import heading, paragraph, table
+from nasadvisor.domain.evidence.measuring.reserve import (
+    FREE_PERCENTS,
+    HALVES_OF_A_SHARE,
+    LONGEST_S,
+    Part,
+    ReserveOrder,
+    ReserveProgress,
+    ReserveResult,
+)
+from nasadvisor.domain.figures import duration
+from nasadvisor.domain.storage.inventory import Disk
+from nasadvisor.domain.units import HOUR_S, size_text
+from nasadvisor.host.evidence.measuring.measure import clean_up
+from nasadvisor.host.evidence.measuring.reserve import measure_reserve
+from nasadvisor.stored.documents import to_document
+
+LEAST_HOURS: Final = 0.01
+
+PARTS: Final = {
+    Part.FILL: "filling the rest",
+    Part.FIRST: "writing scattered, first half",
+    Part.LAST: "writing scattered, last half",
+}
+
+
+@click.command()
+@click.argument("pool", metavar="POOL")
+@click.option("--disk", metavar="DISK", required=True, help="The blank SSD. All of it is written several times.")
+@click.option(
+    "--hours",
+    type=click.FloatRange(LEAST_HOURS, LONGEST_S / HOUR_S),
+    default=3.0,
+    show_default=True,
+    help="How long it may take.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+@click.pass_context
+def reserve(ctx: click.Context, pool: str, disk: str, hours: float, yes: bool, as_json: bool) -> None:
+    """Measure what leaving 10, 30 or 50 % of a blank SSD free does to how fast it can be written for long.
+
+    It answers what to give `plan --reserve` for log and cache of POOL. All of the SSD becomes one temporary slice, is
+    discarded, and then written with half of it left free, with 30 % and with 10 %: everything once, then scattered.
+    POOL is not touched. The slice is gone afterwards, also after a crash: the next probe, or the service, removes what
+    its record names.
+    """
+    services = services_for(ctx)
+    host = services.measure_host()
+    for removed in clean_up(host):
+        click.echo(f"Removed what an interrupted measurement left: {removed}", err=True)
+    inventory = services.inventory()
+    chosen = find_pool(inventory, pool)
+    candidate = find_disk(inventory, disk)
+    half_s = max(int(hours * HOUR_S) // (len(FREE_PERCENTS) * HALVES_OF_A_SHARE), 1)
+    order = ReserveOrder(str(uuid.uuid4()), chosen.guid, candidate.key, half_s)
+    if not yes:
+        _ask(candidate, order)
+    found = measure_reserve(host, order, _tell)
+    if as_json:
+        finding = {"code": found.finding.code, "sentence": str(found.finding)}
+        click.echo(json.dumps({**to_document(found), "finding": finding}, ensure_ascii=False))
+        return
+    _print(found)
+
+
+def _ask(disk: Disk, order: ReserveOrder) -> None:
+    """Consent, naming what is written to, how much at the least, and what waits meanwhile."""
+    if not sys.stdin.isatty():
+        raise Misuse("There is no terminal to ask on. Add --yes if this shall be done.")
+    least_bytes = sum(disk.identity.size_bytes * (100 - each) // 100 for each in FREE_PERCENTS) * 2
+    click.echo(
+        f"SSD {disk.label}: all of it is written several times, {size_text(least_bytes)} or more. That wears it.",
+        err=True,
+    )
+    click.echo(
+        f"It takes up to {duration(order.most_s)}. Until then no plan can be applied on this host; Ctrl-C ends it.",
+        err=True,
+    )
+    if not click.confirm("Measure now?", err=True):
+        raise Refusal("Nothing was changed.")
+
+
+def _tell(progress: ReserveProgress) -> None:
+    """Say what begins; on standard error, so that it is not in the way of the answer."""
+    left = duration(progress.most_left_s)
+    click.echo(f"{progress.free_percent} % free: {PARTS[progress.part]}, at most {left} to go", err=True)
+
+
+def _print(found: ReserveResult) -> None:
+    heading(f"SSD {found.disk}")
+    rows = (
+        (
+            f"{each.free_percent} %",
+            size_text(each.area_bytes),
+            f"{size_text(int(each.first_bytes_per_s))}/s",
+            f"{size_text(int(each.last_bytes_per_s))}/s",
+            f"{each.written_bytes / each.area_bytes:.1f} x",
+            "yes" if each.is_settled else "no",
+        )
+        for each in found.figures
+    )
+    table(("FREE", "WRITTEN TO", "FIRST HALF", "LAST HALF", "WRITTEN OVER", "SETTLED"), rows, ">>>>>>")
+    paragraph(str(found.finding))
