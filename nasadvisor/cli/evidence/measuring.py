@@ -9,7 +9,7 @@ import click
 
 from nasadvisor.cli.errors import Misuse, Refusal, json_option
 from nasadvisor.cli.evidence.commits import print_replayed
-from nasadvisor.cli.services import services_for
+from nasadvisor.cli.services import Services, services_for
 from nasadvisor.cli.storage.disks import find_disk, find_pool
 from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
@@ -18,7 +18,7 @@ from nasadvisor.domain.evidence.measuring.probing import CandidateResult, FioFig
 from nasadvisor.domain.figures import duration, milliseconds, rate
 from nasadvisor.domain.storage.inventory import Disk, Pool
 from nasadvisor.domain.units import GIB, size_text
-from nasadvisor.host.evidence.measuring.measure import clean_up, measure
+from nasadvisor.host.evidence.measuring.measure import MeasureHost, clean_up, measure
 from nasadvisor.stored.documents import to_document
 
 STAGES: Final = {
@@ -51,9 +51,7 @@ def probe(
     a crash: the next probe, or the service, removes what its record names.
     """
     services = services_for(ctx)
-    host = services.measure_host()
-    for removed in clean_up(host):
-        click.echo(f"Removed what an interrupted measurement left: {removed}", err=True)
+    host = cleaned_up(services)
     inventory = services.inventory()
     chosen = find_pool(inventory, pool)
     candidate = find_disk(inventory, disk) if disk else None
@@ -73,6 +71,14 @@ def probe(
         if found.suitability:
             paragraph(str(found.suitability))
         _print_predictions(found.predictions)
+
+
+def cleaned_up(services: Services) -> MeasureHost:
+    """The host as measurements see it, after what interrupted ones left is gone, which is told."""
+    host = services.measure_host()
+    for removed in clean_up(host):
+        click.echo(f"Removed what an interrupted measurement left: {removed}", err=True)
+    return host
 
 
 def _ask(pool: Pool, disk: Disk | None) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 import click
 
 from nasadvisor.cli.errors import Misuse, Refusal, json_option
+from nasadvisor.cli.evidence.measuring import cleaned_up
 from nasadvisor.cli.services import services_for
 from nasadvisor.cli.storage.disks import find_disk, find_pool
 from nasadvisor.cli.tables import heading, paragraph, table
@@ -23,7 +24,6 @@ from nasadvisor.domain.evidence.measuring.reserve import (
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.storage.inventory import Disk
 from nasadvisor.domain.units import HOUR_S, size_text
-from nasadvisor.host.evidence.measuring.measure import clean_up
 from nasadvisor.host.evidence.measuring.reserve import measure_reserve
 from nasadvisor.stored.documents import to_document
 
@@ -58,9 +58,7 @@ def reserve(ctx: click.Context, pool: str, disk: str, hours: float, yes: bool, a
     its record names.
     """
     services = services_for(ctx)
-    host = services.measure_host()
-    for removed in clean_up(host):
-        click.echo(f"Removed what an interrupted measurement left: {removed}", err=True)
+    host = cleaned_up(services)
     inventory = services.inventory()
     chosen = find_pool(inventory, pool)
     candidate = find_disk(inventory, disk)
@@ -86,7 +84,8 @@ def _ask(disk: Disk, order: ReserveOrder) -> None:
         err=True,
     )
     click.echo(
-        f"It takes up to {duration(order.most_s)}. Until then no plan can be applied on this host; Ctrl-C ends it.",
+        f"It takes up to {duration(order.most_s)}. Until then nothing can be applied or undone on this host, and a "
+        "trial that ends is taken back only afterwards. Ctrl-C ends the test and frees the SSD.",
         err=True,
     )
     if not click.confirm("Measure now?", err=True):

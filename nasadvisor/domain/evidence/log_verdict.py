@@ -18,6 +18,7 @@ from nasadvisor.domain.evidence.thresholds import (
     LARGE_COMMIT_BYTES,
     MOST_SHARE,
     SLOW_SSD_COMMIT_NS,
+    SLOW_SSD_IN_LINE_NS,
     WAITING_SHARE,
     Span,
 )
@@ -75,7 +76,7 @@ class Verdict:
 class SsdTime:
     """How long a write with flush takes on the SSD in question, in ns: measured, or what an unknown one may need.
 
-    `low_ns` to `high_ns` are of one writer; `many_ns` is what each of many at once may need, None where not tested.
+    `low_ns` to `high_ns` are of one writer. `many_ns` is what each of many at once may need, None after a test by one.
     """
 
     low_ns: float
@@ -84,7 +85,7 @@ class SsdTime:
     many_ns: float | None = None
 
 
-UNKNOWN_SSD = SsdTime(FAST_SSD_COMMIT_NS, SLOW_SSD_COMMIT_NS, False)
+UNKNOWN_SSD = SsdTime(FAST_SSD_COMMIT_NS, SLOW_SSD_COMMIT_NS, False, SLOW_SSD_IN_LINE_NS)
 
 
 def judge_log(workload: Workload, facts: PoolFacts, span: Span, ssd: SsdTime = UNKNOWN_SSD) -> Verdict:

@@ -35,6 +35,10 @@ SLOW_SSD_COMMIT_NS: Final = 2093 * US
 """Write and flush of an SSD with power-loss protection (Intel 710) and of a quick one without (Samsung 950 PRO):
 FreeBSD `diskinfo -wS`, base r320683. An SSD that was not tested may be either."""
 
+SLOW_SSD_IN_LINE_NS: Final = 4 * SLOW_SSD_COMMIT_NS
+"""[policy] What each of many writers waits for such a slow one: the block under way and one's own, both
+on the slower side of a mirror. The most that a commit waited for a log in the lab is 6.4 ms (docs/evidence.md)."""
+
 GAIN_HELPS: Final = 3.0
 """[policy] A log helps if a commit is at least so many times as fast; below it is hard to feel."""
 

@@ -57,7 +57,7 @@ WAITS_ALONE: Final = 2.5
 WAITS_IN_LINE: Final = 6.5
 """[fitted] How many times as long as the SSD needs alone a commit waits for it at the most: for the slower of two SSDs,
 and where several commit at once for the block that is under way. The most that was seen in the runs of docs/evidence.md
-is 2.4 and, over NFS, 6.2. The second is for SSDs that were not tested by many writers.
+is 2.4 and, over NFS, 6.2. The second is for SSDs that were tested by one writer only.
 """
 
 SEVERAL: Final = 1.5

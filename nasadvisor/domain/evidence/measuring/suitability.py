@@ -25,7 +25,8 @@ KEPT_UP_SHARE: Final = 0.5
 def ssd_time(result: CandidateResult) -> SsdTime | None:
     """How long a small commit takes on the SSD, from its best median to its worst 95th percentile."""
     small = [each for each in result.figures if each.block_bytes <= SMALL_BYTES]
-    alone, many = ([each for each in small if (each.writers > 1) is is_many] for is_many in (False, True))
+    alone = [each for each in small if each.writers == 1]
+    many = [each for each in small if each.writers > 1]
     low = min((each.commit_p50_ns for each in alone), default=0.0)
     if not low:
         return None
