@@ -14,8 +14,8 @@ from nasadvisor.cli.storage.disks import find_disk, find_pool
 from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.domain.evidence.measuring.reserve import (
     FREE_PERCENTS,
-    HALVES_OF_A_SHARE,
     LONGEST_S,
+    QUARTERS_OF_A_SHARE,
     Part,
     ReserveOrder,
     ReserveProgress,
@@ -31,8 +31,9 @@ LEAST_HOURS: Final = 0.01
 
 PARTS: Final = {
     Part.FILL: "filling the rest",
-    Part.FIRST: "writing scattered, first half",
-    Part.LAST: "writing scattered, last half",
+    Part.SETTLE: "writing scattered until it settles",
+    Part.EARLIER: "writing scattered, measured",
+    Part.LATER: "writing scattered, measured again",
 }
 
 
@@ -62,8 +63,8 @@ def reserve(ctx: click.Context, pool: str, disk: str, hours: float, yes: bool, a
     inventory = services.inventory()
     chosen = find_pool(inventory, pool)
     candidate = find_disk(inventory, disk)
-    half_s = max(int(hours * HOUR_S) // (len(FREE_PERCENTS) * HALVES_OF_A_SHARE), 1)
-    order = ReserveOrder(str(uuid.uuid4()), chosen.guid, candidate.key, half_s)
+    quarter_s = max(int(hours * HOUR_S) // (len(FREE_PERCENTS) * QUARTERS_OF_A_SHARE), 1)
+    order = ReserveOrder(str(uuid.uuid4()), chosen.guid, candidate.key, quarter_s)
     if not yes:
         _ask(candidate, order)
     found = measure_reserve(host, order, _tell)
@@ -104,12 +105,12 @@ def _print(found: ReserveResult) -> None:
         (
             f"{each.free_percent} %",
             size_text(each.area_bytes),
-            f"{size_text(int(each.first_bytes_per_s))}/s",
-            f"{size_text(int(each.last_bytes_per_s))}/s",
+            f"{size_text(int(each.earlier_bytes_per_s))}/s",
+            f"{size_text(int(each.later_bytes_per_s))}/s",
             f"{each.written_bytes / each.area_bytes:.1f} x",
             "yes" if each.is_settled else "no",
         )
         for each in found.figures
     )
-    table(("FREE", "WRITTEN TO", "FIRST HALF", "LAST HALF", "WRITTEN OVER", "SETTLED"), rows, ">>>>>>")
+    table(("FREE", "WRITTEN TO", "EARLIER", "LATER", "WRITTEN OVER", "SETTLED"), rows, ">>>>>>")
     paragraph(str(found.finding))

@@ -22,14 +22,14 @@ FREE_PERCENTS: Final = (50, 30, 10)
 BLOCK_BYTES: Final = 16 * KIB
 WRITERS: Final = 4
 
-HALVES_OF_A_SHARE: Final = 4
-"""Each share takes two halves at the most to be filled, and two for what is measured."""
+QUARTERS_OF_A_SHARE: Final = 8
+"""Each share takes four quarters of the time of its scattered writes at the most to be filled, and these four."""
 
 LONGEST_S: Final = 3 * DAY_S
 """[policy] Nothing else is done on the host meanwhile."""
 
 SETTLED_SHARE: Final = 0.9
-"""[policy] It has settled if the second half was at least so fast as the first, after it was written over once."""
+"""[policy] It has settled if the last quarter was at least so fast as the one before, by when it was written over."""
 
 AS_FAST_SHARE: Final = 0.9
 """[policy] Nobody feels a tenth."""
@@ -39,23 +39,24 @@ class Part(StrEnum):
     """What is done for each share, in this order."""
 
     FILL = "fill"  # everything but the free share is written once, in one piece
-    FIRST = "first"  # scattered writes, over and over
-    LAST = "last"  # the same again, to see whether they still get slower
+    SETTLE = "settle"  # scattered writes, until blocks must be moved
+    EARLIER = "earlier"  # the same on, measured
+    LATER = "later"  # the same again, to see whether it still gets slower
 
 
 @dataclass(frozen=True)
 class ReserveOrder:
-    """What somebody wants measured. `half_s` is how long each of the two halves of scattered writing takes."""
+    """What somebody wants measured. `quarter_s` is how long each quarter of the scattered writing takes."""
 
     id: str
     pool_guid: str
     disk_key: str
-    half_s: int
+    quarter_s: int
 
     @property
     def most_s(self) -> int:
         """How long it takes at the most, without making and removing the slice."""
-        return len(FREE_PERCENTS) * HALVES_OF_A_SHARE * self.half_s
+        return len(FREE_PERCENTS) * QUARTERS_OF_A_SHARE * self.quarter_s
 
 
 @dataclass(frozen=True)
@@ -75,21 +76,21 @@ class ReserveFigures:
     """What was measured with `free_percent` of the SSD free.
 
     `area_bytes` is what was written to, `filled_bytes` how much of it was written in one piece before. `written_bytes`
-    are of the scattered writes, whose rate is that of the first half of the time and that of the last.
+    are of the scattered writes until the last quarter of their time, whose rate and that of the one before are kept.
     """
 
     free_percent: int
     area_bytes: int
     filled_bytes: int
     written_bytes: int
-    first_bytes_per_s: float
-    last_bytes_per_s: float
+    earlier_bytes_per_s: float
+    later_bytes_per_s: float
 
     @property
     def is_settled(self) -> bool:
         """Whether longer would have found the same: it was full, was written over once, and got no slower any more."""
         has_seen_all = min(self.filled_bytes, self.written_bytes) >= self.area_bytes
-        return has_seen_all and self.last_bytes_per_s >= SETTLED_SHARE * self.first_bytes_per_s
+        return has_seen_all and self.later_bytes_per_s >= SETTLED_SHARE * self.earlier_bytes_per_s
 
 
 @dataclass(frozen=True)
@@ -107,8 +108,8 @@ class ReserveResult:
         unsettled = [each for each in self.figures if not each.is_settled]
         if unsettled:
             return _not_settled(self.order, unsettled)
-        best = max(self.figures, key=lambda each: each.last_bytes_per_s)
-        fast = [each for each in self.figures if each.last_bytes_per_s >= AS_FAST_SHARE * best.last_bytes_per_s]
+        best = max(self.figures, key=lambda each: each.later_bytes_per_s)
+        fast = [each for each in self.figures if each.later_bytes_per_s >= AS_FAST_SHARE * best.later_bytes_per_s]
         enough, least = (min(some, key=lambda each: each.free_percent) for some in (fast, self.figures))
         most = max(self.figures, key=lambda each: each.free_percent)
         return _little(least, most) if enough is least else _gains(least, enough)
@@ -177,7 +178,7 @@ def _gains(least: ReserveFigures, enough: ReserveFigures) -> Finding:
             "kept": _per_second(least),
             "enough": str(enough.free_percent),
             "fast": _per_second(enough),
-            "times": f"{enough.last_bytes_per_s / least.last_bytes_per_s:.1f}" if least.last_bytes_per_s else "∞",
+            "times": f"{enough.later_bytes_per_s / least.later_bytes_per_s:.1f}" if least.later_bytes_per_s else "∞",
         },
         Level.INFO,
         _(
@@ -188,4 +189,4 @@ def _gains(least: ReserveFigures, enough: ReserveFigures) -> Finding:
 
 
 def _per_second(figures: ReserveFigures) -> str:
-    return f"{size_text(int(figures.last_bytes_per_s))}/s"
+    return f"{size_text(int(figures.later_bytes_per_s))}/s"

@@ -8,8 +8,8 @@ from nasadvisor.domain.change.plan import PlanIds, PlanRequest, room_on
 from nasadvisor.domain.evidence.measuring.reserve import (
     BLOCK_BYTES,
     FREE_PERCENTS,
-    HALVES_OF_A_SHARE,
     LONGEST_S,
+    QUARTERS_OF_A_SHARE,
     WRITERS,
     Begin,
     Part,
@@ -30,8 +30,8 @@ from nasadvisor.host.evidence.measuring.measure import MeasureHost, OrderForeign
 DISCARD_S: Final = 600.0
 """Some SSDs take minutes to discard all they have."""
 
-PARTS: Final = {Part.FILL: 2, Part.FIRST: 1, Part.LAST: 1}
-"""How many halves each takes at the most."""
+PARTS: Final = {Part.FILL: 4, Part.SETTLE: 2, Part.EARLIER: 1, Part.LATER: 1}
+"""How many quarters each takes at the most."""
 
 
 class CannotDiscard(HostError):  # noqa: N818 - named for what happened
@@ -55,7 +55,7 @@ def measure_reserve(host: MeasureHost, order: ReserveOrder, begin: Begin) -> Res
         CannotDiscard: nothing was written, and the slice is gone.
         HostError: it could not be measured; the slice is gone, or its record stays for the next clean-up.
     """
-    if not re.fullmatch(MEASURE_ID, order.id) or not 1 <= order.half_s <= order.most_s <= LONGEST_S:
+    if not re.fullmatch(MEASURE_ID, order.id) or not 1 <= order.quarter_s <= order.most_s <= LONGEST_S:
         raise OrderForeign
     clean_up(host)
     inventory = host.inventory()
@@ -79,24 +79,23 @@ def _discard(made: MadeSlice) -> None:
 
 
 def _measure(made: MadeSlice, order: ReserveOrder, number: int, begin: Begin) -> ReserveFigures:
-    """Fill all but the free share, then write to it scattered, in two halves that are compared."""
+    """Fill all but the free share, then write to it scattered, until two quarters can be compared."""
     free_percent = FREE_PERCENTS[number]
     area = made.slice.size_bytes * (100 - free_percent) // 100 // (WRITERS * MIB) * WRITERS * MIB
-    left_s = (len(FREE_PERCENTS) - number) * HALVES_OF_A_SHARE * order.half_s
+    left_s = (len(FREE_PERCENTS) - number) * QUARTERS_OF_A_SHARE * order.quarter_s
     found = {}
-    for part, halves in PARTS.items():
+    for part, quarters in PARTS.items():
         begin(ReserveProgress(free_percent, part, left_s))
         made.refuse_if_used()
-        found[part] = run_fio(made.runner, _job(made, part, area, halves * order.half_s))
-        left_s -= halves * order.half_s
-    fill, first, last = found.values()
+        found[part] = run_fio(made.runner, _job(made, part, area, quarters * order.quarter_s))
+        left_s -= quarters * order.quarter_s
     return ReserveFigures(
         free_percent,
         area,
-        fill.operations * fill.block_bytes,
-        (first.operations + last.operations) * BLOCK_BYTES,
-        first.bytes_per_s,
-        last.bytes_per_s,
+        found[Part.FILL].operations * MIB,
+        (found[Part.SETTLE].operations + found[Part.EARLIER].operations) * BLOCK_BYTES,
+        found[Part.EARLIER].bytes_per_s,
+        found[Part.LATER].bytes_per_s,
     )
 
 

@@ -27,7 +27,7 @@ def test_it_tells_what_it_does_and_what_it_found(quiet: Shell) -> None:
     result = quiet.run("reserve", "tank", "--disk", "N1", "--hours", "2", "--yes")
     assert result.exit_code == 0, result.output
     assert "50 % free: filling the rest, at most 2 h to go" in result.output
-    assert "10 % free: writing scattered, last half, at most 10 min to go" in result.output
+    assert "10 % free: writing scattered, measured again, at most 5 min to go" in result.output
     assert "SSD Samsung SSD 960 EVO 500GB (N1)" in result.output
     assert "the SSD was not written over once" in " ".join(result.output.split())
 

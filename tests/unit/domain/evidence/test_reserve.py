@@ -7,7 +7,7 @@ import pytest
 from nasadvisor.domain.evidence.measuring.reserve import ReserveFigures, ReserveOrder, ReserveResult
 from nasadvisor.domain.units import GIB, MIB
 
-ORDER = ReserveOrder("0a1b2c3d", "7", "wwn", half_s=900)
+ORDER = ReserveOrder("0a1b2c3d", "7", "wwn", quarter_s=450)
 
 
 def with_free(percent: int, rate_mib: float) -> ReserveFigures:
@@ -39,7 +39,7 @@ def test_the_least_reserve_that_is_about_as_fast_as_the_best_is_named(
 
 @pytest.mark.parametrize(
     "change",
-    [{"filled_bytes": GIB}, {"written_bytes": GIB}, {"last_bytes_per_s": 10.0}],
+    [{"filled_bytes": GIB}, {"written_bytes": GIB}, {"later_bytes_per_s": 10.0}],
     ids=["not filled", "not written over", "still getting slower"],
 )
 def test_too_short_a_test_says_so_and_how_long_is_enough(change: dict[str, float]) -> None:

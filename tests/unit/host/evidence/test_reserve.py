@@ -14,7 +14,7 @@ from nasadvisor.host.simulated.executor import SimulatedExecutor
 from tests.unit.host.evidence.test_measuring import FakeZfs, candidate_host, disks, probe_host, with_slice_as_log
 from tests.unit.machines import NVME1, TANK, home_server
 
-ORDER = ReserveOrder("0a1b2c3d4e5f", TANK, NVME1, half_s=60)
+ORDER = ReserveOrder("0a1b2c3d4e5f", TANK, NVME1, quarter_s=30)
 
 
 def unseen(progress: ReserveProgress) -> None:
@@ -47,7 +47,7 @@ def test_less_and_less_is_left_free_and_the_ssd_is_as_before(tmp_path: Path) -> 
     assert [(each.free_percent, each.part) for each in begun] == [
         (percent, part) for percent in (50, 30, 10) for part in Part
     ]
-    assert [each.most_left_s for each in begun] == [720, 600, 540, 480, 360, 300, 240, 120, 60]
+    assert [each.most_left_s for each in begun] == [720, 600, 540, 510, 480, 360, 300, 270, 240, 120, 60, 30]
 
 
 def test_all_is_discarded_first_and_only_its_own_slice_is_written_to(tmp_path: Path) -> None:
@@ -58,8 +58,8 @@ def test_all_is_discarded_first_and_only_its_own_slice_is_written_to(tmp_path: P
     path = target.removeprefix("--filename=")
     assert path.startswith("/dev/disk/by-partuuid/")
     assert first == f"blkdiscard {path}"
-    assert ["--time_based" in each for each in jobs] == [False, True, True] * 3
-    assert ["--rw=randwrite" in each for each in jobs] == [False, True, True] * 3
+    assert ["--time_based" in each for each in jobs] == [False, True, True, True] * 3
+    assert ["--rw=randwrite" in each for each in jobs] == [False, True, True, True] * 3
 
 
 def test_an_ssd_that_cannot_discard_is_not_written_to(tmp_path: Path) -> None:
@@ -74,16 +74,16 @@ def test_a_slice_that_somebody_uses_by_now_is_written_to_no_more(tmp_path: Path)
     executor, zfs = SimulatedExecutor(home_server()), FakeZfs()
 
     def use(progress: ReserveProgress) -> None:
-        if (progress.free_percent, progress.part) == (30, Part.FIRST):
+        if (progress.free_percent, progress.part) == (30, Part.SETTLE):
             executor.state = with_slice_as_log(executor.state)
 
     with pytest.raises(SliceStays):
         measure_reserve(measure_host(tmp_path, executor, zfs), ORDER, use)
-    assert len(zfs.ran) == 1 + 3 + 1
+    assert len(zfs.ran) == 1 + 4 + 1
 
 
 @pytest.mark.parametrize(
-    "change", [{"id": "../../etc"}, {"half_s": 0}, {"half_s": 86400}, {"disk_key": "gone"}, {"pool_guid": "8"}]
+    "change", [{"id": "../../etc"}, {"quarter_s": 0}, {"quarter_s": 43200}, {"disk_key": "gone"}, {"pool_guid": "8"}]
 )
 def test_an_order_that_we_would_not_give_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
     zfs = FakeZfs()
