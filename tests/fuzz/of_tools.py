@@ -12,7 +12,7 @@ from nasadvisor.host.adapters import smartctl, zdb
 from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.arc_reads import parse_reads
 from nasadvisor.host.adapters.bpftrace import parse_waiting
-from nasadvisor.host.adapters.fio import FioJob, parse_fio
+from nasadvisor.host.adapters.fio import FioJob, Pattern, parse_fio
 from nasadvisor.host.adapters.iostat import read_iostat
 from nasadvisor.host.adapters.log_blocks import parse_blocks as parse_blocks_of_log
 from nasadvisor.host.adapters.player import parse_played
@@ -39,7 +39,7 @@ from tests.unit.machines import MIRROR_AND_CACHES, NVME1, TANK, home_server, pla
 
 STATUS = "zpool status -j -P -p"
 SLICE = "/dev/disk/by-partuuid/aaaaaaaa-0000-4000-8000-000000000005"
-JOB = FioJob(("--directory=/x",), 4096, 4, 2, "--fsync=1", "randwrite")
+JOB = FioJob(("--directory=/x",), 4096, 4, 2, "--fsync=1", Pattern.SCATTERED)
 DATASETS = "tank\tfilesystem\tstandard\tlatency\t131072\t-\tall\tall\t98304\n"
 DATASETS += "tank/vm\tvolume\talways\tlatency\t-\t16384\tall\tall\t4096\n"
 LOCKED = "tank\ttank\tavailable\ntank/secret\ttank/secret\tunavailable\ntank/secret/a\ttank/secret\tunavailable\n"

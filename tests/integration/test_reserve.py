@@ -47,7 +47,7 @@ def measured(agent: Agent, name: str) -> ReserveResult:
 def test_a_reserve_is_worth_it_on_the_ssd_that_moves_and_on_the_other_not(flash: Agent) -> None:
     """Proves: the less of a desktop's SSD is left free the slower it stays, it is said so, and nothing is left on it.
 
-    On an SSD with as much flash again hidden behind what it holds, the same test finds nothing to gain.
+    On an SSD with twice as much flash again behind what it holds, the same test finds nothing to gain.
     """
     before = flash.guest.digests(*SSDS)
     desktop, server = (measured(flash, name) for name in ("desktop", "server"))

@@ -99,7 +99,7 @@ WORDS: Final[Mapping[str, str]] = {
     "FIO_LOAD": "\0".join(
         (
             "--ioengine=psync",
-            "--rw=(?:rand)?write",
+            "--rw=(?:write|randwrite(?:\0--randrepeat=0\0--norandommap)?)",
             "--bs=[0-9]{1,9}",
             "(?:--f(?:data)?sync=1\0)?--numjobs=[0-9]{1,3}",
             "--group_reporting",

@@ -6,6 +6,7 @@ Each job ends by itself, so that even a fio whose parent was killed is gone afte
 import json
 import math
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Final
 
 from nasadvisor.domain.evidence.measuring.probing import FioFigures
@@ -15,6 +16,18 @@ from nasadvisor.host.errors import OutputUnreadable
 
 MARGIN_S: Final = 120.0
 """Beyond its run time: making files, and the last sync on a slow pool."""
+
+
+class Pattern(Enum):
+    """Which places are written to, as fio(1) is told.
+
+    Of SCATTERED each job writes to the same places in the same order as the one before. An SSD then finds whole blocks
+    that are in use no more, as if it were written in order: what it must move shows only where places are DRAWN_ANEW.
+    """
+
+    IN_ORDER = ("--rw=write",)
+    SCATTERED = ("--rw=randwrite",)
+    DRAWN_ANEW = ("--rw=randwrite", "--randrepeat=0", "--norandommap")
 
 
 @dataclass(frozen=True)
@@ -29,7 +42,7 @@ class FioJob:
     writers: int
     seconds: int
     sync: str
-    pattern: str = "write"
+    pattern: Pattern = Pattern.IN_ORDER
     ends_after_once: bool = False
 
     def command(self) -> Command:
@@ -38,7 +51,7 @@ class FioJob:
             "--name=nasadvisor",
             *self.target,
             "--ioengine=psync",
-            f"--rw={self.pattern}",
+            *self.pattern.value,
             f"--bs={self.block_bytes}",
             *((self.sync,) if self.sync else ()),
             f"--numjobs={self.writers}",

@@ -24,7 +24,7 @@ from nasadvisor.domain.evidence.measuring.probing import (
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import KIB
-from nasadvisor.host.adapters.fio import FioJob, run_fio
+from nasadvisor.host.adapters.fio import FioJob, Pattern, run_fio
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.change.lock import host_lock
 from nasadvisor.host.errors import HostError, ToolMissing
@@ -151,7 +151,7 @@ def _measure(runner: Runner, record: ProbeRecord, job: tuple[int, int], seconds:
         f"--ramp_time={SETTLE_S}",
         "--direct=0",  # aligned Direct I/O would go past the log from OpenZFS 2.3 on
     )
-    return run_fio(runner, FioJob(place, block, writers, seconds, "--fsync=1", "randwrite"))
+    return run_fio(runner, FioJob(place, block, writers, seconds, "--fsync=1", Pattern.SCATTERED))
 
 
 def _take_back(host: ProbeHost, record: ProbeRecord) -> None:

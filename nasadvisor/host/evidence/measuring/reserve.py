@@ -21,7 +21,7 @@ from nasadvisor.domain.evidence.measuring.reserve import (
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.names import MEASURE_ID
 from nasadvisor.domain.units import MIB, align_down
-from nasadvisor.host.adapters.fio import FioJob, run_fio
+from nasadvisor.host.adapters.fio import FioJob, Pattern, run_fio
 from nasadvisor.host.adapters.process import Command, Tool
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.evidence.measuring.candidate import MadeSlice, slice_for_test
@@ -110,4 +110,4 @@ def _job(made: MadeSlice, part: Part, area_bytes: int, seconds: int) -> FioJob:
     )
     if part is Part.FILL:
         return FioJob(place, MIB, writers, seconds, "", ends_after_once=True)
-    return FioJob(place, BLOCK_BYTES, writers, seconds, "", pattern="randwrite")
+    return FioJob(place, BLOCK_BYTES, writers, seconds, "", pattern=Pattern.DRAWN_ANEW)

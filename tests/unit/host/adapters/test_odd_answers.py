@@ -14,7 +14,7 @@ from nasadvisor.host.adapters.arc_reads import parse_reads
 from nasadvisor.host.adapters.bpftrace import parse_waiting
 from nasadvisor.host.adapters.counts import LARGEST, count_in
 from nasadvisor.host.adapters.disks import disks_of
-from nasadvisor.host.adapters.fio import FioJob, parse_fio
+from nasadvisor.host.adapters.fio import FioJob, Pattern, parse_fio
 from nasadvisor.host.adapters.holds import surroundings
 from nasadvisor.host.adapters.procfs import parse_memory, parse_mountinfo, read_mounts
 from nasadvisor.host.adapters.udev import _read_device
@@ -36,7 +36,7 @@ from tests.unit.host.evidence.test_measuring import FIO
 TOO_LONG = "9" * 5000
 """`int` refuses more than 4,300 digits (sys.set_int_max_str_digits)."""
 
-JOB = FioJob(("--directory=/x",), 4096, 4, 2, "--fsync=1", "randwrite")
+JOB = FioJob(("--directory=/x",), 4096, 4, 2, "--fsync=1", Pattern.SCATTERED)
 
 
 @pytest.mark.parametrize("text", ["", "-1", "1.5", "x", "\N{SUPERSCRIPT TWO}", "\N{THAI DIGIT THREE}", TOO_LONG])

@@ -23,7 +23,7 @@ from nasadvisor.domain.evidence.measuring.probing import (
 from nasadvisor.domain.evidence.measuring.suitability import ssd_time, suitability
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB, KIB, MIB
-from nasadvisor.host.adapters.fio import FioJob, parse_fio
+from nasadvisor.host.adapters.fio import FioJob, Pattern, parse_fio
 from nasadvisor.host.adapters.process import Command, Output, Tool
 from nasadvisor.host.change.gate import Permit, Ran
 from nasadvisor.host.change.lock import HostBusy, host_lock
@@ -409,7 +409,7 @@ class TestCandidate:
 
 
 class TestFio:
-    JOB = FioJob(("--directory=/x",), 4096, 4, 2, "--fsync=1", "randwrite")
+    JOB = FioJob(("--directory=/x",), 4096, 4, 2, "--fsync=1", Pattern.SCATTERED)
 
     def test_it_reads_what_fio_prints(self) -> None:
         figures = parse_fio("fio", FIO, self.JOB)

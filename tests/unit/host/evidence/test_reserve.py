@@ -59,7 +59,7 @@ def test_all_is_discarded_first_and_only_its_own_slice_is_written_to(tmp_path: P
     assert path.startswith("/dev/disk/by-partuuid/")
     assert first == f"blkdiscard {path}"
     assert ["--time_based" in each for each in jobs] == [False, True, True, True] * 3
-    assert ["--rw=randwrite" in each for each in jobs] == [False, True, True, True] * 3
+    assert ["--rw=randwrite --randrepeat=0 --norandommap" in each for each in jobs] == [False, True, True, True] * 3
 
 
 def test_an_ssd_that_cannot_discard_is_not_written_to(tmp_path: Path) -> None:
