@@ -30,9 +30,16 @@ def heading(title: str) -> None:
 
 
 def paragraph(text: str, lead: str = "  ") -> None:
-    """Print a text wrapped to the terminal, indented as deep as its lead is long."""
-    width = min(shutil.get_terminal_size().columns, 110)
-    click.echo(textwrap.fill(text, width, initial_indent=lead, subsequent_indent=" " * len(lead)))
+    """Print a text wrapped to the terminal, indented as deep as its lead is long; commands and paths stay whole."""
+    lines = textwrap.wrap(
+        text,
+        min(shutil.get_terminal_size().columns, 110),
+        initial_indent=lead,
+        subsequent_indent=" " * len(lead),
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    click.echo("\n".join(lines))
 
 
 def command_line(argv: Argv) -> str:
