@@ -16,8 +16,8 @@ from tests.lab.guest import Guest
 pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.usefixtures("clean_guest")]
 __all__ = ["product"]
 
-PAIRS, PERIOD_S, SETTLE_S = 8, 180, 60
-START = ("switching", "tank", "--start", "--yes", "--pairs", str(PAIRS), "--period", "3m", "--settle", "1m")
+PAIRS, PERIOD_S, SETTLE_S = 8, 120, 60
+START = ("switching", "tank", "--start", "--yes", "--pairs", str(PAIRS), "--period", "2m", "--settle", "1m")
 LOOK_S = 15
 LATE_S = 120
 """A look of the worker, and a switch under emulation."""
