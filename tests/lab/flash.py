@@ -17,7 +17,7 @@ from .nbd import go_into_background, serve, zero_in_file
 
 PAGE_BYTES: Final = 16 * 1024
 BLOCK_PAGES: Final = 128
-PAGE_S: Final = 0.001
+PAGE_S: Final = 0.002
 """Long beside what emulation costs, so that it is the flash that is measured."""
 ERASE_S: Final = 0.002
 FREE_BLOCKS: Final = 3
