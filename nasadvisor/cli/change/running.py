@@ -135,8 +135,8 @@ def read_plan(path: Path) -> Plan:
         raise Misuse(f"{path} is not a plan. {error}") from error
 
 
-def ask_first(question: str) -> None:
-    """Go on only if somebody says yes.
+def ask_first(question: str, *told: str) -> None:
+    """Go on only if somebody says yes, who is told these lines before.
 
     Raises:
         Misuse: there is nobody to ask.
@@ -144,6 +144,8 @@ def ask_first(question: str) -> None:
     """
     if not sys.stdin.isatty():
         raise Misuse("There is no terminal to ask on. Add --yes if this shall be done.")
+    for line in told:
+        click.echo(line, err=True)
     if not click.confirm(question, err=True):
         raise Refusal("Nothing was changed.")
 

@@ -1,13 +1,13 @@
 """`nasadvisor probe`: the measurements that write. A pool on a dataset of its own, an SSD on a slice of its own."""
 
 import json
-import sys
 import uuid
 from typing import Any, Final
 
 import click
 
-from nasadvisor.cli.errors import Misuse, Refusal, json_option
+from nasadvisor.cli.change.running import ask_first, yes_option
+from nasadvisor.cli.errors import json_option
 from nasadvisor.cli.evidence.commits import print_replayed
 from nasadvisor.cli.services import Services, services_for
 from nasadvisor.cli.storage.disks import find_disk, find_pool
@@ -37,7 +37,7 @@ STAGES: Final = {
 @click.option(
     "--size", "size_gib", type=click.IntRange(1, 512), help="GiB of the SSD to test; 32 unless it is smaller."
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 @json_option
 @click.pass_context
 def probe(
@@ -83,13 +83,9 @@ def cleaned_up(services: Services) -> MeasureHost:
 
 def _ask(pool: Pool, disk: Disk | None) -> None:
     """Consent, naming what is written to."""
-    if not sys.stdin.isatty():
-        raise Misuse("There is no terminal to ask on. Add --yes if this shall be done.")
-    click.echo(f"Pool {pool.name}: a dataset of at most 2 GiB is made, written to and destroyed.", err=True)
-    if disk:
-        click.echo(f"SSD {disk.label}: it is written to for some minutes, which wears it a little.", err=True)
-    if not click.confirm("Measure now?", err=True):
-        raise Refusal("Nothing was changed.")
+    on_pool = f"Pool {pool.name}: a dataset of at most 2 GiB is made, written to and destroyed."
+    on_disk = (f"SSD {disk.label}: it is written to for some minutes, which wears it a little.",) if disk else ()
+    ask_first("Measure now?", on_pool, *on_disk)
 
 
 def _tell(progress: MeasureProgress) -> None:

@@ -1,13 +1,13 @@
 """`nasadvisor reserve`: what leaving a share of a blank SSD free does to its sustained writing, measured on it."""
 
 import json
-import sys
 import uuid
 from typing import Final
 
 import click
 
-from nasadvisor.cli.errors import Misuse, Refusal, json_option
+from nasadvisor.cli.change.running import ask_first, yes_option
+from nasadvisor.cli.errors import json_option
 from nasadvisor.cli.evidence.measuring import cleaned_up
 from nasadvisor.cli.services import services_for
 from nasadvisor.cli.storage.disks import find_disk, find_pool
@@ -15,7 +15,7 @@ from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.domain.evidence.measuring.reserve import (
     FREE_PERCENTS,
     LONGEST_S,
-    QUARTERS_OF_A_SHARE,
+    QUARTERS_IN_ALL,
     Part,
     ReserveOrder,
     ReserveProgress,
@@ -47,7 +47,7 @@ PARTS: Final = {
     show_default=True,
     help="How long it may take.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 @json_option
 @click.pass_context
 def reserve(ctx: click.Context, pool: str, disk: str, hours: float, yes: bool, as_json: bool) -> None:
@@ -63,7 +63,7 @@ def reserve(ctx: click.Context, pool: str, disk: str, hours: float, yes: bool, a
     inventory = services.inventory()
     chosen = find_pool(inventory, pool)
     candidate = find_disk(inventory, disk)
-    quarter_s = max(int(hours * HOUR_S) // (len(FREE_PERCENTS) * QUARTERS_OF_A_SHARE), 1)
+    quarter_s = max(int(hours * HOUR_S) // QUARTERS_IN_ALL, 1)
     order = ReserveOrder(str(uuid.uuid4()), chosen.guid, candidate.key, quarter_s)
     if not yes:
         _ask(candidate, order)
@@ -77,20 +77,13 @@ def reserve(ctx: click.Context, pool: str, disk: str, hours: float, yes: bool, a
 
 def _ask(disk: Disk, order: ReserveOrder) -> None:
     """Consent, naming what is written to, how much at the least, and what waits meanwhile."""
-    if not sys.stdin.isatty():
-        raise Misuse("There is no terminal to ask on. Add --yes if this shall be done.")
     least_bytes = sum(disk.identity.size_bytes * (100 - each) // 100 for each in FREE_PERCENTS) * 2
-    click.echo(
+    ask_first(
+        "Measure now?",
         f"SSD {disk.label}: all of it is written several times, {size_text(least_bytes)} or more. That wears it.",
-        err=True,
-    )
-    click.echo(
         f"It takes up to {duration(order.most_s)}. Until then nothing can be applied or undone on this host, and a "
         "trial that ends is taken back only afterwards. Ctrl-C ends the test and frees the SSD.",
-        err=True,
     )
-    if not click.confirm("Measure now?", err=True):
-        raise Refusal("Nothing was changed.")
 
 
 def _tell(progress: ReserveProgress) -> None:

@@ -22,9 +22,6 @@ FREE_PERCENTS: Final = (50, 30, 10)
 BLOCK_BYTES: Final = 16 * KIB
 WRITERS: Final = 4
 
-QUARTERS_OF_A_SHARE: Final = 8
-"""Each share takes four quarters of the time of its scattered writes at the most to be filled, and these four."""
-
 LONGEST_S: Final = 3 * DAY_S
 """[policy] Nothing else is done on the host meanwhile."""
 
@@ -44,6 +41,13 @@ class Part(StrEnum):
     LATER = "later"  # the same again, to see whether it still gets slower
 
 
+QUARTERS: Final = {Part.FILL: 4, Part.SETTLE: 2, Part.EARLIER: 1, Part.LATER: 1}
+"""How many quarters of the time of a share's scattered writes each part takes, filling at the most."""
+
+QUARTERS_OF_A_SHARE: Final = sum(QUARTERS.values())
+QUARTERS_IN_ALL: Final = len(FREE_PERCENTS) * QUARTERS_OF_A_SHARE
+
+
 @dataclass(frozen=True)
 class ReserveOrder:
     """What somebody wants measured. `quarter_s` is how long each quarter of the scattered writing takes."""
@@ -56,7 +60,7 @@ class ReserveOrder:
     @property
     def most_s(self) -> int:
         """How long it takes at the most, without making and removing the slice."""
-        return len(FREE_PERCENTS) * QUARTERS_OF_A_SHARE * self.quarter_s
+        return QUARTERS_IN_ALL * self.quarter_s
 
 
 @dataclass(frozen=True)

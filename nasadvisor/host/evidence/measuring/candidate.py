@@ -99,11 +99,20 @@ def measure_candidate(
 class MadeSlice:
     """A slice for a test while it is there. `disk` is how its SSD is called, `runner` keeps the host's locks."""
 
-    slice: Slice
     disk: str
     record: CandidateRecord
     runner: Runner
     gate: Gate
+
+    @property
+    def created(self) -> CreateSlice:
+        """The step that made it."""
+        return next(action for action in self.record.actions if isinstance(action, CreateSlice))
+
+    @property
+    def slice(self) -> Slice:
+        """Where it is."""
+        return self.created.slice
 
     def refuse_if_used(self) -> None:
         """Look at the slice again: what could not be deleted now is not written to either.
@@ -112,8 +121,7 @@ class MadeSlice:
             CandidateRefused: somebody uses it by now, or it is not as it was made.
         """
         inventory = self.gate.inventory()
-        created = next(action for action in self.record.actions if isinstance(action, CreateSlice))
-        for undo in created.undo(Outcome()):
+        for undo in self.created.undo(Outcome()):
             permit = self.gate.ask(undo, inventory, _own_table(self.record, undo))
             if isinstance(permit, Refused):
                 raise CandidateRefused((permit,))
@@ -141,8 +149,7 @@ def slice_for_test(host: CandidateHost, request: PlanRequest, ids: PlanIds) -> I
         host.leftovers.write(record)
         try:
             _make(record, inventory, gate)
-            piece = next(action.slice for action in actions if isinstance(action, CreateSlice))
-            yield MadeSlice(piece, disk.label if disk else "", record, host.runner.holding(descriptors), gate)
+            yield MadeSlice(disk.label if disk else "", record, host.runner.holding(descriptors), gate)
         finally:
             _take_back(record, gate, host.leftovers)
 
@@ -199,9 +206,7 @@ def _measure(
     """First fill the SSD's fast cache, then measure what a log does."""
 
     def job(block: int, writers: int, length: int, sync: str) -> FioFigures:
-        share = piece.size_bytes // writers // MIB * MIB
-        place = (f"--filename={piece.partuuid_path}", "--direct=1", f"--size={share}", f"--offset_increment={share}")
-        return run_fio(runner, FioJob(place, block, writers, length, sync))
+        return run_fio(runner, FioJob(place_on(piece, piece.size_bytes, writers), block, writers, length, sync))
 
     halves = []
     for number in (1, 2):
@@ -213,6 +218,12 @@ def _measure(
         figures.append(job(block, writers, seconds, "--fdatasync=1"))
     written = sum(each.operations * each.block_bytes for each in (*halves, *figures))
     return halves[0].bytes_per_s, halves[1].bytes_per_s, written, tuple(figures)
+
+
+def place_on(piece: Slice, area_bytes: int, writers: int) -> tuple[str, ...]:
+    """Where fio writes: to the beginning of a slice, a share of it for each writer."""
+    share = area_bytes // writers // MIB * MIB
+    return f"--filename={piece.partuuid_path}", "--direct=1", f"--size={share}", f"--offset_increment={share}"
 
 
 def _replay(

@@ -9,6 +9,7 @@ from nasadvisor.domain.evidence.measuring.reserve import (
     BLOCK_BYTES,
     FREE_PERCENTS,
     LONGEST_S,
+    QUARTERS,
     QUARTERS_OF_A_SHARE,
     WRITERS,
     Begin,
@@ -24,14 +25,11 @@ from nasadvisor.domain.units import MIB, align_down
 from nasadvisor.host.adapters.fio import FioJob, Pattern, run_fio
 from nasadvisor.host.adapters.process import Command, Tool
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.evidence.measuring.candidate import MadeSlice, slice_for_test
+from nasadvisor.host.evidence.measuring.candidate import MadeSlice, place_on, slice_for_test
 from nasadvisor.host.evidence.measuring.measure import MeasureHost, OrderForeign, clean_up, pool_to_measure
 
 DISCARD_S: Final = 600.0
 """Some SSDs take minutes to discard all they have."""
-
-PARTS: Final = {Part.FILL: 4, Part.SETTLE: 2, Part.EARLIER: 1, Part.LATER: 1}
-"""How many quarters each takes at the most."""
 
 
 class CannotDiscard(HostError):  # noqa: N818 - named for what happened
@@ -84,7 +82,7 @@ def _measure(made: MadeSlice, order: ReserveOrder, number: int, begin: Begin) ->
     area = made.slice.size_bytes * (100 - free_percent) // 100 // (WRITERS * MIB) * WRITERS * MIB
     left_s = (len(FREE_PERCENTS) - number) * QUARTERS_OF_A_SHARE * order.quarter_s
     found = {}
-    for part, quarters in PARTS.items():
+    for part, quarters in QUARTERS.items():
         begin(ReserveProgress(free_percent, part, left_s))
         made.refuse_if_used()
         found[part] = run_fio(made.runner, _job(made, part, area, quarters * order.quarter_s))
@@ -100,14 +98,7 @@ def _measure(made: MadeSlice, order: ReserveOrder, number: int, begin: Begin) ->
 
 
 def _job(made: MadeSlice, part: Part, area_bytes: int, seconds: int) -> FioJob:
-    writers = 1 if part is Part.FILL else WRITERS
-    share = area_bytes // writers
-    place = (
-        f"--filename={made.slice.partuuid_path}",
-        "--direct=1",
-        f"--size={share}",
-        f"--offset_increment={share}",
-    )
     if part is Part.FILL:
-        return FioJob(place, MIB, writers, seconds, "", ends_after_once=True)
-    return FioJob(place, BLOCK_BYTES, writers, seconds, "", pattern=Pattern.DRAWN_ANEW)
+        return FioJob(place_on(made.slice, area_bytes, 1), MIB, 1, seconds, "", ends_after_once=True)
+    place = place_on(made.slice, area_bytes, WRITERS)
+    return FioJob(place, BLOCK_BYTES, WRITERS, seconds, "", pattern=Pattern.DRAWN_ANEW)
