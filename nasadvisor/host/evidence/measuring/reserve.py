@@ -70,6 +70,7 @@ def measure_reserve(host: MeasureHost, order: ReserveOrder, begin: Begin) -> Res
 
 def _discard(made: MadeSlice) -> None:
     """Tell the SSD that nothing of it is in use."""
+    made.refuse_if_used()
     command = Command(Tool.BLKDISCARD, (made.slice.partuuid_path,), DISCARD_S, frozenset({0, 1}))
     answer = made.runner.run(command)
     if answer.code:

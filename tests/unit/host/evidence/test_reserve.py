@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from nasadvisor.domain.evidence.measuring.reserve import Part, ReserveOrder, ReserveProgress
-from nasadvisor.host.evidence.measuring.candidate import CandidateRefused, SliceStays
+from nasadvisor.host.evidence.measuring import reserve
+from nasadvisor.host.evidence.measuring.candidate import CandidateRefused, MadeSlice, SliceStays
 from nasadvisor.host.evidence.measuring.measure import MeasureHost, MeasurementRefused, OrderForeign
 from nasadvisor.host.evidence.measuring.reserve import CannotDiscard, measure_reserve
 from nasadvisor.host.simulated.executor import SimulatedExecutor
@@ -68,6 +69,23 @@ def test_an_ssd_that_cannot_discard_is_not_written_to(tmp_path: Path) -> None:
         measure_reserve(measure_host(tmp_path, executor, zfs), ORDER, unseen)
     assert len(zfs.ran) == 1
     assert disks(executor.state) == disks(home_server())
+
+
+def test_a_slice_that_somebody_uses_since_it_was_made_is_not_discarded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executor, zfs = SimulatedExecutor(home_server()), FakeZfs()
+    host = measure_host(tmp_path, executor, zfs)
+    made = reserve._discard
+
+    def used_meanwhile(piece: MadeSlice) -> None:
+        executor.state = with_slice_as_log(executor.state)
+        made(piece)
+
+    monkeypatch.setattr(reserve, "_discard", used_meanwhile)
+    with pytest.raises(SliceStays):
+        measure_reserve(host, ORDER, unseen)
+    assert zfs.ran == []
 
 
 def test_a_slice_that_somebody_uses_by_now_is_written_to_no_more(tmp_path: Path) -> None:
