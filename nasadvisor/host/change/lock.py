@@ -2,6 +2,9 @@
 
 The lock's descriptors are handed on to the commands that run under it. If the worker is killed, the lock stays held
 until its last command has ended, so nobody looks at a half-changed host and takes it for settled.
+
+Proxmox VE's own lock is one of them: it opens the file under its name and flocks that (`lock_file_full`, PVE/Tools.pm),
+so both hold the same one as long as it is the file that stands there.
 """
 
 import errno
@@ -65,32 +68,49 @@ def is_held(path: Path) -> bool:
 
 
 def _take(path: Path, deadline: float, stack: ExitStack) -> int:
-    descriptor = _open(path)
-    stack.callback(os.close, descriptor)
+    """The descriptor of a lock that is held, of the file that others find under its name as well.
+
+    A file that was removed or replaced while it was waited for is no lock any more: the next one makes another.
+
+    Raises:
+        HostBusy, LockUnusable
+    """
     while True:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                raise HostBusy(path) from None
-            time.sleep(POLL_S)
-        else:
-            return descriptor
+            with ExitStack() as attempt:
+                descriptor = _open(path)
+                attempt.callback(os.close, descriptor)
+                if _is_ours(path, descriptor):
+                    stack.push(attempt.pop_all())
+                    return descriptor
+        except OSError as error:
+            raise LockUnusable(path, error) from error
+        if time.monotonic() >= deadline:
+            raise HostBusy(path)
+        time.sleep(POLL_S)
 
 
 def _open(path: Path) -> int:
     """A descriptor of the lock's own file; never of what a link there leads to.
 
     Raises:
-        LockUnusable
+        OSError
     """
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+
+
+def _is_ours(path: Path, descriptor: int) -> bool:
+    """Whether this process now holds the file that stands under the name of the lock.
+
+    Raises:
+        OSError: no lock, or what is no ordinary file.
+    """
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(path, flags, 0o600)
-    except OSError as error:
-        raise LockUnusable(path, error) from error
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
-    os.close(descriptor)
-    raise LockUnusable(path, OSError(errno.EINVAL, os.strerror(errno.EINVAL)))
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(found, os.lstat(path))
+    except (BlockingIOError, FileNotFoundError):
+        return False

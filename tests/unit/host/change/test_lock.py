@@ -1,6 +1,7 @@
 """Locks: what root opens there is a file of its own, and never what a link leads to."""
 
 import errno
+import fcntl
 import os
 import stat
 from pathlib import Path
@@ -110,6 +111,62 @@ def test_a_lock_that_becomes_free_while_it_is_waited_for_is_taken(
     monkeypatch.setattr("nasadvisor.host.change.lock.time.sleep", lambda _: other.__exit__(None, None, None))
     with host_lock((lock,), 30):
         assert is_held(lock)
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_a_file_that_went_while_it_was_waited_for_is_no_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_replaced: bool
+) -> None:
+    """Both would be held by somebody: the removed file by us, the one that stands there by whoever came last."""
+    lock, flock = tmp_path / "host.lock", fcntl.flock
+
+    def remove_and_lock(descriptor: int, operation: int) -> None:
+        monkeypatch.setattr("nasadvisor.host.change.lock.fcntl.flock", flock)
+        lock.unlink()
+        if is_replaced:
+            lock.write_text("")
+        flock(descriptor, operation)
+
+    before = open_files()
+    monkeypatch.setattr("nasadvisor.host.change.lock.fcntl.flock", remove_and_lock)
+    with host_lock((lock,), 5) as (descriptor,):
+        assert os.path.samestat(os.fstat(descriptor), lock.stat())
+        assert is_held(lock)
+        assert open_files() == before + 1
+    assert open_files() == before
+
+
+def test_a_lock_that_is_replaced_again_and_again_is_given_up_in_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, flock = tmp_path / "host.lock", fcntl.flock
+
+    def remove_and_lock(descriptor: int, operation: int) -> None:
+        lock.unlink()
+        flock(descriptor, operation)
+
+    monkeypatch.setattr("nasadvisor.host.change.lock.fcntl.flock", remove_and_lock)
+    before = open_files()
+    with pytest.raises(HostBusy), host_lock((lock,), 0.3):
+        pass
+    assert open_files() == before
+
+
+@pytest.mark.parametrize("call", ["fcntl.flock", "os.fstat", "os.lstat"])
+def test_a_lock_of_which_the_kernel_tells_nothing_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    lock = tmp_path / "host.lock"
+
+    def fail(*_arguments: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    before = open_files()
+    with monkeypatch.context() as patched:
+        patched.setattr(f"nasadvisor.host.change.lock.{call}", fail)
+        with pytest.raises(LockUnusable), host_lock((lock,), 0):
+            pass
+    assert open_files() == before
 
 
 def test_why_a_lock_cannot_be_used_is_said_with_its_place(tmp_path: Path) -> None:
