@@ -34,7 +34,9 @@ CLAIMED_TYPES: Final = {
 }
 """GPT types that claim a partition even while nothing is written in it."""
 
-EXAMINE_AGAIN: Final = "`udevadm trigger --settle --subsystem-match=block` has everything examined again"
+EXAMINE_AGAIN: Final = "`udevadm trigger --subsystem-match=block && udevadm settle` has everything examined again"
+"""Not with `trigger --settle`: that waits for an event of each device, and never returns where the kernel hides one, as
+it does with the paths of an NVMe SSD with native multipath."""
 
 STALE: Final = f"udev and the kernel disagree about a partition; {EXAMINE_AGAIN}"
 

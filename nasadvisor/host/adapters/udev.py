@@ -20,7 +20,7 @@ NOT_EXAMINED: Final = "udev has not examined it yet; `udevadm settle` waits unti
 
 PROPERTIES: Final = (
     *("DEVNAME", "DM_NAME", "DM_VG_NAME", "DM_MULTIPATH_DEVICE_PATH"),
-    *("ID_ATA", "ID_BUS", "ID_CDROM", "ID_MODEL", "ID_MODEL_ENC", "ID_PATH", "ID_SCSI_SERIAL", "ID_SERIAL"),
+    *("ID_ATA", "ID_BUS", "ID_CDROM", "ID_MODEL", "ID_MODEL_ENC", "ID_NAME", "ID_PATH", "ID_SCSI_SERIAL", "ID_SERIAL"),
     *("ID_SERIAL_SHORT", "ID_WWN", "ID_WWN_WITH_EXTENSION", "SCSI_IDENT_SERIAL"),
     *("ID_FS_AMBIVALENT", "ID_FS_LABEL", "ID_FS_LABEL_ENC", "ID_FS_TYPE", "ID_FS_USAGE", "ID_FS_UUID"),
     *("ID_FS_UUID_SUB", "ID_PART_ENTRY_NAME", "ID_PART_ENTRY_OFFSET", "ID_PART_ENTRY_SIZE", "ID_PART_ENTRY_TYPE"),
@@ -71,11 +71,15 @@ class BlockDevice:
 def read_devices() -> tuple[BlockDevice, ...]:
     """Every block device of the machine, in no particular order.
 
+    The paths below an NVMe SSD with native multipath are none: the kernel hides them, without a node and without events
+    (Documentation/ABI/stable/sysfs-block, "hidden"), and shows the SSD itself.
+
     Raises:
         MachineUnreadable: there is no udev, or its database cannot be listed.
     """
     try:
-        return tuple(map(_read_device, _context().list_devices(subsystem="block")))
+        found = _context().list_devices(subsystem="block")
+        return tuple(_read_device(device) for device in found if not _is_hidden(device))
     except (OSError, ImportError) as error:
         raise MachineUnreadable("udev's database", str(error)) from error
 
@@ -104,6 +108,16 @@ def _context() -> Any:
     if not hasattr(_of_thread, "context"):
         _of_thread.context = pyudev.Context()
     return _of_thread.context
+
+
+def _is_hidden(device: Any) -> bool:
+    return device.device_number == 0 or _text(device.attributes, "hidden") == "1"
+
+
+def _text(attributes: Any, name: str) -> str:
+    """An attribute that not every kernel or device has; "" without it."""
+    value = attributes.get(name)
+    return value.decode(errors="replace").strip() if value else ""
 
 
 def _read_device(device: Any) -> BlockDevice:

@@ -257,7 +257,7 @@ def DiskNotEmpty(disk: Disk, what: str, offset_bytes: int) -> Refused:
     return Refused(
         "disk-not-empty",
         _(
-            "{disk} is not blank: it carries data of the kind {what} at byte {offset}. That was read off the disk itself; the system does not show it, probably because another machine or a guest wrote it. Nothing was written. `udevadm trigger --settle {path}` makes the system look again; if the data are not needed, clear them with `wipefs --all`."
+            "{disk} is not blank: it carries data of the kind {what} at byte {offset}. That was read off the disk itself; the system does not show it, probably because another machine or a guest wrote it. Nothing was written. `udevadm trigger {path} && udevadm settle` makes the system look again; if the data are not needed, clear them with `wipefs --all`."
         ),
         {"disk": disk.label, "path": disk.path, "what": what, "offset": str(offset_bytes)},
     )

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from nasadvisor.host.adapters.udev import NOT_EXAMINED, _read_device
+from nasadvisor.host.adapters import udev
+from nasadvisor.host.adapters.holds import EXAMINE_AGAIN
+from nasadvisor.host.adapters.udev import NOT_EXAMINED, _read_device, read_devices
 
 
 class Attributes(dict[str, str]):
@@ -15,6 +17,9 @@ class Attributes(dict[str, str]):
 
     def asint(self, name: str) -> int:
         return int(self[name])
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name].encode() if name in self else default
 
 
 DISK = {
@@ -70,3 +75,20 @@ def test_partition_that_cannot_be_read_is_still_one(tmp_path: Path) -> None:
 
 def test_device_that_udev_has_not_examined(tmp_path: Path) -> None:
     assert _read_device(device(tmp_path / "sdb", DISK, is_initialized=False)).unread == NOT_EXAMINED
+
+
+@pytest.mark.parametrize("said", [{"device_number": 0}, {"hidden": "1"}])
+def test_a_path_that_the_kernel_hides_below_an_nvme_ssd_is_no_device(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: dict[str, Any]
+) -> None:
+    shown = device(tmp_path / "nvme0n1", {**DISK, "hidden": "0"})
+    number = said.get("device_number", os.makedev(259, 3))
+    hidden = device(tmp_path / "nvme0c0n1", {**DISK, **said}, is_initialized=False, device_number=number)
+    context = SimpleNamespace(list_devices=lambda subsystem: [shown, hidden])
+    monkeypatch.setattr(udev, "_context", lambda: context)
+    assert [found.name for found in read_devices()] == ["nvme0n1"]
+
+
+def test_what_has_everything_examined_again_waits_for_no_event_that_never_comes() -> None:
+    """`udevadm trigger --settle` waits for the event of a hidden path too."""
+    assert "--settle" not in EXAMINE_AGAIN
