@@ -26,7 +26,9 @@ from nasadvisor.host.adapters.udev import BlockDevice, read_device, read_devices
 
 # Found below /sys/devices/virtual/block: loop, ram, zram, zd (zvols), dm, md, nbd, bcache.
 _VIRTUAL: Final = "/devices/virtual/block/"
-_NO_DISKS: Final = ("sr", "fd", "rbd")
+# Flash without a controller, as of a BIOS or a small board: mtdblock and its kin (drivers/mtd), ubiblock.
+_RAW_FLASH: Final = ("/mtd/mtd", "/devices/virtual/ubi/")
+_NO_DISKS: Final = ("sr", "fd", "rbd", "mtdblock", "ubiblock")
 _NO_DISK_ENDS: Final = ("boot0", "boot1", "rpmb")  # of mmcblk
 
 _SERIALS: Final = ("ID_SCSI_SERIAL", "SCSI_IDENT_SERIAL", "ID_SERIAL_SHORT", "ID_SERIAL")
@@ -116,7 +118,7 @@ def is_disk(device: BlockDevice) -> bool:
     """Whether it is a whole disk with a medium in it, not one made by software."""
     return not (
         device.disk
-        or _VIRTUAL in device.sys_path
+        or any(part in device.sys_path for part in (_VIRTUAL, *_RAW_FLASH))
         or device.name.startswith(_NO_DISKS)
         or device.name.endswith(_NO_DISK_ENDS)
         or device.get("ID_CDROM")
@@ -125,10 +127,13 @@ def is_disk(device: BlockDevice) -> bool:
 
 
 def identity_of(device: BlockDevice) -> DiskIdentity:
-    """What stays the same of a disk. For SAS the serial is that on the sticker, not the WWN that udev puts first."""
+    """What stays the same of a disk. For SAS the serial is that on the sticker, not the WWN that udev puts first.
+
+    The name of an eMMC chip or an SD card stands in ID_NAME (60-persistent-storage.rules).
+    """
     serial = next(filter(None, map(device.get, _SERIALS)), "")
     return DiskIdentity(
-        model=_clean(decoded(device.get("ID_MODEL_ENC")) or device.get("ID_MODEL")),
+        model=_clean(decoded(device.get("ID_MODEL_ENC")) or device.get("ID_MODEL") or device.get("ID_NAME")),
         serial=_clean(serial),
         wwn=device.get("ID_WWN_WITH_EXTENSION") or device.get("ID_WWN"),
         size_bytes=device.size_bytes,

@@ -72,6 +72,12 @@ def test_identity_of_nvme_and_virtio_from_what_they_have() -> None:
     assert (identity_of(virtio).serial, identity_of(virtio).key) == ("disk-1", "_disk-1")
 
 
+def test_an_emmc_chip_is_called_by_the_name_that_udev_gives_it() -> None:
+    told = {"ID_NAME": "BJTD4R", "ID_SERIAL": "0x19f4c2a7"}
+    chip = BlockDevice("mmcblk0", "/sys/devices/platform/mmc0/mmcblk0", "179:0", properties=told, size_bytes=GIB)
+    assert only(chip).label == "BJTD4R (0x19f4c2a7)"
+
+
 @given(st.text(max_size=20))
 def test_names_are_one_line_whatever_the_drive_says(text: str) -> None:
     identity = identity_of(BlockDevice("sda", "/sys/x", "8:0", properties={"ID_MODEL": text, "ID_SERIAL": text}))
@@ -111,6 +117,9 @@ def test_what_software_made_is_no_disk(name: str) -> None:
         disk("mmcblk0boot0"),
         disk("rbd0"),
         disk("sdc", ID_CDROM="1"),
+        replace(disk("mtdblock0"), sys_path="/sys/devices/pci0/0000:00:1f.5/spi_master/spi0/spi0.0/mtd/mtd0/mtdblock0"),
+        replace(disk("ftla"), sys_path="/sys/devices/platform/flash/mtd/mtd2/ftla"),
+        replace(disk("ubiblock0_1"), sys_path="/sys/devices/virtual/ubi/ubi0/ubi0_1/ubiblock0_1"),
         part("sda", 1),
     ],
 )
