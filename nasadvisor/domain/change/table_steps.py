@@ -14,8 +14,11 @@ from nasadvisor.domain.change.table_area import SECTOR_BYTES, UNIT_BYTES, Area
 from nasadvisor.domain.storage.gpt import SIGNATURE, GptHeader, GptUnreadable, parse_header
 from nasadvisor.domain.storage.partition_types import SOLARIS_ZFS_TYPE
 
-_BOOT_CODE_BYTES: Final = 446
-_PROTECTIVE_TYPE_OFFSET: Final = _BOOT_CODE_BYTES + 4
+_BOOT_CODE_BYTES: Final = 440
+"""What sgdisk takes over of a first sector that is no protective MBR. The disk signature behind it and the two bytes
+after that become zeros (MBRData::MakeProtectiveMBR() in mbr.cc of gptfdisk 1.0.9)."""
+_MBR_ENTRIES_OFFSET: Final = 446
+_PROTECTIVE_TYPE_OFFSET: Final = _MBR_ENTRIES_OFFSET + 4
 _PROTECTIVE_TYPE: Final = 0xEE
 _MBR_SIGNATURE: Final = b"\x55\xaa"
 _ENTRY: Final = struct.Struct("<16s16sQQQ72s")  # table 5.6 of the UEFI specification 2.10
@@ -64,16 +67,16 @@ def _has_other_headers(expected: Area, found: Area, sector: int) -> bool:
 
 
 def is_protective_mbr(unit: bytes, places: tuple[bytes, ...]) -> bool:
-    """Whether a first sector is a protective MBR as one of these is, with the boot code of one of them.
+    """Whether a first sector is a protective MBR as one of these is, with boot code and disk signature of one of them.
 
     Releases of sgdisk differ in the CHS fields of its one entry.
     """
-    codes = {place[:_BOOT_CODE_BYTES] for place in places}
+    codes = {place[:_MBR_ENTRIES_OFFSET] for place in places}
     return (
         len(unit) == UNIT_BYTES
-        and unit[:_BOOT_CODE_BYTES] in codes
+        and unit[:_MBR_ENTRIES_OFFSET] in codes
         and unit[_PROTECTIVE_TYPE_OFFSET] == _PROTECTIVE_TYPE
-        and not any(unit[_BOOT_CODE_BYTES + 16 : 510])
+        and not any(unit[_MBR_ENTRIES_OFFSET + 16 : 510])
         and any(place[_PROTECTIVE_TYPE_OFFSET] == _PROTECTIVE_TYPE for place in places)
         and unit[510:] == _MBR_SIGNATURE
     )
@@ -105,7 +108,8 @@ def _cleared(area: Area, step: CreateTable) -> Area | None:
         other_header_bytes=sector,
         entries_start_bytes=step.usable_end_bytes,
     )
-    mbr = area.head[:_BOOT_CODE_BYTES] + _protective(total) + _MBR_SIGNATURE
+    code = area.head[:_BOOT_CODE_BYTES].ljust(_MBR_ENTRIES_OFFSET, b"\0")
+    mbr = code + _protective(total) + _MBR_SIGNATURE
     head = mbr.ljust(sector, b"\0") + _sector(header, sector) + entries
     tail = entries.ljust(len(area.tail) - sector, b"\0") + _sector(copy, sector)
     return Area(head.ljust(len(area.head), b"\0"), tail)
