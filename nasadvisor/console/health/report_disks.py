@@ -24,15 +24,15 @@ from nasadvisor.console.states import GOOD, WAITING, WARN, Look, look_of_state
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.console.storage.disks import PoolTrouble, troubles_by_key
 from nasadvisor.console.svg import NARROW
-from nasadvisor.domain.health.smart.attributes import CRC_ERRORS
+from nasadvisor.domain.health.smart.attributes import GROWN_DEFECTS, PENDING_DEFECTS
 
 LISTED: Final = 100
 DRAWN: Final = 8
 
-REALLOCATED: Final = ("5", "grown_defects")
-PENDING: Final = ("197",)
-CRC: Final = (CRC_ERRORS,)
-"""Keys of `smart.attributes` by which the days of a disk have these counts."""
+REALLOCATED: Final = ("5", GROWN_DEFECTS)
+PENDING: Final = ("197", PENDING_DEFECTS)
+CRC: Final = ("199",)
+"""Keys of `smart.attributes` by which the days of a disk have these counts where they are hard disks."""
 
 SaidByPools = Mapping[tuple[int, str], PoolTrouble]
 """What pools say against disks, by the number of the node and the key of the disk there."""

@@ -15,13 +15,13 @@ from nasadvisor.console.health.forecasts import renew_forecast
 from nasadvisor.console.health.models import RawAnswer, SelfTestResult, StoredDisk, identity_key
 from nasadvisor.console.health.raw_answers import document_of
 from nasadvisor.console.health.readings import keep_readings, thin_readings
-from nasadvisor.console.health.self_tests import self_tests_in
 from nasadvisor.console.health.smart_days import note_counts, thin_out
 from nasadvisor.console.health.watch import UNWORKABLE
 from nasadvisor.domain.health.disk_findings import Subject, disk_findings
-from nasadvisor.domain.health.smart.attributes import CRC_ERRORS, SmartValue, raw_of, smart_values
+from nasadvisor.domain.health.smart.attributes import SmartValue, crc_errors, smart_values
 from nasadvisor.domain.health.smart.power_loss import weigh
 from nasadvisor.domain.health.smart.reading import SmartReading, decode_answer
+from nasadvisor.domain.health.smart.self_tests import self_tests_in
 from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepOutcome
 from nasadvisor.domain.statements import RANK, Level
 from nasadvisor.stored.documents import Json, from_document, to_document, unpack
@@ -180,9 +180,15 @@ def _drop_surplus(disks: Iterable[StoredDisk]) -> None:
 
 def _self_tests(disk: StoredDisk, smartctl: Any, taken_at: datetime) -> Iterator[SelfTestResult]:
     for test in self_tests_in(smartctl):
-        yield SelfTestResult(
-            disk=disk, kind=test.kind, hours=test.hours, status=test.status, passed=test.passed, seen_at=taken_at
-        )
+        if test.kind and test.status and test.hours is not None:
+            yield SelfTestResult(
+                disk=disk,
+                kind=test.kind[:60],
+                hours=test.hours,
+                status=test.status,
+                passed=test.passed,
+                seen_at=taken_at,
+            )
 
 
 def _show(told: Told) -> None:
@@ -208,7 +214,8 @@ def _show_reading(disk: StoredDisk, reading: SmartReading, values: tuple[SmartVa
     disk.spare_percent = reading.spare_percent
     disk.media_errors = reading.media_errors
     disk.reallocated, disk.pending = reading.reallocated, reading.pending
-    disk.crc_errors = raw_of(values, CRC_ERRORS)
+    damaged = crc_errors(values)
+    disk.crc_errors = damaged.raw if damaged else None
     disk.is_solid_state = reading.identity.solid_state
     disk.power_loss = weigh(reading.power_loss).protection.value
     disk.reading_document = to_document(reading)

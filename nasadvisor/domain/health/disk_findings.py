@@ -75,6 +75,7 @@ def _about(disk: Subject, finding: Finding) -> Finding:
 
 
 def _placed(disk: Subject, finding: Finding) -> Finding:
+
     return replace(finding, subject=disk.identity, step=NextStep.LOOK_AT_DISK, place=disk.key)
 
 
@@ -104,13 +105,17 @@ def _failing(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
             Level.WARNING,
             _("The vendor set this threshold for disks that are likely to fail soon. Have a replacement ready."),
         )
-    if reading.self_tests.last_passed is False:
+    is_only_hinted = not reading.self_tests.finished and "self-test-log-has-errors" in reading.exit_bits
+    if reading.self_tests.failed or is_only_hinted:
         yield Finding(
             "self-test-failed",
-            _("The last self-test of the disk {disk} failed."),
+            _("A self-test of the disk {disk} failed, and no extended one has passed since."),
             {"disk": disk.label},
             Level.WARNING,
-            _("A self-test reads the disk and checks its electronics. A failed one mostly means unreadable sectors."),
+            _(
+                "A self-test reads the disk and checks its electronics; a failed one mostly means unreadable sectors. "
+                "A short one that passes proves nothing: only an extended one reads the whole disk."
+            ),
             measure=reading.self_tests.failed,
         )
 

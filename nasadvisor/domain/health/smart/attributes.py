@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from nasadvisor.domain.health.smart.counts import CRC, REALLOCATED, Meaning, first_number, meaning
+from nasadvisor.domain.health.smart.report import PENDING_KEYS, grown_defects
 from nasadvisor.domain.health.smart.values import at, mapping, objects, text, whole
 
-CRC_ERRORS: Final = "199"
-"""UDMA_CRC_Error_Count: transfers that arrived damaged. It counts the cable and the backplane, not the disk."""
-
+GROWN_DEFECTS: Final = "grown_defects"
+PENDING_DEFECTS: Final = "pending_defects"
 SCSI_KINDS: Final = ("read", "write", "verify")
 MAX_NAMED: Final = 64
 
@@ -22,7 +23,8 @@ MAX_NAMED: Final = 64
 class SmartValue:
     """One number. `key` names it for ever: the attribute's number of an ATA disk, else the name in smartctl's JSON.
 
-    `raw` is the count in the vendor's unit, `shown` how smartctl prints it. The vendor's own scale is `value`, the
+    `raw` is the count in the vendor's unit (the first one where an attribute packs several), `shown` how smartctl
+    prints it. The vendor's own scale is `value`, the
     lowest that it was `worst`, and `threshold` where the vendor calls it failed; None where the disk has none.
     """
 
@@ -33,6 +35,11 @@ class SmartValue:
     value: int | None = None
     worst: int | None = None
     threshold: int | None = None
+
+    @property
+    def number(self) -> int | None:
+        """The number of an attribute of an ATA disk."""
+        return int(self.key) if self.key.isdecimal() else None
 
     @property
     def words(self) -> str:
@@ -50,20 +57,34 @@ def smart_values(document: object) -> tuple[SmartValue, ...]:
     return (*_ata(document), *_nvme(document), *_scsi(document))
 
 
-def raw_of(values: tuple[SmartValue, ...], key: str) -> int | None:
-    """The count under a key, None where the disk does not count it."""
-    return next((each.raw for each in values if each.key == key), None)
+def crc_errors(values: tuple[SmartValue, ...]) -> SmartValue | None:
+    """Transfers that arrived damaged: the cable and the backplane, not the disk; None where it does not count them."""
+    return _first(values, CRC)
+
+
+def reallocated(values: tuple[SmartValue, ...]) -> SmartValue | None:
+    """Sectors or blocks that it has replaced."""
+    return _keyed(values, GROWN_DEFECTS) or _first(values, REALLOCATED)
+
+
+def _first(values: tuple[SmartValue, ...], what: Meaning) -> SmartValue | None:
+    return next(iter(meaning(values, what)), None)
+
+
+def _keyed(values: tuple[SmartValue, ...], key: str) -> SmartValue | None:
+    return next((each for each in values if each.key == key), None)
 
 
 def _ata(document: object) -> Iterator[SmartValue]:
     for row in objects(at(document, "ata_smart_attributes", "table")):
-        number, raw = whole(row.get("id"), 1, 255), whole(at(row, "raw", "value"))
+        number, shown = whole(row.get("id"), 1, 255), text(at(row, "raw", "string"))
+        raw = first_number(whole(at(row, "raw", "value")), shown)
         if number is not None and raw is not None:
             yield SmartValue(
                 key=str(number),
                 name=text(row.get("name")),
                 raw=raw,
-                shown=text(at(row, "raw", "string")),
+                shown=shown,
                 value=whole(row.get("value"), 0, 255),
                 worst=whole(row.get("worst"), 0, 255),
                 threshold=whole(row.get("thresh"), 0, 255),
@@ -75,9 +96,14 @@ def _nvme(document: object) -> Iterator[SmartValue]:
 
 
 def _scsi(document: object) -> Iterator[SmartValue]:
-    defects = whole(at(document, "scsi_grown_defect_list"))
+    defects = grown_defects(document)
     if defects is not None:
-        yield SmartValue("grown_defects", "grown_defects", defects)
+        yield SmartValue(GROWN_DEFECTS, GROWN_DEFECTS, defects)
+    pending_now = next(
+        (found for key in PENDING_KEYS if (found := whole(at(document, key, "count"))) is not None), None
+    )
+    if pending_now is not None:
+        yield SmartValue(PENDING_DEFECTS, PENDING_DEFECTS, pending_now)
     counters = at(document, "scsi_error_counter_log")
     for kind in SCSI_KINDS:
         yield from _named(f"{kind}_", at(counters, kind))

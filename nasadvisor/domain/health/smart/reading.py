@@ -8,6 +8,18 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from nasadvisor.domain.health.smart.conflicts import conflicts
+from nasadvisor.domain.health.smart.counts import (
+    MOST_EVENTS,
+    MOST_HOURS,
+    PENDING,
+    POWER_ON,
+    REALLOCATED,
+    TEMPERATURE,
+    UNCORRECTABLE,
+    Meaning,
+    first_number,
+    meaning,
+)
 from nasadvisor.domain.health.smart.ocp import read_ocp_log
 from nasadvisor.domain.health.smart.power_loss import (
     ProtectionEvidence,
@@ -15,14 +27,18 @@ from nasadvisor.domain.health.smart.power_loss import (
     ocp_evidence,
     power_loss_evidence,
 )
-from nasadvisor.domain.health.smart.report import Protocol, SmartReport, read_report
-from nasadvisor.domain.health.smart.values import LARGEST
+from nasadvisor.domain.health.smart.report import (
+    COLDEST_CELSIUS,
+    HOTTEST_CELSIUS,
+    Protocol,
+    SmartReport,
+    read_report,
+)
+from nasadvisor.domain.health.smart.self_tests import still_failed
 from nasadvisor.domain.health.smart.wear import WearIndicator, wear_indicators
 from nasadvisor.domain.health.smart.written import ByteCounter, byte_counters
 from nasadvisor.domain.statements import Finding
 
-REALLOCATED: Final = 5
-UNCORRECTABLE: Final = (187, 198)
 RESERVED_NAMES: Final = frozenset({"Available_Reservd_Space", "Perc_Avail_Resrvd_Space"})
 UNSAFE_NAMES: Final = frozenset(
     {
@@ -78,7 +94,10 @@ class Identity:
 
 @dataclass(frozen=True)
 class SelfTests:
-    """The drive's own log of finished self-tests; `last_passed` is None if there were none."""
+    """The drive's own log of finished self-tests; `last_passed` is None if there were none.
+
+    `failed` are those that count still: a newer extended test that passes outdates them, a short one does not.
+    """
 
     finished: int
     failed: int
@@ -132,7 +151,7 @@ def decode(document: object) -> SmartReading:
         identity=Identity(
             report.protocol, report.model, report.family, report.firmware, report.serial, report.capacity_bytes, solid
         ),
-        hours=report.hours,
+        hours=report.hours if report.hours is not None else _hours(report),
         passed=report.passed,
         percent_used=indicators[0].percent_used if indicators else None,
         indicators=indicators,
@@ -142,15 +161,13 @@ def decode(document: object) -> SmartReading:
         spare_threshold_percent=report.nvme.spare_threshold_percent if report.nvme else None,
         media_errors=_media_errors(report),
         error_log_entries=report.nvme.error_log_entries if report.nvme else report.ata_errors,
-        reallocated=_raw(report, REALLOCATED) if report.scsi is None else report.scsi.grown_defects,
-        pending=report.pending_defects if report.pending_defects is not None else _raw(report, 197),
+        reallocated=report.scsi.grown_defects if report.scsi else _counted(report, REALLOCATED),
+        pending=_pending(report),
         unsafe_shutdowns=_unsafe_shutdowns(report),
         temperature_celsius=_temperature(report),
         warnings=tuple(_named_bits(WARNINGS, report.nvme.critical_warning if report.nvme else None)),
         exit_bits=tuple(_named_bits(EXIT_BITS, report.exit_status)),
-        self_tests=SelfTests(
-            len(report.self_tests), report.self_tests.count(False), next(iter(report.self_tests), None)
-        ),
+        self_tests=_self_tests(report),
         power_loss=power_loss_evidence(report),
         findings=conflicts(report, indicators, counters),
     )
@@ -180,9 +197,21 @@ def _media_errors(report: SmartReport) -> int | None:
         return report.nvme.media_errors
     if report.scsi:
         return report.scsi.uncorrected_errors
-    counted = [report.statistics.get(ALL_TIME_ERRORS), *(_raw(report, number) for number in UNCORRECTABLE)]
-    known = [count for count in counted if count is not None and count < 2**32]
-    return max(known) if known else None
+    reported = report.statistics.get(ALL_TIME_ERRORS)
+    known = [reported] if reported is not None and reported <= MOST_EVENTS else []
+    return max((*known, *_all_counted(report, UNCORRECTABLE)), default=None)
+
+
+def _pending(report: SmartReport) -> int | None:
+    """Sectors that cannot be read now."""
+    if report.scsi:
+        return report.scsi.pending_defects
+    return report.pending_defects if report.pending_defects is not None else _counted(report, PENDING)
+
+
+def _self_tests(report: SmartReport) -> SelfTests:
+    results = [each.passed for each in report.self_tests if each.passed is not None]
+    return SelfTests(len(results), still_failed(report.self_tests), next(iter(results), None))
 
 
 def _unsafe_shutdowns(report: SmartReport) -> int | None:
@@ -192,15 +221,29 @@ def _unsafe_shutdowns(report: SmartReport) -> int | None:
     return attribute.raw if attribute else None
 
 
+def _hours(report: SmartReport) -> int | None:
+    """Power-on hours of an attribute whose unit smartctl knows, where it draws no conclusion of its own."""
+    hours = [first_number(each.raw, each.shown) for each in meaning(report.attributes, POWER_ON)]
+    return next((each for each in hours if each is not None and 0 <= each <= MOST_HOURS), None)
+
+
 def _temperature(report: SmartReport) -> int | None:
-    if report.temperature_celsius is not None:
+    """The first that a sensor can have measured: a SATA or SAS disk without one says 0 (smartctl too takes that for
+    nothing, `ata_return_temperature_value()`)."""
+    shown = [first_number(each.raw, each.shown) for each in meaning(report.attributes, TEMPERATURE)]
+    told = (report.temperature_celsius, *shown, report.statistics.get(TEMPERATURE_PAGE))
+    if report.nvme:
         return report.temperature_celsius
-    return report.statistics.get(TEMPERATURE_PAGE)
+    return next((each for each in told if each and COLDEST_CELSIUS <= each <= HOTTEST_CELSIUS), None)
 
 
-def _raw(report: SmartReport, number: int) -> int | None:
-    attribute = report.numbered(number)
-    return attribute.raw if attribute and attribute.raw is not None and attribute.raw <= LARGEST else None
+def _counted(report: SmartReport, what: Meaning) -> int | None:
+    return next(_all_counted(report, what), None)
+
+
+def _all_counted(report: SmartReport, what: Meaning) -> Iterator[int]:
+    found = (attribute.events for attribute in meaning(report.attributes, what))
+    return (count for count in found if count is not None)
 
 
 def _named_bits(names: tuple[tuple[int, str], ...], value: int | None) -> Iterator[str]:

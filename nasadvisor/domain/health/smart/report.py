@@ -8,11 +8,24 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from nasadvisor.domain.health.smart.counts import events
+from nasadvisor.domain.health.smart.self_tests import SelfTestEntry, self_tests_in
 from nasadvisor.domain.health.smart.values import at, decimal, flag, items, mapping, objects, text, whole
 from nasadvisor.domain.units import GIGABYTE
 
-ZERO_CELSIUS_K: Final = 273
-HOTTEST_CELSIUS: Final = 200
+COLDEST_CELSIUS: Final = -60
+HOTTEST_CELSIUS: Final = 150
+"""No disk works beyond: a sensor that says so is not there (-273 is 0 K), or counts in another unit."""
+
+PENDING_KEYS: Final = ("scsi_pending_defects", "pending_defects")
+"""As smartctl 7.3 and those before it call them."""
+
+IN_BYTES: Final = (0, 1)
+"""smartctl 7.0 and 7.1 write the length of the list of grown defects in bytes (fixed in 7.2: `dl_len / div`)."""
+
+LONG_ELEMENT: Final = 8
+SHORT_ELEMENT: Final = 4
+"""Bytes of an element: 8 in the format that smartctl asks for, 4 where a disk answers in short blocks."""
 
 
 class Protocol(StrEnum):
@@ -28,18 +41,25 @@ class Protocol(StrEnum):
 class Attribute:
     """One row of the ATA attribute table.
 
-    `value` is the vendor's normalised number, usually counting down from 100; `raw` a counter in the vendor's unit.
+    `value` is the vendor's normalised number, usually counting down from 100; `raw` a counter in the vendor's unit,
+    which may hold several counts in one, and `shown` how smartctl parts them.
     """
 
     number: int
     name: str
     value: int | None
     raw: int | None
+    shown: str = ""
 
     @property
     def named(self) -> bool:
         """Whether smartctl's drive database knows what this drive means by it."""
         return bool(self.name) and not self.name.startswith("Unknown")
+
+    @property
+    def events(self) -> int | None:
+        """How often what it counts has happened."""
+        return events(self.raw, self.shown)
 
 
 @dataclass(frozen=True)
@@ -64,6 +84,10 @@ class ScsiLogs:
     bytes_written: int | None
     uncorrected_errors: int | None
     grown_defects: int | None
+    pending_defects: int | None
+
+
+NO_LOGS: Final = ScsiLogs(None, None, None, None, None)
 
 
 @dataclass(frozen=True)
@@ -90,8 +114,8 @@ class SmartReport:
     """smartctl 7.5's own conclusion."""
     ata_errors: int | None = None
     pending_defects: int | None = None
-    self_tests: tuple[bool, ...] = ()
-    """Results of the finished self-tests in the log, newest first: passed or not."""
+    self_tests: tuple[SelfTestEntry, ...] = ()
+    """The log of self-tests, newest first."""
 
     @property
     def numbers(self) -> frozenset[int]:
@@ -119,7 +143,7 @@ def read_report(document: object) -> SmartReport:
         rotation_rate=whole(at(document, "rotation_rate")),
         hours=whole(at(document, "power_on_time", "hours")),
         passed=flag(at(document, "smart_status", "passed")),
-        temperature_celsius=whole(at(document, "temperature", "current"), -ZERO_CELSIUS_K, HOTTEST_CELSIUS),
+        temperature_celsius=whole(at(document, "temperature", "current"), COLDEST_CELSIUS, HOTTEST_CELSIUS),
         exit_status=whole(at(document, "smartctl", "exit_status"), 0, 255),
         attributes=tuple(_attributes(at(document, "ata_smart_attributes", "table"))),
         statistics=dict(_statistics(at(document, "ata_device_statistics", "pages"))),
@@ -131,7 +155,7 @@ def read_report(document: object) -> SmartReport:
             at(document, "ata_smart_error_log", "summary", "count"),
         ),
         pending_defects=whole(at(document, "ata_pending_defects_log", "count")),
-        self_tests=tuple(_self_tests(document)),
+        self_tests=self_tests_in(document),
     )
 
 
@@ -164,8 +188,8 @@ def _attributes(table: object) -> Iterator[Attribute]:
     for row in objects(table):
         number = whole(row.get("id"), 1, 255)
         if number is not None:
-            raw = whole(at(row, "raw", "value"))
-            yield Attribute(number, text(row.get("name")), whole(row.get("value"), 0, 255), raw)
+            raw, shown = whole(at(row, "raw", "value")), text(at(row, "raw", "string"))
+            yield Attribute(number, text(row.get("name")), whole(row.get("value"), 0, 255), raw, shown)
 
 
 def _statistics(pages: object) -> Iterator[tuple[tuple[int, int], int]]:
@@ -195,35 +219,23 @@ def _nvme(log: object) -> NvmeLog | None:
 
 def _scsi(document: object) -> ScsiLogs | None:
     counters = mapping(at(document, "scsi_error_counter_log"))
-    endurance = whole(at(document, "scsi_percentage_used_endurance_indicator"), 0, 255)
-    if not counters and endurance is None:
-        return None
     written = decimal(at(counters, "write", "gigabytes_processed"))
     uncorrected = [whole(at(counters, kind, "total_uncorrected_errors")) for kind in ("read", "write", "verify")]
     known = [errors for errors in uncorrected if errors is not None]
-    return ScsiLogs(
-        percent_used=endurance,
+    logs = ScsiLogs(
+        percent_used=whole(at(document, "scsi_percentage_used_endurance_indicator"), 0, 255),
         bytes_written=None if written is None else whole(round(written * GIGABYTE)),
         uncorrected_errors=whole(sum(known)) if known else None,
-        grown_defects=whole(at(document, "scsi_grown_defect_list")),
+        grown_defects=grown_defects(document),
+        pending_defects=_first_whole(*(at(document, key, "count") for key in PENDING_KEYS)),
     )
+    return None if logs == NO_LOGS else logs
 
 
-def _self_tests(document: object) -> Iterator[bool]:
-    """Finished tests only: a test that runs or was interrupted by a restart says nothing."""
-    for kind in ("extended", "standard"):
-        table = items(at(document, "ata_smart_self_test_log", kind, "table"))
-        if table:
-            found = (flag(at(row, "status", "passed")) for row in table)
-            yield from (passed for passed in found if passed is not None)
-            return
-    for row in objects(at(document, "nvme_self_test_log", "table")):
-        # Completed without error 0; fatal error, failed segment, unknown segment 5 to 7. Source: NVMe 1.4, figure 202.
-        result = whole(at(row, "self_test_result", "value"), 0, 15)
-        if result in (0, 5, 6, 7):
-            yield result == 0
-    for index in range(20):
-        result = whole(at(document, f"scsi_self_test_{index}", "result", "value"), 0, 15)
-        # Completed 0; unknown error 3, failed segments 4 to 7. Source: SPC-4, self-test results log page.
-        if result in (0, 3, 4, 5, 6, 7):
-            yield result == 0
+def grown_defects(document: object) -> int | None:
+    """Elements in the list of grown defects of a SAS disk."""
+    told = whole(at(document, "scsi_grown_defect_list"))
+    major, minor = (*items(at(document, "smartctl", "version")), None, None)[:2]
+    if told is None or major != 7 or minor not in IN_BYTES:
+        return told
+    return told // (LONG_ELEMENT if told % LONG_ELEMENT == 0 else SHORT_ELEMENT)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nasadvisor.domain.health.smart.attributes import smart_values
 from nasadvisor.domain.health.smart.ocp import read_ocp_log, write_amplification
 from nasadvisor.domain.health.smart.power_loss import (
     Protection,
@@ -168,3 +169,27 @@ def test_a_reading_is_a_document() -> None:
     for document in (nvme(), sas(), sata((202, "Percent_Lifetime_Remain", 30, 70), page7=9, sectors=10**9), None):
         reading = decode(document)
         assert from_document(SmartReading, to_document(reading)) == reading
+
+
+@pytest.mark.parametrize(
+    ("version", "told", "elements"),
+    [([7, 0], 56, 7), ([7, 1], 56, 7), ([7, 1], 12, 3), ([7, 2], 56, 56), ([7, 5], 7, 7), (None, 7, 7), ([7, 1], 0, 0)],
+)
+def test_grown_defects_are_elements_also_where_smartctl_wrote_bytes(
+    version: list[int] | None, told: int, elements: int
+) -> None:
+    document = sas() | {"smartctl": {"version": version}, "scsi_grown_defect_list": told}
+    assert decode(document).reallocated == elements
+    assert {each.raw for each in smart_values(document) if each.key == "grown_defects"} == {elements}
+
+
+def test_a_sas_disk_that_logs_nothing_but_its_defects_is_read() -> None:
+    alone = {"device": {"protocol": "SCSI"}, "scsi_grown_defect_list": 7}
+    assert (decode(alone).reallocated, decode(alone).media_errors) == (7, None)
+
+
+@pytest.mark.parametrize("key", ["scsi_pending_defects", "pending_defects"])
+def test_pending_defects_of_a_sas_disk_are_read_under_both_names(key: str) -> None:
+    document = {"device": {"protocol": "SCSI"}, key: {"count": 3, "table": []}}
+    assert decode(document).pending == 3
+    assert [(each.key, each.raw) for each in smart_values(document)] == [("pending_defects", 3)]
