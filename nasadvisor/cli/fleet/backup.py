@@ -20,6 +20,7 @@ from nasadvisor.cli.errors import Refusal, json_option
 from nasadvisor.cli.fleet import backup_file
 from nasadvisor.cli.fleet.backup_file import Manifest
 from nasadvisor.cli.fleet.console_database import Database, database_of
+from nasadvisor.cli.fleet.console_files import KEYS, read_files, refuse_open_place
 from nasadvisor.cli.fleet.units import runs
 from nasadvisor.host.adapters.process import HostRunner
 from nasadvisor.host.change.releases import written_by
@@ -27,8 +28,6 @@ from nasadvisor.host.config import ENVIRONMENT_FILE, load_environment, read_envi
 from nasadvisor.private_files import write_private
 from nasadvisor.stored.documents import to_json
 
-KEYS: Final = ("secret-key", "channel-key")
-REMOTE: Final = "remote"
 SERVICES: Final = ("web", "console", "prepare", "remote", "remote-redis")
 NOTHING: Final = "Nothing was changed."
 START: Final = "systemctl start nasadvisor-prepare nasadvisor-web nasadvisor-console"
@@ -67,17 +66,15 @@ def save(place: Place, target: Path, settings: Mapping[str, str]) -> Manifest:
     """
     if not (place.state / KEYS[0]).exists():
         raise Refusal(f"There is no console at {place.state}. No backup was made.")
+    refuse_open_place(place.state)
     database = place.database(settings)
-    with _folder_of(place) as folder:
+    with _folder_beside(place) as folder:
         copies = folder / backup_file.STATE
         copies.mkdir(mode=0o700)
-        os.chown(copies, *place.owner)
         database.save(copies)
-        for name in KEYS:
-            if (place.state / name).exists():
-                shutil.copyfile(place.state / name, copies / name)
-        if (place.state / REMOTE).is_dir():
-            shutil.copytree(place.state / REMOTE, copies / REMOTE)
+        for name, data in read_files(place.state, place.owner).items():
+            (copies / name).parent.mkdir(mode=0o700, exist_ok=True)
+            (copies / name).write_bytes(data)
         if place.environment.exists():
             shutil.copyfile(place.environment, folder / backup_file.SETTINGS)
         now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -93,6 +90,7 @@ def put_back(place: Place, source: Path, *, force: bool, keep_settings: bool) ->
     Raises:
         Refusal, NewerForm, HostError, OSError, sqlite3.Error: everything is as it was.
     """
+    refuse_open_place(place.state)
     manifest = backup_file.manifest_of(source)
     _refuse_newer(manifest)
     running = [f"nasadvisor-{name}" for name in SERVICES if runs(place.root, f"nasadvisor-{name}.service")]
@@ -103,7 +101,7 @@ def put_back(place: Place, source: Path, *, force: bool, keep_settings: bool) ->
         raise Refusal(f"{before} is left from an earlier restore. {NOTHING} Remove it if all is well.")
     if not place.state.is_dir() or os.path.ismount(place.state):
         raise Refusal(f"{place.state} is no folder that can be replaced. {NOTHING}")
-    with _folder_of(place) as folder:
+    with _folder_beside(place) as folder:
         backup_file.unpack(source, manifest, folder)
         told = folder / backup_file.SETTINGS
         settings = place.environment if keep_settings or not told.exists() else told
@@ -157,18 +155,20 @@ def _beside(place: Place, what: str) -> Path:
 
 
 @contextmanager
-def _folder_of(place: Place) -> Iterator[Path]:
-    """A folder for the while, on the same file system, which the console's user may enter but not read."""
+def _folder_beside(place: Place) -> Iterator[Path]:
+    """A folder for the while, on the same file system, which only root may enter."""
     with tempfile.TemporaryDirectory(prefix=".backup-", dir=place.state.parent) as name:
-        os.chown(name, -1, place.owner[1])
-        Path(name).chmod(0o710)
         yield Path(name)
 
 
 def _give_to(folder: Path, user: int, group: int) -> None:
-    for path in (folder, *folder.rglob("*")):
+    """Make the console's user the owner of all in a folder, of the folder itself last.
+
+    Whoever has the folder can put a link where root gives the next file away.
+    """
+    for path in (*sorted(folder.rglob("*"), reverse=True), folder):
         path.chmod(0o750 if path == folder else 0o700 if path.is_dir() else 0o600)
-        os.chown(path, user, group)
+        os.chown(path, user, group, follow_symlinks=False)
 
 
 @click.command()

@@ -47,6 +47,11 @@ class Manifest:
 register(Kind("backup", Manifest, numbered_from=FIRST))
 
 
+def can_be_kept(name: str) -> bool:
+    """Whether a file of the console has a name with which it comes back."""
+    return _NAME.fullmatch(f"{STATE}{name}") is not None
+
+
 def write(target: Path, manifest: Manifest, folder: Path) -> None:
     """Make the file, readable for its owner only. One that is there is not written over.
 

@@ -1,6 +1,5 @@
 """The console's database, saved and put back: SQLite by its own backup, PostgreSQL by its own programs."""
 
-import os
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -11,6 +10,7 @@ from typing import Any, Final, Protocol
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from nasadvisor.cli.errors import Refusal
+from nasadvisor.cli.fleet.console_files import as_user
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 
 DUMP_S: Final = 3600.0
@@ -29,7 +29,7 @@ class Database(Protocol):
         ...
 
     def save(self, folder: Path) -> None:
-        """Make a whole copy in a folder, while everything goes on."""
+        """Make a whole copy in a folder of root's, while everything goes on."""
         ...
 
     def users(self) -> int:
@@ -43,27 +43,39 @@ class Database(Protocol):
 
 @dataclass(frozen=True)
 class Sqlite:
-    """A file in the console's state."""
+    """A file in the console's state, opened with the rights of its user, who may have put a link there."""
 
     state: Path
+    owner: tuple[int, int]
     name: str = FILE
 
     def save(self, folder: Path) -> None:
-        """By SQLite's own backup (sqlite.org/backup.html), which sees what is in the write-ahead log as well."""
-        with closing(_opened(self.state / FILE)) as ours, closing(sqlite3.connect(folder / FILE)) as copy:
+        """By SQLite's own backup (sqlite.org/backup.html), which sees what is in the write-ahead log as well.
+
+        Within a transaction that has begun, all files of the database are open.
+        """
+        with as_user(*self.owner):
+            database = _opened(self.state / FILE)
+            database.execute("begin")
+            database.execute("select count(*) from sqlite_master")
+        with closing(database) as ours, closing(sqlite3.connect(folder / FILE)) as copy:
             ours.backup(copy)
 
     def users(self) -> int:
         """See `Database.users`."""
         if not (self.state / FILE).exists():
             return 0
-        with closing(_opened(self.state / FILE)) as ours, suppress(sqlite3.OperationalError):  # no such table
+        with (
+            as_user(*self.owner),
+            closing(_opened(self.state / FILE)) as ours,
+            suppress(sqlite3.OperationalError),  # no such table
+        ):
             return int(ours.execute(USERS).fetchone()[0])
         return 0
 
     def put_back(self, copy: Path) -> None:
         """It is in its place; whether it is whole is looked at once more."""
-        with closing(sqlite3.connect(copy)) as database:
+        with as_user(*self.owner), closing(sqlite3.connect(copy)) as database:
             found = database.execute("pragma integrity_check").fetchone()[0]
         if found != "ok":
             raise Refusal(f"The database in the backup is damaged ({found}). Nothing was changed.")
@@ -79,11 +91,10 @@ class Postgresql:
     name: str = DUMP
 
     def save(self, folder: Path) -> None:
-        """By pg_dump, which sees one moment of it."""
-        copy = folder / DUMP
-        with _as_user(*self.owner), _without_password(self.url) as url:
-            options = ("--format=custom", "--no-owner", "--no-privileges", f"--file={copy}", f"--dbname={url}")
-            self.runner.run(Command(Tool.PG_DUMP, options, DUMP_S))
+        """By pg_dump, which sees one moment of it; into a file that it cannot open by itself."""
+        with (folder / DUMP).open("xb") as copy, as_user(*self.owner), _without_password(self.url) as url:
+            options = ("--format=custom", "--no-owner", "--no-privileges", f"--dbname={url}")
+            self.runner.run(Command(Tool.PG_DUMP, options, DUMP_S, prints_to=copy.fileno()))
 
     def users(self) -> int:
         """See `Database.users`."""
@@ -104,7 +115,7 @@ class Postgresql:
             connection.execute("create schema public")
         with ExitStack() as back:
             back.callback(self._take_back)
-            with _as_user(*self.owner), _without_password(self.url) as url:
+            with as_user(*self.owner), _without_password(self.url) as url:
                 options = ("--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges")
                 self.runner.run(
                     Command(Tool.PG_RESTORE, (*options, "--schema=public", f"--dbname={url}", str(copy)), DUMP_S)
@@ -122,7 +133,7 @@ class Postgresql:
         import psycopg  # noqa: PLC0415 - only where the console has PostgreSQL
 
         try:
-            with _as_user(*self.owner), psycopg.connect(_plain(self.url)) as connection:
+            with as_user(*self.owner), psycopg.connect(_plain(self.url)) as connection:
                 yield connection
         except psycopg.Error as error:
             raise Refusal(f"PostgreSQL refuses: {error}. The database is as it was.") from error
@@ -131,7 +142,7 @@ class Postgresql:
 def database_of(settings: Mapping[str, str], state: Path, owner: tuple[int, int], runner: Runner) -> Database:
     """The one that these settings name."""
     url = settings.get("NASADVISOR_DATABASE_URL", "")
-    return Postgresql(url, owner, runner) if url else Sqlite(state)
+    return Postgresql(url, owner, runner) if url else Sqlite(state, owner)
 
 
 def _opened(path: Path) -> sqlite3.Connection:
@@ -157,21 +168,3 @@ def _without_password(url: str) -> Iterator[str]:
         place = parts.netloc.rpartition("@")[2]
         query = urlencode([*parse_qsl(parts.query), ("passfile", file.name)])
         yield parts._replace(netloc=f"{quote(parts.username or '')}@{place}", query=query).geturl()
-
-
-@contextmanager
-def _as_user(user: int, group: int) -> Iterator[None]:
-    """This process, and the programs that it starts, as somebody else; nothing where it is not root."""
-    if os.geteuid() != 0 or user == 0:
-        yield
-        return
-    groups = os.getgroups()
-    os.setgroups([group])
-    os.setresgid(group, group, 0)
-    os.setresuid(user, user, 0)
-    try:
-        yield
-    finally:
-        os.setresuid(0, 0, 0)
-        os.setresgid(0, 0, 0)
-        os.setgroups(groups)

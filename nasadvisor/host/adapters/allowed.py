@@ -25,7 +25,7 @@ ionice -c 3 zdb -LPbbbb POOL
 nvme id-ctrl -o json ANY_DISK
 nvme ocp smart-add-log -o json ANY_DISK
 perl SCRIPT_OF_A_PLUGIN TEXT...
-pg_dump --format=custom --no-owner --no-privileges --file=DUMP --dbname=DATABASE
+pg_dump --format=custom --no-owner --no-privileges --dbname=DATABASE
 smartctl -x -j -n standby,127 ANY_DISK
 smartctl -x -j -n standby,127 -d DISK_TYPE ANY_DISK
 systemctl show --property=ActiveEnterTimestampMonotonic,WatchdogTimestampMonotonic SERVICE

@@ -78,8 +78,9 @@ PACKAGES: Final = {
 class Command:
     """One call of a program.
 
-    `expected_codes` are the exit codes that are an answer rather than a failure. `mutates` is what the table says:
-    whether it can change anything on the machine.
+    `expected_codes` are the exit codes that are an answer rather than a failure. `prints_to` is an open file that takes
+    what the program prints, which is no part of its answer then. `mutates` is what the table says: whether it can
+    change anything on the machine.
 
     Raises:
         CommandForbidden: it is not in the table of what may be run.
@@ -89,6 +90,7 @@ class Command:
     args: tuple[str, ...]
     timeout_s: float
     expected_codes: frozenset[int] = frozenset({0})
+    prints_to: int | None = None
     mutates: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -198,7 +200,7 @@ def _run(executable: Path, command: Command, held: tuple[int, ...]) -> Output:
     process = subprocess.Popen(
         (str(executable), *command.args),
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
+        stdout=subprocess.PIPE if command.prints_to is None else command.prints_to,
         stderr=subprocess.PIPE,
         encoding="utf-8",
         errors="backslashreplace",
@@ -220,7 +222,7 @@ def _run(executable: Path, command: Command, held: tuple[int, ...]) -> Output:
     except BaseException:
         _end(process)
         raise
-    return Output(stdout, stderr, process.returncode, time.monotonic() - started)
+    return Output(stdout or "", stderr, process.returncode, time.monotonic() - started)
 
 
 def _end(process: subprocess.Popen[str]) -> bool:

@@ -49,6 +49,15 @@ def test_answer_is_taken_with_code_and_time(programs: Path) -> None:
     assert 0 < output.seconds < 20
 
 
+def test_what_a_program_prints_goes_into_a_file_that_it_need_not_be_able_to_open(programs: Path) -> None:
+    install(programs, Tool.PERL, "echo data; echo odd >&2")
+    with (programs / "copy").open("xb") as copy:
+        asked = Command(Tool.PERL, (NOTIFY, "info"), 20.0, prints_to=copy.fileno())
+        output = HostRunner().run(asked)
+    assert (output.stdout, output.stderr) == ("", "odd\n")
+    assert (programs / "copy").read_text() == "data\n"
+
+
 def test_environment_is_clean_and_stdin_closed(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ZPOOL_VDEV_NAME_GUID", "1")
     monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
