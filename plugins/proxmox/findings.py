@@ -1,12 +1,14 @@
 """What is worth knowing on Proxmox VE only."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.units import GIB, size_text
+from plugins.proxmox.config import GuestConfig
+from plugins.proxmox.given import keys_for_any, keys_that_hide
 
 ARC_CAP_PERCENT: Final = 11
 ARC_CAP_BYTES: Final = 16 * GIB
@@ -33,6 +35,43 @@ def wipe_findings(inventory: Inventory) -> Iterator[Finding]:
         labels = dict.fromkeys(disk.label for disk, _part in places)
         if labels:
             yield _never_wipe(pool, ", ".join(labels))
+
+
+def guest_findings(guests: Iterable[GuestConfig]) -> Iterator[Finding]:
+    """For each guest that may have an SSD although no line of its configuration names one."""
+    for guest in guests:
+        if keys := keys_that_hide(guest):
+            yield _hides(guest.name, ", ".join(keys))
+        if keys := keys_for_any(guest):
+            yield _may_open_any(guest.name, ", ".join(keys))
+
+
+def _hides(guest: str, keys: str) -> Finding:
+    return Finding(
+        "proxmox-guest-hides",
+        _("What {guest} is given cannot all be seen: its configuration names further files or programs ({keys})."),
+        {"guest": guest, "keys": keys},
+        Level.INFO,
+        _(
+            "They can hand an SSD to the guest, and NAS Advisor does not read them. An SSD that looks blank here may "
+            "be in use there. Look into them before you give an SSD to a pool."
+        ),
+        subject=guest,
+    )
+
+
+def _may_open_any(guest: str, keys: str) -> Finding:
+    return Finding(
+        "proxmox-guest-opens-any",
+        _("{guest} may open every disk of this host ({keys})."),
+        {"guest": guest, "keys": keys},
+        Level.INFO,
+        _(
+            "No SSD is named there, so none is refused because of it. Make sure that nothing in this container uses a "
+            "disk directly before you give an SSD to a pool. Better, allow it only the devices that it needs."
+        ),
+        subject=guest,
+    )
 
 
 def _never_wipe(pool: Pool, disks: str) -> Finding:

@@ -1,22 +1,24 @@
 """Proxmox VE on the host: its disk lock, guests that have an SSD, the limit of the ARC, its task log, its messages."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.fleet.platforms import Guest, Notice, Veto
-from nasadvisor.domain.statements import Finding, Refused, Statement
+from nasadvisor.domain.statements import Finding, Level, Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Disk, Inventory
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import HostError
 from plugins.contract.host import Certificate, HostPlatform, Task
 from plugins.proxmox import messages
-from plugins.proxmox.findings import arc_findings, wipe_findings
-from plugins.proxmox.guests import guest_disks, guests_of, read_file, unsafe_volumes, zfs_mounts
-from plugins.proxmox.pci import GuestPciDevice, guest_pci_devices
-from plugins.proxmox.usb import GuestUsbDevice, guest_usb_devices
+from plugins.proxmox.config import guest_configs, read_file
+from plugins.proxmox.devices import DeviceNumbers
+from plugins.proxmox.findings import arc_findings, guest_findings, wipe_findings
+from plugins.proxmox.given import GivenDevice, given_devices
+from plugins.proxmox.guests import datasets_by_mountpoint, guests_of, unsafe_volumes
+from plugins.proxmox.mapping import read_mappings
 from plugins.proxmox.versions import SUPPORTS
 
 SCRIPTS: Final = Path(__file__).parent / "perl"
@@ -59,23 +61,27 @@ class ProxmoxHost(HostPlatform):
 
     def vetoes(self, runner: Runner, inventory: Inventory) -> tuple[Veto, ...]:
         """SSDs that were handed to a guest as a whole: they look blank while that guest has not written to them."""
-        pve, block = self.root / "etc/pve", self.root / "sys/block"
-        given = [disk for disk in guest_disks(pve) if disk.volume.startswith("/dev/")]
-        devices: list[GuestPciDevice | GuestUsbDevice] = [*guest_pci_devices(pve), *guest_usb_devices(pve)]
-        vetoes: list[Veto] = []
-        for ssd in inventory.disks:
-            as_disk = [disk for disk in given if self._leads_to(disk.volume, ssd)]
-            as_device = [device for device in devices if device.carries(block / ssd.kernel_name)]
-            vetoes.extend(Veto(_given_away(ssd, by.guest, by.key), ssd.key) for by in (*as_disk, *as_device))
-        return tuple(vetoes)
+        pve = self.root / "etc/pve"
+        given = tuple(given_devices(guest_configs(pve), read_mappings(pve)))
+        found = ((ssd, by) for ssd in inventory.disks for by in given if by.device.is_of(ssd, self.root))
+        vetoes = (Veto(_refused(ssd, by), ssd.key) for ssd, by in found)
+        return tuple({(veto.scope, str(veto.reason)): veto for veto in vetoes}.values())
 
     def findings(self, runner: Runner, inventory: Inventory) -> tuple[Finding, ...]:
-        """The limit of the ARC that the installer sets, and what must not be done in PVE's own pages."""
-        return (*arc_findings(self._arc_limit(), inventory), *wipe_findings(inventory))
+        """The limit of the ARC that the installer sets, what must not be done in PVE's own pages, and which guests may
+        have more than can be seen.
+        """
+        of_guests = guest_findings(guest_configs(self.root / "etc/pve"))
+        return (*arc_findings(self._arc_limit(), inventory), *wipe_findings(inventory), *of_guests)
+
+    def cautions(self, runner: Runner, inventory: Inventory) -> tuple[Finding, ...]:
+        """Which guests may have one of the SSDs without it being seen."""
+        found = guest_findings(guest_configs(self.root / "etc/pve"))
+        return tuple(replace(finding, level=Level.WARNING) for finding in found)
 
     def guests(self, runner: Runner, inventory: Inventory) -> tuple[Guest, ...]:
         """Virtual machines and containers of this node."""
-        return guests_of(self.root / "etc/pve", zfs_mounts(read_file(self.root / "proc/self/mounts")))
+        return guests_of(self.root / "etc/pve", datasets_by_mountpoint(read_file(self.root / "proc/self/mounts")))
 
     def unsafe_volumes(self) -> tuple[str, ...]:
         """Drives with cache=unsafe."""
@@ -91,19 +97,17 @@ class ProxmoxHost(HostPlatform):
         """By PVE's notification system, and by a mail of our own where that gives no proof that it delivered it."""
         return messages.send(runner, self.root / "etc/pve", notice)
 
-    def _leads_to(self, device: str, ssd: Disk) -> bool:
-        """By a name that udev knows, or by a link of anybody's making to it."""
-        real = (self.root / device.lstrip("/")).resolve()
-        names = (device, f"/dev/{real.name}") if real.parent == (self.root / "dev").resolve() else (device,)
-        parts = any(part.is_at(name) for part in ssd.partitions for name in names)
-        return parts or any(ssd.is_at(name) for name in names)
-
     def _arc_limit(self) -> int:
         """zfs_arc_max in bytes; 0 where it is not set."""
         try:
             return int((self.root / "sys/module/zfs/parameters/zfs_arc_max").read_text(encoding="ascii"))
         except (OSError, ValueError):
             return 0
+
+
+def _refused(ssd: Disk, by: GivenDevice) -> Refused:
+    names_many = isinstance(by.device, DeviceNumbers) and "*" in by.device.numbers
+    return _may_open(ssd, by.guest, by.key) if names_many else _given_away(ssd, by.guest, by.key)
 
 
 def _given_away(ssd: Disk, guest: str, key: str) -> Refused:
@@ -115,6 +119,20 @@ def _given_away(ssd: Disk, guest: str, key: str) -> Refused:
         _(
             "{disk} belongs to {guest}: it is its {key}. It may look blank here and be in use there. Detach it from "
             "the guest first, or choose another SSD."
+        ),
+        {"disk": ssd.label, "guest": guest, "key": key},
+    )
+
+
+def _may_open(ssd: Disk, guest: str, key: str) -> Refused:
+    """A container that may open every device of a sort can use this SSD at any moment, by a node that it makes or is
+    given.
+    """
+    return Refused(
+        "proxmox-guest-may-open-disk",
+        _(
+            "{guest} may open {disk} and all devices of its sort (its {key}). It may look blank here and be in use "
+            "there. Name there only the devices that the guest needs, or choose another SSD."
         ),
         {"disk": ssd.label, "guest": guest, "key": key},
     )

@@ -11,7 +11,7 @@ from nasadvisor.domain.fleet.platforms import Notice
 from nasadvisor.domain.statements import Level
 from plugins.contract.console import PlatformSilent
 from plugins.proxmox import api
-from plugins.proxmox.guests import guests_of, zfs_mounts
+from plugins.proxmox.guests import datasets_by_mountpoint, guests_of
 from plugins.proxmox.host import ProxmoxHost
 from plugins.proxmox.messages import send
 from plugins.truenas.api.connection import _document, _result
@@ -23,15 +23,22 @@ from plugins.truenas.host import TrueNASHost
 from plugins.truenas.start import init_scripts
 from tests.fuzz.reader import TOLD, Answering, Reader, of_answers, of_file, of_text
 from tests.unit.machines import home_server
-from tests.unit.plugins.test_proxmox_host import CONTAINER, MAIL, MOUNTS, STORAGES
+from tests.unit.plugins.pve import CONTAINER, MAIL, MOUNTS, STORAGES
 from tests.unit.truenas.standin import StandIn
 
 HERE = Path(__file__).parents[1]
 USERS = "user:root@pam:1:0:Ro:Ot:root@example.org:::\nuser:a@pve:1:0::::::\n"
-GIVEN = """args: -device vfio-pci,host=01:00.0 -drive file=/dev/sdb
+GIVEN = """args: -device vfio-pci,host=01:00.0 -drive file=/dev/sdb -device usb-host,vendorid=0x0bda -readconfig /x
 hostpci0: 0000:02:00,pcie=1
 hostpci1: mapping=nvme
 usb0: host=0bda:9210
+virtiofs0: shared,cache=always
+"""
+LENT = """lxc.cgroup2.devices.allow: b 259:* rwm
+lxc.mount.entry: /dev/sg3 dev/sg3 none bind,create=file
+lxc.include: /root/more
+[pve:pending]
+dev0: deny-write=1,path=/dev/ng0n1
 """
 PCI = "nvme\n\tmap id=144d:a808,node=pve,path=0000:03:00.0\n"
 GUEST_CALLS = {
@@ -68,17 +75,18 @@ def _proxmox() -> Iterator[Reader]:
         host = ProxmoxHost(pve.parents[1])
         host.vetoes(Answering(""), home_server())
         host.unsafe_volumes()
+        host.cautions(Answering(""), home_server())
         guests_of(pve, {})
 
     yield _in_pve("pve-machine", "qemu-server/100.conf", guests, MAIL, GIVEN)
-    yield _in_pve("pve-container", "lxc/101.conf", guests, CONTAINER)
+    yield _in_pve("pve-container", "lxc/101.conf", guests, CONTAINER, LENT)
     yield _in_pve("pve-storage", "storage.cfg", lambda pve: guests_of(pve, {}), STORAGES)
     yield _in_pve("pve-mapping", "mapping/pci.cfg", guests, PCI)
     notice = Notice(Level.WARNING, "subject", "text")
     yield _in_pve("pve-users", "user.cfg", lambda pve: send(Answering("delivered\n"), pve, notice), USERS)
     told = of_answers(lambda it: send(it, Path("/nonexistent"), notice))
     yield Reader("pve-notify", told, (b"said no target\nmailed \n", b"delivered \n"), TOLD)
-    yield Reader("pve-mounts", of_text(zfs_mounts), (MOUNTS.encode(),))
+    yield Reader("pve-mounts", of_text(datasets_by_mountpoint), (MOUNTS.encode(),))
     limit = of_file(lambda at: ProxmoxHost(at)._arc_limit(), "sys/module/zfs/parameters/zfs_arc_max")
     yield Reader("pve-arc-limit", limit, (b"3221225472\n",))
     permissions = {"data": {"/": {"Sys.Audit": 1, "Sys.Modify": 1}}}

@@ -9,8 +9,10 @@ from types import ModuleType
 import pytest
 
 from nasadvisor.host.simulated.executor import SimulatedExecutor
+from plugins.proxmox.host import ProxmoxHost
 from tests.unit.host.change.conftest import Bench
 from tests.unit.machines import home_server
+from tests.unit.plugins.pve import made_node
 
 DUMMY = Path(__file__).parents[2] / "fixtures" / "dummy_platform"
 
@@ -33,3 +35,9 @@ def dummy_host(dummy_installed: None) -> ModuleType:
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path, SimulatedExecutor(home_server()))
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> ProxmoxHost:
+    """A node of Proxmox VE with two virtual machines and a container."""
+    return made_node(tmp_path)

@@ -1,0 +1,149 @@
+"""Devices that a guest can be given, and whether an SSD of this host is one of them, or hangs on it."""
+
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+
+from nasadvisor.domain.storage.inventory import Disk
+
+_SCSI: Final = re.compile(r"sg\d+|bsg/(?P<bsg>[\d:]+)")
+_USB: Final = re.compile(r"bus/usb/(?P<bus>\d{3})/(?P<number>\d{3})")
+_CONTROLLER: Final = re.compile(r"nvme\d+")
+_PCI: Final = re.compile(r"(?:([0-9a-f]{1,8}):)?([0-9a-f]{1,2}):([0-9a-f]{1,2})(?:\.([0-9a-f]))?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class DevicePath:
+    """A path: a disk, a partition, or one of the character devices that lead to an SSD as well."""
+
+    path: str
+
+    def is_of(self, ssd: Disk, root: Path) -> bool:
+        """By a name that udev knows, or by a link of anybody's making to it."""
+        dev, real = (root / "dev").resolve(), (root / self.path.lstrip("/")).resolve()
+        name = real.relative_to(dev).as_posix() if real.is_relative_to(dev) else ""
+        paths = {self.path, f"/dev/{name}"} if name else {self.path}
+        parts = any(part.is_at(path) for part in ssd.partitions for path in paths)
+        return parts or any(ssd.is_at(path) for path in paths) or _is_character_of(name, ssd, root)
+
+
+@dataclass(frozen=True)
+class DeviceNumbers:
+    """All devices of a kind, "block" or "char", whose numbers fit: "259:0", "259:*"."""
+
+    kind: str
+    numbers: str
+
+    def is_of(self, ssd: Disk, root: Path) -> bool:
+        """By udev's links, and for what the kernel calls a disk or partition by its own files too."""
+        block = root / "sys/block" / ssd.kernel_name
+        files = (block / "dev", *(block / part.kernel_name / "dev" for part in ssd.partitions))
+        if self.kind == "block" and any(fnmatchcase(_text(file), self.numbers) for file in files):
+            return True
+        links = (f"/dev/{self.kind}/{link.name}" for link in (root / "dev" / self.kind).glob(self.numbers))
+        return any(DevicePath(link).is_of(ssd, root) for link in links)
+
+
+@dataclass(frozen=True)
+class PciDevice:
+    """A PCI function "0000:01:00.0", or "0000:01:00" for all of its functions."""
+
+    address: str
+
+    def is_of(self, ssd: Disk, root: Path) -> bool:
+        """Whether it is the SSD's controller, or stands above that."""
+        functions = self.address if "." in self.address else f"{self.address}."
+        ways = _controllers(root / "sys/block" / ssd.kernel_name)
+        return any(part.startswith(functions) for way in ways for part in way.parts)
+
+
+def pci_device(text: str) -> PciDevice | None:
+    """From "1:00.0", "0000:01:00" or "10000:e1:00.0": QEMU and Proxmox VE take a domain of four digits and more, as
+    Intel VMD and Hyper-V have them, and 0000 where there is none.
+    """
+    found = _PCI.fullmatch(text.strip())
+    if found is None:
+        return None
+    domain, bus, slot = (int(each or "0", 16) for each in found.groups()[:3])
+    function = f".{found[4].lower()}" if found[4] else ""
+    return PciDevice(f"{domain:04x}:{bus:02x}:{slot:02x}{function}")
+
+
+@dataclass(frozen=True)
+class UsbDevice:
+    """A USB device by its bus, the ports on the way to it ("1.4"), its number on the bus, its vendor and product.
+
+    What is 0 or "" is not asked for (usb_host_auto_check() in QEMU, hw/usb/host-libusb.c).
+    """
+
+    bus: int = 0
+    port: str = ""
+    number: int = 0
+    vendor: int = 0
+    product: int = 0
+
+    def is_of(self, ssd: Disk, root: Path) -> bool:
+        """Whether it is the case that the SSD is in."""
+        folder = _usb_folder(root / "sys/block" / ssd.kernel_name)
+        if folder is None:
+            return False
+        facts = (
+            (self.bus, _number(folder / "busnum", 10) or _number_of(folder.name.partition("-")[0], 10)),
+            (self.port, folder.name.partition("-")[2]),  # "2-1.4": usb_alloc_dev() in drivers/usb/core
+            (self.number, _number(folder / "devnum", 10)),
+            (self.vendor, _number(folder / "idVendor", 16)),
+            (self.product, _number(folder / "idProduct", 16)),
+        )
+        return all(wanted == found for wanted, found in facts if wanted)
+
+
+Device = DevicePath | DeviceNumbers | PciDevice | UsbDevice
+
+
+def _is_character_of(name: str, ssd: Disk, root: Path) -> bool:
+    """Whether a character device, by its name in /dev, leads to an SSD: the controller or a namespace of NVMe, SCSI
+    generic, or the USB device that it is in.
+    """
+    block = root / "sys/block" / ssd.kernel_name
+    if found := _SCSI.fullmatch(name):
+        kind, device = ("bsg", found["bsg"]) if found["bsg"] else ("scsi_generic", name)
+        below = root / "sys/class" / kind / device / "device/block" / ssd.kernel_name
+        return below.exists() or (block / "device" / kind / device).exists()
+    if found := _USB.fullmatch(name):
+        return UsbDevice(bus=int(found["bus"]), number=int(found["number"])).is_of(ssd, root)
+    if _CONTROLLER.fullmatch(name):
+        controllers = {part for way in _controllers(block) for part in way.parts if _CONTROLLER.fullmatch(part)}
+        return name in controllers or (not controllers and ssd.kernel_name.startswith(f"{name}n"))
+    return name.startswith("ng") and name.replace("ng", "nvme") == ssd.kernel_name
+
+
+def _controllers(block: Path) -> tuple[Path, ...]:
+    """Where a disk hangs in /sys. An NVMe SSD with several paths is virtual, beside links to its controllers."""
+    own = block.resolve()
+    links = own.parent.glob("nvme*") if own.parent.name.startswith("nvme-subsys") else ()
+    return (own, *(link.resolve() for link in links if link.is_symlink()))
+
+
+def _usb_folder(block: Path) -> Path | None:
+    """The USB device that a disk is in, None where it is in none; those above it are hubs."""
+    return next((folder for folder in block.resolve().parents if (folder / "idVendor").exists()), None)
+
+
+def _number(file: Path, base: int) -> int:
+    return _number_of(_text(file), base)
+
+
+def _number_of(text: str, base: int) -> int:
+    try:
+        return int(text, base)
+    except ValueError:
+        return 0
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return ""
