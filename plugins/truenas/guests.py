@@ -21,10 +21,10 @@ from plugins.truenas.api.reading import objects_of
 CONTAINERS_SINCE: Final = "v26.0.0"
 """The API version that has `container` in the place of `virt`."""
 
-_PPTDEV: Final = re.compile(r"pci_([0-9a-f]{4})_([0-9a-f]{2})_([0-9a-f]{2})_([0-9a-f])", re.IGNORECASE)
+_PPTDEV: Final = re.compile(r"pci_([0-9a-f]{4,})_([0-9a-f]{2})_([0-9a-f]{2})_([0-9a-f])", re.IGNORECASE)
 """libvirt's name of a PCI device."""
 
-_PCI: Final = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]", re.IGNORECASE)
+_PCI: Final = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

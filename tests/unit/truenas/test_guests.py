@@ -126,6 +126,19 @@ def test_an_ssd_whose_controller_a_virtual_machine_has_is_forbidden(middleware: 
     assert given(host).keys() == {NVME2}
 
 
+@pytest.mark.parametrize("pptdev", ["pci_10000_e1_00_0", "10000:e1:00.0"])
+def test_an_ssd_whose_pci_domain_has_five_digits_is_forbidden_too(
+    middleware: StandIn, host: TrueNASHost, pptdev: str
+) -> None:
+    place = host.root / "sys/devices/pci0000:00/0000:00:0e.0/pci10000:e0/10000:e1:00.0/nvme/nvme1/nvme1n1"
+    place.mkdir(parents=True)
+    block = host.root / "sys/block/nvme1n1"
+    block.unlink()
+    block.symlink_to(place)
+    middleware.guests = vm_with({"dtype": "PCI", "pptdev": pptdev})
+    assert given(host).keys() == {NVME2}
+
+
 def test_the_usb_controller_itself_counts_for_what_hangs_on_it(middleware: StandIn, host: TrueNASHost) -> None:
     middleware.guests = vm_with({"dtype": "PCI", "pptdev": "pci_0000_00_14_0"})
     assert given(host).keys() == {NVME1}
