@@ -3,7 +3,7 @@
 The lock's descriptors are handed on to the commands that run under it. If the worker is killed, the lock stays held
 until its last command has ended, so nobody looks at a half-changed host and takes it for settled.
 
-Proxmox VE's own lock is one of them: it opens the file under its name and flocks that (`lock_file_full`, PVE/Tools.pm),
+The platforms' own locks are among them: whoever else takes one opens the file under its name and flocks that,
 so both hold the same one as long as it is the file that stands there.
 """
 
