@@ -45,6 +45,8 @@ WORDS: Final[dict[str, str | Promise]] = {
     "power-loss-protection-failed": _("Power-loss protection failed"),
     "media-errors": _("Media errors"),
     "pending-sectors": _("Unreadable sectors"),
+    "reallocated-growing": _("More and more replaced sectors"),
+    "crc-growing": _("Damaged transfers"),
     "worn": _("Worn"),
     "worn-soon": _("Worn soon"),
     "too-hot": _("Too hot or too cold"),

@@ -15,10 +15,10 @@ from nasadvisor.console.health.bytes_by_role import Written, written_by_role
 from nasadvisor.console.health.charts import WearChart, wear_chart
 from nasadvisor.console.health.forecasts import stored_forecast
 from nasadvisor.console.health.marks import WORST_FIRST, mark_of
-from nasadvisor.console.health.models import NOT_LISTED, DiskOutcome, SmartDay, StoredDisk
+from nasadvisor.console.health.models import NOT_LISTED, DiskOutcome, StoredDisk
 from nasadvisor.console.health.ratings import with_ratings
 from nasadvisor.console.health.readings import Temperatures, temperatures_of
-from nasadvisor.console.health.smart_days import TREND, change_of
+from nasadvisor.console.health.smart_days import TREND, change_of, days_of
 from nasadvisor.console.health.wear_points import wear_points
 from nasadvisor.console.states import GOOD, WAITING, WARN, Look, look_of_state
 from nasadvisor.console.storage.disk_uses import Index
@@ -81,7 +81,7 @@ def hard_disks(now: datetime, said: SaidByPools) -> list[HardDisk]:
     counts = [F(name).desc(nulls_last=True) for name in ("pending", "reallocated", "crc_errors")]
     against = Case(When(key__in={key for _, key in said}, is_present=True, then=Value(0)), default=Value(1))
     disks = list(found.order_by(WORST_FIRST.asc(), against.asc(), *counts, "node__name", "model", "serial")[:LISTED])
-    days, heat = _days_of(disks), temperatures_of(disks, now - TREND)
+    days, heat = days_of(disks), temperatures_of(disks, now - TREND)
     looks = {disk.pk: look_of(disk, said.get((disk.node_id, disk.key))) for disk in disks}
     return [_hard_disk(disk, looks[disk.pk], days.get(disk.pk, []), heat.get(disk.pk), now) for disk in disks]
 
@@ -148,14 +148,6 @@ def _listed(said: SaidByPools) -> QuerySet[StoredDisk]:
 def _by_wear(disks: QuerySet[StoredDisk]) -> QuerySet[StoredDisk]:
     order = (F("worn_out_at").asc(nulls_last=True), F("percent_used").desc(nulls_last=True))
     return disks.filter(is_rotational=False).order_by(*order, "node__name", "model", "serial")
-
-
-def _days_of(disks: Iterable[StoredDisk]) -> dict[int, list[tuple[date, Mapping[str, int]]]]:
-    found: dict[int, list[tuple[date, Mapping[str, int]]]] = {}
-    rows = SmartDay.objects.filter(disk__in=[disk.pk for disk in disks]).order_by("day")
-    for disk, day, counts in rows.values_list("disk", "day", "counts"):
-        found.setdefault(disk, []).append((day, counts))
-    return found
 
 
 def _hard_disk(

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from nasadvisor.console.health.models import RawAnswer, SmartDay, StoredDisk
 from nasadvisor.console.health.raw_answers import values_in
+from nasadvisor.domain.health.growth_findings import Growth
 from nasadvisor.domain.health.smart.attributes import SmartValue
 
 DAYS_KEPT: Final = 90
@@ -29,6 +30,9 @@ class Trend:
     since: date | None
     changed_on: date | None
 
+
+Days = Sequence[tuple[date, Mapping[str, int]]]
+"""The days of one disk in order, each with the counts that changed on it."""
 
 Counted = tuple[StoredDisk, Iterable[SmartValue], datetime]
 """What a disk counts in an answer, and when that was taken."""
@@ -74,13 +78,27 @@ def trends_of(disk: StoredDisk, values: Iterable[SmartValue], now: datetime) -> 
     return [_trend(value, days, today) for value in values]
 
 
-def change_of(
-    key: str, value: int, days: Sequence[tuple[date, Mapping[str, int]]], today: date
-) -> tuple[int, date] | None:
-    """How much `value` is more than it was when the trend began, and when that was; None if nobody looked before today.
+def days_of(disks: Iterable[StoredDisk]) -> dict[int, list[tuple[date, Mapping[str, int]]]]:
+    """The days of some disks, by the numbers of those."""
+    found: dict[int, list[tuple[date, Mapping[str, int]]]] = {}
+    rows = SmartDay.objects.filter(disk__in=[disk.pk for disk in disks]).order_by("day")
+    for disk, day, counts in rows.values_list("disk", "day", "counts"):
+        found.setdefault(disk, []).append((day, counts))
+    return found
 
-    `days` are those of one disk in order, each with the counts that changed on it.
-    """
+
+def growth_of(value: SmartValue | None, days: Days, today: date) -> Growth | None:
+    """How much one count has grown lately; None where the disk does not have it, or nobody looked before today."""
+    change = change_of(value.key, value.raw, days, today) if value else None
+    if value is None or change is None:
+        return None
+    more, since = change
+    return Growth(value.raw, more, max(1, (today - since).days))
+
+
+def change_of(key: str, value: int, days: Days, today: date) -> tuple[int, date] | None:
+    """How much `value` is more than it was when the trend began, and when that was; None if nobody looked before
+    today."""
     seen = [(day, counts[key]) for day, counts in days if key in counts]
     if not seen or days[0][0] >= today:
         return None

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import AlertEvent, AlertStates
@@ -15,15 +16,16 @@ from nasadvisor.console.health.forecasts import renew_forecast
 from nasadvisor.console.health.models import RawAnswer, SelfTestResult, StoredDisk, identity_key
 from nasadvisor.console.health.raw_answers import document_of
 from nasadvisor.console.health.readings import keep_readings, thin_readings
-from nasadvisor.console.health.smart_days import note_counts, thin_out
+from nasadvisor.console.health.smart_days import Days, days_of, growth_of, note_counts, thin_out
 from nasadvisor.console.health.watch import UNWORKABLE
 from nasadvisor.domain.health.disk_findings import Subject, disk_findings
-from nasadvisor.domain.health.smart.attributes import SmartValue, crc_errors, smart_values
+from nasadvisor.domain.health.growth_findings import growth_findings
+from nasadvisor.domain.health.smart.attributes import SmartValue, crc_errors, reallocated, smart_values
 from nasadvisor.domain.health.smart.power_loss import weigh
 from nasadvisor.domain.health.smart.reading import SmartReading, decode_answer
 from nasadvisor.domain.health.smart.self_tests import self_tests_in
 from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepOutcome
-from nasadvisor.domain.statements import RANK, Level
+from nasadvisor.domain.statements import RANK, Finding, Level
 from nasadvisor.stored.documents import Json, from_document, to_document, unpack
 from nasadvisor.stored.packed_readings import DiskReading
 
@@ -96,9 +98,10 @@ def _store(node: Node, answers: tuple[DiskAnswer, ...]) -> None:
     read = [each for each in told if each.reading]
     note_counts([(each.disk, each.values, each.taken_at) for each in read if each.is_newest])
     _keep(read)
+    days = days_of(each.disk for each in read if each.is_newest)
     for each in told:
         if each.is_newest:
-            _show(each)
+            _show(each, days.get(each.disk.pk, ()))
 
 
 def _told(disk: StoredDisk, answer: DiskAnswer) -> Told:
@@ -191,7 +194,7 @@ def _self_tests(disk: StoredDisk, smartctl: Any, taken_at: datetime) -> Iterator
             )
 
 
-def _show(told: Told) -> None:
+def _show(told: Told, days: Days) -> None:
     """How the disk is now, where lists find it."""
     disk, answer = told.disk, told.answer
     disk.asked_at, disk.outcome = told.taken_at, answer.outcome.value
@@ -199,6 +202,7 @@ def _show(told: Told) -> None:
     disk.exit_status = answer.exit_status
     if told.reading:
         _show_reading(disk, told.reading, told.values, told.taken_at)
+        disk.finding_documents = [to_document(each) for each in _findings(told, told.reading, days)]
         renew_forecast(disk, told.taken_at)
         disk.worst_level = _worst(disk)
     disk.save()
@@ -219,8 +223,15 @@ def _show_reading(disk: StoredDisk, reading: SmartReading, values: tuple[SmartVa
     disk.is_solid_state = reading.identity.solid_state
     disk.power_loss = weigh(reading.power_loss).protection.value
     disk.reading_document = to_document(reading)
+
+
+def _findings(told: Told, reading: SmartReading, days: Days) -> Iterator[Finding]:
+    """What a disk says now, and what has grown since it was watched first."""
+    disk, values, today = told.disk, told.values, timezone.localtime(told.taken_at).date()
     subject = Subject(disk.label, disk.key, str(disk.pk), disk.role)
-    disk.finding_documents = [to_document(finding) for finding in disk_findings(subject, reading)]
+    yield from disk_findings(subject, reading)
+    grown = (growth_of(value, days, today) for value in (reallocated(values), crc_errors(values)))
+    yield from growth_findings(subject, *grown)
 
 
 def _worst(disk: StoredDisk) -> str:

@@ -54,7 +54,7 @@ def disk_findings(disk: Subject, reading: SmartReading) -> tuple[Finding, ...]:
         *_temperature(disk, reading),
         *(_about(disk, finding) for finding in reading.findings),
     )
-    return tuple(_placed(disk, finding) for finding in found)
+    return tuple(placed(disk, finding) for finding in found)
 
 
 def unanswered(disk: Subject, problem: Statement | None) -> Finding:
@@ -66,7 +66,7 @@ def unanswered(disk: Subject, problem: Statement | None) -> Finding:
         Level.WARNING,
         _("A disk that stops answering such questions often fails soon after. Check its cable first."),
     )
-    return _placed(disk, finding)
+    return placed(disk, finding)
 
 
 def _about(disk: Subject, finding: Finding) -> Finding:
@@ -74,7 +74,8 @@ def _about(disk: Subject, finding: Finding) -> Finding:
     return replace(finding, values={**finding.values, "disk": disk.label})
 
 
-def _placed(disk: Subject, finding: Finding) -> Finding:
+def placed(disk: Subject, finding: Finding) -> Finding:
+    """A finding with the disk that it is about, and the way to its page."""
 
     return replace(finding, subject=disk.identity, step=NextStep.LOOK_AT_DISK, place=disk.key)
 

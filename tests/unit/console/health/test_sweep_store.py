@@ -173,6 +173,36 @@ def test_what_a_disk_says_becomes_a_finding(changes: dict[str, int], code: str) 
     assert (finding.place, finding.subject) == (NVME1, str(disk.pk))
 
 
+def counting(days_ago: float, **attributes: tuple[int, int]) -> DiskAnswer:
+    """The answer of the same disk where it is a SATA one that counts this, by name: number of the attribute, count."""
+    table = [
+        {"id": number, "name": name, "raw": {"value": raw, "string": str(raw)}}
+        for name, (number, raw) in attributes.items()
+    ]
+    document = {"device": {"protocol": "ATA"}, "ata_smart_attributes": {"table": table}}
+    return replace(simulated_answer(nvme(), NOW, days_ago), smartctl=pack(json.dumps(document)))
+
+
+def test_counts_that_grew_within_thirty_days_are_told_with_their_figures() -> None:
+    for days_ago, bad, damaged in ((80, 2, 0), (40, 5, 7), (10, 130, 7)):
+        disk = store(
+            counting(days_ago, Reallocated_Sector_Ct=(5, bad), SATA_CRC_Error_Count=(210, damaged), Host=(199, 9))
+        )
+    grown = {each.code: each for each in disk.findings}["reallocated-growing"]
+    assert (grown.values["more"], grown.values["count"], grown.values["days"]) == ("125", "130", "30")
+    assert disk.worst_level == "warning"
+    assert "crc-growing" not in codes(disk)
+    disk = store(counting(0, Reallocated_Sector_Ct=(5, 275), SATA_CRC_Error_Count=(210, 19), Host=(199, 9)))
+    found = {each.code: each.values["more"] for each in disk.findings if "growing" in each.code}
+    assert found == {"reallocated-growing": "270", "crc-growing": "12"}
+    assert disk.crc_errors == 19
+
+
+def test_a_count_that_was_there_when_the_disk_was_seen_first_has_not_grown() -> None:
+    store(counting(3, Reallocated_Sector_Ct=(5, 270)))
+    assert "reallocated-growing" not in codes(store(counting(0, Reallocated_Sector_Ct=(5, 270))))
+
+
 def test_a_failed_protection_is_worse_on_a_log() -> None:
     store(saying())
     StoredDisk.objects.update(role="log+cache")
