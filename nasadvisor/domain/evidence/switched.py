@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID, uuid5
 
-from nasadvisor.domain.change.actions.seen import OFFLINE, cache_of
+from nasadvisor.domain.change.actions.seen import cache_of
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.evidence.switch_effect import FEWEST_PAIRS
 from nasadvisor.domain.evidence.switching import USUAL_PAIRS, USUAL_PERIOD_S, USUAL_SETTLE_S, Period, Switching
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.storage.log_states import OFFLINE
 from nasadvisor.domain.storage.names import UUID as UUID_TEXT
 from nasadvisor.domain.units import DAY_S, MINUTE_S
 

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping
 
 from nasadvisor.domain.health.last_seen import with_names
-from nasadvisor.domain.health.log_cache_findings import is_missing, log_cache_findings
+from nasadvisor.domain.health.log_cache_findings import log_cache_findings
 from nasadvisor.domain.health.pool_findings import pool_findings
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage import releases
 from nasadvisor.domain.storage.inventory import Host, Inventory, Pool
+from nasadvisor.domain.storage.log_states import was_missing_at_import
 
 
 def findings_of(inventory: Inventory, last_seen: Mapping[str, str] | None = None) -> tuple[Finding, ...]:
@@ -55,7 +56,7 @@ def _bugs(pool: Pool, host: Host) -> Iterator[Finding]:
             step=NextStep.LOOK_AT_POOL,
             place=pool.guid,
         )
-    if any(is_missing(log) for log in pool.logs) and releases.REPLAY_FLAG_LEFT.is_in(version):
+    if any(was_missing_at_import(log) for log in pool.logs) and releases.REPLAY_FLAG_LEFT.is_in(version):
         yield Finding(
             "bug-log-replay-flag",
             _(

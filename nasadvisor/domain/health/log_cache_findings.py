@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from nasadvisor.domain.change.actions.seen import OFFLINE
 from nasadvisor.domain.health.pool_findings import GOOD_STATES, leaf_name, named
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
+from nasadvisor.domain.storage.log_states import OFFLINE, TAKES_IO, is_dead, is_failing, was_missing_at_import
 
 CACHE_OUT_OF_SERVICE: Final = "cache-out-of-service"
 """The code of what is said of a cache that is offline."""
@@ -28,38 +28,120 @@ def log_cache_findings(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
     yield from _unstable_paths(pool)
 
 
-def is_missing(log: Vdev) -> bool:
-    """Whether nothing of a log is in use."""
-    return not any(leg.state in GOOD_STATES for leg in log.leaves())
-
-
 def _about_log(pool: Pool, log: Vdev, inventory: Inventory) -> Iterator[Finding]:
-    legs = list(log.leaves())
-    good = [leg for leg in legs if leg.state in GOOD_STATES]
-    bad = [leg for leg in legs if leg.state not in GOOD_STATES]
-    if is_missing(log):
-        yield _log_missing(pool, log, named(bad, inventory))
-    elif bad and log.kind == "mirror":
-        yield _log_one_leg(pool, log, good, bad, inventory)
-    elif len(legs) == 1:
-        yield _log_single(pool, log, leaf_name(legs[0], inventory))
+    sides = list(log.leaves())
+    good = [side for side in sides if side.state in GOOD_STATES]
+    offline = [side for side in sides if side.state == OFFLINE]
+    broken = [side for side in sides if side not in good and side not in offline]
+    if is_dead(log):
+        devices = named(broken, inventory)
+        yield _log_lost(pool, log, devices) if was_missing_at_import(log) else _log_dead(pool, log, devices)
+        return
+    if is_failing(log):
+        yield _log_failing(pool, log, [side for side in broken if side.state in TAKES_IO], inventory)
+    elif broken and good:
+        yield _log_one_leg(pool, log, good, broken, inventory)
+    if offline:
+        yield _log_out_of_service(pool, log, offline, good, inventory)
+    if len(sides) == 1 and good:
+        yield _log_single(pool, log, leaf_name(sides[0], inventory))
 
 
-def _log_missing(pool: Pool, log: Vdev, devices: str) -> Finding:
+def _log_dead(pool: Pool, log: Vdev, devices: str) -> Finding:
     return Finding(
         "log-missing",
         _(
-            "The log of pool {pool} is gone: {devices}. The pool works on, and nothing acknowledged is lost. If the "
-            "device does not come back, the next import needs `zpool import -m {pool}`."
+            "The log of pool {pool} is dead: {devices}. The pool works on, and nothing acknowledged is lost. Replace "
+            "the log, or take it out with `zpool remove {pool} {guid}`."
         ),
         {"pool": pool.name, "devices": devices, "guid": log.guid},
         Level.CRITICAL,
         _(
-            "Log blocks go to the pool itself now, so synchronous writes are slower. Bring the device back, or take it "
-            "out with `zpool remove {pool} {guid}` while it is UNAVAIL or REMOVED. Do not remove one that answers with "
-            "I/O errors: that can hang for good."
+            "Log blocks go to the pool's own disks now, so synchronous writes are slower. As long as the dead log is "
+            "in the pool, the next import can be refused without `zpool import -m {pool}`."
         ),
         subject=log.guid,
+        step=NextStep.LOOK_AT_POOL,
+        place=pool.guid,
+    )
+
+
+def _log_lost(pool: Pool, log: Vdev, devices: str) -> Finding:
+    return Finding(
+        "log-lost",
+        _(
+            "Pool {pool} was imported without its log: {devices}. If the machine crashed before the import, "
+            "synchronous writes of its last seconds are lost. Check databases and virtual machines, then replace the "
+            "log, or take it out with `zpool remove {pool} {guid}`."
+        ),
+        {"pool": pool.name, "devices": devices, "guid": log.guid},
+        Level.CRITICAL,
+        _(
+            "The pool is consistent as of its last transaction group, normally up to 5 s before the crash. Writes that "
+            "were acknowledged since then were in the log alone, and `zpool import -m` drops them. After a clean "
+            "shutdown nothing is lost. A log that died later and was then cleared with `zpool clear` looks the same; "
+            "of that one nothing is lost either."
+        ),
+        subject=log.guid,
+        step=NextStep.LOOK_AT_POOL,
+        place=pool.guid,
+    )
+
+
+def _log_failing(pool: Pool, log: Vdev, failing: list[Vdev], inventory: Inventory) -> Finding:
+    return Finding(
+        "log-failing",
+        _(
+            "The log of pool {pool} has errors and still takes writes: {devices}. Take it out of use with `zpool "
+            "offline -f {pool} {guids}`. Then it can be replaced or taken out."
+        ),
+        {
+            "pool": pool.name,
+            "devices": named(failing, inventory),
+            "guids": " ".join(side.guid for side in failing),
+        },
+        Level.CRITICAL,
+        _(
+            "`zpool remove` of a log that answers with errors can hang for good and block every other zpool command "
+            "until a hard reboot (OpenZFS issue 18894). Once it is FAULTED nothing waits for it: synchronous writes go "
+            "to the pool's own disks, more slowly, and nothing is lost while the machine runs."
+        ),
+        subject=log.guid,
+        measure=len(failing),
+        step=NextStep.LOOK_AT_POOL,
+        place=pool.guid,
+    )
+
+
+def _log_out_of_service(pool: Pool, log: Vdev, offline: list[Vdev], good: list[Vdev], inventory: Inventory) -> Finding:
+    template = (
+        _(
+            "A side of the log of pool {pool} is out of service, as somebody asked for: {devices}. Put it back with "
+            "`zpool online {pool} {guids}`."
+        )
+        if good
+        else _(
+            "The log of pool {pool} is out of service, as somebody asked for: {devices}. The pool works on, with "
+            "slower synchronous writes. Put it back with `zpool online {pool} {guids}`."
+        )
+    )
+    return Finding(
+        "log-out-of-service",
+        template,
+        {
+            "pool": pool.name,
+            "devices": named(offline, inventory),
+            "guids": " ".join(side.guid for side in offline),
+            "guid": log.guid,
+        },
+        Level.WARNING,
+        _(
+            "Nothing is lost, and it stays so after a restart or an import. The pool is DEGRADED as long as it is "
+            "offline, and nothing can be added to it. If the log is to go for good, `zpool remove {pool} {guid}` takes "
+            "the whole log out."
+        ),
+        subject=log.guid,
+        measure=len(offline),
         step=NextStep.LOOK_AT_POOL,
         place=pool.guid,
     )

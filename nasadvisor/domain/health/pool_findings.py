@@ -7,6 +7,7 @@ from typing import Final
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
+from nasadvisor.domain.storage.log_states import all_that_ails
 
 GOOD_STATES: Final = frozenset({"ONLINE", "AVAIL", "INUSE"})
 """States of a vdev that need nobody; the last two are a spare's."""
@@ -74,11 +75,12 @@ def _suspended(pool: Pool) -> Finding:
 
 def _not_online(pool: Pool, inventory: Inventory) -> Finding:
     bad = [leaf for leaf in leaves(pool) if leaf.state not in GOOD_STATES]
-    template = (
-        _("Pool {pool} is {state}: {devices}. Replace what is broken before you add anything to the pool.")
-        if bad
-        else _("Pool {pool} is {state}. `zpool status -x {pool}` says why.")
-    )
+    if all_that_ails(pool):
+        template = _("Pool {pool} is {state} because of its log alone: {devices}. Its disks are well.")
+    elif bad:
+        template = _("Pool {pool} is {state}: {devices}. Replace what is broken before you add anything to the pool.")
+    else:
+        template = _("Pool {pool} is {state}. `zpool status -x {pool}` says why.")
     return Finding(
         "pool-not-online",
         template,

@@ -12,11 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.change.actions.seen import OFFLINE
 from nasadvisor.domain.evidence.counters import Counters, PoolCounters, VdevCounters, samples_between
 from nasadvisor.domain.evidence.pool_facts import DatasetFacts, LeafFacts, PoolFacts, Served, Tunables
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.storage.inventory import Pool, VdevClass
+from nasadvisor.domain.storage.log_states import OFFLINE
 from nasadvisor.host.adapters.blockstat import (
     device_at,
     disk_below,

@@ -13,10 +13,10 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.statements import said
 from nasadvisor.console.storage.pools import pool_or_404
-from nasadvisor.domain.change.actions.seen import OFFLINE
 from nasadvisor.domain.change.plan import PlanRefused, PlanRequest
 from nasadvisor.domain.health.pool_findings import leaf_name
 from nasadvisor.domain.storage.inventory import Inventory, Pool
+from nasadvisor.domain.storage.log_states import OFFLINE
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from nasadvisor.domain.change.actions.after import with_cache_state
 from nasadvisor.domain.change.actions.base import Argv, Category, Outcome
 from nasadvisor.domain.change.actions.online_cache import OnlineCache
 from nasadvisor.domain.change.actions.pool_step import PoolStep
-from nasadvisor.domain.change.actions.seen import OFFLINE, cache_of
+from nasadvisor.domain.change.actions.seen import cache_of
 from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.storage.log_states import OFFLINE
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nasadvisor.domain.change.actions.base import Argv, Backwards, Category
-from nasadvisor.domain.change.actions.seen import OFFLINE, cache_of
+from nasadvisor.domain.change.actions.seen import cache_of
 from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.storage.log_states import OFFLINE
 
 
 @dataclass(frozen=True)

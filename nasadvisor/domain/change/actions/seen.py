@@ -1,13 +1,8 @@
 """What an inventory shows of slices, and of the vdevs on them: the parts that actions have in common."""
 
-from typing import Final
-
 from nasadvisor.domain.change.actions.base import Outcome
 from nasadvisor.domain.change.actions.pieces import Slice
 from nasadvisor.domain.storage.inventory import Inventory, Partition, Vdev
-
-OFFLINE: Final = "OFFLINE"
-"""The state of a device that somebody took out of service (zpoolconcepts(7), "Device Failure and Recovery")."""
 
 
 def cache_of(pool_guid: str, vdev_guid: str, inventory: Inventory) -> Vdev | None:

@@ -4,6 +4,7 @@
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool
+from nasadvisor.domain.storage.log_states import OFFLINE, TAKES_IO, all_that_ails, is_dead, is_failing
 
 
 def NoPool(guid: str) -> Refused:
@@ -30,15 +31,43 @@ def PoolRenamed(pool: Pool, planned: str) -> Refused:
 
 def PoolNotOnline(pool: Pool) -> Refused:
     """A pool that is degraded or worse lacks a device already, and changing others can make that worse. The one
-    exception is the broken side of a mirrored log: it can be replaced where it is all that ails the pool.
+    exception is a log: where a dead log, or the broken side of a mirrored one, is all that ails the pool, it can be
+    replaced or taken out.
     """
-    return Refused(
-        "pool-not-online",
-        _(
+    log = all_that_ails(pool)
+    sides = tuple(log.leaves()) if log else ()
+    offline = [side.guid for side in sides if side.state == OFFLINE]
+    broken = [side.guid for side in sides if side.state not in ("ONLINE", OFFLINE)]
+    guids = offline or broken[:1]
+    if log is None:
+        template = _(
             "Pool {pool} is {state}, not ONLINE. Repair it first; `zpool status {pool}` shows what is wrong. Nothing is changed on a pool that is already in trouble."
-        ),
-        {"pool": pool.name, "state": pool.state},
-    )
+        )
+    elif is_dead(log):
+        guids = [log.guid]
+        template = _(
+            "Pool {pool} is {state} because its log is dead: {devices}. Nothing else is wrong with it. Replace the log, or take it out; by hand `zpool remove {pool} {guids}` does that. Nothing was changed."
+        )
+    elif is_failing(log):
+        guids = [side.guid for side in sides if side.state in TAKES_IO]
+        template = _(
+            "Pool {pool} is {state} because its log has errors and still takes writes: {devices}. Take it out of use with `zpool offline -f {pool} {guids}`; then it can be replaced or taken out. Nothing was changed."
+        )
+    elif offline:
+        template = _(
+            "Pool {pool} is {state} because somebody took its log or a side of it offline: {devices}. Put it back with `zpool online {pool} {guids}`, then try again. Nothing was changed."
+        )
+    else:
+        template = _(
+            "Pool {pool} is {state} because a side of its log is broken: {devices}. Replace that side, or take it out with `zpool detach {pool} {guids}`, then try again. Nothing was changed."
+        )
+    values = {
+        "pool": pool.name,
+        "state": pool.state,
+        "devices": ", ".join(f"{side.path or side.name} {side.state}" for side in sides if side.state != "ONLINE"),
+        "guids": " ".join(guids),
+    }
+    return Refused("pool-not-online", template, values)
 
 
 def PoolSuspended(pool: Pool) -> Refused:

@@ -37,6 +37,14 @@ def test_it_names_the_devices_at_fault() -> None:
     assert "Pool tank is DEGRADED: WDC WD40EFRX (WD-2) UNAVAIL. Replace" in str(finding)
 
 
+def test_where_only_a_log_ails_a_pool_nobody_is_sent_to_its_disks() -> None:
+    """Nothing needs to be replaced where somebody took a log offline."""
+    pool, log = with_logs(leg("31", "OFFLINE"), state="DEGRADED")
+    assert (pool.code, pool.level, log.code) == ("pool-not-online", Level.WARNING, "log-out-of-service")
+    assert "because of its log alone" in str(pool)
+    assert "Replace" not in str(pool)
+
+
 def test_it_names_a_device_that_the_host_does_not_show_by_the_end_of_its_path() -> None:
     tank = home_server().pools[0]
     gone = Vdev("77", "disk", "wwn-0x77", "UNAVAIL", path="/dev/disk/by-id/wwn-0x77-part1")
@@ -119,12 +127,75 @@ def test_a_mirrored_log_with_one_side_left_names_the_command_that_takes_the_othe
     assert "`zpool detach tank 32`" in str(finding)
 
 
-@pytest.mark.parametrize("state", ["UNAVAIL", "REMOVED", "FAULTED", "OFFLINE"])
-def test_a_log_that_is_gone_is_critical_and_says_what_the_next_import_needs(state: str) -> None:
-    (finding,) = with_logs(leg("31", state))
+@pytest.mark.parametrize(
+    ("state", "errors"), [("REMOVED", 0), ("FAULTED", 0), ("FAULTED", 4), ("UNAVAIL", 1), ("CANT_OPEN", 0)]
+)
+def test_a_log_that_died_while_the_pool_ran_has_lost_nothing_and_its_way_out_is_named(state: str, errors: int) -> None:
+    found = with_logs(replace(leg("31", state), write_errors=errors))
+    finding = next(finding for finding in found if finding.code.startswith("log-"))
     assert (finding.code, finding.level) == ("log-missing", Level.CRITICAL)
-    assert "`zpool import -m tank`" in str(finding)
+    assert "nothing acknowledged is lost" in str(finding)
+    assert "`zpool remove tank 31`" in str(finding)
+    assert "`zpool import -m tank`" in finding.why
+
+
+def test_of_a_log_that_was_missing_at_the_import_it_is_said_what_may_be_lost() -> None:
+    (finding,) = with_logs(leg("31", "UNAVAIL"))
+    assert (finding.code, finding.level) == ("log-lost", Level.CRITICAL)
+    assert "nothing acknowledged is lost" not in str(finding)
+    assert "writes of its last seconds are lost" in str(finding)
+    assert "`zpool remove tank 31`" in str(finding)
+
+
+@pytest.mark.parametrize(
+    ("sides", "code"),
+    [
+        ((leg("31", "UNAVAIL"), leg("32", "UNAVAIL")), "log-lost"),
+        ((leg("31", "REMOVED"), leg("32", "UNAVAIL")), "log-lost"),
+        ((replace(leg("31", "FAULTED"), write_errors=9), leg("32", "UNAVAIL")), "log-missing"),
+        ((leg("31", "REMOVED"), leg("32", "FAULTED")), "log-missing"),
+    ],
+)
+def test_a_mirrored_log_was_missing_only_if_no_side_of_it_was_there(sides: tuple[Vdev, ...], code: str) -> None:
+    found = with_logs(Vdev("30", "mirror", "mirror-2", "UNAVAIL", children=sides))
+    finding = next(finding for finding in found if finding.code.startswith("log-"))
+    assert finding.code == code
+    assert "`zpool remove tank 30`" in str(finding)
+
+
+def test_a_log_that_somebody_took_offline_is_not_called_dead() -> None:
+    (single,) = with_logs(leg("31", "OFFLINE"))
+    assert (single.code, single.level) == ("log-out-of-service", Level.WARNING)
+    assert "`zpool online tank 31`" in str(single)
+    assert "`zpool remove tank 31`" in single.why
+    both = (leg("31", "OFFLINE"), leg("32", "OFFLINE"))
+    (mirrored,) = with_logs(Vdev("30", "mirror", "mirror-2", "UNAVAIL", children=both))
+    assert "`zpool online tank 31 32`" in str(mirrored)
+    assert "`zpool remove tank 30`" in mirrored.why
+    assert "import -m" not in str(mirrored) + mirrored.why
+
+
+def test_a_side_that_somebody_took_offline_is_put_back_and_not_replaced() -> None:
+    sides = (leg("31"), leg("32", "OFFLINE"))
+    (finding,) = with_logs(Vdev("30", "mirror", "mirror-2", "DEGRADED", children=sides))
+    assert (finding.code, finding.step) == ("log-out-of-service", NextStep.LOOK_AT_POOL)
+    assert "`zpool online tank 32`" in str(finding)
+    assert "detach" not in str(finding)
+    three = (*sides, leg("33", "FAULTED"))
+    found = with_logs(Vdev("30", "mirror", "mirror-2", "DEGRADED", children=three))
+    assert [finding.code for finding in found] == ["log-one-leg", "log-out-of-service"]
+    assert "`zpool detach tank 33`" in str(found[0])
+
+
+def test_a_log_with_errors_that_takes_writes_is_taken_out_of_use_first() -> None:
+    (finding,) = with_logs(leg("31", "DEGRADED"))
+    assert (finding.code, finding.level) == ("log-failing", Level.CRITICAL)
+    assert "`zpool offline -f tank 31`" in str(finding)
     assert "can hang for good" in finding.why
+    assert "`zpool remove tank" not in str(finding)
+    sides = (leg("31", "DEGRADED"), leg("32", "UNAVAIL"))
+    (mirrored,) = with_logs(Vdev("30", "mirror", "mirror-2", "DEGRADED", children=sides))
+    assert "`zpool offline -f tank 31`" in str(mirrored)
 
 
 def test_a_cache_that_is_gone_costs_no_data() -> None:
@@ -168,10 +239,11 @@ def test_it_warns_that_a_lost_log_may_not_be_removable_where_the_release_leaves_
         return set(codes_of(replace(only_tank(machine), host=replace(machine.host, zfs_kernel=release))))
 
     for old in ("2.2.11-1", "2.3.7-1", "2.4.0", "2.4.2-pve1"):
-        assert codes("UNAVAIL", old) == {"pool-not-online", "log-missing", "bug-log-replay-flag"}
-        assert "bug-log-replay-flag" not in codes("ONLINE", old)
+        assert codes("UNAVAIL", old) == {"pool-not-online", "log-lost", "bug-log-replay-flag"}
+        for state in ("ONLINE", "OFFLINE", "REMOVED"):
+            assert "bug-log-replay-flag" not in codes(state, old)
     for new in ("2.3.8-1", "2.4.3-pve1"):
-        assert codes("UNAVAIL", new) == {"pool-not-online", "log-missing"}
+        assert codes("UNAVAIL", new) == {"pool-not-online", "log-lost"}
 
 
 def test_every_finding_can_be_told_from_the_others() -> None:
