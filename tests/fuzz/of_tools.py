@@ -123,7 +123,7 @@ def readers() -> Iterator[Reader]:
     states = of_answers(lambda it: with_locked_datasets((TANK_POOL,), it), {"zfs list": LOCKED})
     yield Reader("zpool-get-encryption", states, _as_bytes("tank\tactive\n", "tank\tdisabled\n"), TOLD)
     yield Reader("zdb-label", of_answers(lambda it: zdb.read_label(it, SLICE)), _as_bytes(LOG_LEG, CACHE), TOLD)
-    yield Reader("zdb-chains", of_answers(lambda it: zdb.datasets_with_log_chain(it, "tank")), _as_bytes(CHAINS), TOLD)
+    yield Reader("zdb-chains", of_answers(lambda it: zdb.log_chains(it, "tank")), _as_bytes(CHAINS), TOLD)
     yield Reader("zdb-blocks", of_text(parse_blocks), _as_bytes(BLOCKS), TOLD)
     drives = (nvme(), sas(), sata((202, "Percent_Lifetime_Remain", 30, 70), page7=70, sectors=10**9))
     yield Reader("smartctl", of_answers(_asked_for_health), _as_bytes(*drives), TOLD)

@@ -30,6 +30,7 @@ from nasadvisor.domain.change.actions import (
 from nasadvisor.domain.change.actions.seen import cache_of
 from nasadvisor.domain.change.table_area import Area, ImageDamaged, check_area, entries_of
 from nasadvisor.domain.change.tables import OwnTable
+from nasadvisor.domain.change.waiting import WaitingDataset
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import NAMELESS_POOL, Hold, HoldKind, Inventory
 from nasadvisor.domain.units import MIB
@@ -80,14 +81,14 @@ class SliceLabel:
 class Look:
     """What was read. `labels` go by PARTUUID; `table` is the disk's table area, None for steps that touch none.
 
-    `waiting` are datasets whose keys are not loaded and that have writes in a log which is to be removed. `autoexpand`
-    is that property of the pool, read for steps on a cache that stays.
+    `waiting` are datasets with writes in a log that is to be removed, which OpenZFS cannot write out as they are.
+    `autoexpand` is that property of the pool, read for steps on a cache that stays.
     """
 
     signatures: tuple[Signature, ...] = ()
     labels: tuple[tuple[str, SliceLabel], ...] = ()
     table: Area | None = None
-    waiting: tuple[str, ...] = ()
+    waiting: tuple[WaitingDataset, ...] = ()
     autoexpand: bool = False
 
     def label_of(self, piece: Slice) -> SliceLabel | None:
@@ -118,7 +119,7 @@ def _against(step: Step, look: Look, own: OwnTable | None, inventory: Inventory)
         case AddLog() | AddCache() | AttachLog():
             yield from _against_members(step, look)
         case RemoveVdev():
-            yield from _against_locked(step, look, inventory)
+            yield from _against_waiting(step, look, inventory)
         case ClearSlice(slice=piece):
             yield from against_content(piece, step.pool_guid, look, inventory)
         case DeleteSlice(slice=piece):
@@ -187,11 +188,16 @@ def _against_switching(step: OfflineCache | OnlineCache, look: Look, inventory: 
         yield from (no.CacheOverwritten(pool, cache, kind) for kind in foreign)
 
 
-def _against_locked(step: RemoveVdev, look: Look, inventory: Inventory) -> Iterator[Refused]:
-    """`zpool remove` of a log replays or frees what it holds, and cannot for datasets whose keys are not there."""
+def _against_waiting(step: RemoveVdev, look: Look, inventory: Inventory) -> Iterator[Refused]:
+    """`zpool remove` of a log writes out or frees what it holds, and cannot for datasets that are not mounted since the
+    import, or whose keys are not there."""
     pool = inventory.pool(step.pool_guid)
-    if pool and look.waiting:
-        yield no.LogHoldsLocked(pool, len(look.waiting), look.waiting[0])
+    locked = tuple(each for each in look.waiting if each.key_root)
+    unmounted = tuple(each for each in look.waiting if not each.key_root)
+    if pool and locked:
+        yield no.LogHoldsLocked(pool, locked)
+    if pool and unmounted:
+        yield no.LogHoldsWrites(pool, unmounted)
 
 
 def against_content(piece: Slice, pool_guid: str, look: Look, inventory: Inventory) -> Iterator[Refused]:

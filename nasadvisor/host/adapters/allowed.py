@@ -30,6 +30,8 @@ smartctl -x -j -n standby,127 ANY_DISK
 smartctl -x -j -n standby,127 -d DISK_TYPE ANY_DISK
 systemctl show --property=ActiveEnterTimestampMonotonic,WatchdogTimestampMonotonic SERVICE
 udevadm settle --timeout=SECONDS
+zdb -iv -U CACHE_FILE POOL
+zdb -iv -e POOL
 zdb -iv POOL
 zdb -l PARTITION
 zfs get -H -p -o value PROBE_MARK PROBE

@@ -1,6 +1,7 @@
 """What only zdb(8) tells: what the label on a device says of its pool, and which datasets have blocks in a log."""
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from nasadvisor.domain.change.looks import SliceLabel
@@ -8,14 +9,22 @@ from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.names import GUID
 from nasadvisor.host.adapters.counts import count_in
 from nasadvisor.host.adapters.process import Command, Runner, Tool
-from nasadvisor.host.errors import CommandFailed, HostError
+from nasadvisor.host.errors import CommandFailed, CommandTimedOut, HostError
 
 TIMEOUT_S: Final = 60.0
 NO_LABEL: Final = 2
 """The exit code where no label could be unpacked (dump_label() in cmd/zdb/zdb.c)."""
 
-_DATASET: Final = re.compile(r"^Dataset (\S.*?) \[", re.MULTILINE)
-_CHAIN: Final = re.compile(r"^\s+ZIL header: ", re.MULTILINE)
+WITHOUT_CACHE_FILE: Final = "none"
+DEFAULT_CACHE_FILE: Final = "-"
+
+REPLAY_NEEDED: Final = 1
+"""ZIL_REPLAY_NEEDED, include/sys/zil.h: set when a pool is imported, cleared once the dataset is mounted or its device
+is made. As long as one of a pool's datasets has it, `zpool remove` of a log that holds anything fails (zil_suspend() in
+module/zfs/zil.c)."""
+
+_DATASET: Final = re.compile(r"^Dataset (\S.*?) \[(\w+)", re.MULTILINE)
+_CHAIN: Final = re.compile(r"^\s+ZIL header: .*?(?:flags 0x([0-9a-f]{1,16}))?$", re.MULTILINE)
 
 _CACHE_HEADER: Final = "L2ARC device header"
 """Behind the label of a cache; tells a pool's guid that may be out of date."""
@@ -49,23 +58,51 @@ def read_label(runner: Runner, path: str) -> SliceLabel | None:
     return _label(fields, path)
 
 
-def datasets_with_log_chain(runner: Runner, pool_name: str) -> frozenset[str]:
-    """The datasets of a pool that have blocks in its log, or had until they were unmounted; keys need not be loaded.
+@dataclass(frozen=True)
+class LogChain:
+    """A dataset that has blocks in a log, or had until it was unmounted; `needs_replay`: they wait since the import."""
 
-    None of them where zdb cannot read a pool that is written to: OpenZFS then refuses by itself, and changes nothing.
+    dataset: str
+    is_volume: bool
+    needs_replay: bool
+
+
+def log_chains(runner: Runner, pool_name: str) -> tuple[LogChain, ...]:
+    """The datasets of a pool with blocks in its logs; keys need not be loaded.
+
+    None where zdb cannot read a pool that is written to, or not in time: OpenZFS then refuses by itself, and changes
+    nothing.
 
     Raises:
-        ToolMissing, CommandTimedOut
+        ToolMissing
     """
     try:
-        output = runner.run(Command(Tool.ZDB, ("-iv", pool_name), TIMEOUT_S))
-    except CommandFailed:
-        return frozenset()
-    names = list(_DATASET.finditer(output.stdout))
-    ends = [*(found.start() for found in names[1:]), len(output.stdout)]
-    return frozenset(
-        found[1] for found, end in zip(names, ends, strict=False) if _CHAIN.search(output.stdout, found.end(), end)
-    )
+        words = ("-iv", *cache_file_option(runner, pool_name), pool_name)
+        text = runner.run(Command(Tool.ZDB, words, TIMEOUT_S)).stdout
+    except (CommandFailed, CommandTimedOut):
+        return ()
+    names = list(_DATASET.finditer(text))
+    ends = [*(found.start() for found in names[1:]), len(text)]
+    chains = []
+    for name, end in zip(names, ends, strict=False):
+        chain = _CHAIN.search(text, name.end(), end)
+        if chain:
+            flags = int(chain[1] or "0", 16)
+            chains.append(LogChain(name[1], name[2] == "ZVOL", bool(flags & REPLAY_NEEDED)))
+    return tuple(chains)
+
+
+def cache_file_option(runner: Runner, pool: str) -> tuple[str, ...]:
+    """How zdb finds an imported pool: it looks into /etc/zfs/zpool.cache, and not every pool is in there.
+
+    Raises:
+        ToolMissing, CommandFailed, CommandTimedOut
+    """
+    command = Command(Tool.ZPOOL, ("get", "-H", "-o", "value", "cachefile", pool), TIMEOUT_S)
+    told = runner.run(command).stdout.strip()
+    if told in {DEFAULT_CACHE_FILE, ""}:
+        return ()
+    return ("-e",) if told == WITHOUT_CACHE_FILE else ("-U", told)
 
 
 def _label(fields: dict[str, str], path: str) -> SliceLabel:

@@ -9,7 +9,7 @@ from typing import Final
 from nasadvisor.domain.evidence.metadata_blocks import TypeBlocks
 from nasadvisor.domain.units import align_up
 from nasadvisor.host.adapters.process import DIRECTORIES, PACKAGES, Command, Runner, Tool
-from nasadvisor.host.adapters.zdb import TIMEOUT_S
+from nasadvisor.host.adapters.zdb import cache_file_option
 from nasadvisor.host.errors import OutputUnreadable, ToolMissing
 
 SECTOR_BYTES: Final = 512
@@ -22,9 +22,6 @@ DAMAGED: Final = 3
 """The exit code where some blocks could not be read (dump_block_stats() in cmd/zdb/zdb.c)."""
 
 OWN_SUMS: Final = frozenset({"Total", "Metadata Total"})
-
-WITHOUT_CACHE_FILE: Final = "none"
-DEFAULT_CACHE_FILE: Final = "-"
 
 _HEAD: Final = re.compile(r"^Blocks\tLSIZE\tPSIZE\tASIZE", re.MULTILINE)
 _END: Final = "\nBlock Size Histogram"
@@ -67,7 +64,7 @@ def count_blocks(runner: Runner, pool: str, limit_s: float) -> tuple[tuple[TypeB
     """
     if not runner.has(Tool.ZDB):  # ionice would only say that it cannot start it
         raise ToolMissing(Tool.ZDB, PACKAGES[Tool.ZDB], DIRECTORIES)
-    where = _where(runner, pool)
+    where = cache_file_option(runner, pool)
     command = Command(Tool.IONICE, ("-c", "3", "zdb", "-LPbbbb", *where, pool), limit_s, frozenset({0, DAMAGED}))
     output = runner.run(command)
     return parse_blocks(output.stdout), output.code == DAMAGED
@@ -84,15 +81,6 @@ def parse_blocks(text: str) -> tuple[TypeBlocks, ...]:
     if not found:
         raise OutputUnreadable(str(Tool.ZDB), "it printed no table of block types")
     return found
-
-
-def _where(runner: Runner, pool: str) -> tuple[str, ...]:
-    """How zdb finds an imported pool: it looks into /etc/zfs/zpool.cache, and not every pool is in there."""
-    command = Command(Tool.ZPOOL, ("get", "-H", "-o", "value", "cachefile", pool), TIMEOUT_S)
-    told = runner.run(command).stdout.strip()
-    if told in {DEFAULT_CACHE_FILE, ""}:
-        return ()
-    return ("-e",) if told == WITHOUT_CACHE_FILE else ("-U", told)
 
 
 def _rows(table: str) -> Iterator[_Row]:

@@ -30,7 +30,8 @@ from nasadvisor.domain.storage.inventory import Disk, Inventory
 from nasadvisor.domain.units import KIB
 from nasadvisor.host.adapters.blockdev import announce_reads, open_disk, open_idle, open_slice, read_all
 from nasadvisor.host.adapters.libblkid import recognise
-from nasadvisor.host.adapters.zdb import datasets_with_log_chain, read_label
+from nasadvisor.host.adapters.waiting_writes import waiting_writes
+from nasadvisor.host.adapters.zdb import read_label
 from nasadvisor.host.adapters.zpool_get import autoexpands
 from nasadvisor.host.adapters.zpool_list import log_bytes
 from nasadvisor.host.storage.machine import Machine
@@ -154,12 +155,18 @@ def _look_at_cache(machine: Machine, step: OnlineCache, inventory: Inventory) ->
 
 
 def _look_at_vdev(machine: Machine, step: RemoveVdev, inventory: Inventory) -> Look:
-    """A log of a pool with keys that are not loaded: what it holds. A pool that is away: what its slices say of it."""
+    """What waits in a log that is to go. Of a pool that is away: what the slices of the vdev say of it."""
     pool = inventory.pool(step.pool_guid)
     if pool is None:
         return _look_at_slices(machine, step.slices, inventory)
-    runner = machine.runner
-    if step.role is not Role.LOG or not pool.locked_datasets or not log_bytes(runner, pool.name, step.vdev_guid):
+    if step.role is not Role.LOG:
         return Look()
-    chained = datasets_with_log_chain(runner, pool.name)
-    return Look(waiting=tuple(name for name in pool.locked_datasets if name in chained))
+    return _look_at_log(machine, pool.name, step.vdev_guid)
+
+
+def _look_at_log(machine: Machine, pool_name: str, guid: str) -> Look:
+    """OpenZFS resets every log of the pool where the one that goes holds anything (spa_vdev_remove_log() in
+    module/zfs/vdev_removal.c), so all datasets count, whichever log their writes are in."""
+    if not log_bytes(machine.runner, pool_name, guid):
+        return Look()
+    return Look(waiting=waiting_writes(machine.runner, pool_name))

@@ -1,10 +1,15 @@
 """Refusals about pools as a whole."""
 # ruff: noqa: N802
 
+from typing import Final
+
+from nasadvisor.domain.change.waiting import WaitingDataset
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.storage.log_states import OFFLINE, TAKES_IO, all_that_ails, is_dead, is_failing
+
+NAMED_AT_MOST: Final = 3
 
 
 def NoPool(guid: str) -> Refused:
@@ -61,12 +66,10 @@ def PoolNotOnline(pool: Pool) -> Refused:
         template = _(
             "Pool {pool} is {state} because a side of its log is broken: {devices}. Replace that side, or take it out with `zpool detach {pool} {guids}`, then try again. Nothing was changed."
         )
-    values = {
-        "pool": pool.name,
-        "state": pool.state,
-        "devices": ", ".join(f"{side.path or side.name} {side.state}" for side in sides if side.state != "ONLINE"),
-        "guids": " ".join(guids),
-    }
+    values = {"pool": pool.name, "state": pool.state}
+    if log:
+        bad = [f"{side.path or side.name} {side.state}" for side in sides if side.state != "ONLINE"]
+        values |= {"devices": ", ".join(bad), "guids": " ".join(guids)}
     return Refused("pool-not-online", template, values)
 
 
@@ -165,17 +168,44 @@ def KnownBug(pool: Pool, version: str, why: Statement) -> Refused:
     )
 
 
-def LogHoldsLocked(pool: Pool, count: int, dataset: str) -> Refused:
+def LogHoldsLocked(pool: Pool, waiting: tuple[WaitingDataset, ...]) -> Refused:
     """Before OpenZFS lets go of a log it writes out what is still in it, and for an encrypted dataset it needs the
     key for that. Such writes stay in the log if the key was not loaded since the last crash, for example.
     """
     return Refused(
         "log-holds-locked",
         _(
-            "The log of pool {pool} may hold writes of datasets whose keys are not loaded ({count}, among them {dataset}), so OpenZFS could not write them out and would refuse to remove the log. Nothing was changed. Load the key with `zfs load-key {dataset}` and mount the dataset with `zfs mount {dataset}`, then try again."
+            "The log of pool {pool} may hold writes of datasets whose keys are not loaded: {datasets}. OpenZFS cannot write them out, and would refuse to remove the log. Nothing was changed. Run {commands}, then try again."
         ),
-        {"pool": pool.name, "count": str(count), "dataset": dataset},
+        _values_of(pool, waiting),
     )
+
+
+def LogHoldsWrites(pool: Pool, waiting: tuple[WaitingDataset, ...]) -> Refused:
+    """After a crash the log holds the last writes of each dataset. OpenZFS writes those of a filesystem to the pool
+    when it is mounted, and those of a volume when its device appears; until then it lets go of no log. Filesystems
+    with canmount=noauto, such as older boot environments, and volumes with volmode=none wait for ever. Nothing has to
+    be encrypted for that, although zpool says "Mount encrypted datasets to replay logs".
+    """
+    return Refused(
+        "log-holds-writes",
+        _(
+            "The log of pool {pool} holds writes of datasets that were not mounted since the import: {datasets}. OpenZFS would refuse to remove the log. Nothing was changed. Run {commands}, which writes them to the pool, then try again."
+        ),
+        _values_of(pool, waiting),
+    )
+
+
+def _values_of(pool: Pool, waiting: tuple[WaitingDataset, ...]) -> dict[str, str]:
+    """The first few datasets, and what to run for them."""
+    named = waiting[:NAMED_AT_MOST]
+    commands = dict.fromkeys(command for each in named for command in each.commands)
+    more = " …" if len(waiting) > NAMED_AT_MOST else ""
+    return {
+        "pool": pool.name,
+        "datasets": ", ".join(each.name for each in named) + more,
+        "commands": ", ".join(f"`{command}`" for command in commands) + more,
+    }
 
 
 def PoolAway(name: str, guid: str) -> Refused:

@@ -39,6 +39,7 @@ from nasadvisor.domain.change.looks import (
 )
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
+from nasadvisor.domain.change.waiting import WaitingDataset
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import NAMELESS_POOL, Hold, HoldKind, Inventory
 from nasadvisor.domain.units import MIB
@@ -210,13 +211,15 @@ def test_a_label_in_any_slice_that_is_to_join_a_pool_is_somebodys(name: str, sai
 # Taking out a log
 
 
-def test_a_log_with_writes_of_locked_datasets_stays() -> None:
+def test_a_log_with_writes_that_openzfs_cannot_write_out_stays() -> None:
     inventory, legs = mirrored_log()
     step = RemoveVdev("tank", TANK, Role.LOG, "30", legs)
-    look = Look(waiting=("tank/a", "tank/b"))
-    assert asked(step, look, None, inventory) == no.LogHoldsLocked(tank_of(inventory), 2, "tank/a")
+    locked, unmounted = WaitingDataset("tank/a", key_root="tank/a"), WaitingDataset("tank/b")
+    pool = tank_of(inventory)
+    assert asked(step, Look(waiting=(unmounted, locked)), None, inventory) == no.LogHoldsLocked(pool, (locked,))
+    assert asked(step, Look(waiting=(unmounted,)), None, inventory) == no.LogHoldsWrites(pool, (unmounted,))
     assert asked(step, Look(), None, inventory) is None
-    assert asked(step, look, None, with_pool(inventory, guid="other")) is None
+    assert asked(step, Look(waiting=(unmounted,)), None, with_pool(inventory, guid="other")) is None
 
 
 # Clearing and deleting slices

@@ -23,6 +23,7 @@ from nasadvisor.domain.change.actions import (
 from nasadvisor.domain.change.checks import can
 from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.change.undo_checks import can_undo
+from nasadvisor.domain.change.waiting import WaitingDataset
 from nasadvisor.domain.statements import Level, Refused, Statement
 from nasadvisor.domain.storage.inventory import Disk, Hold, HoldKind, Inventory, Pool, TableKind, Vdev
 from nasadvisor.domain.units import GIB, MIB
@@ -423,9 +424,14 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
         ("partition 1 on A", "not called undone", "undo again"),
     ),
     (
-        lambda: [refusals.LogHoldsLocked(tank_of(home_server()), 1, "tank/secret")],
+        lambda: [refusals.LogHoldsLocked(tank_of(home_server()), (WaitingDataset("tank/a/b", key_root="tank/a"),))],
         "log-holds-locked",
-        ("zfs load-key tank/secret", "Nothing was changed"),
+        ("tank/a/b", "`zfs load-key tank/a`, `zfs mount tank/a/b`", "Nothing was changed"),
+    ),
+    (
+        lambda: [refusals.LogHoldsWrites(tank_of(home_server()), tuple(WaitingDataset(f"tank/{x}") for x in "abcd"))],
+        "log-holds-writes",
+        ("tank/a, tank/b, tank/c …", "`zfs mount tank/a`, `zfs mount tank/b`", "Nothing was changed"),
     ),
     (
         lambda: [refusals.PoolAway("tank", "99")],
@@ -491,6 +497,7 @@ def every_refusal() -> Iterator[Refused]:
         Statement: Statement("why", "It is so."),
         int: 7,
         type(legs[0]): legs[0],
+        tuple[WaitingDataset, ...]: (WaitingDataset("tank/a"),),
     }
     for name, function in inspect.getmembers(refusals, inspect.isfunction):
         if name[0].isupper():

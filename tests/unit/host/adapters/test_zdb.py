@@ -4,10 +4,10 @@ import pytest
 
 from nasadvisor.domain.change.looks import ACTIVE, DESTROYED, L2CACHE, SliceLabel
 from nasadvisor.host.adapters.process import Output
-from nasadvisor.host.adapters.zdb import LabelUnreadable, datasets_with_log_chain, read_label
+from nasadvisor.host.adapters.zdb import LabelUnreadable, LogChain, log_chains, read_label
 from nasadvisor.host.adapters.zpool_get import autoexpands
 from nasadvisor.host.adapters.zpool_list import VdevSizeUnknown, held_bytes, log_bytes
-from nasadvisor.host.errors import CommandFailed
+from nasadvisor.host.errors import CommandFailed, CommandTimedOut, HostError
 from tests.unit.fakes import FakeRunner
 
 SLICE = "/dev/disk/by-partuuid/aaaaaaaa-0000-4000-8000-000000000005"
@@ -56,10 +56,21 @@ Dataset tank/se cret [ZPL], ID 260, cr_txg 14, 1.2M, 9 objects
 
     ZIL header: claim_txg 0, claim_blk_seq 0, claim_lr_seq 0 replay_seq 0, flags 0x0
 
+Dataset tank/vm [ZVOL], ID 270, cr_txg 14, 1.2M, 2 objects
+
+    ZIL header: claim_txg 20, claim_blk_seq 4, claim_lr_seq 0 replay_seq 0, flags 0x3
+
 Dataset tank [ZPL], ID 54, cr_txg 1, 24K, 7 objects
 
     ZIL header: claim_txg 0, claim_blk_seq 0, claim_lr_seq 0 replay_seq 0, flags 0x2
 """
+
+
+CACHE_FILE = "zpool get -H -o value cachefile tank"
+
+
+def chains_in(text: str) -> tuple[LogChain, ...]:
+    return log_chains(FakeRunner({CACHE_FILE: "-\n", "zdb -iv tank": text}), "tank")
 
 
 def label_of(answer: str | Output) -> SliceLabel | None:
@@ -131,25 +142,56 @@ def test_a_failure_of_zdb_is_no_slice_without_a_label() -> None:
 
 
 def test_zdb_is_not_waited_for_for_ever() -> None:
-    runner = FakeRunner({f"zdb -l {SLICE}": LOG_LEG, "zdb -iv tank": CHAINS, "zpool list -vHPpg tank": ""})
+    runner = FakeRunner(
+        {f"zdb -l {SLICE}": LOG_LEG, CACHE_FILE: "-\n", "zdb -iv tank": CHAINS, "zpool list -vHPpg tank": ""}
+    )
     read_label(runner, SLICE)
-    datasets_with_log_chain(runner, "tank")
+    log_chains(runner, "tank")
     held_bytes(runner, "tank")
-    assert [command.timeout_s for command in runner.ran] == [60, 60, 60]
+    assert [command.timeout_s for command in runner.ran] == [60, 60, 60, 60]
 
 
-def test_datasets_with_blocks_in_a_log_are_told_from_the_others() -> None:
-    runner = FakeRunner({"zdb -iv tank": CHAINS})
-    assert datasets_with_log_chain(runner, "tank") == {"tank/se cret", "tank"}
+def test_datasets_with_blocks_in_a_log_are_told_from_the_others_and_whether_they_wait_since_the_import() -> None:
+    assert chains_in(CHAINS) == (
+        LogChain("tank/se cret", is_volume=False, needs_replay=False),
+        LogChain("tank/vm", is_volume=True, needs_replay=True),
+        LogChain("tank", is_volume=False, needs_replay=False),
+    )
+
+
+@pytest.mark.parametrize(
+    ("flags", "needs_replay"), [("0x0", False), ("0x1", True), ("0x2", False), ("0x3", True), ("0xa", False)]
+)
+def test_only_the_flag_of_a_replay_that_is_due_counts(flags: str, needs_replay: bool) -> None:
+    (chain,) = chains_in(f"Dataset t [ZPL], ID 1\n\n    ZIL header: claim_txg 9, replay_seq 0, flags {flags}\n")
+    assert chain.needs_replay is needs_replay
 
 
 def test_where_zdb_names_no_dataset_none_has_blocks_in_a_log() -> None:
-    assert datasets_with_log_chain(FakeRunner({"zdb -iv tank": "\n"}), "tank") == frozenset()
+    assert chains_in("\n") == ()
 
 
-def test_where_zdb_cannot_read_a_busy_pool_openzfs_decides_itself() -> None:
-    runner = FakeRunner({"zdb -iv tank": CommandFailed("zdb -iv tank", 1, "I/O error", mutates=False)})
-    assert datasets_with_log_chain(runner, "tank") == frozenset()
+@pytest.mark.parametrize(
+    "error",
+    [
+        CommandFailed("zdb -iv tank", 1, "I/O error", mutates=False),
+        CommandTimedOut("zdb -iv tank", 60, mutates=False, still_running=False),
+    ],
+)
+def test_where_zdb_cannot_read_a_busy_pool_openzfs_decides_itself(error: HostError) -> None:
+    assert log_chains(FakeRunner({CACHE_FILE: "-\n", "zdb -iv tank": error}), "tank") == ()
+
+
+@pytest.mark.parametrize(
+    ("told", "command"),
+    [
+        ("-", "zdb -iv tank"),
+        ("none", "zdb -iv -e tank"),
+        ("/data/zfs/zpool.cache", "zdb -iv -U /data/zfs/zpool.cache tank"),
+    ],
+)
+def test_zdb_is_told_where_the_pool_is_listed(told: str, command: str) -> None:
+    assert len(log_chains(FakeRunner({CACHE_FILE: f"{told}\n", command: CHAINS}), "tank")) == 3
 
 
 def test_what_a_log_holds_is_read_from_the_row_of_its_guid() -> None:

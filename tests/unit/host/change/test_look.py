@@ -32,6 +32,7 @@ from nasadvisor.domain.change.actions import (
 from nasadvisor.domain.change.looks import ACTIVE, Look, Signature, SliceLabel, Step
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
+from nasadvisor.domain.change.waiting import WaitingDataset
 from nasadvisor.domain.storage.inventory import Disk, DiskIdentity, Inventory
 from nasadvisor.domain.units import KIB, MIB
 from nasadvisor.host.adapters.blockdev import DeviceUnusable
@@ -49,6 +50,8 @@ EXT4, ZFS = Found("ext4", "photos", "1-2"), Found("zfs_member", "", "99")
 LABEL = SliceLabel(ACTIVE, 15, "tank", TANK, "777")
 LIST = "zpool list -vHPpg tank"
 WAITING = "zdb -iv tank"
+CACHE_FILE = "zpool get -H -o value cachefile tank"
+DATASETS = "zfs list -H -r -t filesystem,volume -o name,encryptionroot,keystatus,canmount,mountpoint tank"
 
 
 class Nothing:
@@ -360,31 +363,45 @@ def test_a_slice_that_is_deleted_is_looked_at_together_with_its_table(stage: Sta
 # Vdevs of a pool that is there
 
 
-def with_keys(inventory: Inventory, *locked: str) -> Inventory:
-    return with_pool(inventory, locked_datasets=locked)
-
-
 def removal(role: Role = Role.LOG) -> RemoveVdev:
     return RemoveVdev("tank", TANK, role, "30", mirrored_log()[1])
 
 
-def test_of_a_log_the_locked_datasets_that_have_writes_in_it_are_told(stage: Stage) -> None:
-    chains = "".join(
-        f"Dataset {name} [ZPL], ID 1, cr_txg 1, 1G, 7 objects\n\n    ZIL header: claim_txg 0\n"
-        for name in ("tank/b", "tank/open", "tank/a")
+def chain(name: str, flags: str = "0x3", kind: str = "ZPL") -> str:
+    return f"Dataset {name} [{kind}], ID 1, cr_txg 1, 1G, 7 objects\n\n    ZIL header: claim_txg 0, flags {flags}\n"
+
+
+def of_log(chains: str, *rows: str) -> FakeRunner:
+    datasets = "".join(f"{row}\n" for row in rows)
+    return FakeRunner({LIST: "30\t1G\t4096\t1G\n", CACHE_FILE: "-\n", WAITING: chains, DATASETS: datasets})
+
+
+def test_of_a_log_the_datasets_are_told_that_wait_since_the_import(stage: Stage) -> None:
+    """None of them is encrypted; one that is mounted has blocks in the log as well."""
+    chains = chain("tank/b") + chain("tank/mounted", "0x0") + chain("tank/vm", kind="ZVOL") + chain("tank/b@now")
+    rows = ("tank/b\t-\t-\tnoauto\t/b", "tank/mounted\t-\t-\ton\t/m", "tank/vm\t-\t-\t-\t-")
+    stage.runner = of_log(chains, *rows)
+    waiting = (
+        WaitingDataset("tank/b", mountpoint="/b", canmount="noauto"),
+        WaitingDataset("tank/vm", True, "", "-", "-"),
     )
-    stage.runner = FakeRunner({LIST: "30\t1G\t4096\t1G\n", WAITING: chains})
-    look = stage.look(removal(), with_keys(mirrored_log()[0], "tank/a", "tank/quiet", "tank/b"))
-    assert look == Look(waiting=("tank/a", "tank/b"))
+    assert stage.look(removal(), mirrored_log()[0]) == Look(waiting=waiting)
 
 
-def test_an_empty_log_and_a_pool_without_locked_datasets_keep_nobody_waiting(stage: Stage) -> None:
+def test_of_a_log_the_datasets_without_key_are_told_below_their_encryption_root(stage: Stage) -> None:
+    chains = chain("tank/a/b", "0x0") + chain("tank/open", "0x2")
+    rows = ("tank/a/b\ttank/a\tunavailable\ton\t/b", "tank/open\ttank/open\tavailable\ton\t/o")
+    stage.runner = of_log(chains, *rows)
+    waiting = WaitingDataset("tank/a/b", key_root="tank/a", mountpoint="/b")
+    assert stage.look(removal(), mirrored_log()[0]) == Look(waiting=(waiting,))
+
+
+def test_an_empty_log_keeps_nobody_waiting(stage: Stage) -> None:
     stage.runner = FakeRunner({LIST: "30\t1G\t0\t1G\n"})
-    assert stage.look(removal(), with_keys(mirrored_log()[0], "tank/a")) == Look()
+    assert stage.look(removal(), mirrored_log()[0]) == Look()
     assert [str(command) for command in stage.runner.ran] == [LIST]
     stage.runner.ran.clear()
-    assert stage.look(removal(), with_keys(mirrored_log()[0])) == Look()
-    assert stage.look(removal(Role.CACHE), with_keys(mirrored_log()[0], "tank/a")) == Look()
+    assert stage.look(removal(Role.CACHE), mirrored_log()[0]) == Look()
     assert stage.runner.ran == []
 
 
