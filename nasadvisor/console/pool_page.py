@@ -20,7 +20,8 @@ from nasadvisor.console.health.troubles import inventory_findings
 from nasadvisor.console.storage.diagrams import PoolDrawing, draw_pool, draw_pools
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.console.storage.pools import helped_pools, pool_or_404, reason_against_adding
-from nasadvisor.domain.statements import RANK
+from nasadvisor.domain.health.pool_findings import POOL_MEMBER
+from nasadvisor.domain.health.urgency import worst_first
 from nasadvisor.domain.storage.inventory import Inventory
 
 RUNS_SHOWN = 50
@@ -78,8 +79,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
     drawing, marks = draw_pool(found, Index(inventory)), marks_on(node)
     unwell = marks_in(drawing, marks)
     findings = [finding for finding in told if finding.values.get("pool") == found.name]
-    findings += [finding for mark in unwell for finding in mark.findings]
-    findings.sort(key=lambda finding: -RANK[finding.level])
+    findings += [finding for mark in unwell for finding in mark.findings if finding.code != POOL_MEMBER]
     refusal = reason_against_adding(found, inventory.host, node.platform.vetoes)
     context = {
         "node": node,
@@ -92,7 +92,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "scrub_advice": scrub_advice(node, found),
         "marks": marks,
         "unwell": unwell,
-        "findings": findings,
+        "findings": worst_first(findings),
         "refusal": refusal,
         "would_help": guid in helped_pools(node, inventory),
         "says_refusal": refusal is not None and refusal.code not in {finding.code for finding in findings},

@@ -15,7 +15,8 @@ from nasadvisor.cli.watching import findings_in, reading_in
 from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.health.smart.reading import SmartReading
 from nasadvisor.domain.health.sweep import DiskAnswer
-from nasadvisor.domain.statements import RANK, Finding, Level
+from nasadvisor.domain.health.urgency import worst_first
+from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.units import TERABYTE
 
@@ -80,7 +81,7 @@ def look(services: Services) -> Health:
         *findings_of(inventory),
         *(finding for disk in disks for finding in findings_in(disk.answer, disk.reading)),
     )
-    return Health(inventory, disks, tuple(sorted(findings, key=lambda finding: -RANK[finding.level])))
+    return Health(inventory, disks, worst_first(findings))
 
 
 def document_of(found: Health) -> dict[str, Any]:

@@ -24,9 +24,10 @@ from nasadvisor.console.health.alert_models import (
     StoredAlert,
     is_somebody_told,
 )
-from nasadvisor.console.health.troubles import CAN_WAIT, inventory_findings
+from nasadvisor.console.health.troubles import inventory_findings
 from nasadvisor.console.health.watch import take_up
 from nasadvisor.console.steps import Lead, lead_from
+from nasadvisor.domain.health.urgency import CAN_WAIT
 from nasadvisor.domain.statements import Level
 
 PER_PAGE: Final = 50

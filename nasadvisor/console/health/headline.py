@@ -1,16 +1,13 @@
 """The worst open thing in one sentence, the same on the first page, in reports and in what is sent with them."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from nasadvisor.console.health.troubles import Kind, Trouble
-from nasadvisor.domain.health.disk_findings import CRITICAL_WARNINGS
+from nasadvisor.domain.health.urgency import FAILING
 from nasadvisor.domain.statements import Level
-
-FAILING: Final = frozenset({"disk-failing", *(f"disk-{code}" for code in CRITICAL_WARNINGS)})
 
 
 def words_of(troubles: Sequence[Trouble], place: str) -> str:

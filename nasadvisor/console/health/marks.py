@@ -16,7 +16,9 @@ from nasadvisor.console.health.observe import findings_about
 from nasadvisor.console.states import Look, look_of_state
 from nasadvisor.console.storage.diagrams import PoolDrawing, draw_pool
 from nasadvisor.console.storage.disk_uses import Index
-from nasadvisor.domain.statements import RANK, Finding, Level
+from nasadvisor.domain.health.pool_findings import POOL_MEMBER, member_finding
+from nasadvisor.domain.health.urgency import urgency, worst_first
+from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 
 OPEN_LEVELS: Final = (Level.WARNING.value, Level.CRITICAL.value)
@@ -56,20 +58,20 @@ WORDS: Final[dict[str, str | Promise]] = {
 
 @dataclass(frozen=True)
 class Mark:
-    """The worst of what is said of a disk, and all of it. `key` is the disk's."""
+    """All that is said of a disk, the worst first. `key` is the disk's, "" of one that nobody knows."""
 
     findings: tuple[Finding, ...]
     key: str
 
     @property
     def url(self) -> str:
-        """The page of the disk."""
-        return reverse("disk", args=[self.key])
+        """The page of the disk, or that of the pool that misses it."""
+        return reverse("disk", args=[self.key]) if self.key else reverse("pool", args=[self.worst.place])
 
     @property
     def worst(self) -> Finding:
         """The first of the worst."""
-        return max(self.findings, key=lambda each: RANK[each.level])
+        return self.findings[0]
 
     @property
     def level(self) -> Level:
@@ -80,7 +82,8 @@ class Mark:
     def look(self) -> Look:
         """Colour and icon of the level, with a word for the finding."""
         look = look_of_state(self.level.value)
-        return Look(look.colour, look.icon, WORDS.get(self.worst.code, look.word))
+        state = self.worst.values.get("state") if self.worst.code == POOL_MEMBER else None
+        return Look(look.colour, look.icon, WORDS.get(self.worst.code, str(state or look.word)))
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ class Marks:
 
 def mark_of(disk: StoredDisk) -> Mark | None:
     """The mark of one disk; None where nobody needs to look."""
-    found = tuple(finding for finding in findings_about(disk) if finding.level is not Level.INFO)
+    found = worst_first(finding for finding in findings_about(disk) if finding.level is not Level.INFO)
     return Mark(found, disk.key) if found else None
 
 
@@ -111,11 +114,19 @@ def marks_on(node: Node) -> Marks:
 
 
 def marks_in(drawing: PoolDrawing, marks: Marks) -> list[Mark]:
-    """Those of the disks of a pool, the worst first."""
-    leaves = (leaf for group in drawing.groups for vdev in group.vdevs for leaf in vdev.leaves)
-    keys = dict.fromkeys(leaf.marked_key for leaf in leaves)
-    found = [mark for key in keys if (mark := marks.unwell.get(key))]
-    return sorted(found, key=lambda mark: -RANK[mark.level])
+    """Those of the disks of a pool, with what the pool itself says of them, the worst first."""
+    found: dict[str, Mark] = {}
+    for group in drawing.groups:
+        for leaf in (leaf for vdev in group.vdevs for leaf in vdev.leaves):
+            gone = marks.gone.get(leaf.vdev.guid)
+            key = leaf.marked_key or (gone.key if gone and not leaf.disk else "")
+            label = leaf.disk.label if leaf.disk else gone.label if gone else leaf.short_path
+            own = found.get(key or leaf.vdev.guid) or marks.unwell.get(key)
+            said = None if leaf.is_new else member_finding(drawing.pool, group.vdev_class, leaf.vdev, label)
+            findings = (*(own.findings if own else ()), *((said,) if said else ()))
+            if findings:
+                found[key or leaf.vdev.guid] = Mark(worst_first(findings), key)
+    return sorted(found.values(), key=lambda mark: urgency(mark.worst))
 
 
 def marks_in_pool(node: Node, inventory: Inventory, pool: Pool) -> list[Mark]:

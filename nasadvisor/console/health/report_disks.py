@@ -25,6 +25,7 @@ from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.console.storage.disks import PoolTrouble, troubles_by_key
 from nasadvisor.console.svg import NARROW
 from nasadvisor.domain.health.smart.attributes import GROWN_DEFECTS, PENDING_DEFECTS
+from nasadvisor.domain.statements import Level
 
 LISTED: Final = 100
 DRAWN: Final = 8
@@ -117,7 +118,8 @@ def drawn_ssds(now: datetime) -> list[Drawn]:
 def look_of(disk: StoredDisk, trouble: PoolTrouble | None) -> Look:
     """How a disk is, in a mark and a word. `trouble` is what its pools say against it."""
     mark = mark_of(disk)
-    if mark:
+    is_out = trouble is not None and bool(trouble.state) and disk.is_present
+    if mark and (mark.level is Level.CRITICAL or not is_out):
         return mark.look
     if trouble and disk.is_present:
         return look_of_state(trouble.state) if trouble.state else Look(*WARN, _errors(trouble.errors))

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
-from typing import Final
 
 from django.db.models import Q
 from django.utils.functional import Promise
@@ -33,11 +32,9 @@ from nasadvisor.console.health.notices import (
 )
 from nasadvisor.console.health.observe import findings_about
 from nasadvisor.console.health.quota_notices import about_quotas
-from nasadvisor.domain.statements import RANK, Finding, Level, NextStep
+from nasadvisor.domain.health.urgency import urgency
+from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.stored.documents import document_or_none
-
-CAN_WAIT: Final = frozenset({"scrub-old", "scrub-unknown", "host-older"})
-"""What stands below everything else of its level: nothing is broken yet."""
 
 
 class Kind(StrEnum):
@@ -78,7 +75,7 @@ class Trouble:
     def worst(self) -> Said:
         """The worst of what nobody has acknowledged, or else of all."""
         open_ones = [each for each in self.said if not each.is_known] or self.said
-        return max(open_ones, key=lambda each: RANK[each.finding.level])
+        return min(open_ones, key=lambda each: urgency(each.finding))
 
     @property
     def level(self) -> Level:
@@ -148,14 +145,18 @@ def troubles_in(stored: Stored, now: datetime) -> tuple[Trouble, ...]:
     for alert in told.values():
         if not _is_looked_up(alert) and not _is_said(things, alert) and alert.finding:
             _put(things, by_pk[alert.node_id], Notice(alert.finding), disks, alert)
-    found = [Trouble(each.kind, each.node, tuple(each.said.values()), each.disk) for each in things.values()]
+    found = [Trouble(each.kind, each.node, _in_order(each.said.values()), each.disk) for each in things.values()]
     return tuple(sorted(found, key=_urgency))
 
 
-def _urgency(trouble: Trouble) -> tuple[bool, int, bool, bool, str]:
+def _in_order(said: Iterable[Said]) -> tuple[Said, ...]:
+    return tuple(sorted(said, key=lambda each: urgency(each.finding)))
+
+
+def _urgency(trouble: Trouble) -> tuple[bool, int, bool, bool, int, str]:
     """Of what is equally bad a pool comes first: it holds the data, a disk may be a free one."""
-    can_wait = all(said.finding.code in CAN_WAIT for said in trouble.said)
-    return trouble.is_known, -RANK[trouble.level], can_wait, trouble.kind is not Kind.POOL, trouble.node.name
+    level, can_wait, place = urgency(trouble.worst.finding)
+    return trouble.is_known, level, can_wait, trouble.kind is not Kind.POOL, place, trouble.node.name
 
 
 def notices_about(node: Node, now: datetime, *, has_runs: bool = True) -> Iterator[Notice]:

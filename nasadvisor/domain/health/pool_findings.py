@@ -6,8 +6,8 @@ from typing import Final
 
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
-from nasadvisor.domain.storage.log_states import all_that_ails
+from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev, VdevClass
+from nasadvisor.domain.storage.log_states import OFFLINE, all_that_ails
 
 GOOD_STATES: Final = frozenset({"ONLINE", "AVAIL", "INUSE"})
 """States of a vdev that need nobody; the last two are a spare's."""
@@ -19,6 +19,14 @@ SCRUB_OVERDUE_DAYS: Final = 100
 """Three monthly scrubs missed: no longer an accident."""
 
 NAMED_AT_MOST: Final = 3
+
+BROKEN_STATES: Final = frozenset({"FAULTED", "UNAVAIL", "REMOVED"})
+"""States of a vdev that the pool goes on without, and nobody asked for."""
+
+HOLDING_DATA: Final = (VdevClass.NORMAL, VdevClass.SPECIAL, VdevClass.DEDUP)
+
+POOL_MEMBER: Final = "pool-member"
+"""The code of what a pool says of one of its disks."""
 
 
 def pool_findings(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
@@ -53,6 +61,35 @@ def leaf_name(leaf: Vdev, inventory: Inventory) -> str:
     return disk.label if disk else leaf.path.rpartition("/")[2] or leaf.name
 
 
+def is_broken(vdev_class: VdevClass, leaf: Vdev) -> bool:
+    """Whether a disk that holds data of a pool has failed or is gone. One that somebody took offline has not."""
+    return vdev_class in HOLDING_DATA and leaf.state in BROKEN_STATES
+
+
+def member_finding(pool: Pool, vdev_class: VdevClass, leaf: Vdev, label: str) -> Finding | None:
+    """What a pool says of one of its disks; None where nobody needs to look. A cache is out of service on purpose."""
+    if leaf.state in GOOD_STATES or (leaf.state == OFFLINE and vdev_class is VdevClass.CACHE):
+        return None
+    if leaf.state == OFFLINE:
+        template = _("The disk {disk} of pool {pool} was taken offline. `zpool online {pool} {guid}` brings it back.")
+    elif leaf.state in BROKEN_STATES:
+        template = _(
+            "Pool {pool} goes on without the disk {disk}: it is {state}. Look at its cable and slot, or replace it."
+        )
+    else:
+        template = _("The disk {disk} of pool {pool} is {state}: too much of what it returned was wrong.")
+    return Finding(
+        POOL_MEMBER,
+        template,
+        {"disk": label, "pool": pool.name, "state": leaf.state, "guid": leaf.guid},
+        Level.CRITICAL if is_broken(vdev_class, leaf) else Level.WARNING,
+        _("Until it is back or replaced, the pool has less protection than it was built for."),
+        subject=leaf.guid,
+        step=NextStep.LOOK_AT_POOL,
+        place=pool.guid,
+    )
+
+
 def _about(pool: Pool, **values: str) -> dict[str, str]:
     return {"pool": pool.name, **values}
 
@@ -74,7 +111,10 @@ def _suspended(pool: Pool) -> Finding:
 
 
 def _not_online(pool: Pool, inventory: Inventory) -> Finding:
-    bad = [leaf for leaf in leaves(pool) if leaf.state not in GOOD_STATES]
+    members = [(kind, leaf) for kind, tops in pool.by_class().items() for top in tops for leaf in top.leaves()]
+    has_lost = any(is_broken(kind, leaf) for kind, leaf in members)
+    bad = [leaf for _kind, leaf in members if leaf.state not in GOOD_STATES]
+    bad.sort(key=lambda leaf: leaf.state not in BROKEN_STATES)
     if all_that_ails(pool):
         template = _("Pool {pool} is {state} because of its log alone: {devices}. Its disks are well.")
     elif bad:
@@ -85,7 +125,7 @@ def _not_online(pool: Pool, inventory: Inventory) -> Finding:
         "pool-not-online",
         template,
         _about(pool, state=pool.state, devices=named(bad, inventory)),
-        Level.WARNING if pool.state == "DEGRADED" else Level.CRITICAL,
+        Level.WARNING if pool.state == "DEGRADED" and not has_lost else Level.CRITICAL,
         _(
             "A degraded pool works, with less protection than it was built for: how many more disks may fail depends "
             "on its layout."
