@@ -22,7 +22,7 @@ from .scenario import Disk, load_scenario
 KERNEL_OPTIONS = (
     f"root=PARTUUID={ROOT_PARTUUID} rw console=ttyS0 net.ifnames=0 systemd.show_status=0 "
     "fsck.mode=skip mitigations=off audit=0 lsm=capability nowatchdog 8250.nr_uarts=1 random.trust_cpu=on "
-    "no_timer_check"
+    "no_timer_check systemd.default_device_timeout_sec=1200"  # on a busy machine udev takes minutes to find eth0
 )
 
 
