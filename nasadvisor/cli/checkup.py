@@ -1,6 +1,7 @@
 """The checks of `nasadvisor doctor`, one function each."""
 
 import os
+import re
 import socket
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from nasadvisor.cli.evidence.switch_looks import switching_looks
 from nasadvisor.cli.fleet.pages import ask_pages
 from nasadvisor.cli.fleet.units import runs, silent_for
 from nasadvisor.domain.change.refusals import PoolSuspended
+from nasadvisor.domain.fleet.clocks import clock_findings
 from nasadvisor.domain.fleet.joining import ConsoleAccess
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import MIB, size_text
@@ -49,6 +51,7 @@ SERVICES_OF_A_JOINED_HOST: Final = ("host",)
 UNIT_DIRECTORIES: Final = (Path("etc/systemd/system"), Path("usr/lib/systemd/system"))
 STARTED_ANEW: Final = "systemd starts it anew after three minutes of that."
 SET_CLOCK: Final = "Set the clock, for example with: timedatectl set-ntp true"
+_OF_DATES: Final = re.compile("certificate (?:is not yet valid|has expired)")
 ENOUGH_BYTES: Final = 64 * MIB
 """Space for some hundred journals."""
 
@@ -75,7 +78,7 @@ def checkup(
         yield from (Finding("Switching", ok, sentence) for ok, sentence in looked)
     yield from _services(machine.runner, root, SERVICES_OF_A_JOINED_HOST if config.access else SERVICES)
     if config.access:
-        yield _console(config.access)
+        yield from _console(config.access)
     elif _is_installed(root):
         yield from _redis(config.redis_url)
         pages = ask_pages(settings, machine.clock())
@@ -174,14 +177,18 @@ def _is_installed(root: Path) -> bool:
     return any((root / directory / "nasadvisor-web.service").exists() for directory in UNIT_DIRECTORIES)
 
 
-def _console(access: ConsoleAccess) -> Finding:
-    """A console on another machine takes our password."""
+def _console(access: ConsoleAccess) -> Iterator[Finding]:
+    """A console on another machine takes our password, and has our time."""
     try:
-        sign_in(access)
+        ahead = sign_in(access)
     except (redis.exceptions.RedisError, OSError) as error:
+        if _OF_DATES.search(str(error)):
+            yield Finding("Time", False, f"by this host's clock the console's certificate is not valid. {SET_CLOCK}")
         sentence = f"{access.address} does not answer, or does not take this host any more: {error}."
-        return Finding("Console", False, f"{sentence} Runs go on without it. A new token lets this host join again.")
-    return Finding("Console", True, f"{access.address} takes this host as {access.node}.")
+        yield Finding("Console", False, f"{sentence} Runs go on without it. A new token lets this host join again.")
+        return
+    yield Finding("Console", True, f"{access.address} takes this host as {access.node}.")
+    yield from (Finding("Time", False, f"{each} {each.why}") for each in clock_findings(access.node, ahead))
 
 
 def _redis(url: str) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ import json
 import logging
 import re
 import uuid
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ import kombu
 import kombu.transport.redis
 import redis
 
+from nasadvisor.domain.fleet.clocks import ahead
 from nasadvisor.domain.fleet.messages import Message, NotAccepted, read_message
 
 log = logging.getLogger(__name__)
@@ -31,8 +33,22 @@ _TASK: Final = re.compile(r"host\.[a-z_]{1,40}")
 _ID: Final = re.compile(r"[0-9a-zA-Z-]{1,64}")
 
 
-def cleaned(raw: bytes, queue: str, now: datetime) -> bytes:
+@dataclass
+class ConsoleClock:
+    """How far this host's clock is ahead of the console's, as of the last message."""
+
+    ahead: timedelta = timedelta()
+
+
+CONSOLE_CLOCK: Final = ConsoleClock()
+"""That of the console that this process takes messages from."""
+
+
+def cleaned(raw: bytes, queue: str, now: datetime, ahead: timedelta = timedelta()) -> bytes:
     """The message made anew: one of our tasks, its arguments, its id, and until when it is wanted.
+
+    That end is by the console's clock, and Celery compares it with ours, which is `ahead` of it: a request for the next
+    eight seconds would be dropped unseen by a host whose clock is a minute ahead.
 
     Raises:
         NotAccepted: with what is wrong about it.
@@ -45,17 +61,17 @@ def cleaned(raw: bytes, queue: str, now: datetime) -> bytes:
     task_id = message.headers.get("id")
     if not isinstance(task_id, str) or not _ID.fullmatch(task_id):
         raise NotAccepted("it has no id")
-    return _envelope(message, task_id, _end(message.headers.get("expires"), now), queue)
+    return _envelope(message, task_id, _end(message.headers.get("expires"), now, ahead), queue)
 
 
-def _end(expires: Any, now: datetime) -> str:
-    """Until when a message is wanted, as Celery reads it; at most `LONGEST_WAIT` from now."""
+def _end(expires: Any, now: datetime, ahead: timedelta) -> str:
+    """Until when a message is wanted, by our clock and as Celery reads it; at most `LONGEST_WAIT` from now."""
     latest = now + LONGEST_WAIT
     if expires is None:
         return latest.isoformat()
     try:
         end = datetime.fromisoformat(expires)
-        end = (end if end.tzinfo else end.replace(tzinfo=UTC)).astimezone(UTC)
+        end = (end if end.tzinfo else end.replace(tzinfo=UTC)).astimezone(UTC) + ahead
     except (TypeError, ValueError, OverflowError):
         raise NotAccepted(f"it ends at {expires!r:.100}") from None
     return min(end, latest).isoformat()
@@ -90,10 +106,22 @@ class CarefulClient(redis.Redis):
             return answer
         key, raw = answer
         try:
-            return key, cleaned(raw, key.decode(), datetime.now(UTC))
+            self._compare_clocks(connection)
+            return key, cleaned(raw, key.decode(), datetime.now(UTC), CONSOLE_CLOCK.ahead)
         except NotAccepted as error:
             log.warning("a message was dropped: %s", error)
             return None
+
+    def _compare_clocks(self, connection: Any) -> None:
+        """Each time, since either clock may have been set. What has been taken is not lost if this fails."""
+        before = datetime.now(UTC)
+        try:
+            connection.send_command("TIME")
+            told = super().parse_response(connection, "TIME")  # type: ignore[no-untyped-call]
+        except (redis.RedisError, OSError) as error:
+            log.warning("the console's time could not be asked for: %s", error)
+        else:
+            CONSOLE_CLOCK.ahead = ahead(told, before, datetime.now(UTC))
 
 
 class QoS(kombu.transport.redis.QoS):

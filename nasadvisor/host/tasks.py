@@ -23,6 +23,7 @@ from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
+from nasadvisor.domain.fleet.clocks import clock_findings
 from nasadvisor.domain.fleet.joining import ConsoleAccess, bracketed, console_queue, host_queue, unacknowledged, user_of
 from nasadvisor.domain.fleet.permissions import ALL, Verbs, as_vetoes, may_not
 from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer, PlatformReport, no_platform
@@ -32,7 +33,7 @@ from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host import arguments
 from nasadvisor.host.arguments import reads
-from nasadvisor.host.broker import CarefulAmqp
+from nasadvisor.host.broker import CONSOLE_CLOCK, CarefulAmqp
 from nasadvisor.host.change.journal import JournalUnreadable, RunUnknown
 from nasadvisor.host.change.lock import HostBusy
 from nasadvisor.host.change.runs import RunHost, apply_plan, finish_run, list_runs, seen, show_run, undo_run
@@ -335,7 +336,11 @@ class HostTasks:
         return replace(
             report,
             vetoes=(*report.vetoes, *as_vetoes(self.allowed)),
-            findings=(*report.findings, *self.switches.findings()),
+            findings=(
+                *report.findings,
+                *self.switches.findings(),
+                *clock_findings(self.node, CONSOLE_CLOCK.ahead),
+            ),
         )
 
     def _reporting(self, run_id: str, group: Verbs, work: Callable[[], object]) -> None:

@@ -20,7 +20,7 @@ from nasadvisor.console.fleet.remote.listening import Listening, client, folder,
 from nasadvisor.console.inbox import Inbox
 from nasadvisor.console.porter import Porter
 from nasadvisor.domain.fleet.joining import ConsoleAccess, Token, user_of
-from nasadvisor.host.fleet.joining import Place, join
+from nasadvisor.host.fleet.joining import Joined, Place, join
 from tests.lab.instance import free_port
 from tests.postgresql import programs, server
 
@@ -88,9 +88,9 @@ class Console:
         """A host joins; it waits for its answer in a thread of its own."""
         path = self.root / f"{node}.json"
         said = token or self.token(node)
-        return self.while_looking(lambda: join(place or self.place, said, f"{node}.example", path))
+        return self.while_looking(lambda: join(place or self.place, said, f"{node}.example", path)).access
 
-    def while_looking(self, work: Callable[[], ConsoleAccess]) -> ConsoleAccess:
+    def while_looking(self, work: Callable[[], Joined]) -> Joined:
         with ThreadPoolExecutor(1) as host:
             answer = host.submit(work)
             while not answer.done():

@@ -2,7 +2,7 @@
 
 import stat
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta, tzinfo
 
 import pytest
 from django.utils import timezone
@@ -13,7 +13,15 @@ from nasadvisor.console.fleet.remote.listening import Listening, command, listen
 from nasadvisor.console.fleet.remote.models import JoinToken
 from nasadvisor.domain.fleet.joining import token_of
 from nasadvisor.host.config import config_from
-from nasadvisor.host.fleet.joining import AnotherConsole, ConsoleUnreachable, Place, TokenRefused, leave, sign_in
+from nasadvisor.host.fleet.joining import (
+    AnotherConsole,
+    ClockWrong,
+    ConsoleUnreachable,
+    Place,
+    TokenRefused,
+    leave,
+    sign_in,
+)
 from tests.remote.conftest import Console
 
 
@@ -97,6 +105,28 @@ def test_a_host_does_not_join_by_a_name_that_is_not_in_the_certificate(console: 
     token = console.token("nas1")
     with pytest.raises(ConsoleUnreachable, match="did not join"):
         console.join("nas1", token, Place("localhost", console.port))
+    console.join("nas1", token)
+
+
+def test_a_host_and_its_console_compare_their_clocks(console: Console) -> None:
+    access = console.join("nas1")
+    assert abs(sign_in(access)) < timedelta(seconds=10)
+
+
+@pytest.mark.parametrize("days", [-40, 700])
+def test_a_host_whose_clock_is_wrong_by_far_is_told_so(
+    console: Console, monkeypatch: pytest.MonkeyPatch, days: int
+) -> None:
+    class Wrong(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            return datetime.now(tz) + timedelta(days=days)
+
+    token = console.token("nas1")
+    monkeypatch.setattr("nasadvisor.host.fleet.joining.datetime", Wrong)
+    with pytest.raises(ClockWrong, match="timedatectl"):
+        console.join("nas1", token)
+    monkeypatch.undo()
     console.join("nas1", token)
 
 

@@ -7,6 +7,8 @@ import click
 
 from nasadvisor.cli.errors import Misuse, Refusal, json_option
 from nasadvisor.cli.services import services_for
+from nasadvisor.cli.tables import paragraph
+from nasadvisor.domain.fleet.clocks import clock_findings
 from nasadvisor.domain.fleet.joining import PORT, token_of
 from nasadvisor.host.fleet.joining import Place
 from nasadvisor.host.fleet.joining import join as join_console
@@ -46,11 +48,15 @@ def join(ctx: click.Context, console: Place, token: str, watch_only: bool, as_js
     read = token_of(token)
     if read is None:
         raise Misuse("This is not a token of NAS Advisor. Copy the whole command from the console's page.")
-    access = join_console(console, read, platform.node(), services.config().access_path, watch_only=watch_only)
+    joined = join_console(console, read, platform.node(), services.config().access_path, watch_only=watch_only)
+    node, apart = joined.access.node, tuple(clock_findings(joined.access.node, joined.ahead))
     if as_json:
-        click.echo(json.dumps({"node": access.node, "console": str(console)}))
+        seconds = round(joined.ahead.total_seconds())
+        click.echo(json.dumps({"node": node, "console": str(console), "clock_ahead_s": seconds}))
         return
-    click.echo(f"This host joined the console at {console} as {access.node}. To begin, run:")
+    for finding in apart:
+        paragraph(f"{finding} {finding.why}", "WARNING  ")
+    click.echo(f"This host joined the console at {console} as {node}. To begin, run:")
     click.echo(f"  {RESTART}")
     click.echo("The pages are on the console now. To stop those on this host:")
     click.echo(f"  {UNNEEDED}")

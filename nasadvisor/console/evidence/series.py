@@ -34,8 +34,9 @@ Packed: TypeAlias = "bytes | memoryview[int]"
 GRACE_S = 20
 """How late a sample may arrive and still be part of its minute."""
 
-AHEAD_S = HOUR_S
-"""How far a host's clock may be ahead of ours; what lies further in the future would be kept until then."""
+AHEAD_S = 15 * HOUR_S
+"""How far a host's clock may be ahead of ours: one that takes local time for UTC is by up to 14 hours. What lies
+further in the future would be kept until then."""
 
 FEW_HOURS: Final = 3
 """A picture of two points says nothing."""

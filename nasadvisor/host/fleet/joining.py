@@ -11,12 +11,15 @@ import json
 import secrets
 import ssl
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 import redis
 import redis.exceptions
+from cryptography import x509
 
+from nasadvisor.domain.fleet import clocks
 from nasadvisor.domain.fleet.joining import (
     ConsoleAccess,
     JoinAnswer,
@@ -74,6 +77,17 @@ class TokenRefused(HostError):
         super().__init__(template, console=console)
 
 
+class ClockWrong(HostError):
+    """By this host's clock the console's certificate is not valid yet, or not any more."""
+
+    def __init__(self, console: str, now: datetime) -> None:
+        template = _(
+            "The clock of this host says {now}, and the certificate of the console at {console} is not valid then. "
+            "This host did not join. Set the clock, for example with `timedatectl set-ntp true`, and try again."
+        )
+        super().__init__(template, console=console, now=now.isoformat(timespec="seconds"))
+
+
 class NoAnswer(HostError):
     """The message service took the request, but nobody looked at it."""
 
@@ -96,13 +110,21 @@ class Place:
         return f"{bracketed(self.address)}:{self.port}"
 
 
-def join(place: Place, token: Token, host_name: str, path: Path, *, watch_only: bool = False) -> ConsoleAccess:
+@dataclass(frozen=True)
+class Joined:
+    """How the console is reached from now on, and how far this host's clock is ahead of the console's."""
+
+    access: ConsoleAccess
+    ahead: timedelta
+
+
+def join(place: Place, token: Token, host_name: str, path: Path, *, watch_only: bool = False) -> Joined:
     """Join, and keep in a file how the console is reached from now on; one that was joined before is left.
 
     With `watch_only` a mark is left first, by which the host refuses whatever would change something.
 
     Raises:
-        ConsoleUnreachable, AnotherConsole, TokenRefused, NoAnswer: this host did not join.
+        ConsoleUnreachable, AnotherConsole, ClockWrong, TokenRefused, NoAnswer: this host did not join.
         JournalUnwritable: the file could not be written; the console waits for a host that does not come.
     """
     password = secrets.token_urlsafe(32)
@@ -110,10 +132,13 @@ def join(place: Place, token: Token, host_name: str, path: Path, *, watch_only: 
     certificate = _certificate_of(place)
     if hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate)).hexdigest() != token.fingerprint:
         raise AnotherConsole(str(place))
+    shown, now = x509.load_pem_x509_certificate(certificate.encode()), datetime.now(UTC)
+    if not shown.not_valid_before_utc <= now <= shown.not_valid_after_utc:
+        raise ClockWrong(str(place), now)
     answer = _ask(place, token, certificate, request)
     access = ConsoleAccess(answer.node, place.address, place.port, password, answer.authority)
     try:
-        sign_in(access)
+        ahead = sign_in(access)
     except (redis.exceptions.RedisError, OSError) as error:
         raise ConsoleUnreachable(str(place), str(error)) from error
     mark = watch_only_path_in(path.parent)
@@ -122,7 +147,7 @@ def join(place: Place, token: Token, host_name: str, path: Path, *, watch_only: 
     else:
         mark.unlink(missing_ok=True)
     write_whole(path, to_json(access))
-    return access
+    return Joined(access, ahead)
 
 
 def leave(path: Path) -> bool:
@@ -135,15 +160,17 @@ def leave(path: Path) -> bool:
     return True
 
 
-def sign_in(access: ConsoleAccess) -> None:
-    """Sign in once.
+def sign_in(access: ConsoleAccess) -> timedelta:
+    """Sign in once; how far this host's clock is ahead of the console's then.
 
     Raises:
         redis.exceptions.RedisError, OSError: it does not answer, or does not take this host.
     """
     place = Place(access.address, access.port)
     with _service(place, user_of(access.node), access.password, access.authority) as service:
-        service.ping()
+        service.ping()  # before the clocks are compared: to connect takes a while
+        before = datetime.now(UTC)
+        return clocks.ahead(service.time(), before, datetime.now(UTC))
 
 
 def _certificate_of(place: Place) -> str:

@@ -7,9 +7,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import redis.exceptions
 from click.testing import CliRunner
 
 from nasadvisor import alive
+from nasadvisor.cli import checkup as checkup_module
 from nasadvisor.cli import main
 from nasadvisor.cli.checkup import SERVICES, Finding, checkup
 from nasadvisor.cli.fleet import units
@@ -17,6 +19,7 @@ from nasadvisor.cli.fleet.units import STANDS_STILL_AFTER_S
 from nasadvisor.cli.services import Services
 from nasadvisor.domain.evidence.switched import CacheSwitching, SwitchedCache
 from nasadvisor.domain.evidence.switching import Switching
+from nasadvisor.domain.fleet.joining import ConsoleAccess
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Disk, DiskIdentity, Host, Pool
 from nasadvisor.host.adapters.process import Tool
@@ -167,6 +170,31 @@ def test_a_redis_for_other_machines_that_does_not_answer_is_a_problem(
         (finding,) = problems(config, HEALTHY, pages)
     assert "remote.sock does not answer: timed out." in finding.sentence
     assert finding.sentence.endswith("systemctl restart nasadvisor-remote-redis")
+
+
+ACCESS = ConsoleAccess("nas2", "console.example", 8844, "secret", "")
+
+
+@pytest.mark.parametrize(("ahead", "words"), [(timedelta(hours=2), "2 h ahead"), (-timedelta(days=3), "3 d behind")])
+def test_a_clock_that_is_not_that_of_the_console_is_a_problem_of_a_joined_host(
+    config: HostConfig, monkeypatch: pytest.MonkeyPatch, ahead: timedelta, words: str
+) -> None:
+    monkeypatch.setattr(checkup_module, "sign_in", lambda _access: ahead)
+    (finding,) = problems(replace(config, access=ACCESS), HEALTHY)
+    assert finding.what == "Time"
+    assert words in finding.sentence
+    monkeypatch.setattr(checkup_module, "sign_in", lambda _access: timedelta(seconds=2))
+    assert problems(replace(config, access=ACCESS), HEALTHY) == []
+
+
+def test_a_certificate_that_is_not_valid_at_the_time_of_this_clock_leads_to_the_clock(
+    config: HostConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_access: ConsoleAccess) -> timedelta:
+        raise redis.exceptions.ConnectionError("certificate verify failed: certificate is not yet valid")
+
+    monkeypatch.setattr(checkup_module, "sign_in", fail)
+    assert [each.what for each in problems(replace(config, access=ACCESS), HEALTHY)] == ["Time", "Console"]
 
 
 def switched(config: HostConfig, **changes: object) -> None:

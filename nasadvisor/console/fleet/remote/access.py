@@ -39,6 +39,7 @@ def rules_of(node: str, digest: str) -> Rules:
         *_NOTHING,
         f"#{digest}",
         *_CONNECTING,
+        "+time",
         "+multi",
         "+exec",
         "+watch",

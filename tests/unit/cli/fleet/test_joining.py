@@ -1,13 +1,14 @@
 """`nasadvisor join` and `leave`: what they say, and that nobody is asked without a token that is one."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from nasadvisor.cli.fleet import joining
 from nasadvisor.domain.fleet.joining import ConsoleAccess, Token
-from nasadvisor.host.fleet.joining import Place, TokenRefused
+from nasadvisor.host.fleet.joining import Joined, Place, TokenRefused
 from tests.unit.cli.conftest import Shell
 
 TOKEN = f"{'s' * 43}.{'f' * 64}"
@@ -18,11 +19,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Place]:
     """The consoles that were asked; each answers."""
     places: list[Place] = []
 
-    def join(place: Place, token: Token, _host: str, path: Path, *, watch_only: bool) -> ConsoleAccess:
+    def join(place: Place, token: Token, _host: str, path: Path, *, watch_only: bool) -> Joined:
         assert str(token) == TOKEN
         places.append(place)
         path.write_text("{}")
-        return ConsoleAccess("nas2", place.address, place.port, "secret", "")
+        ahead = timedelta(hours=2) if place.address == "late.example" else timedelta(seconds=3)
+        return Joined(ConsoleAccess("nas2", place.address, place.port, "secret", ""), ahead)
 
     monkeypatch.setattr(joining, "join_console", join)
     return places
@@ -46,6 +48,13 @@ def test_it_asks_the_console_at_that_place(shell: Shell, asked: list[Place], tex
     assert "secret" not in result.output
 
 
+def test_clocks_that_are_apart_are_told_and_the_host_joins_all_the_same(shell: Shell, asked: list[Place]) -> None:
+    assert "2 h ahead of the console's" in " ".join(shell.run("join", "late.example", TOKEN).output.split())
+    assert "clock" not in shell.run("join", "nas.example", TOKEN).output
+    told = json.loads(shell.run("join", "late.example", TOKEN, "--json").stdout)
+    assert told == {"node": "nas2", "console": "late.example:8844", "clock_ahead_s": 7200}
+
+
 @pytest.mark.parametrize("text", ["https://nas.example:8844", "nas.example:x", ""])
 def test_it_asks_nobody_at_an_address_that_is_none(shell: Shell, asked: list[Place], text: str) -> None:
     assert shell.run("join", text, TOKEN).exit_code == 2
@@ -60,7 +69,7 @@ def test_it_asks_nobody_without_a_token(shell: Shell, asked: list[Place]) -> Non
 
 
 def test_a_refusal_is_a_sentence(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    def join(place: Place, *_: object, **_options: object) -> ConsoleAccess:
+    def join(place: Place, *_: object, **_options: object) -> Joined:
         raise TokenRefused(str(place))
 
     monkeypatch.setattr(joining, "join_console", join)

@@ -6,12 +6,24 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+import redis
 from hypothesis import given
 from hypothesis import strategies as st
+from redis import ConnectionPool
 
 from nasadvisor.domain.fleet.messages import NotAccepted
 from nasadvisor.host import broker
-from nasadvisor.host.broker import LONGEST_BYTES, LONGEST_WAIT, CarefulAmqp, Channel, Connection, Transport, cleaned
+from nasadvisor.host.broker import (
+    LONGEST_BYTES,
+    LONGEST_WAIT,
+    CarefulAmqp,
+    CarefulClient,
+    Channel,
+    Connection,
+    ConsoleClock,
+    Transport,
+    cleaned,
+)
 from nasadvisor.host.config import config_from
 from nasadvisor.host.tasks import celery_app
 
@@ -116,3 +128,49 @@ def test_every_connection_of_the_worker_is_a_careful_one() -> None:
             assert isinstance(connection, Connection)
             assert connection.get_transport_cls() is Transport
     assert Transport.Channel is Channel
+
+
+class Answering:
+    """A connection to a message service: what it answers, in turn, and what it was asked."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers = list(answers)
+        self.asked: list[tuple[Any, ...]] = []
+
+    def send_command(self, *words: Any, **_options: Any) -> None:
+        self.asked.append(words)
+
+    def read_response(self, **_options: Any) -> Any:
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def taken(message: dict[str, Any], *told: Any) -> dict[str, Any]:
+    """What is left of a message that was taken from the queue of a console that says this time."""
+    connection = Answering([b"host.nas", json.dumps(message).encode()], *told)
+    _key, raw = CarefulClient(connection_pool=ConnectionPool()).parse_response(connection, "BRPOP")
+    assert connection.asked == [("TIME",)]
+    made: dict[str, Any] = json.loads(raw)
+    return made
+
+
+@pytest.mark.parametrize("hours", [-2, 0, 2])
+def test_a_request_ends_when_it_does_at_the_console_whatever_our_clock_says(
+    monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    monkeypatch.setattr(broker, "CONSOLE_CLOCK", ConsoleClock())
+    here = datetime.now(UTC)
+    console = here - timedelta(hours=hours)
+    made = taken(message(expires=(console + timedelta(seconds=8)).isoformat()), [int(console.timestamp()), 0])
+    left = datetime.fromisoformat(made["headers"]["expires"]) - here
+    assert timedelta(seconds=6) < left < timedelta(seconds=20)
+    assert abs(broker.CONSOLE_CLOCK.ahead - timedelta(hours=hours)) < timedelta(seconds=10)
+
+
+def test_a_message_is_not_lost_where_the_console_does_not_tell_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broker, "CONSOLE_CLOCK", ConsoleClock(timedelta(hours=1)))
+    end = datetime.now(UTC) + timedelta(seconds=8)
+    made = taken(message(expires=end.isoformat()), redis.exceptions.TimeoutError("no answer"))
+    assert datetime.fromisoformat(made["headers"]["expires"]) == end + timedelta(hours=1)
