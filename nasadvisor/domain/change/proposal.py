@@ -176,7 +176,8 @@ def _log_for(known: Known, fit: tuple[Disk, ...]) -> PlanRequest | Statement:
         return want.because
     host = known.inventory.host
     roomy = [disk for disk in fit if room_on(disk, host, USUAL_RESERVE_PERCENT).size_bytes >= want.size_bytes]
-    pair = _pair(roomy, known)
+    protected = [disk for disk in roomy if known.health.get(disk.key, SsdHealth()).power_loss != "unlikely"]
+    pair = _pair(protected, known) or _pair(roomy, known)
     if pair is None:
         return Statement(
             "no-pair-for-log",
@@ -284,7 +285,8 @@ def _tried(request: PlanRequest, known: Known) -> PlanRequest | Statement:
     plan = make_plan(request, known.inventory, PlanIds("proposal", known.inventory.read_at, tuple(uuids)))
     if isinstance(plan, PlanRefused):
         return plan.refusals[0].plain
-    told = (finding for finding in warnings_for(plan, known.inventory) if finding.code not in _SAID_WITH_IT)
+    protection = {key: health.power_loss for key, health in known.health.items()}
+    told = (each for each in warnings_for(plan, known.inventory, protection) if each.code not in _SAID_WITH_IT)
     return next((finding.plain for finding in told if finding.level is not Level.INFO), request)
 
 

@@ -217,7 +217,7 @@ def _about_power_loss(plan: Plan, inventory: Inventory, protection: Mapping[str,
                 "and a dishonest one can lose acknowledged writes at a power cut, on both sides of a mirror at once."
             ),
             {"disks": ", ".join(unlikely)},
-            Level.INFO,
+            Level.WARNING,
             explanation=_("What they tell about themselves, or their model, speaks against it. The data sheet tells."),
         )
     if labels:

@@ -156,9 +156,12 @@ def test_the_worst_comes_first_wherever_it_is(viewer: Client) -> None:
 
 def test_a_silent_host_among_others_is_the_headline(viewer: Client) -> None:
     load(typical())
-    load(large())
+    load(replace(large(), pools=tuple(pool for pool in large().pools if pool.state == "ONLINE")))
     Node.objects.filter(name="storage-rack-7").update(last_contact=timezone.now() - timedelta(hours=1))
     assert headline(viewer) == "1 host is silent: storage-rack-7"
+    load(large())
+    Node.objects.filter(name="storage-rack-7").update(last_contact=timezone.now() - timedelta(hours=1))
+    assert headline(viewer) == "1 pool is in trouble: vault on storage-rack-7"
 
 
 def test_a_host_that_was_never_read_is_not_all_right(viewer: Client) -> None:

@@ -13,6 +13,7 @@ from nasadvisor.console.change.wizard.acceptance import risks_in
 from nasadvisor.console.change.wizard.draft import Draft
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import UserRole, set_role
+from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.domain.statements import Finding, Level
 from tests.fixtures.machines.build import typical
 from tests.simulated_host import SimulatedHost, simulated_host
@@ -66,6 +67,17 @@ class TestReview:
         assert "About 150 MiB for the headers of a full cache" in page
         assert "nobody has watched what this pool writes" in page
         assert "An empty place (a hole) where the log was; the commands in the pool&#x27;s history" in page
+
+    def test_a_log_on_ssds_without_power_loss_protection_is_warned_of_before_anything_folded(
+        self, operator: Client
+    ) -> None:
+        stored = plan_of(operator)
+        StoredDisk.objects.filter(key__in=[NVME1, NVME2]).update(power_loss="unlikely")
+        page = text(operator.get(f"/plans/{stored.id}/"))
+        unfolded = page.partition('class="review-more"')[0]
+        warning = unfolded.partition('<div class="risk risk-warning">')[2].partition("</div></div>")[0]
+        assert "These SSDs probably have no power-loss protection" in warning
+        assert "risk-critical" not in unfolded
 
     def test_partitions_that_stay_are_said_to_stay(self, operator: Client) -> None:
         operator.post(f"/wizard/{TANK}/devices/", {"log": [NVME1], "free_space": "offer"})

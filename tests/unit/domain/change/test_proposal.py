@@ -133,6 +133,18 @@ class TestPairs:
         health |= {disk.key: SsdHealth(power_loss="unlikely", percent_used=1) for disk in (sata(1), sata(2))}
         assert request_of(propose(with_health(inventory, health))).log_disks == (nvme(1).key, nvme(2).key)
 
+    def test_two_that_are_not_alike_but_protected_go_before_a_pair_without_protection(self) -> None:
+        inventory = with_disks(sata(1), sata(2), nvme(1), nvme(2, "WD_BLACK SN770"))
+        health = {disk.key: SsdHealth(power_loss="unlikely") for disk in (sata(1), sata(2))}
+        health |= {disk.key: SsdHealth(power_loss="confirmed") for disk in (nvme(1), nvme(2))}
+        assert set(request_of(propose(with_health(inventory, health))).log_disks) == {nvme(1).key, nvme(2).key}
+
+    def test_a_log_without_protection_is_not_proposed_and_it_says_why(self) -> None:
+        inventory = with_disks(nvme(1), nvme(2))
+        health = {disk.key: SsdHealth(power_loss="unlikely") for disk in (nvme(1), nvme(2))}
+        proposal = propose(with_health(inventory, health))
+        assert code(proposal.no_log) == "power-loss-protection-unlikely"
+
     def test_of_three_alike_the_two_least_worn_are_taken(self) -> None:
         inventory = with_disks(nvme(1), nvme(2), nvme(3))
         health = {nvme(number).key: SsdHealth(percent_used=percent) for number, percent in ((1, 40), (2, 3), (3, 5))}
@@ -325,6 +337,11 @@ class TestLogsThatAreThere:
         protected = {sata(1).key: SsdHealth(power_loss="confirmed")}
         assert request_of(propose(with_health(inventory, protected))).log_disks == (NVME2,)
 
+    def test_a_side_without_protection_is_left_to_whoever_wants_it(self) -> None:
+        unprotected = {NVME2: SsdHealth(power_loss="unlikely")}
+        proposal = propose(with_health(with_single_log(), unprotected))
+        assert code(proposal.no_log) == "power-loss-protection-unlikely"
+
     def test_a_side_that_somebody_asked_for_needs_no_evidence(self) -> None:
         proposal = propose_side(known(with_single_log(), Wanted(USELESS, USELESS)), "31")
         assert request_of(proposal).log_disks == (NVME2,)
@@ -399,7 +416,8 @@ def test_no_default_is_ever_refused_or_warned_of_by_ourselves(data: st.DataObjec
             continue
         plan = make_plan(request, inventory, ids_for(request))
         assert isinstance(plan, Plan), str(plan)
-        told = {each.code for each in warnings_for(plan, inventory) if each.level is not Level.INFO}
+        protection = {key: each.power_loss for key, each in mine.health.items()}
+        told = {each.code for each in warnings_for(plan, inventory, protection) if each.level is not Level.INFO}
         assert told <= ({"attach-resilvers"} if request.attach_to else set())
         assert not set(request.disks) & mine.vetoes.keys()
         for key in request.disks:

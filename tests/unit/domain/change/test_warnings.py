@@ -112,6 +112,20 @@ def test_what_the_disks_told_about_their_power_loss_protection_is_what_is_said(p
     assert {each.code for each in told if each.code.startswith("power-loss")} == said
 
 
+def test_a_log_that_probably_has_no_protection_is_warned_of_and_one_of_which_nobody_knows_is_noted() -> None:
+    inventory = home_server()
+    levels = {
+        each.code: each.level
+        for protection in ("unlikely", "unknown")
+        for each in warnings_for(plan_for(SINGLE, inventory), inventory, {NVME1: protection})
+        if each.code.startswith("power-loss")
+    }
+    assert levels == {
+        "power-loss-protection-unlikely": Level.WARNING,
+        "power-loss-protection-unknown": Level.INFO,
+    }
+
+
 @pytest.mark.parametrize(
     ("changes", "code"),
     [({"rotational": True}, "hard-disk"), ({"bus": Bus.USB}, "usb-disk"), ({"removable": True}, "removable-disk")],
