@@ -108,18 +108,29 @@ class BoundedConnections(H11Protocol):
             self._deadline = None
 
 
+EVERY_ADDRESS: Final = "::"
+"""asyncio would take IPv6 alone by it. With no address at all it opens a socket for each family that the kernel has, so
+that IPv4 is told by its own addresses too."""
+
+
 class BoundedLoop(asyncio.SelectorEventLoop):
-    """asyncio's own loop, whose servers leave the handshake to `BoundedConnections`.
+    """asyncio's own loop, whose servers leave the handshake to `BoundedConnections`, and listen by IPv4 and IPv6.
 
     From when it serves on, it says that it turns.
     """
 
     async def create_server(  # type: ignore[override]
-        self, protocol_factory: Callable[[], Any], *args: Any, ssl: ssl.SSLContext | None = None, **options: Any
+        self,
+        protocol_factory: Callable[[], Any],
+        host: str | None = None,
+        *args: Any,
+        ssl: ssl.SSLContext | None = None,
+        **options: Any,
     ) -> asyncio.Server:
         """As asyncio's, except that the connection is handed over before TLS begins."""
         self._keep_saying_alive()
-        return await super().create_server(partial(_with_tls, protocol_factory, ssl), *args, **options)
+        place = None if host == EVERY_ADDRESS else host
+        return await super().create_server(partial(_with_tls, protocol_factory, ssl), place, *args, **options)
 
     def _keep_saying_alive(self) -> None:
         say_alive()

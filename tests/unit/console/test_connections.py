@@ -106,6 +106,18 @@ def is_ended(client: socket.socket, within_s: float) -> bool:
     return True
 
 
+@pytest.mark.parametrize(("host", "families"), [("::", (4, 6)), ("0.0.0.0", (4,)), ("127.0.0.1", (4,))])
+def test_pages_are_served_by_both_families_unless_one_is_chosen(host: str, families: tuple[int, ...]) -> None:
+    if not socket.has_dualstack_ipv6():
+        pytest.skip("this machine has no IPv6")
+    with served(host=host) as port:
+        for family, address in ((4, "127.0.0.1"), (6, "::1")):
+            answers = False
+            with suppress(ConnectionRefusedError), socket.create_connection((address, port), timeout=5):
+                answers = True
+            assert answers == (family in families), address
+
+
 @pytest.mark.parametrize("sent", [b"", HALF_SENT])
 def test_eleven_hundred_half_sent_requests_leave_the_page_answering(port: int, sent: bytes) -> None:
     """Proves that it answers at once while they hang, and that none of them is there a little later."""
