@@ -31,6 +31,9 @@ what is older. Those of TLS 1.3 are all of this kind.
 
 PORT: Final = "8843"
 
+APPLICATION: Final = "nasadvisor.asgi:application"
+"""By which a process that serves the pages is known, in its command line."""
+
 
 def certificate_in(pair: Certificate) -> x509.Certificate:
     """The one that browsers see.

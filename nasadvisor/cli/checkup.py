@@ -21,7 +21,9 @@ from nasadvisor.domain.fleet.clocks import clock_findings
 from nasadvisor.domain.fleet.joining import ConsoleAccess
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import MIB, size_text
+from nasadvisor.host.adapters.listeners import listener_at
 from nasadvisor.host.adapters.process import PACKAGES, Runner, Tool
+from nasadvisor.host.adapters.procfs import text_or_nothing
 from nasadvisor.host.change.journal import FILE_NAME, run_ids
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import HostError
@@ -52,6 +54,7 @@ UNIT_DIRECTORIES: Final = (Path("etc/systemd/system"), Path("usr/lib/systemd/sys
 STARTED_ANEW: Final = "systemd starts it anew after three minutes of that."
 SET_CLOCK: Final = "Set the clock, for example with: timedatectl set-ntp true"
 _OF_DATES: Final = re.compile("certificate (?:is not yet valid|has expired)")
+LISTEN: Final = "/usr/lib/nasadvisor/manage listen --address NAME"
 ENOUGH_BYTES: Final = 64 * MIB
 """Space for some hundred journals."""
 
@@ -81,7 +84,8 @@ def checkup(
         yield from _console(config.access)
     elif _is_installed(root):
         yield from _redis(config.redis_url)
-        pages = ask_pages(settings, machine.clock())
+        yield from _remote_redis(root, settings)
+        pages = ask_pages(settings, machine.clock(), root / "proc")
         yield Finding("Pages", pages.ok, pages.sentence)
     yield _time(config, machine.clock())
 
@@ -201,6 +205,16 @@ def _redis(url: str) -> Iterator[Finding]:
     remote = Path(path).with_name("remote.sock")
     if remote.exists():
         yield _answers(str(remote), "nasadvisor-remote-redis")
+
+
+def _remote_redis(root: Path, settings: Mapping[str, str]) -> Iterator[Finding]:
+    """That another program has the port at which hosts on other machines reach this console."""
+    state = root / (settings.get("NASADVISOR_CONSOLE_STATE") or "/var/lib/nasadvisor/console").lstrip("/")
+    port = re.search(r"^tls-port (\d+)$", text_or_nothing(state / "remote/redis.conf"), re.MULTILINE)
+    found = listener_at(int(port[1]), proc=root / "proc") if port else None
+    if port and found and "redis" not in found.command and "valkey" not in found.command:
+        sentence = f"port {port[1]} is taken by {found}, so hosts on other machines cannot reach this console."
+        yield Finding("Redis", False, f"{sentence} Stop that program, or choose another port: {LISTEN} --port PORT")
 
 
 def _answers(path: str, unit: str) -> Finding:

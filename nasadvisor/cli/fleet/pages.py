@@ -2,23 +2,26 @@
 
 import platform
 import ssl
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Final
 
 import click
 from cryptography import x509
 
 from nasadvisor.certificates import fingerprint, is_self_signed
+from nasadvisor.host.adapters.listeners import PROC
 from nasadvisor.host.config import load_environment
-from nasadvisor.host.fleet.certificate import FOLDER
+from nasadvisor.host.fleet.certificate import FOLDER, port_problem
 from nasadvisor.serving import PORT, asked_for_plain, left_to_others
 
 ANSWER_S: Final = 5
 ENDS_SOON: Final = timedelta(days=14)
 LOG: Final = "journalctl -u nasadvisor-web"
-EVERYWHERE: Final = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - named, not bound
+EVERYWHERE: Final = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "127.0.0.1"}  # noqa: S104 - named, not bound
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,11 @@ class Answer:
     sentence: str
 
 
-def ask_pages(settings: Mapping[str, str], now: datetime) -> Answer:
-    """Look at the certificate that the pages show."""
+def ask_pages(settings: Mapping[str, str], now: datetime, proc: Path = PROC) -> Answer:
+    """Look whether it is our pages that listen, and at the certificate that they show."""
+    problem = port_problem(settings, proc)
+    if problem:
+        return Answer(False, problem)
     host = settings.get("UVICORN_HOST", "")
     port = settings.get("UVICORN_PORT") or PORT
     place = EVERYWHERE.get(host, host)
@@ -64,7 +70,11 @@ def _without_tls(settings: Mapping[str, str], port: str) -> Answer:
 
 @click.command(hidden=True)
 def pages_address() -> None:
-    """Print the address of the pages of this host."""
+    """Print the address of the pages of this host; ends with 1 where another program has their port."""
     settings = load_environment()
+    problem = port_problem(settings)
+    if problem:
+        click.echo(f"NAS Advisor's pages are not served: {problem}", err=True)
+        sys.exit(1)
     is_plain = not (FOLDER / "environment").exists() and (asked_for_plain(settings) or left_to_others(settings))
     click.echo(f"{'http' if is_plain else 'https'}://{platform.node()}:{settings.get('UVICORN_PORT') or PORT}")

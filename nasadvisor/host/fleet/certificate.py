@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from nasadvisor import serving
+from nasadvisor.host.adapters.listeners import PROC, listener_at
 from nasadvisor.host.adapters.process import HostRunner
 from nasadvisor.host.config import ENVIRONMENT_FILE, read_environment_file
 from nasadvisor.host.fleet.platforms import platforms_of
@@ -88,11 +89,26 @@ def certificate_of(settings: Mapping[str, str]) -> Certificate | None:
     return choose(settings, platforms_of(HostRunner()).certificate, OWN)
 
 
+def port_problem(settings: Mapping[str, str], proc: Path = PROC) -> str:
+    """That another program has the port of the pages, and what to do; "" if none has."""
+    port = settings.get("UVICORN_PORT") or serving.PORT
+    found = listener_at(int(port), settings.get("UVICORN_HOST", ""), proc) if port.isdecimal() else None
+    if found is None or serving.APPLICATION in found.command:
+        return ""
+    return (
+        f"port {port} is taken by {found}. Stop that program, or choose another port as UVICORN_PORT in "
+        f"{ENVIRONMENT_FILE}. Then run: systemctl restart nasadvisor-web"
+    )
+
+
 def main() -> None:
     """For this machine. Ends with 1 where the pages must not be served as they are."""
     logging.basicConfig(level=logging.INFO)
     # Of the file alone: the process has what an earlier start of the service left for it.
     settings = read_environment_file(ENVIRONMENT_FILE)
+    problem = port_problem(settings)
+    if problem:
+        log.error("The pages cannot be served: %s", problem)  # and the web service itself fails, again and again
     try:
         certificate = certificate_of(settings)
         if certificate == OWN:

@@ -172,6 +172,27 @@ def test_a_redis_for_other_machines_that_does_not_answer_is_a_problem(
     assert finding.sentence.endswith("systemctl restart nasadvisor-remote-redis")
 
 
+@pytest.mark.usefixtures("redis")
+@pytest.mark.parametrize(("command", "is_in_the_way"), [("/usr/bin/redis-server *:8844", False), ("unifi", True)])
+def test_what_has_the_port_for_hosts_on_other_machines_is_named(
+    config: HostConfig, tmp_path: Path, pages: Mapping[str, str], command: str, is_in_the_way: bool
+) -> None:
+    install(tmp_path)
+    settings = tmp_path / "var/lib/nasadvisor/console/remote/redis.conf"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("port 0\ntls-port 8844\n")
+    (tmp_path / "proc/net").mkdir(parents=True)
+    (tmp_path / "proc/net/tcp").write_text("head\n 0: 00000000:228C 00000000:0000 0A 0:0 00:0 0 0 0 77 1\n")
+    (tmp_path / "proc/812/fd").mkdir(parents=True)
+    (tmp_path / "proc/812/fd/6").symlink_to("socket:[77]")
+    (tmp_path / "proc/812/comm").write_text("java\n")
+    (tmp_path / "proc/812/cmdline").write_text(command)
+    found = problems(config, HEALTHY, pages)
+    assert ["java (process 812)" in each.sentence and "--port" in each.sentence for each in found] == (
+        [True] if is_in_the_way else []
+    )
+
+
 ACCESS = ConsoleAccess("nas2", "console.example", 8844, "secret", "")
 
 
