@@ -34,7 +34,7 @@ class Node(models.Model):
     `inventory` loads it: queries defer it. `access_digest` is the SHA-256 of the password with which a node on another
     machine comes to the message service (`remote.access`), "" for one on the console's own. `finding_documents` is what
     its last inventory gives reason to say, worked out when it arrives, so that a page about all hosts need not read all
-    inventories; None before the first. `quotas_reached` is when it last told more than is stored of one host
+    inventories. `quotas_reached` is when it last told more than is stored of one host
     (`quotas.Quota`).
     """
 
@@ -44,7 +44,7 @@ class Node(models.Model):
     inventory_version = models.UUIDField(null=True)
     inventory_read_at = models.DateTimeField(null=True)
     inventory_error_document = models.JSONField(null=True)
-    finding_documents = models.JSONField(null=True)
+    finding_documents = models.JSONField(default=list)
     platform_document = models.JSONField(null=True)
     spoken_document = models.JSONField(null=True)
     is_simulated = models.BooleanField(default=False)

@@ -17,7 +17,6 @@ from django.utils.functional import Promise
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import contact_of
 from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
-from nasadvisor.console.health.inventory import findings_on
 from nasadvisor.console.health.marks import OPEN_LEVELS, UNWELL
 from nasadvisor.console.health.models import SAID_OF, StoredDisk
 from nasadvisor.console.health.notices import (
@@ -175,11 +174,8 @@ def notices_about(node: Node, now: datetime, *, has_runs: bool = True) -> Iterat
 
 def inventory_findings(node: Node) -> tuple[Finding, ...]:
     """What the last inventory of a node gives reason to say."""
-    kept = [document_or_none(Finding, document) for document in node.finding_documents or ()]
-    if node.finding_documents is not None and None not in kept:
-        return tuple(finding for finding in kept if finding)
-    inventory = node.inventory  # stored by an earlier release
-    return findings_on(node, inventory) if inventory else ()
+    kept = (document_or_none(Finding, document) for document in node.finding_documents)
+    return tuple(finding for finding in kept if finding)
 
 
 def _acknowledged_or_open(by_pk: dict[int, Node]) -> dict[tuple[int, str, str], StoredAlert]:
