@@ -4,7 +4,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from django.views.i18n import set_language
 
-from nasadvisor.console import about, explain, old_addresses, overview, pool_page, preview
+from nasadvisor.console import about, explain, overview, pool_page, preview
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
@@ -21,5 +21,4 @@ urlpatterns = [
     path("", include("nasadvisor.console.health.urls")),
     path("", include("nasadvisor.console.change.urls")),
     path("", include("nasadvisor.console.fleet.urls")),
-    path("", include(old_addresses)),
 ]

@@ -1,7 +1,6 @@
 """Where somebody is signed in, and ending that: one browser, or all of them.
 
-What is known of a browser stands in its session, so that it ends with that. Sessions of earlier releases know nothing
-of theirs, and are listed and ended all the same.
+What is known of a browser stands in its session, so that it ends with that.
 """
 
 import hashlib

@@ -15,7 +15,7 @@ from nasadvisor.console.health.alert_models import Channel
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.schedule_pages import EDITABLE
 from nasadvisor.domain.storage.inventory import Pool
-from tests.unit.console.fleet.test_matrix import MOVED, PATTERNS
+from tests.unit.console.fleet.test_matrix import PATTERNS
 
 SIGNED_OUT = ("login", "login-code", "setup")
 DISKS_LOOKED_AT = 4
@@ -32,7 +32,7 @@ def pages(request: APIRequestContext, url: str) -> Iterator[tuple[str, str]]:
 
 def _addresses() -> Iterator[tuple[str, str]]:
     for name, pattern in PATTERNS:
-        if name == MOVED or name in SIGNED_OUT or ":" in name:
+        if name in SIGNED_OUT or ":" in name:
             continue
         found = [reverse(name, kwargs=values) for values in _fillings(name, pattern)]
         for number, path in enumerate(found):

@@ -1,4 +1,4 @@
-"""Home, Storage and Settings: every page is in one of them, and what was somewhere else before is found again."""
+"""Home, Storage and Settings: every page is in one of them."""
 
 import re
 
@@ -8,20 +8,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from nasadvisor.console.health.alert_models import StoredAlert
-from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.watch import watch
-from nasadvisor.console.old_addresses import urlpatterns
 from tests.fixtures.machines.build import typical
 from tests.unit.console.test_overview import on_host
 from tests.unit.console.test_pages import load, page
 from tests.unit.machines import ARCHIVE, TANK, home_server
-
-MOVED = {
-    "/pools/": "/storage/",
-    "/wear/": "/disks/",
-    "/evidence/": "/storage/",
-    f"/evidence/{TANK}/": f"/pools/{TANK}/evidence/",
-}
 
 
 def rail(text: str) -> list[tuple[str, str]]:
@@ -80,27 +71,7 @@ def test_every_page_is_in_one_place(admin: Client, path: str, place: str) -> Non
     assert current(response.content.decode()) == [place]
 
 
-@pytest.mark.parametrize(("old", "new"), MOVED.items())
-def test_an_old_address_leads_to_todays_page_for_good(viewer: Client, old: str, new: str) -> None:
-    load(home_server())
-    moved = viewer.get(f"{old}?kind=all")
-    assert (moved.status_code, moved.headers["Location"]) == (301, f"{new}?kind=all")
-    assert viewer.get(new).status_code == 200
-
-
-def test_the_old_page_about_the_wear_of_a_disk_leads_to_its_one_page(viewer: Client) -> None:
-    load(home_server())
-    disk = StoredDisk.objects.all()[0]
-    moved = viewer.get(f"/wear/{disk.pk}/")
-    assert (moved.status_code, moved.headers["Location"]) == (301, reverse("disk", args=[disk.key]))
-    assert viewer.get("/wear/4242/").status_code == 404
-
-
-def test_every_old_address_is_tried() -> None:
-    assert len([*MOVED, "/wear/1/"]) == len(urlpatterns)
-
-
-def test_everything_that_was_in_the_menu_is_one_click_from_a_place(admin: Client) -> None:
+def test_everything_else_is_one_click_from_a_place(admin: Client) -> None:
     load(home_server())
     storage, settings = page(admin, "/storage/"), page(admin, "/settings/")
     for path in ("/disks/", "/runs/", "/reports/", "/alerts/", f"/pools/{TANK}/"):

@@ -74,12 +74,6 @@ def review(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     return render(request, "change/wizard/review.html", {**context, "progress": _progress(stored.plan)})
 
 
-@operator_required
-def old_apply(request: HttpRequest, plan_id: UUID) -> HttpResponse:  # noqa: ARG001 - Django's signature
-    """Where earlier releases asked for the password; nothing is applied from here."""
-    return redirect("wizard-review", plan_id)
-
-
 def proof(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     """The end of the third step: whether the pool has what the plan gave it."""
     runs = StoredRun.objects.select_related("node").defer("node__inventory_document")

@@ -106,12 +106,6 @@ def devices_answer(request: HttpRequest, pool_guid: str) -> HttpResponse:
     return render(request, "change/wizard/_answer.html", context)
 
 
-@operator_required
-def old_layout(request: HttpRequest, pool_guid: str) -> HttpResponse:  # noqa: ARG001 - Django's signature
-    """Where earlier releases asked for the sizes."""
-    return redirect("wizard-devices", pool_guid)
-
-
 def _devices_page(request: HttpRequest, place: Place, answers: Answers | None) -> HttpResponse:
     """The page with what is kept, or with what was posted and why it is not accepted."""
     draft = answers.draft if answers else place.draft

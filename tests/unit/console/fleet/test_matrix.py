@@ -1,6 +1,5 @@
 """Who gets where: every address of the console, for everybody, by every method. A new address needs a rule here."""
 
-import re
 from enum import Enum
 from uuid import UUID
 
@@ -11,7 +10,6 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from nasadvisor.console.fleet.roles import UserRole, set_role
 from nasadvisor.console.health.access_models import ApiToken, new_token
-from nasadvisor.console.old_addresses import Moved
 
 METHODS = ["get", "post", "put", "patch", "delete", "head", "options", "trace"]
 REACHED = {200, 204, 301, 302, 400, 404}
@@ -29,9 +27,6 @@ class Rule(Enum):
     TOKEN = "programs with a token, never a session"
 
 
-MOVED = "moved"
-"""What addresses of earlier releases are called here: they have no name of their own and lead to today's."""
-
 RULES = {
     Rule.OPEN: "login login-code login-passkey setup set_language preview",
     Rule.SIGNED_IN: """overview pool explain explain-code settings pools disks disk evidence-pool
@@ -42,8 +37,8 @@ RULES = {
     Rule.OPERATOR: """evidence-measure evidence-measured evidence-trace evidence-curve-start evidence-curve-stop
         evidence-commits evidence-commits-start evidence-commits-stop
         evidence-metadata-count evidence-switching-start evidence-switching-stop sweep-now drive-self-test drive-rating
-        drive-forget alert-acknowledge wizard wizard-start wizard-devices wizard-answer wizard-layout
-        cache-take-out wizard-review wizard-apply run-undo run-finish run-keep forget-node
+        drive-forget alert-acknowledge wizard wizard-start wizard-devices wizard-answer
+        cache-take-out wizard-review run-undo run-finish run-keep forget-node
         first-hour-close""",
     Rule.ADMIN: "channels users tokens add-host audit audit-csv",
     Rule.CONFIRMED: """user-add user-role user-active user-password token-add token-delete channel-add channel
@@ -51,7 +46,7 @@ RULES = {
     Rule.TOKEN: """metrics api:description api:nodes api:pools api:disks api:written api:readings api:alerts
         api:acknowledge""",
 }
-RULE_OF = {name: rule for rule, names in RULES.items() for name in names.split()} | {MOVED: Rule.SIGNED_IN}
+RULE_OF = {name: rule for rule, names in RULES.items() for name in names.split()}
 
 SAMPLES = {
     "name": "nas",
@@ -78,8 +73,7 @@ def all_patterns(resolver: URLResolver, space: str = "") -> list[tuple[str, URLP
         if isinstance(each, URLResolver):
             found.extend(all_patterns(each, f"{each.namespace}:" if each.namespace else space))
         else:
-            is_moved = getattr(each.callback, "view_class", None) is Moved
-            found.append((MOVED if is_moved else f"{space}{each.name}", each))
+            found.append((f"{space}{each.name}", each))
     return found
 
 
@@ -88,8 +82,6 @@ PATTERNS = all_patterns(get_resolver())
 
 def address_of(name: str, pattern: URLPattern) -> str:
     """An address that leads to a pattern, of nothing that there is."""
-    if name == MOVED:
-        return "/" + re.sub(r"<\w+:(\w+)>", lambda match: str(SAMPLES[match[1]]), str(pattern.pattern))
     return reverse(name, kwargs={each: SAMPLES[each] for each in pattern.pattern.converters})
 
 
