@@ -13,6 +13,7 @@ from typing import Final
 
 from benchmarks.figure import Figure
 from tests.integration.product import ANSWERS, INSTALL, SERVICES, Product
+from tests.lab.deb import deb
 from tests.lab.guest import Guest
 from tests.lab.lab import Lab
 
@@ -35,7 +36,7 @@ def figures() -> Iterator[Figure]:
     """Everything, in one guest."""
     with Lab.start(name="bench") as guest:
         product = Product(guest)
-        product.bring()
+        product.bring(deb())
         yield _figure_s("apt install until the pages' port answers", INSTALL_S, _installed(product))
         yield from _memory(product)
         yield _figure_s("advise, with what can be said at once", ADVISE_S, _seconds(product, "nasadvisor advise tank"))

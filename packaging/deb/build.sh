@@ -42,8 +42,6 @@ add_documents() {
     local documents=$tree/usr/share/doc/$package
     install -D -m 0644 "$recipe/copyright" "$documents/copyright"
     entry_of '  * What is new: /usr/lib/nasadvisor/app/CHANGELOG.md' > "$documents/changelog.gz"
-    # What apt-listchanges shows at an upgrade.
-    [ ! -e "$recipe/NEWS" ] || entry_of "$(cat "$recipe/NEWS")" > "$documents/NEWS.Debian.gz"
     if [ -e "$recipe/lintian-overrides" ]; then
         install -D -m 0644 "$recipe/lintian-overrides" "$tree/usr/share/lintian/overrides/$package"
     fi

@@ -31,18 +31,15 @@ class Product:
     def __init__(self, guest: Guest) -> None:
         self.guest = guest
 
-    def install(self, version: str = "") -> None:
-        """Install the package made from this source tree, as another version if one is given; then everything runs."""
-        self.bring(version)
+    def install(self) -> None:
+        """Install the package made from this source tree; then everything runs."""
+        self.bring(deb())
         self.guest.run(INSTALL, timeout=INSTALL_SECONDS)
         self.start()
 
-    def bring(self, version: str = "") -> None:
-        """Put that package into the guest."""
-        self.put(next(deb(version=version).glob("nasadvisor_*.deb")))
-
-    def put(self, package: Path) -> None:
+    def bring(self, packages: Path) -> None:
         """Put a package into the guest, where `INSTALL` takes it from."""
+        package = next(packages.glob("nasadvisor_*.deb"))
         self.guest.run(f"cat > {PACKAGE}", stdin=package.read_bytes(), timeout=INSTALL_SECONDS)
 
     def is_installed(self) -> bool:

@@ -1,10 +1,9 @@
-"""The Debian package through its life: upgrade, restart of the host, removal, purge; pools stay as they are."""
+"""The Debian package through its life: installed again, restart of the host, removal, purge; pools stay as they are."""
 
 import pytest
 
 from tests.integration.product import (
     APT,
-    INSTALL,
     INSTALL_SECONDS,
     PACKAGE,
     PAGE,
@@ -17,17 +16,6 @@ from tests.integration.product import (
 pytestmark = [pytest.mark.lab, pytest.mark.long]
 __all__ = ["probe_run", "product"]
 
-PREVIOUS = "0.0.9"
-STATE = "/var/lib/nasadvisor/console"
-ADD_KEEPER = "from django.contrib.auth.models import User; User.objects.get_or_create(username='keeper')"
-COUNT_KEEPERS = "from django.contrib.auth.models import User; print(User.objects.filter(username='keeper').count())"
-UNDO_A_MIGRATION = """
-from django.core.management import call_command
-from django.db.migrations.recorder import MigrationRecorder
-last = MigrationRecorder.Migration.objects.filter(app="console").order_by("name").values_list("name", flat=True)
-call_command("migrate", "console", list(last)[-2], verbosity=0)
-"""
-PENDING = "from django.core.management import call_command; call_command('migrate', check_unapplied=True, verbosity=0)"
 ENDS = "for disk in nvme0n1 nvme1n1; do for end in head tail; do $end -c 1M /dev/$disk | sha256sum; done; done"
 LEFT = (
     "find / -xdev -path /proc -prune -o -path /root -prune -o -path /opt -prune -o -path /var/log -prune -o"
@@ -55,45 +43,6 @@ def test_the_same_package_again_changes_nothing_that_can_be_seen(product: Produc
     assert disks_and_pools(product) == before
     assert {product.state(service, "ActiveState") for service in SERVICES} == {"active"}
     assert "/usr/lib/nasadvisor" not in product.guest.run("dpkg --verify nasadvisor", check=False).stdout
-
-
-def test_an_older_release_that_could_not_read_what_is_stored_is_refused_and_everything_goes_on(
-    product: Product, probe_run: str
-) -> None:
-    installed, before = status(product), disks_and_pools(product)
-    product.bring(PREVIOUS)
-    refused = product.guest.run(INSTALL, check=False, timeout=INSTALL_SECONDS)
-    assert refused.code != 0
-    assert f"NAS Advisor {PREVIOUS} cannot read what later releases have stored" in refused.stdout + refused.stderr
-    assert status(product) == installed
-    product.wait_until_it_answers()
-    assert {product.state(service, "ActiveState") for service in SERVICES} == {"active"}
-    assert product.json("show", probe_run)["state"] == "applied"
-    assert disks_and_pools(product) == before
-
-
-def test_an_upgrade_brings_the_database_up_to_date_and_keeps_users_settings_and_journals(
-    product: Product, probe_run: str
-) -> None:
-    guest = product.guest
-    guest.run(["nasadvisor", "note-installed", PREVIOUS])  # which writes the same: it is made from the same source
-    product.install(PREVIOUS)
-    assert status(product) == f"install ok installed {PREVIOUS}"
-    product.console(ADD_KEEPER)
-    product.console(UNDO_A_MIGRATION)
-    guest.run("echo NASADVISOR_TIME_ZONE=Europe/Berlin >> /etc/nasadvisor/environment")
-    key = guest.run(f"sha256sum {STATE}/secret-key").stdout
-    before = disks_and_pools(product)
-    product.install()
-    assert PREVIOUS not in status(product)
-    assert product.console(COUNT_KEEPERS) == "1"
-    product.console(PENDING)
-    assert "Europe/Berlin" in guest.run("cat /etc/nasadvisor/environment").stdout
-    assert guest.run(f"sha256sum {STATE}/secret-key").stdout == key
-    assert product.json("show", probe_run)["state"] == "applied"
-    assert disks_and_pools(product) == before
-    doctor = product.cli("doctor")
-    assert doctor.code == 0, doctor.stdout
 
 
 def test_a_service_that_was_disabled_stays_so_after_an_upgrade(product: Product) -> None:

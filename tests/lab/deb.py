@@ -1,7 +1,9 @@
 """The product's Debian packages, built in the release that they are for."""
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from .cache import built, hash_of
 from .errors import LabError
@@ -15,12 +17,14 @@ PACKAGING = PROJECT / "packaging"
 DRIVER = LOCK_FILE.with_name("postgresql.txt")
 QUICK_XZ, RELEASED_XZ = 1, 6
 """How hard a package is packed: one that is only tried in four seconds, one that others download in half a minute."""
+AS_IT_IS: Mapping[str, str] = MappingProxyType({})
 
 
-def deb(suite: str = GUEST_SUITE, version: str = "", xz: int = QUICK_XZ) -> Path:
+def deb(suite: str = GUEST_SUITE, version: str = "", xz: int = QUICK_XZ, changed: Mapping[str, str] = AS_IT_IS) -> Path:
     """The directory of the packages made from this source tree; builds them if they are not there.
 
-    Without a version they have the product's own; tests of upgrades ask for another. `xz` is how hard they are packed.
+    Without a version they have the product's own; tests of upgrades ask for another. `xz` is how hard they are packed,
+    `changed` has files that a package has otherwise than the source tree, by their paths in it.
     """
     if not (PROJECT / "static/vendor").is_dir():
         raise LabError("The parts for the browser are missing. Run `make assets translations` first.")
@@ -33,6 +37,8 @@ def deb(suite: str = GUEST_SUITE, version: str = "", xz: int = QUICK_XZ) -> Path
                 place = root / "build" / file.relative_to(PROJECT)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file, place)
+            for path, text in changed.items():
+                (root / "build" / path).write_text(text, encoding="utf-8")
             run_logged(["cp", "--archive", str(python_packages(suite)), str(root / "venv")], log)
             (root / "out").mkdir()
             environment = {"NASADVISOR_VENV": "/venv", "NASADVISOR_XZ": str(xz)}
@@ -41,14 +47,14 @@ def deb(suite: str = GUEST_SUITE, version: str = "", xz: int = QUICK_XZ) -> Path
             package.rename(directory / package.name)
         shutil.rmtree(root)
 
-    return built(f"deb-{suite}", deb_key(version, xz), build)
+    return built(f"deb-{suite}", deb_key(version, xz, changed), build)
 
 
-def deb_key(version: str = "", xz: int = QUICK_XZ) -> str:
+def deb_key(version: str = "", xz: int = QUICK_XZ, changed: Mapping[str, str] = AS_IT_IS) -> str:
     """What tells these packages from those made of another source tree."""
     sources = _sources()
     names = "\n".join(str(file.relative_to(PROJECT)) for file in sources)
-    return hash_of((Path(__file__), *sources), f"{version}\n{xz}\n{names}")
+    return hash_of((Path(__file__), *sources), f"{version}\n{xz}\n{names}\n{sorted(changed.items())}")
 
 
 def _sources() -> list[Path]:
