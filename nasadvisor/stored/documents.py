@@ -55,7 +55,7 @@ def to_document(thing: object) -> Json:
     """A dataclass as a dictionary of JSON types; what is stored as a whole gets the number of its form."""
     document: Json = _converter().unstructure(thing)
     kind = kind_of(type(thing))
-    return {**document, "version": kind.number} if kind and kind.number >= kind.numbered_from else document
+    return {**document, _NUMBER: kind.number} if kind else document
 
 
 def from_document(kind: type[T], document: object) -> T:
@@ -144,8 +144,6 @@ def _upgraded(kind: Kind, name: str, document: object) -> Json:
 
 
 def _number(kind: Kind, name: str, document: Json) -> int:
-    if _NUMBER not in document and kind.numbered_from > FIRST:
-        return kind.numbered_from - 1
     if _NUMBER not in document:
         raise DocumentError(f"This is not a valid {name} document: missing: {_NUMBER}")
     number = document[_NUMBER]

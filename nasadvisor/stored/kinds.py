@@ -1,7 +1,7 @@
 """The kinds of stored forms, each with its number.
 
 A release reads every form of a kind up to its own, and refuses one that is newer. The number is one more than the
-number of steps that lead from the first form to today's, so there is none without its step.
+number of upgrades that lead from the first form to today's, so no number lacks its upgrade.
 """
 
 from dataclasses import dataclass
@@ -30,33 +30,18 @@ from nasadvisor.domain.health.sweep import Answers, SweepReport
 from nasadvisor.domain.health.traffic_findings import PoolTraffic
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.stored.upgrades import (
-    Upgrade,
-    candidate_record,
-    inventory,
-    measure_progress,
-    measurement,
-    plan,
-    pool_facts,
-    reading,
-    record,
-    run,
-)
+from nasadvisor.stored.upgrades import Upgrade
 
 FIRST: Final = 1
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A stored form. `of` is the dataclass, or the union of them; `upgrades` lead from number 1 to today's.
-
-    `numbered_from` is the first number that documents of this kind carry: one without a number has the form before.
-    """
+    """A stored form. `of` is the dataclass, or the union of them; `upgrades` lead from number 1 to today's."""
 
     name: str
     of: object
     upgrades: tuple[Upgrade, ...] = ()
-    numbered_from: int = FIRST + 1
 
     @property
     def number(self) -> int:
@@ -64,22 +49,22 @@ class Kind:
         return FIRST + len(self.upgrades)
 
 
-INVENTORY: Final = Kind("inventory", Inventory, inventory.UPGRADES, numbered_from=FIRST)
+INVENTORY: Final = Kind("inventory", Inventory)
 
 _KINDS: Final = (
-    Kind("record", Record, record.UPGRADES, numbered_from=FIRST),
-    Kind("plan", Plan, plan.UPGRADES, numbered_from=FIRST),
-    Kind("run", Run, run.UPGRADES, numbered_from=FIRST),
+    Kind("record", Record),
+    Kind("plan", Plan),
+    Kind("run", Run),
     INVENTORY,
     Kind("unreadable-run", UnreadableRun),
     Kind("trial-clock", TrialClock),
     Kind("probe-record", ProbeRecord),
-    Kind("candidate-record", CandidateRecord, candidate_record.UPGRADES),
-    Kind("measurement", Measurement, measurement.UPGRADES),
+    Kind("candidate-record", CandidateRecord),
+    Kind("measurement", Measurement),
     Kind("measure-order", MeasureOrder),
-    Kind("measure-progress", MeasureProgress, measure_progress.UPGRADES),
-    Kind("reading", Reading, reading.UPGRADES),
-    Kind("pool-facts", PoolFacts, pool_facts.UPGRADES),
+    Kind("measure-progress", MeasureProgress),
+    Kind("reading", Reading),
+    Kind("pool-facts", PoolFacts),
     Kind("pool-traffic", PoolTraffic),
     Kind("waiting-programs", WaitingPrograms),
     Kind("cache-curve", CacheCurve),

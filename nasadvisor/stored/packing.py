@@ -1,8 +1,8 @@
 """Samples as few bytes as reasonable, for the database: lists instead of objects, short keys, deflate.
 
 What stands where in a list is said by name, for each number that the form ever had (`COLUMNS`), and never follows from
-the order of a dataclass's fields: samples are kept for years. What was packed says its number; latencies without one
-have number 1. The latencies are packed apart from the rest, so that a page that needs only one of them reads only that.
+the order of a dataclass's fields: samples are kept for years. What was packed says its number. The latencies are packed
+apart from the rest, so that a page that needs only one of them reads only that.
 Names of datasets, disks and vdevs are kept once for each pool, in a `NameTable`, and stand in samples as numbers.
 """
 
@@ -24,14 +24,33 @@ from nasadvisor.domain.evidence.samples import (
 from nasadvisor.stored.deflated import deflate, inflate
 from nasadvisor.stored.kinds import FIRST
 from nasadvisor.stored.upgrades import Document, Upgrade
-from nasadvisor.stored.upgrades import sample as forms
 
 Columns = dict[str, tuple[str, ...]]
 
-COLUMNS: Final[tuple[Columns, ...]] = (forms.COLUMNS_1, forms.COLUMNS_2)
+COLUMNS: Final[tuple[Columns, ...]] = (
+    {
+        "datasets": (
+            *("name", "commits", "commit_writers", "records", "indirect_bytes", "copied_bytes", "needcopy_bytes"),
+            *("log_blocks", "log_bytes", "pool_blocks", "pool_bytes", "writes", "written_bytes", "reads", "read_bytes"),
+        ),
+        "disks": ("key", "flushes", "flush_ms", "reads", "read_bytes", "writes", "written_bytes", "write_ms"),
+        "pool": ("arc_reads", "arc_read_bytes", "direct_written_bytes", "nfs_commits", "nfs_writes"),
+        "arc": (
+            *("demand_hits", "demand_misses", "prefetch_hits", "prefetch_misses", "ghost_hits"),
+            *("evicted_eligible_bytes", "l2_hits", "l2_misses", "l2_read_bytes", "l2_written_bytes"),
+            *("metadata_misses", "evicted_ineligible_bytes"),
+        ),
+        "levels": ("arc_bytes", "arc_target_bytes", "arc_most_bytes", "l2_bytes", "l2_header_bytes"),
+        "busy": ("seconds", "commits", "sync_bytes", "peak_commits_per_s", "peak_bytes_per_s", "peak_log_bytes"),
+        "vdevs": ("guid", "reads", "writes", "sync_reads", "sync_writes", "written_bytes"),
+    },
+)
 """What stands where in the rows of each number; those of a new number are added, and none are ever changed."""
 
-UPGRADES: Final[tuple[Upgrade, ...]] = forms.UPGRADES
+UPGRADES: Final[tuple[Upgrade, ...]] = ()
+"""From the parts of one number, by the names of their columns, to those of the next: an object for `pool`, `arc`,
+`levels` and `busy`, a list of objects for `datasets`, `disks` and `vdevs`. Zeros at the end of a row are left out."""
+
 NAMED: Final = {"datasets": "name", "disks": "key", "vdevs": "guid"}
 """Where a row has the number of a name, and in which column."""
 
@@ -87,7 +106,7 @@ def pack_latency(sample: Sample, table: NameTable) -> bytes:
         for each in sample.vdevs
         if each.reads.counts or each.writes.counts or each.written_bytes
     ]
-    return deflate(rows if form() == FIRST else [form(), rows], EXAMPLE)
+    return deflate([form(), rows], EXAMPLE)
 
 
 def unpack_activity(empty: Sample, activity: bytes, names: Sequence[str]) -> Sample:
@@ -132,8 +151,7 @@ def unpack_latency(latency: bytes, names: Sequence[str]) -> tuple[VdevActivity, 
         ValueError: it is not what was packed.
     """
     try:
-        found = inflate(latency, EXAMPLE)
-        number, rows = found if found and type(found[0]) is int else (FIRST, found)
+        number, rows = inflate(latency, EXAMPLE)
         document = _upgraded(number, {"vdevs": _named_rows("vdevs", _columns(number), rows, names)})
         return tuple(
             VdevActivity(**{**row, "reads": _counts(row["reads"]), "writes": _counts(row["writes"])})

@@ -15,7 +15,7 @@ from typing import Final
 
 from nasadvisor.cli.errors import Refusal
 from nasadvisor.stored.documents import from_json, to_json
-from nasadvisor.stored.kinds import FIRST, Kind, register
+from nasadvisor.stored.kinds import Kind, register
 
 MANIFEST: Final = "backup.json"
 SETTINGS: Final = "environment"
@@ -44,7 +44,7 @@ class Manifest:
     files: tuple[Kept, ...]
 
 
-register(Kind("backup", Manifest, numbered_from=FIRST))
+register(Kind("backup", Manifest))
 
 
 def can_be_kept(name: str) -> bool:

@@ -1,8 +1,8 @@
 """Lines that vouch for each other: in front of each stands a digest of it and of all that was written before it.
 
 `<SHA-256 in hex> <JSON>`. The digest is over the digest of the line before and the JSON, so that a line which was
-changed, lost, doubled or moved does not verify, nor does any after it. The first one is over the bytes that stand
-before it: none in a new file, the lines of an earlier release (plain JSON) in one that it goes on with.
+changed, lost, doubled or moved does not verify, nor does any after it. The digest before the first line is that of no
+bytes.
 """
 
 from collections.abc import Iterator
@@ -13,6 +13,8 @@ from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 
 DIGITS: Final = 64
+_NOTHING: Final = sha256().hexdigest().encode()
+"""The digest that stands before the first line."""
 
 NOT_VERIFIED: Final = Statement(
     "not-verified", _("its checksum does not fit: it, or a line before it, is not what was written there")
@@ -44,35 +46,22 @@ def verified(data: bytes) -> Iterator[tuple[int, bytes]]:
     Raises:
         BrokenChain: at the first line that does not verify.
     """
-    link = b""
-    position = 0
+    link = _NOTHING
     for number, line in enumerate(whole_lines(data), 1):
-        if link or not is_plain(line):
-            digest, payload = line[:DIGITS], payload_of(line)
-            if line[DIGITS : DIGITS + 1] != b" " or digest != _digest(link or _over(data[:position]), payload):
-                raise BrokenChain(number)
-            link = digest
-        position += len(line) + 1
-        yield number, payload_of(line)
-
-
-def is_plain(line: bytes) -> bool:
-    """Whether a line is one of the releases that kept no digests."""
-    return line.startswith(b"{")
+        digest, payload = line[:DIGITS], payload_of(line)
+        if line[DIGITS : DIGITS + 1] != b" " or digest != _digest(link, payload):
+            raise BrokenChain(number)
+        link = digest
+        yield number, payload
 
 
 def payload_of(line: bytes) -> bytes:
     """The JSON of a line, whether it verifies or not."""
-    return line if is_plain(line) else line[DIGITS + 1 :]
+    return line[DIGITS + 1 :]
 
 
 def _last_link(before: bytes) -> bytes:
-    last = whole_lines(before)[-1] if before else b"{"
-    return _over(before) if is_plain(last) else last[:DIGITS]
-
-
-def _over(data: bytes) -> bytes:
-    return sha256(data).hexdigest().encode()
+    return whole_lines(before)[-1][:DIGITS] if before else _NOTHING
 
 
 def _digest(link: bytes, payload: bytes) -> bytes:

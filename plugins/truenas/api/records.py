@@ -31,8 +31,7 @@ class RecordState(StrEnum):
 class AddedVdev:
     """A top-level vdev that came of it. `leaves` are the guids of its disks, one of them its own where it is one disk.
 
-    A mirror loses its own guid when all but one of its sides are detached; theirs stay. They are empty where a release
-    that did not write them down made the record.
+    A mirror loses its own guid when all but one of its sides are detached; theirs stay.
     """
 
     role: Role
@@ -47,7 +46,7 @@ class Record:
 
     Disks are named by TrueNAS's identifiers. `at` is UTC in ISO 8601. `pool_vdevs` are the guids of the pool's data
     vdevs: TrueNAS tells a pool's own guid from its database and the rest by the pool's name (middleware,
-    pool_/pool.py). They are empty in records of an earlier release.
+    pool_/pool.py).
     """
 
     id: str
@@ -152,32 +151,18 @@ def _read(path: Path) -> Record:
 
 
 def _unwrapped(document: object) -> object:
-    """The document of a record, after a look at its digest; the first form had none.
+    """The document of a record, after a look at its digest.
 
     Raises:
         DocumentError: it was damaged.
     """
-    if not isinstance(document, dict) or "record" not in document:
-        return document
-    record = document["record"]
-    if not isinstance(record, dict) or document.get("sha256") != _digest(record):
-        raise DocumentError("it was damaged: its digest does not fit")
-    return record
+    match document:
+        case {"record": dict(record), "sha256": digest} if digest == _digest(record):
+            return record
+    raise DocumentError("it was damaged: its digest does not fit")
 
 
-def _add_guids(document: Document) -> Document:
-    """From form 1, which had no guids of leaves and none of the pool's data.
-
-    A cache and a single log are one disk, so their own guid is that of their leaf; a mirror's leaves are unknown.
-    """
-    alone = len(document["log_disks"]) == 1
-    added = [
-        {**vdev, "leaves": [vdev["guid"]] if alone or vdev["role"] == "cache" else []} for vdev in document["added"]
-    ]
-    return {**document, "pool_vdevs": [], "added": added}
-
-
-register(Kind("truenas-record", Record, (_add_guids,)))
+register(Kind("truenas-record", Record))
 
 
 def _digest(document: Document) -> str:

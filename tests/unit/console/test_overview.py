@@ -179,12 +179,6 @@ def test_a_host_whose_disks_were_never_asked_is_not_all_right(viewer: Client) ->
     assert headline(viewer) == "The pools are all right, the disks of nas2 have not been asked yet"
 
 
-def test_the_findings_of_a_host_that_an_earlier_release_stored_are_worked_out(viewer: Client) -> None:
-    load(home_server())
-    Node.objects.update(finding_documents=None)
-    assert "Pool archive is DEGRADED" in page(viewer, "/")
-
-
 def test_many_hosts_are_shown_without_reading_their_inventories(
     viewer: Client, django_assert_max_num_queries: object
 ) -> None:

@@ -44,7 +44,7 @@ def test_there_is_no_golden_file_of_a_kind_that_is_gone() -> None:
 
 @pytest.mark.parametrize("kind", KINDS, ids=said)
 def test_the_shape_of_a_kind_changes_only_with_its_number(kind: Kind) -> None:
-    """It did? Append a step to `nasadvisor/stored/upgrades/KIND.py`, name it in `kinds.py`, then `make freeze`."""
+    """It did? Append an upgrade to `nasadvisor/stored/upgrades/KIND.py`, name it in `kinds.py`, then `make freeze`."""
     assert (GOLDEN / kind.name / f"{kind.number}.shape").read_text(encoding="utf-8") == shape_of(kind.of)
 
 
@@ -80,8 +80,8 @@ def changed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Kind]:
     """Registers a dataclass as a kind of its own, as a later release might."""
     monkeypatch.setattr(registry, "_registry", dict(registry._registry))
 
-    def register(of: type, *upgrades: Callable[[Json], Json], numbered_from: int = 2) -> Kind:
-        kind = Kind("pretended", of, upgrades, numbered_from)
+    def register(of: type, *upgrades: Callable[[Json], Json]) -> Kind:
+        kind = Kind("pretended", of, upgrades)
         registry.register(kind)
         return kind
 
@@ -104,7 +104,7 @@ def test_steps_are_chained_from_the_number_that_a_document_has(changed: Callable
     first, third = First("a", 5), Third("a", 5, None)
     changed(First)
     written = to_document(first)
-    assert "version" not in written
+    assert written["version"] == 1
     changed(Third, rename_bytes, add_note)
     assert from_document(Third, written) == third
     assert from_document(Third, {"name": "a", "size_bytes": 5, "version": 2}) == third
@@ -112,18 +112,25 @@ def test_steps_are_chained_from_the_number_that_a_document_has(changed: Callable
     assert from_document(Third, to_document(third)) == third
 
 
-@pytest.mark.parametrize("document", [{}, {"name": "a"}, {"name": "a", "bytes": "x"}, {"bytes": 5}, [], None, "x"])
-def test_a_step_over_a_damaged_document_is_damage(changed: Callable[..., Kind], document: object) -> None:
+@pytest.mark.parametrize("document", [{}, {"name": "a"}, {"name": "a", "bytes": "x"}, {"bytes": 5}])
+def test_an_upgrade_of_a_damaged_document_is_damage(changed: Callable[..., Kind], document: Json) -> None:
     changed(Third, rename_bytes, add_note)
     with pytest.raises(DocumentError, match="not a valid third document"):
-        from_document(Third, document)
+        from_document(Third, {**document, "version": 1})
+
+
+@pytest.mark.parametrize("document", [{}, {"name": "a", "bytes": 5}, [], None, "x"])
+def test_what_says_no_number_is_no_document(changed: Callable[..., Kind], document: object) -> None:
+    changed(First)
+    with pytest.raises(DocumentError, match="not a valid first document"):
+        from_document(First, document)
 
 
 def test_a_step_never_changes_the_document_that_it_is_given(changed: Callable[..., Kind]) -> None:
     changed(Third, rename_bytes, add_note)
-    document = {"name": "a", "bytes": 5}
+    document = {"name": "a", "bytes": 5, "version": 1}
     from_document(Third, document)
-    assert document == {"name": "a", "bytes": 5}
+    assert document == {"name": "a", "bytes": 5, "version": 1}
 
 
 def test_a_change_of_any_part_however_deep_changes_the_shape() -> None:

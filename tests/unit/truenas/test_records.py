@@ -1,8 +1,7 @@
-"""The records of whole disks: durable, one damaged one hides no other, and those of earlier releases are read."""
+"""The records of whole disks: durable, and one damaged one hides no other."""
 
 import hashlib
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,6 @@ from nasadvisor.domain.change.actions import Role
 from nasadvisor.stored.documents import to_document
 from plugins.truenas.api.records import AddedVdev, Record, Records, RecordState, RecordUnknown
 from tests.unit.truenas.standin import POOL_GUID, identifier
-
-KEPT = Path(__file__).parent / "records"
 
 RECORD = Record(
     id="r1",
@@ -38,36 +35,8 @@ def file_of(records: Records, name: str = "r1") -> Path:
     return records.directory / f"{name}.whole-disks.json"
 
 
-def keep(records: Records, form: str) -> None:
-    """Put a record there as a release wrote it."""
-    file_of(records).write_bytes((KEPT / form).read_bytes())
-
-
 def test_what_is_written_is_read(records: Records) -> None:
     assert records.read(records.write(RECORD).id) == RECORD
-
-
-def test_the_present_form_is_the_kept_one(records: Records) -> None:
-    """It changes with its number only."""
-    records.write(RECORD)
-    assert file_of(records).read_text(encoding="ascii").strip() == (KEPT / "form2.json").read_text().strip()
-    keep(records, "form2.json")
-    assert records.read("r1") == RECORD
-
-
-def test_a_record_of_the_first_form_is_read_without_the_guids_that_it_does_not_hold(records: Records) -> None:
-    keep(records, "form1.json")
-    added = (AddedVdev(Role.CACHE, "203", ("203",)), AddedVdev(Role.LOG, "9201", ()))
-    assert records.read("r1") == replace(RECORD, pool_vdevs=(), added=added)
-    assert not records.read("r1").knows_all_guids
-
-
-def test_a_single_log_of_the_first_form_is_its_own_leaf(records: Records) -> None:
-    document = json.loads((KEPT / "form1.json").read_text())
-    document.update(log_disks=[identifier("SSD1")], added=[{"role": "log", "guid": "201"}], cache_disks=[])
-    file_of(records).write_text(json.dumps(document))
-    assert records.read("r1").added == (AddedVdev(Role.LOG, "201", ("201",)),)
-    assert records.read("r1").knows_all_guids
 
 
 def test_a_record_of_a_newer_release_is_said_so(records: Records) -> None:

@@ -70,10 +70,11 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def rechained(text: str) -> bytes:
-    """A journal of the same JSON, with digests that fit: as if it had been written so."""
+    """A journal of the same JSON, with digests that fit, as if it had been written so; given with them or without."""
     journal = b""
     for line in text.encode().splitlines():
-        journal += chained_line(journal, payload_of(line).decode())
+        payload = line if line.startswith(b"{") else payload_of(line)
+        journal += chained_line(journal, payload.decode())
     return journal
 
 

@@ -15,7 +15,7 @@ from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.runs import Kept, Record, Run
 from nasadvisor.domain.change.unreadable_runs import Unreadable, partuuids_of
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.host.change.chain import BrokenChain, chained_line, payload_of, verified
+from nasadvisor.host.change.chain import BrokenChain, payload_of, verified
 from nasadvisor.host.change.journal import FILE_NAME, Journal, JournalDamaged, RunUnknown, create_journal
 from nasadvisor.host.change.runs import RunList, apply_plan, finish_run, list_runs, show_run, undo_run
 from nasadvisor.host.change.trials import TrialWatch, keep_run
@@ -32,11 +32,6 @@ def recorded(bench: Bench) -> Path:
     apply_plan(bench.host, bench.plan(), "anna", bench.watch)
     undo_run(bench.host, "run-1", "anna", bench.watch)
     return bench.host.journals / "run-1" / FILE_NAME
-
-
-def plain(data: bytes) -> bytes:
-    """The same journal as a release without digests would have written it."""
-    return b"".join(payload_of(line) + b"\n" for line in data.splitlines())
 
 
 def payloads(data: bytes) -> list[bytes]:
@@ -92,33 +87,11 @@ def test_lines_that_are_lost_doubled_or_swapped_are_damage(recorded: Path) -> No
                 payloads(b"".join(changed))
 
 
-def test_a_journal_without_digests_is_read_and_gone_on_with(bench: Bench) -> None:
-    run = apply_plan(bench.host, bench.plan(), "anna", bench.watch)
-    path = bench.host.journals / "run-1" / FILE_NAME
-    path.write_bytes(plain(path.read_bytes()))
-    assert show_run(bench.host, "run-1") == run
-    undone = undo_run(bench.host, "run-1", "anna", bench.watch)
-    assert show_run(bench.host, "run-1") == undone
-    lines = path.read_bytes().splitlines()
-    assert [line.startswith(b"{") for line in lines] == [True] * run.seq + [False] * (undone.seq - run.seq)
-
-
-def test_the_digests_that_begin_late_vouch_for_all_that_stood_there_before(recorded: Path) -> None:
-    lines = recorded.read_bytes().splitlines()
-    journal = b"".join(payload_of(line) + b"\n" for line in lines[:5])
-    for line in lines[5:]:
-        journal += chained_line(journal, payload_of(line).decode())
-    whole = payloads(journal)
-    assert whole == [payload_of(line) for line in lines]
-    for position in range(0, len(journal), 13):
-        flipped = journal[:position] + bytes([journal[position] ^ 4]) + journal[position + 1 :]
-        assert is_prefix_or_damage(flipped, whole), position
-
-
-def test_a_line_without_a_digest_after_one_with_it_is_damage(recorded: Path) -> None:
+def test_a_line_without_a_digest_is_damage(recorded: Path) -> None:
     lines = recorded.read_bytes().splitlines(keepends=True)
-    with pytest.raises(BrokenChain):
-        payloads(b"".join([*lines[:3], plain(lines[3])]))
+    for before in (0, 3):
+        with pytest.raises(BrokenChain):
+            payloads(b"".join([*lines[:before], payload_of(lines[before])]))
 
 
 Change = Callable[[Path, list[bytes]], None]
@@ -174,7 +147,6 @@ def of_another_run(path: Path, lines: list[bytes]) -> None:
     path.write_bytes((path.parents[1] / "run-2" / FILE_NAME).read_bytes())
 
 
-@pytest.mark.parametrize("with_digests", [True, False], ids=["digests", "plain"])
 @pytest.mark.parametrize(
     ("change", "plan_is_known"),
     [
@@ -194,11 +166,10 @@ def of_another_run(path: Path, lines: list[bytes]) -> None:
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_a_damaged_journal_is_listed_with_what_is_known_and_hides_no_other_run(
-    bench: Bench, recorded: Path, change: Change, plan_is_known: bool, with_digests: bool
+    bench: Bench, recorded: Path, change: Change, plan_is_known: bool
 ) -> None:
     apply_plan(bench.host, bench.plan(replace(WISH, cache_disks=()), "run-2"), "root", bench.watch)
-    data = recorded.read_bytes() if with_digests else plain(recorded.read_bytes())
-    change(recorded, data.splitlines(keepends=True))
+    change(recorded, recorded.read_bytes().splitlines(keepends=True))
     found = list_runs(bench.host)
     assert [run.id for run in found.runs] == ["run-2"]
     [lost] = found.unreadable
@@ -324,15 +295,15 @@ VALUES = st.one_of(
 
 @settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-def test_whatever_a_journal_without_digests_says_it_is_listed_or_damaged(bench: Bench, data: st.DataObject) -> None:
+def test_whatever_a_journal_says_it_is_listed_or_damaged(bench: Bench, data: st.DataObject) -> None:
     path = bench.host.journals / "run-1" / FILE_NAME
     if not path.exists():
         apply_plan(bench.host, bench.plan(), "anna", bench.watch, 60)
-        path.with_name("kept").write_bytes(plain(path.read_bytes()))
+        path.with_name("kept").write_bytes(b"\n".join(payload_of(line) for line in path.read_bytes().splitlines()))
     records = [json.loads(line) for line in path.with_name("kept").read_text().splitlines()]
     parent, key = data.draw(st.sampled_from(places(data.draw(st.sampled_from(records)))))
     parent[key] = data.draw(VALUES)
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    path.write_bytes(rechained("\n".join(map(json.dumps, records))))
     found = list_runs(bench.host)
     assert len(found.runs) + len(found.unreadable) == 1
     TrialWatch(bench.host).due()

@@ -4,6 +4,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -267,7 +268,7 @@ def test_a_line_that_is_no_record_is_named_with_its_problem(journal: Journal) ->
     journal.path.write_bytes(journal.path.read_bytes() + rechained('{"x": 1}\n' * 2).splitlines(keepends=True)[0])
     place, problem, readable, _ = damage(journal)
     assert (place, readable) == (in_line(2), (START,))
-    journal.path.write_bytes(b"{}\n")
+    journal.path.write_bytes(rechained("{}"))
     place, problem, readable, known = damage(journal)
     assert (place, readable, known) == (in_line(1), (), what_is_known(()))
     assert problem
@@ -275,7 +276,9 @@ def test_a_line_that_is_no_record_is_named_with_its_problem(journal: Journal) ->
 
 
 def test_a_line_that_is_no_text_is_damage(journal: Journal) -> None:
-    journal.path.write_bytes(b'{"\xff": 1}\n')
+    payload = b'{"\xff": 1}'
+    link = sha256(sha256().hexdigest().encode() + payload).hexdigest().encode()
+    journal.path.write_bytes(link + b" " + payload + b"\n")
     place, problem, readable, _ = damage(journal)
     assert (place, readable) == (in_line(1), ())
     assert "utf-8" in str(problem)

@@ -41,7 +41,7 @@ from nasadvisor.host.tasks import HostTasks, celery_app
 from nasadvisor.host.timer import start_timer
 from nasadvisor.stored.documents import DocumentError, from_document, to_document
 from nasadvisor.stored.spoken import spoken
-from tests.unit.host.change.conftest import Bench
+from tests.unit.host.change.conftest import Bench, rechained
 from tests.unit.machines import TANK, with_cache, with_pool
 
 
@@ -367,10 +367,10 @@ def test_a_journal_that_cannot_be_read_is_reported_beside_the_other_runs(
     bench: Bench, tasks: HostTasks, sent: Sent
 ) -> None:
     tasks.apply(to_document(bench.plan()), "anna")
-    for name, text in (("newer", '{"version": 99}\n'), ("damaged", "")):
+    for name, journal in (("newer", rechained('{"version": 99}')), ("damaged", b"")):
         other = bench.host.journals / name
         other.mkdir()
-        (other / "journal.jsonl").write_text(text)
+        (other / "journal.jsonl").write_bytes(journal)
     sent.clear()
     tasks.report_runs()
     assert sorted(task for task, _ in sent) == ["console.store_run", *["console.store_unreadable_run"] * 2]

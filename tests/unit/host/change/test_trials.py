@@ -32,7 +32,7 @@ from nasadvisor.host.change.trial_clock import wall_clock_alone
 from nasadvisor.host.change.trials import TrialWatch, end_trial, keep_run, move_trial
 from nasadvisor.host.errors import CommandFailed, MachineUnreadable
 from nasadvisor.host.simulated.executor import SimulatedExecutor
-from tests.unit.host.change.conftest import Bench, Killed, killer, shape
+from tests.unit.host.change.conftest import Bench, Killed, killer, rechained, shape
 from tests.unit.host.change.test_runs import RECORDS_OF_AN_APPLY, FailsAt
 from tests.unit.machines import home_server, with_pool
 
@@ -300,7 +300,7 @@ def test_a_journal_that_cannot_be_read_hides_no_trial(trials: Trials, caplog: py
     trials.apply()
     other = trials.host.journals / "other"
     other.mkdir()
-    (other / "journal.jsonl").write_text('{"version": 99}\n')
+    (other / "journal.jsonl").write_bytes(rechained('{"version": 99}'))
     trials.watch.due()
     trials.wait(days=1)
     trials.tick()
