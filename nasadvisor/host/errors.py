@@ -111,6 +111,23 @@ class CommandHangs(CommandTimedOut):
         HostError.__init__(self, template, command=command, since=since, state=_state_after(mutates))
 
 
+class CommandNotStarted(HostError):
+    """The kernel did not start a program: no memory, no processes left, or its file cannot be read."""
+
+    def __init__(self, command: str, error: OSError) -> None:
+        template = _("{command} could not be started: {problem}. So it changed nothing. See the kernel log (dmesg).")
+        super().__init__(template, command=command, problem=error.strerror or str(error))
+
+
+class CommandLost(HostError):
+    """What a command answers could not be read to its end, so it was ended."""
+
+    def __init__(self, command: str, error: OSError, *, mutates: bool) -> None:
+        template = _("The answer of {command} could not be read: {problem}. {fate} {state}")
+        problem = error.strerror or str(error)
+        super().__init__(template, command=command, problem=problem, fate=WAS_ENDED, state=_state_after(mutates))
+
+
 class OutputUnreadable(HostError):
     """A tool or a file answered with something that cannot be understood."""
 

@@ -10,7 +10,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -112,7 +112,7 @@ def leads_to(path: str, descriptor: int) -> bool:
     """Whether a name leads to the open device still."""
     try:
         return Path(path).stat().st_rdev == os.fstat(descriptor).st_rdev
-    except OSError:
+    except FileNotFoundError:
         return False
 
 
@@ -219,9 +219,17 @@ def write_all(descriptor: int, data: bytes, offset: int, path: str) -> None:
 
 
 def forget_buffers(descriptor: int) -> None:
-    """Have the next reads come from the device itself."""
-    with suppress(OSError):  # who may not, reads what the kernel has; root may
+    """Have the next reads come from the device itself.
+
+    Raises:
+        OSError: what was written before did not get there.
+    """
+    try:
         fcntl.ioctl(descriptor, BLKFLSBUF)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EBUSY, errno.ENOTTY):
+            raise
+        # Who may not, reads what the kernel has; root may.
 
 
 def has_partition(descriptor: int, number: int, sysfs: Path) -> bool:
@@ -243,6 +251,10 @@ def reread_table(descriptor: int) -> bool:
 
 @contextmanager
 def _open_block(path: str, flags: int) -> Iterator[int]:
+    """A descriptor of a block device; whatever the kernel answers about it until it is closed is told of the device.
+
+    fsync(2), ioctl(2) and close(2) may be the first to say that what was written did not get there.
+    """
     try:
         descriptor = _opened(path, flags | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -250,11 +262,13 @@ def _open_block(path: str, flags: int) -> Iterator[int]:
     except OSError as error:
         raise (DeviceBusy(path) if error.errno == errno.EBUSY else DeviceUnusable(path, error)) from error
     try:
-        if not stat.S_ISBLK(os.fstat(descriptor).st_mode):
-            raise DeviceChanged(path, _("it is not a block device"))
-        yield descriptor
-    finally:
-        os.close(descriptor)
+        with ExitStack() as closing:
+            closing.callback(os.close, descriptor)
+            if not stat.S_ISBLK(os.fstat(descriptor).st_mode):
+                raise DeviceChanged(path, _("it is not a block device"))
+            yield descriptor
+    except OSError as error:
+        raise DeviceUnusable(path, error) from error
 
 
 def _sysfs_number(path: Path, device: str) -> int:

@@ -18,7 +18,15 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from nasadvisor.host.adapters.allowed import shape_of
-from nasadvisor.host.errors import CommandFailed, CommandForbidden, CommandHangs, CommandTimedOut, ToolMissing
+from nasadvisor.host.errors import (
+    CommandFailed,
+    CommandForbidden,
+    CommandHangs,
+    CommandLost,
+    CommandNotStarted,
+    CommandTimedOut,
+    ToolMissing,
+)
 
 log = logging.getLogger(__name__)
 
@@ -133,6 +141,8 @@ class Runner(Protocol):
             CommandFailed: its exit code is not among the expected ones.
             CommandTimedOut: it took longer than `timeout_s`.
             CommandHangs: the same command could not be ended before, and hangs still.
+            CommandNotStarted: the kernel did not start it.
+            CommandLost: its answer could not be read, so it was ended.
         """
         ...
 
@@ -197,18 +207,21 @@ def _run(executable: Path, command: Command, held: tuple[int, ...]) -> Output:
     started, began_at = time.monotonic(), datetime.now(UTC)
     # Not as a context manager: leaving one waits for the process without limit, and one that hangs in the kernel
     # never ends.
-    process = subprocess.Popen(
-        (str(executable), *command.args),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE if command.prints_to is None else command.prints_to,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        errors="backslashreplace",
-        env=ENVIRONMENT,
-        cwd="/",
-        pass_fds=held,
-        start_new_session=True,  # own process group: helpers end with it, and a Ctrl-C does not reach it
-    )
+    try:
+        process = subprocess.Popen(
+            (str(executable), *command.args),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if command.prints_to is None else command.prints_to,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="backslashreplace",
+            env=ENVIRONMENT,
+            cwd="/",
+            pass_fds=held,
+            start_new_session=True,  # own process group: helpers end with it, and a Ctrl-C does not reach it
+        )
+    except OSError as error:
+        raise CommandNotStarted(str(command), error) from error
     try:
         stdout, stderr = process.communicate(timeout=command.timeout_s)
     except subprocess.TimeoutExpired:
@@ -219,6 +232,9 @@ def _run(executable: Path, command: Command, held: tuple[int, ...]) -> Output:
         raise CommandTimedOut(
             str(command), command.timeout_s, mutates=command.mutates, still_running=not ended
         ) from None
+    except OSError as error:
+        _end(process)
+        raise CommandLost(str(command), error, mutates=command.mutates) from error
     except BaseException:
         _end(process)
         raise

@@ -95,12 +95,16 @@ def finish_checked(plan: Plan, book: Logbook, gate: Gate, vetoes: Vetoes = nothi
     """Finish an interrupted run whose continuation is in the logbook: classify each step, then run what is left."""
     try:
         inventory = gate.inventory()
-        refusals = vetoes_of(vetoes(inventory), Goal.FINISH, plan) or _settle_steps(plan, book, gate, inventory)
+        refusals = vetoes_of(vetoes(inventory), Goal.FINISH, plan)
+    except HostError as error:
+        return book.end(RunState.INTERRUPTED, (no.HostUnreadable(error.statement),))
+    try:
+        refusals = refusals or _settle_steps(plan, book, gate, inventory)
         if refusals:
             return book.end(RunState.INTERRUPTED, refusals)
         inventory = gate.inventory()
     except HostError as error:
-        return book.end(RunState.INTERRUPTED, (no.HostUnreadable(error.statement),))
+        return book.end(RunState.INTERRUPTED, (no.StateUnknown(error.statement),))
     return run_steps(plan, book, gate, inventory, Goal.FINISH)
 
 

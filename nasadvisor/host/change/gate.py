@@ -4,6 +4,8 @@ Nothing on the host is changed without a permit: `Executor.do` takes nothing els
 good for one step once. First runs, finishing, putting back, undoing and cleaning all come through here.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -15,11 +17,24 @@ from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.change.undo_checks import can_clean, can_undo
 from nasadvisor.domain.statements import Answer, Refused
+from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.host.errors import HostError
 
 Ran = tuple[CommandRan, ...]
 
 _SEAL: Final = object()
+
+
+class CallFailed(HostError):  # noqa: N818 - named for what happened
+    """The kernel refused something that it never should."""
+
+    def __init__(self, error: OSError) -> None:
+        template = _(
+            "The kernel refused a call of this step: {problem}. What the step had done by then is read off the host. "
+            "See the kernel log (dmesg)."
+        )
+        super().__init__(template, problem=str(error))
 
 
 class PermitMisused(RuntimeError):  # noqa: N818 - named for what happened
@@ -92,7 +107,8 @@ class Gate:
         Raises:
             HostError
         """
-        return self.executor.inventory()
+        with _told():
+            return self.executor.inventory()
 
     def look(self, step: Step, inventory: Inventory, own: OwnTable | None = None) -> Look:
         """What a step would write on.
@@ -100,7 +116,8 @@ class Gate:
         Raises:
             HostError
         """
-        return self.executor.look(step, inventory, own)
+        with _told():
+            return self.executor.look(step, inventory, own)
 
     def against(self, step: Step, inventory: Inventory, own: OwnTable | None = None) -> tuple[Refused, ...]:
         """What speaks against a step now, without a permit for it.
@@ -120,7 +137,7 @@ class Gate:
         answer = _rules(step, inventory)
         if isinstance(answer, Refused):
             return answer
-        look = self.executor.look(step, inventory, own)
+        look = self.look(step, inventory, own)
         refused = against_look(step, look, own, inventory)
         return refused or Permit(step, inventory, look, own, _SEAL)
 
@@ -130,7 +147,17 @@ class Gate:
         Raises:
             HostError: it could not be done, or only in part.
         """
-        return self.executor.do(permit)
+        with _told():
+            return self.executor.do(permit)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Tell an error of the system that no reader or writer knew of, so that the run comes to its end."""
+    try:
+        yield
+    except OSError as error:
+        raise CallFailed(error) from error
 
 
 def _rules(step: Step, inventory: Inventory) -> Answer:

@@ -8,7 +8,7 @@ a crash either. Anything else that does not verify or parse is damage, and said 
 
 import errno
 import os
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -35,6 +35,7 @@ journal is about 100 KiB: a plan, two table images of 45 KiB, and the answers of
 MAX_BYTES: Final = 64 * MIB
 """What is larger is no journal of ours, and is not read into memory."""
 
+NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
 DISK_FULL: Final = Statement("disk-full", _("the disk is full"))
 
 
@@ -56,13 +57,37 @@ class RunUnknown(HostError):  # noqa: N818
 class JournalUnwritable(HostError):  # noqa: N818
     """The journal cannot be kept, so nothing may be done."""
 
+    reason: str | Statement
+
     def __init__(self, path: Path, error: OSError) -> None:
-        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        self.reason = DISK_FULL if error.errno in NO_SPACE else (error.strerror or str(error))
         template = _(
             "The journal at {path} cannot be written: {reason}. Without it a crash could not be cleaned up, so nothing "
             "more is done. Free some space or make the directory writable, then try again."
         )
-        super().__init__(template, path=str(path), reason=DISK_FULL if is_full else (error.strerror or str(error)))
+        super().__init__(template, path=str(path), reason=self.reason)
+
+
+class RunStopped(JournalUnwritable):
+    """The journal of a run that has begun cannot be kept any more."""
+
+    def __init__(self, path: Path, reason: str | Statement) -> None:
+        template = _(
+            "The journal {path} cannot be written any more: {reason}. So the run {run} stops here, and what it did "
+            "stays as it is; the pool works on. Make room or mend the disk, then `nasadvisor undo {run}` takes it back."
+        )
+        HostError.__init__(self, template, path=str(path), reason=reason, run=path.parent.name)
+
+
+class JournalsUnreadable(HostError):  # noqa: N818
+    """Whether there are runs cannot be seen."""
+
+    def __init__(self, path: Path, error: OSError) -> None:
+        template = _(
+            "The journals in {path} cannot be read: {problem}. So nobody can tell which runs there are. Nothing was "
+            "changed. See the kernel log (dmesg): the disk with that directory may fail."
+        )
+        super().__init__(template, path=str(path), problem=error.strerror or str(error))
 
 
 class RecordUnreadable(JournalUnwritable):
@@ -146,10 +171,8 @@ class Journal:
         try:
             self._write(text)
         except OSError as error:
-            reserve = self.directory / RESERVE_NAME
-            if error.errno != errno.ENOSPC or not reserve.exists():
+            if error.errno not in NO_SPACE or not self._gave_space():
                 raise JournalUnwritable(self.path, error) from error
-            reserve.unlink()
             self.append(record)
 
     def read(self) -> tuple[Record, ...]:
@@ -189,7 +212,8 @@ class Journal:
 
     def release_reserve(self) -> None:
         """Give back the space that was kept for the run."""
-        (self.directory / RESERVE_NAME).unlink(missing_ok=True)
+        with suppress(OSError):  # it costs space and nothing else
+            (self.directory / RESERVE_NAME).unlink()
 
     def keep_reserve(self) -> None:
         """Allocate space for the records to come.
@@ -210,32 +234,45 @@ class Journal:
             raise JournalUnwritable(path, error) from error
 
     def discard(self) -> None:
-        """Remove a journal that never got its first record, so that the plan can be tried again."""
-        for path in self.directory.iterdir():
-            path.unlink()
-        self.directory.rmdir()
+        """Remove a journal that never got its first record, so that the plan can be tried again.
+
+        Where even that fails it stays, and tells of a run that changed nothing.
+        """
+        with suppress(OSError):
+            for path in self.directory.iterdir():
+                path.unlink()
+            self.directory.rmdir()
 
     def _write(self, text: str) -> None:
-        is_first = not os.path.lexists(self.path)
+        is_first = not _may_be_there(self.path)
         path = self.directory / DRAFT_NAME if is_first else self.path
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             before = b"" if is_first else _whole_part(descriptor)
-            line = chained_line(before, text)
-            os.ftruncate(descriptor, len(before))
-            written = os.pwrite(descriptor, line, len(before))
-            if written != len(line):
-                os.ftruncate(descriptor, len(before))
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.fsync(descriptor)
+            _write_line(descriptor, chained_line(before, text), len(before))
         finally:
-            os.close(descriptor)
+            with suppress(OSError):  # what was synced is there whatever close(2) says
+                os.close(descriptor)
         if is_first:
             path.rename(self.path)
-        sync_directory(self.directory)
+            self._sync_name()
+
+    def _sync_name(self) -> None:
+        """Make the name of the journal durable. The record stands in it by now, so it is not written once more."""
+        try:
+            sync_directory(self.directory)
+        except OSError as error:
+            raise JournalUnwritable(self.path, error) from error
+
+    def _gave_space(self) -> bool:
+        try:
+            (self.directory / RESERVE_NAME).unlink()
+        except OSError:
+            return False
+        return True
 
     def _bytes(self) -> bytes:
-        if not os.path.lexists(self.path):
+        if not _may_be_there(self.path):
             raise RunUnknown(self.directory.name)
         try:
             if self.path.stat().st_size > MAX_BYTES:
@@ -267,15 +304,18 @@ def create_journal(root: Path, run_id: str) -> Journal:
     try:
         root.mkdir(parents=True, exist_ok=True, mode=0o700)
         journal.directory.mkdir(mode=0o700)
-        sync_directory(root)
     except OSError as error:
-        if isinstance(error, FileExistsError) and os.path.lexists(journal.directory):
+        if isinstance(error, FileExistsError) and _may_be_there(journal.directory):
             raise RunExists(run_id) from None
         raise JournalUnwritable(journal.directory, error) from error
     try:
+        sync_directory(root)
         journal.keep_reserve()
+    except OSError as error:
+        journal.discard()
+        raise JournalUnwritable(journal.directory, error) from error
     except JournalUnwritable:
-        journal.directory.rmdir()
+        journal.discard()
         raise
     return journal
 
@@ -287,16 +327,23 @@ def open_journal(root: Path, run_id: str) -> Journal:
         RunUnknown: there is none.
     """
     journal = Journal(root / run_id)
-    if "/" in run_id or run_id in ("", ".", "..") or not os.path.lexists(journal.path):
+    if "/" in run_id or run_id in ("", ".", "..") or not _may_be_there(journal.path):
         raise RunUnknown(run_id)
     return journal
 
 
 def run_ids(root: Path) -> tuple[str, ...]:
-    """The ids of all runs that have a journal, whatever it is by now, in no particular order."""
-    if not root.is_dir():
+    """The ids of all runs that have a journal, whatever it is by now, in no particular order.
+
+    Raises:
+        JournalsUnreadable: the directory cannot be read, so nobody knows whether there are any.
+    """
+    try:
+        return tuple(entry.name for entry in root.iterdir() if _may_be_there(entry / FILE_NAME))
+    except (FileNotFoundError, NotADirectoryError):
         return ()
-    return tuple(entry.name for entry in root.iterdir() if os.path.lexists(entry / FILE_NAME))
+    except OSError as error:
+        raise JournalsUnreadable(root, error) from error
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -326,6 +373,40 @@ def sync_directory(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _may_be_there(path: Path) -> bool:
+    """Whether something is there; what cannot be looked at is not taken for absent: it would be written over."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _write_line(descriptor: int, line: bytes, at: int) -> None:
+    """Make a line durable at this place, or leave nothing of it.
+
+    After an fsync(2) that failed, the kernel may call pages written that are not, and a second one succeeds. So the
+    line does not stay, and the next is written anew.
+
+    Raises:
+        OSError
+    """
+    with ExitStack() as back:
+        back.callback(_cut, descriptor, at)
+        os.ftruncate(descriptor, at)
+        if os.pwrite(descriptor, line, at) != len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(descriptor)
+        back.pop_all()
+
+
+def _cut(descriptor: int, at: int) -> None:
+    with suppress(OSError):  # then it stays, and is as true as the others
+        os.ftruncate(descriptor, at)
 
 
 def _whole_part(descriptor: int) -> bytes:

@@ -13,7 +13,7 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -79,7 +79,7 @@ def _take(path: Path, deadline: float, stack: ExitStack) -> int:
         try:
             with ExitStack() as attempt:
                 descriptor = _open(path)
-                attempt.callback(os.close, descriptor)
+                attempt.callback(_close, descriptor)
                 if _is_ours(path, descriptor):
                     stack.push(attempt.pop_all())
                     return descriptor
@@ -98,6 +98,11 @@ def _open(path: Path) -> int:
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+
+
+def _close(descriptor: int) -> None:
+    with suppress(OSError):  # it is closed all the same, and with it the lock is free (close(2))
+        os.close(descriptor)
 
 
 def _is_ours(path: Path, descriptor: int) -> bool:

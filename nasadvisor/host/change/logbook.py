@@ -6,7 +6,7 @@ from datetime import datetime
 
 from nasadvisor.domain.change.runs import DiskImage, Ended, Intent, Record, Run, RunState, fold
 from nasadvisor.domain.statements import Finding, Refused
-from nasadvisor.host.change.journal import Journal
+from nasadvisor.host.change.journal import Journal, JournalUnwritable, RecordUnreadable, RunStopped
 
 Observer = Callable[[Run], None]
 """Told of the run after each record is durable."""
@@ -39,9 +39,17 @@ class Logbook:
         """Make a record durable, then tell the observer.
 
         Raises:
-            JournalUnwritable
+            JournalUnwritable: it could not be.
+            RunStopped: the same, of a run that is under way.
         """
-        self.journal.append(record)
+        try:
+            self.journal.append(record)
+        except RecordUnreadable:
+            raise
+        except JournalUnwritable as error:
+            if not (self.records and self.run.is_active):
+                raise
+            raise RunStopped(self.journal.path, error.reason) from error
         self.records.append(record)
         run = self.run
         self.observe(run)

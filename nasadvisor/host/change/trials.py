@@ -122,7 +122,7 @@ class TrialWatch:
         for run_id in ids:
             try:
                 self._look_at(run_id)
-            except (HostError, FileNotFoundError) as error:
+            except (HostError, OSError) as error:
                 log.warning("trials: %s", error)
         return [run for _, run in self._known.values() if run]
 

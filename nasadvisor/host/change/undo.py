@@ -88,7 +88,7 @@ def put_back(plan: Plan, book: Logbook, gate: Gate) -> Run:
     try:
         inventory = gate.inventory()
     except HostError as error:
-        return book.end(RunState.ATTENTION, (no.HostUnreadable(error.statement),))
+        return book.end(RunState.ATTENTION, (no.StateUnknown(error.statement),))
     actions = undo_actions(plan, book, inventory)
     book.write(Continued(book.now(), Goal.PUT_BACK, "", actions))
     return _Undoing(plan, book, gate, inventory, Goal.PUT_BACK).run(actions)
@@ -246,9 +246,11 @@ class _Undoing:
             traces = traces_of(self.plan, self.inventory, _guids_of(self.book, actions))
             self._look_at_tables(actions)
         except HostError as error:
-            return self.book.end(RunState.ATTENTION, (*self.refusals, no.HostUnreadable(error.statement)))
+            return self.book.end(RunState.ATTENTION, (*self.refusals, no.StateUnknown(error.statement)))
         if traces and not self.refusals:
             self.refusals.append(no.RunStillShows(str(traces)))
+        if self.failed and not self.refusals:
+            self.refusals.append(no.UndoUncertain())
         if traces or self.failed:
             return self.book.end(RunState.ATTENTION, self.refusals)
         state = RunState.UNDONE if self.goal is Goal.UNDO else RunState.PUT_BACK

@@ -83,6 +83,19 @@ def HostUnreadable(why: Statement) -> Refused:
     return Refused("host-unreadable", _("The host could not be examined, so nothing was changed. {why}"), {"why": why})
 
 
+def StateUnknown(why: Statement) -> Refused:
+    """A step failed or was cut off, and then the host could not be read. Nothing more is done, since nobody can tell
+    what is there. An undo begins by reading the host again.
+    """
+    return Refused(
+        "state-unknown",
+        _(
+            "The host could not be examined any more, so this run stops here and what it did until then stays. {why} Once that is mended, undo the run: it looks at the host first."
+        ),
+        {"why": why},
+    )
+
+
 def StepNotThere(step: Statement) -> Refused:
     """At its end a run is looked at once more as a whole, so that “applied” is said only of what is there. Somebody
     took a part of it away while it ran.

@@ -241,6 +241,21 @@ def SliceTwice(piece: Slice, disks: str) -> Refused:
     )
 
 
+def UndoUncertain() -> Refused:
+    """No slice and no vdev of the run is left, but a step that took one back or wrote an old partition table ended with
+    an error of the disk or of the journal. An error of a write can come after the write: nobody knows what got there.
+    The next undo reads the disks and does what is missing. If an SSD holds other partitions, let the host run until
+    then: the kernel knows them, and reads their table when it starts.
+    """
+    return Refused(
+        "undo-uncertain",
+        _(
+            "The host shows nothing of this run any more, but a step ended with an error, so the partition tables of its SSDs may not be as before. Do not restart the host. Undo the run again: it reads the tables and writes what is missing."
+        ),
+        {},
+    )
+
+
 def RunStillShows(places: str) -> Refused:
     """“Undone” is said only of a host that shows nothing of the run any more: no slice with one of its PARTUUIDs,
     and no device with one of its guids in a pool.

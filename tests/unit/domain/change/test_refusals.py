@@ -419,6 +419,16 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
         ("A and B", "nothing was changed", "Take the copy out"),
     ),
     (
+        lambda: [refusals.StateUnknown(Statement("silent", "udev is silent."))],
+        "state-unknown",
+        ("udev is silent", "undo the run"),
+    ),
+    (
+        lambda: [refusals.UndoUncertain()],
+        "undo-uncertain",
+        ("may not be as before", "Do not restart", "Undo the run again"),
+    ),
+    (
         lambda: [refusals.RunStillShows("partition 1 on A")],
         "run-still-shows",
         ("partition 1 on A", "not called undone", "undo again"),

@@ -1,5 +1,6 @@
 """What a run writes down while it applies or finishes a plan, and what it says when it cannot."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from nasadvisor.domain.change.actions import AddLog, ClearSlice, CreateSlice, Cr
 from nasadvisor.domain.change.looks import Signature
 from nasadvisor.domain.change.plan import Plan, PlanRequest
 from nasadvisor.domain.change.runs import CommandRan, Done, Ended, Goal, Intent, RunState, StepState
-from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.change.apply import against
@@ -103,14 +104,16 @@ def test_a_host_that_cannot_be_read_refuses_a_plan_and_says_why(made: Bench) -> 
     assert run.refusals == (no.HostUnreadable(GONE.statement),)
 
 
-@pytest.mark.parametrize("readings", [0, 1])
-def test_a_host_that_cannot_be_read_leaves_a_run_interrupted_and_says_why(made: Bench, readings: int) -> None:
+@pytest.mark.parametrize(("readings", "refused"), [(0, no.HostUnreadable), (1, no.StateUnknown)])
+def test_a_host_that_cannot_be_read_leaves_a_run_interrupted_and_says_why(
+    made: Bench, readings: int, refused: Callable[[Statement], Refused]
+) -> None:
     with pytest.raises(Killed):
         apply_plan(made.host, made.plan(LOG), "root", killer(2))
     host_of(made).unreadable = host_of(made).readings + readings
     run = finish_run(made.host, "run-1", "anna", made.watch)
     assert run.state is RunState.INTERRUPTED
-    assert run.refusals == (no.HostUnreadable(GONE.statement),)
+    assert run.refusals == (refused(GONE.statement),)
     assert run.can_finish
 
 

@@ -138,7 +138,7 @@ def test_the_first_record_is_written_beside_and_then_named(journal: Journal, mon
     monkeypatch.setattr(os, "fsync", lambda descriptor: seen.append(names(journal)))
     journal.append(START)
     journal.append(LAST)
-    assert seen == [{DRAFT_NAME, RESERVE_NAME}, *[{FILE_NAME, RESERVE_NAME}] * 3]
+    assert seen == [{DRAFT_NAME, RESERVE_NAME}, *[{FILE_NAME, RESERVE_NAME}] * 2]
 
 
 def test_what_is_left_of_an_earlier_draft_is_written_over(journal: Journal) -> None:

@@ -379,7 +379,7 @@ def test_a_table_that_could_not_be_written_back_needs_attention_though_nothing_s
     applied(made)
     host_of(made).fails = {RestoreTable}
     run = undo_run(made.host, "run-1", "anna", made.watch)
-    assert (run.state, run.refusals) == (RunState.ATTENTION, ())
+    assert (run.state, run.refusals) == (RunState.ATTENTION, (no.UndoUncertain(),))
     assert run.undo_steps[2].note == GONE.statement
 
 
@@ -496,7 +496,7 @@ def test_a_host_that_cannot_be_read_at_the_end_keeps_what_was_refused_before(mad
     applied(other)
     host_of(other).unreadable = host_of(other).readings + needed - 1
     run = undo_run(other.host, "run-1", "anna", other.watch)
-    assert (run.state, run.refusals) == (RunState.ATTENTION, (no.HostUnreadable(GONE.statement),))
+    assert (run.state, run.refusals) == (RunState.ATTENTION, (no.StateUnknown(GONE.statement),))
 
 
 def test_a_host_that_cannot_be_read_after_a_failed_step_needs_attention(made: Bench) -> None:
@@ -504,7 +504,7 @@ def test_a_host_that_cannot_be_read_after_a_failed_step_needs_attention(made: Be
     host_of(made).fails = {AddLog}
     host_of(made).unreadable = host_of(made).readings + 3
     run = apply_plan(made.host, plan, "root", made.watch)
-    assert (run.state, run.refusals) == (RunState.ATTENTION, (no.HostUnreadable(GONE.statement),))
+    assert (run.state, run.refusals) == (RunState.ATTENTION, (no.StateUnknown(GONE.statement),))
 
 
 def area(*marks: bytes) -> Area:
