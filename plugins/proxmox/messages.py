@@ -25,6 +25,11 @@ LONGEST_REASON: Final = 600
 ANSWER_S: Final = 100.0
 """The script waits 40 s for Proxmox VE's targets, then twice 10 s for the journal, then for the mail system."""
 
+SENDMAIL: Final = "sendmail"
+"""Kind of target that hands a message to the host's mail system. Its library does not look at how that program ended,
+so "notified" is no proof (proxmox-notify, endpoints/sendmail.rs)."""
+
+_TARGET: Final = re.compile(r"^(?P<kind>\w+):[ \t]*(?P<name>\S+)[ \t]*$", re.MULTILINE)
 _ADDRESS: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._%+-]*@[A-Za-z0-9][A-Za-z0-9.-]*")
 ROOT: Final = "root"
 
@@ -44,7 +49,7 @@ class MessageLost(HostError):  # noqa: N818 - named for what happened
 
 
 def send(runner: Runner, pve: Path, notice: Notice) -> Statement | None:
-    """Send a message; None if Proxmox VE says that it delivered it, else what was done instead. `pve` is /etc/pve.
+    """Send a message; None if Proxmox VE proves that it delivered it, else what was done. `pve` is /etc/pve.
 
     Raises:
         MessageLost: nothing took it.
@@ -56,12 +61,22 @@ def send(runner: Runner, pve: Path, notice: Notice) -> Statement | None:
     codes = frozenset(range(256))
     output = runner.run(Command(Tool.PERL, arguments, timeout_s=ANSWER_S, expected_codes=codes))
     told = [line.partition(" ") for line in output.stdout.splitlines()]
-    if any(word == "delivered" for word, _space, _rest in told):
-        return None
+    delivered = [rest for word, _space, rest in told if word == "delivered"]
+    if delivered:
+        kinds = target_kinds("\n".join(_lines(pve / "notifications.cfg")))
+        is_proven = any(kinds.get(target, SENDMAIL) != SENDMAIL for target in delivered)
+        return None if is_proven else _handed_over(", ".join(delivered))
     why = _why([rest for word, _space, rest in told if word == "said"])
     if not any(word == "mailed" for word, _space, _rest in told):
         raise MessageLost(why)
     return _mailed(why, address) if address else _mailed_to_root(why)
+
+
+def target_kinds(text: str) -> dict[str, str]:
+    """The kind of each target by its name: sections "smtp: NAME" of notifications.cfg. mail-to-root, of the kind
+    sendmail, is there without standing there (proxmox-notify, context/pve.rs).
+    """
+    return {found["name"]: found["kind"] for found in _TARGET.finditer(text)}
 
 
 def address_of_root(pve: Path) -> str:
@@ -85,6 +100,17 @@ def _lines(file: Path) -> list[str]:
         return file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return []
+
+
+def _handed_over(targets: str) -> Statement:
+    return Statement(
+        "proxmox-by-mail-system",
+        _(
+            "Proxmox VE handed the message to this host's mail system (target {targets}), which does not say whether "
+            "it went out. A target of another kind, such as SMTP, says so: Datacenter, Notifications in Proxmox VE."
+        ),
+        {"targets": targets},
+    )
 
 
 def _why(said: list[str]) -> Statement:

@@ -28,6 +28,7 @@ from tests.unit.truenas.standin import StandIn
 
 HERE = Path(__file__).parents[1]
 USERS = "user:root@pam:1:0:Ro:Ot:root@example.org:::\nuser:a@pve:1:0::::::\n"
+TARGETS = "smtp: x\n\tserver mail.example.org\n\nsendmail: y\n"
 GIVEN = """args: -device vfio-pci,host=01:00.0 -drive file=/dev/sdb -device usb-host,vendorid=0x0bda -readconfig /x
 hostpci0: 0000:02:00,pcie=1
 hostpci1: mapping=nvme
@@ -84,6 +85,9 @@ def _proxmox() -> Iterator[Reader]:
     yield _in_pve("pve-mapping", "mapping/pci.cfg", guests, PCI)
     notice = Notice(Level.WARNING, "subject", "text")
     yield _in_pve("pve-users", "user.cfg", lambda pve: send(Answering("delivered\n"), pve, notice), USERS)
+    yield _in_pve(
+        "pve-targets", "notifications.cfg", lambda pve: send(Answering("delivered x\n"), pve, notice), TARGETS
+    )
     told = of_answers(lambda it: send(it, Path("/nonexistent"), notice))
     yield Reader("pve-notify", told, (b"said no target\nmailed \n", b"delivered \n"), TOLD)
     yield Reader("pve-mounts", of_text(datasets_by_mountpoint), (MOUNTS.encode(),))

@@ -27,6 +27,10 @@ NOTICE = Notice(Level.CRITICAL, SUBJECT, TEXT)
 
 USERS = "user:root@pam:1:0:Ada:L:admin@example.com::\nuser:anna@pve:1:0:::anna@example.com::\n"
 
+TARGETS = (
+    "smtp: mail-to-root\n\tserver mail.example.com\n\tmailto-user root@pam\n\nmatcher: all\n\ttarget mail-to-root\n"
+)
+
 LOGS = ["stderr", "journal"]
 
 
@@ -40,6 +44,7 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The stand-in's directory; what it shall do is set in the environment of programs."""
     (tmp_path / "etc/pve").mkdir(parents=True)
     (tmp_path / "etc/pve/user.cfg").write_text(USERS)
+    (tmp_path / "etc/pve/notifications.cfg").write_text(TARGETS)
     environment = {
         **process.ENVIRONMENT,
         "PATH": f"{STANDIN / 'bin'}:{process.ENVIRONMENT['PATH']}",
@@ -74,6 +79,20 @@ def test_a_message_that_pve_says_it_delivered_needs_nothing_else(there: Path, lo
     behave(logs_to=logs_to)
     assert send(there) is None
     assert not (there / "mail").exists()
+
+
+@pytest.mark.parametrize("targets", ["", "sendmail: mail-to-root\n\tmailto-user root@pam\n", "gotify: other\n"])
+def test_what_the_mail_system_was_handed_is_not_called_delivered(there: Path, targets: str) -> None:
+    (there / "etc/pve/notifications.cfg").write_text(targets)
+    said = send(there)
+    assert said is not None
+    assert (said.code, said.values) == ("proxmox-by-mail-system", {"targets": "mail-to-root"})
+    assert not (there / "mail").exists(), "a second mail would go the same way"
+
+
+def test_without_a_file_of_targets_there_is_the_one_of_the_mail_system(there: Path) -> None:
+    (there / "etc/pve/notifications.cfg").unlink()
+    assert str(send(there)).startswith("Proxmox VE handed the message to this host's mail system")
 
 
 def test_umlauts_arrive_as_they_were_written(there: Path) -> None:
