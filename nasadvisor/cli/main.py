@@ -36,11 +36,6 @@ COMMANDS: Final = (
         "Measure synchronous writes on POOL, on a temporary dataset; with --disk also on a blank SSD.",
     ),
     Deferred(
-        "reserve",
-        f"{_CLI}.evidence.reserve:reserve",
-        "Measure what leaving 10, 30 or 50 % of a blank SSD free does to how fast it can be written for long.",
-    ),
-    Deferred(
         "curve",
         f"{_CLI}.evidence.curves:curve",
         "Follow a share of POOL's reads and say what a cache of each size would answer. Needs bpftrace.",

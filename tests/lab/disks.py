@@ -63,13 +63,6 @@ class DiskFiles:
         return (sys.executable, "-m", "tests.lab.recorder", str(self.record), str(self.recorder_pid), *disks)
 
     def server_argv(self, disk: Disk) -> tuple[str, ...]:
-        """The server of a disk that has one of its own."""
-        if disk.flash_spare_percent:
-            files = (str(self.pid_file(disk)), str(self.socket(disk)), str(self.image(disk)))
-            return (sys.executable, "-m", "tests.lab.flash", *files, str(disk.flash_spare_percent))
-        return self._nbdkit_argv(disk)
-
-    def _nbdkit_argv(self, disk: Disk) -> tuple[str, ...]:
         """The server that makes a disk slow or able to fail."""
         filters: tuple[str, ...] = ()
         settings: tuple[str, ...] = ()

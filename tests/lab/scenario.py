@@ -43,8 +43,6 @@ class Disk:
     error_switch: bool = False
     # Every write and flush goes into the machine's record (recorder.py), and flushes reach the disk.
     recorded: bool = False
-    # More than 0: as slow as its flash must be, of which there is so much more than it is large (flash.py).
-    flash_spare_percent: int = 0
 
     @property
     def is_ssd(self) -> bool:
@@ -52,8 +50,8 @@ class Disk:
 
     @property
     def served(self) -> bool:
-        """Whether a server stands between QEMU and the file: nbdkit, the recorder, or the flash."""
-        return self.error_switch or self.latency_ms > 0 or self.recorded or self.flash_spare_percent > 0
+        """Whether a server stands between QEMU and the file: nbdkit or the recorder."""
+        return self.error_switch or self.latency_ms > 0 or self.recorded
 
 
 @dataclass(frozen=True)

@@ -101,11 +101,12 @@ WORDS: Final[Mapping[str, str]] = {
     "FIO_LOAD": "\0".join(
         (
             "--ioengine=psync",
-            "--rw=(?:write|randwrite(?:\0--randrepeat=0\0--norandommap)?)",
+            "--rw=(?:write|randwrite)",
             "--bs=[0-9]{1,9}",
             "(?:--f(?:data)?sync=1\0)?--numjobs=[0-9]{1,3}",
             "--group_reporting",
-            "(?:--time_based\0)?--runtime=[0-9]{1,5}",
+            "--time_based",
+            "--runtime=[0-9]{1,5}",
             "--output-format=json",
         )
     ),

@@ -19,22 +19,17 @@ MARGIN_S: Final = 120.0
 
 
 class Pattern(Enum):
-    """Which places are written to, as fio(1) is told.
-
-    Of SCATTERED each job writes to the same places in the same order as the one before. An SSD then finds whole blocks
-    that are in use no more, as if it were written in order: what it must move shows only where places are DRAWN_ANEW.
-    """
+    """Which places are written to, as fio(1) is told."""
 
     IN_ORDER = ("--rw=write",)
     SCATTERED = ("--rw=randwrite",)
-    DRAWN_ANEW = ("--rw=randwrite", "--randrepeat=0", "--norandommap")
 
 
 @dataclass(frozen=True)
 class FioJob:
     """One call. `target` are the options that say where; `sync` is "--fsync=1", "--fdatasync=1" or "".
 
-    It begins again at its beginning until `seconds` are over, or ends after once, as `ends_after_once` says.
+    It begins again at its beginning until `seconds` are over.
     """
 
     target: tuple[str, ...]
@@ -43,7 +38,6 @@ class FioJob:
     seconds: int
     sync: str
     pattern: Pattern = Pattern.IN_ORDER
-    ends_after_once: bool = False
 
     def command(self) -> Command:
         """fio(1). Its buffers are random unless told otherwise, so nothing is compressed away."""
@@ -56,7 +50,7 @@ class FioJob:
             *((self.sync,) if self.sync else ()),
             f"--numjobs={self.writers}",
             "--group_reporting",
-            *(() if self.ends_after_once else ("--time_based",)),
+            "--time_based",
             f"--runtime={self.seconds}",
             "--output-format=json",
         )

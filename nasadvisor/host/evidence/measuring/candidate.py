@@ -4,8 +4,6 @@ Nothing decides here what may be written to: the plan is that of a log on this S
 step passes the gate as those of an ordinary run do.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -89,52 +87,6 @@ def measure_candidate(
     """
     if commits and not host.runner.has(Tool.PYTHON):
         raise ToolMissing(Tool.PYTHON, "python3", ("/usr/bin",))
-    with slice_for_test(host, request, ids) as made:
-        measured = _measure(made.runner, made.slice, seconds, begin)
-        again = _replay(made.runner, made.slice, commits, host.run_dir, begin)
-    return CandidateResult(ids.plan_id, made.slice.disk_key, made.disk, made.record.at, *measured, again)
-
-
-@dataclass(frozen=True)
-class MadeSlice:
-    """A slice for a test while it is there. `disk` is how its SSD is called, `runner` keeps the host's locks."""
-
-    disk: str
-    record: CandidateRecord
-    runner: Runner
-    gate: Gate
-
-    @property
-    def created(self) -> CreateSlice:
-        """The step that made it."""
-        return next(action for action in self.record.actions if isinstance(action, CreateSlice))
-
-    @property
-    def slice(self) -> Slice:
-        """Where it is."""
-        return self.created.slice
-
-    def refuse_if_used(self) -> None:
-        """Look at the slice again: what could not be deleted now is not written to either.
-
-        Raises:
-            CandidateRefused: somebody uses it by now, or it is not as it was made.
-        """
-        inventory = self.gate.inventory()
-        for undo in self.created.undo(Outcome()):
-            permit = self.gate.ask(undo, inventory, _own_table(self.record, undo))
-            if isinstance(permit, Refused):
-                raise CandidateRefused((permit,))
-
-
-@contextmanager
-def slice_for_test(host: CandidateHost, request: PlanRequest, ids: PlanIds) -> Iterator[MadeSlice]:
-    """Make the slice of a request for a single log, recorded before, and take it back at the end, whatever happens.
-
-    Raises:
-        HostBusy, CandidateRefused, ToolMissing: nothing was changed.
-        HostError: it could not be made or taken back; its record stays for the next clean-up.
-    """
     if not host.runner.has(Tool.FIO):
         raise ToolMissing(Tool.FIO, "fio", ("/usr/bin",))
     with host_lock(host.runs.locks, LOCK_WAIT_S) as descriptors:
@@ -149,9 +101,13 @@ def slice_for_test(host: CandidateHost, request: PlanRequest, ids: PlanIds) -> I
         host.leftovers.write(record)
         try:
             _make(record, inventory, gate)
-            yield MadeSlice(disk.label if disk else "", record, host.runner.holding(descriptors), gate)
+            made = next(action.slice for action in actions if isinstance(action, CreateSlice))
+            runner = host.runner.holding(descriptors)
+            measured = _measure(runner, made, seconds, begin)
+            again = _replay(runner, made, commits, host.run_dir, begin)
         finally:
             _take_back(record, gate, host.leftovers)
+    return CandidateResult(ids.plan_id, made.disk_key, disk.label if disk else "", at, *measured, again)
 
 
 def clean_up_candidates(host: CandidateHost) -> tuple[str, ...]:
@@ -206,7 +162,9 @@ def _measure(
     """First fill the SSD's fast cache, then measure what a log does."""
 
     def job(block: int, writers: int, length: int, sync: str) -> FioFigures:
-        return run_fio(runner, FioJob(place_on(piece, piece.size_bytes, writers), block, writers, length, sync))
+        share = piece.size_bytes // writers // MIB * MIB
+        place = (f"--filename={piece.partuuid_path}", "--direct=1", f"--size={share}", f"--offset_increment={share}")
+        return run_fio(runner, FioJob(place, block, writers, length, sync))
 
     halves = []
     for number in (1, 2):
@@ -218,12 +176,6 @@ def _measure(
         figures.append(job(block, writers, seconds, "--fdatasync=1"))
     written = sum(each.operations * each.block_bytes for each in (*halves, *figures))
     return halves[0].bytes_per_s, halves[1].bytes_per_s, written, tuple(figures)
-
-
-def place_on(piece: Slice, area_bytes: int, writers: int) -> tuple[str, ...]:
-    """Where fio writes: to the beginning of a slice, a share of it for each writer."""
-    share = area_bytes // writers // MIB * MIB
-    return f"--filename={piece.partuuid_path}", "--direct=1", f"--size={share}", f"--offset_increment={share}"
 
 
 def _replay(
