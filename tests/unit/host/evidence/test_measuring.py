@@ -223,9 +223,7 @@ class TestProbe:
             clean_up_probes(host)
         assert (zfs.datasets, host.leftovers.probes()) == ({}, ())
 
-    def test_a_record_is_what_was_written_or_damaged_and_one_of_an_earlier_release_is_read(
-        self, tmp_path: Path
-    ) -> None:
+    def test_a_record_is_what_was_written_or_damaged(self, tmp_path: Path) -> None:
         leftovers = Leftovers(tmp_path)
         record = ProbeRecord("0a1b2c3d", "2026-08-25T20:00:00+00:00", "1", "tank/nasadvisor-probe-0a1b2c3d", "/mnt/x")
         leftovers.write(record)
@@ -239,7 +237,7 @@ class TestProbe:
             path.write_bytes(whole[:length])
             assert leftovers.probes() == ()
         path.write_text(to_json(record))
-        assert leftovers.probes() == (record,)
+        assert leftovers.probes() == (), "what has no digest is not what was written"
 
     @pytest.mark.parametrize(
         ("changes", "code"),
