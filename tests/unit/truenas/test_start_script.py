@@ -114,11 +114,24 @@ def test_what_is_missing_is_kept_and_sent_and_nothing_is_started(dataset: Datase
 
 
 def test_a_program_that_others_can_change_is_not_started_whatever_it_is_called(dataset: Dataset) -> None:
-    dataset.stand_in("find", """printf '%s\\n' '/mnt/tank/na"s\\\\x/run.py'""")
+    dataset.stand_in("find", """[ "$2" = -maxdepth ] || printf '%s\\n' '/mnt/tank/na"s\\\\x/run.py'""")
     assert dataset.start().returncode == 1
     assert "can be changed by others than root" in dataset.failed
     message = json.loads(next(call for call in dataset.calls if call.startswith("midclt")).partition("mail.send ")[2])
     assert "nasx/run.py can be changed" in message["text"]
+
+
+def test_nothing_is_written_or_started_in_a_dataset_that_others_can_change(dataset: Dataset) -> None:
+    """A link in the place of host/ would lead root elsewhere."""
+    dataset.stand_in("find", 'echo "$1"')
+    (dataset.root / "elsewhere").mkdir()
+    (dataset.root / "host").symlink_to(dataset.root / "elsewhere")
+    result = dataset.start()
+    assert result.returncode == 1
+    assert f"chown root:root {dataset.root}; chmod go-w {dataset.root}" in result.stderr
+    assert not any(call.startswith(("systemd-run", "install")) for call in dataset.calls)
+    assert not list((dataset.root / "elsewhere").iterdir())
+    assert any(call.startswith("midclt") for call in dataset.calls)
 
 
 def test_a_service_that_systemd_does_not_start_is_said(dataset: Dataset) -> None:
