@@ -15,7 +15,10 @@ RATED_PERCENT: Final = 100
 
 HOT_DISK_CELSIUS: Final = 55
 HOT_SSD_CELSIUS: Final = 70
-"""Usual limits of operation are 60 (hard disks) and 70 (SSDs); NVMe SSDs say themselves when it is too much."""
+"""Where a disk tells no limit of its own: usual ones of operation are 60 (hard disks) and 70 (SSDs)."""
+
+HOTTEST_DISK_CELSIUS: Final = 70
+"""No hard disk is made for more. Some SAS disks trip only at 85: that is where they protect themselves."""
 
 CRITICAL_WARNINGS: Final = {
     "spare-below-threshold": _(
@@ -76,7 +79,6 @@ def _about(disk: Subject, finding: Finding) -> Finding:
 
 def placed(disk: Subject, finding: Finding) -> Finding:
     """A finding with the disk that it is about, and the way to its page."""
-
     return replace(finding, subject=disk.identity, step=NextStep.LOOK_AT_DISK, place=disk.key)
 
 
@@ -189,13 +191,26 @@ def _wear(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
 
 
 def _temperature(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
-    limit = HOT_SSD_CELSIUS if reading.identity.solid_state else HOT_DISK_CELSIUS
-    now = reading.temperature_celsius
-    if "temperature-out-of-range" in reading.warnings or (now is not None and now > limit):
+    now, limit = reading.temperature_celsius, _limit_of(reading)
+    is_above = now is not None and now > limit
+    if is_above or "temperature-out-of-range" in reading.warnings:
+        template = (
+            _("The disk {disk} is too hot: {celsius} °C, more than the {limit} °C that it may have.")
+            if is_above
+            else _("The disk {disk} says that it is too hot or too cold: {celsius} °C.")
+        )
         yield Finding(
             "too-hot",
-            _("The disk {disk} is too hot or too cold: {celsius} °C."),
-            {"disk": disk.label, "celsius": "?" if now is None else str(now)},
+            template,
+            {"disk": disk.label, "celsius": "?" if now is None else str(now), "limit": str(limit)},
             Level.WARNING,
             _("Heat makes disks slower and shortens their life. Look at fans, dust and the room."),
         )
+
+
+def _limit_of(reading: SmartReading) -> int:
+    """The disk's own limit where it tells one, else the usual one of its kind."""
+    own, is_ssd = reading.temperature_limit_celsius, reading.identity.solid_state
+    if own is None:
+        return HOT_SSD_CELSIUS if is_ssd else HOT_DISK_CELSIUS
+    return own if is_ssd else min(own, HOTTEST_DISK_CELSIUS)

@@ -32,9 +32,11 @@ from nasadvisor.domain.health.smart.report import (
     HOTTEST_CELSIUS,
     Protocol,
     SmartReport,
+    limit_celsius,
     read_report,
 )
 from nasadvisor.domain.health.smart.self_tests import still_failed
+from nasadvisor.domain.health.smart.values import at, whole
 from nasadvisor.domain.health.smart.wear import WearIndicator, wear_indicators
 from nasadvisor.domain.health.smart.written import ByteCounter, byte_counters
 from nasadvisor.domain.statements import Finding
@@ -56,15 +58,24 @@ ALL_TIME_ERRORS: Final = (4, 8)
 TEMPERATURE_PAGE: Final = (5, 8)
 """ATA device statistics, Temperature Statistics: Current Temperature (ACS-4, table A.20)."""
 
+LIMIT: Final = (5, 88)
+"""The same: Specified Maximum Operating Temperature."""
+
+TEMPERATURE_WARNING: Final = "temperature-out-of-range"
 WARNINGS: Final = (
     (1 << 0, "spare-below-threshold"),
-    (1 << 1, "temperature-out-of-range"),
+    (1 << 1, TEMPERATURE_WARNING),
     (1 << 2, "reliability-degraded"),
     (1 << 3, "media-read-only"),
     (1 << 4, "volatile-memory-backup-failed"),
     (1 << 5, "persistent-memory-unreliable"),
 )
 """Bits of the NVMe critical warning (NVMe 1.4, SMART / health information log)."""
+
+NO_FAILURE: Final = 1 << 1 | 1 << 4
+"""Bits that say nothing of whether the SSD keeps what it holds: its temperature, and its power-loss protection."""
+
+ZERO_CELSIUS_K: Final = 273
 
 EXIT_BITS: Final = (
     (1 << 0, "command-line"),
@@ -108,8 +119,10 @@ class SelfTests:
 class SmartReading:
     """One reading, decoded. Unknown is None, never zero.
 
-    `percent_used` is the most trusted wear indicator and `bytes_written` the best counter; all of them are kept
-    beside, and where they contradict each other `findings` says so. `hours` are power-on hours.
+    `passed` is the disk's own verdict on its health: that it is too hot, or its power-loss protection has failed, is
+    told by `warnings` and is no failure of the disk. `percent_used` is the most trusted wear indicator and
+    `bytes_written` the best counter; all of them are kept beside, and where they contradict each other `findings` says
+    so. `hours` are power-on hours.
     """
 
     identity: Identity
@@ -127,6 +140,7 @@ class SmartReading:
     pending: int | None
     unsafe_shutdowns: int | None
     temperature_celsius: int | None
+    temperature_limit_celsius: int | None
     warnings: tuple[str, ...]
     exit_bits: tuple[str, ...]
     self_tests: SelfTests
@@ -138,7 +152,10 @@ def decode_answer(smartctl: object, id_ctrl: object, ocp: object) -> SmartReadin
     """What smartctl said of a disk, with what nvme-cli adds about power-loss protection, each as JSON. Never raises."""
     reading = decode(smartctl)
     more = (*id_ctrl_evidence(id_ctrl), *ocp_evidence(read_ocp_log(ocp)))
-    return replace(reading, power_loss=(*reading.power_loss, *more))
+    limit = reading.temperature_limit_celsius
+    if limit is None:
+        limit = next((each for key in ("wctemp", "cctemp") if (each := _from_kelvin(at(id_ctrl, key)))), None)
+    return replace(reading, power_loss=(*reading.power_loss, *more), temperature_limit_celsius=limit)
 
 
 def decode(document: object) -> SmartReading:
@@ -152,7 +169,7 @@ def decode(document: object) -> SmartReading:
             report.protocol, report.model, report.family, report.firmware, report.serial, report.capacity_bytes, solid
         ),
         hours=report.hours if report.hours is not None else _hours(report),
-        passed=report.passed,
+        passed=_passed(report),
         percent_used=indicators[0].percent_used if indicators else None,
         indicators=indicators,
         bytes_written=counters[0].bytes_written if counters else None,
@@ -165,12 +182,32 @@ def decode(document: object) -> SmartReading:
         pending=_pending(report),
         unsafe_shutdowns=_unsafe_shutdowns(report),
         temperature_celsius=_temperature(report),
-        warnings=tuple(_named_bits(WARNINGS, report.nvme.critical_warning if report.nvme else None)),
+        temperature_limit_celsius=report.temperature_limit_celsius or limit_celsius(report.statistics.get(LIMIT)),
+        warnings=_warnings(report),
         exit_bits=tuple(_named_bits(EXIT_BITS, report.exit_status)),
         self_tests=_self_tests(report),
         power_loss=power_loss_evidence(report),
         findings=conflicts(report, indicators, counters),
     )
+
+
+def _from_kelvin(told: object) -> int | None:
+    kelvin = whole(told)
+    return None if kelvin is None else limit_celsius(kelvin - ZERO_CELSIUS_K)
+
+
+def _passed(report: SmartReport) -> bool | None:
+    """smartctl calls an SSD failing whatever bit of its critical warning is set, also one that passes by itself."""
+    if report.passed is not False:
+        return report.passed
+    bits = report.nvme.critical_warning if report.nvme else None
+    return report.is_warm_only or (bool(bits) and not (bits or 0) & ~NO_FAILURE)
+
+
+def _warnings(report: SmartReport) -> tuple[str, ...]:
+    if report.is_warm_only:
+        return (TEMPERATURE_WARNING,)
+    return tuple(_named_bits(WARNINGS, report.nvme.critical_warning if report.nvme else None))
 
 
 def _solid_state(report: SmartReport) -> bool | None:
@@ -218,7 +255,7 @@ def _unsafe_shutdowns(report: SmartReport) -> int | None:
     if report.nvme:
         return report.nvme.unsafe_shutdowns
     attribute = report.named(*UNSAFE_NAMES)
-    return attribute.raw if attribute else None
+    return attribute.events if attribute else None
 
 
 def _hours(report: SmartReport) -> int | None:

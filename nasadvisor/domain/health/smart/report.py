@@ -28,6 +28,13 @@ SHORT_ELEMENT: Final = 4
 """Bytes of an element: 8 in the format that smartctl asks for, 4 where a disk answers in short blocks."""
 
 
+TOO_HOT: Final = (0x0B, 0x01)
+"""ASC and ASCQ "warning: specified temperature exceeded" of an informational exception (SPC-4)."""
+
+LOWEST_LIMIT_CELSIUS: Final = 40
+HIGHEST_LIMIT_CELSIUS: Final = 110
+
+
 class Protocol(StrEnum):
     """How the drive is spoken to."""
 
@@ -103,7 +110,11 @@ class SmartReport:
     rotation_rate: int | None
     hours: int | None
     passed: bool | None
+    is_warm_only: bool
+    """Whether a SAS disk that did not pass says nothing but that it is too hot."""
     temperature_celsius: int | None
+    temperature_limit_celsius: int | None
+    """The warmest that the disk itself is made for, as far as smartctl tells."""
     exit_status: int | None
     attributes: tuple[Attribute, ...] = ()
     statistics: Mapping[tuple[int, int], int] = field(default_factory=dict)
@@ -143,7 +154,9 @@ def read_report(document: object) -> SmartReport:
         rotation_rate=whole(at(document, "rotation_rate")),
         hours=whole(at(document, "power_on_time", "hours")),
         passed=flag(at(document, "smart_status", "passed")),
+        is_warm_only=_is_warm_only(document),
         temperature_celsius=whole(at(document, "temperature", "current"), COLDEST_CELSIUS, HOTTEST_CELSIUS),
+        temperature_limit_celsius=_temperature_limit(document),
         exit_status=whole(at(document, "smartctl", "exit_status"), 0, 255),
         attributes=tuple(_attributes(at(document, "ata_smart_attributes", "table"))),
         statistics=dict(_statistics(at(document, "ata_device_statistics", "pages"))),
@@ -182,6 +195,29 @@ def _capacity(document: object) -> int | None:
 
 def _first_whole(*values: object) -> int | None:
     return next((found for found in map(whole, values) if found is not None), None)
+
+
+def _temperature_limit(document: object) -> int | None:
+    """Of an NVMe SSD its warning threshold, of a SATA disk its highest temperature of operation by SCT or its device
+    statistics, of a SAS disk its trip temperature; nothing that no disk can mean."""
+    told = (
+        at(document, "nvme_composite_temperature_threshold", "warning"),
+        at(document, "nvme_composite_temperature_threshold", "critical"),
+        at(document, "temperature", "op_limit_max"),
+        at(document, "temperature", "critical_limit_max"),
+        at(document, "temperature", "drive_trip"),
+    )
+    return next((limit for each in told if (limit := limit_celsius(each)) is not None), None)
+
+
+def limit_celsius(told: object) -> int | None:
+    """A limit that a disk can mean: many tell 0, 127 or nonsense."""
+    return whole(told, LOWEST_LIMIT_CELSIUS, HIGHEST_LIMIT_CELSIUS)
+
+
+def _is_warm_only(document: object) -> bool:
+    status = at(document, "smart_status", "scsi")
+    return (at(status, "asc"), at(status, "ascq")) == TOO_HOT
 
 
 def _attributes(table: object) -> Iterator[Attribute]:

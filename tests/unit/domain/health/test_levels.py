@@ -14,8 +14,10 @@ from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.health.pool_findings import member_finding
 from nasadvisor.domain.health.smart.power_loss import Protection, ProtectionEvidence
 from nasadvisor.domain.health.smart.reading import SelfTests, decode
+from nasadvisor.domain.health.traffic_findings import Traffic, traffic_findings
 from nasadvisor.domain.statements import Level
 from nasadvisor.domain.storage.inventory import Inventory, Scan, Vdev, VdevClass
+from nasadvisor.domain.units import GIB
 from tests.unit.machines import home_server, with_pool
 
 NOTE, WARN, BAD = Level.INFO, Level.WARNING, Level.CRITICAL
@@ -92,6 +94,29 @@ def test_from_a_hundred_percent_on_the_rating_is_used_up(percent: float, words: 
 
 def test_a_disk_that_does_not_answer_is_a_warning() -> None:
     assert unanswered(Subject("Disk", "key", "1", ""), None).level is WARN
+
+
+@pytest.mark.parametrize(
+    ("is_ssd", "own", "celsius", "expected"),
+    [
+        (True, None, 70, {}),
+        (True, None, 71, {"too-hot": WARN}),
+        (True, 80, 80, {}),
+        (True, 80, 81, {"too-hot": WARN}),
+        (False, None, 55, {}),
+        (False, None, 56, {"too-hot": WARN}),
+        (False, 60, 60, {}),
+        (False, 60, 61, {"too-hot": WARN}),
+        (False, 85, 70, {}),
+        (False, 85, 71, {"too-hot": WARN}),
+    ],
+)
+def test_a_disk_is_too_hot_above_its_limit(
+    is_ssd: bool, own: int | None, celsius: int, expected: dict[str, Level]
+) -> None:
+    identity = replace(WELL.identity, solid_state=is_ssd)
+    found = of_disk(identity=identity, temperature_limit_celsius=own, temperature_celsius=celsius)
+    assert found == expected
 
 
 def of_pool(inventory: Inventory) -> dict[str, Level]:
@@ -178,3 +203,29 @@ def test_a_scrub_grows_old_in_two_steps(days: int, expected: dict[str, Level]) -
 def test_a_host_without_openzfs_is_a_warning() -> None:
     host = replace(home_server().host, zfs_userland="")
     assert of_pool(replace(home_server(), host=host)) == {"no-openzfs": WARN}
+
+
+def of_traffic(traffic: Traffic) -> dict[str, Level]:
+    device = Vdev("41", "disk", "x", "ONLINE", path="/dev/disk/by-id/x")
+    tank = replace(home_server().pools[0], logs=(device,), caches=(device,))
+    return {each.code: each.level for each in traffic_findings(tank, traffic)}
+
+
+@pytest.mark.parametrize(
+    ("traffic", "expected"),
+    [
+        (Traffic(23.9, cache_written_bytes=2 * GIB), {}),
+        (Traffic(24.0, cache_written_bytes=2 * GIB), {"cache-serves-little": WARN}),
+        (Traffic(48, cache_written_bytes=GIB - 1), {}),
+        (Traffic(48, cache_written_bytes=GIB), {"cache-serves-little": WARN}),
+        (Traffic(48, cache_written_bytes=GIB + 1), {"cache-serves-little": WARN}),
+        (Traffic(48, cache_written_bytes=2 * GIB, cache_read_bytes=2 * GIB - 1), {"cache-serves-little": WARN}),
+        (Traffic(48, cache_written_bytes=2 * GIB, cache_read_bytes=2 * GIB), {}),
+        (Traffic(48, spilled_bytes=GIB - 1), {}),
+        (Traffic(48, spilled_bytes=GIB), {"log-spills": WARN}),
+        (Traffic(48, log_bytes=95 * GIB, spilled_bytes=5 * GIB), {}),
+        (Traffic(48, log_bytes=95 * GIB - 1, spilled_bytes=5 * GIB + 1), {"log-spills": WARN}),
+    ],
+)
+def test_the_traffic_of_logs_and_caches_has_its_levels(traffic: Traffic, expected: dict[str, Level]) -> None:
+    assert of_traffic(traffic) == expected
