@@ -35,24 +35,26 @@ CLOSED_ALL_THE_SAME: Final = "close"
 class Faults:
     """Counts the calls of the product, and makes the one at `at` (counted from 1) fail with `error`.
 
-    With `lasting`, every later one of the same name fails too, as of a disk that has become read-only.
+    With `lasting`, every later one of the same name fails too, as of a disk that has become read-only. `only` are the
+    names that count, `beside` the files of the product that do not.
     """
 
     at: int = 0
     error: int = errno.EIO
     lasting: bool = False
     only: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     seen: list[str] = field(default_factory=list)
     failing: str = ""
     _lines: set[str] = field(default_factory=set)
 
     def fails(self, name: str) -> bool:
         """Whether this call is the one."""
+        line = _line_of_host(sys._getframe(2))
+        if not line or line.startswith(self.beside) or (self.only and name not in self.only):
+            return False
         if self.failing and self.lasting and name == self.failing.split()[0]:
             return True
-        line = _line_of_host(sys._getframe(2))
-        if not line or (self.only and name not in self.only):
-            return False
         place = f"{name} in {line}"
         if name == "pread" or not any(part in line for part in WRITERS):
             if place in self._lines:

@@ -143,6 +143,8 @@ class MemoryPools:
                 self._take_out(self._named(rest[0]), int(rest[1]))
             case "labelclear":
                 self._clear_label(rest[0])
+            case "list" if rest[0] == "-vHPpg":
+                return "".join(f"\t{log.vdev.guid}\t{GIB}\t0\t{GIB}\n" for log in self._named(rest[1]).logs)
             case _:
                 raise AssertionError(f"this zpool does not know: {' '.join(args)}")
         return ""
