@@ -32,7 +32,8 @@ from nasadvisor.domain.change.table_area import Area, ImageDamaged, check_area, 
 from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.change.waiting import WaitingDataset
 from nasadvisor.domain.statements import Refused
-from nasadvisor.domain.storage.inventory import NAMELESS_POOL, Hold, HoldKind, Inventory
+from nasadvisor.domain.storage.gpt import HeaderPlace
+from nasadvisor.domain.storage.inventory import NAMELESS_POOL, Disk, Hold, HoldKind, Inventory
 from nasadvisor.domain.units import MIB
 
 Step = Action | UndoAction | Cleaning
@@ -81,13 +82,15 @@ class SliceLabel:
 class Look:
     """What was read. `labels` go by PARTUUID; `table` is the disk's table area, None for steps that touch none.
 
-    `waiting` are datasets with writes in a log that is to be removed, which OpenZFS cannot write out as they are.
-    `autoexpand` is that property of the pool, read for steps on a cache that stays.
+    `headers` are those of partition tables, sound ones, on a disk that seems to have none. `waiting` are datasets with
+    writes in a log that is to be removed, which OpenZFS cannot write out as they are. `autoexpand` is that property of
+    the pool, read for steps on a cache that stays.
     """
 
     signatures: tuple[Signature, ...] = ()
     labels: tuple[tuple[str, SliceLabel], ...] = ()
     table: Area | None = None
+    headers: tuple[HeaderPlace, ...] = ()
     waiting: tuple[WaitingDataset, ...] = ()
     autoexpand: bool = False
 
@@ -140,6 +143,7 @@ def _against_table(
     if disk is None or look.table is None:
         yield no.DiskGone(step.disk_key)
         return
+    yield from (_against_header(disk, place) for place in look.headers)
     yield from (no.DiskNotEmpty(disk, found.kind, found.offset_bytes) for found in look.signatures)
     if own and not own.is_own(look.table):
         yield no.TableNotOurs(disk)
@@ -148,6 +152,14 @@ def _against_table(
             check_area(look.table)
         except ImageDamaged as error:
             yield no.TableUnsound(disk, str(error))
+
+
+def _against_header(disk: Disk, place: HeaderPlace) -> Refused:
+    if place.end_bytes == 2 * place.sector_bytes:
+        return no.TableUnprotected(disk)
+    if place == HeaderPlace(disk.identity.size_bytes, disk.identity.logical_sector_bytes):
+        return no.TableCopy(disk)
+    return no.TableCopyElsewhere(disk, place.end_bytes, place.sector_bytes)
 
 
 def _against_slice(piece: Slice, look: Look, own: OwnTable | None, inventory: Inventory) -> Iterator[Refused]:

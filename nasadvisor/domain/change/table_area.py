@@ -86,7 +86,7 @@ def check_area(area: Area) -> None:
     """
     primary = _header_place(area.head)
     if primary is None:
-        if any(area.tail[-sector:].startswith(SIGNATURE) for sector in SECTOR_BYTES if sector <= len(area.tail)):
+        if any(_is_header(area.tail[-sector:], sector) for sector in SECTOR_BYTES if sector <= len(area.tail)):
             raise ImageDamaged("its first table is missing")
         return
     try:
@@ -120,6 +120,15 @@ def entries_of(area: Area) -> tuple[GptEntry, ...]:
         return parse_entries(area.head[start : start + header.entries_size_bytes], header, sector)
     except GptUnreadable as error:
         raise ImageDamaged(str(error)) from error
+
+
+def _is_header(sector: bytes, sector_bytes: int) -> bool:
+    """Whether a sector holds a sound header; what is left of a damaged one is no part of a table."""
+    try:
+        parse_header(sector, sector_bytes)
+    except GptUnreadable:
+        return False
+    return True
 
 
 def _header_place(head: bytes) -> int | None:

@@ -18,7 +18,7 @@ from nasadvisor.domain.change.actions import (
     SaveTable,
     UndoAction,
 )
-from nasadvisor.domain.change.runs import Continued, DiskImage, Done, Intent, Record, Started, TableLeft
+from nasadvisor.domain.change.runs import Continued, DiskImage, Done, Failed, Intent, Record, Started, TableLeft
 from nasadvisor.domain.change.table_area import Area, ImageDamaged, area_of, unpack_area
 from nasadvisor.domain.change.table_steps import has_other_headers, is_protective_mbr, predict
 
@@ -88,6 +88,8 @@ def own_tables(records: Iterable[Record]) -> Mapping[str, OwnTable]:
                     reading.leave(record.disk_key, unpack_area(record.packed))
             case Done():
                 reading.end(record)
+            case Failed():
+                reading.fail(record)
             case _:
                 pass
     return reading.known
@@ -118,12 +120,14 @@ def disk_key_of(step: object) -> str:
 
 @dataclass
 class _Reading:
-    """A journal being read. `begun` are steps of which only the intent is known, with what they would leave."""
+    """A journal being read. `begun` are steps of which only the intent is known, with what they would leave; `found` is
+    what the last step on each disk began with."""
 
     steps: tuple[Action, ...] = ()
     undo: tuple[UndoAction, ...] = ()
     known: dict[str, OwnTable] = field(default_factory=dict)
     begun: dict[str, Area] = field(default_factory=dict)
+    found: dict[str, Area] = field(default_factory=dict)
 
     def begin(self, record: Intent) -> None:
         """A step is about to run: what it would leave is ours from now on, even if only part of it is written."""
@@ -135,6 +139,8 @@ class _Reading:
         step = self._step(record)
         key = disk_key_of(step)
         self._meet(key, image, step)
+        if key in self.known:
+            self.found[key] = self.known[key].last
         new = predict(self.known[key].last, step) if key in self.known else None
         if new:
             self.begun[key] = new
@@ -161,6 +167,7 @@ class _Reading:
         """A step got through. Journals of the first release do not hold what their steps left."""
         step = self._step(record)
         key = disk_key_of(step)
+        self.found.pop(key, None)
         if key in self.known:
             self.known[key] = replace(self.known[key], met=())
         if isinstance(step, RestoreTable) and key in self.known and not record.found:
@@ -168,6 +175,12 @@ class _Reading:
         elif key in self.begun:
             self.known[key] = replace(self.known[key], last=self.begun.pop(key))
 
-    def _step(self, record: Intent | Done) -> Action | UndoAction | None:
+    def fail(self, record: Failed) -> None:
+        """What a step left that failed is ours, but nothing to go back to."""
+        key = disk_key_of(self._step(record))
+        if key in self.found:
+            self.known[key] = replace(self.known[key], last=self.found.pop(key))
+
+    def _step(self, record: Intent | Done | Failed) -> Action | UndoAction | None:
         steps: tuple[Action | UndoAction, ...] = self.steps if record.goal.is_forwards else self.undo
         return steps[record.step] if 0 <= record.step < len(steps) else None

@@ -6,11 +6,14 @@ Offsets on the disk are in bytes here; the table itself counts in logical sector
 import struct
 import uuid
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 SIGNATURE: Final = b"EFI PART"
 HEADER_BYTES: Final = 92
+SECTOR_BYTES: Final = (512, 4096)
+"""Sectors in which tables are counted, whatever the disk has now: adapters show 4,096 as 512 and the reverse."""
 _LAYOUT: Final = struct.Struct("<8sIIIIQQQQ16sQIII")  # table 5.5 of the specification
 _CRC_OFFSET: Final = 16
 _MIN_ENTRY_BYTES: Final = 128
@@ -22,6 +25,8 @@ _NO_OFFSET: Final = 2**63
 """No disk is as long: the kernel's offsets are signed (loff_t), and nothing there can be read or kept in a document."""
 
 _ENTRY: Final = struct.Struct("<16s16sQQQ72s")  # table 5.6 of the specification
+_MBR_TYPES: Final = (450, 466, 482, 498)
+_PROTECTIVE_TYPE: Final = 0xEE
 _UNUSED_TYPE: Final = bytes(16)
 
 _STANDARD_ENTRIES: Final = 128
@@ -54,6 +59,14 @@ class GptHeader:
     def entries_match(self, entries: bytes) -> bool:
         """Whether these bytes are the array of entries that the header was written for."""
         return len(entries) == self.entries_size_bytes and zlib.crc32(entries) == self.entries_crc
+
+
+@dataclass(frozen=True)
+class HeaderPlace:
+    """Where on a disk the sector with a sound header ends, and how long the sectors are that its table counts in."""
+
+    end_bytes: int
+    sector_bytes: int
 
 
 @dataclass(frozen=True)
@@ -97,6 +110,29 @@ def parse_header(sector: bytes, sector_bytes: int) -> GptHeader:
         entry_bytes=entry_bytes,
         entries_crc=entries_crc,
     )
+
+
+def is_protected(first_sector: bytes) -> bool:
+    """Whether a first sector is an MBR that protects a GPT: without, neither the kernel nor libblkid looks for one."""
+    kinds = (first_sector[offset] for offset in _MBR_TYPES if offset < len(first_sector))
+    return first_sector[510:512] == b"\x55\xaa" and _PROTECTIVE_TYPE in kinds
+
+
+def header_places(data: bytes, start_bytes: int) -> Iterator[HeaderPlace]:
+    """The sound headers in bytes that begin there on a disk.
+
+    A header vouches for its place: one in the image of another disk, inside a file, stands elsewhere than it says.
+    """
+    at = data.find(SIGNATURE)
+    while at >= 0:
+        for sector_bytes in SECTOR_BYTES:
+            try:
+                header = parse_header(data[at : at + sector_bytes], sector_bytes)
+            except GptUnreadable:
+                continue
+            if header.this_header_bytes == start_bytes + at:
+                yield HeaderPlace(start_bytes + at + sector_bytes, sector_bytes)
+        at = data.find(SIGNATURE, at + 1)
 
 
 def parse_entries(array: bytes, header: GptHeader, sector_bytes: int) -> tuple[GptEntry, ...]:

@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.storage.gpt import GptUnreadable, parse_entries, parse_header, standard_area
+from nasadvisor.domain.storage.gpt import (
+    SECTOR_BYTES,
+    GptUnreadable,
+    header_places,
+    is_protected,
+    parse_entries,
+    parse_header,
+    standard_area,
+)
 from nasadvisor.domain.storage.inventory import Bus, Disk, DiskIdentity, Hold, HoldKind, Partition, Pool, TableKind
 from nasadvisor.domain.storage.names import is_disk_name
 from nasadvisor.host.adapters.holds import (
@@ -104,7 +112,7 @@ def disks_of(devices: Iterable[BlockDevice], around: Surroundings) -> tuple[Disk
     shared = _Shared(
         links=_repeated(link for device in devices for link in device.links),
         keys=_repeated(identity_of(device).key for device in wholes),
-        partuuids=_repeated(device.get("ID_PART_ENTRY_UUID") for device in devices if device.disk),
+        partuuids=_repeated(device.get("ID_PART_ENTRY_UUID").lower() for device in devices if device.disk),
     )
     found = (_disk(device, parts[device.name], around, shared) for device in wholes)
     return tuple(sorted(found, key=lambda disk: (len(disk.kernel_name), disk.kernel_name)))
@@ -172,10 +180,13 @@ def with_table(disk: Disk, read_at: ReadAt) -> Disk:
         entries = parse_entries(array, header, sector_bytes)
     except GptUnreadable as error:
         if disk.table is TableKind.NONE:
-            return disk  # nor do udev and the kernel take half a table for one
+            return _with_copy(disk, read_at, name)  # nor do udev and the kernel take half a table for one
         return _unreadable(disk, f"its partition table is damaged: {error}; `sgdisk --verify {name}` tells more")
     if disk.table is TableKind.NONE:
         told = "the kernel and udev do not know the partition table that is on it"
+        if not is_protected(read_at(0, sector_bytes)):
+            told = "only the protective first sector of its partition table is missing"
+            return _unreadable(disk, f"{told}; `gdisk {name}`, answered with w and y, writes it anew; {_clear(name)}")
         return _unreadable(
             disk, f"{told}; `partx --update --nr 1:128 {name}` lets the kernel know, and {EXAMINE_AGAIN}"
         )
@@ -184,6 +195,26 @@ def with_table(disk: Disk, read_at: ReadAt) -> Disk:
     disk = replace(disk, usable_start_bytes=header.usable_start_bytes, usable_end_bytes=header.usable_end_bytes)
     found = differences(disk, entries)
     return _unreadable(disk, "; ".join(found)) if found else disk
+
+
+def _with_copy(disk: Disk, read_at: ReadAt, name: str) -> Disk:
+    """A disk without a first table, held where the copy of one stands at its end: a new table would destroy it."""
+    end = disk.identity.size_bytes
+    length = max(SECTOR_BYTES)
+    places = {place.sector_bytes for place in header_places(read_at(end - length, length), end - length)}
+    if not places:
+        return disk
+    told = "the first sectors of its partition table are gone, and a sound copy stands at its end"
+    if disk.identity.logical_sector_bytes in places:
+        start = f"`gdisk {name}`"
+    else:
+        start = f"`gdisk` on the device that `losetup --find --show --sector-size {min(places)} {name}` makes"
+    bring_back = f"{start}, answered with 1, w and y, brings the partitions back"
+    return _unreadable(disk, f"{told}; {bring_back}; {_clear(name)}")
+
+
+def _clear(name: str) -> str:
+    return f"`sgdisk --zap-all {name}` clears a table that is not needed"
 
 
 def _disk(device: BlockDevice, parts: list[BlockDevice], around: Surroundings, shared: _Shared) -> Disk:
@@ -216,7 +247,7 @@ def _disk(device: BlockDevice, parts: list[BlockDevice], around: Surroundings, s
 def _partition(part: BlockDevice, around: Surroundings, shared: _Shared) -> Partition:
     links = _links(part, shared)
     partuuid = part.get("ID_PART_ENTRY_UUID").lower()
-    twin = (Hold(HoldKind.DUPLICATE, partuuid),) if part.get("ID_PART_ENTRY_UUID") in shared.partuuids else ()
+    twin = (Hold(HoldKind.DUPLICATE, partuuid),) if partuuid and partuuid in shared.partuuids else ()
     preferred = [link for link in links if link.startswith(_BY_PARTUUID)]
     preferred += sorted((link for link in links if link.startswith(_BY_ID)), key=_rank)
     return Partition(

@@ -1,6 +1,7 @@
 """Reading what a write would change, right before it: off the device itself, by the name that is written to."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -26,8 +27,9 @@ from nasadvisor.domain.change.actions.seen import cache_of
 from nasadvisor.domain.change.looks import Look, Signature, SliceLabel, Step, places_to_look
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
+from nasadvisor.domain.storage.gpt import HeaderPlace, header_places
 from nasadvisor.domain.storage.inventory import Disk, Inventory
-from nasadvisor.domain.units import KIB
+from nasadvisor.domain.units import KIB, MIB
 from nasadvisor.host.adapters.blockdev import announce_reads, open_disk, open_idle, open_slice, read_all
 from nasadvisor.host.adapters.libblkid import recognise
 from nasadvisor.host.adapters.waiting_writes import waiting_writes
@@ -40,6 +42,14 @@ _GLANCES: Final = ((0, 20 * KIB), (64 * KIB, 4 * KIB))
 """Where something that begins at a place shows first: most superblocks stand in its first 8 KiB, the label of ZFS at
 16 KiB, that of btrfs at 64 KiB. All zeros there is nothing; else libblkid is asked, which reads more. Two reads at each
 place: a slice has one for each MiB, and how much is read at once costs less than how often."""
+
+_FRONT_BYTES: Final = MIB
+_END_BYTES: Final = 16 * MIB
+"""[policy] How much of a disk without a table is searched for headers of one. The copy is in the last sector or, where
+a disk was copied to another that is sold as of the same size, a little before."""
+
+_TABLES: Final = frozenset({"gpt", "PMBR", "dos"})
+"""What libblkid calls the tables with which a disk is used."""
 
 _LABEL_BYTES: Final = 512 * KIB
 """Two labels of 256 KiB at the front; two more at the end (vdev_label.c)."""
@@ -81,9 +91,22 @@ def look_at(machine: Machine, step: Step, inventory: Inventory, own: OwnTable | 
 
 def _look_at_table(machine: Machine, step: Step, path: str, disk: Disk, own: OwnTable | None) -> Look:
     with open_disk(path, disk, machine.disks.identify, os.O_RDONLY) as descriptor:
-        found = recognise(descriptor, 0, 0, path) if isinstance(step, CreateTable) else ()
+        table = _table(descriptor, disk, path, own)
+        if not isinstance(step, CreateTable | SaveTable):
+            return Look(table=table)
+        found = recognise(descriptor, 0, 0, path)
+        if isinstance(step, SaveTable):
+            found = tuple(each for each in found if each.kind not in _TABLES)
         signatures = tuple(Signature(each.kind, 0, each.label) for each in found)
-        return Look(signatures, table=_table(descriptor, disk, path, own))
+        headers = tuple(_headers(descriptor, disk, path)) if isinstance(step, CreateTable) else ()
+        return Look(signatures, table=table, headers=headers)
+
+
+def _headers(descriptor: int, disk: Disk, path: str) -> Iterator[HeaderPlace]:
+    """The sound headers of partition tables at the front and at the end of a disk."""
+    size = disk.identity.size_bytes
+    for start, end in ((0, min(_FRONT_BYTES, size)), (max(size - _END_BYTES, 0), size)):
+        yield from header_places(read_all(descriptor, end - start, start, path), start)
 
 
 def _look_at_room(machine: Machine, piece: Slice, disk: Disk, own: OwnTable | None) -> Look:

@@ -1,14 +1,16 @@
 """Doing a permitted step and keeping, in the journal, what it left of a partition table."""
 
+from contextlib import suppress
 from typing import Final
 
 from nasadvisor.domain.change.actions import CreateSlice, CreateTable, DeleteSlice, RewindTable
 from nasadvisor.domain.change.looks import Step
 from nasadvisor.domain.change.runs import DiskImage, Goal, TableLeft
-from nasadvisor.domain.change.table_area import image_of, pack_area
+from nasadvisor.domain.change.table_area import Area, image_of, pack_area
 from nasadvisor.domain.change.tables import OwnTable, disk_key_of, own_tables
 from nasadvisor.host.change.gate import Gate, Permit, Ran
 from nasadvisor.host.change.logbook import Logbook
+from nasadvisor.host.errors import CommandFailed, CommandTimedOut, HostError
 
 WRITES_TABLE: Final = (CreateTable, CreateSlice, DeleteSlice)
 
@@ -37,16 +39,32 @@ def image_met(permit: Permit) -> DiskImage | None:
 def run_permit(permit: Permit, book: Logbook, gate: Gate, goal: Goal, number: int) -> Ran:
     """Do a step whose intent is in the journal; then read what it left of the table, if all of that was ours before.
 
+    What a program of ours wrote before it failed is ours as well, although nobody could have worked it out before.
+
     Raises:
         HostError: it could not be done, or only in part.
     """
-    ran = gate.do(permit)
-    own = own_table(book, permit.step)
-    if isinstance(permit.step, WRITES_TABLE) and own and permit.look.table and own.is_own(permit.look.table):
-        now = gate.look(_table_of(permit.step), permit.inventory, own).table
-        if now and own.is_left_by(permit.step, permit.look.table, now):
+    try:
+        ran = gate.do(permit)
+    except (CommandFailed, CommandTimedOut):
+        now = None
+        with suppress(HostError):  # a table that cannot be read is not known; the step has failed anyway
+            now = _table_now(permit, book, gate)
+        if now and now != permit.look.table:
             book.write(TableLeft(book.now(), goal, number, disk_key_of(permit.step), pack_area(now)))
+        raise
+    before, now, own = permit.look.table, _table_now(permit, book, gate), own_table(book, permit.step)
+    if before and now and own and own.is_left_by(permit.step, before, now):
+        book.write(TableLeft(book.now(), goal, number, disk_key_of(permit.step), pack_area(now)))
     return ran
+
+
+def _table_now(permit: Permit, book: Logbook, gate: Gate) -> Area | None:
+    """The table after a step that writes one; None for other steps, and where not all of it was ours before."""
+    step, own = permit.step, own_table(book, permit.step)
+    if not isinstance(step, WRITES_TABLE) or not own or not permit.look.table or not own.is_own(permit.look.table):
+        return None
+    return gate.look(_table_of(step), permit.inventory, own).table
 
 
 def _table_of(step: CreateTable | CreateSlice | DeleteSlice) -> RewindTable:

@@ -84,7 +84,11 @@ def undo_checked(plan: Plan, book: Logbook, gate: Gate, by: str, vetoes: Vetoes 
 
 
 def put_back(plan: Plan, book: Logbook, gate: Gate) -> Run:
-    """Take back what a failed run has done so far."""
+    """Take back what a failed run has done so far.
+
+    *Put back* is final, so it is said only where what was before is on the disks again. Else the run stays for somebody
+    to undo: when a disk is plugged in again, or once they have seen what became of its table.
+    """
     try:
         inventory = gate.inventory()
     except HostError as error:
@@ -253,9 +257,13 @@ class _Undoing:
             self.refusals.append(no.UndoUncertain())
         if traces or self.failed:
             return self.book.end(RunState.ATTENTION, self.refusals)
-        state = RunState.UNDONE if self.goal is Goal.UNDO else RunState.PUT_BACK
         told = (finding for action in actions for finding in action.left_with(self.inventory))
-        return self.book.end(state, findings=(*stays_after_undo(self.book.run.begun, actions, self.left), *told))
+        findings = (*stays_after_undo(self.book.run.begun, actions, self.left), *told)
+        if self.goal is Goal.UNDO:
+            return self.book.end(RunState.UNDONE, findings=findings)
+        is_as_before = not (self.left.tables or self.left.away)
+        state = RunState.PUT_BACK if is_as_before else RunState.ATTENTION
+        return self.book.end(state, self.refusals, findings)
 
     def _look_at_tables(self, actions: tuple[UndoAction, ...]) -> None:
         """Which tables are not as before the run now that it is said, whatever was written back on the way."""

@@ -263,6 +263,45 @@ def DiskNotEmpty(disk: Disk, what: str, offset_bytes: int) -> Refused:
     )
 
 
+def TableUnprotected(disk: Disk) -> Refused:
+    """The first sector of a disk with a GPT says to old programs that the disk is in use. Where only that sector was
+    overwritten, neither the kernel nor `lsblk` shows a table, and yet it is whole.
+    """
+    return Refused(
+        "table-unprotected",
+        _(
+            "{disk} is not blank: it has a sound partition table, and only the protective first sector is missing. Nothing was written. To get the partitions back, start `gdisk {path}` and answer w and y. If nothing on the disk is needed, clear the table with `sgdisk --zap-all {path}`."
+        ),
+        {"disk": disk.label, "path": disk.path},
+    )
+
+
+def TableCopy(disk: Disk) -> Refused:
+    """A GPT is kept twice. If the first sectors of a disk are overwritten by mistake, the copy at its end still tells
+    where each partition lies. A new table would be written over it.
+    """
+    return Refused(
+        "table-copy",
+        _(
+            "{disk} is not blank: a sound copy of a partition table stands at its end. Nothing was written. To get the partitions back, start `gdisk {path}` and answer 1, w and y. If nothing on the disk is needed, clear the table with `sgdisk --zap-all {path}`."
+        ),
+        {"disk": disk.label, "path": disk.path},
+    )
+
+
+def TableCopyElsewhere(disk: Disk, end_bytes: int, sector_bytes: int) -> Refused:
+    """A GPT is kept twice, and its copy stands where the disk ends. Where a smaller disk was copied to a larger one, or
+    the disk has grown, that is before the end; where an adapter showed sectors of another size, it counts in those.
+    """
+    return Refused(
+        "table-copy-elsewhere",
+        _(
+            "{disk} is not blank: a sound copy of a partition table ends at byte {end} and counts in sectors of {sector} bytes. Nothing was written. To get the partitions back, make a device that fits with `losetup --find --show --sector-size {sector} --sizelimit {end} {path}`, start `gdisk` on it and answer 1, w and y. If nothing on the disk is needed, overwrite all of it with `blkdiscard --zeroout {path}`."
+        ),
+        {"disk": disk.label, "path": disk.path, "end": str(end_bytes), "sector": str(sector_bytes)},
+    )
+
+
 def TableNotOurs(disk: Disk) -> Refused:
     """Sectors of a partition table are put back only where those that are there are, byte for byte, what this run
     wrote last. They are not, and putting the old ones back would destroy what somebody else made since.

@@ -41,6 +41,7 @@ from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.change.waiting import WaitingDataset
 from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.storage.gpt import HeaderPlace
 from nasadvisor.domain.storage.inventory import NAMELESS_POOL, Hold, HoldKind, Inventory
 from nasadvisor.domain.units import MIB
 from tests.unit.domain.builders import (
@@ -143,6 +144,26 @@ def test_a_table_needs_its_disk(step: Step) -> None:
 def test_a_disk_on_which_something_begins_gets_no_table() -> None:
     look = Look((EXT4, ZFS), table=SGDISK.blank)
     assert asked(CREATE, look) == no.DiskNotEmpty(DISK, "ext4", 5 * MIB)
+
+
+@pytest.mark.parametrize(
+    ("place", "refused"),
+    [
+        (HeaderPlace(1024, 512), no.TableUnprotected(DISK)),
+        (HeaderPlace(8192, 4096), no.TableUnprotected(DISK)),
+        (HeaderPlace(DISK.identity.size_bytes, 512), no.TableCopy(DISK)),
+        (HeaderPlace(DISK.identity.size_bytes, 4096), no.TableCopyElsewhere(DISK, DISK.identity.size_bytes, 4096)),
+        (HeaderPlace(5 * MIB, 512), no.TableCopyElsewhere(DISK, 5 * MIB, 512)),
+    ],
+)
+def test_a_disk_on_which_a_sound_header_stands_gets_no_table(place: HeaderPlace, refused: Refused) -> None:
+    look = Look((EXT4,), table=SGDISK.blank, headers=(place,))
+    assert asked(CREATE, look) == refused
+
+
+def test_a_table_on_a_disk_that_is_something_else_as_well_is_not_copied() -> None:
+    raid = Signature("ddf_raid_member")
+    assert asked(SAVE, Look((raid,), table=SGDISK.cleared)) == no.DiskNotEmpty(DISK, "ddf_raid_member", 0)
 
 
 def test_a_table_that_is_somebodys_by_now_is_neither_written_over_nor_copied() -> None:

@@ -384,6 +384,21 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
         ("not blank", "ext4", "byte 0", "read off the disk itself", "Nothing was written"),
     ),
     (
+        lambda: [refusals.TableUnprotected(disk_of(home_server(), NVME1))],
+        "table-unprotected",
+        ("only the protective first sector", "Nothing was written", "gdisk /dev/", "sgdisk --zap-all /dev/"),
+    ),
+    (
+        lambda: [refusals.TableCopy(disk_of(home_server(), NVME1))],
+        "table-copy",
+        ("at its end", "Nothing was written", "gdisk /dev/", "1, w and y", "sgdisk --zap-all /dev/"),
+    ),
+    (
+        lambda: [refusals.TableCopyElsewhere(disk_of(home_server(), NVME1), 5 * MIB, 4096)],
+        "table-copy-elsewhere",
+        ("--sector-size 4096 --sizelimit 5242880 /dev/", "Nothing was written", "gdisk", "blkdiscard --zeroout /dev/"),
+    ),
+    (
         lambda: [refusals.TableNotOurs(disk_of(home_server(), NVME1))],
         "table-not-ours",
         ("somebody else wrote there", "left alone", "sgdisk --print"),

@@ -149,9 +149,16 @@ def test_a_table_is_unsound_if_any_part_of_it_is(sector: int) -> None:
 
 @pytest.mark.parametrize("sector", [512, 1024, 2048, 4096, 8192, 16384, 32768, 65536])
 def test_a_second_table_alone_is_found_whatever_the_size_of_a_sector(sector: int) -> None:
-    for tail in (SIGNATURE.ljust(sector, b"\0"), bytes(512) + SIGNATURE.ljust(sector, b"\0")):
+    header = recording().cleared.tail[-512:].ljust(sector, b"\0")
+    for tail in (header, bytes(512) + header):
         with pytest.raises(ImageDamaged, match="its first table is missing"):
-            check_area(Area(bytes(1024), tail))
+            check_area(Area(bytes(2 * sector), tail))
+
+
+def test_what_is_left_of_a_second_header_is_no_table() -> None:
+    """It lay there before the run as well, and is put back with all else."""
+    check_area(Area(bytes(1024), SIGNATURE.ljust(512, b"\0")))
+    check_area(Area(bytes(1024), put(recording().cleared.tail, -512 + 56, b"\1")))
 
 
 def test_a_name_where_no_header_can_stand_is_no_table() -> None:

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.storage.gpt import GptEntry, GptUnreadable, parse_entries, parse_header, standard_area
+from nasadvisor.domain.storage.gpt import (
+    GptEntry,
+    GptUnreadable,
+    HeaderPlace,
+    header_places,
+    is_protected,
+    parse_entries,
+    parse_header,
+    standard_area,
+)
 from nasadvisor.domain.units import GIB, MIB
 
 SECTORS = st.sampled_from([512, 4096])
@@ -185,3 +194,37 @@ def test_a_name_that_is_no_text_does_not_hide_the_partition() -> None:
     array = entry.ljust(128 * 128, b"\0")
     header = parse_header(write_header(uuid.UUID(int=7), 34, 1000, entries=array), 512)
     assert [each.name for each in parse_entries(array, header, 512)] == ["a\ufffdb"]
+
+
+@pytest.mark.parametrize("sector_bytes", [512, 4096])
+@pytest.mark.parametrize("lba", [1, 7, 2**20])
+def test_a_header_is_found_where_it_says_that_it_stands(sector_bytes: int, lba: int) -> None:
+    sector = write_header(uuid.UUID(int=7), 34, 1000, places=(lba, 1, 2)).ljust(sector_bytes, b"\0")
+    start = (lba - 1) * sector_bytes
+    found = HeaderPlace((lba + 1) * sector_bytes, sector_bytes)
+    assert list(header_places(bytes(sector_bytes) + sector + bytes(8192), start)) == [found]
+    assert list(header_places(sector, start + sector_bytes)) == [found]
+    assert list(header_places(bytes(sector_bytes) + sector, start + sector_bytes)) == []
+
+
+def test_of_two_headers_each_is_found_and_of_a_damaged_one_none() -> None:
+    first = write_header(uuid.UUID(int=7), 34, 1000).ljust(512, b"\0")
+    second = write_header(uuid.UUID(int=7), 34, 1000, places=(3, 1, 2)).ljust(512, b"\0")
+    data = bytes(512) + first + bytes(512) + second
+    assert list(header_places(data, 0)) == [HeaderPlace(1024, 512), HeaderPlace(2048, 512)]
+    assert list(header_places(data.replace(first[:40], first[:39] + b"\7"), 0)) == [HeaderPlace(2048, 512)]
+    assert list(header_places(data[:-430], 0)) == [HeaderPlace(1024, 512)]
+    assert list(header_places(b"EFI PART" * 999, 0)) == []
+
+
+@pytest.mark.parametrize("entry", range(4))
+def test_a_protective_mbr_is_known_by_its_type_in_any_entry(entry: int) -> None:
+    sector = bytearray(512)
+    sector[510:] = b"\x55\xaa"
+    assert not is_protected(bytes(sector))
+    sector[450 + 16 * entry] = 0xEE
+    assert is_protected(bytes(sector))
+    assert not is_protected(bytes(sector[:511]))
+    sector[511] = 0
+    assert not is_protected(bytes(sector))
+    assert not is_protected(b"")

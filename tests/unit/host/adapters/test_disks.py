@@ -4,6 +4,7 @@ import os
 import struct
 import uuid
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,11 +21,14 @@ from nasadvisor.host.adapters.udev import BlockDevice
 from tests.unit.host.adapters.devices import disk, gpt, inventory_disks, part, shown, virtual
 
 TABLE = "11111111-0000-4000-8000-000000000001"
+PROTECTIVE = (bytes(446) + b"\0\0\2\0\xee\xff\xff\xff\1\0\0\0\xff\xff\xff\xff").ljust(510, b"\0") + b"\x55\xaa"
 
 
-def header(table_uuid: str = TABLE, first: int = 2048, last: int = 9999, array: bytes = bytes(16384)) -> bytes:
+def header(
+    table_uuid: str = TABLE, first: int = 2048, last: int = 9999, array: bytes = bytes(16384), this: int = 1
+) -> bytes:
     guid = uuid.UUID(table_uuid).bytes_le
-    body = struct.pack("<QQQQ16sQIII", 1, last + 33, first, last, guid, 2, 128, 128, zlib.crc32(array))
+    body = struct.pack("<QQQQ16sQIII", this, last + 33, first, last, guid, 2, 128, 128, zlib.crc32(array))
     crc = zlib.crc32(struct.pack("<8sIIII", b"EFI PART", 0x10000, 92, 0, 0) + body)
     return (struct.pack("<8sIIII", b"EFI PART", 0x10000, 92, crc, 0) + body).ljust(512, b"\0")
 
@@ -37,7 +41,13 @@ def sectors(*parts: Partition, table_uuid: str = TABLE) -> bytes:
         extent = struct.pack("<QQ", listed.start_bytes // 512, listed.end_bytes // 512 - 1)
         place = (listed.number - 1) * 128
         array[place : place + 48] = kind + guid + extent
-    return bytes(512) + header(table_uuid, array=bytes(array)) + bytes(array)
+    return PROTECTIVE + header(table_uuid, array=bytes(array)) + bytes(array)
+
+
+def copy_at_end(device: Disk, sector_bytes: int) -> bytes:
+    """The last sector of a disk, with the second header of a table."""
+    last = device.identity.size_bytes // sector_bytes - 1
+    return header(first=34, last=last - 33, this=last).ljust(sector_bytes, b"\0")
 
 
 def looked_at(disk: Disk, raw: bytes) -> Disk:
@@ -245,6 +255,44 @@ class TestWhatTheKernelKnows:
         assert "do not know the partition table that is on it" in shown(found.holds)[0]
         assert isinstance(can_use_disk(found), Refused)
 
+    def test_a_table_without_its_first_sector_is_brought_back_by_another_program(self) -> None:
+        device = only(disk("sda"))
+        (found,) = shown(looked_at(device, bytes(512) + sectors(*self.known().partitions)[512:]).holds)
+        assert f"`gdisk {device.path}`, answered with w and y" in found
+        assert "partx" not in found
+
+    @pytest.mark.parametrize("sector_bytes", [512, 4096])
+    @pytest.mark.parametrize("table_sector_bytes", [512, 4096])
+    def test_a_copy_of_a_table_at_the_end_holds_a_disk_that_seems_blank(
+        self, sector_bytes: int, table_sector_bytes: int
+    ) -> None:
+        """An adapter may have shown other sectors when the table was made."""
+        device = only(disk("sda"))
+        device = replace(device, identity=replace(device.identity, logical_sector_bytes=sector_bytes))
+        found = with_table(device, self.with_end(device, copy_at_end(device, table_sector_bytes)))
+        assert isinstance(can_use_disk(found), Refused)
+        (sentence,) = shown(found.holds)
+        assert f"`sgdisk --zap-all {device.path}`" in sentence
+        if sector_bytes == table_sector_bytes:
+            assert f"`gdisk {device.path}`, answered with 1, w and y" in sentence
+        else:
+            assert f"`losetup --find --show --sector-size {table_sector_bytes} {device.path}`" in sentence
+
+    def test_half_a_copy_of_a_table_holds_nobody(self) -> None:
+        device = only(disk("sda"))
+        copy = bytearray(copy_at_end(device, 512))
+        copy[40] ^= 1
+        assert with_table(device, self.with_end(device, bytes(copy))) == device
+
+    def with_end(self, device: Disk, end: bytes) -> Callable[[int, int], bytes]:
+        """Reads a disk that is blank but for its last bytes."""
+        start = device.identity.size_bytes - len(end)
+
+        def read(offset: int, length: int) -> bytes:
+            return bytes(max(min(length, start - offset), 0)) + end[max(offset - start, 0) :][: offset + length - start]
+
+        return read
+
     @pytest.mark.parametrize(
         "raw", [b"", bytes(20000), sectors()[:-1], bytes(512) + header(array=b"other").ljust(20000)]
     )
@@ -286,7 +334,7 @@ class TestReading:
         device = inventory_disks(gpt(disk("sda")), part("sda", 1, ID_FS_TYPE="ext4", ID_FS_USAGE="filesystem"))["sda"]
         assert self.reads(replace(device, rotational=True), tmp_path, monkeypatch) == 0
 
-    @pytest.mark.parametrize(("rotational", "reads"), [(True, 0), (False, 2)])
+    @pytest.mark.parametrize(("rotational", "reads"), [(True, 0), (False, 3)])
     def test_a_blank_hard_disk_is_left_asleep_and_a_blank_ssd_is_looked_at(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rotational: bool, reads: int
     ) -> None:

@@ -124,6 +124,13 @@ class TestPools:
         disks = inventory_disks(disk("sda"), pools=[pool("tank", ("/srv/file", "9"), ("", "10"))])
         assert disks["sda"].all_holds == ()
 
+    def test_partitions_without_a_partuuid_do_not_share_one(self) -> None:
+        """As of an MBR without a disk signature: libblkid has nothing to make one from."""
+        dos = {"ID_PART_TABLE_TYPE": "dos"}
+        parts = [part("sda", number, ID_PART_ENTRY_UUID="") for number in (1, 2)]
+        disks = inventory_disks(disk("sda", **dos), *parts, part("sdb", 1, ID_PART_ENTRY_UUID=""), disk("sdb", **dos))
+        assert disks["sda"].all_holds == disks["sdb"].all_holds == ()
+
     def test_same_link_on_two_disks_holds_both(self) -> None:
         """A cloned disk brings the same PARTUUID; which one the pool uses is not ours to guess."""
         original = part("sda", 1)

@@ -33,6 +33,7 @@ from nasadvisor.domain.change.looks import ACTIVE, Look, Signature, SliceLabel, 
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.change.waiting import WaitingDataset
+from nasadvisor.domain.storage.gpt import HeaderPlace
 from nasadvisor.domain.storage.inventory import Disk, DiskIdentity, Inventory
 from nasadvisor.domain.units import KIB, MIB
 from nasadvisor.host.adapters.blockdev import DeviceUnusable
@@ -41,6 +42,7 @@ from nasadvisor.host.change import look as look_module
 from nasadvisor.host.change.look import look_at
 from nasadvisor.host.storage.machine import Machine, Roots
 from tests.unit.domain.builders import disk_of, made, mirrored_log, slice_on, tank_of
+from tests.unit.domain.change.sectors import recording, with_first_header
 from tests.unit.fakes import FakeRunner
 from tests.unit.machines import CACHE_GUID, NVME1, NVME2, TANK, home_server, with_cache, with_disk, with_pool
 
@@ -186,13 +188,31 @@ def test_the_table_area_is_as_long_as_it_was_when_the_run_began(stage: Stage, st
     assert stage.look(step, machine(), OWN).table == Area(b"h" * 1024, b"t" * 512)
 
 
-def test_a_disk_that_gets_a_table_is_recognised_as_a_whole_and_one_that_has_one_is_not(stage: Stage) -> None:
-    stage.found = {(PATH, 0): (EXT4, ZFS)}
+def test_a_disk_that_gets_a_table_or_slices_is_recognised_as_a_whole(stage: Stage) -> None:
+    gpt = Found("gpt")
+    stage.found = {(PATH, 0): (EXT4, gpt, ZFS)}
+    ext4, zfs = Signature("ext4", 0, "photos"), Signature("zfs_member")
+    expected = {"create-table": (ext4, Signature("gpt"), zfs), "save-table": (ext4, zfs)}
     for step in TABLE_STEPS:
-        signatures = stage.look(step, machine()).signatures
-        expected = (Signature("ext4", 0, "photos"), Signature("zfs_member")) if step is CREATE else ()
-        assert signatures == expected
-    assert stage.asked == [(PATH, 0, 0)]
+        assert stage.look(step, machine()).signatures == expected.get(step.action, ())
+    assert stage.asked == [(PATH, 0, 0)] * 2
+
+
+@pytest.mark.parametrize("end", [1024, MIB, SIZE - 16 * MIB + 512, SIZE - TAIL, SIZE])
+def test_headers_of_tables_are_found_at_both_ends_of_a_disk_that_gets_a_table(stage: Stage, end: int) -> None:
+    sector = with_first_header(recording().cleared, 512, this=end // 512 - 1).head[512:1024]
+    stage.write(PATH, end - 512, sector)
+    for step in TABLE_STEPS:
+        expected = (HeaderPlace(end, 512),) if step is CREATE else ()
+        assert stage.look(step, machine()).headers == expected
+
+
+def test_a_disk_that_is_shorter_than_what_is_searched_is_searched_as_a_whole(stage: Stage) -> None:
+    inventory = machine()
+    identity = replace(disk_of(inventory, NVME1).identity, size_bytes=MIB)
+    small = with_disk(inventory, NVME1, identity=identity, usable_end_bytes=MIB - TAIL)
+    stage.write(PATH, 0, b"h", MIB)
+    assert stage.look(CREATE, small).headers == ()
 
 
 @pytest.mark.parametrize("step", [*TABLE_STEPS, CreateSlice(PIECE, TANK)])

@@ -8,17 +8,19 @@ import pytest
 
 from nasadvisor.domain.change.actions import Action, RemoveVdev, RestoreTable, RewindTable, Role, UndoAction
 from nasadvisor.domain.change.looks import Look, Step
-from nasadvisor.domain.change.runs import CommandRan, Continued, Goal, Intent, Record, Run, Started, TableLeft
+from nasadvisor.domain.change.runs import CommandRan, Continued, Failed, Goal, Intent, Record, Run, Started, TableLeft
 from nasadvisor.domain.change.table_area import Area, image_of, pack_area
 from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.host.adapters.blockdev import DeviceBusy
 from nasadvisor.host.change import gate as gate_module
 from nasadvisor.host.change.gate import Gate, Permit, Ran
 from nasadvisor.host.change.journal import Journal
 from nasadvisor.host.change.logbook import Logbook
 from nasadvisor.host.change.steps import image_before, image_met, own_table, run_permit
+from nasadvisor.host.errors import CommandFailed, CommandTimedOut, HostError
 from tests.unit.domain.builders import disk_of
-from tests.unit.domain.change.sectors import recording
+from tests.unit.domain.change.sectors import put, recording
 from tests.unit.machines import MIRROR_AND_CACHES, NVME1, home_server, plan_for
 
 SGDISK = recording()
@@ -37,9 +39,11 @@ NOW = datetime(2026, 8, 25, 21, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Bench:
-    """An executor that shows one table after the step, and keeps what it was asked."""
+    """An executor that shows one table after the step, and keeps what it was asked. `error` is how the step ends."""
 
     now: Area | None
+    error: HostError | None = None
+    unreadable: HostError | None = None
     asked: list[tuple[Step, Inventory, OwnTable | None]] = field(default_factory=list)
     did: list[Permit] = field(default_factory=list)
 
@@ -49,10 +53,14 @@ class Bench:
     def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
         assert self.did, "the look comes after the step"
         self.asked.append((step, inventory, own))
+        if self.unreadable:
+            raise self.unreadable
         return Look(table=self.now)
 
     def do(self, permit: Permit) -> Ran:
         self.did.append(permit)
+        if self.error:
+            raise self.error
         return RAN
 
 
@@ -129,6 +137,43 @@ def test_a_slice_is_made_in_the_table_of_its_own_disk() -> None:
 def test_a_table_that_is_not_all_ours_is_not_written_down(before: Area | None, now: Area | None, why: str) -> None:
     book = begun(CREATE)
     assert run_permit(permit(CREATE, before), book, Gate(Bench(now)), Goal.APPLY, 0) == RAN
+    assert written(book) == [], why
+
+
+FAILED = CommandFailed("sgdisk --clear /dev/x", 2, "Invalid partition data!", mutates=True)
+TIMED_OUT = CommandTimedOut("sgdisk --clear /dev/x", 60.0, mutates=True, still_running=False)
+HALF = replace(SGDISK.blank, tail=put(SGDISK.cleared.tail, 0, b"nobody could have foretold this"))
+
+
+@pytest.mark.parametrize("error", [FAILED, TIMED_OUT])
+def test_what_a_program_of_ours_wrote_before_it_failed_is_ours(error: HostError) -> None:
+    book = begun(CREATE)
+    with pytest.raises(type(error)):
+        run_permit(permit(CREATE, SGDISK.blank), book, Gate(Bench(HALF, error)), Goal.APPLY, 0)
+    assert [record.packed for record in written(book)] == [pack_area(HALF)]
+    book.records.append(Failed(AT, Goal.APPLY, 0, error.statement))
+    own = own_table(book, CREATE)
+    assert own
+    assert own.is_own(HALF)
+    assert own.last == own.before == SGDISK.blank
+
+
+@pytest.mark.parametrize(
+    ("bench", "before", "why"),
+    [
+        (Bench(SGDISK.blank, FAILED), SGDISK.blank, "nothing was written"),
+        (Bench(HALF, FAILED), SGDISK.with_two, "it was not ours before"),
+        (Bench(HALF, FAILED), None, "nobody looked at it before"),
+        (Bench(None, FAILED), SGDISK.blank, "it is not there any more"),
+        (Bench(HALF, FAILED, DeviceBusy("/dev/x")), SGDISK.blank, "it cannot be read"),
+        (Bench(HALF, DeviceBusy("/dev/x")), SGDISK.blank, "no program of ours was started"),
+    ],
+)
+def test_of_a_step_that_failed_nothing_else_is_ours(bench: Bench, before: Area | None, why: str) -> None:
+    book = begun(CREATE)
+    assert bench.error
+    with pytest.raises(type(bench.error)):
+        run_permit(permit(CREATE, before), book, Gate(bench), Goal.APPLY, 0)
     assert written(book) == [], why
 
 

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -113,6 +114,28 @@ def test_a_table_that_reads_back_differently_is_not_called_restored(
     monkeypatch.setattr(executor_module, "forget_buffers", lambda descriptor: lose(on_file.path, place))
     with pytest.raises(DeviceChanged, match=f"^{on_file.path} .*read back differently"):
         on_file.write(on_file.restore, OWN)
+
+
+def test_a_restored_table_is_on_the_disk_before_it_is_read_again(
+    on_file: OnFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else what is only in memory is gone with the power, and was called restored."""
+    done: list[str] = []
+    for name in ("pwrite", "fsync", "pread"):
+        monkeypatch.setattr(os, name, noted(name, done))
+    on_file.write(on_file.restore, OWN)
+    assert done == ["pwrite", "pwrite", "fsync", "pread", "pread"]
+
+
+def noted(name: str, done: list[str]) -> Callable[..., object]:
+    """A system call that is written down."""
+    call: Callable[..., object] = getattr(os, name)
+
+    def noting(*args: object) -> object:
+        done.append(name)
+        return call(*args)
+
+    return noting
 
 
 @pytest.mark.parametrize("call", ["pread", "pwrite"])
