@@ -6,7 +6,7 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -293,6 +293,39 @@ def test_why_a_disk_cannot_be_opened_is_told_with_its_name(
     with pytest.raises(kind) as error, open_disk(disk.path, disk, lambda number: disk.identity, os.O_RDONLY):
         pass
     assert str(error.value).startswith(disk.path)
+
+
+@pytest.mark.parametrize("call", ["os.fsync", "os.close", "os.fstat", "os.pwrite", "fcntl.ioctl"])
+def test_whatever_the_kernel_answers_about_an_open_slice_is_told_of_it(
+    piece: Slice, tmp_path: Path, flags: dict[str, int], asked: list[int], monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    """close(2) and fsync(2) may be the first to tell that a write did not get there."""
+    module, name = (os, call[3:]) if call.startswith("os.") else (fcntl, "ioctl")
+    real, opened = getattr(module, name), len(list(Path("/proc/self/fd").iterdir()))
+
+    def fail(*args: object) -> object:
+        if call == "os.close":
+            real(*args)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(module, name, fail)
+        with pytest.raises(DeviceUnusable) as error:
+            blockdev.blank_slice(piece, tmp_path / "sys")
+    assert error.value.statement.values == {"path": piece.partuuid_path, "problem": os.strerror(errno.EIO)}
+    assert len(list(Path("/proc/self/fd").iterdir())) == opened
+
+
+def test_what_is_said_of_buffers_by_whoever_may_not_forget_them_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in (errno.EACCES, errno.EPERM, errno.EBUSY, errno.ENOTTY, errno.EIO):
+
+        def refuse(*_args: object, number: int = number) -> None:
+            raise OSError(number, os.strerror(number))
+
+        monkeypatch.setattr(fcntl, "ioctl", refuse)
+        with suppress(OSError) if number == errno.EIO else nullcontext():
+            blockdev.forget_buffers(0)
+            assert number != errno.EIO
 
 
 def test_a_claim_of_a_moment_is_waited_for_and_one_that_lasts_is_told(

@@ -1,5 +1,6 @@
 """The seam itself: here real programs are started, but only scripts written by these tests."""
 
+import errno
 import locale
 import os
 import subprocess
@@ -12,7 +13,15 @@ import pytest
 
 from nasadvisor.host.adapters import process
 from nasadvisor.host.adapters.process import PACKAGES, Command, HostRunner, Tool
-from nasadvisor.host.errors import CommandFailed, CommandHangs, CommandTimedOut, ToolMissing
+from nasadvisor.host.errors import (
+    MAY_HAVE_CHANGED,
+    CommandFailed,
+    CommandHangs,
+    CommandLost,
+    CommandNotStarted,
+    CommandTimedOut,
+    ToolMissing,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -28,6 +37,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 DISK = "/dev/disk/by-id/wwn-0x5000000000000001"
+SLICE = "/dev/disk/by-id/wwn-0x5000000000000001-part1"
 NOTIFY = str(Path(process.__file__).parents[3] / "plugins/proxmox/perl/notify.pl")
 
 
@@ -56,6 +66,42 @@ def test_what_a_program_prints_goes_into_a_file_that_it_need_not_be_able_to_open
         output = HostRunner().run(asked)
     assert (output.stdout, output.stderr) == ("", "odd\n")
     assert (programs / "copy").read_text() == "data\n"
+
+
+def test_a_program_that_the_kernel_does_not_start_is_told(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(programs, Tool.ZPOOL, "exit 0")
+    (programs / "zpool").write_bytes(b"\x7fELF of nothing")
+    with pytest.raises(CommandNotStarted) as error:
+        HostRunner().run(command())
+    assert error.value.statement.values["command"] == "zpool version"
+
+    def full(*_args: object, **_kwargs: object) -> None:
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    monkeypatch.setattr(subprocess, "Popen", full)
+    with pytest.raises(CommandNotStarted, match=os.strerror(errno.EAGAIN)):
+        HostRunner().run(command())
+
+
+def test_a_program_whose_answer_cannot_be_read_is_ended_and_told(
+    programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(programs, Tool.ZPOOL, f"echo $$ > {programs}/pid; exec sleep 60")
+    communicate, answers = subprocess.Popen.communicate, iter([OSError(errno.EIO, os.strerror(errno.EIO))])
+
+    def broken(process: subprocess.Popen[str], *args: object, **kwargs: object) -> tuple[str, str]:
+        while not (programs / "pid").exists():
+            time.sleep(0.01)
+        for error in answers:
+            raise error
+        return communicate(process, *args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(subprocess.Popen, "communicate", broken)
+    with pytest.raises(CommandLost) as lost:
+        HostRunner().run(command("add", "-o", "ashift=12", "tank", "cache", SLICE))
+    assert lost.value.statement.values["state"] == MAY_HAVE_CHANGED
+    pid = int((programs / "pid").read_text())
+    assert not Path(f"/proc/{pid}").exists()
 
 
 def test_environment_is_clean_and_stdin_closed(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,8 @@
 """The gate itself: what it hands to the executor, what a permit holds, and how it says no."""
 
+import errno
 from dataclasses import dataclass, field, replace
+from typing import NoReturn
 
 import pytest
 
@@ -11,7 +13,8 @@ from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host.change import gate as gate_module
-from nasadvisor.host.change.gate import Gate, Permit, PermitMisused
+from nasadvisor.host.change.gate import CallFailed, Gate, Permit, PermitMisused, Ran
+from nasadvisor.host.errors import HostError
 from tests.unit.machines import MIRROR_AND_CACHES, NVME1, home_server, plan_for
 from tests.unit.permits import InOrder
 
@@ -80,6 +83,38 @@ def test_a_restored_table_is_the_one_from_before_the_run_and_a_rewound_one_that_
     assert permit(rewind, None).area is None
     assert permit(STEP, OWN).area is None
     assert permit(STEP, None).area is None
+
+
+class Broken(Asked):
+    """A host whose every call the kernel refuses in a way that nothing expects."""
+
+    def inventory(self) -> Inventory:
+        raise OSError(errno.EIO, "Input/output error", "/sys/block")
+
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+        return self._refuse()
+
+    def do(self, permit: Permit) -> Ran:
+        return self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise OSError(errno.ENFILE, "Too many open files")
+
+
+def test_an_error_that_no_reader_knows_of_is_told_and_ends_no_run_in_the_middle() -> None:
+    permit = Gate(InOrder(MACHINE, SEEN)).ask(STEP, MACHINE, OWN)
+    assert isinstance(permit, Permit)
+    gate = Gate(Broken(MACHINE, SEEN))
+    for call in (
+        gate.inventory,
+        lambda: gate.look(STEP, MACHINE),
+        lambda: gate.ask(STEP, MACHINE),
+        lambda: gate.do(permit),
+    ):
+        with pytest.raises(CallFailed) as error:
+            call()
+        assert isinstance(error.value, HostError)
+        assert "[Errno" in str(error.value.statement.values["problem"])
 
 
 def test_a_permit_that_is_misused_says_which_rule_was_broken() -> None:
