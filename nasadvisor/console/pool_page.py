@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.runs.history import entries_of
+from nasadvisor.console.change.wizard.pools import pool_choice
 from nasadvisor.console.change.wizard.switching import switches_of
 from nasadvisor.console.evidence.chips import Chip, chips_on
 from nasadvisor.console.fleet.models import Node
@@ -87,6 +88,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "pool": found,
         "tab": "layout",
         "drawing": drawing,
+        "choice": pool_choice(found, inventory, node.platform.vetoes),
         "caches": switches_of(found, inventory, node),
         "capacity": capacity_of(node, found, timezone.now()),
         "scrub_advice": scrub_advice(node, found),

@@ -15,9 +15,12 @@ _WORDS: Final[dict[NextStep, str | Promise]] = {
     NextStep.ADD_LOG_OR_CACHE: _("Add log or cache"),
     NextStep.MIRROR_LOG: _("Give the log a second side"),
     NextStep.REPLACE_LOG_LEG: _("Replace this side of the log"),
+    NextStep.REPLACE_DEAD_LOG: _("Replace the dead log"),
 }
 
-_OPERATORS_ONLY: Final = frozenset({NextStep.ADD_LOG_OR_CACHE, NextStep.MIRROR_LOG, NextStep.REPLACE_LOG_LEG})
+_OPERATORS_ONLY: Final = frozenset(
+    {NextStep.ADD_LOG_OR_CACHE, NextStep.MIRROR_LOG, NextStep.REPLACE_LOG_LEG, NextStep.REPLACE_DEAD_LOG}
+)
 
 
 @dataclass(frozen=True)
@@ -47,5 +50,7 @@ def _url(step: NextStep, place: str) -> str:
             return f"{reverse('wizard-start', args=[place])}?goal=mirror"
         case NextStep.REPLACE_LOG_LEG:
             return f"{reverse('wizard-start', args=[place])}?goal=replace"
+        case NextStep.REPLACE_DEAD_LOG:
+            return f"{reverse('wizard-start', args=[place])}?goal=instead"
         case NextStep.LOOK_AT_POOL:
             return reverse("pool", args=[place])

@@ -92,6 +92,7 @@ class NextStep(StrEnum):
     ADD_LOG_OR_CACHE = "add-log-or-cache"
     MIRROR_LOG = "mirror-log"
     REPLACE_LOG_LEG = "replace-log-leg"
+    REPLACE_DEAD_LOG = "replace-dead-log"
 
 
 @dataclass(frozen=True)

@@ -197,6 +197,16 @@ def with_broken_log() -> Inventory:
     return with_pool(inventory, logs=(mirror,), state="DEGRADED")
 
 
+def with_dead_log(*states: str) -> Inventory:
+    """The home server whose log is dead, all else well: a single one, or a mirror of as many sides as states."""
+    leaves = []
+    for number, state in enumerate(states or ("FAULTED",)):
+        path = f"/dev/disk/by-partuuid/00000000-0000-4000-8000-{number:08d}dead"
+        leaves.append(Vdev(str(61 + number), "disk", path, state, path=path, ashift=12))
+    top = leaves[0] if len(leaves) == 1 else Vdev("60", "mirror", "mirror-2", "UNAVAIL", ashift=12, children=(*leaves,))
+    return with_pool(home_server(), logs=(top,), state="DEGRADED")
+
+
 MIRROR_AND_CACHES = PlanRequest(TANK, (NVME1, NVME2), 4 * GIB, (NVME1, NVME2))
 
 

@@ -23,6 +23,7 @@ from nasadvisor.domain.change.warnings import warnings_for
 from nasadvisor.domain.fleet.platforms import vetoes_of
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
 from nasadvisor.domain.storage.log_legs import BrokenLeg, broken_log_legs
+from nasadvisor.domain.storage.log_states import is_dead
 from nasadvisor.stored.documents import to_document
 
 WITH_RECOMMENDED = frozenset({"recommended", "seconds", "naming", "output", "as_json"})
@@ -43,6 +44,8 @@ class Wish:
     use_free_space: bool
     mirror_existing_log: str | None
     replace_log_leg: str | None
+    replace_dead_log: str | None
+    remove_dead_log: str | None
     offline_cache: str | None
 
     def check(self) -> None:
@@ -51,14 +54,14 @@ class Wish:
         Raises:
             UsageError: they do not.
         """
-        if self.offline_cache:
-            if self.log or self.cache:
-                raise click.UsageError("--offline-cache goes with no other SSD.")
+        if self._stands_alone():
             return
         if not self.log and not self.cache:
             raise click.UsageError("Say which SSDs to use, with --log, --cache or both.")
         if self.log_size and not self.log:
             raise click.UsageError("--log-size needs --log.")
+        if self.replace_dead_log is not None and not self.log:
+            raise click.UsageError("--replace-dead-log needs an SSD for the new log, given with --log.")
         options = {"--mirror-existing-log": self.mirror_existing_log, "--replace-log-leg": self.replace_log_leg}
         given = [option for option, text in options.items() if text is not None]
         if len(given) > 1:
@@ -71,6 +74,20 @@ class Wish:
         elif self.log and not self.log_size:
             raise click.UsageError("Say how large each log slice shall be, for example --log-size 4G.")
 
+    def _stands_alone(self) -> bool:
+        """Whether it takes something out and adds nothing.
+
+        Raises:
+            UsageError: more is wished for beside it.
+        """
+        alone = {"--offline-cache": self.offline_cache, "--remove-dead-log": self.remove_dead_log}
+        lone = [option for option, text in alone.items() if text is not None]
+        others = (self.mirror_existing_log, self.replace_log_leg, self.replace_dead_log)
+        is_more = self.log or self.cache or len(lone) > 1 or any(text is not None for text in others)
+        if lone and is_more:
+            raise click.UsageError(f"{lone[0]} goes with no other SSD and with no other of these options.")
+        return bool(lone)
+
     def request(self, inventory: Inventory) -> PlanRequest:
         """The request it stands for on this host.
 
@@ -78,6 +95,7 @@ class Wish:
             UsageError: a pool, disk or log that is not there or not clear.
         """
         pool = find_pool(inventory, self.pool)
+        dead = self.replace_dead_log or self.remove_dead_log
         broken = _broken_leg(pool, self.replace_log_leg) if self.replace_log_leg else None
         attach_to = _existing_leg(pool, self.mirror_existing_log) if self.mirror_existing_log else ""
         return PlanRequest(
@@ -91,6 +109,7 @@ class Wish:
             use_free_extents=self.use_free_space,
             attach_to=broken.partner.guid if broken else attach_to,
             replaces=broken.leg.guid if broken else "",
+            dead_log=_dead_log(pool, dead) if dead else "",
             offline_cache=_cache(pool, self.offline_cache) if self.offline_cache else "",
         )
 
@@ -116,6 +135,10 @@ class Wish:
     "--mirror-existing-log", metavar="GUID|auto", help="Make an existing log a mirror with the one --log SSD."
 )
 @click.option("--replace-log-leg", metavar="GUID|auto", help="Replace a log mirror's broken side with the --log SSD.")
+@click.option(
+    "--replace-dead-log", metavar="GUID|auto", help="Take a dead log out first; the --log SSDs are the new one."
+)
+@click.option("--remove-dead-log", metavar="GUID|auto", help="Take a log out of which no side works any more.")
 @click.option("--offline-cache", metavar="GUID|auto", help="Take a cache out of service; an undo puts it back.")
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the plan here.")
 @json_option
@@ -207,6 +230,20 @@ def _broken_leg(pool: Pool, text: str) -> BrokenLeg:
         listed = _listed([each.leg for each in found])
         raise click.UsageError(f"Pool {pool.name} has no broken log leg with the guid {text}. It has: {listed}.")
     return legs[0]
+
+
+def _dead_log(pool: Pool, text: str) -> str:
+    """The guid of a log that does not work; with "auto", the only dead one. Whether it is dead the plan's rules say."""
+    guids = [top.guid for top in pool.logs if is_dead(top)]
+    if text == "auto" and len(guids) == 1:
+        return guids[0]
+    if text == "auto" and not guids and len(pool.logs) == 1:
+        return pool.logs[0].guid
+    if not pool.logs:
+        raise click.UsageError(f"Pool {pool.name} has no log.")
+    if text not in [top.guid for top in pool.logs]:
+        raise click.UsageError(f"Say which log of pool {pool.name}. It has: {_listed(pool.logs)}.")
+    return text
 
 
 def _cache(pool: Pool, text: str) -> str:

@@ -18,6 +18,7 @@ from nasadvisor.domain.change.actions import (
     CreateSlice,
     CreateTable,
     DeleteSlice,
+    DropLog,
     OfflineCache,
     OnlineCache,
     RemoveVdev,
@@ -121,7 +122,7 @@ def _against(step: Step, look: Look, own: OwnTable | None, inventory: Inventory)
             yield from _against_slice(piece, look, own, inventory)
         case AddLog() | AddCache() | AttachLog():
             yield from _against_members(step, look)
-        case RemoveVdev():
+        case RemoveVdev() | DropLog():
             yield from _against_waiting(step, look, inventory)
         case ClearSlice(slice=piece):
             yield from against_content(piece, step.pool_guid, look, inventory)
@@ -200,7 +201,7 @@ def _against_switching(step: OfflineCache | OnlineCache, look: Look, inventory: 
         yield from (no.CacheOverwritten(pool, cache, kind) for kind in foreign)
 
 
-def _against_waiting(step: RemoveVdev, look: Look, inventory: Inventory) -> Iterator[Refused]:
+def _against_waiting(step: RemoveVdev | DropLog, look: Look, inventory: Inventory) -> Iterator[Refused]:
     """`zpool remove` of a log writes out or frees what it holds, and cannot for datasets that are not mounted since the
     import, or whose keys are not there."""
     pool = inventory.pool(step.pool_guid)

@@ -18,6 +18,7 @@ from nasadvisor.domain.change.actions import (
     AttachLog,
     CreateSlice,
     CreateTable,
+    DropLog,
     DropLogLeg,
     Naming,
     OfflineCache,
@@ -48,6 +49,7 @@ from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.gaps import Extent, free_extents, free_number
 from nasadvisor.domain.storage.inventory import Disk, HoldKind, Host, Inventory, Pool, TableKind, fingerprint_of
 from nasadvisor.domain.storage.log_legs import find_log_leg, log_mirror_of, new_leg_bytes, without_log_leg
+from nasadvisor.domain.storage.log_states import without_logs
 from nasadvisor.domain.storage.names import PLAN_ID, UUID
 from nasadvisor.domain.units import MIB, align_down, align_up
 
@@ -68,8 +70,9 @@ class PlanRequest:
 
     `log_disks`: none, one (single log) or more (mirror). `attach_to` is the guid of an existing log leg: then the one
     log disk becomes its mirror, and `log_size_bytes` is ignored because the legs must match. `replaces` is the guid of
-    a broken leg of that same mirror, which is taken out first. `offline_cache` is the guid of a cache to take out of
-    service; it goes with nothing else.
+    a broken leg of that same mirror, which is taken out first. `dead_log` is the guid of a log of which no side works:
+    it is taken out before anything is added, or alone. `offline_cache` is the guid of a cache to take out of service;
+    it goes with nothing else.
     `cache_size_bytes` None means as much as fits. `reserve_percent` of each SSD stays unpartitioned at its end, and
     at least what the host's platform demands. `use_free_extents` allows disks that already have partitions.
     """
@@ -84,6 +87,7 @@ class PlanRequest:
     use_free_extents: bool = False
     attach_to: str = ""
     replaces: str = ""
+    dead_log: str = ""
     offline_cache: str = ""
 
     @property
@@ -147,6 +151,11 @@ class Plan:
         """The slices it makes, in order."""
         return tuple(action.slice for action in self.actions if isinstance(action, CreateSlice))
 
+    @property
+    def has_way_back(self) -> bool:
+        """Whether an undo would take back anything of it: what is dead and was taken out does not come back."""
+        return any(action.undo(action.planned_outcome()) for action in self.actions)
+
     def after(self, inventory: Inventory) -> Inventory:
         """The inventory as it will be when every action has run."""
         for action in self.actions:
@@ -206,7 +215,7 @@ def _refusals_of_request(request: PlanRequest, ids: PlanIds) -> Iterator[Refused
         yield ImpossibleReserve(request.reserve_percent, MAX_RESERVE_PERCENT)
     if (request.attach_to or request.replaces) and len(request.log_disks) != 1:
         yield OneLegForAttach()
-    if request.offline_cache and request.disks:
+    if request.offline_cache and (request.disks or request.dead_log):
         yield OfflineAlone()
     if len(ids.uuids) < PlanIds.uuids_needed(request):
         yield PlanForeign()
@@ -214,10 +223,12 @@ def _refusals_of_request(request: PlanRequest, ids: PlanIds) -> Iterator[Refused
 
 def _refusals_of_targets(request: PlanRequest, inventory: Inventory, pool: Pool) -> Iterator[Refused]:
     """What can be said of the pool and the disks before anything is laid out."""
-    if not request.disks and not request.offline_cache:
+    if not request.disks and not request.dead_log and not request.offline_cache:
         yield NothingToDo(pool.name)
     left = without_log_leg(pool, request.replaces) if request.replaces else pool
-    answers = [can_use_pool(left, inventory.host, bool(request.log_disks))]
+    left = without_logs(left, request.dead_log)
+    is_added_to = bool(request.disks or request.offline_cache)
+    answers = [can_use_pool(left, inventory.host, bool(request.log_disks))] if is_added_to else []
     for key in request.disks:
         disk = inventory.disk(key)
         if disk is None:
@@ -227,12 +238,20 @@ def _refusals_of_targets(request: PlanRequest, inventory: Inventory, pool: Pool)
         if disk.partitions and not request.use_free_extents:
             yield from _why_not_whole(disk)
     yield from (answer for answer in answers if isinstance(answer, Refused))
+    yield from _refusals_of_logs(request, inventory, pool)
+
+
+def _refusals_of_logs(request: PlanRequest, inventory: Inventory, pool: Pool) -> Iterator[Refused]:
+    """What is wrong with the logs and sides that the wish names."""
     if request.attach_to:
         leg = find_log_leg(pool, request.attach_to)
         if leg is None:
             yield LogLegGone(pool, request.attach_to)
         elif inventory.partition_at(leg.path) is None:
             yield LogLegUnknown(pool, leg)
+    if request.dead_log:
+        refused = can(drop_of(pool, request.dead_log), inventory)
+        yield from (refused,) if isinstance(refused, Refused) else ()
     if request.replaces:
         top = log_mirror_of(pool, request.replaces)
         if top is None or request.attach_to not in [leg.guid for leg in top.children]:
@@ -341,6 +360,8 @@ def _pool_actions(request: PlanRequest, pool: Pool, layout: tuple[Preparation, .
     if request.offline_cache:
         path = next((top.path for top in pool.caches if top.guid == request.offline_cache), "")
         yield OfflineCache(pool.name, pool.guid, request.offline_cache, path)
+    if request.dead_log:
+        yield drop_of(pool, request.dead_log)
     if broken:
         yield DropLogLeg(pool.name, pool.guid, broken.guid, broken.path)
     if leg:
@@ -352,3 +373,9 @@ def _pool_actions(request: PlanRequest, pool: Pool, layout: tuple[Preparation, .
         yield AddLog(pool.name, pool.guid, pool.ashift, logs)
     if caches:
         yield AddCache(pool.name, pool.guid, pool.ashift, caches)
+
+
+def drop_of(pool: Pool, guid: str) -> DropLog:
+    """The step that takes this log out."""
+    log = next((top for top in pool.logs if top.guid == guid), None)
+    return DropLog(pool.name, pool.guid, guid, tuple(leaf.path or leaf.name for leaf in log.leaves()) if log else ())

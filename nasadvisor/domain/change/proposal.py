@@ -122,6 +122,14 @@ def propose_side(known: Known, attach_to: str, replaces: str = "") -> Proposal:
     return Proposal(request, no_log, None, _left_out(fit, unfit, request))
 
 
+def propose_instead(known: Known, dead_log: str) -> Proposal:
+    """What we would put in the place of a dead log, whatever the evidence says; nothing else is proposed beside it."""
+    fit, unfit = _sorted_out(known)
+    log = _pair_for(known, fit, dead_log)
+    request, no_log = (log, None) if isinstance(log, PlanRequest) else (None, log)
+    return Proposal(request, no_log, None, _left_out(fit, unfit, request))
+
+
 def _sorted_out(known: Known) -> tuple[tuple[Disk, ...], dict[str, Statement]]:
     """The free SSDs that are fit, the best first, and why the others are not."""
     fit: list[Disk] = []
@@ -174,10 +182,21 @@ def _log_for(known: Known, fit: tuple[Disk, ...]) -> PlanRequest | Statement:
         return Statement("has-log", _("Pool {pool} has a log already."), {"pool": pool.name})
     if not want.helps:
         return want.because
-    host = known.inventory.host
+    return _pair_for(known, fit)
+
+
+def _pair_for(known: Known, fit: tuple[Disk, ...], dead_log: str = "") -> PlanRequest | Statement:
+    """The two SSDs for a mirrored log, in the place of a dead one if there is one."""
+    pool, want, host = known.pool, known.wanted.log, known.inventory.host
     roomy = [disk for disk in fit if room_on(disk, host, USUAL_RESERVE_PERCENT).size_bytes >= want.size_bytes]
     protected = [disk for disk in roomy if known.health.get(disk.key, SsdHealth()).power_loss != "unlikely"]
     pair = _pair(protected, known) or _pair(roomy, known)
+    if pair is None and dead_log:
+        return Statement(
+            "no-pair-instead",
+            _("The new log needs two SSDs for a mirror that are free and fit for it; found: {count}."),
+            {"count": str(len(_distinct(roomy)))},
+        )
     if pair is None:
         return Statement(
             "no-pair-for-log",
@@ -185,7 +204,8 @@ def _log_for(known: Known, fit: tuple[Disk, ...]) -> PlanRequest | Statement:
             {"count": str(len(_distinct(roomy)))},
         )
     keys = tuple(disk.key for disk in pair)
-    return _tried(PlanRequest(pool.guid, keys, want.size_bytes, reserve_percent=USUAL_RESERVE_PERCENT), known)
+    request = PlanRequest(pool.guid, keys, want.size_bytes, reserve_percent=USUAL_RESERVE_PERCENT, dead_log=dead_log)
+    return _tried(request, known)
 
 
 def single_log_of(pool: Pool) -> Vdev | None:

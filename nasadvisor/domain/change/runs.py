@@ -256,7 +256,9 @@ class Run:
         """Whether the user may ask for an undo now: also for the rest of one that could not reach a disk."""
         if self.state in (RunState.UNDONE, RunState.PUT_BACK):
             return any(finding.code == GONE_WITH_DISK for finding in self.findings)
-        return self.state in (RunState.APPLIED, RunState.INTERRUPTED, RunState.ATTENTION)
+        if self.state is RunState.APPLIED:
+            return self.plan.has_way_back
+        return self.state in (RunState.INTERRUPTED, RunState.ATTENTION)
 
     @property
     def can_finish(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Final
 from nasadvisor.domain.change.actions import (
     Argv,
     AttachLog,
+    DropLog,
     DropLogLeg,
     RemoveVdev,
     Role,
@@ -122,6 +123,9 @@ def stays_after_undo(plan: Plan, undone: tuple[UndoAction, ...], left: Left = NO
             )
         )
     findings.extend(_legs_that_stay_out(plan))
+    for action in plan.actions:
+        if isinstance(action, DropLog):
+            findings.extend(action.never_undone())
     return tuple(findings)
 
 

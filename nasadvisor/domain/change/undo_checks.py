@@ -17,12 +17,10 @@ from nasadvisor.domain.change.actions import (
     UndoAction,
 )
 from nasadvisor.domain.change.actions.seen import cache_of, phantom_of
-from nasadvisor.domain.change.checks import against_hole, against_place, against_pool_member
+from nasadvisor.domain.change.checks import against_hole, against_place, against_pool_member, against_sick_log
 from nasadvisor.domain.statements import Allowed, Answer, Refused
 from nasadvisor.domain.storage.inventory import Disk, HoldKind, Inventory, Pool, TableKind, Vdev
-
-USABLE = frozenset({"ONLINE", "DEGRADED"})
-"""States in which a pool serves, and a device still takes I/O."""
+from nasadvisor.domain.storage.log_states import TAKES_IO
 
 
 def can_undo(action: UndoAction, inventory: Inventory) -> Answer:
@@ -92,7 +90,7 @@ def _against_state(pool: Pool, planned_name: str) -> Iterator[Refused]:
         yield no.PoolRenamed(pool, planned_name)
     if pool.suspended:
         yield no.PoolSuspended(pool)
-    if pool.state not in USABLE:
+    if pool.state not in TAKES_IO:
         yield no.PoolNotOnline(pool)
     if pool.read_only:
         yield no.PoolReadOnly(pool)
@@ -106,20 +104,6 @@ def _against_foreign_leaf(action: RemoveVdev, pool: Pool, top: Vdev, inventory: 
         foreign = found[1].partuuid not in ours if found else inventory.disk_at(leaf.path) is not None
         if foreign:
             yield no.VdevChanged(pool, top, leaf, action.role)
-
-
-def against_sick_log(pool: Pool, top: Vdev) -> Iterator[Refused]:
-    """A log is removed only if nothing of it that still takes I/O has errors.
-
-    One of which nothing takes I/O any more is no danger: its writes lie in the pool already, and `zpool remove` does
-    not wait for it (tried on OpenZFS 2.3.9, pulled and faulted, with writers running: 4 s).
-    """
-    takes_io = [leaf for leaf in top.leaves() if leaf.state in USABLE]
-    if takes_io and all(leaf.state != "ONLINE" for leaf in takes_io):
-        yield no.LogHasErrors(pool, takes_io[0])
-    for vdev in top.walk():
-        if vdev.state in USABLE and vdev.read_errors + vdev.write_errors:
-            yield no.LogHasErrors(pool, vdev)
 
 
 def _against_detach(action: DetachLog, inventory: Inventory) -> Iterator[Refused]:

@@ -9,7 +9,9 @@ from nasadvisor.domain.change.checks import ASHIFTS
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.statements import RANK, Finding, Level
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage import releases
 from nasadvisor.domain.storage.inventory import Bus, Disk, Host, Inventory, Pool
+from nasadvisor.domain.storage.log_states import dead_log, was_missing_at_import, without_logs
 from nasadvisor.domain.storage.sizing import header_memory
 from nasadvisor.domain.units import size_text
 
@@ -32,7 +34,8 @@ def warnings_for(
     pool = inventory.pool(plan.request.pool_guid)
     if pool is None:
         return ()
-    findings = [*_about_log(plan, pool), *_about_pool(plan, pool), *_about_cache(plan, inventory.host)]
+    findings = [*_about_log(plan, without_logs(pool, plan.request.dead_log)), *_about_pool(plan, pool)]
+    findings.extend((*_about_dead_log(plan, pool, inventory.host), *_about_cache(plan, inventory.host)))
     findings.extend(_about_power_loss(plan, inventory, protection))
     for key in plan.request.disks:
         disk = inventory.disk(key)
@@ -119,6 +122,24 @@ def _about_log(plan: Plan, pool: Pool) -> Iterator[Finding]:
                     "night is the time for it."
                 ),
             )
+
+
+def _about_dead_log(plan: Plan, pool: Pool, host: Host) -> Iterator[Finding]:
+    log = dead_log(pool, plan.request.dead_log)
+    if log and was_missing_at_import(log) and releases.REPLAY_FLAG_LEFT.is_in(host.zfs_kernel or host.zfs_userland):
+        yield Finding(
+            "dead-log-may-stay",
+            _(
+                "OpenZFS {version} may refuse to take out the log of pool {pool}, which was missing at the import: it "
+                "then says that logs have to be replayed. Nothing is changed by that, and the run is put back."
+            ),
+            {"pool": pool.name, "version": host.zfs_kernel or host.zfs_userland},
+            Level.WARNING,
+            explanation=_(
+                "`zpool import -m` of this release leaves a flag behind that says there were something to replay "
+                "(openzfs 18277). OpenZFS 2.3.8 and 2.4.3 have the fix."
+            ),
+        )
 
 
 def _about_pool(plan: Plan, pool: Pool) -> Iterator[Finding]:

@@ -61,7 +61,7 @@ def _log_dead(pool: Pool, log: Vdev, devices: str) -> Finding:
             "in the pool, the next import can be refused without `zpool import -m {pool}`."
         ),
         subject=log.guid,
-        step=NextStep.LOOK_AT_POOL,
+        step=NextStep.REPLACE_DEAD_LOG,
         place=pool.guid,
     )
 
@@ -79,11 +79,11 @@ def _log_lost(pool: Pool, log: Vdev, devices: str) -> Finding:
         _(
             "The pool is consistent as of its last transaction group, normally up to 5 s before the crash. Writes that "
             "were acknowledged since then were in the log alone, and `zpool import -m` drops them. After a clean "
-            "shutdown nothing is lost. A log that died later and was then cleared with `zpool clear` looks the same; "
-            "of that one nothing is lost either."
+            "shutdown nothing is lost. Nothing is lost either of a log that died later and was cleared with `zpool "
+            "clear`, or was out of use by `zpool offline -f` before a restart; both look the same."
         ),
         subject=log.guid,
-        step=NextStep.LOOK_AT_POOL,
+        step=NextStep.REPLACE_DEAD_LOG,
         place=pool.guid,
     )
 

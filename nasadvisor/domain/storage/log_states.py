@@ -1,5 +1,6 @@
 """What state a log is in, told from the states and errors of its sides, and whether logs alone ail a pool."""
 
+from dataclasses import replace
 from typing import Final
 
 from nasadvisor.domain.storage.inventory import Pool, Vdev
@@ -8,7 +9,7 @@ OFFLINE: Final = "OFFLINE"
 """The state of a device that somebody took out of service (zpoolconcepts(7), "Device Failure and Recovery")."""
 
 TAKES_IO: Final = frozenset({"ONLINE", "DEGRADED"})
-"""States in which a device is still read and written; OpenZFS calls one DEGRADED that had errors."""
+"""States in which a pool serves, and a device is still read and written; OpenZFS calls one DEGRADED that had errors."""
 
 
 def is_dead(log: Vdev) -> bool:
@@ -28,20 +29,35 @@ def is_failing(log: Vdev) -> bool:
 
 
 def was_missing_at_import(log: Vdev) -> bool:
-    """Whether a dead log was not there when its pool was imported, as far as its sides tell.
+    """Whether a dead log took no part in the import of its pool, as far as its sides tell.
 
-    OpenZFS calls a device UNAVAIL, without errors, that it could not open at the import. One that dies while the pool
-    runs has errors, or is FAULTED or REMOVED (spa_check_for_missing_logs() in module/zfs/spa.c, vdev_set_state() in
-    module/zfs/vdev.c). After `zpool clear` of a dead log the two look the same.
+    OpenZFS calls a device UNAVAIL that it could not open at the import, or FAULTED where what stands on it is no label
+    of the pool; both have no errors (spa_check_for_missing_logs() in module/zfs/spa.c; zpool_state_to_name() in
+    lib/libzfs/libzfs_pool.c). One that dies while the pool runs has errors or is REMOVED, which it then stays. After
+    `zpool clear` of a dead log, or a restart with one that was forced to be FAULTED, the two look the same.
     """
     sides = list(log.leaves())
     was_there = any(side.errors for side in sides) or log.errors
-    return is_dead(log) and not was_there and any(side.state == "UNAVAIL" for side in sides)
+    return is_dead(log) and not was_there and any(side.state != "REMOVED" for side in sides)
 
 
 def dead_log(pool: Pool, guid: str) -> Vdev | None:
     """The dead log of a pool with this guid."""
     return next((top for top in pool.logs if top.guid == guid and is_dead(top)), None)
+
+
+def without_logs(pool: Pool, *guids: str) -> Pool:
+    """The pool once these logs are out; one that was degraded by nothing else is well again."""
+    left = replace(pool, logs=tuple(top for top in pool.logs if top.guid not in guids))
+    vital = (*left.data, *left.specials, *left.dedups, *left.logs)
+    if pool.state == "DEGRADED" and all(vdev.state == "ONLINE" for top in vital for vdev in top.walk()):
+        return replace(left, state="ONLINE")
+    return left
+
+
+def without_dead_logs(pool: Pool) -> Pool:
+    """The pool as it would be without any of its logs that is dead."""
+    return without_logs(pool, *(top.guid for top in pool.logs if is_dead(top)))
 
 
 def all_that_ails(pool: Pool) -> Vdev | None:

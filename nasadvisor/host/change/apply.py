@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from nasadvisor.domain.change import refusals as no
-from nasadvisor.domain.change.actions import CreateSlice, CreateTable, OfflineCache, Outcome, SaveTable
+from nasadvisor.domain.change.actions import CreateSlice, CreateTable, DropLog, OfflineCache, Outcome, SaveTable
 from nasadvisor.domain.change.looks import against_room as against_room_for
 from nasadvisor.domain.change.plan import Plan, PlanRefused, make_plan, scope_fingerprint
 from nasadvisor.domain.change.runs import (
@@ -143,7 +143,7 @@ def against_room(plan: Plan, inventory: Inventory, gate: Gate) -> Iterator[Refus
     A table's own rules are asked with its step; those of a slice that follows it need the table.
     """
     for action in plan.actions:
-        if isinstance(action, CreateTable | SaveTable | OfflineCache):
+        if isinstance(action, CreateTable | SaveTable | DropLog | OfflineCache):
             yield from gate.against(action, inventory)
         elif isinstance(action, CreateSlice):
             yield from against_room_for(action.slice, gate.look(action, inventory), inventory)

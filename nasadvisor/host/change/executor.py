@@ -19,6 +19,7 @@ from nasadvisor.domain.change.actions import (
     CreateTable,
     DeleteSlice,
     DetachLog,
+    DropLog,
     DropLogLeg,
     OfflineCache,
     OnlineCache,
@@ -93,7 +94,7 @@ class MachineExecutor:
                 ran = self._create(step, permit.inventory)
             case AddLog() | AddCache() | AttachLog():
                 ran = self._add(step)
-            case DropLogLeg() | RemoveVdev() | DetachLog() | OfflineCache() | OnlineCache():
+            case DropLogLeg() | DropLog() | RemoveVdev() | DetachLog() | OfflineCache() | OnlineCache():
                 ran = self._run(step.commands())
             case DeleteSlice():
                 ran = self._delete(step, permit.inventory)

@@ -14,6 +14,7 @@ from nasadvisor.domain.change.actions import (
     CreateTable,
     DeleteSlice,
     DetachLog,
+    DropLog,
     OfflineCache,
     OnlineCache,
     RemoveVdev,
@@ -76,7 +77,7 @@ def look_at(machine: Machine, step: Step, inventory: Inventory, own: OwnTable | 
             disk = inventory.disk(piece.disk_key)
             table = _look_at_table(machine, step, piece.disk_path, disk, own).table if disk else None
             return replace(_look_at_slices(machine, (piece,), inventory), table=table)
-        case RemoveVdev():
+        case RemoveVdev() | DropLog():
             return _look_at_vdev(machine, step, inventory)
         case DetachLog(leg=piece):
             away = inventory.pool(step.pool_guid) is None
@@ -177,19 +178,16 @@ def _look_at_cache(machine: Machine, step: OnlineCache, inventory: Inventory) ->
     return Look(tuple(Signature(each.kind, 0, each.label) for each in found), autoexpand=autoexpand)
 
 
-def _look_at_vdev(machine: Machine, step: RemoveVdev, inventory: Inventory) -> Look:
-    """What waits in a log that is to go. Of a pool that is away: what the slices of the vdev say of it."""
+def _look_at_vdev(machine: Machine, step: RemoveVdev | DropLog, inventory: Inventory) -> Look:
+    """What waits in a log that is to go. Of a pool that is away: what the slices of the vdev say of it.
+
+    OpenZFS resets every log of the pool where the one that goes holds anything (spa_vdev_remove_log() in
+    module/zfs/vdev_removal.c), so all datasets count, whichever log their writes are in.
+    """
     pool = inventory.pool(step.pool_guid)
+    is_log = isinstance(step, DropLog) or step.role is Role.LOG
     if pool is None:
-        return _look_at_slices(machine, step.slices, inventory)
-    if step.role is not Role.LOG:
+        return Look() if isinstance(step, DropLog) else _look_at_slices(machine, step.slices, inventory)
+    if not is_log or not log_bytes(machine.runner, pool.name, step.vdev_guid):
         return Look()
-    return _look_at_log(machine, pool.name, step.vdev_guid)
-
-
-def _look_at_log(machine: Machine, pool_name: str, guid: str) -> Look:
-    """OpenZFS resets every log of the pool where the one that goes holds anything (spa_vdev_remove_log() in
-    module/zfs/vdev_removal.c), so all datasets count, whichever log their writes are in."""
-    if not log_bytes(machine.runner, pool_name, guid):
-        return Look()
-    return Look(waiting=waiting_writes(machine.runner, pool_name))
+    return Look(waiting=waiting_writes(machine.runner, pool.name))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.change.plan import Plan
-from nasadvisor.domain.change.runs import Continued, Goal, Record, Run, Started, as_interrupted
+from nasadvisor.domain.change.runs import Continued, Goal, Record, Run, RunState, Started, as_interrupted
 from nasadvisor.domain.change.trial import LONGEST_S, Moment, is_length
 from nasadvisor.domain.change.unreadable_runs import UnreadableRun
 from nasadvisor.domain.fleet.platforms import Vetoes, nothing_forbidden
@@ -80,6 +80,17 @@ class NoTrialLength(HostError):  # noqa: N818
         super().__init__(template, days=str(LONGEST_S // DAY_S))
 
 
+class NothingToTry(HostError):  # noqa: N818
+    """A trial of a plan that nothing takes back."""
+
+    def __init__(self) -> None:
+        template = _(
+            "What this plan takes out is dead and cannot be put back, so there is nothing to try. Nothing was changed. "
+            "Apply it without a trial."
+        )
+        super().__init__(template)
+
+
 class NobodyAsks(HostError):  # noqa: N818
     """The name of who asks cannot be kept in a journal, so nobody could read that again."""
 
@@ -107,11 +118,13 @@ def apply_plan(host: RunHost, plan: Plan, by: str, observe: Observer, trial_s: i
     `trial_s` is after how many seconds it shall be taken back unless it is kept, 0 for never.
 
     Raises:
-        HostBusy, RunExists, NobodyAsks, NoTrialLength, JournalUnwritable: nothing was changed.
+        HostBusy, RunExists, NobodyAsks, NoTrialLength, NothingToTry, JournalUnwritable: nothing was changed.
     """
     check_asker(by)
     if type(trial_s) is not int or (trial_s and not is_length(trial_s)):
         raise NoTrialLength
+    if trial_s and not plan.has_way_back:
+        raise NothingToTry
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
         journal = create_journal(host.journals, plan.id)
         book = _book(host, journal, (), watched(host, Goal.APPLY, by, observe))
@@ -150,6 +163,12 @@ def undo_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
     check_asker(by)
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
         book, run = open_book(host, run_id, watched(host, Goal.UNDO, by, observe))
+        if run.state is RunState.APPLIED and not run.can_undo:
+            nothing = _(
+                "The run {run} is {state}. What it took out is dead and cannot be put back, so there is nothing to "
+                "undo. Nothing was changed."
+            )
+            raise WrongMoment(run, nothing)
         if not run.can_undo:
             raise WrongMoment(run, _("The run {run} is {state}, so it cannot be undone. Nothing was changed."))
         book.journal.keep_reserve()

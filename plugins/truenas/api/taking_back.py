@@ -11,9 +11,10 @@ from typing import Final
 
 from nasadvisor.domain.change import refusals as no
 from nasadvisor.domain.change.actions import Role
-from nasadvisor.domain.change.undo_checks import USABLE, against_sick_log
+from nasadvisor.domain.change.checks import against_sick_log
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.storage.inventory import Vdev
+from nasadvisor.domain.storage.log_states import TAKES_IO
 from nasadvisor.host.errors import HostError, RulesForbid
 from plugins.truenas.api import refusals as here
 from plugins.truenas.api.desk import Desk, picture_after, picture_now
@@ -50,7 +51,7 @@ def take_back(record: Record, desk: Desk) -> tuple[Record, tuple[Statement, ...]
 
 def against_removal(each: Remnant, record: Record, picture: Picture) -> Iterator[Refused]:
     """Every reason not to have TrueNAS remove a vdev, and with it wipe its disks."""
-    if each.pool.state not in USABLE:
+    if each.pool.state not in TAKES_IO:
         yield no.PoolNotOnline(each.pool)
     if each.role is None:
         yield no.VdevGone(each.top.guid, each.pool.name, _recorded_role(each, record))

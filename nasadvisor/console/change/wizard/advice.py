@@ -9,6 +9,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from nasadvisor.console.change.wizard.draft import DEFAULT_LOG_SIZE, Draft, sized, typed_size
+from nasadvisor.console.change.wizard.pools import Way
 from nasadvisor.console.evidence.models import StoredCurve
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.fleet.models import Node
@@ -16,7 +17,15 @@ from nasadvisor.console.health.models import UNREAD, StoredDisk, identity_key
 from nasadvisor.console.health.observe import findings_about
 from nasadvisor.domain.change.cache_sizes import largest_quiet_cache_bytes
 from nasadvisor.domain.change.plan import PlanRequest
-from nasadvisor.domain.change.proposal import Known, Proposal, SsdHealth, Wanted, propose, propose_side
+from nasadvisor.domain.change.proposal import (
+    Known,
+    Proposal,
+    SsdHealth,
+    Wanted,
+    propose,
+    propose_instead,
+    propose_side,
+)
 from nasadvisor.domain.evidence.recommendation import Recommendation, cache_size_by
 from nasadvisor.domain.evidence.wanted import NOTHING_SEEN, wanted_by
 from nasadvisor.domain.fleet.platforms import vetoes_by_disk
@@ -25,6 +34,9 @@ from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.units import parse_size
 
 SEEN_FOR_S: Final = 60
+
+ANYTHING: Final = Way(None)
+"""Nothing that is there is mirrored or replaced."""
 
 
 @dataclass(frozen=True)
@@ -68,39 +80,45 @@ class Advice:
             vetoes=vetoes_by_disk(self.node.platform.vetoes, self.inventory),
         )
 
-    def proposal(self, attach_to: str = "", replaces: str = "") -> Proposal:
-        """What we would add, or which SSD would become the new side of a log."""
-        return propose_side(self.known, attach_to, replaces) if attach_to else propose(self.known)
+    def proposal(self, way: Way = ANYTHING) -> Proposal:
+        """What we would add, which SSD would become the new side of a log, or which would carry the new one."""
+        if way.dead_log:
+            return propose_instead(replace(self.known, wanted=self._wanted_anyway), way.dead_log)
+        return propose_side(self.known, way.attach_to, way.replaces) if way.attach_to else propose(self.known)
 
-    def draft(self, attach_to: str = "", replaces: str = "") -> Draft:
+    def draft(self, way: Way = ANYTHING) -> Draft:
         """The choices that come to that. What becomes of a single log is asked for before, so nothing is done here."""
-        return self._draft(self.proposal(attach_to, replaces), attach_to, replaces)
+        return self._draft(self.proposal(way), way)
 
     def draft_anyway(self) -> Draft:
         """What we would add if it had to be, although nothing shows that it helps."""
+        return self._draft(propose(replace(self.known, wanted=self._wanted_anyway)), ANYTHING)
+
+    @property
+    def _wanted_anyway(self) -> Wanted:
         wanted = self.known.wanted
         log_bytes = wanted.log.size_bytes or parse_size(DEFAULT_LOG_SIZE)
-        anyway = Wanted(
+        return Wanted(
             log=replace(wanted.log, helps=True, size_bytes=log_bytes),
             cache=replace(wanted.cache, helps=True, size_bytes=self._cache_total),
         )
-        return self._draft(propose(replace(self.known, wanted=anyway)), "", "")
 
     @property
     def _cache_total(self) -> int:
         return self.known.wanted.cache.size_bytes or largest_quiet_cache_bytes(self.inventory.host)
 
-    def _draft(self, proposal: Proposal, attach_to: str, replaces: str) -> Draft:
+    def _draft(self, proposal: Proposal, way: Way) -> Draft:
         request = proposal.request or PlanRequest(self.pool.guid)
         log_bytes = self.known.wanted.log.size_bytes
         draft = Draft(
             pool_guid=self.pool.guid,
-            log_disks=request.log_disks if request.attach_to == attach_to else (),
+            log_disks=request.log_disks if request.attach_to == way.attach_to else (),
             cache_disks=request.cache_disks,
             log_size=typed_size(log_bytes) if log_bytes else DEFAULT_LOG_SIZE,
             cache_total=self._cache_total,
-            attach_to=attach_to,
-            replaces=replaces,
+            attach_to=way.attach_to,
+            replaces=way.replaces,
+            dead_log=way.dead_log,
         )
         return sized(draft, self.inventory)
 

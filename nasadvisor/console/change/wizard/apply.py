@@ -50,6 +50,8 @@ def review(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     shown = preview_of(stored.plan, inventory, stored.node.platform.cautions) if inventory and not refusal else None
     posted = request.POST if request.method == "POST" else None
     form = asked_of(request, ApplyForm(posted, shown.risks if shown else ()))
+    if not stored.plan.has_way_back:
+        del form.fields["trial"]
     if request.method == "POST" and shown and confirm_password(request, form):
         try:
             hosts.apply_plan(stored, user_of(request).get_username(), form.trial_s)
@@ -100,7 +102,7 @@ def proof(request: HttpRequest, plan_id: UUID) -> HttpResponse:
 
 def run_progress(stored: StoredRun) -> tuple[ProgressItem, ...]:
     """The wizard's steps above the page of a run; none once it is being taken back."""
-    is_short = stored.run.undo_steps or stored.run.plan.request.offline_cache
+    is_short = stored.run.undo_steps or not stored.run.plan.slices
     return () if is_short else progress(WizardStep.RESULT)
 
 
@@ -112,9 +114,9 @@ def _was_read_before_end(run: Run, inventory: Inventory | None) -> bool:
 
 
 def _progress(plan: Plan) -> tuple[ProgressItem, ...]:
-    return () if plan.request.offline_cache else progress(WizardStep.REVIEW, {WizardStep.DEVICES: _back(plan)})
+    return progress(WizardStep.REVIEW, {WizardStep.DEVICES: _back(plan)}) if plan.slices else ()
 
 
 def _back(plan: Plan) -> str:
     """Where the choices of a plan were made."""
-    return reverse("pool" if plan.request.offline_cache else "wizard-devices", args=[plan.request.pool_guid])
+    return reverse("wizard-devices" if plan.slices else "pool", args=[plan.request.pool_guid])

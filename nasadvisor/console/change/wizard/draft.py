@@ -31,6 +31,7 @@ class Draft:
     As long as nobody typed a size, `cache_total` is how many bytes all caches together should have, else 0.
     `log_on` is `MIRROR` or the key of the one SSD that carries a single log. `attach_to` is the guid of a single log
     that is to become a mirror, else ""; or of the side that works, while `replaces` is that of the broken one.
+    `dead_log` is the guid of a dead log that the new one replaces, else "".
     """
 
     pool_guid: str
@@ -45,6 +46,7 @@ class Draft:
     naming: Naming = Naming.PARTUUID
     attach_to: str = ""
     replaces: str = ""
+    dead_log: str = ""
 
     @property
     def disks(self) -> tuple[str, ...]:
@@ -71,6 +73,7 @@ class Draft:
             use_free_extents=self.use_free_space,
             attach_to=self.attach_to,
             replaces=self.replaces,
+            dead_log=self.dead_log,
         )
 
 

@@ -45,6 +45,8 @@ class DevicesForm(forms.Form):
         log, cache = self.cleaned_data.get("log", []), self.cleaned_data.get("cache", [])
         if not self.errors and self.draft.attach_to and len(log) != 1:
             raise forms.ValidationError(_("Choose exactly one SSD for the new side of the log."))
+        if not self.errors and self.draft.dead_log and not log:
+            raise forms.ValidationError(_("Choose at least one SSD for the new log."))
         if not self.errors and not log and not cache:
             raise forms.ValidationError(_("Choose at least one SSD for the log or the cache."))
         return self.cleaned_data
@@ -176,4 +178,4 @@ class ApplyForm(PasswordForm):
     @property
     def trial_s(self) -> int:
         """How long it is tried, in seconds, 0 for good; of a valid form."""
-        return int(self.cleaned_data["trial"] or 0)
+        return int(self.cleaned_data.get("trial") or 0)

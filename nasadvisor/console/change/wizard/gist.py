@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.change.wizard.summary import summary_of
 from nasadvisor.console.change.wizard.wear import PlanWear
-from nasadvisor.domain.change.actions import Role
+from nasadvisor.domain.change.actions import Category, Role
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.undo import cannot_be_undone
 from nasadvisor.domain.health.wear.forecast import Spread
@@ -24,6 +24,7 @@ _STAYS: Final[dict[str, str | Promise]] = {
     "free-space-overwritten": _("unpartitioned space that was written to"),
     "cache-comes-back-colder": _("a cache that is colder for a while"),
     "broken-leg-stays-out": _("a log without its broken side, as it is now"),
+    "dead-log-stays-out": _("the pool without its dead log"),
 }
 
 
@@ -37,7 +38,7 @@ class Added:
 
 @dataclass(frozen=True)
 class Gist:
-    """The five lines. `steps` is what is done instead where nothing is added.
+    """The five lines. `steps` is what is done instead where nothing is added, `first` what is taken out before.
 
     `blank` are the SSDs on which there is nothing, `shared` those whose partitions stay. `memory` is None without a
     cache. `wear` has, for each SSD, when it reaches its rated writes in its new roles, None where that is unknown.
@@ -45,6 +46,7 @@ class Gist:
 
     added: tuple[Added, ...]
     steps: tuple[Statement, ...]
+    first: tuple[Statement, ...]
     blank: tuple[str, ...]
     shared: tuple[str, ...]
     memory: HeaderMemory | None
@@ -59,6 +61,7 @@ def gist_of(plan: Plan, inventory: Inventory, wear: PlanWear | None) -> Gist:
     return Gist(
         added=tuple(_added(plan, inventory)),
         steps=() if plan.slices else tuple(action.describe() for action in plan.actions),
+        first=tuple(action.describe() for action in plan.actions if action.category is Category.REMOVAL),
         blank=_labels(disk for disk in disks if not disk.partitions),
         shared=_labels(disk for disk in disks if disk.partitions),
         memory=header_memory(cache_bytes) if cache_bytes else None,

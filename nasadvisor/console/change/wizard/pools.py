@@ -5,16 +5,19 @@ from dataclasses import dataclass
 from typing import Final
 
 from nasadvisor.console.storage.pools import reason_against_adding
-from nasadvisor.domain.change.checks import can_use_pool
+from nasadvisor.domain.change.checks import can, can_use_pool
+from nasadvisor.domain.change.plan import drop_of
 from nasadvisor.domain.change.proposal import single_log_of
 from nasadvisor.domain.change.refusals import LogLegNotOnline, LogLegUnknown
 from nasadvisor.domain.fleet.platforms import Veto, vetoes_on
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
 from nasadvisor.domain.storage.log_legs import BrokenLeg, broken_log_legs, without_log_leg
+from nasadvisor.domain.storage.log_states import is_dead, without_logs
 
 MIRROR: Final = "mirror"
 REPLACE: Final = "replace"
+INSTEAD: Final = "instead"
 """Goals as the addresses and buttons name them; any other is to add."""
 
 
@@ -23,7 +26,8 @@ class PoolChoice:
     """A pool. `refusal` forbids everything, `log_refusal` a log only.
 
     `single_log` is its log if that is not mirrored, and `attach_refusal` why it cannot be made a mirror. `broken` is
-    the broken side of a mirrored log, and `replace_refusal` why it cannot be replaced.
+    the broken side of a mirrored log, and `replace_refusal` why it cannot be replaced. `dead` is a log of which no side
+    works, and `dead_refusal` why it can be neither replaced nor taken out.
     """
 
     pool: Pool
@@ -33,11 +37,20 @@ class PoolChoice:
     attach_refusal: Refused | None
     broken: BrokenLeg | None
     replace_refusal: Refused | None
+    dead: Vdev | None
+    dead_refusal: Refused | None
 
     @property
     def leaves_nothing_to_ask(self) -> bool:
         """Whether the one thing to do with it is to add something."""
-        return self.refusal is None and self.single_log is None and self.broken is None
+        return self.refusal is None and self.single_log is None and self.broken is None and self.dead is None
+
+    @property
+    def is_way_out(self) -> bool:
+        """Whether what ails the pool can be replaced here."""
+        return (self.broken is not None and self.replace_refusal is None) or (
+            self.dead is not None and self.dead_refusal is None
+        )
 
     @property
     def has_both(self) -> bool:
@@ -50,19 +63,28 @@ class PoolChoice:
             return Way(self.refusal or self.attach_refusal, attach_to=self.single_log.guid)
         if goal == REPLACE and self.broken:
             return Way(self.replace_refusal, self.broken.partner.guid, self.broken.leg.guid)
+        if goal == INSTEAD and self.dead:
+            return Way(self.dead_refusal, dead_log=self.dead.guid)
         return Way(self.refusal)
 
 
 @dataclass(frozen=True)
 class Way:
-    """What somebody goes about with a pool: the log leg that gets a new side, the broken one that goes, as guids.
+    """What somebody goes about with a pool: the log leg that gets a new side, the broken one that goes, or the dead log
+    that is replaced, as guids.
 
-    Both are "" where nothing but something new is added. `refusal` forbids it.
+    All are "" where nothing but something new is added. `refusal` forbids it.
     """
 
     refusal: Refused | None
     attach_to: str = ""
     replaces: str = ""
+    dead_log: str = ""
+
+    @property
+    def is_of_a_log(self) -> bool:
+        """Whether it is about a log that is there."""
+        return bool(self.attach_to or self.dead_log)
 
 
 def pool_choices(inventory: Inventory, vetoes: tuple[Veto, ...] = ()) -> tuple[PoolChoice, ...]:
@@ -76,6 +98,7 @@ def pool_choice(pool: Pool, inventory: Inventory, vetoes: tuple[Veto, ...] = ())
     log_answer = can_use_pool(pool, inventory.host, adds_log=True)
     single_log = single_log_of(pool)
     broken = next(iter(broken_log_legs(pool)), None)
+    dead = next((top for top in pool.logs if is_dead(top)), None)
     forbidden = tuple(vetoes_on(vetoes, "", pool.guid))
     against_replacing = (*forbidden, *(_against_replacing(pool, broken, inventory) if broken else ()))
     return PoolChoice(
@@ -86,6 +109,8 @@ def pool_choice(pool: Pool, inventory: Inventory, vetoes: tuple[Veto, ...] = ())
         attach_refusal=_against_attach(pool, single_log, inventory) if single_log else None,
         broken=broken,
         replace_refusal=next(iter(against_replacing), None),
+        dead=dead,
+        dead_refusal=next(iter((*forbidden, *(_against_new_log(pool, dead, inventory) if dead else ()))), None),
     )
 
 
@@ -96,6 +121,15 @@ def _against_replacing(pool: Pool, broken: BrokenLeg, inventory: Inventory) -> I
         yield answer
     if inventory.partition_at(broken.partner.path) is None:
         yield LogLegUnknown(pool, broken.partner)
+
+
+def _against_new_log(pool: Pool, dead: Vdev, inventory: Inventory) -> Iterator[Refused]:
+    """The pool must be well once the dead log is out."""
+    answers = (
+        can(drop_of(pool, dead.guid), inventory),
+        can_use_pool(without_logs(pool, dead.guid), inventory.host, adds_log=True),
+    )
+    yield from (answer for answer in answers if isinstance(answer, Refused))
 
 
 def _against_attach(pool: Pool, leaf: Vdev, inventory: Inventory) -> Refused | None:

@@ -49,6 +49,11 @@ def _log_words(plan: Plan, sizes: list[int]) -> str:
         return _("new side of %(size)s for the log, instead of the broken one") % {"size": size}
     if plan.request.attach_to:
         return _("second side of %(size)s for the log") % {"size": size}
+    if plan.request.dead_log and len(sizes) == 1:
+        return _("single log of %(size)s, instead of the dead one") % {"size": size}
+    if plan.request.dead_log:
+        values = {"count": len(sizes), "size": size}
+        return _("log mirrored over %(count)s slices of %(size)s, instead of the dead one") % values
     if len(sizes) == 1:
         return _("single log of %(size)s") % {"size": size}
     return _("log mirrored over %(count)s slices of %(size)s") % {"count": len(sizes), "size": size}

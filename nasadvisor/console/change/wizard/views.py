@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 from nasadvisor.console.change.plans import on_to_review
 from nasadvisor.console.change.wizard.answers import Answers, Place, answers_to, place_of
 from nasadvisor.console.change.wizard.devices import Standing, disk_choices, told
+from nasadvisor.console.change.wizard.draft import Draft
 from nasadvisor.console.change.wizard.forms import DevicesForm, LayoutForm
 from nasadvisor.console.change.wizard.layout import LARGEST_USEFUL_LOG_BYTES, Layout, layout_of, slider_for
 from nasadvisor.console.change.wizard.pools import Way, pool_choice, pool_choices
@@ -22,6 +23,7 @@ from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.health.marks import marks_in_pool
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.storage.log_legs import without_log_leg
+from nasadvisor.domain.storage.log_states import without_logs
 
 UNUSABLE_SHOWN = 50
 """Of disks that cannot be used, as many are shown at first; a host can have a thousand."""
@@ -43,14 +45,15 @@ def pools(request: HttpRequest) -> HttpResponse:
 def start(request: HttpRequest, pool_guid: str) -> HttpResponse:
     """The same with a pool chosen; a POST begins, keeping earlier choices for the same goal.
 
-    So does the address that a finding leads to, where its goal can be reached: `?goal=mirror` or `?goal=replace`.
+    So does the address that a finding leads to, where its goal can be reached: `?goal=mirror`, `?goal=replace` or
+    `?goal=instead`.
     """
     place = place_of(request, pool_guid)
     choice = pool_choice(place.pool, place.inventory, place.node.platform.vetoes)
     way = choice.way(request.POST.get("goal", request.GET.get("goal", "")))
     if request.method != "POST" and place.is_only_pool and choice.leaves_nothing_to_ask:
         return redirect("wizard-devices", pool_guid)
-    if request.method != "POST" and not way.attach_to:
+    if request.method != "POST" and not way.is_of_a_log:
         context = {
             "choices": pool_choices(place.inventory, place.node.platform.vetoes),
             "node": place.node,
@@ -60,7 +63,7 @@ def start(request: HttpRequest, pool_guid: str) -> HttpResponse:
         return render(request, "change/wizard/pools.html", context)
     if way.refusal:
         return redirect("wizard-start", pool_guid)
-    if (place.draft.attach_to, place.draft.replaces) != (way.attach_to, way.replaces):
+    if _way_of(place.draft) != replace(way, refusal=None):
         _begin(way, place)
     return redirect("wizard-devices", pool_guid)
 
@@ -72,7 +75,7 @@ def devices(request: HttpRequest, pool_guid: str) -> HttpResponse:
     if request.method != "POST":
         return _devices_page(request, place, None)
     if "anew" in request.POST:
-        _begin(Way(None, place.draft.attach_to, place.draft.replaces), place)
+        _begin(_way_of(place.draft), place)
         return redirect("wizard-devices", pool_guid)
     if "anyway" in request.POST:
         place.save(place.advice.draft_anyway())
@@ -110,7 +113,7 @@ def _devices_page(request: HttpRequest, place: Place, answers: Answers | None) -
     """The page with what is kept, or with what was posted and why it is not accepted."""
     draft = answers.draft if answers else place.draft
     shown = replace(place, loaded=replace(place.loaded, draft=draft))
-    proposal = place.advice.proposal(draft.attach_to, draft.replaces)
+    proposal = place.advice.proposal(_way_of(draft))
     vetoes = place.node.platform.vetoes
     choices = told(disk_choices(place.inventory, place.pool, draft, vetoes), place.advice.health, proposal)
     unusable = [choice for choice in choices if choice.standing is Standing.UNUSABLE]
@@ -148,10 +151,17 @@ def _size_context(place: Place, form: LayoutForm, answer: Layout) -> dict[str, A
 def _begin(way: Way, place: Place) -> None:
     """Go about something else than before; what is only to be added is proposed anew with each look at it."""
     place.kept.drop()
-    if way.attach_to:
-        place.save(place.advice.draft(way.attach_to, way.replaces))
+    if way.is_of_a_log:
+        place.save(place.advice.draft(way))
+
+
+def _way_of(draft: Draft) -> Way:
+    """What choices go about."""
+    return Way(None, draft.attach_to, draft.replaces, draft.dead_log)
 
 
 def _pool_to_add_to(place: Place) -> Pool:
-    """The pool, without the side of its log that is to be replaced."""
-    return without_log_leg(place.pool, place.draft.replaces) if place.draft.replaces else place.pool
+    """The pool, without the log or the side of it that is to be replaced."""
+    draft = place.draft
+    pool = without_log_leg(place.pool, draft.replaces) if draft.replaces else place.pool
+    return without_logs(pool, draft.dead_log)

@@ -16,6 +16,7 @@ from nasadvisor.domain.change.actions.create_slice import CreateSlice
 from nasadvisor.domain.change.actions.create_table import CreateTable
 from nasadvisor.domain.change.actions.delete_slice import DeleteSlice
 from nasadvisor.domain.change.actions.detach_log import DetachLog
+from nasadvisor.domain.change.actions.drop_log import DropLog
 from nasadvisor.domain.change.actions.drop_log_leg import DropLogLeg
 from nasadvisor.domain.change.actions.offline_cache import OfflineCache
 from nasadvisor.domain.change.actions.online_cache import OnlineCache
@@ -39,6 +40,7 @@ __all__ = [
     "CreateTable",
     "DeleteSlice",
     "DetachLog",
+    "DropLog",
     "DropLogLeg",
     "Naming",
     "OfflineCache",
@@ -53,7 +55,7 @@ __all__ = [
     "UndoAction",
 ]
 
-Action = CreateTable | SaveTable | CreateSlice | AddLog | AddCache | AttachLog | DropLogLeg | OfflineCache
+Action = CreateTable | SaveTable | CreateSlice | AddLog | AddCache | AttachLog | DropLogLeg | DropLog | OfflineCache
 
 UndoAction = RemoveVdev | DetachLog | DeleteSlice | RestoreTable | OnlineCache
 

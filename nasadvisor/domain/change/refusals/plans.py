@@ -42,7 +42,9 @@ def OneLegForAttach() -> Refused:
 
 
 def NothingToDo(pool_name: str) -> Refused:
-    """A plan adds a log, a cache or both, and each of them needs an SSD."""
+    """A plan adds a log, a cache or both, and each of them needs an SSD; or it takes out a dead log, or a cache out of
+    service.
+    """
     return Refused(
         "nothing-to-do",
         _("No SSD is named for pool {pool}. Choose at least one for the log or the cache."),

@@ -5,6 +5,7 @@ from nasadvisor.domain.change.actions import Role
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool, Vdev
+from nasadvisor.domain.storage.log_states import OFFLINE
 
 
 def LogLegGone(pool: Pool, guid: str) -> Refused:
@@ -50,6 +51,31 @@ def LogLegUnknown(pool: Pool, leg: Vdev) -> Refused:
             "The log device {path} of pool {pool} is no partition of a disk that is known here, so nothing shows that the two sides would be on different SSDs. Check that its disk is plugged in, and read the host again. Behind multipath, device-mapper or a file, a second side is not added."
         ),
         {"pool": pool.name, "path": leg.path},
+    )
+
+
+def LogWorks(pool: Pool, log: Vdev) -> Refused:
+    """Only a log that is dead, every side of it, is taken out or replaced so. One that works is taken out by undoing the
+    run that added it.
+    """
+    return Refused(
+        "log-works",
+        _(
+            "The log {name} of pool {pool} works: it is {state}, so it is not taken out as a dead one. Nothing was changed. To take out one that NAS Advisor added, undo the run that added it."
+        ),
+        {"pool": pool.name, "name": log.path or log.name, "state": log.state},
+    )
+
+
+def LogOutOfService(pool: Pool, log: Vdev) -> Refused:
+    """Somebody took the log offline, which says nothing of its device. Put back, it either works or shows what it has."""
+    offline = [side.guid for side in log.leaves() if side.state == OFFLINE]
+    return Refused(
+        "log-out-of-service",
+        _(
+            "The log {name} of pool {pool} is not dead: somebody took it, or a side of it, offline. Nothing was changed. Put it back with `zpool online {pool} {guids}`; if it is broken, it shows so then and can be taken out."
+        ),
+        {"pool": pool.name, "name": log.path or log.name, "guids": " ".join(offline)},
     )
 
 

@@ -21,6 +21,7 @@ from tests.unit.machines import (
     home_server,
     with_broken_log,
     with_cache,
+    with_dead_log,
     with_disk,
     with_single_log,
 )
@@ -268,3 +269,50 @@ def test_a_pool_without_a_cache_has_none_to_take_out_of_service(shell: Shell) ->
     result = shell.run("plan", "--pool", "tank", "--offline-cache", "auto")
     assert result.exit_code == 2
     assert "Pool tank has no cache." in result.output
+
+
+def test_a_dead_log_is_taken_out_by_its_guid_or_as_the_only_one(shell: Shell) -> None:
+    shell.executor = SimulatedExecutor(with_dead_log())
+    for text in ("auto", "61"):
+        plan = planned(shell, "--pool", "tank", "--remove-dead-log", text)
+        assert plan.request.dead_log == "61"
+        assert [action.action for action in plan.actions] == ["drop-log"]
+
+
+def test_a_dead_log_is_replaced_by_a_new_one_on_the_named_ssds(shell: Shell) -> None:
+    shell.executor = SimulatedExecutor(with_dead_log("UNAVAIL", "FAULTED"))
+    options = ("--pool", "tank", "--replace-dead-log", "auto", "--log", "N1", "--log", "N2", "--log-size", "4G")
+    plan = planned(shell, *options)
+    assert (plan.request.dead_log, len(plan.request.log_disks)) == ("60", 2)
+    assert [action.action for action in plan.actions][-2:] == ["drop-log", "add-log"]
+    assert "zpool remove tank 60" in shell.run("plan", *options).stdout
+
+
+@pytest.mark.parametrize("option", ["--remove-dead-log", "--replace-dead-log"])
+def test_a_log_that_is_not_dead_is_refused_with_its_way_out(shell: Shell, option: str) -> None:
+    shell.executor = SimulatedExecutor(with_dead_log("OFFLINE"))
+    more = ("--log", "N1", "--log-size", "4G") if option == "--replace-dead-log" else ()
+    result = shell.run("plan", "--pool", "tank", option, "auto", *more)
+    assert result.exit_code == 3
+    assert "zpool online tank 61" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--remove-dead-log", "7"), "Say which log of pool tank. It has: 61"),
+        (("--remove-dead-log", "auto", "--log", "N2"), "goes with no other SSD"),
+        (("--remove-dead-log", "auto", "--replace-dead-log", "auto"), "--remove-dead-log goes with no other SSD"),
+        (("--replace-dead-log", "auto", "--cache", "N2"), "needs an SSD for the new log"),
+        (("--replace-dead-log", "auto", "--log", "N2"), "how large each log slice"),
+    ],
+)
+def test_what_becomes_of_a_dead_log_must_be_clear(shell: Shell, options: tuple[str, ...], said: str) -> None:
+    shell.executor = SimulatedExecutor(with_dead_log())
+    result = shell.run("plan", "--pool", "tank", *options)
+    assert result.exit_code == 2
+    assert said in result.output
+
+
+def test_a_pool_without_a_log_has_no_dead_one(shell: Shell) -> None:
+    assert "has no log" in shell.run("plan", "--pool", "tank", "--remove-dead-log", "auto").output

@@ -38,7 +38,7 @@ RULES = {
         evidence-commits evidence-commits-start evidence-commits-stop
         evidence-metadata-count evidence-switching-start evidence-switching-stop sweep-now drive-self-test drive-rating
         drive-forget alert-acknowledge wizard wizard-start wizard-devices wizard-answer
-        cache-take-out wizard-review run-undo run-finish run-keep forget-node
+        cache-take-out log-take-out wizard-review run-undo run-finish run-keep forget-node
         first-hour-close""",
     Rule.ADMIN: "channels users tokens add-host audit audit-csv",
     Rule.CONFIRMED: """user-add user-role user-active user-password token-add token-delete channel-add channel
@@ -53,6 +53,7 @@ SAMPLES = {
     "guid": "1",
     "pool_guid": "1",
     "cache_guid": "1",
+    "log_guid": "61",
     "key": "x",
     "pk": 1,
     "user_id": 1,

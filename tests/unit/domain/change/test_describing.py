@@ -13,6 +13,7 @@ from nasadvisor.domain.change.actions import (
     CreateTable,
     DeleteSlice,
     DetachLog,
+    DropLog,
     DropLogLeg,
     OfflineCache,
     OnlineCache,
@@ -67,6 +68,12 @@ SAID = [
         "drop-log-leg",
         "Take the broken side /dev/dead out of the log of pool tank",
     ),
+    (
+        DropLog("tank", TANK, "61", ("/dev/a", "/dev/b")),
+        "drop-log",
+        "Take the dead log /dev/a, /dev/b out of pool tank",
+    ),
+    (DropLog("tank", TANK, "61", ()), "drop-log", "Take the dead log 61 out of pool tank"),
     (DropLogLeg("tank", TANK, "32", ""), "drop-log-leg", "Take the broken side 32 out of the log of pool tank"),
     (
         RemoveVdev("tank", TANK, Role.LOG, "30", (ONE, TWO)),

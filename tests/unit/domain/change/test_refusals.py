@@ -14,6 +14,7 @@ from nasadvisor.domain.change.actions import (
     CreateTable,
     DeleteSlice,
     DetachLog,
+    DropLog,
     OfflineCache,
     RemoveVdev,
     RestoreTable,
@@ -54,6 +55,7 @@ from tests.unit.machines import (
     plan_ids,
     with_broken_log,
     with_cache,
+    with_dead_log,
     with_disk,
     with_partitions,
     with_pool,
@@ -457,6 +459,16 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
         lambda: [refusals.LogHoldsWrites(tank_of(home_server()), tuple(WaitingDataset(f"tank/{x}") for x in "abcd"))],
         "log-holds-writes",
         ("tank/a, tank/b, tank/c …", "`zfs mount tank/a`, `zfs mount tank/b`", "Nothing was changed"),
+    ),
+    (
+        lambda: rule(can(DropLog("tank", TANK, "61", ()), with_dead_log("ONLINE"))),
+        "log-works",
+        ("is ONLINE", "Nothing was changed", "undo the run"),
+    ),
+    (
+        lambda: rule(can(DropLog("tank", TANK, "60", ()), with_dead_log("OFFLINE", "OFFLINE"))),
+        "log-out-of-service",
+        ("`zpool online tank 61 62`", "Nothing was changed"),
     ),
     (
         lambda: [refusals.PoolAway("tank", "99")],

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.change.actions import CreateSlice, CreateTable, DeleteSlice, RemoveVdev, Role
+from nasadvisor.domain.change.actions import CreateSlice, CreateTable, DeleteSlice, DropLog, RemoveVdev, Role
 from nasadvisor.domain.change.looks import Look, Signature, Step
+from nasadvisor.domain.change.waiting import WaitingDataset
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory
 from nasadvisor.domain.units import GIB, MIB
@@ -29,6 +30,7 @@ from tests.unit.machines import (
     home_server,
     partition,
     plan_for,
+    with_dead_log,
     with_disk,
     with_pool,
 )
@@ -72,6 +74,8 @@ def theirs(inventory: Inventory) -> Inventory:
     return with_disk(inventory, disk.key, partitions=(*disk.partitions, there))
 
 
+DROP = DropLog("tank", TANK, "61", ("/dev/dead",))
+
 CASES: tuple[tuple[int, str, Step, Inventory], ...] = (
     (
         1,
@@ -109,6 +113,9 @@ CASES: tuple[tuple[int, str, Step, Inventory], ...] = (
     (10, "vdev-gone", replace(REMOVAL, vdev_guid="99"), MIRRORED),
     (10, "vdev-changed", replace(REMOVAL, slices=LEGS[:1]), MIRRORED),
     (11, "log-has-errors", REMOVAL, change_vdev(MIRRORED, LOG_GUID, write_errors=1)),
+    (6, "pool-not-online", DROP, with_pool(with_dead_log(), state="FAULTED")),
+    (6, "log-works", DROP, with_dead_log("ONLINE")),
+    (11, "log-has-errors", DROP, with_dead_log("DEGRADED")),
 )
 """The number of the Never, the code of the refusal, the step, and the host as it is by then."""
 
@@ -123,6 +130,14 @@ def test_the_gate_asks_what_each_never_says_of_a_step(never: int, code: str, ste
     refused = Gate(InOrder(now)).ask(step, now, OWN)
     assert isinstance(refused, Refused), f"Never {never} is not asked at the gate"
     assert code_of(refused) == code
+
+
+@pytest.mark.parametrize(("step", "now"), [(DROP, with_dead_log()), (REMOVAL, MIRRORED)])
+def test_the_gate_asks_never_11_of_what_waits_in_the_log_as_well(step: Step, now: Inventory) -> None:
+    look = Look(waiting=(WaitingDataset("tank/be"),))
+    refused = Gate(InOrder(now, look)).ask(step, now, OWN)
+    assert isinstance(refused, Refused)
+    assert code_of(refused) == "log-holds-writes"
 
 
 @pytest.mark.parametrize(

@@ -28,12 +28,15 @@ from tests.unit.machines import (
     home_server,
     plan_for,
     with_broken_log,
+    with_dead_log,
     with_single_log,
 )
 
 SINGLE = PlanRequest(TANK, (NVME1,), 4 * GIB)
 CACHE = PlanRequest(TANK, cache_disks=(NVME1,))
 REPLACE = PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID, replaces="32")
+TAKE_OUT = PlanRequest(TANK, dead_log="61")
+INSTEAD = PlanRequest(TANK, (NVME1, NVME2), 4 * GIB, dead_log="61")
 SECOND = PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID)
 
 
@@ -49,6 +52,8 @@ def every_action() -> Iterator[Action]:
         yield from plan_for(replace(SINGLE, naming=naming), home_server()).actions
         yield from plan_for(replace(SECOND, naming=naming), with_single_log()).actions
         yield from plan_for(replace(REPLACE, naming=naming), with_broken_log()).actions
+        yield from plan_for(replace(INSTEAD, naming=naming), with_dead_log()).actions
+    yield from plan_for(TAKE_OUT, with_dead_log()).actions
 
 
 def every_undo() -> Iterator[UndoAction]:
