@@ -13,7 +13,7 @@ from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters.process import Runner
-from nasadvisor.host.errors import HostError
+from nasadvisor.host.errors import HostError, MachineUnreadable
 from plugins.contract.host import Certificate, HostPlatform, Task
 from plugins.registry import find
 
@@ -120,6 +120,8 @@ class HostPlatforms:
             return part.vetoes(self.runner, inventory)
         except HostError as error:
             return (Veto(HostUnreadable(error.statement)),)
+        except OSError as error:  # the cluster file system of a platform may be away: ENOTCONN
+            return (Veto(HostUnreadable(MachineUnreadable(part.name, str(error)).statement)),)
 
     def _told(self, seen: tuple["_Seen", ...], ask: Callable[[HostPlatform], tuple[T, ...]]) -> tuple[T, ...]:
         """What the platforms of versions that we know answer; nothing where one cannot."""
@@ -127,7 +129,7 @@ class HostPlatforms:
         for each in seen:
             try:
                 told.extend(ask(each.part) if each.is_tested else ())
-            except HostError as error:
+            except (HostError, OSError) as error:
                 log.warning("%s: %s", each.part.name, error)
         return tuple(told)
 

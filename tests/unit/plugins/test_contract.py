@@ -102,11 +102,14 @@ def test_a_veto_does_not_forbid_an_undo_unless_it_says_so(bench: Bench, dummy_ho
     assert undo_run(on(bench), "run-1", "root", bench.watch).state is RunState.UNDONE
 
 
+@pytest.mark.parametrize("error", [HostError("The dummy is asleep."), OSError(107, "The dummy is asleep.")])
 def test_a_platform_that_cannot_be_asked_stops_a_run(
-    bench: Bench, dummy_host: ModuleType, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, dummy_host: ModuleType, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
+    """Be it by an error of ours, or of the system: a cluster file system whose daemon has ended answers ENOTCONN."""
+
     def fail(_runner: object, _inventory: Inventory) -> tuple[Veto, ...]:
-        raise HostError("The dummy is asleep.")
+        raise error
 
     monkeypatch.setattr(dummy_host.PLATFORM, "vetoes", fail)
     run = apply_plan(on(bench), bench.plan(), "root", bench.watch)
