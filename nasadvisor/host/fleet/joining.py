@@ -7,10 +7,9 @@ towards that authority's service, when it signs in.
 """
 
 import hashlib
-import json
 import secrets
 import ssl
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -186,7 +185,7 @@ def _ask(place: Place, token: Token, certificate: str, request: JoinRequest) -> 
     service = _service(place, guest_of(digest), token.secret, certificate)
     try:
         with service:
-            service.lpush(request_key(digest), json.dumps(asdict(request)))
+            service.lpush(request_key(digest), to_json(request))
             found = service.brpop([answer_key(digest)], timeout=ANSWER_S)
     except (redis.exceptions.AuthenticationError, redis.exceptions.NoPermissionError) as error:
         raise TokenRefused(str(place)) from error

@@ -1,10 +1,8 @@
 """Tokens for hosts that shall join, and what happens when one does."""
 
-import json
 import logging
 import re
 import secrets
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -20,7 +18,7 @@ from nasadvisor.console.fleet.remote.access import disinvite, invite, let_in, se
 from nasadvisor.console.fleet.remote.listening import authority, client, server_fingerprint
 from nasadvisor.console.fleet.remote.models import JoinToken
 from nasadvisor.domain.fleet.joining import JoinAnswer, JoinRequest, Token, digest_of, request_key
-from nasadvisor.stored.documents import DocumentError, from_json
+from nasadvisor.stored.documents import DocumentError, from_json, to_json
 
 log = logging.getLogger(__name__)
 
@@ -85,6 +83,6 @@ def _admit(service: redis.Redis, token: JoinToken, raw: bytes, now: datetime) ->
         Node.objects.update_or_create(name=token.node_name, defaults={"access_digest": request.password_digest})
         let_in(service, token.node_name, request.password_digest)
     answer = JoinAnswer(token.node_name, authority())
-    serve(service, token.digest, json.dumps(asdict(answer)))
+    serve(service, token.digest, to_json(answer))
     audit.record_without_browser(Act.HOST_JOINED, f"{token.node_name} ({request.host_name[:100]})")
     log.warning("%r joined as %s", request.host_name[:253], token.node_name)
