@@ -44,7 +44,7 @@ def figures() -> Iterator[Figure]:
     from nasadvisor.console.fleet.remote import listening  # noqa: PLC0415
     from tests.lab.instance import free_port  # noqa: PLC0415
 
-    listening.listen(listening.Listening("127.0.0.1", free_port()), datetime.now(UTC))
+    listening.listen(listening.Listening(("127.0.0.1",), free_port()), datetime.now(UTC))
     log = folder / "redis.log"
     with subprocess.Popen([server, listening.folder() / "redis.conf", "--logfile", log]) as process:
         try:

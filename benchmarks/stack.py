@@ -135,7 +135,7 @@ def _prepare() -> None:
     call_command("prepare", stdout=StringIO())
     collect = [sys.executable, str(ROOT / "manage.py"), "collectstatic", "--no-input", "--verbosity", "0"]
     subprocess.run(collect, check=True, cwd=ROOT)
-    listening.listen(listening.Listening("127.0.0.1", free_port()), datetime.now(UTC))
+    listening.listen(listening.Listening(("127.0.0.1",), free_port()), datetime.now(UTC))
 
 
 def _start_services(made: Stack, redis: str) -> None:

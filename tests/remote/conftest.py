@@ -122,7 +122,7 @@ def console(db: None) -> Iterator[Console]:
     root = Path(tempfile.mkdtemp(prefix="nasadvisor-", dir="/tmp"))  # a short path: it is that of a socket
     with override_settings(STATE_DIR=root, RUN_DIR=root):
         console = Console(free_port(), root)
-        listen(Listening("127.0.0.1", console.port), timezone.now())
+        listen(Listening(("127.0.0.1",), console.port), timezone.now())
         console.start()
         try:
             yield console

@@ -111,7 +111,7 @@ def test_a_host_joins_a_new_console_in_the_place_of_a_lost_one_and_its_runs_stay
     console.stop()
     shutil.rmtree(folder())
     Node.objects.all().delete()
-    listen(Listening("127.0.0.1", console.port), timezone.now())
+    listen(Listening(("127.0.0.1",), console.port), timezone.now())
     new = Console(console.port, console.root)
     new.start()
     new.look()

@@ -1,10 +1,12 @@
 """Joining a console: once, in time, by nobody else, and with a certificate that the token names."""
 
+import socket
 import stat
 from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from nasadvisor.console.fleet.models import Node
@@ -130,6 +132,17 @@ def test_a_host_whose_clock_is_wrong_by_far_is_told_so(
     console.join("nas1", token)
 
 
+def test_a_host_joins_by_each_name_that_the_console_was_given(console: Console) -> None:
+    addresses = ["127.0.0.1", "localhost", *(["::1"] if socket.has_dualstack_ipv6() else [])]
+    call_command("listen", *(word for each in addresses for word in ("--address", each)), "--port", console.port)
+    for number, each in enumerate(addresses):
+        access = console.join(f"nas{number}", place=Place(each, console.port))
+        assert access.address == each
+        sign_in(access)
+    with pytest.raises(CommandError, match="neither a name nor an IP address"):
+        call_command("listen", "--address", "127.0.0.1", "--address", "https://nas.example")
+
+
 def test_nobody_there_is_said_in_a_sentence(console: Console) -> None:
     token = console.token("nas1")
     with pytest.raises(ConsoleUnreachable, match="firewall"):
@@ -139,7 +152,7 @@ def test_nobody_there_is_said_in_a_sentence(console: Console) -> None:
 def test_a_renewed_certificate_is_taken_without_a_restart_and_hosts_need_not_be_told(console: Console) -> None:
     access = console.join("nas1")
     old = console.token("nas2")
-    listen(Listening("127.0.0.1", console.port), timezone.now())
+    listen(Listening(("127.0.0.1",), console.port), timezone.now())
     use_certificate()
     sign_in(access)
     with pytest.raises(AnotherConsole, match="renewed since"):
@@ -154,7 +167,7 @@ def test_the_certificate_is_renewed_in_time(console: Console) -> None:
     renew_if_due(timezone.now() + timedelta(days=350))
     assert (console.root / "remote/server.pem").read_bytes() != before
     authority = (console.root / "remote/authority.pem").read_bytes()
-    listen(Listening("127.0.0.1", console.port), timezone.now())
+    listen(Listening(("127.0.0.1",), console.port), timezone.now())
     assert (console.root / "remote/authority.pem").read_bytes() == authority
 
 

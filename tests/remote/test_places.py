@@ -80,5 +80,5 @@ def test_who_is_connected_where_there_is_room_stays(console: Console, nas1: Cons
 def test_there_is_room_for_as_many_hosts_as_are_set(console: Console) -> None:
     assert "maxclients 4000\n" in (folder() / "redis.conf").read_text()
     with override_settings(MOST_HOSTS=2000):
-        listen(Listening("127.0.0.1", console.port), timezone.now())
+        listen(Listening(("127.0.0.1",), console.port), timezone.now())
     assert "maxclients 16000\n" in (folder() / "redis.conf").read_text()

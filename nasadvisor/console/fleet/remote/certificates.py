@@ -4,6 +4,7 @@ The authority lives as long as the console; the certificate of the message servi
 hosts need not be told.
 """
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -39,8 +40,8 @@ def make_authority(folder: Path, now: datetime) -> None:
     write_private(authority_path(folder), certificate.public_bytes(serialization.Encoding.PEM))
 
 
-def make_server_certificate(folder: Path, address: str, now: datetime) -> None:
-    """A fresh key and certificate for the message service at this name or IP address."""
+def make_server_certificate(folder: Path, addresses: Iterable[str], now: datetime) -> None:
+    """A fresh key and certificate for the message service at these names and IP addresses."""
     authority = x509.load_pem_x509_certificate(authority_path(folder).read_bytes())
     authority_key = serialization.load_pem_private_key((folder / "authority.key").read_bytes(), None)
     if not isinstance(authority_key, ec.EllipticCurvePrivateKey):
@@ -50,7 +51,7 @@ def make_server_certificate(folder: Path, address: str, now: datetime) -> None:
     certificate = (
         builder(name, authority.subject, key.public_key(), now, SERVER_VALID)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(x509.SubjectAlternativeName([general_name(address)]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(map(general_name, addresses)), critical=False)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .add_extension(usage(digital_signature=True), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)

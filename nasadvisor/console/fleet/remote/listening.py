@@ -5,9 +5,8 @@ It has a process, memory and users of its own, so that a host which misuses it r
 the console's machine say to each other. Its folder holds everything it needs; without one the console does not listen.
 """
 
-import json
 import secrets
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +19,7 @@ from kombu.pools import connections
 from nasadvisor.console.fleet.remote.files import authority_path, certificate_path, key_path
 from nasadvisor.domain.fleet.joining import digest_of
 from nasadvisor.private_files import write_private
-from nasadvisor.stored.documents import from_json
+from nasadvisor.stored.documents import from_json, to_json
 from nasadvisor.stored.kinds import Kind, register
 
 CONSOLE_USER: Final = "console"
@@ -46,9 +45,11 @@ class NotListening(Exception):
 
 @dataclass(frozen=True)
 class Listening:
-    """Under which name or IP address hosts reach the message service, and at which port."""
+    """Under which names and IP addresses hosts reach the message service, and at which port: inside, and from behind a
+    router that hands connections on, it may well have two.
+    """
 
-    address: str
+    addresses: tuple[str, ...]
     port: int
 
 
@@ -74,15 +75,15 @@ def listening() -> Listening | None:
 
 
 def listen(where: Listening, now: datetime) -> None:
-    """Write all that the message service needs. Done again, it changes the address and renews the certificate."""
+    """Write all that the message service needs. Done again, it changes the addresses and renews the certificate."""
     from nasadvisor.console.fleet.remote import certificates  # noqa: PLC0415 - 9 MiB, and few consoles listen
 
     folder().mkdir(mode=0o700, parents=True, exist_ok=True)
     certificates.make_authority(folder(), now)
-    certificates.make_server_certificate(folder(), where.address, now)
+    certificates.make_server_certificate(folder(), where.addresses, now)
     if not _password_path().exists():
         write_private(_password_path(), secrets.token_urlsafe(32).encode())
-    write_private(folder() / "listening.json", json.dumps(asdict(where)).encode())
+    write_private(folder() / "listening.json", to_json(where).encode())
     # Last, for it starts the services (nasadvisor-remote.path).
     write_private(folder() / "redis.conf", _redis_configuration(where).encode())
 
@@ -100,7 +101,7 @@ def renew_if_due(now: datetime) -> None:
     if where is None:
         raise NotListening
     if certificates.is_due(folder(), now):
-        certificates.make_server_certificate(folder(), where.address, now)
+        certificates.make_server_certificate(folder(), where.addresses, now)
         use_certificate()
 
 

@@ -96,7 +96,7 @@ def _name_of_this_console(request: HttpRequest) -> str:
 
 
 def _command(where: Listening, token: str) -> str:
-    return f"sudo nasadvisor join {bracketed(where.address)}:{where.port} {token}"
+    return f"sudo nasadvisor join {bracketed(where.addresses[0])}:{where.port} {token}"
 
 
 def _no_service() -> str:

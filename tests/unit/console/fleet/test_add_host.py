@@ -23,7 +23,7 @@ ADD = "/settings/hosts/add/"
 def listening(tmp_path: Path) -> Iterator[None]:
     """Everything is there but the service itself."""
     with override_settings(STATE_DIR=tmp_path, RUN_DIR=tmp_path):
-        listen(Listening("nas.example", 8844), timezone.now())
+        listen(Listening(("nas.example", "2001:db8::7"), 8844), timezone.now())
         yield
 
 
