@@ -14,7 +14,7 @@ Maker = Callable[[int], dict[int, bytes]]
 """Gives, for a device of so many bytes, what is to be written where."""
 
 
-def _made(*command: str) -> Maker:
+def made_by(*command: str) -> Maker:
     """What a program writes into an empty file of that size."""
 
     def make(size_bytes: int) -> dict[int, bytes]:
@@ -66,11 +66,35 @@ def last_label_only(size_bytes: int) -> dict[int, bytes]:
     return {size_bytes // LABEL_BYTES * LABEL_BYTES - LABEL_BYTES: Label("backup", 42, 43, PoolState.EXPORTED).packed()}
 
 
+def jfs(_size_bytes: int) -> dict[int, bytes]:
+    """`struct jfs_superblock` at 32 KiB (fs/jfs/jfs_superblock.h)."""
+    return {32 * KIB: struct.pack("<4sIQIHHIH", b"JFS1", 1, 1 << 16, 4096, 12, 3, 512, 9)}
+
+
+def iso9660(_size_bytes: int) -> dict[int, bytes]:
+    """The first volume descriptor and the one that ends them (ECMA-119, 8.4)."""
+    return {32 * KIB: b"\1CD001\1".ljust(80, b" "), 34 * KIB: b"\xffCD001\1"}
+
+
+def vmfs_volume(_size_bytes: int) -> dict[int, bytes]:
+    """A device of a VMware data store: its magic is at 1 MiB (superblocks/vmfs.c of util-linux)."""
+    return {MIB: struct.pack("<II", 0xC001D00D, 5)}
+
+
+def vmfs(_size_bytes: int) -> dict[int, bytes]:
+    """VMware's file system itself, at 2 MiB."""
+    return {2 * MIB: struct.pack("<II", 0x2FABF15E, 5)}
+
+
 MAKERS: Final[dict[str, Maker]] = {
-    "ext4": _made("mkfs.ext4", "-q", "-F"),
-    "xfs": _made("mkfs.xfs", "-q", "-f"),
-    "btrfs": _made("mkfs.btrfs", "-q", "-f"),
-    "swap": _made("mkswap"),
+    "ext4": made_by("mkfs.ext4", "-q", "-F"),
+    "xfs": made_by("mkfs.xfs", "-q", "-f"),
+    "btrfs": made_by("mkfs.btrfs", "-q", "-f"),
+    "swap": made_by("mkswap"),
+    "jfs": jfs,
+    "iso9660": iso9660,
+    "vmfs-volume": vmfs_volume,
+    "vmfs": vmfs,
     "luks": luks,
     "lvm": physical_volume,
     "raid": raid_member,

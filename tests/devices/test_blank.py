@@ -16,7 +16,7 @@ from nasadvisor.domain.units import MIB
 from tests.devices.bench import Bench, log_and_cache, told
 from tests.devices.loops import LoopDisk, tool
 from tests.devices.machine import LoopMachine
-from tests.devices.signatures import MAKERS
+from tests.devices.signatures import MAKERS, made_by
 
 
 def made(kind: str, size_bytes: int) -> dict[int, bytes]:
@@ -89,6 +89,38 @@ def test_a_deleted_partition_that_began_inside_a_planned_slice_is_kept(
         for at, data in made(kind, 320 * MIB).items():
             if start_mib * MIB + at < 460 * MIB:
                 used.write(start_mib * MIB + at, data)
+
+
+@pytest.mark.parametrize("start_bytes", [34 * 512, 63 * 512, 256 * 512, 3 * 16065 * 512, (3 * 16065 + 63) * 512])
+def test_a_deleted_partition_of_an_old_tool_is_kept(bench: Bench, used: LoopDisk, start_bytes: int) -> None:
+    """They began in sector 63 and at cylinders, before the first slice or inside it."""
+    with refused(bench, log_and_cache(used, use_free_extents=True), used):
+        for at, data in made("ext4", 320 * MIB).items():
+            used.write(start_bytes + at, data)
+
+
+@pytest.mark.parametrize("sector_bytes", [512, 4096])
+def test_a_file_system_of_an_old_tool_on_a_disk_without_a_table_is_kept(
+    machine: LoopMachine, bench: Bench, sector_bytes: int
+) -> None:
+    ssd = machine.add_disk(sector_bytes)
+    with refused(bench, log_and_cache(ssd), ssd):
+        for at, data in made("ext4", 320 * MIB).items():
+            ssd.write(64 * 512 + at, data)
+
+
+@pytest.mark.parametrize("kind", ["btrfs", "ext4"])
+def test_a_copy_of_a_superblock_is_enough(bench: Bench, used: LoopDisk, kind: str) -> None:
+    """The first one is overwritten, or lies before what is looked at."""
+    behind = {"btrfs": 64 * MIB, "ext4": 128 * MIB}[kind]
+    with refused(bench, log_and_cache(used, use_free_extents=True), used):
+        content = made(kind, 400 * MIB) if kind == "btrfs" else of_4_kib_blocks(400 * MIB)
+        used.write(5 * MIB + behind, content[behind][:4096])
+
+
+def of_4_kib_blocks(size_bytes: int) -> dict[int, bytes]:
+    """An ext4 with the blocks of a usual one: copies of its superblock at 128 MiB, 384 MiB, …"""
+    return made_by("mkfs.ext4", "-q", "-F", "-b", "4096")(size_bytes)
 
 
 def test_a_deleted_partition_that_began_where_a_slice_begins_is_kept(bench: Bench, used: LoopDisk) -> None:

@@ -5,6 +5,7 @@ The rules of `checks` and `undo_checks` go by an inventory: what udev, sysfs and
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from nasadvisor.domain.change import refusals as no
@@ -35,7 +36,7 @@ from nasadvisor.domain.change.waiting import WaitingDataset
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.gpt import HeaderPlace
 from nasadvisor.domain.storage.inventory import NAMELESS_POOL, Disk, Hold, HoldKind, Inventory
-from nasadvisor.domain.units import MIB
+from nasadvisor.domain.units import KIB, MIB, align_up
 
 Step = Action | UndoAction | Cleaning
 
@@ -45,6 +46,9 @@ CLOSE_PLACES: Final = 1024
 FAR_PLACES: Final = 1024
 """[policy] In how many places of a planned slice is looked for something that begins there: in each of the first 1,024
 MiB, and in as many more spread evenly over the rest. Partitioning tools put partitions at whole MiB."""
+
+_TRACK_BYTES: Final = 63 * 512
+_CYLINDER_BYTES: Final = 255 * _TRACK_BYTES
 
 ACTIVE: Final = 0
 EXPORTED: Final = 1
@@ -107,6 +111,24 @@ def places_to_look(piece: Slice) -> tuple[int, ...]:
     rest = count - len(close)
     far = (len(close) + rest * number // FAR_PLACES for number in range(FAR_PLACES)) if rest else ()
     return tuple(piece.start_bytes + number * MIB for number in sorted({*close, *far}))
+
+
+def old_places_to_look(piece: Slice) -> tuple[int, ...]:
+    """Where in the first GiB of a planned slice tools of before 2010 put partitions: at cylinders of 255 heads and 63
+    sectors, or one track behind."""
+    end = piece.start_bytes + min(piece.size_bytes, CLOSE_PLACES * MIB)
+    cylinders = range(piece.start_bytes // _CYLINDER_BYTES * _CYLINDER_BYTES, end, _CYLINDER_BYTES)
+    places = chain.from_iterable((cylinder, cylinder + _TRACK_BYTES) for cylinder in cylinders)
+    return tuple(place for place in places if piece.start_bytes <= place < end)
+
+
+def places_before(piece: Slice, disk: Disk) -> tuple[int, ...]:
+    """Where in the last free MiB before a slice something could begin that reaches into it, ascending: at each of the
+    first 64 sectors, for tools of before 2010 began there, and at each 4 KiB."""
+    ends = (part.end_bytes for part in disk.partitions if part.end_bytes <= piece.start_bytes)
+    start = max(disk.usable_start_bytes, piece.start_bytes - MIB, *ends)
+    old = range(start, min(64 * 512, piece.start_bytes), 512)
+    return tuple(sorted({*old, *range(align_up(start, 4 * KIB), piece.start_bytes, 4 * KIB)}))
 
 
 def against_look(step: Step, look: Look, own: OwnTable | None, inventory: Inventory) -> Refused | None:

@@ -1,8 +1,9 @@
 """Reading what a write would change, right before it: off the device itself, by the name that is written to."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from nasadvisor.domain.change.actions import (
@@ -25,7 +26,15 @@ from nasadvisor.domain.change.actions import (
     Slice,
 )
 from nasadvisor.domain.change.actions.seen import cache_of
-from nasadvisor.domain.change.looks import Look, Signature, SliceLabel, Step, places_to_look
+from nasadvisor.domain.change.looks import (
+    Look,
+    Signature,
+    SliceLabel,
+    Step,
+    old_places_to_look,
+    places_before,
+    places_to_look,
+)
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.storage.gpt import HeaderPlace, header_places
@@ -39,10 +48,16 @@ from nasadvisor.host.adapters.zpool_get import autoexpands
 from nasadvisor.host.adapters.zpool_list import log_bytes
 from nasadvisor.host.storage.machine import Machine
 
-_GLANCES: Final = ((0, 20 * KIB), (64 * KIB, 4 * KIB))
-"""Where something that begins at a place shows first: most superblocks stand in its first 8 KiB, the label of ZFS at
-16 KiB, that of btrfs at 64 KiB. All zeros there is nothing; else libblkid is asked, which reads more. Two reads at each
-place: a slice has one for each MiB, and how much is read at once costs less than how often."""
+_GLANCES: Final = ((0, 68 * KIB), (128 * KIB, 4 * KIB), (256 * KIB, 20 * KIB), (512 * KIB, 4 * KIB))
+_FAR_GLANCES: Final = ((MIB, 4 * KIB), (2 * MIB, 8 * KIB), (4 * MIB, 4 * KIB))
+"""Where libblkid finds what begins at a place: every offset of a magic in its superblocks/*.c (util-linux 2.41), second
+headers of LUKS2, UFS and the second label of ZFS included. JFS and ISO 9660 show at 32 KiB, btrfs at 64, VMFS at 1 and
+2 MiB. All zeros there is nothing; else libblkid is asked, which reads more. In as few reads as can be: a slice has a
+place for each MiB, and how much is read at once costs less than how often."""
+
+_COPIES: Final = ((0x40, b"_BHRfS_M", 64 * KIB), (0x38, b"\x53\xef", KIB))
+"""Copies of a superblock: where in one its magic stands, and how far behind the beginning libblkid looks for the first.
+Those of btrfs are at 64 MiB and 256 GiB (BTRFS_SUPER_MIRROR_SHIFT in the kernel), those of ext4 where groups begin."""
 
 _FRONT_BYTES: Final = MIB
 _END_BYTES: Final = 16 * MIB
@@ -111,22 +126,57 @@ def _headers(descriptor: int, disk: Disk, path: str) -> Iterator[HeaderPlace]:
 
 
 def _look_at_room(machine: Machine, piece: Slice, disk: Disk, own: OwnTable | None) -> Look:
-    with open_disk(piece.disk_path, disk, machine.disks.identify, os.O_RDONLY) as descriptor:
-        places = places_to_look(piece)
-        announce_reads(descriptor, ((place + at, size) for place in places for at, size in _GLANCES))
-        first = next(
-            (found for place in places for found in _begins_at(descriptor, place, disk, piece.disk_path)),
-            None,
-        )
-        return Look((first,) if first else (), table=_table(descriptor, disk, piece.disk_path, own))
+    path = piece.disk_path
+    with open_disk(path, disk, machine.disks.identify, os.O_RDONLY) as descriptor:
+        first = next(_begun(descriptor, piece, disk), None)
+        return Look((first,) if first else (), table=_table(descriptor, disk, path, own))
 
 
-def _begins_at(descriptor: int, place: int, disk: Disk, path: str) -> tuple[Signature, ...]:
+def _begun(descriptor: int, piece: Slice, disk: Disk) -> Iterator[Signature]:
+    """What begins where a slice is to go, or so shortly before that it reaches into it."""
+    path, size = piece.disk_path, disk.identity.size_bytes
+    before, places = places_before(piece, disk), {*places_to_look(piece), *old_places_to_look(piece)}
+    gap = [(place, piece.start_bytes - place) for place in before[:1]]
+    glances = {place: tuple(_glances(place, places, size)) for place in sorted(places)}
+    announce_reads(descriptor, (*gap, *chain.from_iterable(glances.values())))
+    if _shows(descriptor, gap, path):
+        yield from (found for place in before for found in _recognised(descriptor, place, size, path))
+    shown = {place for place, parts in glances.items() if _shows(descriptor, parts, path)}
+    for place in glances:
+        if place in shown or any(place + at in shown for at, _length in _FAR_GLANCES):
+            yield from _recognised(descriptor, place, size, path)
+        if place in shown:
+            yield from _copies(descriptor, place, size, path)
+
+
+def _glances(place: int, places: Container[int], size: int) -> Iterator[tuple[int, int]]:
+    """The parts of a disk, offset and length, in which something shows that begins at a place; not those that are read
+    of another place as well."""
+    for at, length in (*_GLANCES, *_FAR_GLANCES):
+        if place + at < size and (at == 0 or place + at not in places):
+            yield place + at, min(length, size - place - at)
+
+
+def _shows(descriptor: int, parts: Iterable[tuple[int, int]], path: str) -> bool:
+    """Whether anything but zeros stands in these parts of a disk."""
+    return not all(_is_zeros(read_all(descriptor, length, offset, path)) for offset, length in parts)
+
+
+def _recognised(descriptor: int, place: int, size: int, path: str) -> Iterator[Signature]:
     """What begins at a place, however far it goes: libblkid does not take little room for a ZFS device."""
-    if all(_is_zeros(read_all(descriptor, size, place + at, path)) for at, size in _GLANCES):
-        return ()
-    found = recognise(descriptor, place, disk.identity.size_bytes - place, path)
-    return tuple(Signature(each.kind, place, each.label) for each in found)
+    for each in recognise(descriptor, place, size - place, path):
+        yield Signature(each.kind, place, each.label)
+
+
+def _copies(descriptor: int, place: int, size: int, path: str) -> Iterator[Signature]:
+    """What has a copy of its superblock at a place; its first one may be overwritten, or lie before the slice."""
+    head = read_all(descriptor, min(KIB, size - place), place, path)
+    for at, magic, behind in _COPIES:
+        if head[at : at + len(magic)] == magic:
+            yield from (
+                Signature(each.kind, place, each.label)
+                for each in recognise(descriptor, place - behind, size - place + behind, path)
+            )
 
 
 def _table(descriptor: int, disk: Disk, path: str, own: OwnTable | None) -> Area:

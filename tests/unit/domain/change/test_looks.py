@@ -1,6 +1,7 @@
 """What the bytes of a disk or slice speak against, step by step, on machines that all other rules allow."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -35,6 +36,8 @@ from nasadvisor.domain.change.looks import (
     Step,
     against_look,
     against_room,
+    old_places_to_look,
+    places_before,
     places_to_look,
 )
 from nasadvisor.domain.change.table_area import Area
@@ -97,6 +100,39 @@ def test_a_larger_one_is_looked_at_in_each_mib_of_its_first_gib_and_evenly_behin
     close = [3 + number for number in range(CLOSE_PLACES)]
     far = [3 + CLOSE_PLACES + 3 * number for number in range(FAR_PLACES)]
     assert places_to_look(piece_of(count)) == tuple(number * MIB for number in (*close, *far))
+
+
+def test_a_slice_is_looked_at_in_a_thousand_places_from_its_start_and_a_thousand_behind() -> None:
+    """What begins there is found: at 700 MiB, at 1,023, and in 10 GiB of the rest at each tenth MiB or oftener."""
+    places = set(places_to_look(piece_of(11 * 1024)))
+    assert {(3 + number) * MIB for number in (0, 64, 700, 1023)} <= places
+    assert len([place for place in places if place >= (3 + 1024) * MIB]) == 1024
+    behind = sorted(place for place in places if place >= (3 + 1024) * MIB)
+    assert max(later - earlier for earlier, later in pairwise(behind)) <= 10 * MIB
+    assert behind[-1] >= (3 + 11 * 1024 - 11) * MIB
+
+
+def test_cylinders_of_old_tools_are_looked_at_in_the_first_gib() -> None:
+    cylinder, track = 16065 * 512, 63 * 512
+    places = old_places_to_look(piece_of(16))
+    assert places == (cylinder, cylinder + track, 2 * cylinder, 2 * cylinder + track)
+    assert old_places_to_look(piece_of(4)) == ()
+    assert len(old_places_to_look(piece_of(4096))) == len(old_places_to_look(piece_of(1024))) == 260
+
+
+def test_the_free_mib_before_a_slice_is_looked_at_where_partitions_began() -> None:
+    piece = replace(PIECE, start_bytes=MIB)
+    disk = replace(DISK, partitions=(), usable_start_bytes=34 * 512)
+    places = places_before(piece, disk)
+    assert places[:3] == (34 * 512, 35 * 512, 36 * 512)
+    assert {40 * 512, 63 * 512, 64 * 512, 128 * 512, MIB - 4096} <= set(places)
+    assert max(places) < MIB
+    part = replace(PIECE.as_partition(), start_bytes=MIB, size_bytes=3 * MIB + 512)
+    behind = places_before(replace(PIECE, start_bytes=5 * MIB), replace(disk, partitions=(part,)))
+    assert behind[0] == 4 * MIB + 4096
+    assert places_before(replace(PIECE, start_bytes=9 * MIB), replace(disk, partitions=(part,)))[0] == 8 * MIB
+    full = replace(part, size_bytes=4 * MIB)
+    assert places_before(replace(PIECE, start_bytes=5 * MIB), replace(disk, partitions=(full,))) == ()
 
 
 def test_one_that_is_a_little_larger_is_looked_at_in_each_mib_once() -> None:

@@ -260,16 +260,65 @@ def test_a_room_of_zeros_is_asked_of_nobody(stage: Stage) -> None:
     assert (look.table.head[:1], len(look.table.head), len(look.table.tail)) == (b"h", HEAD, TAIL)
 
 
-@pytest.mark.parametrize(
-    "at", [0, 8 * KIB - 1, 8 * KIB, 16 * KIB, 20 * KIB - 1, 64 * KIB, 68 * KIB - 1], ids=lambda at: f"byte {at}"
+BEGINS = (
+    *(0, 8 * KIB - 1, 16 * KIB, 20 * KIB - 1, 32 * KIB, 32 * KIB + 1, 64 * KIB, 68 * KIB - 1, 128 * KIB, 132 * KIB - 1),
+    *(256 * KIB, 276 * KIB - 1, 512 * KIB, 516 * KIB - 1, MIB, 2 * MIB, 4 * MIB),
 )
-def test_whatever_shows_at_a_place_is_recognised_from_there_to_the_end_of_the_disk(stage: Stage, at: int) -> None:
-    place = PIECE.start_bytes + 3 * MIB
+"""Where superblocks and labels show: JFS and ISO 9660 at 32 KiB, btrfs at 64, VMFS at 1 and 2 MiB."""
+
+
+@pytest.mark.parametrize("at", BEGINS, ids=lambda at: f"byte {at}")
+@pytest.mark.parametrize("first", [0, 3])
+def test_whatever_shows_at_a_place_is_recognised_from_there_to_the_end_of_the_disk(
+    stage: Stage, at: int, first: int
+) -> None:
+    place = PIECE.start_bytes + first * MIB
     stage.write(PATH, place + at, b"\1")
     stage.found = {(PATH, place): (EXT4,)}
     look = stage.look(CreateSlice(PIECE, TANK), machine())
     assert look.signatures == (Signature("ext4", place, "photos"),)
-    assert stage.asked == [(PATH, place, SIZE - place)]
+    assert stage.asked[-1] == (PATH, place, SIZE - place)
+
+
+def test_what_begins_at_the_end_of_a_disk_is_looked_for_no_further_than_it_goes(stage: Stage) -> None:
+    piece = slice_on(disk_of(machine(), NVME1), start_bytes=SIZE - 2 * MIB, size_bytes=2 * MIB)
+    stage.write(PATH, SIZE - MIB, b"\1")
+    stage.found = {(PATH, SIZE - MIB): (EXT4,)}
+    look = stage.look(CreateSlice(piece, TANK), machine())
+    assert look.signatures == (Signature("ext4", SIZE - MIB, "photos"),)
+
+
+@pytest.mark.parametrize("start", [34 * 512, 40 * 512, 63 * 512, 64 * 512, 128 * KIB, MIB - 4 * KIB])
+def test_what_begins_shortly_before_a_slice_is_recognised(stage: Stage, start: int) -> None:
+    """As partitions of tools of before 2010: they reach into the slice."""
+    stage.write(PATH, start + 1080, b"\1")
+    stage.found = {(PATH, start): (EXT4,)}
+    look = stage.look(CreateSlice(PIECE, TANK), machine())
+    assert look.signatures == (Signature("ext4", start, "photos"),)
+
+
+@pytest.mark.parametrize("start", [255 * 63 * 512, 255 * 63 * 512 + 63 * 512])
+def test_what_begins_at_a_cylinder_or_one_track_behind_is_recognised(stage: Stage, start: int) -> None:
+    stage.write(PATH, start + 1080, b"\1")
+    stage.found = {(PATH, start): (EXT4,)}
+    look = stage.look(CreateSlice(PIECE, TANK), machine())
+    assert look.signatures == (Signature("ext4", start, "photos"),)
+
+
+@pytest.mark.parametrize(
+    ("at", "magic", "behind"), [(0x40, b"_BHRfS_M", 64 * KIB), (0x38, b"\x53\xef", KIB)], ids=["btrfs", "ext4"]
+)
+def test_a_copy_of_a_superblock_is_recognised_by_where_the_first_one_would_be(
+    stage: Stage, at: int, magic: bytes, behind: int
+) -> None:
+    place = PIECE.start_bytes + 3 * MIB
+    stage.write(PATH, place + at, magic)
+    stage.found = {(PATH, place - behind): (EXT4,)}
+    look = stage.look(CreateSlice(PIECE, TANK), machine())
+    assert look.signatures == (Signature("ext4", place, "photos"),)
+    assert stage.asked[-1] == (PATH, place - behind, SIZE - place + behind)
+    stage.write(PATH, place + at, magic[:-1] + b"\0")
+    assert stage.look(CreateSlice(PIECE, TANK), machine()).signatures == ()
 
 
 def test_whatever_is_read_of_a_room_was_announced_before(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,10 +338,11 @@ def test_whatever_is_read_of_a_room_was_announced_before(stage: Stage, monkeypat
     monkeypatch.setattr(os, "pread", note)
     stage.look(CreateSlice(PIECE, TANK), machine())
     assert announced == read[: len(announced)]
-    assert announced[:2] == [(PIECE.start_bytes, 20 * KIB), (PIECE.start_bytes + 64 * KIB, 4 * KIB)]
+    start = PIECE.start_bytes
+    assert announced[:3] == [(HEAD, start - HEAD), (start, 68 * KIB), (start + 128 * KIB, 4 * KIB)]
 
 
-@pytest.mark.parametrize("at", [20 * KIB, 64 * KIB - 1, 68 * KIB])
+@pytest.mark.parametrize("at", [68 * KIB, 128 * KIB - 1, 132 * KIB, 256 * KIB - 1, 276 * KIB, 512 * KIB - 1, 516 * KIB])
 def test_what_shows_where_no_superblock_begins_is_asked_of_nobody(stage: Stage, at: int) -> None:
     stage.write(PATH, PIECE.start_bytes + at, b"\1")
     assert stage.look(CreateSlice(PIECE, TANK), machine()).signatures == ()
@@ -306,7 +356,7 @@ def test_only_the_first_thing_in_a_room_is_told_and_what_nobody_recognises_is_pa
     stage.found = {(PATH, second): (ZFS, EXT4), (PATH, third): (EXT4,)}
     look = stage.look(CreateSlice(PIECE, TANK), machine())
     assert look.signatures == (Signature("zfs_member", second),)
-    assert [offset for _, offset, _ in stage.asked] == [first, second]
+    assert [offset for _, offset, _ in stage.asked] == [first, first + MIB, second]
 
 
 # Slices
