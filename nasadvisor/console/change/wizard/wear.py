@@ -30,7 +30,7 @@ class AddedWear:
     """One SSD, and what each role of the plan would add to its wear, with words for each."""
 
     label: str
-    pk: int | None
+    key: str
     rows: tuple[tuple[str, WhatIf], ...]
 
 
@@ -89,7 +89,7 @@ def _added(label: str, disk: StoredDisk | None, roles: set[Role], ingest: Ingest
         rows.append((_("as cache at the feed limit, the most there can be"), _at_limit(now, ingest)))
     if Role.LOG in roles and Role.CACHE in roles:
         rows.append((_("as log and cache together"), with_added(now, "log+cache", ingest.log + ingest.cache)))
-    return AddedWear(label, disk.pk if disk else None, tuple(rows))
+    return AddedWear(label, disk.key if disk else "", tuple(rows))
 
 
 def _at_limit(now: Forecast, ingest: Ingest) -> WhatIf:
