@@ -17,6 +17,8 @@ NAME, PASSWORD = "anna", "correct horse battery"
 SCREENSHOTS = ROOT / "build" / "screenshots" / "lab"
 # A page of the guest takes seconds under emulation, a run a minute.
 PAGE_MS, RUN_MS = 60_000, 300_000
+NVME_SERIALS = ("S64FNE0R800001", "S64FNE0R800002")
+"""Of the SSDs that the plan is for: no other disk may stand in the steps of its run."""
 JOURNAL = "/var/lib/nasadvisor/host/runs/*/journal.jsonl"
 NOBODY_BUT_YOU = """
 from django.contrib.auth.models import User
@@ -101,7 +103,7 @@ def wait_for_inventory(page: Page, url: str, product: Product) -> None:
     """The console must have heard of the machine as it is since the reset."""
     guid = product.guest.run("zpool get -Hpo value guid tank").stdout.strip()
     for _ in range(30):
-        page.goto(f"{url}/pools/")
+        page.goto(f"{url}/storage/")
         if guid in page.content():
             return
         page.wait_for_timeout(2000)
@@ -130,6 +132,9 @@ def test_the_whole_wizard_adds_a_mirrored_log_and_caches_and_one_click_takes_the
     picture(page, "6-run")
     headline(page, "has what was planned")
     picture(page, "7-applied")
+    named = page.locator(".run-step-what .disk-name").all_inner_texts()
+    assert {serial for name in named for serial in NVME_SERIALS if serial in name} == set(NVME_SERIALS)
+    assert [name for name in named if not any(serial in name for serial in NVME_SERIALS)] == []
     status = guest.run("zpool status -P tank").stdout
     assert "mirror-2" in status, status
     assert status.count("/dev/disk/by-partuuid/") == 4

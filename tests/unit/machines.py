@@ -34,11 +34,12 @@ READ_AT = "2026-08-25T20:15:00+00:00"
 def ssd(key: str, model: str, serial: str, size_bytes: int, bus: Bus = Bus.NVME, kernel: str = "nvme0n1") -> Disk:
     """A blank SSD with a persistent name."""
     kind = "nvme" if bus is Bus.NVME else "wwn"
+    by_id = (f"/dev/disk/by-id/{kind}-{key}", f"/dev/disk/by-id/{bus}-{model.replace(' ', '_')}_{serial}")
     return Disk(
         identity=DiskIdentity(model, serial, key, size_bytes, 512, 512),
         kernel_name=kernel,
         path=f"/dev/disk/by-id/{kind}-{key}",
-        links=(f"/dev/disk/by-id/{kind}-{key}", f"/dev/disk/by-id/{bus}-{model.replace(' ', '_')}_{serial}"),
+        links=(*by_id, slot_link(key)),
         bus=bus,
         rotational=False,
         removable=False,
@@ -49,9 +50,20 @@ def ssd(key: str, model: str, serial: str, size_bytes: int, bus: Bus = Bus.NVME,
     )
 
 
+def slot_link(key: str) -> str:
+    """The link by the slot of a disk, whose number is made from its key."""
+    return f"/dev/disk/by-path/pci-0000:00:17.0-ata-{crc32(key.encode()) % 1000}.0"
+
+
 def partition(disk: Disk, number: int, start_bytes: int, size_bytes: int, *holds: Hold) -> Partition:
-    """A partition of a disk, with a PARTUUID made from the disk's number."""
+    """A partition of a disk, with a PARTUUID made from the disk's number.
+
+    Below its slot it has the links that Debian 13's udev makes, whose last parts are words of our sentences.
+    """
     partuuid = f"00000000-0000-4000-8000-{crc32(f'{disk.key} {number}'.encode()):012d}"
+    below = f"{slot_link(disk.key)}-part"
+    slot = (f"{below}{number}", f"{below}/by-partnum/{number}", f"{below}/by-partuuid/{partuuid}")
+    labels = tuple(f"{below}/by-label/{hold.what}" for hold in holds if hold.kind is HoldKind.POOL)
     return Partition(
         number=number,
         partuuid=partuuid,
@@ -61,7 +73,7 @@ def partition(disk: Disk, number: int, start_bytes: int, size_bytes: int, *holds
         size_bytes=size_bytes,
         kernel_name=f"{disk.kernel_name}p{number}",
         path=f"/dev/disk/by-partuuid/{partuuid}",
-        links=(f"/dev/disk/by-partuuid/{partuuid}", f"{disk.path}-part{number}"),
+        links=(f"/dev/disk/by-partuuid/{partuuid}", f"{disk.path}-part{number}", *slot, *labels),
         holds=holds,
     )
 

@@ -6,7 +6,6 @@ the disk, and the path on demand.
 
 import re
 from collections.abc import Mapping
-from pathlib import PurePosixPath
 from typing import Final
 
 from django.utils.html import format_html, format_html_join
@@ -21,7 +20,7 @@ from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
 
 Names = Mapping[str, str]
-"""What a persistent path, or its last part, stands for."""
+"""What a persistent path stands for: the whole of it, for its last part may be a word such as "log" or a number."""
 
 _WORD: Final = re.compile(r"([^\s,;()“”„\"']+)")
 
@@ -39,7 +38,7 @@ def names_of(plan: Plan, node: Node, inventory: Inventory | None) -> Names:
             slice_label = _("%(disk)s – slice %(number)s") % {"disk": label, "number": piece.number}
             names[piece.disk_path] = label
             names |= dict.fromkeys((piece.partuuid_path, f"{piece.disk_path}-part{piece.number}"), slice_label)
-    return names | {PurePosixPath(path).name: label for path, label in names.items()}
+    return names
 
 
 def _in_inventory(inventory: Inventory) -> dict[str, str]:

@@ -44,8 +44,9 @@ _SERIALS: Final = ("ID_SCSI_SERIAL", "SCSI_IDENT_SERIAL", "ID_SERIAL_SHORT", "ID
 _BY_ID: Final = "/dev/disk/by-id/"
 _BY_PARTUUID: Final = "/dev/disk/by-partuuid/"
 _ID_ORDER: Final = ("wwn-", "nvme-eui.", "ata-", "nvme-", "scsi-")
-# Not names of the device, but of the moment or of what is written on it.
-_PASSING_LINKS: Final = ("/dev/disk/by-diskseq/", "/dev/disk/by-uuid/", "/dev/disk/by-label/")
+# Not names of the device, but of the moment or of what is written on it. The udev of Debian 13 makes such links of a
+# partition below the name of its slot too: by-path/SLOT-part/by-label/tank (60-persistent-storage.rules, systemd 257).
+_PASSING_LINKS: Final = ("/by-diskseq/", "/by-uuid/", "/by-label/", "-part/by-")
 
 ReadAt = Callable[[int, int], bytes]
 """Reads a disk: from this offset, so many bytes."""
@@ -266,7 +267,8 @@ def _partition(part: BlockDevice, around: Surroundings, shared: _Shared) -> Part
 
 def _links(device: BlockDevice, shared: _Shared) -> tuple[str, ...]:
     """Its persistent names, without those that udev gave to another device as well."""
-    return tuple(link for link in device.links if link not in shared.links and not link.startswith(_PASSING_LINKS))
+    names = (link for link in device.links if link not in shared.links)
+    return tuple(link for link in names if not any(part in link for part in _PASSING_LINKS))
 
 
 def _rank(link: str) -> tuple[int, int, str]:

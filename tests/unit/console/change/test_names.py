@@ -59,6 +59,17 @@ def test_a_slice_is_named_by_its_disk_and_number(operator: Client) -> None:
     assert f"<code>ls {leg.path}</code>" in shown
 
 
+def test_no_word_or_number_of_a_step_is_taken_for_a_disk(operator: Client) -> None:
+    """The pool is called as the label of its disks, and udev makes links that end in labels and partition numbers."""
+    stored = plan_of(operator)
+    inventory = home_server()
+    links = {link for each in inventory.disks for part in each.partitions for link in part.links}
+    assert {link.rsplit("/", 1)[1] for link in links} > {"tank", "1"}
+    names = names_of(stored.plan, Node.objects.get(), inventory)
+    statement = Statement("x", "Add a mirror of {count} slices to pool {pool}.", {"count": "1", "pool": "tank"})
+    assert named(statement, names) == named_text(statement, names) == "Add a mirror of 1 slices to pool tank."
+
+
 def test_a_disk_that_was_pulled_still_has_its_name(operator: Client, host: SimulatedHost) -> None:
     stored = plan_of(operator)
     operator.post(f"/plans/{stored.id}/", {"password": PASSWORD})

@@ -158,6 +158,25 @@ class TestNames:
         device = replace(disk("vda"), links=("/dev/disk/by-path/pci-1", "/dev/disk/by-diskseq/3"))
         assert (only(device).path, only(device).links) == ("", ("/dev/disk/by-path/pci-1",))
 
+    @pytest.mark.parametrize(
+        "link",
+        [
+            "/dev/disk/by-diskseq/9-part1",
+            "/dev/disk/by-label/tank",
+            "/dev/disk/by-uuid/2081-2721",
+            "/dev/disk/by-path/pci-0000:00:1f.2-ata-2.0-part/by-label/tank",
+            "/dev/disk/by-path/pci-0000:00:1f.2-ata-2.0-part/by-partlabel/log",
+            "/dev/disk/by-path/pci-0000:00:1f.2-ata-2.0-part/by-partnum/1",
+            "/dev/disk/by-path/pci-0000:00:1f.2-ata-2.0-part/by-partuuid/00000000-0000-4000-8000-000000000001",
+            "/dev/disk/by-path/pci-0000:00:1f.2-ata-2.0-part/by-uuid/2081-2721",
+        ],
+    )
+    def test_what_is_written_on_a_partition_is_no_name_of_it(self, link: str) -> None:
+        slot = "/dev/disk/by-path/pci-0000:00:1f.2-ata-2.0-part1"
+        labelled = replace(part("sda", 1), links=(slot, link))
+        (found,) = inventory_disks(gpt(disk("sda")), labelled)["sda"].partitions
+        assert found.links == (slot,)
+
     def test_link_that_two_disks_claim_names_neither(self) -> None:
         both = "/dev/disk/by-id/ata-Cloned_1"
         one, two = (replace(disk(name), links=(both,)) for name in ("sda", "sdb"))
