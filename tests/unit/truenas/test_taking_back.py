@@ -190,8 +190,8 @@ def without_guids(record: Record, office: Office) -> Record:
     return office.desk.records.write(replace(record, state=RecordState.ASKED, added=()))
 
 
-def of_earlier_release(record: Record, office: Office) -> Record:
-    """The record as a release wrote it that did not keep the guids of a mirror's sides or of the data."""
+def without_sides(record: Record, office: Office) -> Record:
+    """A record that lacks the guids of a mirror's sides and of the data."""
     added = tuple(replace(vdev, leaves=() if len(vdev.leaves) > 1 else vdev.leaves) for vdev in record.added)
     return office.desk.records.write(replace(record, added=added, pool_vdevs=()))
 
@@ -220,7 +220,7 @@ def refuses_to_say_it(record: Record, office: Office, truenas: StandIn) -> set[s
     return codes
 
 
-RECORDS = [as_added, without_guids, of_earlier_release]
+RECORDS = [as_added, without_guids, without_sides]
 
 
 @pytest.mark.parametrize("kind", RECORDS)
@@ -328,7 +328,7 @@ def test_the_side_that_is_left_of_a_mirror_is_still_ours(truenas: StandIn, offic
 
 
 def test_the_side_that_is_left_is_not_forgotten_by_a_record_without_its_guid(truenas: StandIn, office: Office) -> None:
-    record = of_earlier_release(added(office, MIRROR), office)
+    record = without_sides(added(office, MIRROR), office)
     truenas.pools[0]["topology"]["log"] = truenas.pools[0]["topology"]["log"][0]["children"][:1]
     truenas.disk("sdc").update(imported_zpool=None, partitions=[])
     assert refuses_to_say_it(record, office, truenas) == {"vdev-unclear"}

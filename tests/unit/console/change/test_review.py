@@ -132,12 +132,6 @@ class TestRisks:
     def test_a_mirror_asks_for_no_tick(self, operator: Client) -> None:
         assert keys_on(operator, plan_of(operator)) == []
 
-    def test_where_earlier_releases_applied_nothing_is_applied(self, operator: Client, sent: list[Sent]) -> None:
-        stored = plan_of(operator)
-        response = operator.post(f"/plans/{stored.id}/apply/", {"password": PASSWORD})
-        assert response.headers["Location"] == f"/plans/{stored.id}/"
-        assert not sent
-
 
 def keys_on(client: Client, stored: StoredPlan) -> list[str]:
     """What the ticks on the page of a plan post."""

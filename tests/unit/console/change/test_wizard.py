@@ -276,9 +276,6 @@ class TestSize:
     def test_without_devices_nothing_is_asked_about_sizes(self, operator: Client) -> None:
         assert 'name="reserve_percent"' not in text(operator.get(f"/wizard/{TANK}/devices/"))
 
-    def test_where_earlier_releases_asked_for_sizes_one_is_led_here(self, operator: Client) -> None:
-        assert operator.get(f"/wizard/{TANK}/layout/").headers["Location"] == f"/wizard/{TANK}/devices/"
-
     def test_the_plan_is_kept_with_what_was_chosen(self, operator: Client) -> None:
         stored = plan_of(operator, log_size="6G", naming="by-id", reserve_percent="15")
         request = stored.plan.request

@@ -57,6 +57,6 @@ def test_what_is_not_known_yet_says_how_much_longer_it_takes(more_s: float, word
     assert said("cannot-tell", "too-early", {"seen": "1 min"}, more_s) == words
 
 
-def test_answers_that_an_earlier_release_kept_are_said_without_figures() -> None:
+def test_answers_that_were_kept_without_figures_are_said_without() -> None:
     pool = SampledPool(log_answer="helps", cache_answer="no")
     assert [str(chip.look.word) for chip in chips_of(pool, timezone.now())] == ["would help", "would gain nothing"]

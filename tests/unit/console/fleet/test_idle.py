@@ -68,7 +68,7 @@ def test_nothing_that_was_sent_too_late_is_done(clock: Clock) -> None:
     assert not AuditEntry.objects.filter(act="token-made").exists()
 
 
-def test_a_session_of_an_earlier_release_begins_to_count(clock: Clock) -> None:
+def test_a_session_without_a_time_begins_to_count(clock: Clock) -> None:
     client = browser_of(UserRole.ADMIN)
     session = client.session
     del session["active"]
