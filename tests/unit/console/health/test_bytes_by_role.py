@@ -253,7 +253,7 @@ def test_the_devices_step_shows_how_the_disks_are(operator: Client) -> None:
     watched_machine(inventory, days=0)
     text = page(operator, f"/wizard/{TANK}/devices/")
     assert "Power-loss protection:" in text
-    assert f'/wear/{ssd().pk}/"' in text
+    assert f'href="/disks/{ssd().key}/"' in text
 
 
 @pytest.mark.usefixtures("watched_for_days")
