@@ -11,7 +11,7 @@ from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from tests.browser.conftest import AXE, PASSWORD, SCREENSHOTS, Desk
 from tests.unit.console.evidence.sampled import fill
-from tests.unit.machines import NVME2, TANK, with_broken_log, with_single_log
+from tests.unit.machines import NVME2, TANK, with_broken_log, with_dead_log, with_single_log
 
 WIDTHS = {1440: 900, 768: 1024, 390: 844}
 AXE_RUN = "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'best-practice']}).then(r => r.violations)"
@@ -71,6 +71,34 @@ def replace_devices(desk: Desk) -> None:
 def replace_preview(desk: Desk) -> None:
     replace_devices(desk)
     go_on_to_preview(desk)
+
+
+def dead_log(desk: Desk) -> None:
+    """The single log of the pool is dead."""
+    desk.host.executor.state = with_dead_log()
+    desk.host.publish_inventory()
+    pools(desk)
+
+
+def dead_log_pool(desk: Desk) -> None:
+    dead_log(desk)
+    desk.open(f"/pools/{TANK}/")
+
+
+def instead_devices(desk: Desk) -> None:
+    dead_log(desk)
+    desk.page.locator("button[value=instead]").click()
+
+
+def instead_preview(desk: Desk) -> None:
+    instead_devices(desk)
+    go_on_to_preview(desk)
+
+
+def take_out_preview(desk: Desk) -> None:
+    dead_log_pool(desk)
+    desk.page.locator("form[action*=take-out] button").click()
+    desk.page.wait_for_url("**/plans/**")
 
 
 def requested(desk: Desk) -> None:
@@ -195,6 +223,11 @@ PAGES: dict[str, Callable[[Desk], None]] = {
     "1-pool-broken": broken_pool,
     "2-devices-replace": replace_devices,
     "4-preview-replace": replace_preview,
+    "1-pool-dead-log": dead_log,
+    "1-pool-page-dead-log": dead_log_pool,
+    "2-devices-instead": instead_devices,
+    "4-preview-instead": instead_preview,
+    "4-preview-take-out": take_out_preview,
     "5-run-requested": requested,
     "5-run-applied": applied,
     "5-run-interrupted": interrupted,

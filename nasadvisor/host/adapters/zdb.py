@@ -70,8 +70,8 @@ class LogChain:
 def log_chains(runner: Runner, pool_name: str) -> tuple[LogChain, ...]:
     """The datasets of a pool with blocks in its logs; keys need not be loaded.
 
-    None where zdb cannot read a pool that is written to, or not in time: OpenZFS then refuses by itself, and changes
-    nothing.
+    None where zdb cannot read a pool that is written to, not in time, or aborts at a block on a dead log (2.3.9 does):
+    OpenZFS then refuses by itself, and changes nothing.
 
     Raises:
         ToolMissing

@@ -13,7 +13,7 @@ from nasadvisor.domain.fleet.platforms import Veto, vetoes_on
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
 from nasadvisor.domain.storage.log_legs import BrokenLeg, broken_log_legs, without_log_leg
-from nasadvisor.domain.storage.log_states import is_dead, without_logs
+from nasadvisor.domain.storage.log_states import OFFLINE, is_dead, without_logs
 
 MIRROR: Final = "mirror"
 REPLACE: Final = "replace"
@@ -97,7 +97,7 @@ def pool_choice(pool: Pool, inventory: Inventory, vetoes: tuple[Veto, ...] = ())
     """One pool."""
     log_answer = can_use_pool(pool, inventory.host, adds_log=True)
     single_log = single_log_of(pool)
-    broken = next(iter(broken_log_legs(pool)), None)
+    broken = next((each for each in broken_log_legs(pool) if each.leg.state != OFFLINE), None)
     dead = next((top for top in pool.logs if is_dead(top)), None)
     forbidden = tuple(vetoes_on(vetoes, "", pool.guid))
     against_replacing = (*forbidden, *(_against_replacing(pool, broken, inventory) if broken else ()))

@@ -50,10 +50,10 @@ def _log_words(plan: Plan, sizes: list[int]) -> str:
     if plan.request.attach_to:
         return _("second side of %(size)s for the log") % {"size": size}
     if plan.request.dead_log and len(sizes) == 1:
-        return _("single log of %(size)s, instead of the dead one") % {"size": size}
+        return _("instead of the dead log: one slice of %(size)s") % {"size": size}
     if plan.request.dead_log:
         values = {"count": len(sizes), "size": size}
-        return _("log mirrored over %(count)s slices of %(size)s, instead of the dead one") % values
+        return _("instead of the dead log: a mirror of %(count)s slices of %(size)s") % values
     if len(sizes) == 1:
         return _("single log of %(size)s") % {"size": size}
     return _("log mirrored over %(count)s slices of %(size)s") % {"count": len(sizes), "size": size}

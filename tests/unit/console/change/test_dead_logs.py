@@ -77,7 +77,7 @@ def test_the_new_log_is_chosen_in_the_wizard_and_what_stays_out_is_said(
     assert (draft.dead_log, draft.log_disks) == ("61", (NVME1, NVME2))
     page = text(operator.get(f"/wizard/{TANK}/devices/"))
     assert "The dead log is taken out" in page
-    assert "instead of the dead one" in page
+    assert "instead of the dead log: a mirror of 2 slices" in page
     press_on(operator, [NVME1, NVME2], [])
     stored = StoredPlan.objects.get()
     review = text(operator.get(f"/plans/{stored.pk}/"))
@@ -102,6 +102,13 @@ def test_what_is_not_dead_is_refused_with_its_way_out(host: SimulatedHost, opera
         assert TAKE_OUT not in page
         assert command in re.sub(r"<[^>]+>", "", page)
         assert command in text(operator.post(TAKE_OUT, follow=True))
+
+
+def test_a_side_that_somebody_took_offline_is_not_called_broken(host: SimulatedHost, operator: Client) -> None:
+    show(host, with_dead_log("ONLINE", "OFFLINE"))
+    page = text(operator.get("/wizard/"))
+    assert "zpool online tank 62" in page
+    assert "one side is broken" not in page
 
 
 def test_where_more_ails_the_pool_nothing_is_offered(host: SimulatedHost, operator: Client) -> None:

@@ -1,0 +1,86 @@
+"""Dead logs on real OpenZFS: replaced, taken out, and kept while writes wait in them."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.integration.command_line import CommandLine, cli
+from tests.integration.test_endings import wish
+from tests.integration.test_stories import CHECK, PHOTOS
+
+pytestmark = pytest.mark.lab
+__all__ = ["cli"]
+
+SSDS = ("nvme0", "nvme1")
+LOGS = "/var/lib/dead-logs"
+MAKE_LOGS = f"mkdir -p {LOGS}; truncate -s 256M {LOGS}/a {LOGS}/b"
+
+
+def pool(cli: CommandLine) -> dict[str, Any]:
+    (found,) = json.loads(cli("inventory", "--json").stdout)["pools"]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_dead_log_is_replaced_and_the_undo_frees_the_new_one(cli: CommandLine) -> None:
+    """Proves: a single log that is FAULTED is taken out and a mirror on two SSDs takes its place, the pool is ONLINE
+    and has every byte; after the undo the SSDs are blank, and the dead log stays out."""
+    guest = cli.guest
+    guest.run(PHOTOS)
+    blank = guest.digests(*SSDS)
+    guest.run(f"{MAKE_LOGS}; zpool add tank log {LOGS}/a")
+    guid = pool(cli)["logs"][0]["guid"]
+    guest.run(f"zpool offline -f tank {guid}")
+    refused = cli("plan", "--pool", "tank", *wish(guest, *SSDS))
+    assert refused.code == 3
+    assert f"zpool remove tank {guid}" in refused.stderr
+    run = cli.apply(*wish(guest, *SSDS), "--replace-dead-log", "auto")
+    now = pool(cli)
+    assert (now["state"], [len(top["children"]) for top in now["logs"]]) == ("ONLINE", [2])
+    guest.run(CHECK)
+    ending = cli.ending("undo", run)
+    assert ending.state == "undone"
+    assert "does not come back" in ending.notes
+    assert (pool(cli)["state"], pool(cli)["logs"]) == ("ONLINE", [])
+    assert guest.digests(*SSDS) == blank
+    guest.run(CHECK)
+
+
+def test_a_mirrored_log_that_was_missing_at_the_import_is_taken_out(cli: CommandLine) -> None:
+    """Proves: of a log that `zpool import -m` went without it is said that writes can be lost; it is taken out as a
+    whole, the pool then imports without `-m`, and there is nothing to undo."""
+    guest = cli.guest
+    guest.run(PHOTOS)
+    guest.run(f"{MAKE_LOGS}; zpool add tank log mirror {LOGS}/a {LOGS}/b; zpool export tank; rm {LOGS}/a {LOGS}/b")
+    assert guest.run("zpool import tank", check=False).code != 0
+    guest.run("zpool import -m tank")
+    assert "was imported without its log" in cli("health").stdout
+    run = cli.apply("--remove-dead-log", "auto")
+    assert (pool(cli)["state"], pool(cli)["logs"]) == ("ONLINE", [])
+    undo = cli("undo", run, "--yes")
+    assert undo.code != 0
+    assert "nothing to undo" in undo.stdout + undo.stderr
+    guest.run("zpool export tank; zpool import tank")
+    guest.run(CHECK)
+
+
+def test_a_log_stays_while_writes_of_an_unmounted_dataset_wait_in_it(cli: CommandLine) -> None:
+    """Proves: after a crash a filesystem that is not mounted keeps a log; the undo is refused before it begins, names
+    it and what has its writes written out, and is done once that was run."""
+    guest = cli.guest
+    run = cli.apply(*wish(guest, *SSDS))
+    guest.run("zfs create -o canmount=noauto tank/be; zfs mount tank/be")
+    guest.run(
+        "dd if=/dev/zero of=/tank/be/a bs=4k count=1 oflag=sync status=none; zpool sync tank; zpool freeze tank;"
+        "for n in 1 2 3; do dd if=/dev/urandom of=/tank/be/f$n bs=4k count=1 oflag=sync status=none; done;"
+        "sha256sum /tank/be/f* > /root/be.sha256; zpool export tank"
+    )
+    guest.run("zpool import -N tank")
+    refused = cli("undo", run, "--yes")
+    assert refused.code == 3, refused
+    assert "tank/be" in refused.stdout + refused.stderr
+    assert "zfs mount tank/be" in refused.stdout + refused.stderr
+    guest.run("zfs mount tank/be")
+    assert cli.ending("undo", run).state == "undone"
+    guest.run("sha256sum --quiet --check /root/be.sha256")
