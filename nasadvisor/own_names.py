@@ -32,6 +32,12 @@ def own_names(host_name: str, hosts: Path = _HOSTS_FILE, resolver: Path = _RESOL
             yield from (f"{short}.{domain}" for domain in words[1:])
 
 
+def full_name(host_name: str, hosts: Path = _HOSTS_FILE, resolver: Path = _RESOLVER_FILE) -> str:
+    """How this machine names itself to others, with its domain where that is known here."""
+    names = own_names(host_name, hosts, resolver)
+    return next((name for name in names if "." in name and not name.endswith((".local", ".localdomain"))), host_name)
+
+
 def own_addresses(routes: Path = _ROUTES_FILE, ipv6: Path = _IPV6_FILE) -> Iterator[str]:
     """The IP addresses of this machine, loopback included, but no link-local ones: those need a zone, which no
     certificate can name. From the kernel's tables (net/ipv4/fib_trie.c, net/ipv6/addrconf.c).

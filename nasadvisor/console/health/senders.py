@@ -2,12 +2,14 @@
 
 import importlib
 import logging
+import platform
 import re
 from collections.abc import Sequence
 from smtplib import SMTPException
 from types import ModuleType
 
 from django.core.mail import EmailMessage, get_connection
+from django.core.mail.utils import DNS_NAME
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.fleet import hosts
@@ -19,11 +21,15 @@ from nasadvisor.console.health.outward import fault_in, outward_only
 from nasadvisor.console.secrets import SecretUnreadable, decrypt
 from nasadvisor.console.statements import said
 from nasadvisor.domain.fleet.platforms import Notice
+from nasadvisor.own_names import full_name
 from plugins.contract.console import ConsolePlatform, PlatformSilent
 
 SMTP_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
 TIMEOUT_S = 20
 SHORTEST_SECRET = 4
+
+# How the console names itself to mail servers. Django would ask name servers for it (socket.getfqdn), without a limit.
+DNS_NAME._fqdn = full_name(platform.node())  # noqa: SLF001 - Django has no setting for it
 
 
 class NotSent(Exception):  # noqa: N818 - named for what happened

@@ -134,3 +134,10 @@ def test_no_service_of_the_console_reaches_what_is_the_hosts() -> None:
             assert "nasadvisor-host" not in " ".join(settings(unit).get("ReadWritePaths", []))
             hidden = " ".join(settings(unit)["InaccessiblePaths"])
             assert "/var/lib/nasadvisor" in hidden
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: str(unit.stem))
+def test_a_service_waits_for_no_name_server_without_a_limit(unit: Path) -> None:
+    text = unit.read_text()
+    if "AF_INET" in text and "bin/python" in text:
+        assert '"RES_OPTIONS=timeout:2 attempts:2"' in text

@@ -1,5 +1,6 @@
 """`manage.py setup_link`: the address at which the first administrator is made."""
 
+import os
 import socket
 from argparse import ArgumentParser
 from pathlib import Path
@@ -11,6 +12,7 @@ from django.urls import reverse
 
 from nasadvisor.certificates import fingerprint, is_self_signed
 from nasadvisor.console.fleet.accounts import admin_exists, new_setup_token
+from nasadvisor.serving import PORT
 
 
 class Command(BaseCommand):
@@ -21,7 +23,8 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        default = f"{'https' if settings.CERTIFICATE else 'http'}://{socket.gethostname()}:8843"
+        port = os.environ.get("UVICORN_PORT") or PORT
+        default = f"{'https' if settings.CERTIFICATE else 'http'}://{socket.gethostname()}:{port}"
         parser.add_argument("--base-url", default=default, help=f"how browsers reach the console (default {default})")
 
     def handle(self, *_args: object, base_url: str, **_options: object) -> None:

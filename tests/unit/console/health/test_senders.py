@@ -2,6 +2,7 @@
 
 import logging
 import smtplib
+import socket
 from email.message import Message as Mail
 from typing import Any
 
@@ -58,6 +59,17 @@ def test_a_mail_carries_its_message_id(server: type[Server]) -> None:
         "<1@nasadvisor>",
         "a@example.org, b@example.org",
     )
+
+
+def test_no_name_server_is_asked_for_the_name_of_the_console(
+    server: type[Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> str:
+        raise AssertionError("a name server was asked")
+
+    monkeypatch.setattr(socket, "getfqdn", fail)
+    send(channel("mail", "a@example.org"), MESSAGE, "<1@nasadvisor>")
+    assert len(server.sent) == 1
 
 
 def test_a_mail_server_that_does_not_answer_is_a_sentence() -> None:
