@@ -210,13 +210,13 @@ def _existing_leg(pool: Pool, text: str) -> str:
     """The guid of the log leg to mirror; with "auto", the only log's first leg."""
     legs = [leaf for top in pool.logs for leaf in top.leaves()]
     if not legs:
-        raise click.UsageError(f"Pool {pool.name} has no log that could become a mirror.")
+        raise Refusal(f"Pool {pool.name} has no log that could become a mirror.")
     if text == "auto":
         if len(pool.logs) > 1:
             raise click.UsageError(f"Pool {pool.name} has several logs. Say which one: {_listed(legs)}.")
         return legs[0].guid
     if text not in [leaf.guid for leaf in legs]:
-        raise click.UsageError(f"Pool {pool.name} has no log with the guid {text}. It has: {_listed(legs)}.")
+        raise Refusal(f"Pool {pool.name} has no log with the guid {text}. It has: {_listed(legs)}.")
     return text
 
 
@@ -224,11 +224,11 @@ def _broken_leg(pool: Pool, text: str) -> BrokenLeg:
     """The broken side of a mirrored log, by guid; with "auto", the first there is."""
     found = broken_log_legs(pool)
     if not found:
-        raise click.UsageError(f"Pool {pool.name} has no mirrored log of which one side is broken and another works.")
+        raise Refusal(f"Pool {pool.name} has no mirrored log of which one side is broken and another works.")
     legs = found if text == "auto" else [each for each in found if each.leg.guid == text]
     if not legs:
         listed = _listed([each.leg for each in found])
-        raise click.UsageError(f"Pool {pool.name} has no broken log leg with the guid {text}. It has: {listed}.")
+        raise Refusal(f"Pool {pool.name} has no broken log leg with the guid {text}. It has: {listed}.")
     return legs[0]
 
 
@@ -250,12 +250,12 @@ def _cache(pool: Pool, text: str) -> str:
     """The guid of the cache to take out of service; with "auto", the only one."""
     guids = [top.guid for top in pool.caches]
     if not guids:
-        raise click.UsageError(f"Pool {pool.name} has no cache.")
-    if text == "auto" and len(guids) == 1:
-        return guids[0]
-    if text not in guids:
+        raise Refusal(f"Pool {pool.name} has no cache.")
+    if text == "auto" and len(guids) > 1:
         raise click.UsageError(f"Say which cache of pool {pool.name}. It has: {_listed(pool.caches)}.")
-    return text
+    if text not in ("auto", *guids):
+        raise Refusal(f"Pool {pool.name} has no cache with the guid {text}. It has: {_listed(pool.caches)}.")
+    return guids[0] if text == "auto" else text
 
 
 def _listed(legs: Iterable[Vdev]) -> str:

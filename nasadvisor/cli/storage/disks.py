@@ -5,6 +5,7 @@ from typing import Final
 
 import click
 
+from nasadvisor.cli.errors import Refusal
 from nasadvisor.domain.change.checks import can_use_disk
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.gaps import largest_extent
@@ -19,7 +20,8 @@ def find_disk(inventory: Inventory, text: str) -> Disk:
     """The one disk with this by-id name, persistent path or serial.
 
     Raises:
-        UsageError: none, more than one, or a name that can mean another disk after the next boot.
+        UsageError: more than one, or a name that can mean another disk after the next boot.
+        Refusal: there is none now.
     """
     if KERNEL_NAME.fullmatch(text):
         raise click.UsageError(_instead_of_kernel_name(inventory, text))
@@ -28,7 +30,7 @@ def find_disk(inventory: Inventory, text: str) -> Disk:
         listed = ", ".join(disk.path or disk.label for disk in found)
         raise click.UsageError(f"{text} means more than one disk: {listed}. Give the persistent name of one.")
     if not found:
-        raise click.UsageError(_unknown(inventory, text))
+        raise _unknown(inventory, text)
     return found[0]
 
 
@@ -36,14 +38,14 @@ def find_pool(inventory: Inventory, text: str) -> Pool:
     """The imported pool with this name or guid.
 
     Raises:
-        UsageError: there is none.
+        Refusal: there is none now.
     """
     for pool in inventory.pools:
         if text in (pool.name, pool.guid):
             return pool
     known = ", ".join(pool.name for pool in inventory.pools)
     there = f"Imported are: {known}." if known else "No pool is imported on this host."
-    raise click.UsageError(f"There is no imported pool {text}. {there}")
+    raise Refusal(f"There is no imported pool {text}. {there}")
 
 
 def use_of(disk: Disk) -> str:
@@ -74,8 +76,9 @@ def _instead_of_kernel_name(inventory: Inventory, text: str) -> str:
     return f"{start} Use a name from {BY_ID} or a serial; `nasadvisor inventory` lists them."
 
 
-def _unknown(inventory: Inventory, text: str) -> str:
+def _unknown(inventory: Inventory, text: str) -> click.ClickException:
     partition = inventory.partition_at(text) or inventory.partition_at(f"{BY_ID}{text}")
     if partition:
-        return f"{text} is a partition. Slices are made by NAS Advisor itself: name the disk, {partition[0].path}."
-    return f"There is no disk {text} on this host. `nasadvisor inventory` lists the disks and their names."
+        named = f"{text} is a partition. Slices are made by NAS Advisor itself: name the disk, {partition[0].path}."
+        return click.UsageError(named)
+    return Refusal(f"There is no disk {text} on this host. `nasadvisor inventory` lists the disks and their names.")

@@ -128,9 +128,9 @@ def test_a_cache_that_helps_comes_after_memory(shell: Shell) -> None:
     assert "Caches together: 40 GiB" in output
 
 
-def test_an_unknown_pool_is_a_mistake_and_nothing_is_watched(busy: Shell) -> None:
+def test_an_unknown_pool_is_refused_and_nothing_is_watched(busy: Shell) -> None:
     result = busy.run("advise", "nothing")
-    assert result.exit_code == 2
+    assert result.exit_code == 3
     assert busy.waited == []
 
 
