@@ -19,6 +19,7 @@ from nasadvisor.cli.services import Services, services_for, who
 from nasadvisor.cli.tables import command_line, paragraph
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Run, RunState, Step
+from nasadvisor.domain.change.undo import cannot_be_undone
 from nasadvisor.domain.figures import duration
 from nasadvisor.host.change.journal import JournalUnwritable
 from nasadvisor.host.change.runs import apply_plan, finish_run, show_run, undo_run
@@ -67,7 +68,8 @@ def apply(ctx: click.Context, plan_file: Path, yes: bool, trial_s: int, as_json:
         for argv in plan_commands(plan):
             click.echo(f"  {command_line(argv)}", err=True)
         back = f", and take it back after {duration(trial_s)} unless it is kept" if trial_s else ""
-        ask_first(f"Apply it to pool {plan.pool_name}{back}?")
+        stays = cannot_be_undone(plan) if trial_s else ()
+        ask_first(f"Apply it to pool {plan.pool_name}{back}?", *map(str, stays))
     with _uninterrupted(), _attention_if_begun(services, plan.id):
         run = apply_plan(services.run_host(), plan, who(), Progress(services.report), trial_s)
     _end(run, AFTER_APPLY, as_json)

@@ -115,11 +115,14 @@ def stays_after_undo(plan: Plan, undone: tuple[UndoAction, ...], left: Left = NO
             Finding(
                 "hole-stays",
                 _(
-                    "The configuration of pool {pool} keeps an empty place (a hole) where the log was. OpenZFS leaves "
-                    "it for every removed log; it holds no data and needs no space."
+                    "The configuration of pool {pool} keeps an empty place (a hole) where the log was, for as long as "
+                    "the pool lives. Each log that comes and goes leaves one more."
                 ),
                 {"pool": plan.pool_name},
-                explanation=_("`zdb -C` shows it. The next log that is added takes its place."),
+                explanation=_(
+                    "OpenZFS does that for every removed log: spa_vdev_add() gives a new device the next number and "
+                    "no earlier one. A hole holds no data and needs no space; `zdb -C` shows it."
+                ),
             )
         )
     findings.extend(_legs_that_stay_out(plan))

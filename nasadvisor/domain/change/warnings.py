@@ -7,7 +7,7 @@ from typing import Final
 from nasadvisor.domain.change.actions import AddCache, AddLog, AttachLog, Role
 from nasadvisor.domain.change.checks import ASHIFTS
 from nasadvisor.domain.change.plan import Plan
-from nasadvisor.domain.statements import RANK, Finding, Level
+from nasadvisor.domain.statements import RANK, Finding, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage import releases
 from nasadvisor.domain.storage.inventory import Bus, Disk, Host, Inventory, Pool
@@ -18,6 +18,17 @@ from nasadvisor.domain.units import size_text
 HEADER_MEMORY_PERCENT: Final = 5
 """Headers of more than this share of the memory are worth a warning: they cannot be given back under pressure, and
 memory serves reads better than any cache device (openzfs-docs, "Hardware", L2ARC)."""
+
+SCANS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "scrub": _("a scrub"),
+        "resilver": _("a resilver"),
+        "errorscrub": _("a scrub of known errors"),
+        "removal": _("the removal of a device"),
+        "expansion": _("the expansion of a RAID-Z"),
+    }
+)
+OTHER_SCAN: Final = _("a scan")
 
 _NOTHING_KNOWN: Final[Mapping[str, str]] = MappingProxyType({})
 _ANSWERED: Final = frozenset({"confirmed", "likely", "unlikely"})
@@ -178,8 +189,11 @@ def _about_pool(plan: Plan, pool: Pool) -> Iterator[Finding]:
     if pool.scan:
         yield Finding(
             "scan-running",
-            _("A {scan} is running on pool {pool}. It goes on, but both take longer. Waiting for its end is calmer."),
-            {"pool": pool.name, "scan": pool.scan},
+            _(
+                "On pool {pool} something else is under way: {scan}. It goes on, but both take longer. Waiting for its "
+                "end is calmer."
+            ),
+            {"pool": pool.name, "scan": Statement("scan", SCANS.get(pool.scan, OTHER_SCAN))},
             Level.WARNING,
             explanation=_("A scrub or a resilver reads the whole pool. Adding a log or a cache does not stop it."),
         )

@@ -108,12 +108,15 @@ class AddLog(PoolStep):
         yield Finding(
             "log-leaves-hole",
             _(
-                "After an undo the configuration of pool {pool} keeps an empty place (a hole) where the log was. "
-                "OpenZFS does that for every removed log; it holds no data and needs no space."
+                "After an undo, and so after a trial, the configuration of pool {pool} keeps an empty place (a hole) "
+                "where the log was, for as long as the pool lives. Each log that comes and goes leaves one more."
             ),
             {"pool": self.pool_name},
             Level.INFO,
-            explanation=_("`zdb -C` shows it. The next log that is added takes its place."),
+            explanation=_(
+                "OpenZFS does that for every removed log. A hole holds no data and needs no space, and no other device "
+                "takes its place; `zdb -C` shows it."
+            ),
         )
 
     def if_lost(self, disk_key: str, inventory: Inventory) -> Iterator[Finding]:

@@ -67,7 +67,21 @@ def test_a_log_in_one_host_of_a_multihost_pool_is_warned_of() -> None:
 
 
 def test_a_running_scrub_is_mentioned() -> None:
-    assert "A scrub is running" in str(found(SINGLE, with_pool(home_server(), scan="scrub"))["scan-running"])
+    assert "a scrub" in str(found(SINGLE, with_pool(home_server(), scan="scrub"))["scan-running"])
+
+
+@pytest.mark.parametrize(
+    ("scan", "words"),
+    [
+        ("expansion", "the expansion of a RAID-Z"),
+        ("removal", "the removal of a device"),
+        ("errorscrub", "a scrub of known errors"),
+        ("something new", "a scan"),
+    ],
+)
+def test_whatever_else_is_under_way_is_named_in_words(scan: str, words: str) -> None:
+    warning = found(SINGLE, with_pool(home_server(), scan=scan))["scan-running"]
+    assert str(warning.values["scan"]) == words
 
 
 def test_headers_above_a_twentieth_of_the_memory_are_warned_of() -> None:
