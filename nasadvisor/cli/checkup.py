@@ -16,7 +16,7 @@ import nasadvisor
 from nasadvisor.cli.evidence.switch_looks import switching_looks
 from nasadvisor.cli.fleet.pages import ask_pages
 from nasadvisor.cli.fleet.units import runs, silent_for
-from nasadvisor.domain.change.refusals import PoolSuspended
+from nasadvisor.domain.change.refusals import PoolSuspended, PoolUnreadable
 from nasadvisor.domain.fleet.clocks import clock_findings
 from nasadvisor.domain.fleet.joining import ConsoleAccess
 from nasadvisor.domain.storage.inventory import Pool
@@ -129,9 +129,11 @@ def _openzfs(machine: Machine) -> Iterator[Finding]:
 
 def _pools(pools: tuple[Pool, ...]) -> Iterator[Finding]:
     """One for each pool that is not as it should be; the others together."""
-    well = [pool.name for pool in pools if pool.state == "ONLINE" and not pool.suspended]
+    well = [pool.name for pool in pools if pool.state == "ONLINE" and not pool.suspended and not pool.problem]
     for pool in pools:
-        if pool.suspended:
+        if pool.problem:
+            yield Finding("Pools", False, str(PoolUnreadable(pool)))
+        elif pool.suspended:
             yield Finding("Pools", False, str(PoolSuspended(pool)))
         elif pool.state != "ONLINE":
             sentence = f"{pool.name} is {pool.state}. `zpool status {pool.name}` shows what is wrong and what to do."

@@ -23,7 +23,8 @@ from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.console.storage.pools import helped_pools, pool_or_404, reason_against_adding
 from nasadvisor.domain.health.pool_findings import POOL_MEMBER
 from nasadvisor.domain.health.urgency import worst_first
-from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.statements import Finding
+from nasadvisor.domain.storage.inventory import Inventory, Pool
 
 RUNS_SHOWN = 50
 
@@ -72,6 +73,11 @@ def _rows(node: Node, inventory: Inventory) -> list[PoolRow]:
     ]
 
 
+def is_about(finding: Finding, pool: Pool) -> bool:
+    """By guid; some of platforms know a pool by its name alone."""
+    return finding.place == pool.guid or (not finding.place and finding.values.get("pool") == pool.name)
+
+
 def pool(request: HttpRequest, guid: str) -> HttpResponse:
     """One pool: its tree, and what is worth knowing."""
     node, inventory, found = pool_or_404(request, guid)
@@ -79,7 +85,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
     told = (*inventory_findings(node), *traffic, *node.platform.findings)
     drawing, marks = draw_pool(found, Index(inventory)), marks_on(node)
     unwell = marks_in(drawing, marks)
-    findings = [finding for finding in told if finding.values.get("pool") == found.name]
+    findings = [finding for finding in told if is_about(finding, found)]
     findings += [finding for mark in unwell for finding in mark.findings if finding.code != POOL_MEMBER]
     refusal = reason_against_adding(found, inventory.host, node.platform.vetoes)
     context = {

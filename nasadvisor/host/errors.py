@@ -154,6 +154,18 @@ class SelfTestRefused(HostError):
         super().__init__(template, disk=disk, reason=reason)
 
 
+class PoolNotUnderstood(HostError):
+    """OpenZFS's answer about the pool of a run could not be understood, so nobody knows what of the run is in it."""
+
+    def __init__(self, pool: str, problem: str) -> None:
+        template = _(
+            "What OpenZFS tells of pool {pool} could not be understood: {problem}. So it is not known what is in it, "
+            "and nothing of this run is done. `zpool status {pool}` shows the pool. Try again; if it stays so, please "
+            "report it."
+        )
+        super().__init__(template, pool=pool, problem=problem)
+
+
 class DiskUnknown(HostError):
     """A request names a disk that is not there (any more)."""
 

@@ -31,8 +31,8 @@ def wipe_findings(inventory: Inventory) -> Iterator[Finding]:
     """
     for pool in inventory.pools:
         leaves = (leaf for top in (*pool.logs, *pool.caches) for leaf in top.leaves())
-        places = (place for leaf in leaves if (place := inventory.partition_at(leaf.path)))
-        labels = dict.fromkeys(disk.label for disk, _part in places)
+        places = (place for leaf in leaves if (place := inventory.place_of(leaf)))
+        labels = dict.fromkeys(disk.label for disk, part in places if part)
         if labels:
             yield _never_wipe(pool, ", ".join(labels))
 

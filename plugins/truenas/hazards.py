@@ -72,8 +72,8 @@ def against_given_away(disk: Disk, devices: Iterable[GuestDevice], root: Path) -
 
 def _disks_with_slices(pool: Pool, inventory: Inventory) -> Iterator[Disk]:
     leaves = (leaf for top in (*pool.logs, *pool.caches) for leaf in top.leaves())
-    places = (place for leaf in leaves if (place := inventory.partition_at(leaf.path)))
-    sliced = {disk.key: disk for disk, part in places if not is_whole(disk, part)}
+    places = (place for leaf in leaves if (place := inventory.place_of(leaf)))
+    sliced = {disk.key: disk for disk, part in places if part and not is_whole(disk, part)}
     yield from sliced.values()
 
 

@@ -156,11 +156,12 @@ def test_an_exported_pool_keeps_its_log_and_a_destroyed_one_frees_the_ssds(cli: 
     guest = cli.guest
     blank = guest.digests("nvme0")
     run = cli.apply(*wish(guest, "nvme0", cache=("nvme0",)))
+    guid = guest.run("zpool get -Ho value guid tank").stdout.strip()
     guest.run("zpool export tank")
     held = guest.digests("nvme0")
     ending = cli.ending("undo", run)
     assert (ending.code, ending.state) == (3, "applied"), ending
-    assert "zpool import tank" in ending.reasons
+    assert f"zpool import {guid}" in ending.reasons
     assert guest.digests("nvme0") == held
     guest.run("zpool import tank && zpool destroy tank")
     ending = cli.ending("undo", run)

@@ -68,7 +68,7 @@ def with_disk_names(facts: PoolFacts, pool: Pool, inventory: Inventory) -> PoolF
 
 
 def _name(index: Index, leaf: Vdev) -> str:
-    disk, part = index.by_path.get(leaf.path, (None, None))
+    disk, part = index.inventory.place_of(leaf) or (None, None)
     if disk is None:
         return ""
     alone = part is None or len(disk.partitions) == 1

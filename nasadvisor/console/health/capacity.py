@@ -50,14 +50,14 @@ class Capacity:
 
 
 def note_pools(node: Node, inventory: Inventory, read_at: datetime) -> None:
-    """Keep how full each pool is, once a day."""
+    """Keep how full each pool that could be read is, once a day."""
     day = timezone.localtime(read_at).date()
     noted = set(PoolDay.objects.filter(node=node, day=day).values_list("guid", flat=True))
     PoolDay.objects.bulk_create(
         (
             PoolDay(node=node, guid=p.guid, day=day, allocated_bytes=p.allocated_bytes, size_bytes=p.size_bytes)
             for p in inventory.pools
-            if p.guid not in noted
+            if p.guid not in noted and not p.problem
         ),
         ignore_conflicts=True,
     )

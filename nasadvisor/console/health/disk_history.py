@@ -76,7 +76,9 @@ class History:
         disk = self.disk
         if not disk.pool_name or not disk.vdev_name:
             return ()
-        found = StoredDisk.objects.filter(node=disk.node_id, pool_name=disk.pool_name, vdev_name=disk.vdev_name)
+        # Those that are there: one that is not may have served another pool, which had the same name.
+        names = {"pool_name": disk.pool_name, "vdev_name": disk.vdev_name}
+        found = StoredDisk.objects.filter(node=disk.node_id, is_present=True, **names)
         return tuple(found.exclude(pk=disk.pk).defer(*LARGE_FIELDS)[: LINES_AT_MOST - 1])
 
     @cached_property

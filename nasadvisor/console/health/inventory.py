@@ -11,7 +11,7 @@ from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk, identity_
 from nasadvisor.console.storage.disk_uses import Index, is_system
 from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import Finding
-from nasadvisor.domain.storage.inventory import Disk, Inventory, VdevClass
+from nasadvisor.domain.storage.inventory import Disk, HoldKind, Inventory, VdevClass
 
 SYSTEM = "system"
 ROLE_OF_CLASS = {
@@ -57,7 +57,20 @@ def note_disks(node: Node, inventory: Inventory, read_at: datetime) -> None:
         gone = StoredDisk.objects.filter(node=node, is_present=True).exclude(identity_key__in=list(present))
         gone.update(is_present=False)
         for name, disk in _with_room(node, present, known).items():
-            _note(node, name, disk, role_of(disk, index), known.get(name), read_at)
+            stored = known.get(name)
+            is_unread = _serves_unread_pool(disk, inventory)
+            role = _kept_role(stored) if stored and is_unread else role_of(disk, index)
+            _note(node, name, disk, role, stored, read_at)
+
+
+def _serves_unread_pool(disk: Disk, inventory: Inventory) -> bool:
+    """Whether it is held by a pool that could not be read, so that what it does there is as it was."""
+    unread = {pool.name for pool in inventory.pools if pool.problem}
+    return any(hold.kind is HoldKind.POOL and hold.what in unread for hold in disk.all_holds)
+
+
+def _kept_role(stored: StoredDisk) -> Role:
+    return Role(stored.role, stored.pool_name, stored.vdev_name, tuple(stored.leaf_guids))
 
 
 def last_seen_on(node: Node) -> dict[str, StoredDisk]:

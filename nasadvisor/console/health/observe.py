@@ -35,10 +35,11 @@ class Seen:
 
 @dataclass(frozen=True)
 class View:
-    """All that was seen now, and the sources that looked."""
+    """All that was seen now, and the sources that looked. `unread` are the guids of pools that could not be read."""
 
     seen: tuple[Seen, ...]
     sources: frozenset[str]
+    unread: frozenset[str] = frozenset()
 
 
 def unwatchable(node: Node, error: Exception) -> View:
@@ -143,7 +144,8 @@ def view(node: Node, now: datetime) -> View:
                 sources.add(f"samples/{node.name}/{pool.guid}")
                 found += [(f"samples/{node.name}/{pool.guid}", finding) for finding in traffic]
     seen = tuple(_seen(node, source, finding) for source, finding in found if finding.level is not Level.INFO)
-    return View(seen, frozenset(sources))
+    unread = frozenset(pool.guid for pool in inventory.pools if pool.problem) if inventory else frozenset[str]()
+    return View(seen, frozenset(sources), unread)
 
 
 def _watching(node: Node) -> str:

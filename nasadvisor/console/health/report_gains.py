@@ -137,8 +137,8 @@ def _in_use(
 
 
 def _disks_of(tops: Iterable[Vdev], index: Index) -> list[StoredDisk]:
-    places = (index.by_path.get(leaf.path, (None, None))[0] for top in tops for leaf in top.leaves())
-    names = [identity_key(disk.identity) for disk in places if disk]
+    places = (index.inventory.place_of(leaf) for top in tops for leaf in top.leaves())
+    names = [identity_key(place[0].identity) for place in places if place]
     return list(StoredDisk.objects.filter(identity_key__in=names).defer("reading_document"))
 
 

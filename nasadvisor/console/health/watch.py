@@ -62,7 +62,9 @@ def _move(node: Node, found: View, now: datetime) -> None:
     opened = StoredAlert.objects.select_for_update().filter(node=node).exclude(state=AlertStates.RECOVERED)
     stored = {each.alert_key: each for each in opened}
     seen = {each.observation.key: each for each in found.seen}
-    alerts = {key: each.as_alert() for key, each in stored.items()}
+    # Of a pool that could not be read nobody knows whether anything is over.
+    told = {key: each for key, each in stored.items() if key in seen or place_of(each) not in found.unread}
+    alerts = {key: each.as_alert() for key, each in told.items()}
     steps = reconcile(alerts, (each.observation for each in found.seen), found.sources, now)
     for step in _with_room(node, list(steps), now):
         key = step.alert.key
@@ -70,6 +72,11 @@ def _move(node: Node, found: View, now: datetime) -> None:
     for key, each in stored.items():
         if key in seen:
             _renew_text(each, to_document(seen[key].finding))
+
+
+def place_of(stored: StoredAlert) -> str:
+    """The guid of the pool that an alert is about, "" for others."""
+    return stored.finding.place if stored.finding else ""
 
 
 def _with_room(node: Node, steps: list[Step], now: datetime) -> list[Step]:

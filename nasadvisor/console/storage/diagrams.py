@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from pathlib import PurePosixPath
 from typing import Final, Self
 
 from django.utils.functional import Promise
@@ -20,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from nasadvisor.console.storage.disk_uses import Index, PoolUse
 from nasadvisor.domain.change.actions import PLANNED_GUID
 from nasadvisor.domain.storage.gaps import free_extents
-from nasadvisor.domain.storage.inventory import Disk, Inventory, Partition, Pool, Vdev, VdevClass
+from nasadvisor.domain.storage.inventory import Disk, Inventory, Partition, Pool, Vdev, VdevClass, leaf_name
 
 DRAWING_WIDTH: Final = 1000
 """Units of a disk's drawing; a disk is always this wide."""
@@ -74,7 +73,7 @@ class LeafDrawing:
     @property
     def short_path(self) -> str:
         """Its persistent name without the folder."""
-        return PurePosixPath(self.vdev.path or self.vdev.name).name
+        return leaf_name(self.vdev.path or self.vdev.name)
 
     @property
     def is_slice(self) -> bool:
@@ -203,7 +202,7 @@ def _draw_vdev(top: Vdev, index: Index) -> VdevDrawing:
 
 def _leaves(vdev: Vdev, inside: str, index: Index) -> Iterator[LeafDrawing]:
     if not vdev.children:
-        disk, part = index.by_path.get(vdev.path, (None, None))
+        disk, part = index.inventory.place_of(vdev) or (None, None)
         yield LeafDrawing(vdev, disk, part, inside)
     for child in vdev.children:
         yield from _leaves(child, child.name if child.children else inside, index)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from nasadvisor.domain.storage.inventory import Disk, HoldKind, Inventory, Partition, Pool, Vdev, VdevClass
+from nasadvisor.domain.storage.inventory import Disk, HoldKind, Inventory, Pool, Vdev, VdevClass
 
 SYSTEM_HOLDS = frozenset({HoldKind.BOOT, HoldKind.SWAP})
 
@@ -25,23 +25,10 @@ class PoolUse:
 
 
 class Index:
-    """Looks things up by path: one pass over the inventory instead of one for each vdev."""
+    """Looks up what serves which pool: one pass over the inventory instead of one for each disk."""
 
     def __init__(self, inventory: Inventory) -> None:
         self.inventory = inventory
-
-    @cached_property
-    def by_path(self) -> Mapping[str, tuple[Disk, Partition | None]]:
-        """The disk, and the partition where the path is one's, behind every persistent name and kernel path."""
-        found: dict[str, tuple[Disk, Partition | None]] = {}
-        for disk in self.inventory.disks:
-            for path in (*disk.links, disk.path, f"/dev/{disk.kernel_name}"):
-                found.setdefault(path, (disk, None))
-            for part in disk.partitions:
-                for path in (*part.links, part.path, f"/dev/{part.kernel_name}"):
-                    found.setdefault(path, (disk, part))
-        found.pop("", None)
-        return found
 
     @cached_property
     def pool_uses(self) -> Mapping[tuple[str, int], tuple[PoolUse, ...]]:
@@ -50,7 +37,7 @@ class Index:
         for pool in self.inventory.pools:
             for vdev_class, tops in pool.by_class().items():
                 for top, leaf in ((each, leaf) for each in tops for leaf in each.leaves()):
-                    disk, part = self.by_path.get(leaf.path, (None, None))
+                    disk, part = self.inventory.place_of(leaf) or (None, None)
                     if disk:
                         place = (disk.key, part.number if part else 0)
                         uses[place] = (*uses.get(place, ()), PoolUse(pool, vdev_class, leaf, top))

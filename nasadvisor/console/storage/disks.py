@@ -26,6 +26,7 @@ HOLD_WORDS: Final[dict[HoldKind, str | Promise]] = {
     HoldKind.FILESYSTEM: gettext_lazy("Filesystem {what}"),
     HoldKind.POOL: gettext_lazy("Pool {what}"),
     HoldKind.EXPORTED_POOL: gettext_lazy("Exported pool {what}"),
+    HoldKind.LEFTOVER_LABEL: gettext_lazy("Label left behind by pool {what}"),
     HoldKind.SIGNATURE: gettext_lazy("Data of the kind {what}"),
     HoldKind.READ_ONLY: gettext_lazy("Read-only"),
     HoldKind.DUPLICATE: gettext_lazy("Same identity as {what}"),

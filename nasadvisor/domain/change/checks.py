@@ -107,6 +107,8 @@ def _against_disk(disk: Disk) -> Iterator[Refused]:
 
 
 def _against_pool(pool: Pool) -> Iterator[Refused]:
+    if pool.problem:
+        yield no.PoolUnreadable(pool)
     if pool.suspended:
         yield no.PoolSuspended(pool)
     if pool.state != "ONLINE":
@@ -377,8 +379,5 @@ def physical(disk: Disk) -> str:
 
 
 def _disks_of(top: Vdev, inventory: Inventory) -> Iterator[Disk]:
-    for leaf in top.leaves():
-        found = inventory.partition_at(leaf.path)
-        disk = found[0] if found else inventory.disk_at(leaf.path)
-        if disk:
-            yield disk
+    places = (inventory.place_of(leaf) for leaf in top.leaves())
+    yield from (place[0] for place in places if place)

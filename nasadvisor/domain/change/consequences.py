@@ -49,6 +49,5 @@ def _losses_of_partners(plan: Plan, inventory: Inventory, pool: Pool) -> Iterato
 
 
 def _loss_of_partner(leaf: Vdev, inventory: Inventory, pool: Pool) -> DeviceLoss:
-    found = inventory.partition_at(leaf.path)
-    disk = found[0] if found else inventory.disk_at(leaf.path)
-    return DeviceLoss(disk.label if disk else leaf.name, leaf.path, (leg_dies(pool.name),))
+    place = inventory.place_of(leaf)
+    return DeviceLoss(place[0].label if place else leaf.name, leaf.path, (leg_dies(pool.name),))

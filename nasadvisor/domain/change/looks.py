@@ -279,7 +279,7 @@ def _against_phantom(piece: Slice, table: Area) -> Iterator[Refused]:
 def _is_left_behind(label: SliceLabel, pool_guid: str, inventory: Inventory) -> bool:
     """Whether its very pool is imported, and does without it; the inventory's rules ask for the second by path."""
     pool = inventory.pool(label.pool_guid) if label.pool_guid == pool_guid else None
-    return pool is not None and all(vdev.guid != label.vdev_guid for vdev in pool.vdevs())
+    return pool is not None and not pool.problem and all(vdev.guid != label.vdev_guid for vdev in pool.vdevs())
 
 
 def _against_writing(

@@ -237,8 +237,8 @@ def _side_for(known: Known, fit: tuple[Disk, ...], attach_to: str, replaces: str
 def _disks_of_log(pool: Pool, guid: str, inventory: Inventory) -> tuple[Disk, ...]:
     """The disks of the log that has this side, as far as they are known."""
     top = log_mirror_of(pool, guid) or find_log_leg(pool, guid)
-    found = (inventory.partition_at(leaf.path) for leaf in top.leaves()) if top else ()
-    return tuple(each[0] for each in found if each)
+    places = (inventory.place_of(leaf) for leaf in top.leaves()) if top else ()
+    return tuple(place[0] for place in places if place)
 
 
 def _pair(disks: Iterable[Disk], known: Known) -> tuple[Disk, Disk] | None:

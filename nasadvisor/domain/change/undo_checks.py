@@ -86,6 +86,8 @@ def _against_pool(pool: Pool, planned_name: str) -> Iterator[Refused]:
 
 
 def _against_state(pool: Pool, planned_name: str) -> Iterator[Refused]:
+    if pool.problem:
+        yield no.PoolUnreadable(pool)
     if pool.name != planned_name:
         yield no.PoolRenamed(pool, planned_name)
     if pool.suspended:
@@ -157,7 +159,7 @@ def _against_slice(piece: Slice, inventory: Inventory) -> Iterator[Refused]:
         return
     yield from against_place(piece.disk_key, piece.disk_path, inventory)
     part = copies[0][1]
-    yield from (no.SliceHeld(piece, hold) for hold in part.holds if hold.kind is not HoldKind.EXPORTED_POOL)
+    yield from (no.SliceHeld(piece, hold) for hold in part.holds if hold.kind not in no.LABELS)
     yield from against_pool_member(piece, part, inventory)
 
 

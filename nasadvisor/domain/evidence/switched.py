@@ -144,7 +144,8 @@ class CacheSwitching:
 
     def is_lost(self, inventory: Inventory) -> bool:
         """Whether the pool is there, and one of the caches is not in it any more."""
-        if inventory.pool(self.pool_guid) is None:
+        pool = inventory.pool(self.pool_guid)
+        if pool is None or pool.problem:
             return False
         return any(cache_of(self.pool_guid, each.guid, inventory) is None for each in self.caches)
 

@@ -13,8 +13,7 @@ def with_names(pool: Pool, last_seen: Mapping[str, str], inventory: Inventory) -
         if vdev.children:
             return replace(vdev, children=tuple(map(named, vdev.children)))
         label = last_seen.get(vdev.guid, "")
-        is_shown = inventory.partition_at(vdev.path) or inventory.disk_at(vdev.path)
-        return replace(vdev, name=label, path="") if label and not is_shown else vdev
+        return replace(vdev, name=label, path="") if label and not inventory.place_of(vdev) else vdev
 
     return replace(
         pool,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from nasadvisor.domain.health.pool_findings import GOOD_STATES, leaf_name, named
+from nasadvisor.domain.health.pool_findings import GOOD_STATES, name_of, named
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
@@ -20,6 +20,9 @@ def log_cache_findings(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
     """Logs first, then caches."""
     for log in pool.logs:
         yield from _about_log(pool, log, inventory)
+    single = [log for log in pool.logs if not log.children and log.state in GOOD_STATES]
+    if single:
+        yield _log_single(pool, single, inventory)
     bad = [leaf for cache in pool.caches for leaf in cache.leaves() if leaf.state not in GOOD_STATES]
     gone = [leaf for leaf in bad if leaf.state != OFFLINE]
     if gone:
@@ -43,8 +46,6 @@ def _about_log(pool: Pool, log: Vdev, inventory: Inventory) -> Iterator[Finding]
         yield _log_one_leg(pool, log, good, broken, inventory)
     if offline:
         yield _log_out_of_service(pool, log, offline, good, inventory)
-    if len(sides) == 1 and good:
-        yield _log_single(pool, log, leaf_name(sides[0], inventory))
 
 
 def _log_dead(pool: Pool, log: Vdev, devices: str) -> Finding:
@@ -156,7 +157,7 @@ def _log_one_leg(pool: Pool, log: Vdev, good: list[Vdev], bad: list[Vdev], inven
         ),
         {
             "pool": pool.name,
-            "good": ", ".join(leaf_name(leg, inventory) for leg in good),
+            "good": ", ".join(name_of(leg, inventory) for leg in good),
             "devices": named(bad, inventory),
             "guid": bad[0].guid,
         },
@@ -172,17 +173,25 @@ def _log_one_leg(pool: Pool, log: Vdev, good: list[Vdev], bad: list[Vdev], inven
     )
 
 
-def _log_single(pool: Pool, log: Vdev, device: str) -> Finding:
+def _log_single(pool: Pool, logs: list[Vdev], inventory: Inventory) -> Finding:
+    values = {"pool": pool.name, "device": ", ".join(name_of(log, inventory) for log in logs)}
+    template = _("The log of pool {pool} is one device without a mirror: {device}.")
+    if len(logs) > 1:
+        values["count"] = str(len(logs))
+        template = _(
+            "The logs of pool {pool} are {count} devices without mirrors, and log blocks are spread over all of them: "
+            "{device}. Each must survive a crash by itself."
+        )
     return Finding(
         "log-single",
-        _("The log of pool {pool} is one device without a mirror: {device}."),
-        {"pool": pool.name, "device": device},
+        template,
+        values,
         Level.INFO,
         _(
-            "If it dies and the machine crashes at the same moment, the synchronous writes of the last transaction "
+            "If one dies and the machine crashes at the same moment, the synchronous writes of the last transaction "
             "group (normally up to 5 s) are gone. The pool itself survives. A second side ends that risk."
         ),
-        subject=log.guid,
+        subject=logs[0].guid,
         step=NextStep.MIRROR_LOG,
         place=pool.guid,
     )
@@ -215,7 +224,7 @@ def _cache_out_of_service(pool: Pool, cache: Vdev, inventory: Inventory) -> Find
             "proof it comes back by itself; else undo the run that took it out, or, if that was done by hand, put it "
             "back with `zpool online {pool} {guid}`."
         ),
-        {"pool": pool.name, "device": leaf_name(cache, inventory), "guid": cache.guid},
+        {"pool": pool.name, "device": name_of(cache, inventory), "guid": cache.guid},
         Level.INFO,
         _(
             "It is neither read nor written, also after a restart or an import, and nothing is lost. The pool stays "

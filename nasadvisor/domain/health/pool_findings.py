@@ -6,7 +6,7 @@ from typing import Final
 
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev, VdevClass
+from nasadvisor.domain.storage.inventory import UNREADABLE, Inventory, Pool, Vdev, VdevClass, leaf_name
 from nasadvisor.domain.storage.log_states import OFFLINE, all_that_ails
 
 GOOD_STATES: Final = frozenset({"ONLINE", "AVAIL", "INUSE"})
@@ -31,6 +31,10 @@ POOL_MEMBER: Final = "pool-member"
 
 def pool_findings(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
     """What is worth knowing of a pool of this inventory."""
+    if pool.problem:
+        yield _unreadable(pool)
+    if pool.state == UNREADABLE:
+        return
     if pool.suspended:
         yield _suspended(pool)
     elif pool.state != "ONLINE":
@@ -50,15 +54,14 @@ def leaves(pool: Pool) -> Iterator[Vdev]:
 def named(vdevs: Iterable[Vdev], inventory: Inventory) -> str:
     """The first few by name, with their states."""
     found = list(vdevs)
-    names = [f"{leaf_name(leaf, inventory)} {leaf.state}" for leaf in found[:NAMED_AT_MOST]]
+    names = [f"{name_of(leaf, inventory)} {leaf.state}" for leaf in found[:NAMED_AT_MOST]]
     return ", ".join(names) + (" …" if len(found) > NAMED_AT_MOST else "")
 
 
-def leaf_name(leaf: Vdev, inventory: Inventory) -> str:
+def name_of(leaf: Vdev, inventory: Inventory) -> str:
     """Model and serial of the disk; of one that the host does not show, the last part of the leaf's path or name."""
-    part = inventory.partition_at(leaf.path)
-    disk = part[0] if part else inventory.disk_at(leaf.path)
-    return disk.label if disk else leaf.path.rpartition("/")[2] or leaf.name
+    place = inventory.place_of(leaf)
+    return place[0].label if place else leaf_name(leaf.path) or leaf.name
 
 
 def is_broken(vdev_class: VdevClass, leaf: Vdev) -> bool:
@@ -92,6 +95,25 @@ def member_finding(pool: Pool, vdev_class: VdevClass, leaf: Vdev, label: str) ->
 
 def _about(pool: Pool, **values: str) -> dict[str, str]:
     return {"pool": pool.name, **values}
+
+
+def _unreadable(pool: Pool) -> Finding:
+    return Finding(
+        "pool-unreadable",
+        _(
+            "What OpenZFS tells of pool {pool} could not be understood ({problem}), so it is not watched. `zpool "
+            "status {pool}` shows how it is; please report it with that output."
+        ),
+        _about(pool, problem=pool.problem),
+        Level.WARNING,
+        _(
+            "It was asked twice. Until it can be read, nobody would be told here if a disk of the pool failed, and "
+            "nothing is changed on it. Other pools of the host are watched."
+        ),
+        subject=pool.guid,
+        step=NextStep.LOOK_AT_POOL,
+        place=pool.guid,
+    )
 
 
 def _suspended(pool: Pool) -> Finding:

@@ -38,6 +38,7 @@ class HoldKind(StrEnum):
     FILESYSTEM = "filesystem"
     POOL = "pool"  # member of an imported pool
     EXPORTED_POOL = "exported-pool"  # carries the label of a pool that is not imported
+    LEFTOVER_LABEL = "leftover-label"  # carries the label of an imported pool that does not use it any more
     SIGNATURE = "signature"  # any other recognised content
     READ_ONLY = "read-only"
     DUPLICATE = "duplicate"  # another device shows the same identity (multipath or a cloned serial)
@@ -54,6 +55,18 @@ class Hold:
 
     kind: HoldKind
     what: str
+
+
+@dataclass(frozen=True)
+class ZfsLabel:
+    """What the ZFS label on a disk or partition says, as udev tells it.
+
+    `pool_name` and `pool_guid` are "" on caches and spares, whose labels name no pool. `vdev_guid` is that of the leaf.
+    """
+
+    pool_name: str
+    pool_guid: str
+    vdev_guid: str
 
 
 class TableKind(StrEnum):
@@ -110,6 +123,7 @@ class Partition:
     path: str
     links: tuple[str, ...] = ()
     holds: tuple[Hold, ...] = ()
+    zfs_label: ZfsLabel | None = None
 
     @property
     def end_bytes(self) -> int:
@@ -160,6 +174,7 @@ class Disk:
     partitions: tuple[Partition, ...] = ()
     holds: tuple[Hold, ...] = ()
     slot: Slot | None = None
+    zfs_label: ZfsLabel | None = None
 
     @property
     def key(self) -> str:
@@ -198,6 +213,20 @@ class VdevClass(StrEnum):
     SPARE = "spares"
 
 
+CLOSED_STATES = frozenset({"OFFLINE", "UNAVAIL", "FAULTED", "REMOVED", "SPLIT"})
+"""States of a leaf whose device OpenZFS has closed: vdev_is_dead() and vdev_set_state() in module/zfs/vdev.c."""
+
+REPLACED = "/old"
+"""What OpenZFS appends to the path of a disk that is replaced by another at the same path: vdev_attach() and
+spa_vdev_attach() in module/zfs/spa.c."""
+
+
+def leaf_name(path: str) -> str:
+    """The last part of a leaf's path, with the mark of a disk that is being replaced; "" where it has none."""
+    before = path.removesuffix(REPLACED)
+    return f"{before.rpartition('/')[2]}{path[len(before) :]}"
+
+
 @dataclass(frozen=True)
 class Vdev:
     """A node of a pool's tree. `kind` is OpenZFS's vdev_type ("disk", "mirror", "raidz", "hole" …), unknown ones kept.
@@ -218,6 +247,12 @@ class Vdev:
     write_errors: int = 0
     checksum_errors: int = 0
     slow_ios: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether OpenZFS has the device open. Of one that it has not, only the guid tells where it is: its path leads
+        to whatever is there today."""
+        return self.state not in CLOSED_STATES
 
     @property
     def has_parity(self) -> bool:
@@ -249,6 +284,10 @@ class Scan:
     errors: int
 
 
+UNREADABLE = "UNREADABLE"
+"""Stands for the state of a pool of which OpenZFS told nothing that could be understood."""
+
+
 @dataclass(frozen=True)
 class Pool:
     """An imported pool. Top-level vdevs stand by class; holes left by removed logs are dropped from all of them.
@@ -258,6 +297,10 @@ class Pool:
     keys are not loaded. `last_scan` is None where none is on record, and while one runs: OpenZFS remembers only one.
     `data_errors` counts the damaged files and objects that `zpool status -v` lists. `fragmentation_percent` is of its
     free space, not of files (zpoolprops(7)); None where it is not told, as of a suspended pool or an old one.
+
+    `compatibility` is the property of that name (zpoolprops(7)), "" where it is off: it limits which features can be
+    enabled. `problem` says why OpenZFS's answer about this pool could not be understood; only name and guid count then,
+    and what is not shown of it is not known to be absent.
     """
 
     name: str
@@ -282,6 +325,8 @@ class Pool:
     specials: tuple[Vdev, ...] = ()
     dedups: tuple[Vdev, ...] = ()
     spares: tuple[Vdev, ...] = ()
+    problem: str = ""
+    compatibility: str = ""
 
     def by_class(self) -> dict[VdevClass, tuple[Vdev, ...]]:
         """The top-level vdevs of each class, in the order `zpool status` prints them."""
@@ -367,6 +412,45 @@ class Inventory:
         """The whole disk that has this persistent name or kernel path; None for the empty path of an unknown one."""
         return next((disk for disk in self.disks if path and disk.is_at(path)), None)
 
+    def place_of(self, leaf: Vdev) -> tuple[Disk, Partition | None] | None:
+        """The disk of a pool's leaf, with the partition where it is on one; None where the host does not show it.
+
+        By its path while OpenZFS has it open there; else by the guid in the label, and by its path only where a pool
+        holds what is there. So another disk that has the name today is never taken for it.
+        """
+        at_path = self._places_by_path.get(leaf.path)
+        if at_path and leaf.is_open:
+            return at_path
+        by_guid = self._places_by_guid.get(leaf.guid)
+        if by_guid or at_path is None:
+            return by_guid
+        there = at_path[1] or at_path[0]
+        is_held = any(hold.kind is HoldKind.POOL for hold in there.holds) and there.zfs_label is None
+        return at_path if is_held else None
+
+    @cached_property
+    def _places_by_path(self) -> Mapping[str, tuple[Disk, Partition | None]]:
+        """By every persistent name and kernel path: one pass instead of one for each leaf."""
+        found: dict[str, tuple[Disk, Partition | None]] = {}
+        for disk in self.disks:
+            for part in (None, *disk.partitions):
+                device = part or disk
+                for path in (*device.links, device.path, f"/dev/{device.kernel_name}"):
+                    found.setdefault(path, (disk, part))
+        found.pop("", None)
+        return found
+
+    @cached_property
+    def _places_by_guid(self) -> Mapping[str, tuple[Disk, Partition | None]]:
+        """Where the label with a guid is, but for guids that are there twice, as on a disk that was copied."""
+        found: dict[str, list[tuple[Disk, Partition | None]]] = {}
+        for disk in self.disks:
+            for part in (None, *disk.partitions):
+                label = (part or disk).zfs_label
+                if label:
+                    found.setdefault(label.vdev_guid, []).append((disk, part))
+        return {guid: places[0] for guid, places in found.items() if len(places) == 1}
+
 
 def fingerprint_of(disks: Iterable[Disk], pools: Iterable[Pool]) -> str:
     """A digest of identities, tables, partitions, holds and pool trees; free of counters, usage and kernel names."""
@@ -393,7 +477,7 @@ def _pool_facts(pool: Pool) -> dict[str, object]:
     return {
         "name": pool.name,
         "guid": pool.guid,
-        "state": [pool.state, pool.read_only, pool.suspended, bool(pool.checkpoint)],
+        "state": [pool.state, bool(pool.problem), pool.read_only, pool.suspended, bool(pool.checkpoint)],
         "vdevs": [
             [str(vdev_class), vdev.guid, vdev.kind, vdev.state]
             for vdev_class, tops in pool.by_class().items()

@@ -43,8 +43,8 @@ def leg_bounds(top: Vdev, inventory: Inventory) -> tuple[int, int]:
     OpenZFS uses no more of any side than the shortest has (vdev_get_min_asize() in module/zfs/vdev.c). A slice made by
     somebody else need not end at a multiple of 1 MiB; ours does, and must not be shorter. Zeros where no side is known.
     """
-    found = (inventory.partition_at(leaf.path) for leaf in top.leaves())
-    sizes = [align_up(each[1].size_bytes) for each in found if each]
+    places = (inventory.place_of(leaf) for leaf in top.leaves())
+    sizes = [align_up(place[1].size_bytes) for place in places if place and place[1]]
     return min(sizes, default=0), max(sizes, default=0)
 
 

@@ -26,6 +26,7 @@ from nasadvisor.host.adapters.holds import (
     decoded,
     holds_of,
     surroundings,
+    zfs_label_of,
 )
 from nasadvisor.host.adapters.procfs import read_mounts, read_swaps
 from nasadvisor.host.adapters.slots import slot_of
@@ -242,6 +243,7 @@ def _disk(device: BlockDevice, parts: list[BlockDevice], around: Surroundings, s
             _partition(part, around, shared) for part in sorted(parts, key=lambda part: part.partition_number)
         ),
         holds=boot_holds_of((device, *parts), around) + holds_of(device, around) + twin + stale,
+        zfs_label=zfs_label_of(device),
     )
 
 
@@ -262,6 +264,7 @@ def _partition(part: BlockDevice, around: Surroundings, shared: _Shared) -> Part
         path=preferred[0] if preferred else "",
         links=links,
         holds=twin + holds_of(part, around),
+        zfs_label=zfs_label_of(part),
     )
 
 

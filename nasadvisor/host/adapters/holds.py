@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from nasadvisor.domain.storage.inventory import NAMELESS_POOL, Hold, HoldKind, Pool
+from nasadvisor.domain.storage.inventory import NAMELESS_POOL, Hold, HoldKind, Pool, Vdev, ZfsLabel
 from nasadvisor.domain.storage.partition_types import BIOS_BOOT_TYPE, EFI_SYSTEM_TYPE
 from nasadvisor.host.adapters.procfs import Mount
 from nasadvisor.host.adapters.udev import BlockDevice
@@ -47,13 +47,17 @@ _ENCODED: Final = re.compile(r"\\x([0-9a-fA-F]{2})")
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What is around the devices. Mount points and pools stand by the kernel name of the device they use."""
+    """What is around the devices. Mount points and pools stand by the kernel name of the device they use.
+
+    `imported` are the names of the imported pools, by guid.
+    """
 
     devices: Mapping[str, BlockDevice]
     mounts: Mapping[str, tuple[str, ...]]
     swaps: frozenset[str]
     members: Mapping[str, tuple[str, ...]]
     boot_pools: frozenset[str]
+    imported: Mapping[str, str]
 
 
 class _Paths:
@@ -82,7 +86,7 @@ def surroundings(
     """Put together what was read. `real_paths` resolves paths that udev did not make, such as somebody's own links."""
     by_name = {device.name: device for device in devices}
     paths = _Paths(by_name.values(), real_paths)
-    mounts = tuple(mounts)
+    mounts, pools = tuple(mounts), tuple(pools)
     return Surroundings(
         devices=by_name,
         mounts=_mounts_by_name(by_name, mounts, paths),
@@ -91,6 +95,7 @@ def surroundings(
         boot_pools=frozenset(
             mount.source.split("/")[0] for mount in mounts if mount.kind == "zfs" and mount.target in BOOT_TARGETS
         ),
+        imported={pool.guid: pool.name for pool in pools},
     )
 
 
@@ -122,21 +127,42 @@ def _with_siblings(devices: Mapping[str, BlockDevice], mounts: Mapping[str, set[
 def _members_by_name(
     devices: Mapping[str, BlockDevice], pools: Iterable[Pool], paths: _Paths
 ) -> dict[str, tuple[str, ...]]:
-    """By path, and by the guid in the label: the path that a pool remembers may be out of date."""
-    by_guid = {
-        device.get("ID_FS_UUID_SUB"): device.name
-        for device in devices.values()
-        if device.get("ID_FS_TYPE") == "zfs_member"
-    }
+    """By the guid in the label, and by path: udev does not see every label, as of vdevs added a moment ago."""
+    labels = {name: label for name, device in devices.items() if (label := zfs_label_of(device))}
+    by_guid: defaultdict[str, set[str]] = defaultdict(set)
+    for name, label in labels.items():
+        by_guid[label.vdev_guid].add(name)
     found: defaultdict[str, set[str]] = defaultdict(set)
     for pool in pools:
-        for leaf in pool.vdevs():
-            names = paths.names_at(leaf.path) if leaf.path else set()
-            if leaf.guid in by_guid:
-                names = names | {by_guid[leaf.guid]}
-            for name in names:
-                found[name].add(pool.name)
+        names = {name for leaf in pool.vdevs() for name in by_guid.get(leaf.guid, ())}
+        names |= {
+            name
+            for leaf in pool.vdevs()
+            if leaf.path
+            for name in paths.names_at(leaf.path)
+            if leaf.is_open or _can_be(leaf, devices[name])
+        }
+        if pool.problem:  # its leaves are not all known, and the labels of caches and spares name no pool
+            names |= {name for name, label in labels.items() if label.pool_guid in (pool.guid, "")}
+        for name in names:
+            found[name].add(pool.name)
     return {name: tuple(sorted(names)) for name, names in found.items()}
+
+
+def _can_be(leaf: Vdev, device: BlockDevice) -> bool:
+    """Whether a device can be that of a leaf that is not open, of which only the path is known.
+
+    Not one that has something else on it, nor one that merely has the kernel name that the leaf's had.
+    """
+    return leaf.path != device.node and not device.get("ID_FS_TYPE") and not device.get("ID_FS_USAGE")
+
+
+def zfs_label_of(device: BlockDevice) -> ZfsLabel | None:
+    """The label that udev's blkid found on a device."""
+    if device.get("ID_FS_TYPE") != "zfs_member":
+        return None
+    name = decoded(device.get("ID_FS_LABEL_ENC"))
+    return ZfsLabel(name, device.get("ID_FS_UUID"), device.get("ID_FS_UUID_SUB"))
 
 
 def holds_of(device: BlockDevice, around: Surroundings) -> tuple[Hold, ...]:
@@ -170,7 +196,7 @@ def _holds(device: BlockDevice, around: Surroundings) -> Iterator[Hold]:
         yield Hold(HoldKind.UNREADABLE, STALE)
     yield from _uses(device, around)
     if device.name not in around.members and device.name not in around.swaps:
-        yield from _content(device)
+        yield from _content(device, around.imported)
     for above in _above(device, around):
         yield from _holder(above)
         yield from _uses(above, around)
@@ -216,13 +242,15 @@ def _above(device: BlockDevice, around: Surroundings) -> Iterator[BlockDevice]:
         yield above
 
 
-def _content(device: BlockDevice) -> Iterator[Hold]:
-    """What udev's blkid recognised on a device, else what the partition's type says."""
-    kind, usage = device.get("ID_FS_TYPE"), device.get("ID_FS_USAGE")
+def _content(device: BlockDevice, imported: Mapping[str, str]) -> Iterator[Hold]:
+    """What udev's blkid recognised on a device, else what the partition's type says. `imported` are pools, by guid."""
+    kind, usage, label = device.get("ID_FS_TYPE"), device.get("ID_FS_USAGE"), zfs_label_of(device)
     if device.get("ID_FS_AMBIVALENT"):
         yield Hold(HoldKind.SIGNATURE, "more than one signature")
-    if kind == "zfs_member":
-        yield Hold(HoldKind.EXPORTED_POOL, decoded(device.get("ID_FS_LABEL_ENC")) or NAMELESS_POOL)
+    if label:
+        name = imported.get(label.pool_guid)
+        exported = Hold(HoldKind.EXPORTED_POOL, label.pool_name or NAMELESS_POOL)
+        yield Hold(HoldKind.LEFTOVER_LABEL, name) if name else exported
     elif kind == "swap":
         yield Hold(HoldKind.SWAP, "swap that is not in use")
     elif kind == "LVM2_member":

@@ -9,14 +9,15 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any, Final
 
-from nasadvisor.domain.storage.inventory import Pool, Scan, Vdev
+from nasadvisor.domain.storage.inventory import Pool, Scan, Vdev, leaf_name
 from nasadvisor.domain.units import size_text
 from nasadvisor.host.adapters.zpool import (
     CHECKPOINT_FEATURE,
     DROPPED_KINDS,
     NOT_TOLD,
     ended_scan,
-    leaf_name,
+    limited_to,
+    unreadable_pool,
     with_ashifts,
 )
 from nasadvisor.host.errors import OutputUnreadable
@@ -52,11 +53,19 @@ class LibzfsPools:
 
     def read(self) -> tuple[Pool, ...]:
         """See `PoolReader.read`."""
+        odd = (self._module.ZFSException, AttributeError, LookupError, TypeError, ValueError)
         try:
             with self._module.ZFS(history=False) as zfs:
-                return tuple(read_pool(pool) for pool in zfs.pools)
-        except (self._module.ZFSException, AttributeError, LookupError, TypeError, ValueError) as error:
+                return tuple(_pool_or_problem(pool, odd) for pool in zfs.pools)
+        except odd as error:
             raise OutputUnreadable("py-libzfs", f"{type(error).__name__}: {error}") from error
+
+
+def _pool_or_problem(pool: Any, odd: tuple[type[Exception], ...]) -> Pool:
+    try:
+        return read_pool(pool)
+    except odd as error:
+        return unreadable_pool(str(pool.name), str(pool.guid), f"py-libzfs: {type(error).__name__}: {error}")
 
 
 def read_pool(pool: Any) -> Pool:
@@ -109,6 +118,7 @@ def _with_properties(found: Pool, pool: Any) -> Pool:
         multihost=_is_on(properties["multihost"].rawvalue),
         checkpoint=found.checkpoint or (size_text(0) if holds_checkpoint else ""),
         features=tuple(sorted(name for name, state in features.items() if state != "DISABLED")),
+        compatibility=limited_to(properties["compatibility"].rawvalue) if "compatibility" in properties else "",
     )
 
 

@@ -12,8 +12,8 @@ from typing import Final
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.host.adapters.libzfs import LibzfsPools
 from nasadvisor.host.adapters.process import Command, Runner, Tool
-from nasadvisor.host.adapters.zpool import TIMEOUT_S, ZpoolJson
-from nasadvisor.host.errors import NoPoolReader, OutputUnreadable, SettingInvalid
+from nasadvisor.host.adapters.zpool import TIMEOUT_S, ZpoolJson, problem_of
+from nasadvisor.host.errors import CommandFailed, NoPoolReader, OutputUnreadable, SettingInvalid
 
 _USAGE_ERROR: Final = 2  # zpool(8): "Invalid command line options were specified"
 
@@ -64,6 +64,11 @@ class HostPools:
         """See `PoolReader.read`."""
         if not self._module_loaded.exists():
             return ()  # asking zpool would load the module
+        pools = self._look()
+        # Most often a pool is exported or made anew between two questions; then it is told apart the second time.
+        return self._look() if any(pool.problem for pool in pools) else pools
+
+    def _look(self) -> tuple[Pool, ...]:
         pools = self._reader().read()
         return with_locked_datasets(pools, self._runner) if self._runner.has(Tool.ZFS) else pools
 
@@ -86,26 +91,39 @@ class HostPools:
 
 def with_locked_datasets(pools: tuple[Pool, ...], runner: Runner) -> tuple[Pool, ...]:
     """The pools with their encryption roots whose key is not loaded; a suspended pool is not asked."""
-    asked = [pool.name for pool in pools if not pool.suspended]
-    if not asked:
-        return pools
-    command = ("get", "-H", "-o", "name,value", "feature@encryption", *asked)
-    question = Command(Tool.ZPOOL, command, timeout_s=TIMEOUT_S)
-    states = {name: state for name, *state in _rows(runner, question)}
-    for name in asked:
-        if name not in states:
-            raise OutputUnreadable(str(question), f"it says nothing of {name}")
-    encrypted = [name for name in asked if states[name] == ["active"]]
-    if not encrypted:
-        return pools  # and a pool with thousands of datasets need not list them
-    columns = "name,encryptionroot,keystatus"
-    command = ("list", "-H", "-r", "-t", "filesystem,volume", "-o", columns, *encrypted)
-    rows = _rows(runner, Command(Tool.ZFS, command, timeout_s=TIMEOUT_S))
-    locked = [name for name, *rest in rows if rest == [name, "unavailable"]]
+    asked = tuple(pool for pool in pools if not pool.suspended and not pool.problem)
+    told = {pool.guid: pool for pool in _with_locked(asked, runner)} if asked else {}
+    return tuple(told.get(pool.guid, pool) for pool in pools)
+
+
+def _with_locked(pools: tuple[Pool, ...], runner: Runner) -> tuple[Pool, ...]:
+    """All are asked at once; one that went meanwhile is no reason to lose the others."""
+    try:
+        locked = _locked_datasets([pool.name for pool in pools], runner)
+    except (CommandFailed, OutputUnreadable) as error:
+        if len(pools) == 1:
+            return (replace(pools[0], problem=problem_of(error)),)
+        return tuple(found for pool in pools for found in _with_locked((pool,), runner))
     return tuple(
         replace(pool, locked_datasets=tuple(name for name in locked if name.split("/")[0] == pool.name))
         for pool in pools
     )
+
+
+def _locked_datasets(names: list[str], runner: Runner) -> list[str]:
+    command = ("get", "-H", "-o", "name,value", "feature@encryption", *names)
+    question = Command(Tool.ZPOOL, command, timeout_s=TIMEOUT_S)
+    states = {name: state for name, *state in _rows(runner, question)}
+    for name in names:
+        if name not in states:
+            raise OutputUnreadable(str(question), f"it says nothing of {name}")
+    encrypted = [name for name in names if states[name] == ["active"]]
+    if not encrypted:
+        return []  # and a pool with thousands of datasets need not list them
+    columns = "name,encryptionroot,keystatus"
+    command = ("list", "-H", "-r", "-t", "filesystem,volume", "-o", columns, *encrypted)
+    rows = _rows(runner, Command(Tool.ZFS, command, timeout_s=TIMEOUT_S))
+    return [name for name, *rest in rows if rest == [name, "unavailable"]]
 
 
 def _rows(runner: Runner, command: Command) -> list[list[str]]:

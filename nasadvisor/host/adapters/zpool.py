@@ -10,11 +10,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
-from nasadvisor.domain.storage.inventory import Pool, Scan, Vdev
+from nasadvisor.domain.storage.inventory import UNREADABLE, Pool, Scan, Vdev, leaf_name
 from nasadvisor.domain.units import size_text
 from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.process import Command, Runner, Tool
-from nasadvisor.host.errors import OutputUnreadable
+from nasadvisor.host.errors import CommandFailed, HostError, OutputUnreadable
 
 TIMEOUT_S: Final = 60.0
 
@@ -32,6 +32,11 @@ FEATURE_FLAGS: Final = "-"
 NOT_TOLD: Final = "-"
 """A property that a pool does not have."""
 
+WENT_MEANWHILE: Final = "it was not there any more when it was asked for by guid"
+
+NO_LIMIT: Final = "off"
+"""The property `compatibility` of a pool that may have every feature; releases before 2.1 have none of that name."""
+
 DROPPED_KINDS: Final = frozenset({"hole", "indirect", "missing"})
 """Places without a device: left by removed vdevs, or not yet told by the pool (lib/libzfs, zpool status)."""
 
@@ -45,23 +50,32 @@ class ZpoolJson:
     def read(self) -> tuple[Pool, ...]:
         """See `PoolReader.read`."""
         pools = parse_status(self._ask(_STATUS))
-        if any(is_ambiguous(pool) for pool in pools):
-            answer = self._ask(_STATUS_BY_GUID)
-            exact = {pool.guid: pool for pool in parse_status(answer)}
-            if any(pool.guid not in exact for pool in pools):
-                raise OutputUnreadable(answer.source, "it does not show every pool that was there a moment ago")
-            pools = tuple(with_names(exact[pool.guid], pool) for pool in pools)
+        if any(pool.problem or is_ambiguous(pool) for pool in pools):
+            exact = {pool.guid: pool for pool in parse_status(self._ask(_STATUS_BY_GUID))}
+            pools = tuple(
+                with_names(exact[pool.guid], pool) if pool.guid in exact else replace(pool, problem=WENT_MEANWHILE)
+                for pool in pools
+            )
         # Properties of a suspended pool may have to be read from its disks, which would wait for ever.
-        asked = [pool.name for pool in pools if not pool.suspended]
-        if not asked:
-            return pools
-        properties = self._ask(("get", "-j", "-p", "all", *asked)).need("pools")
-        return tuple(
-            pool if pool.suspended else self._complete(pool, properties.need(pool.name).need("properties"))
-            for pool in pools
-        )
+        asked = [pool for pool in pools if not pool.suspended and not pool.problem]
+        told = {pool.guid: pool for pool in self._with_properties(asked)} if asked else {}
+        return tuple(told.get(pool.guid, pool) for pool in pools)
 
-    def _complete(self, pool: Pool, properties: Answer) -> Pool:
+    def _with_properties(self, pools: list[Pool]) -> list[Pool]:
+        """All are asked at once; one that went meanwhile, or answers oddly, is no reason to lose the others."""
+        try:
+            answer = self._ask(("get", "-j", "-p", "all", *(pool.name for pool in pools))).need("pools")
+            return [self._complete(pool, answer) for pool in pools]
+        except (CommandFailed, OutputUnreadable) as error:
+            if len(pools) == 1:
+                return [replace(pools[0], problem=problem_of(error))]
+            return [found for pool in pools for found in self._with_properties([pool])]
+
+    def _complete(self, pool: Pool, answer: Answer) -> Pool:
+        properties = answer.need(pool.name).need("properties")
+        guid = properties.need("guid").text("value")
+        if guid != pool.guid:
+            raise OutputUnreadable(answer.source, f"the pool {pool.name} has the guid {guid} by now, not {pool.guid}")
         tops = [top.guid for tops in _named(pool) for top in tops]
         ashifts = parse_ashifts(self._ask(("get", "-j", "-p", "ashift", pool.name, *tops))) if tops else {}
         return with_ashifts(with_properties(pool, properties), ashifts)
@@ -72,12 +86,40 @@ class ZpoolJson:
 
 
 def parse_status(answer: Answer) -> tuple[Pool, ...]:
-    """The pools in an answer of `zpool status -j -P -p`, without what only properties tell."""
+    """The pools in an answer of `zpool status -j -P -p`, without what only properties tell.
+
+    One of which the answer is not understood is there with its name, its guid and the problem.
+
+    Raises:
+        OutputUnreadable: not even the name and the guid of each pool are told.
+    """
     pools = answer.need("pools")
-    try:
-        return tuple(_pool(pools.need(name)) for name in pools.fields)
-    except RecursionError:
-        raise OutputUnreadable(answer.source, "its vdevs are nested too deeply") from None
+    return tuple(_pool_or_problem(pools.need(name)) for name in pools.fields)
+
+
+def problem_of(error: HostError) -> str:
+    """What was wrong with an answer, in a few words."""
+    if isinstance(error, CommandFailed):
+        return error.stderr.strip() or f"{error.command} failed with exit code {error.code}"
+    return error.problem if isinstance(error, OutputUnreadable) else str(error)
+
+
+def unreadable_pool(name: str, guid: str, problem: str) -> Pool:
+    """A pool that is there, and of which nothing else is known."""
+    return Pool(
+        name=name,
+        guid=guid,
+        state=UNREADABLE,
+        ashift=0,
+        size_bytes=0,
+        allocated_bytes=0,
+        read_only=False,
+        suspended=False,
+        checkpoint="",
+        multihost=False,
+        features=(),
+        problem=problem,
+    )
 
 
 def with_properties(pool: Pool, properties: Answer) -> Pool:
@@ -97,7 +139,13 @@ def with_properties(pool: Pool, properties: Answer) -> Pool:
         multihost=_is_on(properties, "multihost"),
         checkpoint=pool.checkpoint or _checkpoint_by_feature(properties, features),
         features=tuple(sorted(name for name, state in features.items() if state != "disabled")),
+        compatibility=limited_to(properties.child("compatibility").text("value", NO_LIMIT)),
     )
+
+
+def limited_to(compatibility: str) -> str:
+    """The sets of features that a pool is limited to; "" where it is not."""
+    return "" if compatibility in (NO_LIMIT, NOT_TOLD) else compatibility
 
 
 def _fragmentation(told: Answer) -> int | None:
@@ -191,6 +239,16 @@ def state_name(state: str, aux: str) -> str:
     return "OFFLINE" if state == "CLOSED" else state
 
 
+def _pool_or_problem(answer: Answer) -> Pool:
+    try:
+        return _pool(answer)
+    except OutputUnreadable as error:
+        problem = error.problem
+    except RecursionError:
+        problem = f"{answer.where}: its vdevs are nested too deeply"
+    return unreadable_pool(answer.text("name"), answer.text("pool_guid"), problem)
+
+
 def _pool(pool: Answer) -> Pool:
     name = pool.text("name")
     state = pool.text("state")
@@ -246,11 +304,6 @@ def _vdev(key: str, vdev: Answer, *, counted: bool = True) -> Vdev:
         checksum_errors=vdev.number("checksum_errors") if counted else 0,
         slow_ios=vdev.number("slow_ios") if counted and path else 0,
     )
-
-
-def leaf_name(path: str) -> str:
-    """The name of a leaf: the last part of its path; "" where it has none."""
-    return path.rpartition("/")[2]
 
 
 def _checkpoint(pool: Answer) -> str:

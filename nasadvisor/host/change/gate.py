@@ -19,7 +19,7 @@ from nasadvisor.domain.change.undo_checks import can_clean, can_undo
 from nasadvisor.domain.statements import Answer, Refused
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.host.errors import HostError
+from nasadvisor.host.errors import HostError, PoolNotUnderstood
 
 Ran = tuple[CommandRan, ...]
 
@@ -97,18 +97,26 @@ class Executor(Protocol):
 
 @dataclass(frozen=True)
 class Gate:
-    """The gate of one host. `executor` is reached through it only."""
+    """The gate of a host: `executor` is reached through it only; `pool_guid` is the pool of the run, if it has one."""
 
     executor: Executor
+    pool_guid: str = ""
 
     def inventory(self) -> Inventory:
-        """The host as it is now.
+        """The host as it is now. What is not shown of the run's pool is really not there.
 
         Raises:
             HostError
         """
         with _told():
-            return self.executor.inventory()
+            inventory = self.executor.inventory()
+        pool = inventory.pool(self.pool_guid)
+        # A pool with another guid by now (`zpool reguid`) may be any of those that could not be read.
+        suspects = (pool,) if pool else inventory.pools if self.pool_guid else ()
+        for suspect in suspects:
+            if suspect.problem:
+                raise PoolNotUnderstood(suspect.name, suspect.problem)
+        return inventory
 
     def look(self, step: Step, inventory: Inventory, own: OwnTable | None = None) -> Look:
         """What a step would write on.

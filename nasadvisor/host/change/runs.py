@@ -133,7 +133,7 @@ def apply_plan(host: RunHost, plan: Plan, by: str, observe: Observer, trial_s: i
         except JournalUnwritable:
             journal.discard()
             raise
-        run = apply_checked(plan, book, Gate(host.executor(descriptors)), host.vetoes)
+        run = apply_checked(plan, book, Gate(host.executor(descriptors), plan.request.pool_guid), host.vetoes)
         return noted(run, host.journals, host.moment)
 
 
@@ -150,7 +150,7 @@ def finish_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
             raise WrongMoment(run, _("The run {run} is {state}, so it cannot be finished. Nothing was changed."))
         book.journal.keep_reserve()
         book.write(Continued(book.now(), Goal.FINISH, by))
-        run = finish_checked(run.plan, book, Gate(host.executor(descriptors)), host.vetoes)
+        run = finish_checked(run.plan, book, Gate(host.executor(descriptors), run.plan.request.pool_guid), host.vetoes)
         return noted(run, host.journals, host.moment)
 
 
@@ -172,7 +172,9 @@ def undo_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
         if not run.can_undo:
             raise WrongMoment(run, _("The run {run} is {state}, so it cannot be undone. Nothing was changed."))
         book.journal.keep_reserve()
-        return undo_checked(run.plan, book, Gate(host.executor(descriptors)), by, host.vetoes)
+        return undo_checked(
+            run.plan, book, Gate(host.executor(descriptors), run.plan.request.pool_guid), by, host.vetoes
+        )
 
 
 def show_run(host: RunHost, run_id: str) -> Run:

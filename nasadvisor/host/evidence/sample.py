@@ -5,8 +5,9 @@ each pool with a log (`zpool list`); the rest are small files. What changes seld
 which vdev) is read again every few minutes, and at once when a pool's vdevs have changed.
 """
 
+import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Final
 from nasadvisor.domain.evidence.counters import Counters, PoolCounters, VdevCounters, samples_between
 from nasadvisor.domain.evidence.pool_facts import DatasetFacts, LeafFacts, PoolFacts, Served, Tunables
 from nasadvisor.domain.evidence.reading import Reading
-from nasadvisor.domain.storage.inventory import Pool, VdevClass
+from nasadvisor.domain.storage.inventory import Pool, VdevClass, leaf_name
 from nasadvisor.domain.storage.log_states import OFFLINE
 from nasadvisor.host.adapters.blockstat import (
     device_at,
@@ -35,6 +36,8 @@ from nasadvisor.host.adapters.zpool_list import held_bytes
 from nasadvisor.host.errors import CommandFailed, CommandTimedOut, MachineUnreadable, OutputUnreadable
 from nasadvisor.host.evidence.served import read_served, served_as
 from nasadvisor.host.storage.machine import Machine
+
+log = logging.getLogger(__name__)
 
 FACTS_EVERY_S: Final = 300.0
 REST_S: Final = 600.0
@@ -93,10 +96,21 @@ class Sampler:
         pools = self.machine.pools.read()
         served = read_served(self.machine.roots, self.machine.unsafe_volumes())
         tunables = read_tunables(self.machine.roots.sys, self.machine.roots.proc)
-        self._facts = tuple(read_pool_facts(self.machine, pool, served, tunables) for pool in pools)
+        self._facts = tuple(self._facts_of_each(pools, served, tunables))
         self._logs = {pool.guid: frozenset(log.guid for log in pool.logs if log.kind != "hole") for pool in pools}
         self._facts_read_s = self.tick()
         return self._facts
+
+    def _facts_of_each(
+        self, pools: Iterable[Pool], served: Mapping[str, Served], tunables: Tunables
+    ) -> Iterator[PoolFacts]:
+        """One that cannot be read, or went since it was listed, is no reason to watch none of the others."""
+        for pool in pools:
+            try:
+                if not pool.problem:
+                    yield read_pool_facts(self.machine, pool, served, tunables)
+            except (CommandFailed, OutputUnreadable) as error:
+                log.warning("pool %s is not sampled: %s", pool.name, error)
 
     def _read(self, vdevs: Vdevs) -> Counters:
         commits, writes = read_nfs(self.machine.roots.proc)
@@ -190,12 +204,12 @@ def _leaves(pool: Pool, sys: Path) -> Iterable[LeafFacts]:
         for leaf in (leaf for top in tops for leaf in top.leaves() if leaf.kind != "hole"):
             if is_cache and leaf.state == OFFLINE:
                 continue
-            device = device_at(sys, leaf.path)
+            device = device_at(sys, leaf.path) if leaf.is_open else ""
             disk = disk_below(sys, device)
             yield LeafFacts(
                 guid=leaf.guid,
                 vdev_class=vdev_class,
-                name=leaf.path.rpartition("/")[2] or leaf.name,
+                name=leaf_name(leaf.path) or leaf.name,
                 disk=disk,
                 rotational=disk_fact(sys, disk, "queue/rotational") == "1" if disk else False,
                 write_cache=disk_fact(sys, disk, "queue/write_cache") if disk else "",

@@ -135,7 +135,7 @@ class SwitchRuns:
 
     def _against(self, run: Run) -> tuple[Refused, ...]:
         with host_lock(self.host.locks, LOCK_WAIT_S) as descriptors:
-            gate = Gate(self.host.executor(descriptors))
+            gate = Gate(self.host.executor(descriptors), run.plan.request.pool_guid)
             inventory = gate.inventory()
             steps = [step for step in undo_steps(run.plan) if isinstance(step, OnlineCache)]
             rules = [refused for step in steps if not step.gone(inventory) for refused in gate.against(step, inventory)]

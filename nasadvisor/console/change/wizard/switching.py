@@ -14,7 +14,7 @@ from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.statements import said
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.change.plan import PlanRefused, PlanRequest
-from nasadvisor.domain.health.pool_findings import leaf_name
+from nasadvisor.domain.health.pool_findings import name_of
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.storage.log_states import OFFLINE
 
@@ -48,7 +48,7 @@ def switches_of(pool: Pool, inventory: Inventory, node: Node) -> tuple[CacheSwit
         return ()
     runs = _taking_out(pool, node)
     return tuple(
-        CacheSwitch(top.guid, leaf_name(top, inventory), top.path, top.state, runs.get(top.guid)) for top in pool.caches
+        CacheSwitch(top.guid, name_of(top, inventory), top.path, top.state, runs.get(top.guid)) for top in pool.caches
     )
 
 

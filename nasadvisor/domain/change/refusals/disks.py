@@ -5,7 +5,7 @@ from typing import Final
 
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Disk, Hold, HoldKind, Pool
+from nasadvisor.domain.storage.inventory import Disk, Hold, HoldKind, Pool, ZfsLabel
 
 HOLD_SENTENCES: Final[dict[HoldKind, str]] = {
     HoldKind.BOOT: _(
@@ -34,7 +34,10 @@ HOLD_SENTENCES: Final[dict[HoldKind, str]] = {
     ),
     HoldKind.POOL: _("{disk} cannot be used: it is part of the pool {what}. Choose a disk that is free."),
     HoldKind.EXPORTED_POOL: _(
-        "{disk} cannot be used: it holds the exported pool {what}. If that pool is needed, choose another SSD; if not, import it, destroy it, and take off its label with `zpool labelclear`. A label that a removed device left behind goes the same way, without an import."
+        "{disk} cannot be used: it carries the label of pool {what}, which is not imported. If that pool is needed, choose another SSD; if not, have the disk wiped first."
+    ),
+    HoldKind.LEFTOVER_LABEL: _(
+        "{disk} cannot be used: it carries a label that pool {what} left behind, which no longer uses that device."
     ),
     HoldKind.SIGNATURE: _(
         "{disk} cannot be used: it carries data of the kind {what}. If nothing on it is needed, clear its partitions, if it has any, and then the disk with `wipefs --all`."
@@ -47,6 +50,30 @@ HOLD_SENTENCES: Final[dict[HoldKind, str]] = {
     ),
     HoldKind.UNREADABLE: _("{disk} cannot be used: nothing about it may be assumed, because {what}."),
 }
+
+
+LABELS: Final = frozenset({HoldKind.EXPORTED_POOL, HoldKind.LEFTOVER_LABEL})
+"""Holds by what a device once was for a pool."""
+
+LABEL_LEFT_BEHIND: Final = _(
+    "{disk} cannot be used: {path} carries a label that pool {what} left behind; the pool no longer uses that device. Nothing of the pool is lost without it: `zpool labelclear {path}` takes the label off."
+)
+
+LABEL_OF_AWAY_POOL: Final = _(
+    "{disk} cannot be used: {path} carries the label of pool {what} (guid {guid}), which is not imported. If that pool is needed, choose another SSD. If it is not, and `zpool import` shows it: `zpool import -N {guid} old-{guid}`, then `zpool destroy old-{guid}`, then `zpool labelclear {path}`. If it does not, and the pool is neither on another machine nor on disks that were taken out: `zpool labelclear -f {path}`."
+)
+"""Under a name of its own, so that no command can meet another pool that has the same one: an import by a name that is
+taken fails, and `zpool destroy` would then take the pool that is there."""
+
+LABEL_OF_NO_POOL: Final = _(
+    "{disk} cannot be used: {path} carries the label of a cache or spare that no imported pool uses. A cache holds copies only, a spare nothing. If no other pool needs it, `zpool labelclear {path}` takes the label off."
+)
+
+LABEL_UNDER_OLD_NAME: Final = _(
+    "{disk} cannot be used: {path} carries a label that pool {what} left behind under its earlier name {old}; the pool no longer uses that device. Nothing of the pool is lost without it: `zpool labelclear -f {path}` takes the label off."
+)
+"""Without -f zpool asks for the name, finds no such pool, and takes the label for that of one on another machine:
+zpool_in_use() in lib/libzfs/libzfs_import.c, which compares the guid only of a pool of that name."""
 
 
 def DiskGone(key: str) -> Refused:
@@ -82,7 +109,23 @@ def DiskHeld(disk: Disk, hold: Hold) -> Refused:
     it, and the disk itself is read; each of them alone can forbid it. What is on a disk is never cleared here: that
     is left to you, so that nobody loses data by a click.
     """
+    where = next((part for part in disk.partitions if hold in part.holds), disk)
+    if hold.kind in LABELS and where.zfs_label:
+        return _labelled(disk, hold, where.path or f"/dev/{where.kernel_name}", where.zfs_label)
     return Refused(f"disk-{hold.kind}", HOLD_SENTENCES[hold.kind], {"disk": disk.label, "what": hold.what})
+
+
+def _labelled(disk: Disk, hold: Hold, path: str, label: ZfsLabel) -> Refused:
+    """What takes a label off depends on what zpool makes of it: zpool_in_use() in lib/libzfs/libzfs_import.c."""
+    values = {"disk": disk.label, "path": path}
+    if hold.kind is HoldKind.LEFTOVER_LABEL:
+        values["what"] = hold.what
+        if label.pool_name == hold.what:
+            return Refused(f"disk-{hold.kind}", LABEL_LEFT_BEHIND, values)
+        return Refused(f"disk-{hold.kind}", LABEL_UNDER_OLD_NAME, {**values, "old": label.pool_name})
+    if not label.pool_guid:
+        return Refused(f"disk-{hold.kind}", LABEL_OF_NO_POOL, values)
+    return Refused(f"disk-{hold.kind}", LABEL_OF_AWAY_POOL, {**values, "what": hold.what, "guid": label.pool_guid})
 
 
 def NoPersistentName(disk: Disk) -> Refused:

@@ -73,6 +73,19 @@ def PoolNotOnline(pool: Pool) -> Refused:
     return Refused("pool-not-online", template, values)
 
 
+def PoolUnreadable(pool: Pool) -> Refused:
+    """What OpenZFS told of this pool has not the form that it has elsewhere, or a part of it is missing. Other pools of
+    the host are not held up by that. What is not known of a pool is never taken for well.
+    """
+    return Refused(
+        "pool-unreadable",
+        _(
+            "What OpenZFS tells of pool {pool} could not be understood ({problem}), so nothing is changed on it. `zpool status {pool}` shows the pool. Read the host again; if it stays so, please report it."
+        ),
+        {"pool": pool.name, "problem": pool.problem},
+    )
+
+
 def PoolSuspended(pool: Pool) -> Refused:
     """OpenZFS stops a pool whose disks do not take what it must write. Every command that changes it would wait,
     perhaps for ever. What was acknowledged is not lost as long as the machine runs.
@@ -123,13 +136,17 @@ def FeatureMissing(pool: Pool) -> Refused:
     """Pools that were made by older systems can lack features that newer ones take for granted. A feature that is
     in use cannot be disabled any more, so enabling one is left to you.
     """
-    return Refused(
-        "feature-missing",
-        _(
-            "Pool {pool} lacks the feature allocation_classes, which a log device needs on this OpenZFS. `zpool set feature@allocation_classes=enabled {pool}` enables it and no other; older OpenZFS may not import the pool for writing after that."
-        ),
-        {"pool": pool.name},
+    template = _(
+        "Pool {pool} lacks the feature allocation_classes, which a log device needs on this OpenZFS. `zpool set feature@allocation_classes=enabled {pool}` enables it and no other; older OpenZFS may not import the pool for writing after that."
     )
+    values = {"pool": pool.name}
+    if pool.compatibility:
+        # set_callback() in cmd/zpool/zpool_main.c refuses to enable a feature that the sets lack.
+        template = _(
+            "Pool {pool} lacks the feature allocation_classes, which a log device needs on this OpenZFS. Its property compatibility={sets} limits which features can be enabled, so that another system or a boot loader (GRUB) can still import it. Only if nothing else has to: `zpool set compatibility=off {pool}`, then `zpool set feature@allocation_classes=enabled {pool}`."
+        )
+        values["sets"] = pool.compatibility
+    return Refused("feature-missing", template, values)
 
 
 def AshiftUnknown(pool: Pool) -> Refused:
@@ -215,7 +232,7 @@ def PoolAway(name: str, guid: str) -> Refused:
     return Refused(
         "pool-away",
         _(
-            "Pool {pool} (guid {guid}) is not imported, and its slices may hold writes that are nowhere else. Nothing was changed. Import it with `zpool import {pool}` and try again."
+            "Pool {pool} (guid {guid}) is not imported, and its slices may hold writes that are nowhere else. Nothing was changed. Import it with `zpool import {guid}`, and with a new name behind the guid if another pool has its name by now; then try again."
         ),
         {"pool": name, "guid": guid},
     )

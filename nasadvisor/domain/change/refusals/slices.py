@@ -203,7 +203,7 @@ def SliceNeeded(piece: Slice, pool_name: str, pool_guid: str) -> Refused:
     return Refused(
         "slice-needed",
         _(
-            "The slice {partuuid} on {path} carries the label of pool {pool} (guid {guid}), which is not imported here and may need it: a log can hold writes that are nowhere else. It was left alone. If `zpool import` shows that pool with the disks of its data, it is exported: import it with `zpool import {guid}` and try again. If it does not, and the pool is neither on another machine nor on disks that were taken out, it was destroyed or got another guid while this SSD was out. Then, and only then, take the label off with `zpool labelclear -f {slice}` and try again. Never do that as long as the pool is anywhere: the last writes in its log would be lost."
+            "The slice {partuuid} on {path} carries the label of pool {pool} (guid {guid}), which is not imported here and may need it: a log can hold writes that are nowhere else. It was left alone. If `zpool import` shows that pool with the disks of its data, it is exported: import it with `zpool import {guid}`, and with a new name behind the guid if another pool has its name by now; then try again. If it does not, and the pool is neither on another machine nor on disks that were taken out, it was destroyed or got another guid while this SSD was out. Then, and only then, take the label off with `zpool labelclear -f {slice}` and try again. Never do that as long as the pool is anywhere: the last writes in its log would be lost."
         ),
         {
             "partuuid": piece.partuuid,

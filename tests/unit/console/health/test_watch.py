@@ -23,6 +23,7 @@ from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.health.watch import take_up
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory, Scan
+from nasadvisor.host.adapters.zpool import unreadable_pool
 from nasadvisor.stored.documents import to_document
 from tests.fixtures.machines.build import typical
 from tests.unit.console.watching import Night, Post, mail, night, open_codes, post
@@ -135,6 +136,20 @@ def test_a_silent_host_is_told_and_its_pools_are_not_taken_for_healed(night: Nig
     assert len(post.sent) == 2
     night.minute(erring(), count=10)
     assert open_codes() == {"device-errors"}
+
+
+def unread() -> Inventory:
+    """A machine of whose pool nothing was understood but its name and guid."""
+    (pool,) = typical().pools
+    return replace(typical(), pools=(unreadable_pool(pool.name, pool.guid, "it said nothing"),))
+
+
+def test_a_pool_that_cannot_be_read_is_told_and_not_taken_for_healed(night: Night, post: Post) -> None:
+    night.minute(degraded())
+    night.minute(unread(), count=30)
+    assert open_codes() == {"pool-not-online", "pool-unreadable"}
+    night.minute(healthy(), count=30)
+    assert open_codes() == set()
 
 
 def test_a_disk_that_vanishes_and_comes_back_under_another_name_is_one_alert_and_one_recovery(

@@ -243,11 +243,17 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (lambda: wish(replace(SINGLE, pool_guid="99"), home_server()), "pool-gone", ("99", "make a new plan")),
     (lambda: log_rule(pool_name="old"), "pool-renamed", ("old", "tank", "Make a new plan")),
     (lambda: wish(replace(SINGLE, pool_guid=ARCHIVE), home_server()), "pool-not-online", ("archive", "zpool status")),
+    (lambda: on_pool(problem="it said nothing"), "pool-unreadable", ("tank", "it said nothing", "zpool status tank")),
     (lambda: on_pool(suspended=True), "pool-suspended", ("tank", "zpool clear tank")),
     (lambda: on_pool(read_only=True), "pool-read-only", ("tank", "import it writable")),
     (lambda: on_pool(checkpoint="1.2G"), "pool-checkpoint", ("tank", "1.2G", "zpool checkpoint -d tank")),
     (resilvering, "pool-resilvers", ("tank", "wait until it is done")),
     (lambda: on_pool(features=()), "feature-missing", ("tank", "zpool set feature@allocation_classes=enabled tank")),
+    (
+        lambda: on_pool(features=(), compatibility="grub2,openzfs-2.0-linux"),
+        "feature-missing",
+        ("compatibility=grub2,openzfs-2.0-linux", "boot loader", "zpool set compatibility=off tank"),
+    ),
     (lambda: on_pool(ashift=0), "ashift-unknown", ("tank", "zpool get ashift tank all-vdevs")),
     (lambda: log_rule(ashift=9), "wrong-ashift", ("tank", "ashift 9", "ashift 12", "Make a new plan")),
     (
@@ -266,7 +272,8 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (held(HoldKind.CEPH), "disk-ceph", (DISK, "something", "Remove the OSD")),
     (held(HoldKind.FILESYSTEM), "disk-filesystem", (DISK, "something", "wipefs")),
     (held(HoldKind.POOL), "disk-pool", (DISK, "something", "Choose a disk that is free")),
-    (held(HoldKind.EXPORTED_POOL), "disk-exported-pool", (DISK, "something", "import it, destroy it")),
+    (held(HoldKind.EXPORTED_POOL), "disk-exported-pool", (DISK, "something", "not imported")),
+    (held(HoldKind.LEFTOVER_LABEL), "disk-leftover-label", (DISK, "something", "no longer uses")),
     (held(HoldKind.SIGNATURE), "disk-signature", (DISK, "something", "wipefs")),
     (held(HoldKind.READ_ONLY), "disk-read-only", (DISK, "write-protect switch")),
     (held(HoldKind.DUPLICATE), "disk-duplicate", (DISK, "something", "choose another SSD")),
@@ -473,7 +480,7 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (
         lambda: [refusals.PoolAway("tank", "99")],
         "pool-away",
-        ("zpool import tank", "Nothing was changed"),
+        ("zpool import 99", "Nothing was changed"),
     ),
     (
         lambda: rule(can(OfflineCache("tank", TANK, "7", "x"), with_cache())),

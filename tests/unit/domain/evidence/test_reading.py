@@ -200,6 +200,32 @@ def test_a_cache_that_is_out_of_service_is_not_judged_as_one_that_serves_nothing
     assert {leaf.guid for leaf in facts.leaves} == {"77", "31", "42"}
 
 
+@pytest.mark.parametrize("is_unread", [False, True])
+def test_a_pool_that_went_or_could_not_be_read_is_no_reason_to_sample_no_other(
+    system: FakeSystem, is_unread: bool
+) -> None:
+    bench = Bench(system)
+    other = replace(bench.pools[0], name="gone", guid="2", problem="odd" if is_unread else "")
+    bench.pools.insert(0, other)
+    bench.answers[ZFS_LIST.replace("tank", "gone")] = CommandFailed("zfs list", 1, "", mutates=False)  # type: ignore[assignment]
+    bench.at(1000, commits=5, writes=10)
+    assert [facts.name for facts in bench.sampler.sample().facts] == ["tank"]
+    bench.at(1010, commits=105, writes=40)
+    assert [sample.pool_name for sample in bench.sampler.sample().samples] == ["tank"]
+
+
+@pytest.mark.parametrize(("state", "device"), [("ONLINE", "sdz1"), ("FAULTED", ""), ("UNAVAIL", "")])
+def test_what_has_the_path_of_a_leaf_that_is_not_open_is_not_counted_as_its_device(
+    system: FakeSystem, state: str, device: str
+) -> None:
+    bench = Bench(system)
+    system.put(system.roots.sys / "class/block/sdz1/stat", "5 0 40 1 9 0 72 3 0 4 4\n")
+    bench.pools = [replace(bench.pools[0], logs=(Vdev("31", "disk", "sdz1", state, "/dev/sdz1"),))]
+    bench.at(0, 0, 0)
+    (facts,) = bench.sampler.sample().facts
+    assert {leaf.guid: leaf.device for leaf in facts.leaves}["31"] == device
+
+
 def test_facts_are_read_again_when_a_vdev_was_added_and_after_some_minutes(system: FakeSystem) -> None:
     bench = Bench(system)
     for seconds, vdev, expected in ((0, "77", 1), (10, "77", 0), (20, "78", 1), (30, "78", 0), (400, "78", 1)):

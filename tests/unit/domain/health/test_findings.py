@@ -7,7 +7,7 @@ import pytest
 from nasadvisor.domain.health.disk_findings import Subject, unanswered
 from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import Finding, Level, NextStep, Statement
-from nasadvisor.domain.storage.inventory import Inventory, Scan, Vdev
+from nasadvisor.domain.storage.inventory import UNREADABLE, Inventory, Scan, Vdev
 from tests.unit.machines import NVME1, TANK, home_server, leaf_on, with_pool, with_single_log
 
 
@@ -119,6 +119,42 @@ def test_a_single_log_is_pointed_out_and_leads_to_the_wizard() -> None:
     assert (finding.code, finding.level) == ("log-single", Level.INFO)
     assert "without a mirror: Samsung SSD 960 EVO 500GB (N1)." in str(finding)
     assert (finding.step, finding.place) == (NextStep.MIRROR_LOG, TANK)
+
+
+def test_logs_without_mirrors_beside_each_other_are_told_as_one_thing() -> None:
+    (finding,) = with_logs(leg("31", path="/dev/disk/by-id/a-part1"), leg("32", path="/dev/disk/by-id/b-part1"))
+    assert finding.code == "log-single"
+    assert (finding.values["count"], finding.values["device"]) == ("2", "a-part1, b-part1")
+
+
+def test_a_pool_that_could_not_be_read_is_told_with_the_reason_and_nothing_else_is_concluded_of_it() -> None:
+    unread = only_tank(with_pool(home_server(), state=UNREADABLE, problem="/vdevs is missing", last_scan=None))
+    (finding,) = findings_of(unread)
+    assert (finding.code, finding.level, finding.place) == ("pool-unreadable", Level.WARNING, TANK)
+    assert finding.values["problem"] == "/vdevs is missing"
+
+
+def test_what_was_read_of_one_is_told_all_the_same() -> None:
+    partly = only_tank(with_pool(home_server(), state="DEGRADED", problem="it has no size"))
+    assert {finding.code for finding in findings_of(partly)} >= {"pool-unreadable", "pool-not-online"}
+
+
+def test_a_cache_that_is_gone_is_not_called_by_the_disk_that_has_its_name_today() -> None:
+    inventory = only_tank(home_server())
+    (ssd,) = [disk for disk in inventory.disks if disk.key == NVME1]
+    path = f"/dev/{ssd.kernel_name}"
+    gone = Vdev("41", "disk", ssd.kernel_name, "FAULTED", path)
+    (finding,) = [each for each in findings_of(with_pool(inventory, caches=(gone,))) if each.code == "cache-missing"]
+    assert finding.values["devices"] == f"{ssd.kernel_name} FAULTED"
+
+
+def test_a_disk_that_is_replaced_at_its_own_path_is_called_by_it() -> None:
+    path = "/dev/disk/by-vdev/bay3-part1"
+    old, new = Vdev("51", "disk", "x", "OFFLINE", f"{path}/old"), Vdev("52", "disk", "y", "ONLINE", path)
+    replacing = Vdev("50", "replacing", "replacing-1", "DEGRADED", children=(old, new))
+    degraded = only_tank(with_pool(home_server(), state="DEGRADED", data=(replacing,)))
+    (finding,) = [each for each in findings_of(degraded) if each.code == "pool-not-online"]
+    assert finding.values["devices"] == "bay3-part1/old OFFLINE"
 
 
 def test_a_mirrored_log_with_one_side_left_names_the_command_that_takes_the_other_out() -> None:

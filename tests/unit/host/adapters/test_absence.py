@@ -121,7 +121,8 @@ def test_no_field_that_is_missing_makes_a_rule_looser(shape: str, is_ill: bool) 
             except (OutputUnreadable, AssertionError):  # or it asks for what nobody recorded
                 continue
             assert len(pools) == (0 if command == STATUS and way == ("pools", pool.name) else 1), way
-            assert all(facts_of(found).is_at_least(whole) for found in pools), (command, way)
+            # Of one that has a problem nothing is allowed at all.
+            assert all(found.problem or facts_of(found).is_at_least(whole) for found in pools), (command, way)
     assert tried > 20
 
 
@@ -134,16 +135,14 @@ def test_an_answer_without_pools_is_not_a_host_without_pools() -> None:
 def test_a_property_that_decides_must_be_told(name: str) -> None:
     document = copy.deepcopy(recording("mirrors")["commands"])
     del document["zpool get -j -p all tank"]["pools"]["tank"]["properties"][name]
-    with pytest.raises(OutputUnreadable, match=f"{name} is missing"):
-        read(document)
+    assert f"{name} is missing" in read(document)[0].problem
 
 
 @pytest.mark.parametrize("value", ["-", "", "none"])
 def test_a_property_that_could_not_be_read_is_not_off(value: str) -> None:
     document = copy.deepcopy(recording("mirrors")["commands"])
     document["zpool get -j -p all tank"]["pools"]["tank"]["properties"]["readonly"]["value"] = value
-    with pytest.raises(OutputUnreadable, match="instead of on or off"):
-        read(document)
+    assert "instead of on or off" in read(document)[0].problem
 
 
 def test_a_checkpoint_without_statistics_is_known_by_its_feature() -> None:
@@ -177,11 +176,9 @@ def test_the_binding_is_held_to_the_same(shape: str) -> None:
     (pool,) = LibzfsPools(module(recorded)).read()
     for name in ("readonly", "multihost", "size"):
         damaged = {**recorded, "properties": {key: text for key, text in recorded["properties"].items() if key != name}}
-        with pytest.raises(OutputUnreadable, match="py-libzfs"):
-            LibzfsPools(module(damaged)).read()
+        assert "py-libzfs" in LibzfsPools(module(damaged)).read()[0].problem
     tree = {key: stats for key, stats in recorded["config"]["vdev_tree"].items() if key != "checkpoint_stats"}
     (without_stats,) = LibzfsPools(module({**recorded, "config": {"vdev_tree": tree}})).read()
     assert bool(without_stats.checkpoint) == bool(pool.checkpoint)
     features = [feature for feature in recorded["features"] if feature["name"] != "zpool_checkpoint"]
-    with pytest.raises(OutputUnreadable, match="zpool_checkpoint"):
-        LibzfsPools(module({**recorded, "features": features})).read()
+    assert "zpool_checkpoint" in LibzfsPools(module({**recorded, "features": features})).read()[0].problem

@@ -4,11 +4,18 @@ from dataclasses import replace
 
 import pytest
 
+from nasadvisor.domain.storage.inventory import Pool, ZfsLabel
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.adapters.holds import STALE
 from nasadvisor.host.adapters.procfs import Mount
 from nasadvisor.host.adapters.udev import NOT_EXAMINED
 from tests.unit.host.adapters.devices import disk, gpt, held_by, inventory_disks, part, pool, shown, virtual
+
+
+def with_state(pool: Pool, state: str) -> Pool:
+    """The pool with all its leaves in this state."""
+    return replace(pool, data=tuple(replace(leaf, state=state) for leaf in pool.data))
+
 
 ESP = "c12a7328-f81f-11d2-ba4b-00a0c93ec93b"
 BIOS_BOOT = "21686148-6449-6e6f-744e-656564454649"
@@ -114,6 +121,51 @@ class TestPools:
     def test_exported_pool_is_named_as_it_is(self) -> None:
         disks = inventory_disks(gpt(disk("sda")), part("sda", 1, **LABEL), pools=[pool("tank", ("/dev/sdb1", "9"))])
         assert shown(disks["sda"].partitions[0].holds) == ["exported-pool:my tank"]
+
+    def test_a_label_of_an_imported_pool_that_does_without_the_device_is_left_behind(self) -> None:
+        """An SSD that was pulled while its log was removed, or a disk that was replaced, comes back."""
+        live = replace(pool("my tank", ("/dev/sdb1", "9")), guid="77")
+        disks = inventory_disks(gpt(disk("sda")), part("sda", 1, **LABEL), pools=[live])
+        found = disks["sda"].partitions[0]
+        assert shown(found.holds) == ["leftover-label:my tank"]
+        assert found.zfs_label == ZfsLabel("my tank", "77", "42")
+
+    def test_it_goes_by_the_guid_of_the_pool_and_not_by_its_name(self) -> None:
+        renamed = replace(pool("vault", ("/dev/sdb1", "9")), guid="77")
+        disks = inventory_disks(gpt(disk("sda")), part("sda", 1, **LABEL), pools=[renamed])
+        assert shown(disks["sda"].partitions[0].holds) == ["leftover-label:vault"]
+        namesake = replace(pool("my tank", ("/dev/sdb1", "9")), guid="78")
+        disks = inventory_disks(gpt(disk("sda")), part("sda", 1, **LABEL), pools=[namesake])
+        assert shown(disks["sda"].partitions[0].holds) == ["exported-pool:my tank"]
+
+    @pytest.mark.parametrize("state", ["UNAVAIL", "FAULTED", "OFFLINE", "REMOVED"])
+    def test_what_has_the_kernel_name_of_a_leaf_that_is_not_open_is_not_taken_for_it(self, state: str) -> None:
+        gone = with_state(pool("tank", ("/dev/sda1", "9")), state)
+        assert inventory_disks(gpt(disk("sda")), part("sda", 1), pools=[gone])["sda"].all_holds == ()
+        content = {"ID_FS_TYPE": "ext4", "ID_FS_USAGE": "filesystem"}
+        disks = inventory_disks(gpt(disk("sda")), part("sda", 1, **content), pools=[gone])
+        assert shown(disks["sda"].partitions[0].holds) == ["filesystem:ext4"]
+
+    def test_what_has_the_persistent_name_of_one_and_nothing_on_it_stays_held(self) -> None:
+        path = "/dev/disk/by-id/ata-Fast_SSD_SDA-part1"
+        gone = with_state(pool("tank", (path, "9")), "UNAVAIL")
+        disks = inventory_disks(gpt(disk("sda")), part("sda", 1), pools=[gone])
+        assert shown(disks["sda"].partitions[0].holds) == ["pool:tank"]
+        content = {"ID_FS_TYPE": "xfs", "ID_FS_USAGE": "filesystem"}
+        disks = inventory_disks(gpt(disk("sda")), part("sda", 1, **content), pools=[gone])
+        assert shown(disks["sda"].partitions[0].holds) == ["filesystem:xfs"]
+
+    def test_one_that_was_taken_offline_is_known_by_its_guid(self) -> None:
+        offline = with_state(pool("tank", ("/dev/sdq1", "42")), "OFFLINE")
+        disks = inventory_disks(gpt(disk("sda")), part("sda", 1, **LABEL), pools=[offline])
+        assert shown(disks["sda"].partitions[0].holds) == ["pool:tank"]
+
+    def test_of_a_pool_that_could_not_be_read_every_label_holds(self) -> None:
+        """Its vdevs are not known, and the labels of its caches and spares do not name it."""
+        unread = replace(pool("my tank"), guid="77", problem="it said nothing")
+        nameless = {**LABEL, "ID_FS_LABEL_ENC": "", "ID_FS_LABEL": "", "ID_FS_UUID": ""}
+        disks = inventory_disks(disk("sda", **LABEL), disk("sdb", **nameless), pools=[unread])
+        assert shown(disks["sda"].holds) == shown(disks["sdb"].holds) == ["pool:my tank"]
 
     def test_label_without_a_name_still_holds(self) -> None:
         label = {**LABEL, "ID_FS_LABEL_ENC": "", "ID_FS_LABEL": ""}

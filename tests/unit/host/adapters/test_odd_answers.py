@@ -120,8 +120,7 @@ def test_vdevs_nested_too_deeply_are_told() -> None:
         name, vdev = next(iter(below.items()))
         below = {name: {**vdev, "vdevs": below, "path": ""}}
     root["vdevs"] = below
-    with pytest.raises(OutputUnreadable, match="nested too deeply"):
-        parse_status(Answer("zpool", "it", document))
+    assert "nested too deeply" in parse_status(Answer("zpool", "it", document))[0].problem
 
 
 @pytest.mark.parametrize("size", ["0", "-512", "1"])

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nasadvisor.domain.storage.inventory import UNREADABLE
 from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.zpool import ZpoolJson, parse_status, state_name
 from nasadvisor.host.errors import CommandFailed, OutputUnreadable
@@ -57,6 +58,54 @@ def test_broken_off_output_is_refused(length: int) -> None:
 def test_what_is_no_object_is_refused(text: str) -> None:
     with pytest.raises(OutputUnreadable):
         ZpoolJson(FakeRunner({STATUS: text})).read()
+
+
+def without_kinds(document: dict[str, Any]) -> dict[str, Any]:
+    """As OpenZFS 2.3.2 tells of dRAID vdevs when it is asked by name (OpenZFS issue 18431)."""
+    for pool in document["pools"].values():
+        for vdev in pool["vdevs"][pool["name"]]["vdevs"].values():
+            del vdev["vdev_type"], vdev["state"]
+    return document
+
+
+def by_guid(document: dict[str, Any]) -> dict[str, Any]:
+    """The same, asked for with -g."""
+
+    def named(vdevs: dict[str, Any]) -> dict[str, Any]:
+        return {each["guid"]: {**each, "vdevs": named(each.get("vdevs", {}))} for each in vdevs.values()}
+
+    pools = {name: {**pool, "vdevs": named(pool["vdevs"])} for name, pool in document["pools"].items()}
+    return {**document, "pools": pools}
+
+
+def test_a_pool_whose_vdevs_are_not_told_by_name_is_read_by_guid() -> None:
+    commands = {command: as_printed(answer) for command, answer in recording("draid")["commands"].items()}
+    whole = ZpoolJson(FakeRunner(commands)).read()
+    commands |= {STATUS: json.dumps(without_kinds(status("draid")))}
+    commands |= {"zpool status -j -g -P -p": json.dumps(by_guid(status("draid")))}
+    (pool,) = ZpoolJson(FakeRunner(commands)).read()
+    assert (pool.problem, pool.ashift) == ("", whole[0].ashift)
+    assert [leaf.guid for leaf in pool.vdevs()] == [leaf.guid for leaf in whole[0].vdevs()]
+
+
+def test_a_pool_that_is_not_understood_hides_no_other_and_is_called_by_its_name() -> None:
+    document = without_kinds(status("draid"))
+    document["pools"] |= status("mirrors")["pools"]
+    odd, tank = parse_status(Answer.of(STATUS, json.dumps(document)))
+    assert (odd.name, odd.state, "vdev_type" in odd.problem) == ("inv_a", UNREADABLE, True)
+    assert (tank.name, tank.problem, len(tank.data)) == ("tank", "", 2)
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [("off", ""), ("-", ""), ("legacy", "legacy"), ("grub2,openzfs-2.0", "grub2,openzfs-2.0")],
+)
+def test_what_a_pool_is_limited_to_is_kept(told: str, kept: str) -> None:
+    commands = {command: as_printed(answer) for command, answer in recording("mirrors")["commands"].items()}
+    properties = recording("mirrors")["commands"]["zpool get -j -p all tank"]
+    properties["pools"]["tank"]["properties"]["compatibility"] = {"value": told}
+    (pool,) = ZpoolJson(FakeRunner(commands | {"zpool get -j -p all tank": json.dumps(properties)})).read()
+    assert pool.compatibility == kept
 
 
 def test_no_pools_need_one_command() -> None:

@@ -14,8 +14,8 @@ from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host.change import gate as gate_module
 from nasadvisor.host.change.gate import CallFailed, Gate, Permit, PermitMisused, Ran
-from nasadvisor.host.errors import HostError
-from tests.unit.machines import MIRROR_AND_CACHES, NVME1, home_server, plan_for
+from nasadvisor.host.errors import HostError, PoolNotUnderstood
+from tests.unit.machines import ARCHIVE, MIRROR_AND_CACHES, NVME1, TANK, home_server, plan_for
 from tests.unit.permits import InOrder
 
 BEFORE, LAST = Area(b"b" * 512, b""), Area(b"l" * 512, b"")
@@ -46,6 +46,29 @@ def test_the_executor_looks_at_the_very_step_on_the_very_host_with_what_the_run_
     assert isinstance(gate.ask(STEP, MACHINE), Permit)
     assert gate.against(STEP, MACHINE, OWN) == ()
     assert executor.asked == [(STEP, MACHINE, own) for own in (OWN, None, OWN, None, OWN)]
+
+
+def unread(*guids: str) -> Inventory:
+    return replace(
+        MACHINE, pools=tuple(replace(pool, problem="odd" if pool.guid in guids else "") for pool in MACHINE.pools)
+    )
+
+
+def test_no_step_of_a_run_goes_by_a_pool_that_could_not_be_read() -> None:
+    """What is not shown of it would be taken for gone: a log for removed, a cache for lost."""
+    with pytest.raises(PoolNotUnderstood, match="tank could not be understood: odd"):
+        Gate(InOrder(unread(TANK), SEEN), TANK).inventory()
+
+
+def test_a_pool_with_another_guid_by_now_may_be_the_one_that_could_not_be_read() -> None:
+    with pytest.raises(PoolNotUnderstood, match="archive"):
+        Gate(InOrder(unread(ARCHIVE), SEEN), "77").inventory()
+
+
+def test_another_pool_that_could_not_be_read_holds_no_run_up() -> None:
+    machine = unread(ARCHIVE)
+    assert Gate(InOrder(machine, SEEN), TANK).inventory() is machine
+    assert Gate(InOrder(machine, SEEN)).inventory() is machine
 
 
 def test_a_permit_holds_what_was_asked_and_what_was_seen() -> None:

@@ -14,6 +14,7 @@ from nasadvisor.domain.change.undo import cannot_be_undone
 from nasadvisor.domain.change.unreadable_runs import Unreadable
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB, MIB
+from nasadvisor.host.adapters.zpool import unreadable_pool
 from nasadvisor.host.change.gate import Permit
 from nasadvisor.host.change.journal import RunExists, RunUnknown
 from nasadvisor.host.change.lock import HostBusy, host_lock, is_held
@@ -44,6 +45,33 @@ def test_undo_leaves_the_host_as_it_was(bench: Bench) -> None:
     assert run.state is RunState.UNDONE
     assert shape(bench.executor.inventory()) == before
     assert {finding.code for finding in run.findings} == {"ssds-as-before", "hole-stays"}
+
+
+def with_unread_pool(inventory: Inventory) -> Inventory:
+    """The host once OpenZFS's answer about tank is not understood, so that none of its vdevs is shown."""
+    shown = inventory.pool(TANK)
+    assert shown is not None
+    unread = unreadable_pool(shown.name, shown.guid, "it said nothing")
+    return replace(inventory, pools=tuple(unread if pool.guid == TANK else pool for pool in inventory.pools))
+
+
+def test_nothing_is_applied_to_a_pool_that_could_not_be_read(bench: Bench) -> None:
+    plan = bench.plan()
+    bench.executor.state = with_unread_pool(bench.executor.inventory())
+    run = apply_plan(bench.host, plan, "root", bench.watch)
+    assert run.state is RunState.REFUSED
+    assert "it said nothing" in str(run.refusals[0])
+
+
+def test_a_log_that_is_not_shown_because_its_pool_was_not_read_is_not_taken_for_removed(bench: Bench) -> None:
+    apply_plan(bench.host, bench.plan(), "root", bench.watch)
+    before = bench.executor.inventory()
+    bench.executor.state = with_unread_pool(before)
+    run = undo_run(bench.host, "run-1", "root", bench.watch)
+    assert (run.state, [step.state for step in run.undo_steps]) == (RunState.APPLIED, [])
+    assert bench.executor.inventory().disks == before.disks
+    bench.executor.state = before
+    assert undo_run(bench.host, "run-1", "root", bench.watch).state is RunState.UNDONE
 
 
 def test_an_undo_of_a_run_that_never_added_its_log_speaks_of_no_hole(bench: Bench) -> None:

@@ -19,6 +19,7 @@ from nasadvisor.domain.change.actions import (
 from nasadvisor.domain.change.checks import can
 from nasadvisor.domain.change.looks import ACTIVE, DESTROYED, EXPORTED, L2CACHE, Look, Signature, SliceLabel
 from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.change.refusals import LABELS
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.change.undo import cannot_be_undone
@@ -157,7 +158,8 @@ def test_caches_are_taken_out_even_if_sick() -> None:
 @pytest.mark.parametrize(
     ("hold", "code"),
     [
-        *((Hold(kind, "tank"), "slice-held") for kind in HoldKind if kind is not HoldKind.EXPORTED_POOL),
+        *((Hold(kind, "tank"), "slice-held") for kind in HoldKind if kind not in LABELS),
+        (Hold(HoldKind.LEFTOVER_LABEL, "tank"), ""),
         (Hold(HoldKind.EXPORTED_POOL, "tank"), ""),  # what the label says is read off the slice, see below
         (Hold(HoldKind.EXPORTED_POOL, NAMELESS_POOL), ""),
     ],

@@ -1,0 +1,68 @@
+"""Never advice that leads to harm when it is followed word for word in the state in which it is given."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+PRODUCT = Path(__file__).parents[5]
+SOURCES = [path for part in ("nasadvisor", "plugins") for path in (PRODUCT / part).rglob("*.py")]
+MARKS = frozenset({"_", "gettext", "gettext_lazy", "gettext_noop"})
+
+CHANGING = re.compile(r"zpool (destroy|import|labelclear|remove|detach|offline|online|attach|replace|add|export) ")
+"""What changes a pool or a label, with what it is to act on; a verb alone is only spoken of."""
+
+SAFE = (
+    # A vdev by its guid, for its path may lead to another one by now.
+    r"zpool (remove|detach|online) \{pool\} \{guids?\}",
+    r"zpool offline (-f )?\{pool\} \{guids?\}",
+    # A pool that is away by its guid. One that is to be destroyed under a name that nothing else has: `zpool import` of
+    # a name that is taken fails, and what is destroyed by that name afterwards is the pool that is there.
+    r"zpool import \{guid\}",
+    r"zpool import -N \{guid\} old-\{guid\}",
+    r"zpool import -m( \{pool\})?",
+    r"zpool destroy old-\{guid\}",
+    # A label by the path of the very device that carries it.
+    r"zpool labelclear (-f )?\{(path|slice)\}",
+)
+
+
+def commands_in(path: Path) -> set[str]:
+    """Every command that a sentence of a source file names."""
+    calls = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call))
+    marks = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id in MARKS and call.args)
+    texts = (mark.args[0].value for mark in marks if isinstance(mark.args[0], ast.Constant))
+    return {command for text in texts for command in re.findall("`([^`]+)`", str(text))}
+
+
+def is_safe(command: str) -> bool:
+    return not CHANGING.match(command) or any(re.fullmatch(shape, command) for shape in SAFE)
+
+
+def test_what_changes_a_pool_is_named_by_guid_or_by_a_name_that_nothing_else_has() -> None:
+    named = {command for path in SOURCES for command in commands_in(path)}
+    assert len([command for command in named if CHANGING.match(command)]) >= len(SAFE) - 1
+    assert {command for command in named if not is_safe(command)} == set()
+
+
+@pytest.mark.parametrize(
+    "harmful",
+    [
+        "zpool destroy {pool}",
+        "zpool destroy {what}",
+        "zpool import {pool}",
+        "zpool import -N {guid} {what}",
+        "zpool remove {pool} {path}",
+        "zpool detach {pool} {name}",
+        "zpool labelclear /dev/sdb1",
+        "zpool labelclear -f {kernel}",
+    ],
+)
+def test_what_can_meet_another_pool_or_device_would_be_seen(harmful: str) -> None:
+    assert not is_safe(harmful)
+
+
+@pytest.mark.parametrize("spoken_of", ["zpool import", "zpool remove", "zpool status {pool}", "zpool clear {pool}"])
+def test_what_is_only_spoken_of_or_reads_is_no_matter(spoken_of: str) -> None:
+    assert is_safe(spoken_of)
