@@ -6,12 +6,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 
 import pytest
+import redis.exceptions
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.remote import joining
-from nasadvisor.console.fleet.remote.listening import Listening, command, listen, renew_if_due, use_certificate
+from nasadvisor.console.fleet.remote.certificates import make_server_certificate
+from nasadvisor.console.fleet.remote.listening import Listening, command, folder, listen, renew_if_due, use_certificate
 from nasadvisor.console.fleet.remote.models import JoinToken
 from nasadvisor.domain.fleet.joining import token_of
 from nasadvisor.host.config import config_from
@@ -169,6 +171,18 @@ def test_the_certificate_is_renewed_in_time(console: Console) -> None:
     authority = (console.root / "remote/authority.pem").read_bytes()
     listen(Listening(("127.0.0.1",), console.port), timezone.now())
     assert (console.root / "remote/authority.pem").read_bytes() == authority
+
+
+def test_a_certificate_that_ended_while_the_console_was_off_is_renewed_at_its_start(console: Console) -> None:
+    access = console.join("nas1")
+    make_server_certificate(folder(), ("127.0.0.1",), timezone.now() - timedelta(days=400))
+    console.stop()
+    console.start()
+    with pytest.raises(redis.exceptions.ConnectionError, match="certificate has expired"):
+        sign_in(access)
+    console.porter._renewed_at = float("-inf")
+    console.look()
+    sign_in(access)
 
 
 @pytest.mark.parametrize("text", ["", "x", "a" * 43, f"{'a' * 43}.{'g' * 64}", f"{'a' * 43}.{'0' * 63}"])
