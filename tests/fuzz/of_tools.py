@@ -22,6 +22,7 @@ from nasadvisor.host.adapters.zdb_blocks import parse_blocks
 from nasadvisor.host.adapters.zpool import ZpoolJson, parse_ashifts, with_properties
 from nasadvisor.host.adapters.zpool_add import check_dry_run
 from nasadvisor.host.adapters.zpool_list import held_bytes
+from nasadvisor.host.adapters.zpool_trim import was_trimmed
 from nasadvisor.host.evidence.sample import read_dataset_facts
 from nasadvisor.stored.documents import from_document, to_document
 from tests.fuzz.reader import TOLD, Answering, Reader, all_of, of_answers, of_text
@@ -45,6 +46,7 @@ DATASETS += "tank/vm\tvolume\talways\tlatency\t-\t16384\tall\tall\t4096\n"
 LOCKED = "tank\ttank\tavailable\ntank/secret\ttank/secret\tunavailable\ntank/secret/a\ttank/secret\tunavailable\n"
 HELD = "tank\t99\t11\t88\t-\t-\t0\t1\t1.00\tONLINE\t-\n77\t9\t4096\t5\t-\t-\t0\t1\t-\tONLINE\n78\t-\t-\t-\n"
 DRY_RUN = f"would update 'tank' to the following configuration:\n\n\ttank\n\t  sda\n\tlogs\n\t  {SLICE}\n"
+TRIM = '{"pools": {"tank": {"vdevs": {"/dev/a": {"trim_state": "UNTRIMMED", "trim_notsup": "0", "trimmed": "0"}}}}}'
 
 
 def recorded(begin: str) -> tuple[bytes, ...]:
@@ -112,6 +114,7 @@ def readers() -> Iterator[Reader]:
     properties, ashifts = recorded("zpool get -j -p all"), recorded("zpool get -j -p ashift")
     yield Reader("zpool-get", of_text(_pools_with_properties), properties[:4], TOLD)
     yield Reader("zpool-get-ashift", of_text(lambda text: parse_ashifts(asked(text))), ashifts, TOLD)
+    yield Reader("zpool-status-t", of_answers(lambda it: was_trimmed(it, "tank")), _as_bytes(TRIM), TOLD)
     yield Reader("zpool-list", of_answers(lambda it: held_bytes(it, "tank")), _as_bytes(HELD), TOLD)
     yield Reader("zpool-iostat", of_answers(read_iostat), _as_bytes(IOSTAT), TOLD)
     yield Reader("zpool-version", of_text(parse_zfs_version), _as_bytes("zfs-2.3.9-1\nzfs-kmod-2.3.9-1\n"))

@@ -6,10 +6,12 @@ keep numbers as doubles.
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import Final
 
 from nasadvisor.domain.units import MIB
 
@@ -44,6 +46,8 @@ class HoldKind(StrEnum):
     DUPLICATE = "duplicate"  # another device shows the same identity (multipath or a cloned serial)
     UNREADABLE = "unreadable"  # could not be examined, so nothing may be assumed
 
+
+_PARITY: Final = re.compile(r"(?:raidz|draid)([1-3])")
 
 NAMELESS_POOL = "without a name"
 """Stands for the name of an exported pool where the label has none: those of caches and spares do not."""
@@ -260,6 +264,14 @@ class Vdev:
         return self.kind in {"raidz", "draid"}
 
     @property
+    def parity(self) -> int:
+        """How many of its members it can lose; of raidz and dRAID the name tells ("raidz2-0", "draid1:4d:8c:1s-0")."""
+        if self.kind == "mirror":
+            return len(self.children) - 1
+        found = _PARITY.match(self.name) if self.has_parity else None
+        return int(found[1]) if found else 0
+
+    @property
     def errors(self) -> int:
         """Read, write and checksum errors since the last clear."""
         return self.read_errors + self.write_errors + self.checksum_errors
@@ -301,6 +313,11 @@ class Pool:
     `compatibility` is the property of that name (zpoolprops(7)), "" where it is off: it limits which features can be
     enabled. `problem` says why OpenZFS's answer about this pool could not be understood; only name and guid count then,
     and what is not shown of it is not known to be absent.
+    `features` are those that are enabled, `active_features` those of them that something on disk needs
+    (zpool-features(7)). `cloned_bytes` is what cloned blocks take up once (`bcloneused`), `dedup_table_bytes` the size
+    of the deduplication table; 0 where the release tells of none. `autotrim` is None where it is not told.
+    `special_size_bytes` and `special_allocated_bytes` are of all special vdevs together. `trimmed` is whether any of
+    its SSDs ever was; None where nobody asked, as with autotrim.
     """
 
     name: str
@@ -318,6 +335,14 @@ class Pool:
     last_scan: Scan | None = None
     data_errors: int = 0
     fragmentation_percent: int | None = None
+    active_features: tuple[str, ...] = ()
+    cloned_bytes: int = 0
+    dedup_table_bytes: int = 0
+    has_volumes: bool = False
+    autotrim: bool | None = None
+    special_size_bytes: int = 0
+    special_allocated_bytes: int = 0
+    trimmed: bool | None = None
     locked_datasets: tuple[str, ...] = ()
     data: tuple[Vdev, ...] = ()
     logs: tuple[Vdev, ...] = ()
@@ -345,6 +370,16 @@ class Pool:
 
 
 @dataclass(frozen=True)
+class ZfsParameters:
+    """Parameters of the module that decide what a release does to a pool (zfs(4)); None where it has no such one."""
+
+    zfs_bclone_enabled: int | None = None
+    zfs_dio_enabled: int | None = None
+    zfs_special_class_metadata_reserve_pct: int | None = None
+    zvol_use_blk_mq: int | None = None
+
+
+@dataclass(frozen=True)
 class Host:
     """The machine. Versions are as `zpool version` prints them ("2.3.9-1"), "" where a part is missing.
 
@@ -358,6 +393,7 @@ class Host:
     zfs_kernel: str
     memory_bytes: int
     tail_bytes: int = MIB
+    parameters: ZfsParameters = ZfsParameters()
 
 
 @dataclass(frozen=True)
@@ -450,6 +486,15 @@ class Inventory:
                 if label:
                     found.setdefault(label.vdev_guid, []).append((disk, part))
         return {guid: places[0] for guid, places in found.items() if len(places) == 1}
+
+
+def has_data_on_ssds(pool: Pool, disks: Iterable[Disk]) -> bool:
+    """Whether a vdev that holds data lies on an SSD; a log or a cache on one does not count."""
+    ssds = [disk for disk in disks if not disk.rotational]
+    paths = {link for disk in ssds for link in (disk.path, *disk.links)}
+    paths |= {link for disk in ssds for part in disk.partitions for link in (part.path, *part.links)}
+    tops = (*pool.data, *pool.specials, *pool.dedups)
+    return any(leaf.path and leaf.path in paths for top in tops for leaf in top.leaves())
 
 
 def fingerprint_of(disks: Iterable[Disk], pools: Iterable[Pool]) -> str:

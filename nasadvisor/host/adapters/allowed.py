@@ -50,6 +50,7 @@ zpool iostat -vgwHp
 zpool list -vHPpg POOL
 zpool status -j -P -p
 zpool status -j -g -P -p
+zpool status -j -t -P -p POOL
 zpool version
 zpool version -j
 """

@@ -90,6 +90,8 @@ def read_pool(pool: Any) -> Pool:
         scan=_scan(tree),
         last_scan=_last_scan(tree.get("scan_stats")),
         data_errors=int(config.get("error_count", 0)),
+        special_size_bytes=sum(vdev.stats.size for vdev in groups.get("special", ())),
+        special_allocated_bytes=sum(vdev.stats.allocated for vdev in groups.get("special", ())),
         data=_vdevs(groups["data"], slow),
         logs=_vdevs(groups["log"], slow),
         caches=_vdevs(groups["cache"], slow),
@@ -119,6 +121,10 @@ def _with_properties(found: Pool, pool: Any) -> Pool:
         checkpoint=found.checkpoint or (size_text(0) if holds_checkpoint else ""),
         features=tuple(sorted(name for name, state in features.items() if state != "DISABLED")),
         compatibility=limited_to(properties["compatibility"].rawvalue) if "compatibility" in properties else "",
+        active_features=tuple(sorted(name for name, state in features.items() if state == "ACTIVE")),
+        cloned_bytes=_number_told(properties, "bcloneused"),
+        dedup_table_bytes=_number_told(properties, "dedup_table_size"),
+        autotrim=_is_on(properties["autotrim"].rawvalue) if "autotrim" in properties else None,
     )
 
 
@@ -135,6 +141,11 @@ def _is_on(text: str) -> bool:
 
 def _number(text: str) -> int:
     return 0 if text == NOT_TOLD else int(text)
+
+
+def _number_told(properties: Mapping[str, Any], name: str) -> int:
+    """A property that only later releases have."""
+    return _number(properties[name].rawvalue) if name in properties else 0
 
 
 def _fragmentation(text: str) -> int | None:

@@ -2,12 +2,12 @@
 
 import re
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.storage.inventory import Host
+from nasadvisor.domain.storage.inventory import Host, ZfsParameters
 from nasadvisor.host.adapters.counts import count_in
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import MachineUnreadable
@@ -89,6 +89,13 @@ class HostFacts:
             zfs_userland=self._zfs_userland,
             zfs_kernel=text_or_nothing(self._sys / "module/zfs/version"),
             memory_bytes=parse_memory(_read(self._proc / "meminfo")),
+            parameters=self._parameters(),
+        )
+
+    def _parameters(self) -> ZfsParameters:
+        folder = self._sys / "module/zfs/parameters"
+        return ZfsParameters(
+            **{each.name: count_in(text_or_nothing(folder / each.name)) for each in fields(ZfsParameters)}
         )
 
     @cached_property

@@ -140,6 +140,10 @@ def with_properties(pool: Pool, properties: Answer) -> Pool:
         checkpoint=pool.checkpoint or _checkpoint_by_feature(properties, features),
         features=tuple(sorted(name for name, state in features.items() if state != "disabled")),
         compatibility=limited_to(properties.child("compatibility").text("value", NO_LIMIT)),
+        active_features=tuple(sorted(name for name, state in features.items() if state == "active")),
+        cloned_bytes=properties.child("bcloneused").number("value", 0),
+        dedup_table_bytes=properties.child("dedup_table_size").number("value", 0),
+        autotrim=_is_on(properties, "autotrim") if "autotrim" in properties.fields else None,
     )
 
 
@@ -270,6 +274,8 @@ def _pool(pool: Answer) -> Pool:
         scan=_scan(pool),
         last_scan=_last_scan(pool.child("scan_stats")),
         data_errors=pool.number("error_count"),
+        special_size_bytes=sum(vdev.number("total_space", 0) for _, vdev in pool.children("special")),
+        special_allocated_bytes=sum(vdev.number("alloc_space", 0) for _, vdev in pool.children("special")),
         data=_vdevs(_below(root)),
         logs=_vdevs(pool.children("logs")),
         caches=_vdevs(pool.children("l2cache")),

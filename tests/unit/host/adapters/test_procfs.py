@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from nasadvisor.domain.storage.inventory import ZfsParameters
 from nasadvisor.host.adapters.process import Output, Tool
 from nasadvisor.host.adapters.procfs import (
     HostFacts,
@@ -76,6 +77,8 @@ def test_facts_of_the_machine(tmp_path: Path) -> None:
         "proc/sys/kernel/osrelease": "6.12.107+deb13-amd64\n",
         "proc/meminfo": "MemTotal:        4015880 kB\nMemFree: 1 kB\n",
         "sys/module/zfs/version": "2.3.9-1\n",
+        "sys/module/zfs/parameters/zfs_bclone_enabled": "0\n",
+        "sys/module/zfs/parameters/zfs_dio_enabled": "yes\n",
         "etc/os-release": 'NAME="Debian"\nPRETTY_NAME="Debian GNU/Linux 13 (trixie)"\n',
     }
     for name, text in files.items():
@@ -86,6 +89,7 @@ def test_facts_of_the_machine(tmp_path: Path) -> None:
     assert (host.node, host.os_name) == ("nas-1", "Debian GNU/Linux 13 (trixie)")
     assert (host.kernel, host.zfs_userland, host.zfs_kernel) == ("6.12.107+deb13-amd64", "2.3.9-1", "2.3.9-1")
     assert host.memory_bytes == 4015880 * 1024
+    assert host.parameters == ZfsParameters(zfs_bclone_enabled=0)
 
 
 def test_machine_without_openzfs_has_no_versions(tmp_path: Path) -> None:
