@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from nasadvisor.domain.health.last_seen import with_names
 from nasadvisor.domain.health.log_cache_findings import log_cache_findings
 from nasadvisor.domain.health.pool_findings import pool_findings
+from nasadvisor.domain.health.release_findings import release_findings
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage import releases
@@ -26,6 +27,7 @@ def _about_pool(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
     yield from pool_findings(pool, inventory)
     yield from log_cache_findings(pool, inventory)
     yield from _bugs(pool, inventory.host)
+    yield from release_findings(pool, inventory)
 
 
 def _no_zfs(inventory: Inventory) -> Finding:

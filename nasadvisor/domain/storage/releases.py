@@ -15,6 +15,9 @@ Version = tuple[int, int, int]
 
 EVER: Final[Version] = (0, 0, 0)
 
+MASTER: Final = 99
+"""The last number of builds from master."""
+
 
 @dataclass(frozen=True)
 class Span:
@@ -26,6 +29,61 @@ class Span:
     def has(self, version: Version) -> bool:
         """Whether a release lies in it."""
         return self.first <= version and (self.until is None or version < self.until)
+
+
+def spans(*texts: str) -> tuple[Span, ...]:
+    """Spans as they are written in tables: "2.1.0 2.1.14" ends before 2.1.14, "2.3.0" has not ended."""
+    pairs = (text.split() for text in texts)
+    return tuple(Span(_version(first), _version(rest[0]) if rest else None) for first, *rest in pairs)
+
+
+@dataclass(frozen=True)
+class Release:
+    """What runs, as its maker numbers it: a release ("2.3.4-pve1"), or a build on the way from one branch to the next:
+    x.y.99, and the candidates of x.y.0.
+    """
+
+    version: Version
+    is_between: bool
+
+    def has(self, held: tuple[Span, ...]) -> bool | None:
+        """Whether it lies in one of the spans. A build on the way does where both its ends do, does not where neither
+        does, and else cannot be told: what was mended on the way may have been mended before or after it.
+        """
+        ends = self._ends if self.is_between else (self.version,)
+        found = {any(span.has(end) for span in held) for end in ends}
+        return found.pop() if len(found) == 1 else None
+
+    @property
+    def _ends(self) -> tuple[Version, Version]:
+        major, minor, patch = self.version
+        return ((major, minor, 0), (major, minor + 1, 0)) if patch else ((major, minor - 1, 0), self.version)
+
+
+def parse_release(text: str) -> Release | None:
+    """Read "2.3.4-pve1", "zfs-2.3.99-412" or "2.4.0-rc3"; None where there are no three numbers."""
+    version = parse_version(text)
+    if version is None:
+        return None
+    is_candidate = version[2] == 0 and bool(re.search(r"\d[-~]rc\d", text))
+    return Release(version, is_candidate or version[2] == MASTER)
+
+
+def first_after(release: Release, held: tuple[Span, ...]) -> tuple[Version, ...]:
+    """The releases later than this one in which what was in the spans is no more, one a branch."""
+    return tuple(span.until for span in held if span.until and span.until > release.version)
+
+
+def version_text(version: Version) -> str:
+    """As it is printed: "2.3.9"."""
+    return ".".join(map(str, version))
+
+
+def _version(text: str) -> Version:
+    version = parse_version(text)
+    if version is None:
+        raise ValueError(f"{text!r} is no version")
+    return version
 
 
 @dataclass(frozen=True)
