@@ -16,6 +16,8 @@ from nasadvisor.domain.units import GIB, TIB
 
 SHOWN: Final = timedelta(days=365)
 COMPARED: Final = timedelta(days=30)
+WATCHED_AT_LEAST: Final = timedelta(days=7)
+"""Less says nothing of how a pool grows."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,21 @@ def note_pools(node: Node, inventory: Inventory, read_at: datetime) -> None:
         ),
         ignore_conflicts=True,
     )
+
+
+def growth_on(node: Node, now: datetime) -> dict[str, float]:
+    """How many bytes each pool of a node took up a day lately, by its guid; those hardly known are left out."""
+    since = timezone.localtime(now).date() - COMPARED
+    days: dict[str, list[tuple[date, int]]] = {}
+    kept = PoolDay.objects.filter(node=node, day__gte=since).order_by("day")
+    for guid, day, used in kept.values_list("guid", "day", "allocated_bytes"):
+        days.setdefault(guid, []).append((day, used))
+    ends = {guid: (found[0], found[-1]) for guid, found in days.items()}
+    return {
+        guid: (last_used - first_used) / (last - first).days
+        for guid, ((first, first_used), (last, last_used)) in ends.items()
+        if last - first >= WATCHED_AT_LEAST
+    }
 
 
 def capacity_of(node: Node, pool: Pool, now: datetime) -> Capacity:

@@ -18,7 +18,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import Channel, FirstHour, is_somebody_told
 from nasadvisor.console.health.models import DiskOutcome, StoredDisk
 from nasadvisor.console.statements import said
-from nasadvisor.domain.health.pool_findings import SCRUB_DAYS
+from nasadvisor.domain.health.limits import SCRUB_DAYS
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 
 TESTED_WITHIN: Final = timedelta(days=40)

@@ -7,6 +7,7 @@ from django.db import transaction
 
 from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.capacity import growth_on
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk, identity_key
 from nasadvisor.console.storage.disk_uses import Index, is_system
 from nasadvisor.domain.health.findings import findings_of
@@ -81,7 +82,8 @@ def last_seen_on(node: Node) -> dict[str, StoredDisk]:
 
 def findings_on(node: Node, inventory: Inventory) -> tuple[Finding, ...]:
     """What the last inventory of a node gives reason to say, with the names of disks that it shows no more."""
-    return findings_of(inventory, {guid: disk.label for guid, disk in last_seen_on(node).items()})
+    last_seen = {guid: disk.label for guid, disk in last_seen_on(node).items()}
+    return findings_of(inventory, last_seen, growth_on(node, datetime.fromisoformat(inventory.read_at)))
 
 
 def _with_room(node: Node, present: dict[str, Disk], known: dict[str, StoredDisk]) -> dict[str, Disk]:

@@ -6,6 +6,7 @@ from nasadvisor.domain.health.last_seen import with_names
 from nasadvisor.domain.health.log_cache_findings import log_cache_findings
 from nasadvisor.domain.health.pool_findings import pool_findings
 from nasadvisor.domain.health.release_findings import release_findings
+from nasadvisor.domain.health.space_findings import space_findings
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage import releases
@@ -13,18 +14,23 @@ from nasadvisor.domain.storage.inventory import Host, Inventory, Pool
 from nasadvisor.domain.storage.log_states import was_missing_at_import
 
 
-def findings_of(inventory: Inventory, last_seen: Mapping[str, str] | None = None) -> tuple[Finding, ...]:
+def findings_of(
+    inventory: Inventory, last_seen: Mapping[str, str] | None = None, growth: Mapping[str, float] | None = None
+) -> tuple[Finding, ...]:
     """Everything worth knowing, pool by pool. `last_seen` names the disks behind leaves that the host shows no more, by
-    the guid of the leaf: nobody finds a slot by a path that leads nowhere.
+    the guid of the leaf: nobody finds a slot by a path that leads nowhere. `growth` is how many bytes pools took up a
+    day lately, by the pool's guid.
     """
     if not inventory.host.zfs_userland:
         return (_no_zfs(inventory),)
+    grown = growth or {}
     pools = (with_names(pool, last_seen, inventory) for pool in inventory.pools) if last_seen else inventory.pools
-    return tuple(finding for pool in pools for finding in _about_pool(pool, inventory))
+    return tuple(finding for pool in pools for finding in _about_pool(pool, inventory, grown.get(pool.guid)))
 
 
-def _about_pool(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
+def _about_pool(pool: Pool, inventory: Inventory, growth: float | None) -> Iterator[Finding]:
     yield from pool_findings(pool, inventory)
+    yield from space_findings(pool, inventory, growth)
     yield from log_cache_findings(pool, inventory)
     yield from _bugs(pool, inventory.host)
     yield from release_findings(pool, inventory)

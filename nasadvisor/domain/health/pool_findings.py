@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final
 
+from nasadvisor.domain.health.limits import SCRUB_AGE_DAYS, level_at
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import UNREADABLE, Inventory, Pool, Vdev, VdevClass, leaf_name
@@ -11,12 +12,6 @@ from nasadvisor.domain.storage.log_states import OFFLINE, all_that_ails
 
 GOOD_STATES: Final = frozenset({"ONLINE", "AVAIL", "INUSE"})
 """States of a vdev that need nobody; the last two are a spare's."""
-
-SCRUB_DAYS: Final = 45
-"""Debian scrubs every second Sunday of a month, others after 35 days on a Sunday: both stay below this."""
-
-SCRUB_OVERDUE_DAYS: Final = 100
-"""Three monthly scrubs missed: no longer an accident."""
 
 NAMED_AT_MOST: Final = 3
 
@@ -67,6 +62,20 @@ def name_of(leaf: Vdev, inventory: Inventory) -> str:
 def is_broken(vdev_class: VdevClass, leaf: Vdev) -> bool:
     """Whether a disk that holds data of a pool has failed or is gone. One that somebody took offline has not."""
     return vdev_class in HOLDING_DATA and leaf.state in BROKEN_STATES
+
+
+def has_no_redundancy(pool: Pool) -> bool:
+    """Whether a vdev has lost as many members as it can, and nothing mends that: no spare is free, no resilver runs.
+    A member works as long as one of its leaves does: a spare that took over, or a disk that returned too much rubbish.
+    """
+    tops = [top for kind in HOLDING_DATA for top in pool.by_class()[kind] if top.parity]
+    missing = {top.guid: sum(not any(map(_works, member.leaves())) for member in top.children) for top in tops}
+    has_spare = any(spare.state == "AVAIL" for spare in pool.spares)
+    return not has_spare and pool.scan != "resilver" and any(missing[top.guid] >= top.parity for top in tops)
+
+
+def _works(leaf: Vdev) -> bool:
+    return leaf.state in ("ONLINE", "DEGRADED")
 
 
 def member_finding(pool: Pool, vdev_class: VdevClass, leaf: Vdev, label: str) -> Finding | None:
@@ -139,6 +148,11 @@ def _not_online(pool: Pool, inventory: Inventory) -> Finding:
     bad.sort(key=lambda leaf: leaf.state not in BROKEN_STATES)
     if all_that_ails(pool):
         template = _("Pool {pool} is {state} because of its log alone: {devices}. Its disks are well.")
+    elif has_no_redundancy(pool):
+        template = _(
+            "Pool {pool} is {state}: {devices}. The next disk that fails can take the pool with it: replace what is "
+            "broken now, and save what has no copy elsewhere."
+        )
     elif bad:
         template = _("Pool {pool} is {state}: {devices}. Replace what is broken before you add anything to the pool.")
     else:
@@ -234,12 +248,13 @@ def _scrub_findings(pool: Pool, read_at: str) -> Iterator[Finding]:
         )
         return
     days = (datetime.fromisoformat(read_at) - datetime.fromisoformat(pool.last_scan.ended_at)).days
-    if days > SCRUB_DAYS:
+    level = level_at(days, SCRUB_AGE_DAYS)
+    if level:
         yield Finding(
             "scrub-old",
             _("The last scrub of pool {pool} ended {days} days ago. Run `zpool scrub {pool}`."),
             _about(pool, days=str(days)),
-            Level.WARNING if days > SCRUB_OVERDUE_DAYS else Level.INFO,
+            level,
             explanation,
             subject=pool.guid,
             step=NextStep.LOOK_AT_POOL,

@@ -14,6 +14,7 @@ from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.evidence.sparks import sparks_of
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.capacity import growth_on
 from nasadvisor.console.health.models import PoolDay
 from nasadvisor.console.storage.disks import is_free
 from nasadvisor.domain.evidence.samples import DatasetActivity, Sample
@@ -101,6 +102,19 @@ def test_what_was_freed_is_less_and_not_more(viewer: Client) -> None:
     node = Node.objects.get()
     PoolDay.objects.create(node=node, guid=POOL.guid, day=day, allocated_bytes=POOL.allocated_bytes + TIB, size_bytes=1)
     assert "1 TiB less than on" in page(viewer, TYPICAL)
+
+
+@pytest.mark.parametrize(("watched", "is_told"), [(6, False), (7, True), (8, True)])
+def test_the_growth_of_a_pool_that_was_watched_for_a_week_tells_when_it_is_full(
+    viewer: Client, watched: int, is_told: bool
+) -> None:
+    load(typical())
+    node = Node.objects.get()
+    now = timezone.now()
+    before = timezone.localtime(now).date() - timedelta(days=watched)
+    used = POOL.allocated_bytes - watched * TIB
+    PoolDay.objects.create(node=node, guid=POOL.guid, day=before, allocated_bytes=used, size_bytes=1)
+    assert growth_on(node, now) == ({POOL.guid: TIB} if is_told else {})
 
 
 @pytest.mark.parametrize("of_the_hour", [timedelta(), timedelta(minutes=30), timedelta(minutes=59, seconds=35)])

@@ -34,7 +34,7 @@ def test_it_names_the_devices_at_fault() -> None:
     bad = replace(tank.data[0], state="DEGRADED", children=(legs[0], replace(legs[1], state="UNAVAIL")))
     inventory = with_pool(home_server(), state="DEGRADED", data=(bad, tank.data[1]))
     (finding,) = findings_of(only_tank(inventory))
-    assert "Pool tank is DEGRADED: WDC WD40EFRX (WD-2) UNAVAIL. Replace" in str(finding)
+    assert "Pool tank is DEGRADED: WDC WD40EFRX (WD-2) UNAVAIL. " in str(finding)
 
 
 def test_where_only_a_log_ails_a_pool_nobody_is_sent_to_its_disks() -> None:
