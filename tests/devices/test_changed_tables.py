@@ -169,3 +169,19 @@ def test_a_new_table_of_somebody_else_without_partitions_stays(
 
 def table_uuid(plan: Plan) -> str:
     return next(action.table_uuid for action in plan.actions if hasattr(action, "table_uuid"))
+
+
+@pytest.mark.parametrize("is_used", [True, False])
+def test_an_ssd_that_has_grown_is_not_said_to_be_as_before(machine: LoopMachine, bench: Bench, is_used: bool) -> None:
+    """The copy of the run's table stands where the SSD ended; sgdisk writes another one at the new end."""
+    ssd = machine.add_disk()
+    if is_used:
+        machine.sgdisk(ssd, f"--new=3:{SAVED_AT // 512}:+20M")
+    plan = bench.plan(log_and_cache(ssd, use_free_extents=is_used))
+    assert bench.apply(plan).state is RunState.APPLIED
+    machine.pull(ssd)
+    with ssd.file.open("r+b") as opened:
+        opened.truncate(ssd.size_bytes + 64 * MIB)
+    machine.plug_in(ssd)
+    undo_says_that_the_table_stays(bench, plan)
+    assert {number for number, _start, _size in ssd.written()} == ({3} if is_used else set())

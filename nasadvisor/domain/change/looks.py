@@ -262,7 +262,11 @@ def _against_rewriting(piece: Slice, look: Look, own: OwnTable | None, inventory
     try:
         check_area(look.table)
     except ImageDamaged:
-        if own is None or not own.is_own_behind_mbr(look.table):
+        has_grown = own is not None and (own.disk_bytes or 0) < disk.identity.size_bytes
+        is_ours = own is not None and (
+            own.is_own_behind_mbr(look.table) or (has_grown and own.is_own_before_growth(look.table))
+        )
+        if not is_ours:
             yield no.TableNotOurs(disk)
 
 
@@ -292,6 +296,8 @@ def _against_writing(
     if own is None:
         yield no.TableImageMissing(disk)
         return
+    if own.disk_bytes not in (None, disk.identity.size_bytes):
+        yield no.DiskResized(disk)
     rewound = own.rewound(look.table) if isinstance(step, RewindTable) else None
     if rewound is None and not own.is_own(look.table):
         yield no.TableChanged(disk)

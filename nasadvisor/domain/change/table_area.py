@@ -122,6 +122,17 @@ def entries_of(area: Area) -> tuple[GptEntry, ...]:
         raise ImageDamaged(str(error)) from error
 
 
+def disk_end_of(area: Area) -> int | None:
+    """How long a disk was when its table was written, by the first header: the copy stands in the last sector."""
+    sector = _header_place(area.head)
+    if sector is None:
+        return None
+    try:
+        return parse_header(area.head[sector:], sector).other_header_bytes + sector
+    except GptUnreadable:
+        return None
+
+
 def _is_header(sector: bytes, sector_bytes: int) -> bool:
     """Whether a sector holds a sound header; what is left of a damaged one is no part of a table."""
     try:

@@ -19,7 +19,7 @@ from nasadvisor.domain.change.actions import (
     UndoAction,
 )
 from nasadvisor.domain.change.runs import Continued, DiskImage, Done, Failed, Intent, Record, Started, TableLeft
-from nasadvisor.domain.change.table_area import Area, ImageDamaged, area_of, unpack_area
+from nasadvisor.domain.change.table_area import Area, ImageDamaged, area_of, disk_end_of, unpack_area
 from nasadvisor.domain.change.table_steps import has_other_headers, is_protective_mbr, predict
 
 
@@ -36,6 +36,11 @@ class OwnTable:
     last: Area
     own: tuple[Area, ...]
     met: tuple[Area, ...] = ()
+
+    @property
+    def disk_bytes(self) -> int | None:
+        """How long the disk was during the run, as far as one of its tables tells."""
+        return next((end for end in map(disk_end_of, self.own) if end), None)
 
     def rewound(self, now: Area) -> Area | None:
         """What a step found that was cut off and left this; None where somebody else wrote there meanwhile."""
@@ -60,6 +65,10 @@ class OwnTable:
         """The same of all but the first sector, which holds boot code as well."""
         is_known = any(area.is_like(now) for area in self.own)
         return is_known and all(unit in known for unit, known in self._places(now)[1:])
+
+    def is_own_before_growth(self, now: Area) -> bool:
+        """Whether the first table is the run's and the disk is blank where the copy of it would stand now."""
+        return not any(now.tail) and self.is_own_behind_mbr(replace(now, tail=self.last.tail))
 
     def _places(self, now: Area) -> list[tuple[bytes, tuple[bytes, ...]]]:
         """Each sector, with what this run or the disk before it put in its place."""

@@ -306,6 +306,20 @@ def DiskNotEmpty(disk: Disk, what: str, offset_bytes: int) -> Refused:
     )
 
 
+def DiskResized(disk: Disk) -> Refused:
+    """The copy of a GPT stands where the disk ends. A virtual disk, a LUN or a namespace that was made longer ends
+    elsewhere than during the run, so the old sectors would leave a copy of the run's table in its middle. An empty table
+    does no harm.
+    """
+    return Refused(
+        "disk-resized",
+        _(
+            "{disk} has another size than during the run, so the old sectors of its partition table are not written back. Its slices are gone, and the table stays. If nothing on the disk is needed, `sgdisk --zap-all {path}` clears the table."
+        ),
+        {"disk": disk.label, "path": disk.path},
+    )
+
+
 def TableUnprotected(disk: Disk) -> Refused:
     """The first sector of a disk with a GPT says to old programs that the disk is in use. Where only that sector was
     overwritten, neither the kernel nor `lsblk` shows a table, and yet it is whole.

@@ -57,11 +57,12 @@ from tests.unit.domain.builders import (
     slice_on,
     tank_of,
 )
-from tests.unit.domain.change.sectors import put, recording
-from tests.unit.machines import NVME1, NVME2, TANK, home_server, with_pool
+from tests.unit.domain.change.sectors import SIZE_BYTES, put, recording
+from tests.unit.machines import NVME1, NVME2, TANK, home_server, with_disk, with_pool
 
 SGDISK = recording()
-MACHINE = home_server()
+_IDENTITY = replace(disk_of(home_server(), NVME1).identity, size_bytes=SIZE_BYTES)
+MACHINE = with_disk(home_server(), NVME1, identity=_IDENTITY)
 DISK = disk_of(MACHINE, NVME1)
 PIECE = slice_on(DISK)
 OWN = OwnTable(SGDISK.blank, SGDISK.cleared, (SGDISK.blank, SGDISK.cleared))
@@ -403,3 +404,20 @@ def test_steps_that_change_a_pool_alone_are_not_judged_by_bytes() -> None:
     look = Look((EXT4,), ((legs[1].partuuid, NEEDED),))
     for step in (DetachLog("tank", TANK, "32", legs[1]), DropLogLeg("tank", TANK, "32", "x")):
         assert asked(step, look, None, inventory) is None
+
+
+def test_a_table_is_not_written_back_on_an_ssd_of_another_size() -> None:
+    grown = with_disk(MACHINE, NVME1, identity=replace(_IDENTITY, size_bytes=SIZE_BYTES + MIB))
+    look = Look(table=SGDISK.cleared)
+    restore = RestoreTable(NVME1, DISK.path, "t", ())
+    assert asked(restore, look) is None
+    assert asked(restore, look, inventory=grown) == no.DiskResized(disk_of(grown, NVME1))
+
+
+def test_a_slice_is_deleted_from_the_runs_table_on_an_ssd_that_has_grown() -> None:
+    """Only where nobody wrote at the new end: sgdisk puts the copy there."""
+    blank_end = replace(SGDISK.cleared, tail=bytes(len(SGDISK.cleared.tail)))
+    own = OwnTable(SGDISK.cleared, SGDISK.cleared, (SGDISK.cleared,))
+    assert own.is_own_before_growth(blank_end)
+    assert not own.is_own_before_growth(replace(blank_end, tail=put(blank_end.tail, 9, b"\1")))
+    assert not own.is_own_before_growth(replace(blank_end, head=SGDISK.with_one.head))

@@ -393,6 +393,11 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
         ("not blank", "ext4", "byte 0", "read off the disk itself", "Nothing was written"),
     ),
     (
+        lambda: [refusals.DiskResized(disk_of(home_server(), NVME1))],
+        "disk-resized",
+        ("another size", "not written back", "slices are gone", "sgdisk --zap-all /dev/"),
+    ),
+    (
         lambda: [refusals.TableUnprotected(disk_of(home_server(), NVME1))],
         "table-unprotected",
         ("only the protective first sector", "Nothing was written", "gdisk /dev/", "sgdisk --zap-all /dev/"),
