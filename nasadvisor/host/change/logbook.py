@@ -1,6 +1,7 @@
 """A run being written: its journal, the run folded from it so far, and whoever watches."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -40,20 +41,28 @@ class Logbook:
 
         Raises:
             JournalUnwritable: it could not be.
-            RunStopped: the same, of a run that is under way.
         """
-        try:
-            self.journal.append(record)
-        except RecordUnreadable:
-            raise
-        except JournalUnwritable as error:
-            if not (self.records and self.run.is_active):
-                raise
-            raise RunStopped(self.journal.path, error.reason) from error
+        self.journal.append(record)
         self.records.append(record)
         run = self.run
         self.observe(run)
         return run
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """A stretch of the run, which cannot go on once its journal cannot be kept.
+
+        Raises:
+            RunStopped: it was begun, and has no end.
+        """
+        try:
+            yield
+        except RecordUnreadable:
+            raise
+        except JournalUnwritable as error:
+            if not self.run.is_active:
+                raise
+            raise RunStopped(self.journal.path, error.reason) from error
 
     def end(self, state: RunState, refusals: Iterable[Refused] = (), findings: Iterable[Finding] = ()) -> Run:
         """Write the end of a stretch."""

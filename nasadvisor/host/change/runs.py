@@ -119,6 +119,7 @@ def apply_plan(host: RunHost, plan: Plan, by: str, observe: Observer, trial_s: i
 
     Raises:
         HostBusy, RunExists, NobodyAsks, NoTrialLength, NothingToTry, JournalUnwritable: nothing was changed.
+        RunStopped: its journal could not be kept any more; it is interrupted.
     """
     check_asker(by)
     if type(trial_s) is not int or (trial_s and not is_length(trial_s)):
@@ -133,7 +134,8 @@ def apply_plan(host: RunHost, plan: Plan, by: str, observe: Observer, trial_s: i
         except JournalUnwritable:
             journal.discard()
             raise
-        run = apply_checked(plan, book, Gate(host.executor(descriptors), plan.request.pool_guid), host.vetoes)
+        with book.kept():
+            run = apply_checked(plan, book, Gate(host.executor(descriptors), plan.request.pool_guid), host.vetoes)
         return noted(run, host.journals, host.moment)
 
 
@@ -142,6 +144,7 @@ def finish_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
 
     Raises:
         HostBusy, NobodyAsks, RunUnknown, JournalDamaged, JournalUnwritable, WrongMoment: nothing was changed.
+        RunStopped: its journal could not be kept any more; it is interrupted.
     """
     check_asker(by)
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
@@ -149,8 +152,11 @@ def finish_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
         if not run.can_finish:
             raise WrongMoment(run, _("The run {run} is {state}, so it cannot be finished. Nothing was changed."))
         book.journal.keep_reserve()
-        book.write(Continued(book.now(), Goal.FINISH, by))
-        run = finish_checked(run.plan, book, Gate(host.executor(descriptors), run.plan.request.pool_guid), host.vetoes)
+        with book.kept():
+            book.write(Continued(book.now(), Goal.FINISH, by))
+            run = finish_checked(
+                run.plan, book, Gate(host.executor(descriptors), run.plan.request.pool_guid), host.vetoes
+            )
         return noted(run, host.journals, host.moment)
 
 
@@ -159,6 +165,7 @@ def undo_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
 
     Raises:
         HostBusy, NobodyAsks, RunUnknown, JournalDamaged, JournalUnwritable, WrongMoment: nothing was changed.
+        RunStopped: its journal could not be kept any more; it is interrupted.
     """
     check_asker(by)
     with host_lock(host.locks, LOCK_WAIT_S) as descriptors:
@@ -172,9 +179,10 @@ def undo_run(host: RunHost, run_id: str, by: str, observe: Observer) -> Run:
         if not run.can_undo:
             raise WrongMoment(run, _("The run {run} is {state}, so it cannot be undone. Nothing was changed."))
         book.journal.keep_reserve()
-        return undo_checked(
-            run.plan, book, Gate(host.executor(descriptors), run.plan.request.pool_guid), by, host.vetoes
-        )
+        with book.kept():
+            return undo_checked(
+                run.plan, book, Gate(host.executor(descriptors), run.plan.request.pool_guid), by, host.vetoes
+            )
 
 
 def show_run(host: RunHost, run_id: str) -> Run:

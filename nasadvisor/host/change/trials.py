@@ -68,9 +68,10 @@ def end_trial(host: RunHost, run_id: str, observe: Observer) -> Run:
         book.journal.keep_reserve()
         # First: whatever happens from here on, the undo is not begun by itself a second time.
         book.write(TrialEnded(book.now()))
-        return undo_checked(
-            run.plan, book, Gate(host.executor(descriptors), run.plan.request.pool_guid), run.by, host.vetoes
-        )
+        with book.kept():
+            return undo_checked(
+                run.plan, book, Gate(host.executor(descriptors), run.plan.request.pool_guid), run.by, host.vetoes
+            )
 
 
 def move_trial(host: RunHost, run_id: str, until: str, observe: Observer) -> Run:

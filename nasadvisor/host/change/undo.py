@@ -123,8 +123,11 @@ def undo_actions(plan: Plan, book: Logbook, inventory: Inventory) -> tuple[UndoA
 
 
 def _has_begun(step: Step, action: Action, inventory: Inventory) -> bool:
-    """Whether a step may have left something, by its record or by what the host shows."""
-    if step.state is not StepState.PENDING:
+    """Whether a step may have left something, by its record or by what the host shows.
+
+    One that failed before its intent was durable did nothing.
+    """
+    if step.started_at or step.state is StepState.DONE:
         return True
     if isinstance(action, CreateSlice):
         return bool(inventory.partitions(action.slice.partuuid))

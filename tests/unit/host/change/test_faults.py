@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.change.runs import Run, RunState
+from nasadvisor.domain.change.runs import Run, RunState, StepState
 from nasadvisor.host.change.journal import (
     DISK_FULL,
     Journal,
@@ -118,6 +118,18 @@ def test_a_run_that_cannot_keep_its_journal_any_more_stops_and_says_how_it_is_ta
     assert caught.value.statement.values["reason"] == DISK_FULL
     assert show_run(bench.host, "run-1").state is RunState.INTERRUPTED
     assert undo_run(bench.host, "run-1", "root", bench.watch).state is RunState.UNDONE
+
+
+def test_a_step_whose_intent_was_not_written_down_did_nothing_and_has_nothing_taken_back(bench: Bench) -> None:
+    """Nor is it said that the partition table of an SSD is not the old one, which nobody has touched."""
+    with faulty(Faults(2, errno.EIO, only=("pwrite",))):
+        run = apply_plan(bench.host, bench.plan(LOG), "root", bench.watch)
+    assert (run.state, run.refusals) == (RunState.PUT_BACK, ())
+    assert run.steps[0].state is StepState.FAILED
+    assert run.steps[0].note
+    assert run.steps[0].note.code == "journal-unwritable", "the run goes on to its end, and needs no undo"
+    assert run.undo_steps == ()
+    assert {finding.code for finding in run.findings} == {"ssds-as-before"}
 
 
 def test_a_keep_that_cannot_be_written_down_does_not_say_that_a_run_stopped(bench: Bench) -> None:
