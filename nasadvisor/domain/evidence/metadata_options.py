@@ -146,11 +146,15 @@ def _special_made(known: Known) -> tuple[Statement, ...]:
 
 
 def _special_back(known: Known) -> Statement:
+    """`alloc_bias` is a vdev property of OpenZFS after 2.4 (#18493), and of that in TrueNAS 26."""
     if known.has_raidz:
-        template = _("NO: A SPECIAL VDEV CANNOT BE TAKEN OUT OF A RAIDZ POOL.")
+        template = _(
+            "No: it cannot be taken out of a raidz pool. Where OpenZFS knows the vdev property alloc_bias "
+            "(TrueNAS 26), it can become a data vdev at the next import, and stays that."
+        )
         return Statement("option-special-stays", template)
     template = _(
         "Only by copying all of it back to the data disks, which OpenZFS does where none is raidz and all have one "
-        "ashift. IT CANNOT BE TAKEN OUT OF A RAIDZ POOL."
+        "ashift. It cannot be taken out of a raidz pool."
     )
     return Statement("option-special-back", template)

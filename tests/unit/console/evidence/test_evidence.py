@@ -86,7 +86,7 @@ def test_on_top_stands_what_can_be_done_with_a_bar_for_what_is_known(viewer: Cli
     assert '<rect class="option-commits option-sure"' in rows["log"]
     assert 'href="#curve"' in rows["cache"]
     assert "<svg" not in rows["property"]
-    assert "CANNOT BE TAKEN OUT OF A RAIDZ POOL" in rows["special"]
+    assert "cannot be taken out of a raidz pool" in rows["special"]
 
 
 def test_the_shopping_list_says_what_makes_each_number_and_prices_become_money_a_year(viewer: Client) -> None:
