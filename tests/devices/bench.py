@@ -69,13 +69,13 @@ class Bench:
 
 def log_and_cache(*disks: LoopDisk, use_free_extents: bool = False) -> PlanRequest:
     """A log, mirrored if there is more than one SSD, and a cache beside it."""
-    keys = tuple(disk.wwn for disk in disks)
+    keys = tuple(disk.key for disk in disks)
     return PlanRequest(str(TANK), keys, LOG_BYTES, keys, CACHE_BYTES, use_free_extents=use_free_extents)
 
 
 def log_alone(*disks: LoopDisk) -> PlanRequest:
     """A log and no cache."""
-    return PlanRequest(str(TANK), tuple(disk.wwn for disk in disks), LOG_BYTES)
+    return PlanRequest(str(TANK), tuple(disk.key for disk in disks), LOG_BYTES)
 
 
 def codes(run: Run) -> set[str]:

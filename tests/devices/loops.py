@@ -69,6 +69,11 @@ class LoopDisk:
     _descriptor: int = -1
 
     @property
+    def key(self) -> str:
+        """The name by which plans refer to it."""
+        return f"Loop_SSD_{self.serial}_{self.wwn}"
+
+    @property
     def node(self) -> Path:
         return Path("/dev", self.name)
 

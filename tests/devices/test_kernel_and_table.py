@@ -16,7 +16,7 @@ from tests.unit.domain.builders import ids_for
 
 def holds_of(bench: Bench, ssd: LoopDisk) -> list[str]:
     """What the disk itself is held for: that nothing about it may be assumed."""
-    (disk,) = [disk for disk in bench.inventory().disks if disk.key == ssd.wwn]
+    (disk,) = [disk for disk in bench.inventory().disks if disk.key == ssd.key]
     assert {hold.kind for hold in disk.holds} <= {HoldKind.UNREADABLE}
     return [hold.what for hold in disk.holds]
 

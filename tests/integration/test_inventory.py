@@ -132,7 +132,7 @@ def test_clones_are_told_by_their_partuuid(agent: Agent) -> None:
     )
     for name in ("nvme0", "nvme1"):
         (part,) = seen(agent, name).partitions
-        assert [hold.kind for hold in part.holds] == [HoldKind.DUPLICATE]
+        assert [hold.kind for hold in part.holds] == [HoldKind.COPY]
         assert not part.path.startswith("/dev/disk/by-partuuid/")
 
 

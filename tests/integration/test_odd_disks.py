@@ -60,7 +60,7 @@ def test_an_ssd_with_larger_sectors_than_the_pool_writes_is_refused(odd: Agent) 
 @pytest.mark.parametrize(
     ("serial", "codes"),
     [
-        ("AA000000000000000001", {"disk-gone", "disk-twice"}),  # nothing tells them apart: neither is used
+        ("AA000000000000000001", {"disk-duplicate"}),  # nothing tells them apart: neither is used
         ("PHLN2NAMESPACES", {"same-disk"}),  # two namespaces die with the one SSD they are on
     ],
 )

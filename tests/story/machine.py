@@ -10,7 +10,8 @@ from tests.unit.machines import ssd
 
 TANK, MEDIA = "13672354012345678901", "4827301958220163377"
 SSD_BYTES = 1_920_383_410_176
-LOG_SSDS = ("eui.36344730545000010025384100000001", "eui.36344730545000010025384100000002")
+LOG_SSD_WWNS = ("eui.36344730545000010025384100000001", "eui.36344730545000010025384100000002")
+LOG_SSDS = tuple(f"SAMSUNG_MZQL21T9HCJR-00A07_S64GNT0W{700412 + n}_{wwn}" for n, wwn in enumerate(LOG_SSD_WWNS))
 
 LOG_AND_CACHE = PlanRequest(TANK, log_disks=LOG_SSDS, log_size_bytes=16 * GIB, cache_disks=LOG_SSDS[:1])
 """What somebody added to tank."""
@@ -34,8 +35,8 @@ def machine(read_at: str, scrubbed_at: str) -> Inventory:
 
 def _ssds() -> tuple[Disk, ...]:
     in_use = (
-        ssd(key, "SAMSUNG MZQL21T9HCJR-00A07", f"S64GNT0W{700412 + n}", SSD_BYTES, kernel=f"nvme{n}n1")
-        for n, key in enumerate(LOG_SSDS)
+        ssd(wwn, "SAMSUNG MZQL21T9HCJR-00A07", f"S64GNT0W{700412 + n}", SSD_BYTES, kernel=f"nvme{n}n1")
+        for n, wwn in enumerate(LOG_SSD_WWNS)
     )
     blank = (
         ssd(

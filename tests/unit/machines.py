@@ -4,10 +4,10 @@ from dataclasses import replace
 from zlib import crc32
 
 from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRequest, make_plan
+from nasadvisor.domain.storage.identity import DiskIdentity
 from nasadvisor.domain.storage.inventory import (
     Bus,
     Disk,
-    DiskIdentity,
     Hold,
     HoldKind,
     Host,
@@ -23,23 +23,28 @@ from nasadvisor.domain.units import GIB, MIB, TIB
 
 TANK = "1234567890123456789"
 ARCHIVE = "2234567890123456789"
-NVME1 = "eui.0025385c2140105d"
-NVME2 = "eui.0025385c2140105e"
-SATA_SSD = "0x5002538e40a6ee00"
-SHARED_SSD = "0x5002538e40a6ee01"
-USB_STICK = "0x5002538e40a6ee03"
+NVME1_WWN = "eui.0025385c2140105d"
+NVME2_WWN = "eui.0025385c2140105e"
+SATA_SSD_WWN = "0x5002538e40a6ee00"
+SHARED_SSD_WWN = "0x5002538e40a6ee01"
+USB_STICK_WWN = "0x5002538e40a6ee03"
+NVME1 = f"Samsung_SSD_960_EVO_500GB_N1_{NVME1_WWN}"
+NVME2 = f"Samsung_SSD_960_EVO_500GB_N2_{NVME2_WWN}"
+SATA_SSD = f"SanDisk_SDSSDH3_S1_{SATA_SSD_WWN}"
+SHARED_SSD = f"Crucial_CT500MX500SSD1_C2_{SHARED_SSD_WWN}"
+USB_STICK = f"Ultra_Fit_U3_{USB_STICK_WWN}"
 READ_AT = "2026-08-25T20:15:00+00:00"
 
 
-def ssd(key: str, model: str, serial: str, size_bytes: int, bus: Bus = Bus.NVME, kernel: str = "nvme0n1") -> Disk:
+def ssd(wwn: str, model: str, serial: str, size_bytes: int, bus: Bus = Bus.NVME, kernel: str = "nvme0n1") -> Disk:
     """A blank SSD with a persistent name."""
     kind = "nvme" if bus is Bus.NVME else "wwn"
-    by_id = (f"/dev/disk/by-id/{kind}-{key}", f"/dev/disk/by-id/{bus}-{model.replace(' ', '_')}_{serial}")
+    by_id = (f"/dev/disk/by-id/{kind}-{wwn}", f"/dev/disk/by-id/{bus}-{model.replace(' ', '_')}_{serial}")
     return Disk(
-        identity=DiskIdentity(model, serial, key, size_bytes, 512, 512),
+        identity=DiskIdentity(model, serial, wwn, size_bytes, 512, 512),
         kernel_name=kernel,
-        path=f"/dev/disk/by-id/{kind}-{key}",
-        links=(*by_id, slot_link(key)),
+        path=f"/dev/disk/by-id/{kind}-{wwn}",
+        links=(*by_id, slot_link(wwn)),
         bus=bus,
         rotational=False,
         removable=False,
@@ -101,13 +106,13 @@ def home_server() -> Inventory:
     hdds = tuple(hard_disk(number, "tank" if number < 5 else "archive") for number in range(1, 6))
     boot = ssd("0x5002538e40a6ee02", "Samsung SSD 870 EVO", "S0", 250 * GIB, Bus.SATA, "sda")
     boot = with_partitions(boot, partition(boot, 1, MIB, 249 * GIB, Hold(HoldKind.BOOT, "/boot/efi")))
-    exported = ssd(SATA_SSD, "SanDisk SDSSDH3", "S1", 512 * GIB, Bus.SATA, "sdg")
+    exported = ssd(SATA_SSD_WWN, "SanDisk SDSSDH3", "S1", 512 * GIB, Bus.SATA, "sdg")
     exported = replace(exported, holds=(Hold(HoldKind.EXPORTED_POOL, "backup"),))
-    shared = ssd(SHARED_SSD, "Crucial CT500MX500SSD1", "C2", 500 * GIB, Bus.SATA, "sdh")
+    shared = ssd(SHARED_SSD_WWN, "Crucial CT500MX500SSD1", "C2", 500 * GIB, Bus.SATA, "sdh")
     shared = with_partitions(shared, partition(shared, 1, MIB, 100 * GIB, Hold(HoldKind.FILESYSTEM, "ext4")))
-    stick = replace(ssd(USB_STICK, "Ultra Fit", "U3", 64 * GIB, Bus.USB, "sdi"), removable=True)
-    nvme1 = ssd(NVME1, "Samsung SSD 960 EVO 500GB", "N1", 500 * 10**9)
-    nvme2 = ssd(NVME2, "Samsung SSD 960 EVO 500GB", "N2", 500 * 10**9, kernel="nvme1n1")
+    stick = replace(ssd(USB_STICK_WWN, "Ultra Fit", "U3", 64 * GIB, Bus.USB, "sdi"), removable=True)
+    nvme1 = ssd(NVME1_WWN, "Samsung SSD 960 EVO 500GB", "N1", 500 * 10**9)
+    nvme2 = ssd(NVME2_WWN, "Samsung SSD 960 EVO 500GB", "N2", 500 * 10**9, kernel="nvme1n1")
     return Inventory(
         host=Host("nas", "Debian GNU/Linux 12", "6.1.0", "2.3.9-1", "2.3.9-1", 32 * GIB),
         disks=(boot, *hdds, exported, shared, stick, nvme1, nvme2),

@@ -15,7 +15,7 @@ from nasadvisor.console.statements import read_statement
 from nasadvisor.domain.health.smart.reading import SmartReading
 from nasadvisor.domain.health.sweep import SweepOutcome
 from nasadvisor.domain.statements import Finding, Statement
-from nasadvisor.domain.storage.inventory import DiskIdentity
+from nasadvisor.domain.storage.identity import DiskIdentity
 from nasadvisor.stored.documents import document_or_none
 
 LARGE_FIELDS: Final = ("reading_document", "forecast_document", "finding_documents")

@@ -297,7 +297,7 @@ def segment(
     disk: Disk, kind: SegmentKind, start_bytes: int, size_bytes: int, number: int = 0, what: str = ""
 ) -> Segment:
     """A stretch of a disk, to scale."""
-    scale = DRAWING_WIDTH / disk.identity.size_bytes
+    scale = DRAWING_WIDTH / (disk.identity.size_bytes or 1)  # of some disks Linux knows no size
     x, width = round(start_bytes * scale, 2), round(size_bytes * scale, 2)
     return Segment(kind, start_bytes, size_bytes, x, width, number, what)
 

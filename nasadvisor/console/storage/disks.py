@@ -29,7 +29,11 @@ HOLD_WORDS: Final[dict[HoldKind, str | Promise]] = {
     HoldKind.LEFTOVER_LABEL: gettext_lazy("Label left behind by pool {what}"),
     HoldKind.SIGNATURE: gettext_lazy("Data of the kind {what}"),
     HoldKind.READ_ONLY: gettext_lazy("Read-only"),
-    HoldKind.DUPLICATE: gettext_lazy("Same identity as {what}"),
+    HoldKind.ZONED: gettext_lazy("Zoned ({what})"),
+    HoldKind.NO_SIZE: gettext_lazy("Linux gives it no size"),
+    HoldKind.PATH: gettext_lazy("Reached by several paths, also as {what}"),
+    HoldKind.DUPLICATE: gettext_lazy("Not told from {what}"),
+    HoldKind.COPY: gettext_lazy("Same PARTUUID on another disk"),
     HoldKind.UNREADABLE: gettext_lazy("Nothing may be assumed: {what}"),
 }
 

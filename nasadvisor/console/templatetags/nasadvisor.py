@@ -45,6 +45,7 @@ BUS_WORDS: Final[dict[Bus, str | Promise]] = {
     Bus.NVME: "NVMe",
     Bus.USB: "USB",
     Bus.VIRTIO: "virtio",
+    Bus.MMC: "eMMC/SD",
     Bus.OTHER: gettext_lazy("other"),
 }
 

@@ -35,7 +35,9 @@ from nasadvisor.domain.units import MIB
 LOG_FEATURE = "allocation_classes"
 """vdev_log_state_valid() in module/zfs/vdev.c; zpool-features(7)."""
 
-NEVER_ON_A_USED_DISK = frozenset({HoldKind.BOOT, HoldKind.UNREADABLE, HoldKind.DUPLICATE, HoldKind.READ_ONLY})
+NEVER_ON_A_USED_DISK = frozenset(
+    {HoldKind.BOOT, HoldKind.UNREADABLE, HoldKind.DUPLICATE, HoldKind.COPY, HoldKind.READ_ONLY}
+)
 """Holds of a partition that forbid even the free space beside it."""
 
 SECTOR_BYTES = tuple(512 << power for power in range(8))
@@ -88,14 +90,13 @@ def _first(refusals: Iterator[Refused]) -> Answer:
 
 
 def _against_disk(disk: Disk) -> Iterator[Refused]:
-    for hold in disk.holds:
+    of_parts = (hold for part in disk.partitions for hold in part.holds if hold.kind in NEVER_ON_A_USED_DISK)
+    for hold in (*disk.holds, *of_parts):
         yield no.DiskHeld(disk, hold)
-    for part in disk.partitions:
-        for hold in part.holds:
-            if hold.kind in NEVER_ON_A_USED_DISK:
-                yield no.DiskHeld(disk, hold)
     if not is_disk_name(disk.path):
         yield no.NoPersistentName(disk)
+    if not disk.identity.is_told:
+        yield no.NoIdentity(disk)
     if disk.identity.logical_sector_bytes not in SECTOR_BYTES:
         yield no.StrangeSectors(disk)
     if disk.table is TableKind.OTHER:
@@ -375,7 +376,7 @@ def against_shared_disk(disks: list[Disk | None]) -> Iterator[Refused]:
 
 def physical(disk: Disk) -> str:
     """What two devices share that are one piece of hardware: the namespaces of an NVMe SSD have its serial."""
-    return disk.identity.serial.strip().upper() or disk.key
+    return disk.identity.hardware or disk.key
 
 
 def _disks_of(top: Vdev, inventory: Inventory) -> Iterator[Disk]:

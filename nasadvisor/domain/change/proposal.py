@@ -99,7 +99,7 @@ class Proposal:
 
 def is_free_ssd(disk: Disk) -> bool:
     """Whether a disk is an SSD inside the machine with nothing on it."""
-    is_inside = not disk.removable and disk.bus is not Bus.USB
+    is_inside = not disk.removable and not disk.network and disk.bus not in (Bus.USB, Bus.MMC)
     return is_inside and not disk.rotational and not disk.partitions and isinstance(can_use_disk(disk), Allowed)
 
 

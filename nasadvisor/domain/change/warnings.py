@@ -290,6 +290,34 @@ def _about_hardware(disk: Disk) -> Iterator[Finding]:
                 "do."
             ),
         )
+    if disk.network:
+        yield Finding(
+            "network-disk",
+            _(
+                "{disk} is not in this machine, but reached over a network ({network}). A log there is missing when "
+                "the network is, and each synchronous write waits for it."
+            ),
+            {"disk": disk.label, "network": disk.network},
+            Level.WARNING,
+            explanation=_(
+                "If the network comes up after the pools are imported, or fails, the pool lacks its log or cache. "
+                "Another host may also be given the same disk."
+            ),
+        )
+    if disk.bus is Bus.MMC:
+        yield Finding(
+            "card-disk",
+            _(
+                "{disk} is an eMMC chip or an SD card. It is slow at flushes and made for few writes, and tells "
+                "nobody how worn it is. Use an SSD."
+            ),
+            {"disk": disk.label},
+            Level.WARNING,
+            explanation=_(
+                "A log is written and flushed all the time, and a cache is written as fast as it may be. Such chips "
+                "endure a small part of what an SSD does."
+            ),
+        )
     if disk.bus is Bus.USB:
         yield Finding(
             "usb-disk",

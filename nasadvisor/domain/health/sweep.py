@@ -9,7 +9,7 @@ from typing import Final
 
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import DiskIdentity
+from nasadvisor.domain.storage.identity import DiskIdentity
 
 
 class SweepOutcome(StrEnum):

@@ -13,6 +13,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
+from nasadvisor.domain.storage.identity import DiskIdentity
 from nasadvisor.domain.units import MIB
 
 
@@ -24,6 +25,7 @@ class Bus(StrEnum):
     NVME = "nvme"
     USB = "usb"
     VIRTIO = "virtio"
+    MMC = "mmc"  # eMMC chips and SD cards
     OTHER = "other"
 
 
@@ -43,7 +45,11 @@ class HoldKind(StrEnum):
     LEFTOVER_LABEL = "leftover-label"  # carries the label of an imported pool that does not use it any more
     SIGNATURE = "signature"  # any other recognised content
     READ_ONLY = "read-only"
-    DUPLICATE = "duplicate"  # another device shows the same identity (multipath or a cloned serial)
+    ZONED = "zoned"  # most of it can be written only from the beginning of a zone on
+    NO_SIZE = "no-size"  # Linux cannot count its sectors
+    PATH = "path"  # another device is a second path to the same disk
+    DUPLICATE = "duplicate"  # another device shows the same identity, and nothing proves that it is the same disk
+    COPY = "copy"  # another partition has the same PARTUUID
     UNREADABLE = "unreadable"  # could not be examined, so nothing may be assumed
 
 
@@ -79,26 +85,6 @@ class TableKind(StrEnum):
     NONE = "none"
     GPT = "gpt"
     OTHER = "other"
-
-
-@dataclass(frozen=True)
-class DiskIdentity:
-    """What stays the same when cables, slots and kernel names change.
-
-    `wwn` is the WWN (SATA, SAS) or EUI-64/NGUID (NVMe) as udev reports it, "" where the disk has none.
-    """
-
-    model: str
-    serial: str
-    wwn: str
-    size_bytes: int
-    logical_sector_bytes: int
-    physical_sector_bytes: int
-
-    @property
-    def key(self) -> str:
-        """The name by which documents refer to this disk."""
-        return self.wwn or f"{self.model}_{self.serial}"
 
 
 @dataclass(frozen=True)
@@ -161,7 +147,9 @@ class Disk:
     `path` is its preferred persistent name, "" where it has none. `kernel_name` ("sda") is a label for people only.
     `holds` are those on the disk itself; those of its partitions are with the partitions. `usable_start_bytes` and
     `usable_end_bytes` bound the area for partitions: from the table where there is one, else where sgdisk would put it.
-    `slot` is None where the machine does not tell.
+    `slot` is None where the machine does not tell. `network` says by what a disk of another machine is reached
+    ("iSCSI"), "" for one inside this one. `place` is where it is plugged in, "" where its identity tells it from all
+    others here.
     """
 
     identity: DiskIdentity
@@ -179,17 +167,19 @@ class Disk:
     holds: tuple[Hold, ...] = ()
     slot: Slot | None = None
     zfs_label: ZfsLabel | None = None
+    network: str = ""
+    place: str = ""
 
     @property
     def key(self) -> str:
-        """The identity's key."""
-        return self.identity.key
+        """The identity's key; with the place, of a disk that nothing else tells from another one here."""
+        return f"{self.identity.key}@{self.place}" if self.place else self.identity.key
 
     @property
     def label(self) -> str:
-        """Model and serial, for sentences."""
-        serial = f" ({self.identity.serial})" if self.identity.serial else ""
-        return f"{self.identity.model or 'Unnamed disk'}{serial}"
+        """Model and serial, for sentences; with the kernel's name of a disk that nothing else tells apart."""
+        told = ", ".join(filter(None, (self.identity.serial, self.kernel_name if self.place else "")))
+        return f"{self.identity.model or 'Unnamed disk'}{f' ({told})' if told else ''}"
 
     @property
     def all_holds(self) -> tuple[Hold, ...]:

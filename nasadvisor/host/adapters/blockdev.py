@@ -17,7 +17,8 @@ from typing import Final
 from nasadvisor.domain.change.actions import Slice
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Disk, DiskIdentity
+from nasadvisor.domain.storage.identity import DiskIdentity
+from nasadvisor.domain.storage.inventory import Disk
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.errors import HostError
 

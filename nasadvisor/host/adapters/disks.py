@@ -1,8 +1,9 @@
 """Disks and partitions of the inventory, made from what udev, sysfs and /proc told."""
 
 import os
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +18,8 @@ from nasadvisor.domain.storage.gpt import (
     parse_header,
     standard_area,
 )
-from nasadvisor.domain.storage.inventory import Bus, Disk, DiskIdentity, Hold, HoldKind, Partition, Pool, TableKind
+from nasadvisor.domain.storage.identity import DiskIdentity, is_made_up
+from nasadvisor.domain.storage.inventory import Bus, Disk, Hold, HoldKind, Partition, Pool, TableKind
 from nasadvisor.domain.storage.names import is_disk_name
 from nasadvisor.host.adapters.holds import (
     EXAMINE_AGAIN,
@@ -40,7 +42,16 @@ _RAW_FLASH: Final = ("/mtd/mtd", "/devices/virtual/ubi/")
 _NO_DISKS: Final = ("sr", "fd", "rbd", "mtdblock", "ubiblock")
 _NO_DISK_ENDS: Final = ("boot0", "boot1", "rpmb")  # of mmcblk
 
-_SERIALS: Final = ("ID_SCSI_SERIAL", "SCSI_IDENT_SERIAL", "ID_SERIAL_SHORT", "ID_SERIAL")
+_SERIALS: Final = ("ID_SCSI_SERIAL", "SCSI_IDENT_SERIAL", "ID_SERIAL_SHORT")
+# Where these say nothing, ID_SERIAL is made of the model alone (ata_id, usb_id and scsi_id of udev).
+_SERIAL_OR_MODEL: Final = frozenset({"ata", "usb", "scsi"})
+
+# What says in sysfs that a disk is reached over a network.
+_NETWORKS: Final = {"/session": "iSCSI", "/rport-": "Fibre Channel", "/nvme-fabrics/": "NVMe over fabrics"}
+_INSIDE: Final = frozenset({"pcie", "apple-nvme"})
+
+# The port of a disk in its path in sysfs, on transports that are made for more than one: SAS, Fibre Channel, iSCSI.
+_PORT: Final = re.compile(r"/(end_device-[^/]+|rport-[^/]+|session\d+)/")
 
 _BY_ID: Final = "/dev/disk/by-id/"
 _BY_PARTUUID: Final = "/dev/disk/by-partuuid/"
@@ -82,7 +93,7 @@ class HostDisks:
         looked at before anything is written.
         """
         may_sleep = disk.rotational and (disk.all_holds or disk.table is TableKind.NONE)
-        if may_sleep or disk.table is TableKind.OTHER:
+        if may_sleep or disk.table is TableKind.OTHER or not disk.identity.size_bytes:
             return disk
         try:
             with _opened(self._dev / disk.kernel_name) as read_at:
@@ -99,8 +110,9 @@ class _Shared:
     """What more than one device claims, so that it names none of them."""
 
     links: frozenset[str]
-    keys: frozenset[str]
     partuuids: frozenset[str]
+    twins: Mapping[str, Sequence[BlockDevice]]
+    """By kernel name, all that show one identity, where more than one does."""
 
 
 def disks_of(devices: Iterable[BlockDevice], around: Surroundings) -> tuple[Disk, ...]:
@@ -113,11 +125,18 @@ def disks_of(devices: Iterable[BlockDevice], around: Surroundings) -> tuple[Disk
             parts[device.disk].append(device)
     shared = _Shared(
         links=_repeated(link for device in devices for link in device.links),
-        keys=_repeated(identity_of(device).key for device in wholes),
         partuuids=_repeated(device.get("ID_PART_ENTRY_UUID").lower() for device in devices if device.disk),
+        twins=_twins(wholes),
     )
     found = (_disk(device, parts[device.name], around, shared) for device in wholes)
     return tuple(sorted(found, key=lambda disk: (len(disk.kernel_name), disk.kernel_name)))
+
+
+def _twins(wholes: Iterable[BlockDevice]) -> dict[str, Sequence[BlockDevice]]:
+    by_key: defaultdict[str, list[BlockDevice]] = defaultdict(list)
+    for device in wholes:
+        by_key[identity_of(device).key].append(device)
+    return {device.name: twins for twins in by_key.values() if len(twins) > 1 for device in twins}
 
 
 def _repeated(names: Iterable[str]) -> frozenset[str]:
@@ -125,14 +144,18 @@ def _repeated(names: Iterable[str]) -> frozenset[str]:
 
 
 def is_disk(device: BlockDevice) -> bool:
-    """Whether it is a whole disk with a medium in it, not one made by software."""
+    """Whether it is a whole disk with a medium in it, not one made by software.
+
+    One that is not removable and has no size is a disk too: Linux gives none to sectors of 520 or 528 bytes (sd(4),
+    "Unsupported sector size") and to NVMe namespaces with metadata in their blocks.
+    """
     return not (
         device.disk
         or any(part in device.sys_path for part in (_VIRTUAL, *_RAW_FLASH))
         or device.name.startswith(_NO_DISKS)
         or device.name.endswith(_NO_DISK_ENDS)
         or device.get("ID_CDROM")
-        or not (device.size_bytes or device.unread)
+        or not (device.size_bytes or device.unread or not device.removable)
     )
 
 
@@ -142,13 +165,17 @@ def identity_of(device: BlockDevice) -> DiskIdentity:
     The name of an eMMC chip or an SD card stands in ID_NAME (60-persistent-storage.rules).
     """
     serial = next(filter(None, map(device.get, _SERIALS)), "")
+    if not serial and device.get("ID_BUS") not in _SERIAL_OR_MODEL:
+        serial = device.get("ID_SERIAL")
+    wwn = device.get("ID_WWN_WITH_EXTENSION") or device.get("ID_WWN")
     return DiskIdentity(
         model=_clean(decoded(device.get("ID_MODEL_ENC")) or device.get("ID_MODEL") or device.get("ID_NAME")),
         serial=_clean(serial),
-        wwn=device.get("ID_WWN_WITH_EXTENSION") or device.get("ID_WWN"),
+        wwn="" if is_made_up(wwn) else wwn,
         size_bytes=device.size_bytes,
         logical_sector_bytes=device.logical_sector_bytes,
         physical_sector_bytes=device.physical_sector_bytes,
+        namespace=device.namespace,
     )
 
 
@@ -160,16 +187,44 @@ def _clean(text: str) -> str:
 def bus_of(device: BlockDevice) -> Bus:
     """How a disk is attached. Whatever speaks SCSI and is neither SATA, USB nor a network disk counts as SAS."""
     bus = device.get("ID_BUS")
+    if network_of(device):
+        return Bus.OTHER
     if device.name.startswith("nvme"):
         return Bus.NVME
     if device.name.startswith("vd"):
         return Bus.VIRTIO
+    if device.name.startswith("mmcblk"):
+        return Bus.MMC
     if bus == "usb" or "/usb" in device.sys_path:
         return Bus.USB
     if bus == "ata" or device.get("ID_ATA") == "1":
         return Bus.SATA
-    remote = "/session" in device.sys_path or "/rport-" in device.sys_path  # iSCSI, Fibre Channel
-    return Bus.SAS if bus == "scsi" and not remote else Bus.OTHER
+    return Bus.SAS if bus == "scsi" else Bus.OTHER
+
+
+def network_of(device: BlockDevice) -> str:
+    """By what a disk of another machine is reached, "" for one inside this one."""
+    remote = [transport for transport in device.transports if transport not in _INSIDE]
+    if remote:
+        return f"NVMe/{remote[0].upper()}"
+    return next((network for part, network in _NETWORKS.items() if part in device.sys_path), "")
+
+
+def is_one_disk(twins: Sequence[BlockDevice]) -> bool:
+    """Whether devices that show one identity are proven to be paths to one disk, and not disks that are told alike.
+
+    Serial and WWN must be there and all that is told of them be equal; and multipathd has taken all of them for paths,
+    or they hang on ports of their own of a transport that was made for several. A SATA or USB disk has one port.
+    """
+    first = identity_of(twins[0])
+    if not (first.serial and first.wwn) or any(identity_of(device) != first for device in twins):
+        return False
+    if all(device.get("DM_MULTIPATH_DEVICE_PATH") == "1" for device in twins):
+        return True
+    ports = {
+        found[1] for device in twins if bus_of(device) is not Bus.SATA and (found := _PORT.search(device.sys_path))
+    }
+    return len(ports) == len(twins)
 
 
 def with_table(disk: Disk, read_at: ReadAt) -> Disk:
@@ -223,14 +278,17 @@ def _disk(device: BlockDevice, parts: list[BlockDevice], around: Surroundings, s
     identity = identity_of(device)
     links = _links(device, shared)
     start, end = standard_area(identity.size_bytes, identity.logical_sector_bytes)
-    twin = (Hold(HoldKind.DUPLICATE, identity.key),) if identity.key in shared.keys else ()
+    twins = shared.twins.get(device.name, ())
+    is_unproven = bool(twins) and not is_one_disk(twins)
+    others = ", ".join(each.name for each in twins if each.name != device.name)
+    twin = (Hold(HoldKind.DUPLICATE if is_unproven else HoldKind.PATH, others),) if twins else ()
     table = device.get("ID_PART_TABLE_TYPE")
     unshown = Hold(HoldKind.UNREADABLE, f"udev does not show the table of its partitions; {EXAMINE_AGAIN}")
     stale = (unshown,) if parts and not table else ()
     return Disk(
         identity=identity,
         kernel_name=device.name,
-        path=min(filter(is_disk_name, links), key=_rank, default=""),
+        path=min(filter(_names_a_disk, links), key=_rank, default=""),
         links=links,
         bus=bus_of(device),
         rotational=device.rotational,
@@ -244,13 +302,21 @@ def _disk(device: BlockDevice, parts: list[BlockDevice], around: Surroundings, s
         ),
         holds=boot_holds_of((device, *parts), around) + holds_of(device, around) + twin + stale,
         zfs_label=zfs_label_of(device),
+        network=network_of(device),
+        place=_place(device, twins) if is_unproven else "",
     )
+
+
+def _place(device: BlockDevice, twins: Sequence[BlockDevice]) -> str:
+    """Where a disk is plugged in, as far as that tells it from those that show the same identity."""
+    paths = {each.get("ID_PATH") for each in twins} - {""}
+    return device.get("ID_PATH") if len(paths) == len(twins) else device.name
 
 
 def _partition(part: BlockDevice, around: Surroundings, shared: _Shared) -> Partition:
     links = _links(part, shared)
     partuuid = part.get("ID_PART_ENTRY_UUID").lower()
-    twin = (Hold(HoldKind.DUPLICATE, partuuid),) if partuuid and partuuid in shared.partuuids else ()
+    copy = (Hold(HoldKind.COPY, partuuid),) if partuuid and partuuid in shared.partuuids else ()
     preferred = [link for link in links if link.startswith(_BY_PARTUUID)]
     preferred += sorted((link for link in links if link.startswith(_BY_ID)), key=_rank)
     return Partition(
@@ -263,7 +329,7 @@ def _partition(part: BlockDevice, around: Surroundings, shared: _Shared) -> Part
         kernel_name=part.name,
         path=preferred[0] if preferred else "",
         links=links,
-        holds=twin + holds_of(part, around),
+        holds=copy + holds_of(part, around),
         zfs_label=zfs_label_of(part),
     )
 
@@ -272,6 +338,11 @@ def _links(device: BlockDevice, shared: _Shared) -> tuple[str, ...]:
     """Its persistent names, without those that udev gave to another device as well."""
     names = (link for link in device.links if link not in shared.links)
     return tuple(link for link in names if not any(part in link for part in _PASSING_LINKS))
+
+
+def _names_a_disk(link: str) -> bool:
+    name = link.removeprefix(_BY_ID)
+    return is_disk_name(link) and not is_made_up(name.removeprefix("wwn-").removeprefix("nvme-"))
 
 
 def _rank(link: str) -> tuple[int, int, str]:

@@ -204,6 +204,10 @@ def _holds(device: BlockDevice, around: Surroundings) -> Iterator[Hold]:
         yield Hold(HoldKind.HOLDER, "multipath")
     if device.read_only:
         yield Hold(HoldKind.READ_ONLY, "read-only")
+    if device.zoned:
+        yield Hold(HoldKind.ZONED, device.zoned)
+    if not (device.size_bytes or device.disk or device.unread):
+        yield Hold(HoldKind.NO_SIZE, device.node)
 
 
 def _is_stale(part: BlockDevice) -> bool:

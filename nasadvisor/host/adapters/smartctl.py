@@ -36,6 +36,7 @@ DEVICE_TYPES: Final[Mapping[Bus, tuple[str, ...]]] = {
     Bus.USB: (AUTO, "sat"),
     Bus.OTHER: (AUTO,),
     Bus.VIRTIO: (),
+    Bus.MMC: (),
 }
 """The device types to try, by bus, in order; none where there is nothing to ask."""
 
@@ -43,6 +44,7 @@ HIDDEN: Final = ("please try adding '-d", "lacks SMART capability", "Unknown USB
 """Words with which smartctl says that a controller or bridge hides the disk, or that it has no SMART."""
 
 VIRTUAL: Final = Statement("virtual-disk", _("A virtual disk has no health of its own."))
+CARD: Final = Statement("card", _("smartctl knows no way to ask an eMMC chip or an SD card."))
 UNREADABLE: Final = Statement("smartctl-unreadable", _("smartctl gave no answer that can be read."))
 NAMELESS: Final = Statement("nameless", _("It has no persistent name."))
 
@@ -67,7 +69,7 @@ def ask(runner: Runner, disk: Disk, timeout_s: float = TIMEOUT_S) -> Reply:
     Raises:
         ToolMissing: smartctl is not installed.
     """
-    reply = Reply(SweepOutcome.UNSUPPORTED, problem=VIRTUAL)
+    reply = Reply(SweepOutcome.UNSUPPORTED, problem=CARD if disk.bus is Bus.MMC else VIRTUAL)
     for device_type in DEVICE_TYPES[disk.bus]:
         reply = _ask_as(runner, disk, device_type, timeout_s)
         if reply.outcome in (SweepOutcome.READ, SweepOutcome.ASLEEP) or reply.exit_status == 0:

@@ -7,10 +7,12 @@ import os
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Final
 
 import pyudev
 
+from nasadvisor.host.adapters.procfs import text_or_nothing
 from nasadvisor.host.errors import MachineUnreadable
 
 SECTOR_BYTES: Final = 512
@@ -39,6 +41,9 @@ class BlockDevice:
     `disk` is the kernel name of the disk that a partition is on, else "". `number` is "major:minor". Sector sizes,
     `rotational` and `removable` are told of whole disks only. `unread` says what of it could not be read, "" where all
     could.
+
+    `namespace` is the number of an NVMe namespace, `transports` are those of its controllers ("pcie", "tcp"). `zoned`
+    is the kernel's word for the kind of zones of a disk that has any, else "".
     """
 
     name: str
@@ -55,6 +60,9 @@ class BlockDevice:
     rotational: bool = False
     removable: bool = False
     read_only: bool = False
+    zoned: str = ""
+    namespace: str = ""
+    transports: tuple[str, ...] = ()
     holders: tuple[str, ...] = ()
     unread: str = ""
 
@@ -111,7 +119,8 @@ def _context() -> Any:
 
 
 def _is_hidden(device: Any) -> bool:
-    return device.device_number == 0 or _text(device.attributes, "hidden") == "1"
+    is_whole = device.device_type != "partition"
+    return device.device_number == 0 or (is_whole and _text(device.attributes, "hidden") == "1")
 
 
 def _text(attributes: Any, name: str) -> str:
@@ -167,4 +176,13 @@ def _with_sysfs(device: BlockDevice, attributes: Any) -> BlockDevice:
         physical_sector_bytes=attributes.asint("queue/physical_block_size"),
         rotational=attributes.asint("queue/rotational") == 1,
         removable=attributes.asint("removable") == 1,
+        zoned=_text(attributes, "queue/zoned").removeprefix("none"),
+        namespace=_text(attributes, "nsid"),
+        transports=_transports(Path(device.sys_path).parent) if device.name.startswith("nvme") else (),
     )
+
+
+def _transports(controller: Path) -> tuple[str, ...]:
+    """A namespace hangs on its controller, or where several paths are put together on the subsystem above it."""
+    files = (controller / "transport", *controller.glob("nvme*/transport"))
+    return tuple(sorted({text_or_nothing(file) for file in files} - {""}))

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from nasadvisor.domain.storage.inventory import Disk, DiskIdentity, Host, Pool
+from nasadvisor.domain.storage.identity import DiskIdentity
+from nasadvisor.domain.storage.inventory import Disk, Host, Pool
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters.disks import HostDisks
 from nasadvisor.host.adapters.pools import HostPools, Reader

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from nasadvisor.domain.storage.identity import DiskIdentity
 from nasadvisor.domain.storage.inventory import (
     Bus,
     Disk,
-    DiskIdentity,
     Hold,
     HoldKind,
     Host,

@@ -21,7 +21,8 @@ from nasadvisor.domain.evidence.switched import CacheSwitching, SwitchedCache
 from nasadvisor.domain.evidence.switching import Switching
 from nasadvisor.domain.fleet.joining import ConsoleAccess
 from nasadvisor.domain.statements import Statement
-from nasadvisor.domain.storage.inventory import Disk, DiskIdentity, Host, Pool
+from nasadvisor.domain.storage.identity import DiskIdentity
+from nasadvisor.domain.storage.inventory import Disk, Host, Pool
 from nasadvisor.host.adapters.process import Tool
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.errors import CommandFailed, HostError

@@ -15,7 +15,8 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import UserRole
 from nasadvisor.console.health.models import NodeHealth
 from nasadvisor.domain.statements import Statement
-from nasadvisor.domain.storage.inventory import DiskIdentity, Inventory
+from nasadvisor.domain.storage.identity import DiskIdentity
+from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory
 from nasadvisor.stored.documents import from_json, to_document, to_json
 from nasadvisor.stored.spoken import spoken
 from tests.fixtures.machines.build import large, typical
@@ -176,6 +177,24 @@ def test_it_has_a_page_for_a_disk_with_an_odd_identity(viewer: Client) -> None:
     text = page(viewer, "/disks/")
     assert "<b>" not in text
     assert "Persistent names" in page(viewer, f"/disks/{quote(odd.key, safe='')}/")
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "place", "hold"),
+    [
+        (0, "", Hold(HoldKind.NO_SIZE, "/dev/nvme0n1")),
+        (500 * 10**9, "pci-0000:00:14.0-usb-0:3:1.0-scsi-0:0:0:1", Hold(HoldKind.DUPLICATE, "sdx")),
+    ],
+)
+def test_a_disk_that_linux_gives_no_size_and_one_with_a_twin_have_their_pages(
+    viewer: Client, size_bytes: int, place: str, hold: Hold
+) -> None:
+    disk = next(disk for disk in home_server().disks if disk.key == NVME1)
+    odd = replace(disk, identity=replace(disk.identity, size_bytes=size_bytes), place=place, holds=(hold,))
+    load(with_disk(home_server(), NVME1, identity=odd.identity, place=place, holds=odd.holds, usable_end_bytes=0))
+    assert "cannot be used" in page(viewer, f"/disks/{quote(odd.key, safe='')}/")
+    for path in ("/", "/storage/", "/disks/", f"/wizard/{TANK}/devices/"):
+        assert viewer.get(path).status_code in (200, 302, 403)
 
 
 @pytest.mark.parametrize("path", ["/pools/1/", "/disks/nothing/", f"/pools/{ARCHIVE}x/", "/no/such/page/"])

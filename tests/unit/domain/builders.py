@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from nasadvisor.domain.change.actions import AddCache, AddLog, AttachLog, Naming, Role, Slice
 from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRequest
 from nasadvisor.domain.statements import Allowed, Answer, Refused
+from nasadvisor.domain.storage.identity import DiskIdentity
 from nasadvisor.domain.storage.inventory import (
     Bus,
     Disk,
-    DiskIdentity,
     Hold,
     HoldKind,
     Host,

@@ -23,14 +23,14 @@ from nasadvisor.host.change.runs import RunHost, WrongMoment, apply_plan, finish
 from nasadvisor.host.errors import HostError
 from tests.unit.histories.executor import Killed, ModelExecutor
 from tests.unit.histories.foreign import Foreigner
-from tests.unit.histories.world import World, new_world
+from tests.unit.histories.world import ONE, TWO, World, new_world
 from tests.unit.machines import TANK
 
 SHAPES = (
-    PlanRequest(TANK, ("eui.one", "eui.two"), 128 * MIB, ("eui.one", "eui.two"), 512 * MIB),
-    PlanRequest(TANK, ("eui.one",), 128 * MIB),
-    PlanRequest(TANK, (), 0, ("eui.one", "eui.two"), 512 * MIB),
-    PlanRequest(TANK, ("eui.one", "eui.two"), 128 * MIB, ("eui.one",), 512 * MIB, use_free_extents=True),
+    PlanRequest(TANK, (ONE, TWO), 128 * MIB, (ONE, TWO), 512 * MIB),
+    PlanRequest(TANK, (ONE,), 128 * MIB),
+    PlanRequest(TANK, (), 0, (ONE, TWO), 512 * MIB),
+    PlanRequest(TANK, (ONE, TWO), 128 * MIB, (ONE,), 512 * MIB, use_free_extents=True),
 )
 ENDED = (RunState.UNDONE, RunState.PUT_BACK, RunState.REFUSED)
 

@@ -16,9 +16,10 @@ from nasadvisor.domain.units import MIB
 from nasadvisor.host.change.runs import apply_plan, show_run, undo_run
 from tests.unit.histories.foreign import Foreigner
 from tests.unit.histories.test_histories import ENDED, History, histories
+from tests.unit.histories.world import ONE, TWO
 from tests.unit.machines import TANK
 
-CACHES = PlanRequest(TANK, (), 0, ("eui.one", "eui.two"), 512 * MIB)
+CACHES = PlanRequest(TANK, (), 0, (ONE, TWO), 512 * MIB)
 
 
 @dataclass

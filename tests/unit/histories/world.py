@@ -115,6 +115,10 @@ class Ssd:
         self.labels.pop(first, None)
 
 
+ONE, TWO = (Ssd(name).disk.key for name in ("eui.one", "eui.two"))
+"""How plans call the two SSDs that are beside each other."""
+
+
 @dataclass
 class World:
     """Everything there is. `pools` are imported, those in `away` exported.
@@ -183,7 +187,7 @@ class World:
         elif first in each.labels:
             holds.append(Hold(HoldKind.EXPORTED_POOL, each.labels[first].pool_name or "without a name"))
         if len(self.find(part.partuuid)) > 1:
-            holds.append(Hold(HoldKind.DUPLICATE, part.partuuid))
+            holds.append(Hold(HoldKind.COPY, part.partuuid))
         return replace(part, holds=tuple(holds))
 
     def _with_states(self, pool: Pool) -> Pool:

@@ -50,5 +50,5 @@ def is_out(pool_guid: str, vdev_guid: str, pieces: tuple[Slice, ...], inventory:
 
 
 def is_there(disk_key: str, inventory: Inventory) -> bool:
-    """Whether a disk is on the host."""
-    return any(disk.key == disk_key for disk in inventory.disks)
+    """Whether a disk is on the host, be it that nothing tells it from another one there."""
+    return any(disk_key in (disk.key, disk.identity.key) for disk in inventory.disks)

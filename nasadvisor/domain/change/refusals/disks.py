@@ -45,8 +45,20 @@ HOLD_SENTENCES: Final[dict[HoldKind, str]] = {
     HoldKind.READ_ONLY: _(
         "{disk} cannot be used: it is read-only. Look for a write-protect switch, or for a drive that has worn out."
     ),
+    HoldKind.ZONED: _(
+        "{disk} cannot be used: it is a zoned disk ({what}). Most of it can be written only zone by zone, so it takes no partition table. Choose another SSD."
+    ),
+    HoldKind.NO_SIZE: _(
+        "{disk} cannot be used: Linux gives it no size. `smartctl -i {what}` shows its sectors. With 520 or 528 bytes, as in storage arrays, it must be formatted to 512 first, which erases it; else it may be broken."
+    ),
+    HoldKind.PATH: _(
+        "{disk} cannot be used: it and {what} are paths to the same disk (multipath), which serves neither log nor cache here. Choose another SSD."
+    ),
     HoldKind.DUPLICATE: _(
-        "{disk} cannot be used: another device shows the same identity ({what}). A disk that is reached by two paths (multipath) is not used. If one disk was copied onto another, take the copy out. Else choose another SSD."
+        "{disk} cannot be used: nothing tells it from {what}. If a dock or USB case hides its serial, attach it directly. If both are one disk on two cables, unplug one. Else choose another SSD. It is watched all the same."
+    ),
+    HoldKind.COPY: _(
+        "{disk} cannot be used: a partition on it and one on another disk have the same PARTUUID ({what}), as after a copy. Take the copy out, or choose another SSD."
     ),
     HoldKind.UNREADABLE: _("{disk} cannot be used: nothing about it may be assumed, because {what}."),
 }
@@ -139,6 +151,20 @@ def NoPersistentName(disk: Disk) -> Refused:
             "{disk} has no persistent name under /dev/disk/by-id. Kernel names such as {kernel} can belong to another disk after a reboot, so it is not used. Choose another SSD."
         ),
         {"disk": disk.label, "kernel": disk.kernel_name},
+    )
+
+
+def NoIdentity(disk: Disk) -> Refused:
+    """A disk is known again by its model, serial and WWN. This one has only a model: if another of that model took its
+    place, between a plan and its steps or before an undo, nobody would notice. Some USB sticks and bridges tell no
+    more; in a virtual machine a serial can be set for the disk in the hypervisor.
+    """
+    return Refused(
+        "no-identity",
+        _(
+            "{disk} tells neither a serial nor a WWN, so another disk could take its place unnoticed. It is not used, but watched all the same. Choose another SSD."
+        ),
+        {"disk": disk.label},
     )
 
 

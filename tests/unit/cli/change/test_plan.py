@@ -16,7 +16,9 @@ from tests.unit.cli.conftest import Shell
 from tests.unit.machines import (
     CACHE_GUID,
     NVME1,
+    NVME1_WWN,
     NVME2,
+    NVME2_WWN,
     TANK,
     home_server,
     with_broken_log,
@@ -52,8 +54,8 @@ def test_several_ssds_can_follow_one_option_or_repeat_it(shell: Shell) -> None:
     "name",
     [
         "N1",
-        f"/dev/disk/by-id/nvme-{NVME1}",
-        f"nvme-{NVME1}",
+        f"/dev/disk/by-id/nvme-{NVME1_WWN}",
+        f"nvme-{NVME1_WWN}",
         "nvme-Samsung_SSD_960_EVO_500GB_N1",
         "/dev/disk/by-id/nvme-Samsung_SSD_960_EVO_500GB_N1",
     ],
@@ -70,7 +72,7 @@ def test_a_pool_is_named_by_its_guid_too(shell: Shell) -> None:
 def test_a_kernel_name_is_refused_and_the_persistent_name_given(shell: Shell, name: str) -> None:
     result = shell.run("plan", "--pool", "tank", "--cache", name)
     assert result.exit_code == 2
-    assert f"/dev/disk/by-id/nvme-{NVME1}" in result.stderr
+    assert f"/dev/disk/by-id/nvme-{NVME1_WWN}" in result.stderr
 
 
 def test_a_kernel_name_of_no_disk_is_refused_as_well(shell: Shell) -> None:
@@ -86,8 +88,8 @@ def test_a_serial_that_two_disks_have_is_ambiguous(shell: Shell) -> None:
     result = shell.run("plan", "--pool", "tank", "--cache", "N1")
     assert result.exit_code == 2
     assert "more than one disk" in result.stderr
-    assert f"nvme-{NVME1}" in result.stderr
-    assert f"nvme-{NVME2}" in result.stderr
+    assert f"nvme-{NVME1_WWN}" in result.stderr
+    assert f"nvme-{NVME2_WWN}" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -142,7 +144,7 @@ def test_a_refusal_is_a_sentence_and_exit_code_3(shell: Shell) -> None:
 @pytest.mark.parametrize("role", ["log", "cache"])
 def test_one_ssd_by_two_of_its_names_is_no_mirror_and_no_stripe(shell: Shell, role: str) -> None:
     size = ("--log-size", "4G") if role == "log" else ()
-    result = shell.run("plan", "--pool", "tank", f"--{role}", "N1", f"/dev/disk/by-id/nvme-{NVME1}", *size)
+    result = shell.run("plan", "--pool", "tank", f"--{role}", "N1", f"/dev/disk/by-id/nvme-{NVME1_WWN}", *size)
     assert result.exit_code == 3
     assert f"is named more than once for the {role}" in result.stderr
 

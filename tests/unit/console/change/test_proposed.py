@@ -32,7 +32,18 @@ from tests.unit.console.evidence.sampled import fill
 from tests.unit.console.health.health_data import watched as swept
 from tests.unit.domain.builders import mirrored_log
 from tests.unit.domain.evidence.pools import sync_writers
-from tests.unit.machines import ARCHIVE, NVME1, NVME2, TANK, home_server, ssd, with_disk, with_pool, with_single_log
+from tests.unit.machines import (
+    ARCHIVE,
+    NVME1,
+    NVME1_WWN,
+    NVME2,
+    TANK,
+    home_server,
+    ssd,
+    with_disk,
+    with_pool,
+    with_single_log,
+)
 
 DEVICES = f"/wizard/{TANK}/devices/"
 SATA = ssd("0x5002538e40a6ff01", "Samsung SSD 860 EVO", "A1", 500 * GIB, Bus.SATA, "sdy")
@@ -248,7 +259,7 @@ class TestSizes:
     ) -> None:
         choose(operator, [], [NVME1])
         assert kept(operator).cache_size == "", "as much as fits"
-        huge = ssd(NVME1, "Samsung SSD 990 PRO", "N1", 4 * TIB)
+        huge = ssd(NVME1_WWN, "Samsung SSD 960 EVO 500GB", "N1", 4 * TIB)
         show(host, with_disk(home_server(), NVME1, identity=huge.identity, usable_end_bytes=huge.usable_end_bytes))
         choose(operator, [], [NVME1])
         assert kept(operator).cache_size == "2184G"
@@ -273,9 +284,10 @@ class TestSameRulesAsTheDomain:
         inventory = with_single_log()
         disk = inventory.disk(NVME2)
         assert disk
-        show(host, with_disk(inventory, NVME2, identity=replace(disk.identity, serial=" n1")))
+        identity = replace(disk.identity, serial=" n1")
+        show(host, with_disk(inventory, NVME2, identity=identity))
         operator.post(f"/wizard/{TANK}/", {"goal": "mirror"})
-        assert press_on(operator, [NVME2], []).status_code == 200
+        assert press_on(operator, [identity.key], []).status_code == 200
         assert kept(operator).log_disks == ()
 
     def test_a_disk_with_room_only_where_the_platform_keeps_its_own_says_so(

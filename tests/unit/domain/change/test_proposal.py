@@ -152,7 +152,7 @@ class TestPairs:
 
     def test_two_models_on_one_bus_go_before_two_buses(self) -> None:
         inventory = with_disks(sata(1), nvme(1), nvme(2, "WD_BLACK SN770"))
-        assert set(request_of(propose(known(inventory))).log_disks) == {nvme(1).key, nvme(2).key}
+        assert set(request_of(propose(known(inventory))).log_disks) == {nvme(1).key, nvme(2, "WD_BLACK SN770").key}
 
     def test_two_buses_are_better_than_no_mirror(self) -> None:
         assert len(request_of(propose(known(with_disks(sata(1), nvme(1))))).log_disks) == 2

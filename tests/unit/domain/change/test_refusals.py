@@ -21,7 +21,7 @@ from nasadvisor.domain.change.actions import (
     Role,
     SaveTable,
 )
-from nasadvisor.domain.change.checks import can
+from nasadvisor.domain.change.checks import can, can_use_disk
 from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.change.undo_checks import can_undo
 from nasadvisor.domain.change.waiting import WaitingDataset
@@ -222,9 +222,16 @@ def with_zfs(inventory: Inventory, version: str) -> Inventory:
     return replace(inventory, host=replace(inventory.host, zfs_kernel=version))
 
 
-def same_serial(inventory: Inventory) -> Inventory:
-    identity = replace(disk_of(inventory, NVME2).identity, serial="n1 ")
-    return with_disk(inventory, NVME2, identity=identity)
+def same_serial() -> list[Refused]:
+    identity = replace(disk_of(home_server(), NVME2).identity, serial="n1 ")
+    inventory, action = log_on(NVME1, NVME2)
+    legs = (action.legs[0], replace(action.legs[1], disk_key=identity.key))
+    return rule(can(replace(action, legs=legs), with_disk(inventory, NVME2, identity=identity)))
+
+
+def untold() -> list[Refused]:
+    disk = disk_of(home_server(), NVME1)
+    return rule(can_use_disk(replace(disk, identity=replace(disk.identity, serial="", wwn=""))))
 
 
 def unequal_legs() -> list[Refused]:
@@ -276,8 +283,13 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (held(HoldKind.LEFTOVER_LABEL), "disk-leftover-label", (DISK, "something", "no longer uses")),
     (held(HoldKind.SIGNATURE), "disk-signature", (DISK, "something", "wipefs")),
     (held(HoldKind.READ_ONLY), "disk-read-only", (DISK, "write-protect switch")),
-    (held(HoldKind.DUPLICATE), "disk-duplicate", (DISK, "something", "choose another SSD")),
+    (held(HoldKind.ZONED), "disk-zoned", (DISK, "something", "Choose another SSD")),
+    (held(HoldKind.NO_SIZE), "disk-no-size", (DISK, "smartctl -i something", "formatted to 512")),
+    (held(HoldKind.PATH), "disk-path", (DISK, "something", "Choose another SSD")),
+    (held(HoldKind.DUPLICATE), "disk-duplicate", (DISK, "something", "attach it directly", "choose another SSD")),
+    (held(HoldKind.COPY), "disk-copy", (DISK, "something", "Take the copy out")),
     (held(HoldKind.UNREADABLE), "disk-unreadable", (DISK, "something", "may be assumed")),
+    (untold, "no-identity", ("Samsung", "Choose another SSD")),
     (lambda: on_disk(path="/dev/sdz"), "no-persistent-name", (DISK, "nvme0n1", "Choose another SSD")),
     (
         lambda: on_sectors_of(520),
@@ -311,7 +323,7 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (partuuid_taken, "partuuid-taken", ("00000000-0000-4000-8000-", "Make a new plan")),
     (lambda: log_rule(lambda _: home_server()), "slice-gone", ("by-id/nvme-", "Read the host again")),
     (slice_held, "slice-held", ("by-id/nvme-", "mount: /srv", "take it out first")),
-    (lambda: log_rule(same_serial), "same-disk", ("960 EVO", "Choose two different SSDs")),
+    (same_serial, "same-disk", ("960 EVO", "Choose two different SSDs")),
     (wrong_size_leg, "sizes-differ", ("tank", "Make a new plan")),
     (lambda: further_side_of(440 * GIB), "leg-beside-reserve", (OTHER_DISK, "440 GiB", "reserve of 10 %", "is 5 %")),
     (lambda: further_side_of(499 * 10**9 + 999 * MIB), "leg-too-large", (OTHER_DISK, "Choose a larger SSD")),

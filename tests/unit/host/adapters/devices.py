@@ -16,7 +16,7 @@ ZFS_TYPE = "6a898cc3-1dd2-11b2-99a6-080020736631"
 def disk(name: str, size_bytes: int = 16 * GIB, /, **properties: str) -> BlockDevice:
     """A SATA SSD with links, serial and WWN made from its kernel name."""
     number = int.from_bytes(name.encode())
-    wwn = f"0x5{number:015x}"
+    wwn = f"0x50025{number:011x}"
     links = (f"/dev/disk/by-id/ata-Fast_SSD_{name.upper()}", f"/dev/disk/by-id/wwn-{wwn}", f"/dev/disk/by-path/{name}")
     told = {
         "ID_BUS": "ata",

@@ -14,7 +14,8 @@ import pytest
 
 from nasadvisor.domain.change.actions import Slice
 from nasadvisor.domain.statements import Statement
-from nasadvisor.domain.storage.inventory import Disk, DiskIdentity, Hold, HoldKind
+from nasadvisor.domain.storage.identity import DiskIdentity
+from nasadvisor.domain.storage.inventory import Disk, Hold, HoldKind
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters import blockdev
 from nasadvisor.host.adapters.blockdev import (

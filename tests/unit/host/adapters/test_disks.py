@@ -13,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nasadvisor.domain.change.checks import can_use_disk
+from nasadvisor.domain.change.proposal import is_free_ssd
+from nasadvisor.domain.change.warnings import warnings_for_disk
 from nasadvisor.domain.statements import Refused
-from nasadvisor.domain.storage.inventory import Bus, Disk, Partition, TableKind
+from nasadvisor.domain.storage.inventory import Bus, Disk, HoldKind, Partition, TableKind
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.adapters.disks import HostDisks, bus_of, identity_of, is_disk, with_table
 from nasadvisor.host.adapters.udev import BlockDevice
@@ -63,7 +65,7 @@ def only(device: BlockDevice) -> Disk:
 def test_identity_without_padding_and_escapes() -> None:
     identity = identity_of(disk("sda"))
     assert (identity.model, identity.serial, identity.size_bytes) == ("Fast SSD", "SDA", 16 * GIB)
-    assert identity.key == identity.wwn
+    assert identity.key == f"Fast_SSD_SDA_{identity.wwn}"
 
 
 def test_identity_of_a_lun_is_more_than_the_wwn_of_its_target() -> None:
@@ -77,9 +79,9 @@ def test_serial_of_a_sas_disk_is_the_one_on_its_sticker() -> None:
 
 def test_identity_of_nvme_and_virtio_from_what_they_have() -> None:
     nvme = BlockDevice("nvme0n1", "/sys/x", "259:0", properties={"ID_MODEL": "QEMU NVMe Ctrl", "ID_SERIAL_SHORT": "S6"})
-    assert (identity_of(nvme).model, identity_of(nvme).key) == ("QEMU NVMe Ctrl", "QEMU NVMe Ctrl_S6")
+    assert (identity_of(nvme).model, identity_of(nvme).key) == ("QEMU NVMe Ctrl", "QEMU_NVMe_Ctrl_S6")
     virtio = BlockDevice("vda", "/sys/x", "252:0", properties={"ID_SERIAL": "disk-1"})
-    assert (identity_of(virtio).serial, identity_of(virtio).key) == ("disk-1", "_disk-1")
+    assert (identity_of(virtio).serial, identity_of(virtio).key) == ("disk-1", "disk-1")
 
 
 def test_an_emmc_chip_is_called_by_the_name_that_udev_gives_it() -> None:
@@ -105,13 +107,51 @@ def test_names_are_one_line_whatever_the_drive_says(text: str) -> None:
         ("sda", "/sys/devices/pci0/host3/rport-3:0-1/sda", {"ID_BUS": "scsi"}, Bus.OTHER),
         ("nvme0n1", "/sys/devices/virtual/nvme-subsystem/nvme-subsys0/nvme0n1", {}, Bus.NVME),
         ("vda", "/sys/devices/pci0/virtio1/vda", {}, Bus.VIRTIO),
-        ("mmcblk0", "/sys/devices/platform/mmc0/mmcblk0", {}, Bus.OTHER),
+        ("mmcblk0", "/sys/devices/platform/mmc0/mmcblk0", {}, Bus.MMC),
     ],
 )
 def test_bus(name: str, sys_path: str, properties: dict[str, str], bus: Bus) -> None:
     device = BlockDevice(name, sys_path, "1:1", properties=properties, size_bytes=GIB)
     assert bus_of(device) is bus
     assert is_disk(device)
+
+
+@pytest.mark.parametrize(
+    ("name", "sys_path", "transports", "network"),
+    [
+        ("nvme0n1", "/sys/devices/pci0/nvme/nvme0/nvme0n1", ("pcie",), ""),
+        ("nvme0n1", "/sys/devices/virtual/nvme-fabrics/ctl/nvme0/nvme0n1", ("rdma",), "NVMe/RDMA"),
+        ("nvme0n1", "/sys/devices/pci0/host1/nvme/nvme0/nvme0n1", ("fc",), "NVMe/FC"),
+        ("nvme0n1", "/sys/devices/virtual/nvme-subsystem/nvme-subsys0/nvme0n1", ("pcie", "tcp"), "NVMe/TCP"),
+        ("nvme0n1", "/sys/devices/virtual/nvme-fabrics/ctl/nvme0/nvme0n1", (), "NVMe over fabrics"),
+        ("sda", "/sys/devices/platform/host3/session1/target/sda", (), "iSCSI"),
+        ("sda", "/sys/devices/pci0/host3/rport-3:0-1/sda", (), "Fibre Channel"),
+        ("sda", "/sys/devices/pci0/host0/port-0:0/end_device-0:0/sda", (), ""),
+    ],
+)
+def test_a_disk_of_another_machine_is_no_local_ssd_and_is_warned_of(
+    name: str, sys_path: str, transports: tuple[str, ...], network: str
+) -> None:
+    device = replace(disk(name, ID_BUS="scsi"), sys_path=sys_path, transports=transports)
+    found = only(device)
+    assert found.network == network
+    assert (found.bus is Bus.OTHER) == bool(network)
+    assert ("network-disk" in {warning.code for warning in warnings_for_disk(found)}) == bool(network)
+    assert is_free_ssd(found) != bool(network)
+
+
+@pytest.mark.parametrize("zoned", ["host-managed", "host-aware"])
+def test_a_zoned_disk_takes_no_partition_table(zoned: str) -> None:
+    found = only(replace(disk("nvme0n1"), zoned=zoned))
+    assert shown(found.holds) == [f"zoned:{zoned}"]
+    assert isinstance(can_use_disk(found), Refused)
+
+
+def test_an_ssd_whose_sectors_linux_cannot_count_is_shown_and_refused(tmp_path: Path) -> None:
+    found = only(disk("sdb", 0))
+    assert shown(found.holds) == ["no-size:/dev/sdb"]
+    assert isinstance(can_use_disk(found), Refused)
+    assert HostDisks(tmp_path, tmp_path, tmp_path)._with_area(found) == found
 
 
 @pytest.mark.parametrize("name", ["loop0", "ram1", "zram0", "zd16", "dm-0", "md127", "nbd0", "bcache0"])
@@ -123,7 +163,7 @@ def test_what_software_made_is_no_disk(name: str) -> None:
     "device",
     [
         replace(disk("sr0"), size_bytes=GIB),
-        disk("sdb", 0),
+        replace(disk("sdb", 0), removable=True),
         disk("mmcblk0boot0"),
         disk("rbd0"),
         disk("sdc", ID_CDROM="1"),
@@ -192,6 +232,96 @@ class TestNames:
         disks = inventory_disks(disk("sdaa"), gpt(disk("sdb")), disk("sdc"), part("sdb", 10), part("sdb", 9))
         assert list(disks) == ["sdb", "sdc", "sdaa"]
         assert [found.number for found in disks["sdb"].partitions] == [9, 10]
+
+
+SAS = {"ID_BUS": "scsi", "ID_SCSI_SERIAL": "0QV1", "ID_WWN": "0x5000cca04f000004"}
+
+
+def on_port(name: str, port: str, **properties: str) -> BlockDevice:
+    """A SAS disk that hangs on this port, the same whatever its kernel name is."""
+    path = f"/sys/devices/pci0/host0/{port}/target0:0:0/0:0:0:0/block/{name}"
+    return replace(disk(name, **{**SAS, **properties}), sys_path=path)
+
+
+class TestOneIdentityOnTwoDevices:
+    def test_bays_of_a_dock_are_disks_of_their_own_that_are_held(self) -> None:
+        bays = [
+            disk(name, ID_BUS="usb", ID_WWN="", ID_SERIAL_SHORT="152D", ID_PATH=f"pci-1-usb-0:1-scsi-0:0:0:{lun}")
+            for lun, name in enumerate(("sdb", "sdc", "sdd"))
+        ]
+        found = inventory_disks(*bays).values()
+        assert [shown(each.holds) for each in found] == [
+            ["duplicate:sdc, sdd"],
+            ["duplicate:sdb, sdd"],
+            ["duplicate:sdb, sdc"],
+        ]
+        assert [each.key for each in found] == [f"Fast_SSD_152D@pci-1-usb-0:1-scsi-0:0:0:{lun}" for lun in range(3)]
+
+    def test_disks_that_are_plugged_in_where_nobody_can_tell_go_by_their_kernel_names(self) -> None:
+        found = inventory_disks(*(disk(name, ID_WWN="", ID_SERIAL_SHORT="152D") for name in ("sdb", "sdc")))
+        assert [each.key for each in found.values()] == ["Fast_SSD_152D@sdb", "Fast_SSD_152D@sdc"]
+
+    @pytest.mark.parametrize(
+        "wwn", ["0x5000000000000000", "0x5000000000000001", "0x5002538e40a6ee00", "eui.0025385c2140105d"]
+    )
+    def test_two_serials_on_one_wwn_are_two_disks(self, wwn: str) -> None:
+        links = ((f"/dev/disk/by-id/wwn-{wwn}", f"/dev/disk/by-id/ata-Fast_SSD_{name}") for name in ("SDA", "SDB"))
+        devices = (disk(name, ID_WWN=wwn) for name in ("sda", "sdb"))
+        found = inventory_disks(*(replace(each, links=names) for each, names in zip(devices, links, strict=True)))
+        assert [(each.all_holds, each.place) for each in found.values()] == [((), ""), ((), "")]
+        assert [each.path for each in found.values()] == [f"/dev/disk/by-id/ata-Fast_SSD_{n}" for n in ("SDA", "SDB")]
+
+    def test_a_name_of_a_made_up_wwn_is_not_chosen_even_where_nobody_else_has_it_yet(self) -> None:
+        links = ("/dev/disk/by-id/wwn-0x5000000000000000", "/dev/disk/by-id/ata-Fast_SSD_SDA")
+        found = only(replace(disk("sda", ID_WWN="0x5000000000000000"), links=links))
+        assert (found.path, found.identity.wwn) == (links[1], "")
+        assert found.is_at(links[0])
+
+    def test_namespaces_of_one_ssd_are_two_disks_though_all_else_be_one(self) -> None:
+        found = inventory_disks(*(replace(disk(f"nvme0n{n}", **SAS), namespace=str(n)) for n in (1, 2)))
+        assert [each.all_holds for each in found.values()] == [(), ()]
+        assert len({each.key for each in found.values()}) == 2
+
+    def test_paths_that_multipathd_has_put_together_are_one_disk(self) -> None:
+        paths = (replace(disk(name, **SAS, DM_MULTIPATH_DEVICE_PATH="1"), holders=("dm-0",)) for name in ("sda", "sdb"))
+        found = list(inventory_disks(*paths).values())
+        assert found[0].key == found[1].key
+        assert [shown(each.holds)[-1] for each in found] == ["path:sdb", "path:sda"]
+        assert all(isinstance(can_use_disk(each), Refused) for each in found)
+
+    def test_a_sas_disk_on_two_of_its_ports_is_one_disk(self) -> None:
+        found = inventory_disks(on_port("sda", "end_device-0:1"), on_port("sdb", "end_device-1:7"))
+        assert [shown(each.holds) for each in found.values()] == [["path:sdb"], ["path:sda"]]
+        assert len({each.key for each in found.values()}) == 1
+
+    @pytest.mark.parametrize(
+        ("port", "properties"),
+        [
+            ("end_device-0:1", {}),
+            ("usb2/2-3", {}),
+            ("end_device-1:7", {"ID_ATA": "1"}),
+            ("end_device-1:7", {"ID_WWN": ""}),
+            ("end_device-1:7", {"ID_WWN": "0x5000000000000001"}),
+            ("end_device-1:7", {"ID_SCSI_SERIAL": "", "ID_SERIAL_SHORT": ""}),
+        ],
+    )
+    def test_what_is_not_proven_to_be_one_disk_is_two(self, port: str, properties: dict[str, str]) -> None:
+        found = inventory_disks(on_port("sda", "end_device-0:1", **properties), on_port("sdb", port, **properties))
+        assert [shown(each.holds) for each in found.values()] == [["duplicate:sdb"], ["duplicate:sda"]]
+        assert len({each.key for each in found.values()}) == 2
+
+    def test_paths_of_two_sizes_are_two_disks(self) -> None:
+        devices = (replace(disk(name, size, **SAS, DM_MULTIPATH_DEVICE_PATH="1")) for name, size in SIZES)
+        assert {each.holds[-1].kind for each in inventory_disks(*devices).values()} == {HoldKind.DUPLICATE}
+
+    @pytest.mark.parametrize("bus", ["usb", "ata", "scsi"])
+    def test_a_name_that_udev_made_of_the_model_alone_is_no_serial(self, bus: str) -> None:
+        device = disk("sda", ID_BUS=bus, ID_SERIAL_SHORT="", ID_SERIAL="Generic_Flash_Disk-0:0", ID_WWN="")
+        assert identity_of(device).serial == ""
+        assert isinstance(can_use_disk(only(device)), Refused)
+
+
+SIZES = (("sda", 16 * GIB), ("sdb", 17 * GIB))
 
 
 class TestTables:

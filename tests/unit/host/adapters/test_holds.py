@@ -191,7 +191,7 @@ class TestPools:
         disks = inventory_disks(gpt(disk("sda")), gpt(disk("sdb")), original, clone, pools=[tank])
         for name in ("sda", "sdb"):
             holds = shown(disks[name].partitions[0].holds)
-            assert holds == ["duplicate:00000000-0000-4000-8000-000073646101", "pool:tank"]
+            assert holds == ["copy:00000000-0000-4000-8000-000073646101", "pool:tank"]
 
 
 class TestMounts:
@@ -312,5 +312,5 @@ class TestNotToBeTrusted:
     def test_two_disks_of_one_identity_are_both_held(self) -> None:
         twin = {"ID_WWN": "", "ID_SERIAL_SHORT": "AA01"}
         disks = inventory_disks(disk("sda", **twin), disk("sdb", **twin), disk("sdc"))
-        assert shown(disks["sda"].holds) == shown(disks["sdb"].holds) == ["duplicate:Fast SSD_AA01"]
+        assert (shown(disks["sda"].holds), shown(disks["sdb"].holds)) == (["duplicate:sdb"], ["duplicate:sda"])
         assert disks["sdc"].holds == ()

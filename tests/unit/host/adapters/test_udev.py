@@ -56,6 +56,25 @@ def test_disk(tmp_path: Path) -> None:
     assert found.links == ("/dev/disk/by-id/a", "/dev/disk/by-id/b")
 
 
+def test_a_disk_with_zones_and_one_without(tmp_path: Path) -> None:
+    zoned = _read_device(device(tmp_path / "sdb", {**DISK, "queue/zoned": "host-managed\n"}))
+    usual = _read_device(device(tmp_path / "sdc", {**DISK, "queue/zoned": "none\n"}))
+    old = _read_device(device(tmp_path / "sdd", DISK))  # from a kernel that knew none
+    assert (zoned.zoned, usual.zoned, old.zoned) == ("host-managed", "", "")
+
+
+def test_what_an_nvme_namespace_hangs_on(tmp_path: Path) -> None:
+    """On its controller, or with native multipath on the subsystem that the controllers of all paths are linked in."""
+    (tmp_path / "nvme1").mkdir()
+    (tmp_path / "nvme1/transport").write_text("pcie\n")
+    (tmp_path / "subsystem/nvme3").mkdir(parents=True)
+    (tmp_path / "subsystem/nvme3/transport").write_text("tcp\n")
+    here = _read_device(device(tmp_path / "nvme1/nvme1n2", {**DISK, "nsid": "2"}))
+    there = _read_device(device(tmp_path / "subsystem/nvme3n1", {**DISK, "nsid": "1"}))
+    assert (here.transports, here.namespace) == (("pcie",), "2")
+    assert (there.transports, there.namespace) == (("tcp",), "1")
+
+
 def test_partition(tmp_path: Path) -> None:
     attributes = {"size": "2048", "ro": "1", "start": "4096", "partition": "3"}
     found = _read_device(device(tmp_path / "sdb" / "sdb3", attributes, device_type="partition"))

@@ -33,7 +33,8 @@ from nasadvisor.domain.change.actions import (
 from nasadvisor.domain.change.looks import Look, Step
 from nasadvisor.domain.change.plan import Plan, PlanRequest
 from nasadvisor.domain.change.runs import CommandRan
-from nasadvisor.domain.storage.inventory import Disk, DiskIdentity, Host, Inventory, Pool
+from nasadvisor.domain.storage.identity import DiskIdentity
+from nasadvisor.domain.storage.inventory import Disk, Host, Inventory, Pool
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host.adapters.blockdev import DeviceBusy, DeviceChanged, open_disk
 from nasadvisor.host.adapters.process import Command, Output, Runner, Tool

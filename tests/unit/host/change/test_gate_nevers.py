@@ -49,7 +49,11 @@ DELETION = DeleteSlice(LEGS[0], TANK)
 FREED = made(MACHINE, *LEGS)
 SHORT = replace(LOG.legs[1], size_bytes=GIB)
 KERNEL_NAME = "/dev/nvme0n1"
-TWIN = disk_of(MACHINE, NVME1).identity.serial
+TWIN = replace(disk_of(MACHINE, NVME2).identity, serial=disk_of(MACHINE, NVME1).identity.serial)
+LOG_ON_TWIN = replace(LOG, legs=(LOG.legs[0], replace(LOG.legs[1], disk_key=TWIN.key)))
+UNTOLD_BEFORE = TABLE.disk_key
+UNTOLD_IDENTITY = replace(disk_of(MACHINE, UNTOLD_BEFORE).identity, serial="", wwn="")
+UNTOLD = replace(TABLE, disk_key=UNTOLD_IDENTITY.key)
 
 IN_ORDER: tuple[tuple[Step, Inventory], ...] = (
     (TABLE, MACHINE),
@@ -94,8 +98,8 @@ CASES: tuple[tuple[int, str, Step, Inventory], ...] = (
     (
         5,
         "same-disk",
-        LOG,
-        with_disk(LOG_READY, NVME2, identity=replace(disk_of(LOG_READY, NVME2).identity, serial=TWIN)),
+        LOG_ON_TWIN,
+        with_disk(LOG_READY, NVME2, identity=TWIN),
     ),
     (5, "sizes-differ", replace(LOG, legs=(LOG.legs[0], SHORT)), made(MACHINE, LOG.legs[0], SHORT)),
     (6, "pool-checkpoint", LOG, with_pool(LOG_READY, checkpoint="1G")),
@@ -112,6 +116,11 @@ CASES: tuple[tuple[int, str, Step, Inventory], ...] = (
     (10, "slice-held", DELETION, MIRRORED),
     (10, "vdev-gone", replace(REMOVAL, vdev_guid="99"), MIRRORED),
     (10, "vdev-changed", replace(REMOVAL, slices=LEGS[:1]), MIRRORED),
+    (17, "disk-duplicate", TABLE, with_disk(MACHINE, TABLE.disk_key, holds=(Hold(HoldKind.DUPLICATE, "sdx"),))),
+    (17, "disk-path", SLICE, with_disk(WITH_TABLE, SLICE.slice.disk_key, holds=(Hold(HoldKind.PATH, "sdx"),))),
+    (17, "disk-gone", TABLE, with_disk(MACHINE, TABLE.disk_key, place="pci-1-usb-0:3")),
+    (17, "slice-gone", DELETION, with_disk(FREED, NVME1, place="pci-1-usb-0:3")),
+    (17, "no-identity", UNTOLD, with_disk(MACHINE, UNTOLD_BEFORE, identity=UNTOLD_IDENTITY)),
     (11, "log-has-errors", REMOVAL, change_vdev(MIRRORED, LOG_GUID, write_errors=1)),
     (6, "pool-not-online", DROP, with_pool(with_dead_log(), state="FAULTED")),
     (6, "log-works", DROP, with_dead_log("ONLINE")),

@@ -34,7 +34,8 @@ from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.change.waiting import WaitingDataset
 from nasadvisor.domain.storage.gpt import HeaderPlace
-from nasadvisor.domain.storage.inventory import Disk, DiskIdentity, Inventory
+from nasadvisor.domain.storage.identity import DiskIdentity
+from nasadvisor.domain.storage.inventory import Disk, Inventory
 from nasadvisor.domain.units import KIB, MIB
 from nasadvisor.host.adapters.blockdev import DeviceUnusable
 from nasadvisor.host.adapters.libblkid import Found

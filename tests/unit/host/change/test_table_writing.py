@@ -12,7 +12,8 @@ from nasadvisor.domain.change.actions import RestoreTable, RewindTable
 from nasadvisor.domain.change.looks import Look
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
-from nasadvisor.domain.storage.inventory import Disk, DiskIdentity, Host, Inventory, Pool
+from nasadvisor.domain.storage.identity import DiskIdentity
+from nasadvisor.domain.storage.inventory import Disk, Host, Inventory, Pool
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters.blockdev import DeviceChanged, DeviceUnusable
 from nasadvisor.host.adapters.process import Command, Output, Runner

@@ -7,7 +7,8 @@ from threading import Barrier, Lock
 import pytest
 
 from nasadvisor.domain.health.sweep import DiskAnswer, SelfTest
-from nasadvisor.domain.storage.inventory import Bus, Disk, DiskIdentity, Host, Inventory, Pool
+from nasadvisor.domain.storage.identity import DiskIdentity
+from nasadvisor.domain.storage.inventory import Bus, Disk, Host, Inventory, Pool
 from nasadvisor.host.adapters.process import Command, Output, Runner, Tool
 from nasadvisor.host.errors import DiskUnknown, ToolMissing
 from nasadvisor.host.health.sweep import AT_A_TIME, PART, start_test, sweep
@@ -15,7 +16,7 @@ from nasadvisor.host.storage.machine import Machine
 from nasadvisor.stored.documents import unpack
 from tests.fixtures.machines.build import large
 from tests.unit.fakes import FakeRunner
-from tests.unit.machines import SATA_SSD, home_server
+from tests.unit.machines import SATA_SSD, SATA_SSD_WWN, home_server
 
 
 @dataclass
@@ -92,6 +93,17 @@ def test_it_asks_a_disk_with_two_paths_once() -> None:
     assert len(runner.asked) == 1
 
 
+def test_it_asks_each_of_the_disks_that_nothing_tells_apart() -> None:
+    disk = replace(home_server().disks[0], path="", links=())
+    bays = tuple(replace(disk, kernel_name=f"sd{letter}", place=f"usb-0:{letter}") for letter in "xyz")
+    runner, answers = Answering(), list[DiskAnswer]()
+    report = sweep(machine(replace(home_server(), disks=bays), runner), answers.extend)
+    assert sorted(asked.split()[-1] for asked in runner.asked) == ["/dev/sdx", "/dev/sdy", "/dev/sdz"]
+    assert {answer.disk_key for answer in answers} == {bay.key for bay in bays}
+    assert report is not None
+    assert report.read == 3
+
+
 def test_a_second_sweep_does_not_begin_while_one_runs() -> None:
     again: list[object] = []
     one_disk = machine(replace(home_server(), disks=home_server().disks[:1]), Answering())
@@ -112,6 +124,14 @@ def test_a_virtual_disk_counts_as_one_without_health() -> None:
     assert (report.unsupported, report.read) == (1, 0)
 
 
+def test_an_emmc_chip_is_not_asked_and_that_is_said() -> None:
+    chip = replace(home_server(), disks=(replace(home_server().disks[0], bus=Bus.MMC),))
+    runner, answers = Answering(), list[DiskAnswer]()
+    sweep(machine(chip, runner), answers.extend)
+    assert runner.asked == []
+    assert [answer.problem.code for answer in answers if answer.problem] == ["card"]
+
+
 def test_a_test_of_a_disk_that_is_gone_is_refused() -> None:
     with pytest.raises(DiskUnknown):
         start_test(machine(home_server(), Answering()), "0xdead", SelfTest.SHORT)
@@ -120,4 +140,4 @@ def test_a_test_of_a_disk_that_is_gone_is_refused() -> None:
 def test_a_test_begins_on_the_disk_that_was_named() -> None:
     runner = Answering()
     start_test(machine(home_server(), runner), SATA_SSD, SelfTest.SHORT)
-    assert runner.asked[-1] == f"smartctl -t short -j -d sat /dev/disk/by-id/wwn-{SATA_SSD}"
+    assert runner.asked[-1] == f"smartctl -t short -j -d sat /dev/disk/by-id/wwn-{SATA_SSD_WWN}"

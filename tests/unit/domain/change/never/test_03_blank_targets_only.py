@@ -46,7 +46,9 @@ def test_a_disk_with_partitions_is_only_used_if_the_user_asks() -> None:
     assert refused(replace(wish, use_free_extents=True), home_server()) == set()
 
 
-@pytest.mark.parametrize("kind", [HoldKind.BOOT, HoldKind.UNREADABLE, HoldKind.DUPLICATE, HoldKind.READ_ONLY])
+@pytest.mark.parametrize(
+    "kind", [HoldKind.BOOT, HoldKind.UNREADABLE, HoldKind.DUPLICATE, HoldKind.COPY, HoldKind.READ_ONLY]
+)
 def test_the_free_space_of_a_boot_disk_or_a_doubtful_one_is_not_used_either(kind: HoldKind) -> None:
     part = partition(disk_of(home_server(), NVME1), 1, MIB, GIB, Hold(kind, "x"))
     inventory = with_disk(home_server(), NVME1, table=TableKind.GPT, partitions=(part,))

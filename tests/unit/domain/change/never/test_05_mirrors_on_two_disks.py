@@ -21,7 +21,6 @@ from tests.unit.domain.builders import (
 )
 from tests.unit.domain.change.never.wishes import CACHE, SECOND, SINGLE, refused
 from tests.unit.machines import (
-    MIRROR_AND_CACHES,
     NVME1,
     NVME2,
     SHARED_SSD,
@@ -33,19 +32,22 @@ from tests.unit.machines import (
     with_single_log,
 )
 
+LOG_ON_TWO = replace(SINGLE, log_disks=(NVME1, NVME2))
+
 
 @pytest.mark.parametrize("serial", ["N1", " n1 "])
 def test_two_namespaces_of_one_ssd_are_one_disk(serial: str) -> None:
     identity = replace(disk_of(home_server(), NVME2).identity, serial=serial)
     inventory = with_disk(home_server(), NVME2, identity=identity)
-    assert refused(MIRROR_AND_CACHES, inventory) == {"same-disk"}
+    assert refused(replace(LOG_ON_TWO, log_disks=(NVME1, identity.key)), inventory) == {"same-disk"}
 
 
 def test_disks_without_a_serial_are_told_apart_by_their_wwn() -> None:
     inventory = home_server()
-    for key in (NVME1, NVME2):
-        inventory = with_disk(inventory, key, identity=replace(disk_of(inventory, key).identity, serial=""))
-    assert refused(MIRROR_AND_CACHES, inventory) == set()
+    told = {key: replace(disk_of(inventory, key).identity, serial="") for key in (NVME1, NVME2)}
+    for key, identity in told.items():
+        inventory = with_disk(inventory, key, identity=identity)
+    assert refused(replace(LOG_ON_TWO, log_disks=tuple(each.key for each in told.values())), inventory) == set()
 
 
 def test_the_same_disk_twice_is_no_mirror() -> None:
