@@ -55,9 +55,9 @@ def ssd(wwn: str, model: str, serial: str, size_bytes: int, bus: Bus = Bus.NVME,
     )
 
 
-def slot_link(key: str) -> str:
-    """The link by the slot of a disk, whose number is made from its key."""
-    return f"/dev/disk/by-path/pci-0000:00:17.0-ata-{crc32(key.encode()) % 1000}.0"
+def slot_link(wwn: str) -> str:
+    """The link by the slot of a disk, whose number is made from its WWN."""
+    return f"/dev/disk/by-path/pci-0000:00:17.0-ata-{crc32(wwn.encode()) % 1000}.0"
 
 
 def partition(disk: Disk, number: int, start_bytes: int, size_bytes: int, *holds: Hold) -> Partition:
@@ -66,7 +66,7 @@ def partition(disk: Disk, number: int, start_bytes: int, size_bytes: int, *holds
     Below its slot it has the links that Debian 13's udev makes, whose last parts are words of our sentences.
     """
     partuuid = f"00000000-0000-4000-8000-{crc32(f'{disk.key} {number}'.encode()):012d}"
-    below = f"{slot_link(disk.key)}-part"
+    below = f"{slot_link(disk.identity.wwn)}-part"
     slot = (f"{below}{number}", f"{below}/by-partnum/{number}", f"{below}/by-partuuid/{partuuid}")
     labels = tuple(f"{below}/by-label/{hold.what}" for hold in holds if hold.kind is HoldKind.POOL)
     return Partition(

@@ -29,8 +29,9 @@ def names_of(plan: Plan, node: Node, inventory: Inventory | None) -> Names:
     """The names of the disks of a host and of a plan's slices, those too whose disk is gone."""
     labels = {disk.key: disk.label for disk in inventory.disks} if inventory else {}
     gone = {piece.disk_key for piece in plan.slices} - labels.keys()
-    for stored in StoredDisk.objects.filter(node=node, key__in=gone).only("key", "model", "serial") if gone else ():
-        labels[stored.key] = stored.label
+    if gone:
+        known = StoredDisk.objects.filter(node=node).only("key", "model", "serial").now_known_as(gone)
+        labels |= {key: stored.label for key, stored in known.items()}
     names = _in_inventory(inventory) if inventory else {}
     for piece in plan.slices:
         label = labels.get(piece.disk_key)

@@ -16,7 +16,7 @@ from django.db.models import F, Sum
 from django.utils import timezone
 
 from nasadvisor.console.evidence.models import Resolution, SampledPool
-from nasadvisor.console.health.models import StoredDisk, WrittenDay, identity_key
+from nasadvisor.console.health.models import StoredDisk, WrittenDay
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.health.wear.forecast import Spread
@@ -151,19 +151,18 @@ def forget(now: datetime) -> None:
 def _slices(inventory: Inventory, pool_guid: str) -> dict[str, LeafDrive]:
     """The slices of a pool on SSDs, by the guid of their vdev."""
     index = Index(inventory)
-    uses = {
-        identity_key(disk.identity): found
-        for disk in inventory.disks
-        if not disk.rotational and (found := index.pool_uses_of(disk))
-    }
-    names = [name for name, each in uses.items() if any(use.pool.guid == pool_guid for use in each)]
-    known = StoredDisk.objects.filter(identity_key__in=names).values_list("identity_key", "pk", "role_since")
+    uses = {disk.key: found for disk in inventory.disks if not disk.rotational and (found := index.pool_uses_of(disk))}
+    keys = [key for key, each in uses.items() if any(use.pool.guid == pool_guid for use in each)]
+    known = StoredDisk.objects.only("key", "role_since").now_known_as(keys)
     return {
         use.vdev.guid: LeafDrive(
-            pk, since, COLUMN_OF_CLASS.get(use.vdev_class, POOL_COLUMN), uses[name][0].pool.guid == pool_guid
+            disk.pk,
+            disk.role_since,
+            COLUMN_OF_CLASS.get(use.vdev_class, POOL_COLUMN),
+            uses[key][0].pool.guid == pool_guid,
         )
-        for name, pk, since in known
-        for use in uses[name]
+        for key, disk in known.items()
+        for use in uses[key]
         if use.pool.guid == pool_guid
     }
 

@@ -18,7 +18,7 @@ from nasadvisor.console.health.charts import wear_chart
 from nasadvisor.console.health.disk_history import history_of
 from nasadvisor.console.health.forecasts import stored_forecast
 from nasadvisor.console.health.marks import mark_of
-from nasadvisor.console.health.models import StoredDisk, identity_key
+from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.ratings import RatingForm, clocks_of, rating_of
 from nasadvisor.console.health.readings import temperatures_of
 from nasadvisor.console.health.smart_days import newest_values, trends_of
@@ -66,9 +66,9 @@ def _find(request: HttpRequest, key: str) -> Found:
     inventory = node.inventory if node else None
     here = _disk_in(inventory, key)
     disks = StoredDisk.objects.select_related("node").defer("node__inventory_document")
+    stored = disks.now_known_as([key]).get(key)
     if node and here:
-        return Found(node, inventory, here, disks.filter(identity_key=identity_key(here.identity)).first())
-    stored = disks.filter(key=key).order_by("-is_present", "-last_seen_at").first()
+        return Found(node, inventory, here, stored)
     if stored is None:
         raise Http404
     inventory = stored.node.inventory

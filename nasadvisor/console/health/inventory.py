@@ -8,7 +8,7 @@ from django.db import transaction
 from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.capacity import growth_on
-from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk, identity_key
+from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk
 from nasadvisor.console.storage.disk_uses import Index, is_system
 from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import Finding
@@ -51,17 +51,16 @@ def role_of(disk: Disk, index: Index) -> Role:
 def note_disks(node: Node, inventory: Inventory, read_at: datetime) -> None:
     """Take over which disks there are; only what has changed is written."""
     index = Index(inventory)
-    present = {identity_key(disk.identity): disk for disk in inventory.disks}
-    seen_before = StoredDisk.objects.filter(identity_key__in=list(present)).defer(*LARGE_FIELDS)
-    known = {disk.identity_key: disk for disk in seen_before}
+    present = {disk.key: disk for disk in inventory.disks}
+    known = StoredDisk.objects.defer(*LARGE_FIELDS).now_known_as(present)
     with transaction.atomic():
-        gone = StoredDisk.objects.filter(node=node, is_present=True).exclude(identity_key__in=list(present))
+        gone = StoredDisk.objects.filter(node=node, is_present=True).exclude(key__in=list(present))
         gone.update(is_present=False)
-        for name, disk in _with_room(node, present, known).items():
-            stored = known.get(name)
+        for key, disk in _with_room(node, present, known).items():
+            stored = known.get(key)
             is_unread = _serves_unread_pool(disk, inventory)
             role = _kept_role(stored) if stored and is_unread else role_of(disk, index)
-            _note(node, name, disk, role, stored, read_at)
+            _note(node, disk, role, stored, read_at)
 
 
 def _serves_unread_pool(disk: Disk, inventory: Inventory) -> bool:
@@ -88,19 +87,18 @@ def findings_on(node: Node, inventory: Inventory) -> tuple[Finding, ...]:
 
 def _with_room(node: Node, present: dict[str, Disk], known: dict[str, StoredDisk]) -> dict[str, Disk]:
     """The disks that are known, and as many new ones as there is room for."""
-    new = [name for name in present if name not in known]
+    new = [key for key in present if key not in known]
     if not new:
         return present
     room = max(0, quotas.MOST_DISKS - StoredDisk.objects.filter(node=node).count())
     if len(new) > room:
         quotas.note(node.name, quotas.Quota.DISKS)
     left_out = frozenset(new[room:])
-    return {name: disk for name, disk in present.items() if name not in left_out}
+    return {key: disk for key, disk in present.items() if key not in left_out}
 
 
-def _note(node: Node, name: str, disk: Disk, role: Role, stored: StoredDisk | None, read_at: datetime) -> None:
+def _note(node: Node, disk: Disk, role: Role, stored: StoredDisk | None, read_at: datetime) -> None:
     facts: dict[str, object] = {
-        "key": disk.key,
         "is_rotational": disk.rotational,
         "is_removable": disk.removable,
         "role": role.words,
@@ -112,7 +110,8 @@ def _note(node: Node, name: str, disk: Disk, role: Role, stored: StoredDisk | No
     }
     if stored is None:
         StoredDisk.objects.get_or_create(
-            identity_key=name,
+            key=disk.key,
+            own_serial="",
             defaults={
                 **facts,
                 "node": node,

@@ -4,6 +4,7 @@ A disk is known by what is printed on it, not by where it is plugged in: one tha
 another node, keeps its history.
 """
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -15,7 +16,6 @@ from nasadvisor.console.statements import read_statement
 from nasadvisor.domain.health.smart.reading import SmartReading
 from nasadvisor.domain.health.sweep import SweepOutcome
 from nasadvisor.domain.statements import Finding, Statement
-from nasadvisor.domain.storage.identity import DiskIdentity
 from nasadvisor.stored.documents import document_or_none
 
 LARGE_FIELDS: Final = ("reading_document", "forecast_document", "finding_documents")
@@ -46,11 +46,6 @@ NOT_LISTED: Final = (*UNREAD, "node__inventory_document")
 """What no table shows of its disks. Of their findings it shows the worst one."""
 
 
-def identity_key(identity: DiskIdentity) -> str:
-    """What stays the same wherever a disk is plugged in: model and serial, or its key where it has no serial."""
-    return f"{identity.model}|{identity.serial}" if identity.serial else identity.key
-
-
 class DiskOutcome(models.TextChoices):
     """`sweep.Outcome`, and one more for a disk that was not asked yet."""
 
@@ -61,11 +56,22 @@ class DiskOutcome(models.TextChoices):
     FAILED = SweepOutcome.FAILED.value, _("does not answer")
 
 
+class StoredDisks(models.QuerySet["StoredDisk"]):
+    """Disks, and which of them hosts mean by their keys."""
+
+    def now_known_as(self, keys: Iterable[str]) -> dict[str, "StoredDisk"]:
+        """By each of these keys, the disk that is plugged in there now, else the one that was there last."""
+        found = self.filter(key__in=list(keys)).order_by("is_present", "last_seen_at")
+        return {disk.key: disk for disk in found}
+
+
 class StoredDisk(models.Model):
     """A disk that was seen at least once, with what its newest reading said, so that lists need no other table.
 
-    `key` is that of its last inventory, `role` what it did then (see `role_of`). `outcome` and `problem` are those of
-    the newest sweep, the figures those of the newest reading. `forecast_document` and `finding_documents` are worked
+    `key` is the name by which its host knows it (`domain.storage.identity`). `own_serial` is the serial that it told
+    itself where its host knows it by another, as behind a USB bridge: so two disks that were in a dock in turn are two.
+    `role` is what it did in its last inventory (see `role_of`). `outcome` and `problem` are those of the newest sweep,
+    the figures those of the newest reading. `forecast_document` and `finding_documents` are worked
     out when a reading arrives; `worn_out_at` with its range is the date of 100 % of the rated endurance, None beyond
     ten years, and `has_forecast` tells that from not knowing. `is_present` is whether the node's last inventory had it;
     `vdev_name` is the mirror or RAID-Z of that pool that it is a part of, `leaf_guids` are the vdevs that pools had on
@@ -74,9 +80,9 @@ class StoredDisk(models.Model):
     taken out for good.
     """
 
-    identity_key = models.CharField(max_length=300, unique=True)
     node = models.ForeignKey("console.Node", on_delete=models.CASCADE, related_name="disks")
-    key = models.CharField(max_length=300, db_index=True)
+    key = models.CharField(max_length=300)
+    own_serial = models.CharField(max_length=200, default="", blank=True)
     model = models.CharField(max_length=200, blank=True)
     serial = models.CharField(max_length=200, blank=True)
     size_bytes = models.BigIntegerField(default=0)
@@ -119,8 +125,11 @@ class StoredDisk(models.Model):
     self_test_asked_at = models.DateTimeField(null=True)
     is_forgotten = models.BooleanField(default=False)
 
+    objects = StoredDisks.as_manager()
+
     class Meta:
         ordering: ClassVar = ["model", "serial"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["key", "own_serial"], name="one_row_a_disk")]
 
     def __str__(self) -> str:
         return self.label

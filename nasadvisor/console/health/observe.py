@@ -8,7 +8,7 @@ from typing import Final
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.shown import Contact, contact_of
 from nasadvisor.console.health.inventory import findings_on
-from nasadvisor.console.health.models import LARGE_FIELDS, SAID_OF, DiskOutcome, NodeHealth, StoredDisk, identity_key
+from nasadvisor.console.health.models import LARGE_FIELDS, SAID_OF, DiskOutcome, NodeHealth, StoredDisk
 from nasadvisor.console.health.notices import about_contact, about_platform, about_room, about_runs, about_trials
 from nasadvisor.console.health.quota_notices import about_quotas
 from nasadvisor.console.health.timetable import sweep_interval
@@ -74,8 +74,8 @@ def findings_about(disk: StoredDisk) -> Iterator[Finding]:
 
 def claims(node: Node, inventory: Inventory) -> Iterator[Finding]:
     """Disks that another host still shows: they stay with that one, with their history (`inventory.note_disks`)."""
-    names = [identity_key(disk.identity) for disk in inventory.disks]
-    elsewhere = StoredDisk.objects.filter(identity_key__in=names, is_present=True).exclude(node=node)
+    keys = [disk.key for disk in inventory.disks]
+    elsewhere = StoredDisk.objects.filter(key__in=keys, is_present=True).exclude(node=node)
     labels: dict[str, list[str]] = {}
     for other, disk in ((each.node.name, each) for each in elsewhere.select_related("node").defer(*LARGE_FIELDS)):
         labels.setdefault(other, []).append(disk.label)

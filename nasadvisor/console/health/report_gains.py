@@ -13,7 +13,7 @@ from nasadvisor.console.evidence.report import Report, report_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.bytes_by_role import written_by_role
 from nasadvisor.console.health.forecasts import stored_forecast
-from nasadvisor.console.health.models import StoredDisk, identity_key
+from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.health.traffic_findings import Traffic
 from nasadvisor.domain.health.wear.forecast import Spread
@@ -138,8 +138,8 @@ def _in_use(
 
 def _disks_of(tops: Iterable[Vdev], index: Index) -> list[StoredDisk]:
     places = (index.inventory.place_of(leaf) for top in tops for leaf in top.leaves())
-    names = [identity_key(place[0].identity) for place in places if place]
-    return list(StoredDisk.objects.filter(identity_key__in=names).defer("reading_document"))
+    known = StoredDisk.objects.defer("reading_document").now_known_as(place[0].key for place in places if place)
+    return sorted(known.values(), key=lambda disk: (disk.model, disk.serial))
 
 
 def _side(disk: StoredDisk, role: str, now: datetime) -> Side:

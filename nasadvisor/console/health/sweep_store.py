@@ -1,6 +1,6 @@
 """Taking over what disks answered: decoded for years, as it came for the newest few."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,11 +9,12 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import AlertEvent, AlertStates
 from nasadvisor.console.health.bytes_by_role import forget
 from nasadvisor.console.health.forecasts import renew_forecast
-from nasadvisor.console.health.models import RawAnswer, SelfTestResult, StoredDisk, identity_key
+from nasadvisor.console.health.models import RawAnswer, SelfTestResult, StoredDisk
 from nasadvisor.console.health.raw_answers import document_of
 from nasadvisor.console.health.readings import keep_readings, thin_readings
 from nasadvisor.console.health.smart_days import Days, days_of, growth_of, note_counts, thin_out
@@ -46,7 +47,7 @@ def store_answers(node_name: str, document: Json) -> None:
     if part.node != node_name:
         raise ValueError(f"Answers of {part.node} came from {node_name}. They were not stored.")
     node, _ = Node.objects.defer("inventory_document").get_or_create(name=node_name)
-    is_once = len({identity_key(answer.identity) for answer in part.answers}) == len(part.answers)
+    is_once = len({answer.disk_key for answer in part.answers}) == len(part.answers)
     if not is_once or not _stored_together(node, part.answers):
         _store_each(node, part.answers)
 
@@ -75,15 +76,31 @@ def _store_each(node: Node, answers: tuple[DiskAnswer, ...]) -> None:
 
 
 @dataclass(frozen=True)
-class Told:
-    """An answer with the disk that gave it, decoded if it could be read; `smartctl` is what that was decoded from."""
+class Decoded:
+    """An answer, decoded if it could be read; `smartctl` is what that was decoded from."""
 
-    disk: StoredDisk
     answer: DiskAnswer
     taken_at: datetime
     smartctl: Any
     reading: SmartReading | None
     values: tuple[SmartValue, ...]
+
+    @property
+    def own_serial(self) -> str:
+        """The serial that the disk told itself, "" unless it is another than that by which its host knows it."""
+        return self.answer.identity.own_serial(self.reading.identity.serial) if self.reading else ""
+
+    @property
+    def names_itself(self) -> bool:
+        """Whether the disk told a serial."""
+        return bool(self.reading and self.reading.identity.serial)
+
+
+@dataclass(frozen=True)
+class Told(Decoded):
+    """An answer with the disk that gave it."""
+
+    disk: StoredDisk
 
     @property
     def is_newest(self) -> bool:
@@ -92,7 +109,7 @@ class Told:
 
 
 def _store(node: Node, answers: tuple[DiskAnswer, ...]) -> None:
-    told = [_told(disk, answer) for disk, answer in zip(_disks_of(node, answers), answers, strict=True)]
+    told = _with_disks(node, [_decoded(answer) for answer in answers])
     # One in another host, or that both see, as in a shared shelf, stays with that one (`note_disks`).
     told = [each for each in told if each.disk.node_id == node.pk]
     read = [each for each in told if each.reading]
@@ -104,41 +121,77 @@ def _store(node: Node, answers: tuple[DiskAnswer, ...]) -> None:
             _show(each, days.get(each.disk.pk, ()))
 
 
-def _told(disk: StoredDisk, answer: DiskAnswer) -> Told:
+def _decoded(answer: DiskAnswer) -> Decoded:
+    """What smartctl said, with what nvme-cli adds about power-loss protection."""
     taken_at = datetime.fromisoformat(answer.taken_at)
     if answer.outcome is not SweepOutcome.READ:
-        return Told(disk, answer, taken_at, None, None, ())
+        return Decoded(answer, taken_at, None, None, ())
     smartctl = document_of(unpack(answer.smartctl))
-    return Told(disk, answer, taken_at, smartctl, _decoded(answer, smartctl), smart_values(smartctl))
+    reading = decode_answer(smartctl, document_of(unpack(answer.id_ctrl)), document_of(unpack(answer.ocp)))
+    return Decoded(answer, taken_at, smartctl, reading, smart_values(smartctl))
 
 
-def _disks_of(node: Node, answers: tuple[DiskAnswer, ...]) -> list[StoredDisk]:
-    """The disk of each answer; one that nobody knew is made."""
-    keys = [identity_key(answer.identity) for answer in answers]
-    known = StoredDisk.objects.in_bulk(keys, field_name="identity_key")
-    return [known.get(key) or _made(node, key, answer) for key, answer in zip(keys, answers, strict=True)]
+def _with_disks(node: Node, answers: Sequence[Decoded]) -> list[Told]:
+    """Each answer with its disk; one that nobody knew is made, if there is room for it."""
+    rows: defaultdict[str, list[StoredDisk]] = defaultdict(list)
+    keys = [each.answer.disk_key for each in answers]
+    for row in StoredDisk.objects.filter(key__in=keys).order_by("-is_present", "-last_seen_at"):
+        rows[row.key].append(row)
+    told = []
+    for each in answers:
+        known = rows[each.answer.disk_key]
+        disk = _disk_among(known, each) or _made(node, each, known[0] if known else None)
+        if disk:
+            told.append(Told(**vars(each), disk=disk))
+    return told
 
 
-def _made(node: Node, key: str, answer: DiskAnswer) -> StoredDisk:
-    identity, taken_at = answer.identity, datetime.fromisoformat(answer.taken_at)
+def _disk_among(known: Sequence[StoredDisk], told: Decoded) -> StoredDisk | None:
+    """Which of the disks that have been known by one key an answer is of; the one that is there now stands first.
+
+    One that told nothing yet is given the serial that it tells now. Who tells none is taken for the one that is there.
+    """
+    if not told.names_itself:
+        return known[0] if known else None
+    own = next((disk for disk in known if disk.own_serial == told.own_serial), None)
+    if own is None and (own := next((disk for disk in known if not disk.own_serial and not disk.read_at), None)):
+        own.own_serial = own.serial = told.own_serial
+    if own:
+        _take_its_place(own, known, told.taken_at)
+    return own
+
+
+def _take_its_place(disk: StoredDisk, known: Sequence[StoredDisk], taken_at: datetime) -> None:
+    """A disk that answers by the key of another has taken its place, as in a dock: nobody is told that it is gone."""
+    others = [other for other in known if other is not disk and other.is_present]
+    if others and all(other.asked_at is None or other.asked_at <= taken_at for other in others):
+        StoredDisk.objects.filter(pk__in=[other.pk for other in others]).update(is_present=False, is_forgotten=True)
+        disk.is_present, disk.is_forgotten, disk.last_seen_at = True, False, taken_at
+
+
+def _made(node: Node, told: Decoded, before: StoredDisk | None) -> StoredDisk | None:
+    """A disk that answers for the first time; None if there is no room. `before` is who was known by its key."""
+    if StoredDisk.objects.filter(node=node).count() >= quotas.MOST_DISKS:
+        quotas.note(node.name, quotas.Quota.DISKS)
+        return None
+    identity = told.answer.identity
     disk, _ = StoredDisk.objects.get_or_create(
-        identity_key=key,
+        key=told.answer.disk_key,
+        own_serial=told.own_serial,
         defaults={
             "node": node,
-            "key": answer.disk_key,
             "model": identity.model,
-            "serial": identity.serial,
+            "serial": told.own_serial or identity.serial,
             "size_bytes": identity.size_bytes,
-            "first_seen_at": taken_at,
-            "last_seen_at": taken_at,
+            "is_rotational": before.is_rotational if before else False,
+            "is_removable": before.is_removable if before else False,
+            "first_seen_at": told.taken_at,
+            "last_seen_at": told.taken_at,
         },
     )
+    if before:
+        _take_its_place(disk, [before], told.taken_at)
     return disk
-
-
-def _decoded(answer: DiskAnswer, smartctl: Any) -> SmartReading:
-    """What smartctl said, with what nvme-cli adds about power-loss protection."""
-    return decode_answer(smartctl, document_of(unpack(answer.id_ctrl)), document_of(unpack(answer.ocp)))
 
 
 def _keep(read: Sequence[Told]) -> None:

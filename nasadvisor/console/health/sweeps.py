@@ -59,7 +59,7 @@ def store_self_test_start(node_name: str, disk_key: str, problem: Json | None) -
     """
     if problem is not None:
         from_document(Statement, problem)
-    disks = StoredDisk.objects.filter(node__name=node_name, key=disk_key)
+    disks = StoredDisk.objects.filter(node__name=node_name, key=disk_key, is_forgotten=False)
     disks.update(self_test_problem_document=problem, self_test_asked_at=timezone.now())
 
 

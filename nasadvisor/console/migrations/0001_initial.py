@@ -560,8 +560,8 @@ class Migration(migrations.Migration):
             name="StoredDisk",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("identity_key", models.CharField(max_length=300, unique=True)),
-                ("key", models.CharField(db_index=True, max_length=300)),
+                ("key", models.CharField(max_length=300)),
+                ("own_serial", models.CharField(blank=True, default="", max_length=200)),
                 ("model", models.CharField(blank=True, max_length=200)),
                 ("serial", models.CharField(blank=True, max_length=200)),
                 ("size_bytes", models.BigIntegerField(default=0)),
@@ -626,6 +626,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["model", "serial"],
+                "constraints": [models.UniqueConstraint(fields=("key", "own_serial"), name="one_row_a_disk")],
             },
         ),
         migrations.CreateModel(

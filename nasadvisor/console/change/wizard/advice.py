@@ -13,7 +13,7 @@ from nasadvisor.console.change.wizard.pools import Way
 from nasadvisor.console.evidence.models import StoredCurve
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.models import UNREAD, StoredDisk, identity_key
+from nasadvisor.console.health.models import UNREAD, StoredDisk
 from nasadvisor.console.health.observe import findings_about
 from nasadvisor.domain.change.cache_sizes import largest_quiet_cache_bytes
 from nasadvisor.domain.change.plan import PlanRequest
@@ -64,9 +64,8 @@ class Advice:
     @cached_property
     def health(self) -> Mapping[str, StoredDisk]:
         """What the sweeps said of the SSDs, by the key of the disk."""
-        keys = {identity_key(disk.identity): disk.key for disk in self.inventory.disks if not disk.rotational}
-        found = StoredDisk.objects.filter(identity_key__in=list(keys)).defer(*UNREAD)
-        return {keys[disk.identity_key]: disk for disk in found}
+        keys = [disk.key for disk in self.inventory.disks if not disk.rotational]
+        return StoredDisk.objects.defer(*UNREAD).now_known_as(keys)
 
     @cached_property
     def known(self) -> Known:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from nasadvisor.console.change.wizard.advice import recently_watched
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.forecasts import stored_forecast
-from nasadvisor.console.health.models import StoredDisk, identity_key
+from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.domain.change.actions import Role
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.evidence.feed import cache_feed, feed_notes
@@ -54,8 +54,7 @@ def wear_of(plan: Plan, node: Node, inventory: Inventory) -> PlanWear | None:
     for piece in plan.slices:
         roles.setdefault(piece.disk_key, set()).add(piece.role)
     disks = {key: disk for key in roles if (disk := inventory.disk(key))}
-    names = {identity_key(disk.identity): key for key, disk in disks.items()}
-    stored = {names[each.identity_key]: each for each in StoredDisk.objects.filter(identity_key__in=list(names))}
+    stored = StoredDisk.objects.now_known_as(disks)
     added = tuple(_added(disks[key].label, stored.get(key), roles[key], ingest) for key in disks)
     return PlanWear(ingest, added, tuple(_notes(plan, seen.workload, seen.facts, disks, (sizes, others))))
 

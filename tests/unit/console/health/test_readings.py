@@ -32,7 +32,7 @@ def disk() -> StoredDisk:
 
 def a_disk(serial: str) -> StoredDisk:
     node, _ = Node.objects.get_or_create(name="nas")
-    return StoredDisk.objects.create(identity_key=serial, node=node, key=serial, first_seen_at=NOW, last_seen_at=NOW)
+    return StoredDisk.objects.create(node=node, key=serial, first_seen_at=NOW, last_seen_at=NOW)
 
 
 def every_six_hours(days: int) -> Iterator[DiskReading]:

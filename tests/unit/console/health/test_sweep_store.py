@@ -10,6 +10,7 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from nasadvisor.console import records
+from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import sweep_store, sweeps
 from nasadvisor.console.health.forecasts import (
@@ -24,10 +25,10 @@ from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepOutcome, SweepReport
 from nasadvisor.domain.health.wear.forecast import LONGEST_DAYS, forecast
 from nasadvisor.domain.statements import Statement
-from nasadvisor.domain.storage.inventory import Disk
+from nasadvisor.domain.storage.inventory import Bus, Disk
 from nasadvisor.domain.units import DAY_S
 from nasadvisor.host.simulated.smart import simulated_answer, simulated_smartctl
-from nasadvisor.stored.documents import pack, to_document
+from nasadvisor.stored.documents import pack, to_document, unpack
 from nasadvisor.stored.packed_readings import DiskReading
 from tests.unit.console.conftest import Sent
 from tests.unit.console.health.health_data import say_only
@@ -104,6 +105,87 @@ def test_a_disk_that_comes_back_under_another_name_keeps_its_history() -> None:
     records.store_inventory(NODE, to_document(replace(moved, read_at="2026-08-25T21:00:00+00:00")))
     disk = store(saying())
     assert len(readings_of(disk)) == 2
+
+
+def bay(number: int = 0) -> Disk:
+    """A disk behind a bridge that shows its own serial; in one of several bays, if a number is given."""
+    identity = replace(nvme().identity, model="Dock", serial="152D00539000", wwn="")
+    return replace(nvme(), identity=identity, bus=Bus.USB, place=f"usb-0:{number}" if number else "")
+
+
+def told_by_bay(serial: str, days_ago: float = 0, number: int = 0, **changes: Any) -> DiskAnswer:
+    answer = saying(days_ago, **changes)
+    document = json.loads(unpack(answer.smartctl)) | {"serial_number": serial}
+    disk = bay(number)
+    return replace(answer, disk_key=disk.key, identity=disk.identity, smartctl=pack(json.dumps(document)))
+
+
+def stored(*found: DiskAnswer) -> None:
+    sweep_store.store_answers(NODE, to_document(Answers(NODE, found)))
+
+
+def shown(*disks: Disk) -> None:
+    machine = replace(home_server(), disks=disks, pools=(), read_at=NOW.isoformat())
+    records.store_inventory(NODE, to_document(machine))
+
+
+def test_two_disks_in_a_dock_in_turn_are_two_with_histories_of_their_own() -> None:
+    shown(bay())
+    stored(told_by_bay("WORN0001", 30, percentage_used=80))
+    stored(told_by_bay("FRESH002", 0, percentage_used=3))
+    worn, fresh = (StoredDisk.objects.get(serial=serial) for serial in ("WORN0001", "FRESH002"))
+    assert StoredDisk.objects.count() == 2
+    assert [each.percent_used for each in readings_of(worn)] == [80]
+    assert [each.percent_used for each in readings_of(fresh)] == [3]
+    assert "indicator-conflict" not in codes(fresh)
+    assert (worn.is_present, worn.is_forgotten, fresh.is_present) == (False, True, True)
+
+
+def test_a_disk_that_comes_back_into_the_dock_goes_on_with_its_history() -> None:
+    shown(bay())
+    for serial, days in (("WORN0001", 30), ("FRESH002", 20), ("WORN0001", 10)):
+        stored(told_by_bay(serial, days))
+    worn, fresh = (StoredDisk.objects.get(serial=serial) for serial in ("WORN0001", "FRESH002"))
+    assert (len(readings_of(worn)), len(readings_of(fresh))) == (2, 1)
+    assert (worn.is_present, worn.is_forgotten, fresh.is_present) == (True, False, False)
+    shown(bay())
+    assert StoredDisk.objects.get(is_present=True) == worn
+
+
+def test_while_the_disk_in_the_dock_tells_nothing_it_is_the_one_that_told_last() -> None:
+    shown(bay())
+    stored(told_by_bay("FRESH002", 2))
+    stored(replace(told_by_bay("", 1), outcome=SweepOutcome.ASLEEP, smartctl=""))
+    disk = StoredDisk.objects.get()
+    assert (disk.serial, disk.outcome) == ("FRESH002", "asleep")
+
+
+def test_an_answer_that_comes_late_takes_nobodys_place() -> None:
+    shown(bay())
+    stored(told_by_bay("FRESH002", 0))
+    stored(told_by_bay("WORN0001", 30))
+    assert StoredDisk.objects.get(serial="FRESH002").is_present
+
+
+def test_the_bays_of_a_dock_are_disks_of_their_own() -> None:
+    shown(bay(1), bay(2))
+    stored(told_by_bay("WORN0001", number=1), told_by_bay("FRESH002", number=2))
+    assert dict(StoredDisk.objects.values_list("serial", "key")) == {"WORN0001": bay(1).key, "FRESH002": bay(2).key}
+    assert StoredDisk.objects.filter(is_present=True, outcome="read").count() == 2
+
+
+def test_volumes_of_a_controller_that_share_a_serial_are_disks_of_their_own() -> None:
+    volumes = [replace(nvme(), identity=replace(nvme().identity, wwn=f"0x600508b1001c{n}")) for n in range(3)]
+    shown(*volumes)
+    assert StoredDisk.objects.filter(is_present=True).count() == 3
+
+
+def test_serials_that_a_host_makes_up_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown(bay())
+    monkeypatch.setattr(quotas, "MOST_DISKS", 2)
+    for number in range(5):
+        stored(told_by_bay(f"SERIAL{number}"))
+    assert StoredDisk.objects.count() == 2
 
 
 def test_a_disk_that_moves_to_another_node_keeps_its_history() -> None:

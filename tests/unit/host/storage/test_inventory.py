@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.storage.inventory import Disk, DiskIdentity, Host, Pool, Vdev
+from nasadvisor.domain.storage.identity import DiskIdentity
+from nasadvisor.domain.storage.inventory import Disk, Host, Pool, Vdev
 from nasadvisor.host.adapters.process import Tool
 from nasadvisor.host.errors import CommandTimedOut
 from nasadvisor.host.storage.inventory import read_inventory
