@@ -1,9 +1,10 @@
 """`make mutants`: change one thing at a time in the code that must never be wrong, and see whether a test fails.
 
 `python -m tests.mutants [MODULE …]`. The package is copied into build/mutants/ for each module, the module mutated
-there by mutmut, and the tests that concern it (modules.py) are run for one mutant after the other (loop.py), on as many
-cores as the process may use. Prints a table. The exit code is 1 if a mutant survived that docs/mutants.md does not
-explain, or if the page explains one that did not survive.
+there by mutmut and by operators of our own (operators.py), and the tests that concern it (modules.py) are run for one
+mutant after the other (loop.py; outside.py for what stands outside functions), on as many cores as the process may use.
+Prints a table. The exit code is 1 if a mutant survived that docs/mutants.md does not explain, or if the page explains
+one that did not survive.
 """
 
 import json
@@ -15,12 +16,16 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-from mutmut.mutation.file_mutation import mutate_file_contents
+from mutmut.mutation.file_mutation import combine_mutations_to_source
+from mutmut.mutation.mutators import mutation_operators
 
 from tests.mutants.modules import TESTS
 from tests.mutants.normal_form import normal_form
+from tests.mutants.operators import is_inside, mutations
+from tests.mutants.outside import FOLDER, Mutant, outside_mutants, survivors
 from tests.mutants.page import PAGE, listed_changes
 from tests.mutants.results import MUTANTS, Change, Outcome, counted_changes, dotted, read_outcome
+from tests.mutants.stand_in import FILE, MODULE
 
 ROOT: Final = Path(__file__).parents[2]
 BUILD: Final = ROOT / "build/mutants"
@@ -28,7 +33,9 @@ BESIDE: Final = ("tests", "plugins", "templates", "locale", "docs", "packaging",
 """What tests and code look for beside the package."""
 
 PYTEST: Final = (sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "-p", "no:xdist")
-PLUGINS: Final = ("-p", "tests.mutants.without_examples", "-p", "tests.mutants.loop")
+EXAMPLES: Final = ("-p", "tests.mutants.without_examples")
+LOOP: Final = ("-p", "tests.mutants.loop")
+STAND_IN: Final = ("-x", "-p", "tests.mutants.stand_in")
 WORDLESS: Final = ("--tb=native", "--assert=plain")
 """That a test fails is all that is asked: to say why takes two thirds of a mutant's time."""
 
@@ -54,35 +61,54 @@ def main(wanted: list[str]) -> int:
 def run(module: str) -> Outcome:
     """Mutate one module. Raises CalledProcessError if its tests do not even pass without a mutant."""
     work = BUILD / module.replace("/", ".")
-    prepare(module, work)
+    outside = prepare(module, work)
     log = work / "log"
-    with log.open("w", encoding="utf-8") as output:
-        environment = {**os.environ, "HYPOTHESIS_PROFILE": "mutants"}
-        command = (*PYTEST, *PLUGINS, *WORDLESS, *TEMPORARY, *TESTS[module])
-        done = subprocess.run(command, cwd=work, env=environment, stdout=output, stderr=output, check=False)
-    if done.returncode:
-        print(f"pytest ended with {done.returncode}; the end of {log}:")
+    code = run_tests(module, work, log, *LOOP)
+    if code:
+        print(f"pytest ended with {code}; the end of {log}:")
         print(log.read_text(encoding="utf-8", errors="replace")[-4000:])
-        raise subprocess.CalledProcessError(done.returncode, "pytest")
-    return read_outcome(module, work)
+        raise subprocess.CalledProcessError(code, "pytest")
+    inside = read_outcome(module, work)
+
+    def with_stand_in(name: str, file: Path) -> int:
+        return run_tests(module, work, file.with_suffix(".log"), *STAND_IN, **{MODULE: name, FILE: str(file)})
+
+    alive = tuple(survivors(outside, work / FOLDER, with_stand_in))
+    return Outcome(module, inside.mutants + sum(map(len, outside.values())), inside.survivors + alive)
 
 
-def prepare(module: str, work: Path) -> None:
-    """A copy of the package with all mutants of the module in it, and what its tests need, under `work`."""
+def run_tests(module: str, work: Path, log: Path, *options: str, **more: str) -> int:
+    """Run the tests of a module, with this in their environment as well; returns how pytest ended."""
+    environment = {**os.environ, "HYPOTHESIS_PROFILE": "mutants", **more}
+    command = (*PYTEST, *EXAMPLES, *WORDLESS, *TEMPORARY, *options, *TESTS[module])
+    with log.open("w", encoding="utf-8") as output:
+        done = subprocess.run(command, cwd=work, env=environment, stdout=output, stderr=output, check=False)
+    return done.returncode
+
+
+def prepare(module: str, work: Path) -> dict[str, list[Mutant]]:
+    """A copy of the package with the mutants of the module's functions in it, and what its tests need, under `work`.
+
+    Returns the other mutants, by the names of the modules that they are of.
+    """
     shutil.rmtree(work, ignore_errors=True)
     shutil.copytree(ROOT / "nasadvisor", work / "nasadvisor")
     for name in BESIDE:
         (work / name).symlink_to(ROOT / name)
     target = work / "nasadvisor" / module
     files = sorted(target.rglob("*.py")) if target.is_dir() else [target.with_suffix(".py")]
-    names = {}
+    names, outside = {}, {}
     for file in files:
-        mutated = mutate_file_contents(str(file), normal_form(file.read_text(encoding="utf-8")))
-        file.write_text(mutated.code, encoding="utf-8")
+        source = normal_form(file.read_text(encoding="utf-8"))
         name = dotted(file.relative_to(work))
+        outside[name] = outside_mutants(module, str(file), source)
+        tree, found = mutations(str(file), source, mutation_operators)
+        mutated = combine_mutations_to_source(tree, [each for each in found if is_inside(each)])
+        file.write_text(mutated.code, encoding="utf-8")
         names[name] = list(counted_changes(module, work, name, list(mutated.mutant_names)))
     (work / MUTANTS).write_text(json.dumps(names), encoding="utf-8")
     shutil.copy(ROOT / "pyproject.toml", work)
+    return outside
 
 
 def print_table(outcomes: list[Outcome], listed: Counter[Change]) -> None:

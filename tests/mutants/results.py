@@ -4,6 +4,7 @@ import ast
 import difflib
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -63,10 +64,23 @@ def read_outcome(module: str, work: Path) -> Outcome:
 
 
 def counted_changes(module: str, work: Path, file: str, names: list[str]) -> dict[str, Change]:
-    """By the names of a file's mutants what each changed, but for those that only tell the log something else."""
+    """By the names of a file's mutants what each changed.
+
+    None is among them that only tells the log something else, or that is the same function as one before it.
+    """
     bodies = _functions(ast.parse(_source(work, file).read_text(encoding="utf-8")))
-    changes = {name: _change(module, name, bodies) for name in names}
+    changes = {name: _change(module, name, bodies) for name in _different(bodies, names)}
     return {name: change for name, change in changes.items() if not change.before.startswith(LOGGING)}
+
+
+def _different(bodies: dict[str, list[str]], names: list[str]) -> Iterator[str]:
+    seen: set[tuple[str, ...]] = set()
+    for name in names:
+        function = name.rpartition("__mutmut_")[0]
+        seen.add((function, *bodies[f"{function}__mutmut_orig"]))
+        if (function, *bodies[name]) not in seen:
+            seen.add((function, *bodies[name]))
+            yield name
 
 
 def _ends(work: Path) -> dict[tuple[str, str], str]:
@@ -104,10 +118,10 @@ def _change(module: str, name: str, bodies: dict[str, list[str]]) -> Change:
     after = " ".join(line[2:] for line in lines if line.startswith("+ "))
     if before.startswith(LOGGING):
         return Change(module, _readable(function), before, after)
-    return Change(module, _readable(function), *_shortened(before, after))
+    return Change(module, _readable(function), *shortened(before, after))
 
 
-def _shortened(before: str, after: str) -> tuple[str, str]:
+def shortened(before: str, after: str) -> tuple[str, str]:
     """Both without most of what they have in common at either end."""
     start = _unshared_from(before, after)
     end = min(_unshared_from(before[::-1], after[::-1]), min(len(before), len(after)) - start)

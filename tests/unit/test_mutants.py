@@ -17,9 +17,9 @@ from tests.mutants.results import (
     SURVIVED,
     TIME,
     Change,
-    _shortened,
     dotted,
     read_outcome,
+    shortened,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -70,9 +70,9 @@ def test_the_normal_form_does_the_same_without_decorators_and_sentences_in_funct
 
 def test_a_change_is_shown_with_a_little_of_what_is_around_it() -> None:
     before, after = (f"{'a' * 80}{sign}{'b' * 80}" for sign in ("<", "<="))
-    assert _shortened(before, after) == (f"…{'a' * 49}<{'b' * 50}…", f"…{'a' * 49}<={'b' * 50}…")
-    assert _shortened("return True", "return False") == ("return True", "return False")
-    assert _shortened("f(a, a)", "f(a)") == ("f(a, a)", "f(a)")
+    assert shortened(before, after) == (f"…{'a' * 49}<{'b' * 50}…", f"…{'a' * 49}<={'b' * 50}…")
+    assert shortened("return True", "return False") == ("return True", "return False")
+    assert shortened("f(a, a)", "f(a)") == ("f(a, a)", "f(a)")
 
 
 def test_a_mutant_survives_unless_a_test_failed_or_took_far_too_long_and_the_log_does_not_count(tmp_path: Path) -> None:
