@@ -63,3 +63,45 @@ def test_a_proposal_is_told_the_worst_whatever_comes_first() -> None:
         assert problem is not None
         assert problem.code == "disk-failing"
     assert ssd_health((said("reallocated-sectors", Level.INFO),), None, "").problem is None
+
+
+COSTS_DATA_FIRST = (
+    "pool-suspended",
+    "data-errors",
+    "pool-not-online",
+    "pool-member",
+    "disk-failing",
+    "disk-media-read-only",
+    "disk-reliability-degraded",
+    "disk-spare-below-threshold",
+    "disk-persistent-memory-unreliable",
+    "log-lost",
+    "log-missing",
+    "log-failing",
+    "power-loss-protection-failed",
+    "disk-gone",
+    "disk-unanswered",
+    "device-errors",
+    "media-errors",
+    "pending-sectors",
+    "self-test-failed",
+    "disk-prefail",
+    "reallocated-growing",
+    "worn",
+    "worn-soon",
+    "crc-growing",
+    "slow-io",
+    "too-hot",
+)
+"""The policy, written down a second time, so that nobody changes it unawares. Others may be put between these."""
+
+
+@pytest.mark.parametrize("level", list(Level))
+def test_what_costs_data_first_is_said_first(level: Level) -> None:
+    listed = (*COSTS_DATA_FIRST, "anything")
+    assert codes(*(said(code, level) for code in reversed(listed))) == list(listed)
+
+
+@pytest.mark.parametrize("code", ["scrub-old", "scrub-unknown", "host-older"])
+def test_what_is_not_broken_yet_is_said_last(code: str) -> None:
+    assert codes(said(code, Level.WARNING), said("anything", Level.WARNING)) == ["anything", code]
