@@ -30,3 +30,9 @@ def test_so_are_damaged_transfers_that_go_on(more: int, is_told: bool) -> None:
 
 def test_what_nobody_watched_has_not_grown() -> None:
     assert growth_findings(DISK, None, None) == ()
+
+
+def test_both_are_told_with_what_they_mean_the_sectors_first() -> None:
+    found = growth_findings(DISK, Growth(300, 4, 30), Growth(90, 4, 30))
+    assert [each.code for each in found] == ["reallocated-growing", "crc-growing"]
+    assert all(each.explanation for each in found)

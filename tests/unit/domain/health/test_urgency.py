@@ -105,3 +105,7 @@ def test_what_costs_data_first_is_said_first(level: Level) -> None:
 @pytest.mark.parametrize("code", ["scrub-old", "scrub-unknown", "host-older"])
 def test_what_is_not_broken_yet_is_said_last(code: str) -> None:
     assert codes(said(code, Level.WARNING), said("anything", Level.WARNING)) == ["anything", code]
+
+
+def test_what_can_wait_has_no_place_among_what_costs_data() -> None:
+    assert not CAN_WAIT & set(ORDER)

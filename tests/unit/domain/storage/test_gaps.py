@@ -1,7 +1,6 @@
 from dataclasses import replace
 
 from nasadvisor.domain.storage.gaps import (
-    MAX_AREA_BYTES,
     Extent,
     free_extents,
     free_number,
@@ -81,12 +80,12 @@ def test_the_usable_area_lies_on_its_disk() -> None:
         assert is_out_of_bounds(replace(gib_disk(), usable_start_bytes=start, usable_end_bytes=end)), (start, end)
 
 
-def test_the_areas_before_and_behind_the_usable_one_are_small() -> None:
+def test_the_areas_before_and_behind_the_usable_one_have_four_mib_at_most() -> None:
     """Larger ones are left by tables that were copied from another disk, and would be too much to keep."""
-    disk = replace(gib_disk(), usable_start_bytes=MAX_AREA_BYTES, usable_end_bytes=GIB - MAX_AREA_BYTES)
+    disk = replace(gib_disk(), usable_start_bytes=4 * MIB, usable_end_bytes=GIB - 4 * MIB)
     assert not has_odd_area(disk)
-    assert has_odd_area(replace(disk, usable_start_bytes=MAX_AREA_BYTES + 1))
-    assert has_odd_area(replace(disk, usable_end_bytes=GIB - MAX_AREA_BYTES - 1))
+    assert has_odd_area(replace(disk, usable_start_bytes=4 * MIB + 1))
+    assert has_odd_area(replace(disk, usable_end_bytes=GIB - 4 * MIB - 1))
 
 
 def test_the_lowest_number_that_is_free_is_taken() -> None:
