@@ -160,7 +160,7 @@ def test_it_offers_operators_a_log_or_cache(operator: Client) -> None:
 def test_it_gives_the_reason_against_each_disk_that_cannot_be_used(viewer: Client) -> None:
     load(typical())
     text = page(viewer, "/disks/")
-    assert "it holds the exported pool backup" in text
+    assert "it carries the label of pool backup" in text
     assert "it is mounted at /srv/scratch" in text
     assert "this machine boots from it" in text
 

@@ -150,6 +150,7 @@ class TestWhatIsTicked:
         swept(with_ssds(SATA), days=1)
         show(host, with_ssds(SATA))
         failing = {
+            "version": 1,
             "code": "disk-failing",
             "template": "The disk {disk} says itself that it is failing. Replace it as soon as you can.",
             "values": {"disk": "Samsung SSD 860 EVO (A1)"},

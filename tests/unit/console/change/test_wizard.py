@@ -145,7 +145,7 @@ class TestDevices:
         page = text(operator.get(f"/wizard/{TANK}/devices/"))
         for disk in home_server().disks:
             assert disk.identity.serial in page
-        assert "it holds the exported pool backup" in page
+        assert "it carries the label of pool backup" in page
         assert "this machine boots from it" in page
 
     def test_of_a_thousand_unusable_disks_a_few_are_shown_first(self, operator: Client, host: SimulatedHost) -> None:
