@@ -46,6 +46,11 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/change/table_steps": ("tests/unit/domain/change/test_table_steps.py",),
     "domain/change/traces": ("tests/unit/domain/change/test_traces.py",),
     "domain/change/undo_skips": ("tests/unit/domain/change/test_undo_skips.py",),
+    "domain/health/disk_findings": (
+        "tests/unit/domain/health/test_disk_figures.py",
+        "tests/unit/domain/health/test_findings.py",
+        "tests/unit/domain/health/test_levels.py",
+    ),
     "domain/health/growth_findings": ("tests/unit/domain/health/test_growth_findings.py",),
     "domain/health/urgency": ("tests/unit/domain/health/test_urgency.py",),
     "domain/fleet/permissions": ("tests/unit/domain/fleet/test_permissions.py",),

@@ -118,6 +118,9 @@ def _change(module: str, name: str, bodies: dict[str, list[str]]) -> Change:
     after = " ".join(line[2:] for line in lines if line.startswith("+ "))
     if before.startswith(LOGGING):
         return Change(module, _readable(function), before, after)
+    if before == after:
+        moved = next(line[2:] for line in lines if line.startswith("- "))
+        return Change(module, _readable(function), moved, f"{moved} (elsewhere)")
     return Change(module, _readable(function), *shortened(before, after))
 
 

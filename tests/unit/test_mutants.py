@@ -17,6 +17,7 @@ from tests.mutants.results import (
     SURVIVED,
     TIME,
     Change,
+    counted_changes,
     dotted,
     read_outcome,
     shortened,
@@ -73,6 +74,14 @@ def test_a_change_is_shown_with_a_little_of_what_is_around_it() -> None:
     assert shortened(before, after) == (f"…{'a' * 49}<{'b' * 50}…", f"…{'a' * 49}<={'b' * 50}…")
     assert shortened("return True", "return False") == ("return True", "return False")
     assert shortened("f(a, a)", "f(a)") == ("f(a, a)", "f(a)")
+
+
+def test_of_lines_that_are_swapped_it_is_shown_which_has_moved(tmp_path: Path) -> None:
+    bodies = {"orig": "    a()\n    b()\n", "1": "    b()\n    a()\n", "2": "    a()\n    b()\n"}
+    functions = "".join(f"def x_f__mutmut_{name}():\n{body}" for name, body in bodies.items())
+    (tmp_path / "b.py").write_text(functions)
+    (change,) = counted_changes("b", tmp_path, "b", ["x_f__mutmut_1", "x_f__mutmut_2"]).values()
+    assert {(change.before, change.after)} <= {(line, f"{line} (elsewhere)") for line in ("a()", "b()")}
 
 
 def test_a_mutant_survives_unless_a_test_failed_or_took_far_too_long_and_the_log_does_not_count(tmp_path: Path) -> None:

@@ -1,0 +1,91 @@
+"""With which figures the findings of a disk are told: it is their growth that alerts go by."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from nasadvisor.domain.health.disk_findings import Subject, disk_findings, unanswered
+from nasadvisor.domain.statements import Finding
+from tests.unit.domain.health.test_levels import WELL
+
+DISK = Subject("Disk (S1)", "key", "1", "data")
+ALL_WRONG: dict[str, Any] = {
+    "passed": False,
+    "media_errors": 7,
+    "pending": 8,
+    "reallocated": 9,
+    "percent_used": 95.5,
+    "temperature_celsius": 99,
+    "warnings": frozenset({"volatile-memory-backup-failed", "spare-below-threshold"}),
+}
+
+
+def found(**changes: Any) -> tuple[Finding, ...]:
+    return disk_findings(DISK, replace(WELL, **changes))
+
+
+COUNTS = {"media_errors": "media-errors", "pending": "pending-sectors", "reallocated": "reallocated-sectors"}
+
+
+@pytest.mark.parametrize(("count", "code"), COUNTS.items())
+def test_a_count_is_told_and_is_what_may_grow(count: str, code: str) -> None:
+    (finding,) = found(**{count: 7})
+    assert (finding.code, finding.measure) == (code, 7)
+    assert finding.values == {"disk": DISK.label, "count": "7"}
+
+
+def test_wear_is_told_in_percent_and_may_grow_by_one() -> None:
+    (finding,) = found(percent_used=95.7)
+    assert (finding.code, finding.measure, finding.values["percent"]) == ("worn", 95, "96")
+
+
+def test_at_ninety_nine_percent_the_rating_is_not_used_up() -> None:
+    (finding,) = found(percent_used=99.0)
+    assert "has used 99 %" in str(finding)
+
+
+def test_hints_of_failure_say_what_they_mean_and_failed_self_tests_may_grow() -> None:
+    (hint,) = found(exit_bits=("prefail-below-threshold",))
+    (failed,) = found(self_tests=replace(WELL.self_tests, failed=3))
+    assert hint.explanation
+    assert (failed.code, failed.measure) == ("self-test-failed", 3)
+    assert failed.explanation
+
+
+def test_the_temperature_and_its_limit_are_told_and_what_the_disk_says_without_one() -> None:
+    (above,) = found(temperature_celsius=99)
+    assert above.values["celsius"] == "99"
+    assert str(above.values["limit"]).isdigit()
+    assert str(above.values["limit"]) in str(above)
+    (said,) = found(temperature_celsius=None, warnings=frozenset({"temperature-out-of-range"}))
+    assert (said.code, said.values["celsius"]) == ("too-hot", "?")
+    assert str(said.values["limit"]) not in str(said)
+
+
+def test_every_finding_of_a_disk_says_what_it_means_and_the_gravest_come_first() -> None:
+    findings = found(**ALL_WRONG)
+    assert [each.code for each in findings] == [
+        "disk-failing",
+        "disk-spare-below-threshold",
+        "power-loss-protection-failed",
+        "media-errors",
+        "pending-sectors",
+        "reallocated-sectors",
+        "worn",
+        "too-hot",
+    ]
+    assert all(each.explanation for each in findings)
+    hinted = found(passed=True, warnings=("spare-below-threshold",), exit_bits=("prefail-below-threshold",))
+    assert [each.code for each in hinted] == ["disk-spare-below-threshold", "disk-prefail"]
+
+
+def test_what_reading_it_found_is_told_under_the_name_of_the_disk_at_the_end() -> None:
+    odd = Finding("odd-figures", "The disk {disk} counts {count}.", {"disk": "", "count": "3"})
+    first, last = found(findings=(odd,), temperature_celsius=99)
+    assert (first.code, last.code) == ("too-hot", "odd-figures")
+    assert last.values == {"disk": DISK.label, "count": "3"}
+
+
+def test_a_disk_that_does_not_answer_has_a_code_of_its_own() -> None:
+    assert unanswered(DISK, None).code == "disk-unanswered"
