@@ -269,6 +269,7 @@ class TestMetadataAndSpecial:
     @pytest.mark.parametrize("has_raidz", [True, False])
     def test_that_special_cannot_leave_a_raidz_pool_is_said(self, has_raidz: bool) -> None:
         found = row(Option.SPECIAL, known(readers(), curve=CLIFF, has_raidz=has_raidz))
+        assert found.back
         assert found.back.code.startswith("option-special-")
         assert "cannot be taken out of a raidz pool" in str(found.back)
         assert not found.is_reversible
