@@ -42,7 +42,7 @@ def test_an_ext4_made_on_the_ssd_meanwhile_is_kept(
         run = bench.finish(begun)
     assert run.state is not RunState.APPLIED, told(run)
     assert "ssds-as-before" not in codes(run)
-    assert ssds[0].serial in told(run) or ssds[0].key in told(run)
+    assert ssds[0].serial in told(run) or ssds[0].wwn in told(run)
     assert ssds[0].changed(before)
 
 

@@ -37,7 +37,7 @@ def test_the_ssd_that_lives_is_freed_and_the_dead_one_is_said(
     assert living.changed({}) == []
     assert run.state in (RunState.UNDONE, RunState.ATTENTION), told(run)
     assert "ssds-as-before" not in codes(run)
-    assert ssds[dead].serial in told(run) or ssds[dead].key in told(run)
+    assert ssds[dead].serial in told(run) or ssds[dead].wwn in told(run)
 
 
 def test_the_dead_ssd_that_comes_back_can_be_freed_as_well(
