@@ -146,11 +146,11 @@ def _special_made(known: Known) -> tuple[Statement, ...]:
 
 
 def _special_back(known: Known) -> Statement:
-    """`alloc_bias` is a vdev property of OpenZFS after 2.4 (#18493), and of that in TrueNAS 26."""
+    """`alloc_bias` is a vdev property of OpenZFS after 2.4 (openzfs/zfs#18493), which platforms have taken over."""
     if known.has_raidz:
         template = _(
-            "No: it cannot be taken out of a raidz pool. Where OpenZFS knows the vdev property alloc_bias "
-            "(TrueNAS 26), it can become a data vdev at the next import, and stays that."
+            "No: it cannot be taken out of a raidz pool. Where OpenZFS knows the vdev property alloc_bias (after 2.4), "
+            "it can become a data vdev at the next import, and stays that."
         )
         return Statement("option-special-stays", template)
     template = _(

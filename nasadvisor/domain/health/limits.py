@@ -8,7 +8,7 @@ Steps = tuple[tuple[int, Level], ...]
 """The smallest figure of each level, rising."""
 
 POOL_FULL_PERCENT: Final[Steps] = ((85, Level.INFO), (90, Level.WARNING), (95, Level.CRITICAL))
-"""As TrueNAS has them. A full pool takes no writes; from about 90 % on they get slower."""
+"""The levels that NAS systems commonly have. A full pool takes no writes; from about 90 % on they get slower."""
 
 SPECIAL_FULL_PERCENT: Final = 90
 """From here on special vdevs soon have no room for metadata either."""

@@ -39,7 +39,7 @@ def spans(*texts: str) -> tuple[Span, ...]:
 
 @dataclass(frozen=True)
 class Release:
-    """What runs, as its maker numbers it: a release ("2.3.4-pve1"), or a build on the way from one branch to the next:
+    """What runs, as its maker numbers it: a release ("2.3.4-1~bpo12"), or a build on the way to the next branch:
     x.y.99, and the candidates of x.y.0.
     """
 
@@ -61,7 +61,7 @@ class Release:
 
 
 def parse_release(text: str) -> Release | None:
-    """Read "2.3.4-pve1", "zfs-2.3.99-412" or "2.4.0-rc3"; None where there are no three numbers."""
+    """Read "2.3.4-1~bpo12", "zfs-2.3.99-412" or "2.4.0-rc3"; None where there are no three numbers."""
     version = parse_version(text)
     if version is None:
         return None

@@ -13,6 +13,7 @@ from nasadvisor.cli.change.runs import said_of_trial
 from nasadvisor.domain.change.actions import AddCache, AddLog
 from nasadvisor.domain.change.runs import Record, Run, RunState, Trial
 from nasadvisor.domain.storage.inventory import fingerprint_of
+from nasadvisor.host.change.chain import chained_line
 from nasadvisor.host.change.gate import Permit, Ran
 from nasadvisor.host.change.journal import Journal, JournalUnwritable
 from nasadvisor.host.errors import CommandFailed
@@ -254,7 +255,7 @@ def test_runs_lists_those_it_cannot_read_beside_the_others_and_says_so(shell: Sh
     shell.run("apply", plan_file, "--yes")
     other = shell.root / "runs" / "other"
     other.mkdir()
-    (other / "journal.jsonl").write_text('{"version": 99}\n')
+    (other / "journal.jsonl").write_bytes(chained_line(b"", '{"version": 99}'))
     result = shell.run("runs")
     assert result.exit_code == 5
     assert "applied" in result.stdout

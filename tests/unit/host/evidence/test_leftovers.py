@@ -102,10 +102,11 @@ def test_a_damaged_line_is_told_as_what_it_is(leftovers: Leftovers) -> None:
 
 
 @pytest.mark.parametrize("ending", ["", "\n"])
-def test_a_record_of_a_release_without_digests_is_read(leftovers: Leftovers, ending: str) -> None:
+def test_a_record_without_a_digest_is_damaged(leftovers: Leftovers, ending: str) -> None:
     leftovers.directory.mkdir()
     (leftovers.directory / "0a1b2c3d.probe.json").write_text(to_json(PROBE) + ending)
-    assert leftovers.probes() == (PROBE,)
+    assert leftovers.probes() == ()
+    assert str(damaged(leftovers, ProbeRecord)["problem"]).startswith("line 1: its checksum does not fit")
 
 
 def test_a_digest_vouches_for_a_line_without_its_newline_as_well(leftovers: Leftovers) -> None:

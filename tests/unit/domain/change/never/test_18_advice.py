@@ -17,6 +17,7 @@ SAFE = (
     # A vdev by its guid, for its path may lead to another one by now.
     r"zpool (remove|detach|online) \{pool\} \{guids?\}",
     r"zpool offline (-f )?\{pool\} \{guids?\}",
+    r"zpool offline -f",  # spoken of: with nothing to act on zpool only prints its usage
     # A pool that is away by its guid. One that is to be destroyed under a name that nothing else has: `zpool import` of
     # a name that is taken fails, and what is destroyed by that name afterwards is the pool that is there.
     r"zpool import \{guid\}",
