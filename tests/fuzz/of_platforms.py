@@ -3,12 +3,14 @@
 import json
 from collections.abc import Iterator
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from nasadvisor.domain.fleet.platforms import Notice
 from nasadvisor.domain.statements import Level
+from nasadvisor.stored.documents import to_document
 from plugins.contract.console import PlatformSilent
 from plugins.proxmox import api
 from plugins.proxmox.guests import datasets_by_mountpoint, guests_of
@@ -25,6 +27,7 @@ from tests.fuzz.reader import TOLD, Answering, Reader, of_answers, of_file, of_t
 from tests.unit.machines import home_server
 from tests.unit.plugins.pve import CONTAINER, MAIL, MOUNTS, STORAGES
 from tests.unit.truenas.standin import StandIn
+from tests.unit.truenas.test_records import RECORD
 
 HERE = Path(__file__).parents[1]
 USERS = "user:root@pam:1:0:Ro:Ot:root@example.org:::\nuser:a@pve:1:0::::::\n"
@@ -125,8 +128,12 @@ def _truenas() -> Iterator[Reader]:
         b'{"id": 1, "error": {"code": -1, "data": {"extra": [["a", "b"]], "reason": "x"}}}',
     )
     yield Reader("truenas-answer", of_text(lambda text: _result("x", _document("x", text))), (well, ill), TOLD)
-    records = tuple(path.read_bytes() for path in sorted((HERE / "unit/truenas/records").glob("*.json")))
-    yield Reader("truenas-record", of_file(lambda at: (Records(at).all(), Records(at).damaged()), "a.json"), records)
+    record = to_document(RECORD)
+    digest = sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
+    kept = json.dumps({"record": record, "sha256": digest}).encode()
+    yield Reader(
+        "truenas-record", of_file(lambda at: (Records(at).all(), Records(at).damaged()), "r1.whole-disks.json"), (kept,)
+    )
     version_of = of_file(lambda at: TrueNASHost(at).version(Answering("")), "data/manifest.json")
     yield Reader("truenas-version", version_of, (b'{"version": "25.10.1"}',))
 

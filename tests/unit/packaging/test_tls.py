@@ -112,7 +112,7 @@ def test_our_own_certificate_secures_cookies_but_makes_no_browser_insist_on_it(s
 def test_a_certificate_that_somebody_vouches_for_makes_browsers_insist_on_tls(serve: Serve, tmp_path: Path) -> None:
     now = datetime.now(UTC)
     authority.make_authority(tmp_path, now)
-    authority.make_server_certificate(tmp_path, "127.0.0.1", now)
+    authority.make_server_certificate(tmp_path, ("127.0.0.1",), now)
     pair = Certificate(files.certificate_path(tmp_path), files.key_path(tmp_path))
     port = serve(serving.settings_for(pair))
     trusted = trusting(files.authority_path(tmp_path), ssl.TLSVersion.TLSv1_2)

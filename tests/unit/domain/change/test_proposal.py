@@ -136,8 +136,9 @@ class TestPairs:
     def test_two_that_are_not_alike_but_protected_go_before_a_pair_without_protection(self) -> None:
         inventory = with_disks(sata(1), sata(2), nvme(1), nvme(2, "WD_BLACK SN770"))
         health = {disk.key: SsdHealth(power_loss="unlikely") for disk in (sata(1), sata(2))}
-        health |= {disk.key: SsdHealth(power_loss="confirmed") for disk in (nvme(1), nvme(2))}
-        assert set(request_of(propose(with_health(inventory, health))).log_disks) == {nvme(1).key, nvme(2).key}
+        protected = (nvme(1), nvme(2, "WD_BLACK SN770"))
+        health |= {disk.key: SsdHealth(power_loss="confirmed") for disk in protected}
+        assert set(request_of(propose(with_health(inventory, health))).log_disks) == {disk.key for disk in protected}
 
     def test_a_log_without_protection_is_not_proposed_and_it_says_why(self) -> None:
         inventory = with_disks(nvme(1), nvme(2))
