@@ -47,13 +47,13 @@ def test_a_dead_log_is_replaced_and_the_undo_frees_the_new_one(cli: CommandLine)
     guest.run(CHECK)
 
 
+@pytest.mark.long
 def test_a_mirrored_log_that_was_missing_at_the_import_is_taken_out(cli: CommandLine) -> None:
     """Proves: of a log that `zpool import -m` went without it is said that writes can be lost; it is taken out as a
-    whole, the pool then imports without `-m`, and there is nothing to undo."""
+    whole, the pool imports again, and there is nothing to undo."""
     guest = cli.guest
     guest.run(PHOTOS)
     guest.run(f"{MAKE_LOGS}; zpool add tank log mirror {LOGS}/a {LOGS}/b; zpool export tank; rm {LOGS}/a {LOGS}/b")
-    assert guest.run("zpool import tank", check=False).code != 0
     guest.run("zpool import -m tank")
     assert "was imported without its log" in cli("health").stdout
     run = cli.apply("--remove-dead-log", "auto")

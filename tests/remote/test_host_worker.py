@@ -22,12 +22,12 @@ import redis
 
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.fleet.joining import host_queue
-from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.storage.inventory import Bus, Inventory
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.stored.documents import from_json, to_document
 from tests.remote.conftest import REDIS, START_S
 from tests.remote.test_nodes_apart import MACHINE, WORKER
-from tests.unit.machines import NVME1, plan_for
+from tests.unit.machines import plan_for
 
 NODE = from_json(Inventory, MACHINE.read_text()).host.node
 QUEUE = host_queue(NODE)
@@ -230,7 +230,8 @@ def test_what_lies_among_the_unacknowledged_is_not_done(worker: Worker) -> None:
 
 def test_an_order_of_somebody_who_is_no_text_leaves_no_run_behind(worker: Worker) -> None:
     inventory = from_json(Inventory, MACHINE.read_text())
-    plan = plan_for(PlanRequest(inventory.pools[0].guid, (NVME1,), GIB), inventory)
+    ssd = next(disk for disk in inventory.disks if disk.bus is Bus.NVME)
+    plan = plan_for(PlanRequest(inventory.pools[0].guid, (ssd.key,), GIB), inventory)
     for by in ({"x": 1}, 5, None, "", "a\nb", "\ud800", "x" * 100_000):
         worker.send(message("host.apply", [to_document(plan), by, 0]))
     worker.answers()
