@@ -29,7 +29,6 @@ from tests.unit.plugins.pve import CONTAINER, MAIL, MOUNTS, STORAGES
 from tests.unit.truenas.standin import StandIn
 from tests.unit.truenas.test_records import RECORD
 
-HERE = Path(__file__).parents[1]
 USERS = "user:root@pam:1:0:Ro:Ot:root@example.org:::\nuser:a@pve:1:0::::::\n"
 TARGETS = "smtp: x\n\tserver mail.example.org\n\nsendmail: y\n"
 GIVEN = """args: -device vfio-pci,host=01:00.0 -drive file=/dev/sdb -device usb-host,vendorid=0x0bda -readconfig /x

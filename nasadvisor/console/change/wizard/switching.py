@@ -2,18 +2,14 @@
 
 from dataclasses import dataclass
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.change.models import StoredRun, StoredRunState, readable
-from nasadvisor.console.change.plans import on_to_review, plan_for
+from nasadvisor.console.change.plans import review_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import operator_required
-from nasadvisor.console.statements import said
-from nasadvisor.console.storage.pools import pool_or_404
-from nasadvisor.domain.change.plan import PlanRefused, PlanRequest
+from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.health.pool_findings import name_of
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.storage.log_states import OFFLINE
@@ -56,13 +52,7 @@ def switches_of(pool: Pool, inventory: Inventory, node: Node) -> tuple[CacheSwit
 @operator_required
 def take_out(request: HttpRequest, pool_guid: str, cache_guid: str) -> HttpResponse:
     """Make the plan and show it; nothing is changed before its review is confirmed."""
-    node, inventory, pool = pool_or_404(request, pool_guid)
-    plan = plan_for(PlanRequest(pool.guid, offline_cache=cache_guid), inventory)
-    if isinstance(plan, PlanRefused):
-        for refusal in plan.refusals:
-            messages.warning(request, said(refusal))
-        return redirect("pool", pool_guid)
-    return on_to_review(request, plan, node)
+    return review_of(request, PlanRequest(pool_guid, offline_cache=cache_guid))
 
 
 def _taking_out(pool: Pool, node: Node) -> dict[str, StoredRun]:
