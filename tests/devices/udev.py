@@ -1,7 +1,7 @@
 """A udev database of the loop disks, filled by the same libblkid as udev's own, and the links that udev would make."""
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -15,12 +15,14 @@ class Udev:
     """What udev knows of the disks that are plugged in.
 
     It looks again whenever it is told to (`examine`), but at none of the disks in `blind`: of those it goes on showing
-    what it knew. A link in `astray` leads to another disk than the database says.
+    what it knew. A link in `astray` leads to another disk than the database says. Those in `turning`, by their kernel
+    names, are no SSDs.
     """
 
     disks: list[LoopDisk]
     blind: set[str] = field(default_factory=set)
     astray: dict[str, str] = field(default_factory=dict)
+    turning: set[str] = field(default_factory=set)
     _known: dict[str, BlockDevice] = field(default_factory=dict)
     _made: set[str] = field(default_factory=set)
 
@@ -39,7 +41,7 @@ class Udev:
 
     def devices(self) -> tuple[BlockDevice, ...]:
         """Stands in for `nasadvisor.host.adapters.udev.read_devices`."""
-        return tuple(self._known.values())
+        return tuple(replace(each, rotational=each.name in self.turning) for each in self._known.values())
 
     def device(self, number: int) -> BlockDevice:
         """Stands in for `nasadvisor.host.adapters.udev.read_device`."""

@@ -25,6 +25,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/change/proposal": ("tests/unit/domain/change/test_proposal.py",),
     "domain/storage/gaps": ("tests/unit/domain/storage/test_gaps.py",),
     "domain/storage/gpt": ("tests/unit/domain/storage/test_gpt.py",),
+    "domain/storage/unrecognised": ("tests/unit/domain/storage/test_unrecognised.py",),
     "domain/storage/log_legs": ("tests/unit/domain/storage/test_log_legs.py",),
     "domain/change/actions": (
         *DOMAIN,

@@ -50,6 +50,9 @@ run_argument = click.argument("run_id", metavar="RUN")
 @click.argument("plan_file", metavar="PLAN", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
 @yes_option
 @click.option(
+    "--erase-unrecognised", is_flag=True, help="Agree to erase data that no tool recognises, where the plan says so."
+)
+@click.option(
     "--trial",
     "trial_s",
     type=TrialLength(),
@@ -59,10 +62,17 @@ run_argument = click.argument("run_id", metavar="RUN")
 )
 @json_option
 @click.pass_context
-def apply(ctx: click.Context, plan_file: Path, yes: bool, trial_s: int, as_json: bool) -> None:
+def apply(
+    ctx: click.Context, plan_file: Path, yes: bool, erase_unrecognised: bool, trial_s: int, as_json: bool
+) -> None:
     """Apply a plan file. Each step is checked again, journalled, run and verified."""
     plan = read_plan(plan_file)
     services = services_for(ctx)
+    erasures = () if erase_unrecognised else _erasures(plan)
+    if erasures and yes:
+        raise Refusal("\n".join((*erasures, "Nothing was changed. If they are not needed, add --erase-unrecognised.")))
+    for told in erasures:
+        ask_first("Erase them?", told)
     if not yes:
         click.echo(f"This runs on pool {plan.pool_name}:", err=True)
         for argv in plan_commands(plan):
@@ -150,6 +160,14 @@ def ask_first(question: str, *told: str) -> None:
         click.echo(line, err=True)
     if not click.confirm(question, err=True):
         raise Refusal("Nothing was changed.")
+
+
+def _erasures(plan: Plan) -> tuple[str, ...]:
+    """What is said of each disk whose data a plan erases without knowing what they are."""
+    return tuple(
+        f"{step.disk_path} holds data that no tool here recognises, first at byte {step.unrecognised_at}."
+        for step in plan.erasures
+    )
 
 
 @contextmanager

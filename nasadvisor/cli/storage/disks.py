@@ -56,6 +56,8 @@ def use_of(disk: Disk) -> str:
         return " ".join((strongest.replace("-", " "), ", ".join(what))).rstrip()
     if isinstance(can_use_disk(disk), Refused):
         return "not usable"
+    if disk.unrecognised_at is not None:
+        return "data that no tool recognises"
     if disk.table is TableKind.NONE or not disk.partitions:
         return "free"
     free = largest_extent(disk).size_bytes

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.console.storage.disk_uses import Index, PoolUse, is_system
@@ -61,8 +61,8 @@ class Usage:
 
 
 def is_free(disk: Disk, host: Host) -> bool:
-    """Whether nothing is on it and nothing forbids its use."""
-    return not disk.partitions and reason_against(disk, host) is None
+    """Whether nothing is on it, be it recognised or not, and nothing forbids its use."""
+    return not disk.partitions and disk.unrecognised_at is None and reason_against(disk, host) is None
 
 
 def reason_against(disk: Disk, host: Host) -> Refused | None:
@@ -107,7 +107,8 @@ def uses_of(disk: Disk, index: Index) -> tuple[str, ...]:
     pools = [f"{use.pool.name}: {TITLES[use.vdev_class]}" for use in index.pool_uses_of(disk)]
     known = {use.pool.name for use in index.pool_uses_of(disk)}
     others = [hold for hold in disk.all_holds if hold.kind is not HoldKind.POOL or hold.what not in known]
-    return tuple(dict.fromkeys(pools + [hold_words(hold) for hold in _one_of_each_kind(others)]))
+    unrecognised = [] if disk.unrecognised_at is None else [gettext("Data that no tool recognises")]
+    return tuple(dict.fromkeys(pools + [hold_words(hold) for hold in _one_of_each_kind(others)] + unrecognised))
 
 
 def _one_of_each_kind(holds: Iterable[Hold]) -> Iterator[Hold]:

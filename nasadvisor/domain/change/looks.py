@@ -89,7 +89,8 @@ class Look:
 
     `headers` are those of partition tables, sound ones, on a disk that seems to have none. `waiting` are datasets with
     writes in a log that is to be removed, which OpenZFS cannot write out as they are. `autoexpand` is that property of
-    the pool, read for steps on a cache that stays.
+    the pool, read for steps on a cache that stays. `unrecognised_at` is where data begin that no tool recognises, on a
+    disk without partitions that is to be given slices.
     """
 
     signatures: tuple[Signature, ...] = ()
@@ -98,6 +99,7 @@ class Look:
     headers: tuple[HeaderPlace, ...] = ()
     waiting: tuple[WaitingDataset, ...] = ()
     autoexpand: bool = False
+    unrecognised_at: int | None = None
 
     def label_of(self, piece: Slice) -> SliceLabel | None:
         """The label on a slice."""
@@ -168,6 +170,8 @@ def _against_table(
         return
     yield from (_against_header(disk, place) for place in look.headers)
     yield from (no.DiskNotEmpty(disk, found.kind, found.offset_bytes) for found in look.signatures)
+    if look.unrecognised_at not in (None, step.unrecognised_at):
+        yield no.ErasureNotAgreed(disk, look.unrecognised_at)
     if own and not own.is_own(look.table):
         yield no.TableNotOurs(disk)
     if isinstance(step, SaveTable):

@@ -152,6 +152,12 @@ class Plan:
         return tuple(action.slice for action in self.actions if isinstance(action, CreateSlice))
 
     @property
+    def erasures(self) -> tuple[CreateTable | SaveTable, ...]:
+        """The first steps on disks that hold data which no tool recognises."""
+        tables = (action for action in self.actions if isinstance(action, CreateTable | SaveTable))
+        return tuple(action for action in tables if action.unrecognised_at is not None)
+
+    @property
     def has_way_back(self) -> bool:
         """Whether an undo would take back anything of it: what is dead and was taken out does not come back."""
         return any(action.undo(action.planned_outcome()) for action in self.actions)
@@ -291,8 +297,9 @@ def _lay_out(
 
 def _table(disk: Disk, uuids: Iterator[str]) -> CreateTable | SaveTable:
     if disk.table is TableKind.NONE:
-        return CreateTable(disk.key, disk.path, next(uuids), disk.usable_start_bytes, disk.usable_end_bytes)
-    return SaveTable(disk.key, disk.path, disk.table_uuid, disk.places)
+        start, end = disk.usable_start_bytes, disk.usable_end_bytes
+        return CreateTable(disk.key, disk.path, next(uuids), start, end, disk.unrecognised_at)
+    return SaveTable(disk.key, disk.path, disk.table_uuid, disk.places, disk.unrecognised_at)
 
 
 def _slices(request: PlanRequest, disk: Disk, room: Extent, log_size: int) -> tuple[Slice, ...] | Refused:

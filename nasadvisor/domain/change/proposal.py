@@ -98,9 +98,10 @@ class Proposal:
 
 
 def is_free_ssd(disk: Disk) -> bool:
-    """Whether a disk is an SSD inside the machine with nothing on it."""
+    """Whether a disk is an SSD inside the machine with nothing on it, be it recognised or not."""
     is_inside = not disk.removable and not disk.network and disk.bus not in (Bus.USB, Bus.MMC)
-    return is_inside and not disk.rotational and not disk.partitions and isinstance(can_use_disk(disk), Allowed)
+    is_empty = not disk.partitions and disk.unrecognised_at is None
+    return is_inside and not disk.rotational and is_empty and isinstance(can_use_disk(disk), Allowed)
 
 
 def propose(known: Known) -> Proposal:

@@ -58,12 +58,12 @@ def warnings_for(
 
 def warnings_for_disk(disk: Disk) -> tuple[Finding, ...]:
     """What speaks against a disk as a target, whatever is planned on it."""
-    return tuple(_about_hardware(disk))
+    return tuple(_about_disk(disk))
 
 
 def warnings_for_target(disk: Disk, pool: Pool) -> Iterator[Finding]:
     """What speaks against a disk as a target for this pool."""
-    yield from _about_hardware(disk)
+    yield from _about_disk(disk)
     if pool.ashift in ASHIFTS and disk.identity.physical_sector_bytes > 1 << pool.ashift:
         yield Finding(
             "physical-sector-larger",
@@ -272,6 +272,25 @@ def _about_power_loss(plan: Plan, inventory: Inventory, protection: Mapping[str,
                 "more."
             ),
         )
+
+
+def _about_disk(disk: Disk) -> Iterator[Finding]:
+    if disk.unrecognised_at is not None:
+        yield Finding(
+            "unrecognised-data",
+            _(
+                "{disk} holds data that no tool here recognises, first at byte {offset}. A log or a cache on it erases "
+                "them."
+            ),
+            {"disk": disk.label, "offset": str(disk.unrecognised_at)},
+            Level.CRITICAL,
+            explanation=_(
+                "An encrypted volume without a header (VeraCrypt, plain dm-crypt) and a raw database look like this, "
+                "and so does what a pool left whose labels were cleared; nothing tells them apart. The first and the "
+                "last MiB are read, and 64 places between. What is one byte over and over there counts as empty."
+            ),
+        )
+    yield from _about_hardware(disk)
 
 
 def _about_hardware(disk: Disk) -> Iterator[Finding]:

@@ -149,7 +149,8 @@ class Disk:
     `usable_end_bytes` bound the area for partitions: from the table where there is one, else where sgdisk would put it.
     `slot` is None where the machine does not tell. `network` says by what a disk of another machine is reached
     ("iSCSI"), "" for one inside this one. `place` is where it is plugged in, "" where its identity tells it from all
-    others here.
+    others here. `unrecognised_at` is where data begin that no tool recognises, on an SSD on which nothing else is; None
+    where none were found or nobody looked.
     """
 
     identity: DiskIdentity
@@ -169,6 +170,7 @@ class Disk:
     zfs_label: ZfsLabel | None = None
     network: str = ""
     place: str = ""
+    unrecognised_at: int | None = None
 
     @property
     def key(self) -> str:
@@ -488,7 +490,9 @@ def has_data_on_ssds(pool: Pool, disks: Iterable[Disk]) -> bool:
 
 
 def fingerprint_of(disks: Iterable[Disk], pools: Iterable[Pool]) -> str:
-    """A digest of identities, tables, partitions, holds and pool trees; free of counters, usage and kernel names."""
+    """A digest of identities, tables, partitions, holds, unrecognised data and pool trees; free of counters, usage and
+    kernel names.
+    """
     document = {
         "disks": sorted(map(_disk_facts, disks), key=repr),
         "pools": sorted(map(_pool_facts, pools), key=repr),
@@ -501,6 +505,7 @@ def _disk_facts(disk: Disk) -> dict[str, object]:
         "identity": asdict(disk.identity),
         "table": [disk.table, disk.table_uuid],
         "holds": sorted([hold.kind, hold.what] for hold in disk.holds),
+        "unrecognised": disk.unrecognised_at,
         "partitions": [
             {"place": asdict(part.place), "holds": sorted([hold.kind, hold.what] for hold in part.holds)}
             for part in sorted(disk.partitions, key=lambda part: part.number)

@@ -3,7 +3,7 @@
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from nasadvisor.domain.storage.gpt import (
 from nasadvisor.domain.storage.identity import DiskIdentity, is_made_up
 from nasadvisor.domain.storage.inventory import Bus, Disk, Hold, HoldKind, Partition, Pool, TableKind
 from nasadvisor.domain.storage.names import is_disk_name
+from nasadvisor.domain.storage.unrecognised import is_unused
 from nasadvisor.host.adapters.holds import (
     EXAMINE_AGAIN,
     Surroundings,
@@ -34,6 +35,7 @@ from nasadvisor.host.adapters.procfs import read_mounts, read_swaps
 from nasadvisor.host.adapters.slots import slot_of
 from nasadvisor.host.adapters.tables import differences
 from nasadvisor.host.adapters.udev import BlockDevice, read_device, read_devices
+from nasadvisor.host.adapters.unrecognised import ReadAt, find_unrecognised
 
 # Found below /sys/devices/virtual/block: loop, ram, zram, zd (zvols), dm, md, nbd, bcache.
 _VIRTUAL: Final = "/devices/virtual/block/"
@@ -60,9 +62,6 @@ _ID_ORDER: Final = ("wwn-", "nvme-eui.", "ata-", "nvme-", "scsi-")
 # partition below the name of its slot too: by-path/SLOT-part/by-label/tank (60-persistent-storage.rules, systemd 257).
 _PASSING_LINKS: Final = ("/by-diskseq/", "/by-uuid/", "/by-label/", "-part/by-")
 
-ReadAt = Callable[[int, int], bytes]
-"""Reads a disk: from this offset, so many bytes."""
-
 
 class HostDisks:
     """The disk reader of this machine."""
@@ -87,7 +86,7 @@ class HostDisks:
         return tuple(replace(disk, slot=slot_of(self._sys, disk.kernel_name)) for disk in found)
 
     def _with_area(self, disk: Disk) -> Disk:
-        """Look at the partition table on a disk that may have room for slices.
+        """Look at the partition table on a disk that may have room for slices, and for data on an SSD that seems blank.
 
         Hard disks in use or blank get no look: they might be asleep. Whoever plans on a blank one all the same has it
         looked at before anything is written.
@@ -97,11 +96,13 @@ class HostDisks:
             return disk
         try:
             with _opened(self._dev / disk.kernel_name) as read_at:
-                return with_table(disk, read_at)
+                disk = with_table(disk, read_at)
+                is_looked_at = is_unused(disk) and not disk.rotational
+                return replace(disk, unrecognised_at=find_unrecognised(disk, read_at)) if is_looked_at else disk
         except PermissionError:
             return disk  # not root: the standard area is shown, and nothing can be changed anyway
         except OSError as error:
-            why = f"its partition table cannot be read ({error.strerror}); check the cable and the kernel log"
+            why = f"it cannot be read ({error.strerror}); check the cable and the kernel log"
             return _unreadable(disk, why)
 
 

@@ -42,6 +42,7 @@ from nasadvisor.domain.storage.inventory import Disk, Inventory
 from nasadvisor.domain.units import KIB, MIB
 from nasadvisor.host.adapters.blockdev import announce_reads, open_disk, open_idle, open_slice, read_all
 from nasadvisor.host.adapters.libblkid import recognise
+from nasadvisor.host.adapters.unrecognised import find_unrecognised
 from nasadvisor.host.adapters.waiting_writes import waiting_writes
 from nasadvisor.host.adapters.zdb import read_label
 from nasadvisor.host.adapters.zpool_get import autoexpands
@@ -115,7 +116,14 @@ def _look_at_table(machine: Machine, step: Step, path: str, disk: Disk, own: Own
             found = tuple(each for each in found if each.kind not in _TABLES)
         signatures = tuple(Signature(each.kind, 0, each.label) for each in found)
         headers = tuple(_headers(descriptor, disk, path)) if isinstance(step, CreateTable) else ()
-        return Look(signatures, table=table, headers=headers)
+        return Look(signatures, table=table, headers=headers, unrecognised_at=_unrecognised(descriptor, disk, path))
+
+
+def _unrecognised(descriptor: int, disk: Disk, path: str) -> int | None:
+    """Where data begin on a disk that has no partitions; beside partitions something else is asked, place by place."""
+    if disk.partitions:
+        return None
+    return find_unrecognised(disk, lambda offset, length: read_all(descriptor, length, offset, path))
 
 
 def _headers(descriptor: int, disk: Disk, path: str) -> Iterator[HeaderPlace]:

@@ -14,7 +14,10 @@ from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.domain.statements import Finding, Level
 
-_WORDS: Final[dict[str, str | Promise]] = {"single-log": _("I accept a log without a mirror")}
+_WORDS: Final[dict[str, str | Promise]] = {
+    "single-log": _("I accept a log without a mirror"),
+    "unrecognised-data": _("Erase these data"),
+}
 _ANY: Final = _("I accept this")
 
 

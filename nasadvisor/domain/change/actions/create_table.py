@@ -14,13 +14,18 @@ from nasadvisor.domain.storage.inventory import Inventory, TableKind
 
 @dataclass(frozen=True)
 class CreateTable(Forwards):
-    """Write an empty GPT on a blank disk."""
+    """Write an empty GPT on a blank disk.
+
+    `unrecognised_at` is where data begin on it that no tool recognises and that are given up with the plan; None where
+    there are none.
+    """
 
     disk_key: str
     disk_path: str
     table_uuid: str
     usable_start_bytes: int
     usable_end_bytes: int
+    unrecognised_at: int | None = None
     action: Literal["create-table"] = "create-table"
 
     category = Category.ADDITION

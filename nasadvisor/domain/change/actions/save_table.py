@@ -14,13 +14,14 @@ from nasadvisor.domain.storage.inventory import Inventory, Place
 class SaveTable(Forwards):
     """Keep a copy of the sectors of an existing GPT before slices are added to it; writes nothing on the disk.
 
-    `places` are those of the partitions that are there and stay.
+    `places` are those of the partitions that are there and stay. `unrecognised_at` is as with a new table.
     """
 
     disk_key: str
     disk_path: str
     table_uuid: str
     places: tuple[Place, ...]
+    unrecognised_at: int | None = None
     action: Literal["save-table"] = "save-table"
 
     category = Category.ALTERATION

@@ -332,6 +332,21 @@ def DiskNotEmpty(disk: Disk, what: str, offset_bytes: int) -> Refused:
     )
 
 
+def ErasureNotAgreed(disk: Disk, offset_bytes: int) -> Refused:
+    """A disk that shows no signature, label or table can still hold data: an encrypted volume, a raw database, or what
+    a pool left whose labels were cleared. Its first and last MiB and 64 places between are read, and all that is not
+    one byte over and over counts as data. They are erased only with a plan that says so. A hard disk may be asleep and
+    is read only right before it is written to, so no plan can say so of one.
+    """
+    return Refused(
+        "erasure-not-agreed",
+        _(
+            "{disk} holds data that no tool here recognises, first at byte {offset}, and nobody agreed to erase them. Nothing was written. Choose another disk; if the data are not needed, `blkdiscard --zeroout {path}` overwrites this one, in up to some hours."
+        ),
+        {"disk": disk.label, "path": disk.path, "offset": str(offset_bytes)},
+    )
+
+
 def DiskResized(disk: Disk) -> Refused:
     """The copy of a GPT stands where the disk ends. A virtual disk, a LUN or a namespace that was made longer ends
     elsewhere than during the run, so the old sectors would leave a copy of the run's table in its middle. An empty table

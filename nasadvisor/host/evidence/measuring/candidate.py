@@ -11,6 +11,7 @@ from typing import Final
 from nasadvisor.domain.change.actions import CreateSlice, CreateTable, Outcome, RestoreTable, SaveTable, Slice
 from nasadvisor.domain.change.looks import Step
 from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, Preparation, make_plan
+from nasadvisor.domain.change.refusals import ErasureNotAgreed
 from nasadvisor.domain.change.table_area import image_of
 from nasadvisor.domain.change.tables import OwnTable, disk_key_of, table_of_steps
 from nasadvisor.domain.evidence.commits import CommitTrace, Replayed
@@ -133,7 +134,9 @@ def _preparation(request: PlanRequest, ids: PlanIds, inventory: Inventory, gate:
     plan = make_plan(request, inventory, ids)
     if isinstance(plan, PlanRefused):
         raise CandidateRefused(plan.refusals)
-    refusals = tuple(against_room(plan, inventory, gate))
+    disks = ((inventory.disk(step.disk_key), step.unrecognised_at) for step in plan.erasures)
+    erasures = (ErasureNotAgreed(disk, at) for disk, at in disks if disk and at is not None)
+    refusals = (*erasures, *against_room(plan, inventory, gate))
     if refusals:
         raise CandidateRefused(refusals)
     return tuple(action for action in plan.actions if isinstance(action, CreateTable | SaveTable | CreateSlice))

@@ -89,6 +89,42 @@ def test_without_a_terminal_and_without_yes_it_does_not_apply(shell: Shell, plan
     assert shell.inventory == before
 
 
+class TestErasing:
+    """Data that no tool recognises are erased only by who says so; --yes says nothing of them."""
+
+    @pytest.fixture
+    def erasing(self, shell: Shell) -> Path:
+        shell.executor.state = with_disk(shell.inventory, NVME1, unrecognised_at=4096)
+        return shell.plan_file(MIRROR_AND_CACHES)
+
+    def test_yes_alone_is_refused_and_the_place_told(self, shell: Shell, erasing: Path) -> None:
+        before = shell.inventory
+        result = shell.run("apply", erasing, "--yes")
+        assert result.exit_code == 3
+        assert "first at byte 4096" in result.stderr
+        assert "--erase-unrecognised" in result.stderr
+        assert shell.inventory == before
+
+    def test_with_its_own_option_it_is_applied(self, shell: Shell, erasing: Path) -> None:
+        assert shell.run("apply", erasing, "--yes", "--erase-unrecognised").exit_code == 0
+
+    def test_nobody_to_ask_is_told_so(self, shell: Shell, erasing: Path) -> None:
+        assert shell.run("apply", erasing, stdin="y\n").exit_code == 2
+
+    @pytest.mark.parametrize(("answers", "code"), [("n\n", 3), ("y\nn\n", 3), ("y\ny\n", 0)])
+    def test_at_a_terminal_it_is_asked_first(
+        self, shell: Shell, erasing: Path, monkeypatch: pytest.MonkeyPatch, answers: str, code: int
+    ) -> None:
+        monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+        result = shell.run("apply", erasing, stdin=answers)
+        assert result.exit_code == code
+        assert result.stderr.index("first at byte 4096") < result.stderr.index("Erase them?")
+
+    def test_the_plan_calls_it_a_danger(self, shell: Shell, erasing: Path) -> None:
+        made = shell.json("plan", *MIRROR_AND_CACHES)
+        assert ("unrecognised-data", "critical") in [(each["code"], each["level"]) for each in made["warnings"]]
+
+
 def test_a_plan_that_the_host_no_longer_fits_is_refused_with_its_reason(shell: Shell, plan_file: Path) -> None:
     shell.executor.state = with_pool(shell.inventory, state="DEGRADED")
     before = shell.inventory

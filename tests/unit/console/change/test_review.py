@@ -22,7 +22,7 @@ from tests.unit.console.conftest import PASSWORD, Sent, sign_in
 from tests.unit.console.fleet.authenticators import Device
 from tests.unit.console.fleet.browser import Browser
 from tests.unit.console.test_overview import on_host
-from tests.unit.machines import NVME1, NVME2, SHARED_SSD, TANK, home_server, with_pool
+from tests.unit.machines import NVME1, NVME2, SHARED_SSD, TANK, home_server, with_disk, with_pool
 
 
 @pytest.fixture(autouse=True)
@@ -109,6 +109,19 @@ class TestRisks:
     def test_with_its_tick_and_the_password_it_is(self, operator: Client, sent: list[Sent]) -> None:
         stored = plan_of(operator, log_on=NVME2)
         operator.post(f"/plans/{stored.id}/", {"password": PASSWORD, "accept": keys_on(operator, stored)})
+        assert len(sent) == 1
+
+    def test_data_that_nobody_recognises_are_not_erased_without_a_tick_of_their_own(
+        self, operator: Client, host: SimulatedHost, sent: list[Sent]
+    ) -> None:
+        show(host, with_disk(home_server(), NVME1, unrecognised_at=4096))
+        stored = plan_of(operator)
+        (key,) = keys_on(operator, stored)
+        response = operator.post(f"/plans/{stored.id}/", {"password": PASSWORD})
+        assert "Nothing was changed: “Erase these data” is not ticked." in text(response)
+        assert "first at byte 4096" in text(response)
+        assert not sent
+        operator.post(f"/plans/{stored.id}/", {"password": PASSWORD, "accept": [key]})
         assert len(sent) == 1
 
     def test_the_tick_alone_does_not_stand_for_the_password(self, operator: Client, sent: list[Sent]) -> None:

@@ -203,6 +203,17 @@ def test_a_table_on_a_disk_that_is_something_else_as_well_is_not_copied() -> Non
     assert asked(SAVE, Look((raid,), table=SGDISK.cleared)) == no.DiskNotEmpty(DISK, "ddf_raid_member", 0)
 
 
+@pytest.mark.parametrize("step", [CREATE, SAVE])
+def test_data_that_nobody_recognises_are_erased_only_where_the_plan_says_so(step: CreateTable | SaveTable) -> None:
+    area = SGDISK.blank if step is CREATE else SGDISK.cleared
+    found = Look(table=area, unrecognised_at=5 * MIB)
+    assert asked(step, found, None) == no.ErasureNotAgreed(DISK, 5 * MIB)
+    assert asked(replace(step, unrecognised_at=6 * MIB), found, None) == no.ErasureNotAgreed(DISK, 5 * MIB)
+    assert asked(replace(step, unrecognised_at=5 * MIB), found, None) is None
+    assert asked(replace(step, unrecognised_at=5 * MIB), Look(table=area), None) is None, "gone by now"
+    assert asked(step, Look(table=area, unrecognised_at=0), None) == no.ErasureNotAgreed(DISK, 0)
+
+
 def test_a_table_that_is_somebodys_by_now_is_neither_written_over_nor_copied() -> None:
     for step in (CREATE, SAVE):
         assert asked(step, Look(table=SGDISK.with_one)) == no.TableNotOurs(DISK)

@@ -115,8 +115,9 @@ class TestFreeSsds:
             replace(nvme(1), rotational=True),
             replace(nvme(1), holds=(Hold(HoldKind.MOUNT, "/srv"),)),
             with_partitions(nvme(1), partition(nvme(1), 1, MIB, GIB)),
+            replace(nvme(1), unrecognised_at=0),
         ],
-        ids=["removable", "by USB", "turning", "in use", "partitioned"],
+        ids=["removable", "by USB", "turning", "in use", "partitioned", "unrecognised data"],
     )
     def test_any_other_disk_is_not(self, disk: Disk) -> None:
         assert not is_free_ssd(disk)
@@ -205,6 +206,11 @@ class TestWhoIsLeftOut:
         assert request_of(proposal).disks == (NVME1, NVME2)
         assert text(proposal.left_out[USB_STICK]).startswith("Not proposed: Ultra Fit (U3) is attached by USB.")
         assert SATA_SSD not in proposal.left_out, "why it cannot be used at all is said already"
+
+    def test_an_ssd_with_data_that_nobody_recognises_is_left_out(self) -> None:
+        proposal = propose(known(with_disks(replace(nvme(1), unrecognised_at=0), nvme(2), nvme(3))))
+        assert nvme(1).key not in request_of(proposal).disks
+        assert inner(proposal.left_out[nvme(1).key]) == "unrecognised-data"
 
     def test_an_ssd_whose_units_are_larger_than_the_pools_is_left_out(self) -> None:
         coarse = replace(nvme(1), identity=replace(nvme(1).identity, physical_sector_bytes=8192))

@@ -405,6 +405,11 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
         ("not blank", "ext4", "byte 0", "read off the disk itself", "Nothing was written"),
     ),
     (
+        lambda: [refusals.ErasureNotAgreed(disk_of(home_server(), NVME1), 4096)],
+        "erasure-not-agreed",
+        ("first at byte 4096", "Nothing was written", "another disk", "`blkdiscard --zeroout /dev/disk/by-id/"),
+    ),
+    (
         lambda: [refusals.DiskResized(disk_of(home_server(), NVME1))],
         "disk-resized",
         ("another size", "not written back", "slices are gone", "sgdisk --zap-all /dev/"),

@@ -41,6 +41,14 @@ def test_a_single_log_says_its_risk_in_numbers_and_first() -> None:
     assert "the pool itself survives" in str(first)
 
 
+def test_data_that_nobody_recognises_are_critical_and_told_with_their_place() -> None:
+    inventory = with_disk(home_server(), NVME1, unrecognised_at=0)
+    finding = found(SINGLE, inventory)["unrecognised-data"]
+    assert (finding.level, finding.values["offset"]) == (Level.CRITICAL, "0")
+    assert finding in warnings_for_disk(inventory.disks[[disk.key for disk in inventory.disks].index(NVME1)])
+    assert "unrecognised-data" not in found(SINGLE, with_disk(home_server(), NVME2, unrecognised_at=0))
+
+
 def test_unloaded_keys_are_named_up_to_three() -> None:
     inventory = with_pool(home_server(), locked_datasets=("tank/a", "tank/b", "tank/c", "tank/d"))
     finding = found(SINGLE, inventory)["keys-not-loaded"]

@@ -16,8 +16,9 @@ from nasadvisor.domain.change.checks import can_use_disk
 from nasadvisor.domain.change.proposal import is_free_ssd
 from nasadvisor.domain.change.warnings import warnings_for_disk
 from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.storage.gpt import standard_area
 from nasadvisor.domain.storage.inventory import Bus, Disk, HoldKind, Partition, TableKind
-from nasadvisor.domain.units import GIB
+from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host.adapters.disks import HostDisks, bus_of, identity_of, is_disk, with_table
 from nasadvisor.host.adapters.udev import BlockDevice
 from tests.unit.host.adapters.devices import disk, gpt, inventory_disks, part, shown, virtual
@@ -488,6 +489,25 @@ class TestReading:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rotational: bool, reads: int
     ) -> None:
         assert self.reads(replace(only(disk("sda")), rotational=rotational), tmp_path, monkeypatch) == reads
+
+    @pytest.mark.parametrize("table", ["", "gpt"])
+    def test_data_that_nobody_recognises_are_told_of_an_ssd_that_seems_blank(self, tmp_path: Path, table: str) -> None:
+        device = only(gpt(disk("sda")) if table else disk("sda"))
+        start = 2048 * 512 if table else standard_area(device.identity.size_bytes, 512)[0]
+        raw = bytearray(sectors() if table else b"").ljust(start + MIB, b"\0")
+        raw[start + 5000] = 1
+        (tmp_path / "sda").write_bytes(raw)
+        found = HostDisks(tmp_path, tmp_path, tmp_path)._with_area(device)
+        assert (found.holds, found.unrecognised_at) == ((), start + 4096)
+        raw[start + 5000] = 0
+        (tmp_path / "sda").write_bytes(raw)
+        assert HostDisks(tmp_path, tmp_path, tmp_path)._with_area(device).unrecognised_at is None
+        assert HostDisks(tmp_path, tmp_path, tmp_path)._with_area(replace(device, rotational=True)).holds == ()
+
+    def test_what_is_held_or_has_partitions_is_not_looked_at(self, tmp_path: Path) -> None:
+        held = only(disk("sda", ID_FS_TYPE="ext4", ID_FS_USAGE="filesystem"))
+        (tmp_path / "sda").write_bytes(bytes(range(256)) * 8192)
+        assert HostDisks(tmp_path, tmp_path, tmp_path)._with_area(held).unrecognised_at is None
 
     def test_a_disk_that_does_not_answer_is_held_and_the_cable_named(self, tmp_path: Path) -> None:
         (found,) = shown(HostDisks(tmp_path, tmp_path, tmp_path)._with_area(only(gpt(disk("sda")))).holds)

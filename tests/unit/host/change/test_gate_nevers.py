@@ -149,6 +149,15 @@ def test_the_gate_asks_never_11_of_what_waits_in_the_log_as_well(step: Step, now
     assert code_of(refused) == "log-holds-writes"
 
 
+def test_the_gate_asks_never_3_of_bytes_that_nobody_recognises_as_well() -> None:
+    """A console that knows of nothing has a plan that says nothing of them."""
+    look = Look(table=AREA, unrecognised_at=8 * MIB)
+    refused = Gate(InOrder(MACHINE, look)).ask(TABLE, MACHINE, OWN)
+    assert isinstance(refused, Refused)
+    assert code_of(refused) == "erasure-not-agreed"
+    assert isinstance(Gate(InOrder(MACHINE, look)).ask(replace(TABLE, unrecognised_at=8 * MIB), MACHINE, OWN), Permit)
+
+
 @pytest.mark.parametrize(
     ("step", "now", "code"), [(TABLE, MACHINE, "disk-not-empty"), (SLICE, WITH_TABLE, "hidden-content")]
 )

@@ -208,6 +208,26 @@ def test_headers_of_tables_are_found_at_both_ends_of_a_disk_that_gets_a_table(st
         assert stage.look(step, machine()).headers == expected
 
 
+@pytest.mark.parametrize("at", [HEAD, HEAD + MIB - 1, SIZE - TAIL - MIB, SIZE - TAIL - 1])
+def test_data_that_nobody_recognises_are_found_on_a_disk_that_gets_its_first_slices(stage: Stage, at: int) -> None:
+    stage.write(PATH, at, b"x")
+    block = at - (at - (HEAD if at < SIZE // 2 else SIZE - TAIL - MIB)) % (4 * KIB)
+    expected = {"create-table": block, "save-table": block}
+    for step in TABLE_STEPS:
+        assert stage.look(step, machine()).unrecognised_at == expected.get(step.action)
+
+
+def test_where_partition_tables_are_nothing_counts_as_data(stage: Stage) -> None:
+    stage.write(PATH, 0, bytes(range(256)) * (HEAD // 256))
+    stage.write(PATH, SIZE - TAIL, bytes(range(256)) * (TAIL // 256))
+    assert stage.look(CREATE, machine()).unrecognised_at is None
+
+
+def test_beside_partitions_other_places_are_asked(stage: Stage) -> None:
+    stage.write(PATH, HEAD, b"x")
+    assert stage.look(TABLE_STEPS[1], READY).unrecognised_at is None
+
+
 def test_a_disk_that_is_shorter_than_what_is_searched_is_searched_as_a_whole(stage: Stage) -> None:
     inventory = machine()
     identity = replace(disk_of(inventory, NVME1).identity, size_bytes=MIB)

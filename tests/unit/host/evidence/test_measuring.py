@@ -373,6 +373,14 @@ class TestCandidate:
         assert zfs.ran == []
         assert disks(executor.state) == disks(home_server())
 
+    def test_data_that_nobody_recognises_are_not_written_over(self, tmp_path: Path) -> None:
+        executor, zfs = SimulatedExecutor(with_disk(home_server(), NVME1, unrecognised_at=0)), FakeZfs()
+        with pytest.raises(CandidateRefused) as refused:
+            measure_candidate(candidate_host(tmp_path, executor, zfs), REQUEST, IDS, 2)
+        assert [each.code for each in refused.value.refusals] == ["erasure-not-agreed"]
+        assert zfs.ran == []
+        assert executor.state.disks == with_disk(home_server(), NVME1, unrecognised_at=0).disks
+
     def test_a_slice_that_somebody_uses_by_now_is_not_deleted(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

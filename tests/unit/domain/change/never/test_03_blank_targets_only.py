@@ -10,6 +10,7 @@ from nasadvisor.domain.change.actions import (
 )
 from nasadvisor.domain.change.checks import can, can_use_disk
 from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.change.warnings import warnings_for
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, TableKind
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import (
@@ -28,6 +29,7 @@ from tests.unit.machines import (
     home_server,
     leaf_on,
     partition,
+    plan_for,
     with_disk,
     with_partitions,
 )
@@ -44,6 +46,15 @@ def test_a_disk_with_partitions_is_only_used_if_the_user_asks() -> None:
     wish = PlanRequest(TANK, cache_disks=(SHARED_SSD,))
     assert refused(wish, home_server()) == {"disk-filesystem", "disk-has-partitions"}
     assert refused(replace(wish, use_free_extents=True), home_server()) == set()
+
+
+@pytest.mark.parametrize("table", [TableKind.NONE, TableKind.GPT])
+def test_data_that_nobody_recognises_stand_in_the_plan_that_erases_them(table: TableKind) -> None:
+    inventory = with_disk(home_server(), NVME1, table=table, unrecognised_at=7 * MIB)
+    plan = plan_for(SINGLE, inventory)
+    assert [(step.disk_key, step.unrecognised_at) for step in plan.erasures] == [(NVME1, 7 * MIB)]
+    assert "unrecognised-data" in {finding.code for finding in warnings_for(plan, inventory)}
+    assert plan_for(SINGLE, with_disk(home_server(), NVME1, table=table)).erasures == ()
 
 
 @pytest.mark.parametrize(

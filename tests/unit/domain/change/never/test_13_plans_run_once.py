@@ -53,6 +53,7 @@ def test_a_plan_is_made_again_the_same_and_no_other_passes_for_it() -> None:
         lambda found: with_disk(found, NVME1, holds=(Hold(HoldKind.MOUNT, "/srv"),)),
         lambda found: with_disk(found, NVME1, table=TableKind.GPT),
         lambda found: with_disk(found, NVME1, table_uuid=TABLE_UUID),
+        lambda found: with_disk(found, NVME1, unrecognised_at=0),
         lambda found: made(found, slice_on(disk_of(found, NVME1))),
         lambda found: with_pool(found, name="renamed"),
         lambda found: with_pool(found, state="DEGRADED"),

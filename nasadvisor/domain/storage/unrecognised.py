@@ -1,0 +1,51 @@
+"""Data that no tool recognises: an encrypted volume without a header, a raw database, what a cleared pool left behind.
+
+They are told from emptiness only by being something else than one byte over and over, as an SSD reads that was never
+written, erased or trimmed. So a disk that would be blank is looked at in a few places.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from nasadvisor.domain.storage.inventory import Disk, TableKind
+from nasadvisor.domain.units import KIB, MIB, align_down
+
+BLOCK_BYTES: Final = 4 * KIB
+"""What is looked at as one: it is empty, or data."""
+
+PLACES: Final = 64
+"""[policy] How many blocks are read between the first and the last MiB: of what fills a sixteenth of an SSD in one go,
+four are read."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A run of bytes to read."""
+
+    start_bytes: int
+    size_bytes: int
+
+
+def is_unused(disk: Disk) -> bool:
+    """Whether nothing that can be recognised is on a disk, so that it is blank unless it holds other data."""
+    return not disk.all_holds and not disk.partitions and disk.table is not TableKind.OTHER
+
+
+def stretches_to_read(disk: Disk) -> tuple[Stretch, ...]:
+    """Where an unused disk is looked at, ascending: not where partition tables are, whose remains harm nobody."""
+    start, end = disk.usable_start_bytes, disk.usable_end_bytes
+    edge = min(MIB, max(end - start, 0))
+    between = max(end - start - 2 * edge, 0)
+    even = (start + edge + between * number // (PLACES + 1) for number in range(1, PLACES + 1))
+    places = sorted({align_down(place, BLOCK_BYTES) for place in even})
+    middle = (Stretch(place, BLOCK_BYTES) for place in places if start + edge <= place <= end - edge - BLOCK_BYTES)
+    return (Stretch(start, edge), *middle, Stretch(end - edge, edge)) if edge else ()
+
+
+def first_data(data: bytes, start_bytes: int) -> int | None:
+    """Where on a disk the first block of these bytes begins that is not one byte over and over."""
+    for place in range(0, len(data), BLOCK_BYTES):
+        block = data[place : place + BLOCK_BYTES]
+        if block != block[:1] * len(block):
+            return start_bytes + place
+    return None
