@@ -29,8 +29,6 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-SCREENSHOTS = Path(__file__).resolve().parents[2] / "build" / "screenshots"
-AXE = Path(__file__).resolve().parents[2] / "node_modules" / "axe-core" / "axe.min.js"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -79,6 +77,10 @@ class Desk:
     def open(self, path: str) -> None:
         """Go to a page of the console."""
         self.page.goto(f"{self.url}{path}")
+
+    def speak(self, language: str) -> None:
+        """Choose the language of the next page."""
+        self.page.context.add_cookies([{"name": "nasadvisor_language", "value": language, "url": self.url}])
 
     def sign_in(self, name: str) -> None:
         """Sign in by the login page."""

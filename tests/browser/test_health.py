@@ -13,7 +13,7 @@ from nasadvisor.console.health.alert_models import Channel
 from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.health.timetable import SWEEP
 from tests.browser.conftest import PASSWORD, Desk
-from tests.browser.test_looks import WIDTHS, overflow, picture, violations
+from tests.browser.layout import check_layout, fits, resize
 from tests.fixtures.machines.build import typical
 from tests.unit.console.evidence.sampled import fill
 from tests.unit.console.health.health_data import disk_of, watched, written
@@ -69,22 +69,13 @@ def planner(desk: Desk) -> Desk:
     return desk
 
 
-@pytest.mark.parametrize("language", ["en", "de"])
-def test_the_wizard_says_how_the_disks_are_and_what_they_would_wear(planner: Desk, language: str) -> None:
-    page = planner.page
-    page.context.add_cookies([{"name": "nasadvisor_language", "value": language, "url": planner.url}])
+def test_the_wizard_says_how_the_disks_are_and_what_they_would_wear(planner: Desk) -> None:
     user = User.objects.get(username="operator")
     stored = store_plan(plan_for(MIRROR_AND_CACHES, home_server()), Node.objects.get(), user)
     for name, path in (("wizard-devices-health", f"/wizard/{TANK}/devices/"), ("wizard-wear", f"/plans/{stored.pk}/")):
+        planner.speak("en")
         planner.open(path)
-        for width in (1440, 390):
-            page.set_viewport_size({"width": width, "height": WIDTHS[width]})
-            picture(page, f"{name}-{width}-{language}")
-            assert not overflow(page), f"{name} is wider than {width} px"
-        page.emulate_media(color_scheme="dark")
-        picture(page, f"{name}-390-{language}-dark")
-        assert not violations(page)
-        page.emulate_media(color_scheme="light")
+        check_layout(planner, name)
 
 
 def show(desk: Desk, name: str) -> None:
@@ -92,30 +83,9 @@ def show(desk: Desk, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_a_page_is_accessible_and_fits_at_every_width(watcher: Desk, name: str) -> None:
-    page = watcher.page
+def test_a_page_is_accessible_and_fits_in_both_languages(watcher: Desk, name: str) -> None:
     show(watcher, name)
-    for width, height in WIDTHS.items():
-        page.set_viewport_size({"width": width, "height": height})
-        picture(page, f"{name}-{width}")
-        assert not overflow(page), f"{name} is wider than {width} px"
-    page.emulate_media(color_scheme="dark")
-    picture(page, f"{name}-390-dark")
-    assert not violations(page)
-    page.set_viewport_size({"width": 1440, "height": 900})
-    picture(page, f"{name}-1440-dark")
-    page.emulate_media(color_scheme="light")
-    assert not violations(page)
-
-
-@pytest.mark.parametrize("name", PATHS)
-def test_a_page_fits_in_german(watcher: Desk, name: str) -> None:
-    watcher.page.context.add_cookies([{"name": "nasadvisor_language", "value": "de", "url": watcher.url}])
-    show(watcher, name)
-    for width in (1440, 390):
-        watcher.page.set_viewport_size({"width": width, "height": WIDTHS[width]})
-        picture(watcher.page, f"{name}-{width}-de")
-        assert not overflow(watcher.page), f"{name} is wider than {width} px"
+    check_layout(watcher, name)
 
 
 def test_what_is_of_second_importance_in_a_report_is_folded_on_a_phone(watcher: Desk) -> None:
@@ -132,15 +102,15 @@ def test_what_is_of_second_importance_in_a_report_is_folded_on_a_phone(watcher: 
 
 def test_on_a_tablet_the_names_of_disks_in_a_report_stay_whole(watcher: Desk) -> None:
     page = watcher.page
-    page.context.add_cookies([{"name": "nasadvisor_language", "value": "de", "url": watcher.url}])
-    page.set_viewport_size({"width": 768, "height": WIDTHS[768]})
+    watcher.speak("de")
+    resize(page, 768)
     show(watcher, "report-now")
     lines = page.locator(".report-disks tbody th strong").evaluate_all(
         "(all) => all.map((each) => each.getClientRects().length)"
     )
     assert lines
     assert set(lines) == {1}
-    assert not overflow(page)
+    assert fits(page)
 
 
 def test_a_chart_begins_where_the_text_does(watcher: Desk) -> None:

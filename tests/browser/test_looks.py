@@ -1,20 +1,17 @@
-"""Each page of the wizard and of runs, at three widths, light and dark: kept as pictures, and checked with axe-core."""
+"""Each page of the wizard and of runs: it fits at three widths in both languages, and axe-core finds nothing."""
 
 from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page
 
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.trials import keep_trial_verdicts
-from tests.browser.conftest import AXE, PASSWORD, SCREENSHOTS, Desk
+from tests.browser.conftest import PASSWORD, Desk
+from tests.browser.layout import check_layout
 from tests.unit.console.evidence.sampled import fill
 from tests.unit.machines import NVME2, TANK, with_broken_log, with_dead_log, with_single_log
-
-WIDTHS = {1440: 900, 768: 1024, 390: 844}
-AXE_RUN = "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'best-practice']}).then(r => r.violations)"
 
 
 def pools(desk: Desk) -> None:
@@ -243,47 +240,11 @@ PAGES: dict[str, Callable[[Desk], None]] = {
 }
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_accessible_and_fits_at_every_width(operator: Desk, name: str) -> None:
-    PAGES[name](operator)
-    for width, height in WIDTHS.items():
-        operator.page.set_viewport_size({"width": width, "height": height})
-        picture(operator.page, f"{name}-{width}")
-        assert not overflow(operator.page), f"{name} is wider than {width} px"
-    operator.page.emulate_media(color_scheme="dark")
-    picture(operator.page, f"{name}-390-dark")
-    assert not violations(operator.page)
-    operator.page.set_viewport_size({"width": 1440, "height": 900})
-    picture(operator.page, f"{name}-1440-dark")
-    operator.page.emulate_media(color_scheme="light")
-    assert not violations(operator.page)
+REMADE = ("2-devices-chosen", "2-devices-refused", "2-devices-single", "4-preview-unfolded")
+"""What a reload does not bring back."""
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_fits_in_german(operator: Desk, name: str) -> None:
-    operator.page.context.add_cookies([{"name": "nasadvisor_language", "value": "de", "url": operator.url}])
+def test_a_page_is_accessible_and_fits_in_both_languages(operator: Desk, name: str) -> None:
     PAGES[name](operator)
-    for width, height in WIDTHS.items():
-        operator.page.set_viewport_size({"width": width, "height": height})
-        picture(operator.page, f"{name}-{width}-de")
-        assert not overflow(operator.page), f"{name} is wider than {width} px"
-
-
-def picture(page: Page, name: str) -> None:
-    """Keep the whole page as a picture."""
-    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
-
-
-def overflow(page: Page) -> bool:
-    """Whether one would have to scroll sideways, with open what a phone folds."""
-    page.evaluate("document.querySelectorAll('details[data-fold]').forEach((each) => { each.open = true; })")
-    is_wider: bool = page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
-    return is_wider
-
-
-def violations(page: Page) -> list[str]:
-    """What axe-core finds: rule, and where."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate(AXE_RUN)
-    return [f"{each['id']}: {each['help']}: {[node['html'][:160] for node in each['nodes']]}" for each in found]
+    check_layout(operator, name, (lambda: PAGES[name](operator)) if name in REMADE else None)

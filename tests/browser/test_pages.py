@@ -12,7 +12,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import to_document
 from tests.browser.conftest import PASSWORD, Desk
-from tests.browser.test_looks import WIDTHS, overflow, picture, violations
+from tests.browser.layout import check_access, check_fit, check_layout, fits
 from tests.fixtures.machines.build import large, typical
 
 PATHS = {
@@ -54,47 +54,27 @@ def address(name: str, inventory: Inventory) -> str:
         *(("empty", name) for name in ("overview", "pools", "disks")),
     ],
 )
-def test_a_page_is_accessible_and_fits_at_every_width(operator: Desk, machine: str, name: str) -> None:
-    inventory, page = MACHINES[machine], operator.page
+def test_a_page_is_accessible_and_fits_in_both_languages(operator: Desk, machine: str, name: str) -> None:
+    inventory = MACHINES[machine]
     show(inventory)
     operator.open(address(name, inventory))
-    for width, height in WIDTHS.items():
-        page.set_viewport_size({"width": width, "height": height})
-        picture(page, f"{name}-{machine}-{width}")
-        assert not overflow(page), f"{name} is wider than {width} px"
-    page.emulate_media(color_scheme="dark")
-    picture(page, f"{name}-{machine}-390-dark")
-    assert not violations(page)
-    page.set_viewport_size({"width": 1440, "height": 900})
-    page.emulate_media(color_scheme="light")
-    assert not violations(page)
-
-
-@pytest.mark.parametrize("name", PATHS)
-def test_a_page_fits_in_german(operator: Desk, name: str) -> None:
-    show(typical())
-    operator.page.context.add_cookies([{"name": "nasadvisor_language", "value": "de", "url": operator.url}])
-    operator.open(address(name, typical()))
-    for width, height in WIDTHS.items():
-        operator.page.set_viewport_size({"width": width, "height": height})
-        picture(operator.page, f"{name}-{width}-de")
-        assert not overflow(operator.page), f"{name} is wider than {width} px"
+    check_layout(operator, f"{name}-{machine}")
 
 
 def test_the_hosts_of_a_simulated_machine_fit_a_tablet_in_german(operator: Desk) -> None:
     page = operator.page
     show(typical())
     Node.objects.update(is_simulated=True)
-    page.context.add_cookies([{"name": "nasadvisor_language", "value": "de", "url": operator.url}])
+    operator.speak("de")
     page.set_viewport_size({"width": 768, "height": 1024})
     operator.open("/settings/")
-    assert not overflow(page)
+    assert fits(page)
 
 
 def test_the_tab_that_is_shown_is_among_those_that_are_seen_on_a_phone(operator: Desk) -> None:
     page = operator.page
     show(typical())
-    page.context.add_cookies([{"name": "nasadvisor_language", "value": "de", "url": operator.url}])
+    operator.speak("de")
     page.set_viewport_size({"width": 320, "height": 700})
     operator.open("/reports/")
     tab = page.locator(".tabs [aria-current]")
@@ -119,7 +99,7 @@ def test_tabs_that_are_wider_than_the_screen_fade_out_where_they_go_on(operator:
 def test_on_a_tablet_what_a_pool_is_made_of_stays_in_its_lines(operator: Desk) -> None:
     page = operator.page
     show(typical())
-    page.context.add_cookies([{"name": "nasadvisor_language", "value": "de", "url": operator.url}])
+    operator.speak("de")
     page.set_viewport_size({"width": 768, "height": 1024})
     operator.open("/storage/")
     heights = page.locator(".layout-words li").evaluate_all("(all) => all.map((each) => each.offsetHeight)")
@@ -187,11 +167,8 @@ def test_a_host_that_is_gone_is_forgotten(operator: Desk) -> None:
     Node.objects.create(name="old-nas", last_contact=timezone.now() - timedelta(days=30))
     operator.open("/settings/")
     page.get_by_role("link", name="Forget old-nas").click()
-    for width, height in WIDTHS.items():
-        page.set_viewport_size({"width": width, "height": height})
-        picture(page, f"forget-{width}")
-        assert not overflow(page), f"forget is wider than {width} px"
-    assert not violations(page)
+    check_fit(page, "forget")
+    check_access(page, "forget")
     page.get_by_label("Your password").fill(PASSWORD)
     page.get_by_role("button", name="Forget old-nas").click()
     expect(page.get_by_text("old-nas was forgotten.")).to_be_visible()

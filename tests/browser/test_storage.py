@@ -16,7 +16,7 @@ from nasadvisor.domain.evidence.samples import DatasetActivity, Sample
 from nasadvisor.domain.storage.inventory import Scan
 from nasadvisor.domain.units import GIB
 from tests.browser.conftest import Desk
-from tests.browser.test_looks import WIDTHS, overflow, picture, violations
+from tests.browser.layout import check_fit, check_layout, fits
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.health.health_data import disk_of, watched, written
 from tests.unit.console.test_overview import failing
@@ -75,21 +75,8 @@ def address(name: str) -> str:
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_accessible_and_fits_in_both_languages(operator: Desk, name: str) -> None:
     told_story()
-    page = operator.page
-    for language in ("en", "de"):
-        page.context.add_cookies([{"name": "nasadvisor_language", "value": language, "url": operator.url}])
-        operator.open(address(name))
-        for width, height in WIDTHS.items():
-            page.set_viewport_size({"width": width, "height": height})
-            picture(page, f"story-{name}-{width}-{language}")
-            assert not overflow(page), f"{name} is wider than {width} px"
-    for width in (390, 1440):
-        page.set_viewport_size({"width": width, "height": WIDTHS[width]})
-        page.emulate_media(color_scheme="dark")
-        picture(page, f"story-{name}-{width}-dark")
-        assert not violations(page)
-        page.emulate_media(color_scheme="light")
-        assert not violations(page)
+    operator.open(address(name))
+    check_layout(operator, f"story-{name}")
 
 
 def test_fifty_of_two_hundred_disks_are_a_page_that_a_thumb_can_reach_the_end_of(operator: Desk) -> None:
@@ -98,8 +85,7 @@ def test_fifty_of_two_hundred_disks_are_a_page_that_a_thumb_can_reach_the_end_of
     page = operator.page
     page.set_viewport_size({"width": 390, "height": 844})
     operator.open("/disks/")
-    picture(page, "story-disks-200-390")
-    assert not overflow(page)
+    assert fits(page)
     assert page.evaluate("document.documentElement.scrollHeight") < 9_000
     page.get_by_role("link", name="Next").click()
     expect(page.get_by_text("2 / 4")).to_be_visible()
@@ -154,9 +140,6 @@ def test_the_first_steps_are_put_away_with_a_click(operator: Desk) -> None:
     load(typical())
     operator.open("/")
     page = operator.page
-    for width, height in WIDTHS.items():
-        page.set_viewport_size({"width": width, "height": height})
-        picture(page, f"story-first-hour-{width}")
-        assert not overflow(page)
+    check_fit(page, "story-first-hour")
     page.get_by_role("button", name="Put this list away").click()
     expect(page.get_by_role("heading", name="First steps")).to_have_count(0)

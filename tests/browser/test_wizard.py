@@ -8,7 +8,6 @@ from playwright.sync_api import expect
 from nasadvisor.console.change.models import StoredRun
 from tests.browser import journey
 from tests.browser.conftest import PASSWORD, Desk
-from tests.browser.test_looks import picture
 from tests.unit.console.evidence.sampled import fill
 from tests.unit.machines import ARCHIVE, TANK, home_server
 
@@ -135,9 +134,6 @@ def test_continuing_with_what_is_proposed_leads_to_a_plan_that_nothing_warns_of(
     expect(page.locator("#log-nvme0n1")).to_be_checked()
     expect(page.locator("#log-nvme1n1")).to_be_checked()
     expect(page.locator("#cache-nvme0n1")).not_to_be_checked()
-    for width, height in ((390, 844), (1440, 900)):
-        page.set_viewport_size({"width": width, "height": height})
-        picture(page, f"2-devices-proposed-{width}")
     notes = page.locator("#notes")
     expect(notes).to_contain_text("Note")
     expect(notes).not_to_contain_text(re.compile("Warning|Danger|Critical"))

@@ -175,7 +175,7 @@ def test_signed_out_at_the_button_what_was_proposed_and_left_so_is_still_there(o
 
 def test_it_is_said_in_german_too(one_pool: Desk) -> None:
     page = one_pool.page
-    page.context.add_cookies([{"name": "nasadvisor_language", "value": "de", "url": one_pool.url}])
+    one_pool.speak("de")
     one_pool.open(f"/wizard/{TANK}/devices/")
     page.context.clear_cookies(name=settings.SESSION_COOKIE_NAME)
     page.locator("label[for=log-nvme0n1]").click()

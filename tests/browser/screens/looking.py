@@ -10,8 +10,8 @@ from typing import Any, Final
 from django.conf import settings
 from playwright.sync_api import ConsoleMessage, Page
 
+from tests.browser.layout import violations
 from tests.browser.screens.matrix import LANGUAGES, PAGE, PICTURES, THEMES, VARIANT, WIDTHS
-from tests.browser.test_looks import violations
 
 ASKED_OF_AXE: Final = ("1440-light-en", "390-dark-en")
 """It takes longer than all else; what it looks at is the same in each language."""
