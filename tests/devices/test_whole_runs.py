@@ -4,7 +4,9 @@ import pytest
 
 from nasadvisor.domain.change.runs import RunState
 from nasadvisor.domain.units import KIB
+from nasadvisor.host.change.journal import RunExists
 from tests.devices.bench import Bench, log_and_cache
+from tests.devices.loops import LoopDisk
 from tests.devices.machine import LoopMachine
 
 
@@ -52,3 +54,10 @@ def test_slices_beside_a_mounted_partition_come_and_go_and_no_phantom_stays(mach
         assert run.state is RunState.UNDONE, (run.refusals, run.undo_steps)
         assert [ssd.changed(was) for ssd, was in zip(ssds, before, strict=True)] == [[], []]
         assert {finding.code for finding in run.findings} == {"ssds-as-before", "hole-stays"}
+
+
+def test_a_plan_runs_once(bench: Bench, ssds: tuple[LoopDisk, LoopDisk]) -> None:
+    plan = bench.plan(log_and_cache(*ssds))
+    assert bench.apply(plan).state is RunState.APPLIED
+    with pytest.raises(RunExists):
+        bench.apply(plan)

@@ -11,7 +11,6 @@ from tests.lab.guest import Guest
 __all__ = ["clean_guest", "guest"]
 
 MINUTES = {
-    "test_kill_9_at_every_point_leaves_a_run_that_can_be_ended_both_ways": 14,
     "test_console": 11,
     "test_metadata": 8,
     "test_stories": 4,

@@ -14,25 +14,19 @@ from tests.integration.wishes import SSDS, keys_of, pool_of, single_log
 pytestmark = pytest.mark.lab
 
 
-@pytest.mark.parametrize(
-    ("way", "every"),
-    [
-        ("finish", 2),  # every second point: half the time
-        pytest.param("finish", 1, marks=pytest.mark.long),
-        pytest.param("undo", 1, marks=pytest.mark.long),
-    ],
-)
-def test_kill_9_at_every_point_leaves_a_run_that_can_be_ended_both_ways(agent: Agent, way: str, every: int) -> None:
+@pytest.mark.long  # tests/devices/test_kills.py tries them natively in each run of the tests
+@pytest.mark.parametrize("way", ["finish", "undo"])
+def test_kill_9_at_every_point_leaves_a_run_that_can_be_ended_both_ways(agent: Agent, way: str) -> None:
     """Proves, for every record and every action of the plan (log and cache on one SSD) and of its undo: the process is
     killed there, the run reads as interrupted, the host rests, [Finish] and [Undo] work, the SSD is blank again."""
     guest = agent.guest
     blank = guest.digests(*SSDS)
     guest.run(PHOTOS)
     pool, key = pool_of(agent).guid, keys_of(agent, "nvme0")[0]
-    output = guest.run(python_in_guest("kill_runs", way, str(every), pool, key), timeout=2400).stdout
+    output = guest.run(python_in_guest("kill_runs", way, pool, key), timeout=2400).stdout
     head, *kills = (json.loads(line) for line in output.splitlines())
     assert head["points"] >= head["undo_points"]
-    assert len(kills) == len(range(0, head["points"], every))
+    assert len(kills) == head["points"]
     for kill in kills:
         print(kill)
         assert kill["died"], kill

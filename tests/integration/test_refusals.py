@@ -1,18 +1,18 @@
-"""Every obstacle of the real world: the planner and the host refuse with their sentence, and no byte changes.
+"""Obstacles that need OpenZFS, the device mapper or md: the planner and the host refuse, and no byte changes.
 
 Each obstacle is put up after a good plan was made. Applying that plan must be refused by the host, which looks for
-itself; a new plan must be refused as well.
+itself; a new plan must be refused as well. The other obstacles are put on loop devices, in tests/devices.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.runs import RunState
-from nasadvisor.domain.units import GIB, MIB
-from tests.integration.agent import Agent, HostSaid
-from tests.integration.wishes import SSDS, keys_of, mirror_and_caches, pool_of, without_cache
+from nasadvisor.domain.units import GIB
+from tests.integration.agent import Agent
+from tests.integration.wishes import keys_of, mirror_and_caches, pool_of, without_cache
 
 pytestmark = pytest.mark.lab
 
@@ -31,8 +31,6 @@ class Obstacle:
 
 
 MD = "mdadm -q --create /dev/md9 --run -e1.2 -l1 -n2 $D missing"
-EXT4_PART = "sgdisk -n1:1M:+1G $D && udevadm settle && mkfs.ext4 -q $D-part1"
-MOUNT = "mkdir -p /mnt/m && mount -o ro,noload $D-part1 /mnt/m"
 READ_ONLY = "zpool export other && zpool import -o readonly=on other"
 """ZFS goes on writing uberblocks for seconds after a pool was made; a byte that changes here must be our fault."""
 FIRST_LEAF = "$(zpool list -vHP tank | awk '/by-id/{print $1; exit}')"
@@ -40,17 +38,10 @@ FIRST_LEAF = "$(zpool list -vHP tank | awk '/by-id/{print $1; exit}')"
 OBSTACLES = (
     Obstacle("a disk in a pool", f"zpool create other $D && {READ_ONLY}", "disk-pool"),
     Obstacle("a disk of an exported pool", "zpool create other $D && zpool export other", "disk-exported-pool"),
-    Obstacle("a mounted disk", "mkfs.ext4 -q $D && mkdir -p /mnt/m && mount -o ro,noload $D /mnt/m", "disk-mount"),
-    Obstacle("a swap disk", "mkswap -q $D && swapon $D", "disk-swap"),
-    Obstacle("swap space that is switched off", "mkswap -q $D", "disk-swap"),
     Obstacle("a leg of an md array", MD, "disk-holder"),
     Obstacle("a disk of a stopped md array", f"{MD} && mdadm -q --stop /dev/md9", "disk-raid"),
     Obstacle("an LVM volume in use", "vgcreate -q v $D && lvcreate -q -L64M -n l v", "disk-holder"),
     Obstacle("an LVM disk without volumes", "pvcreate -q $D", "disk-lvm"),
-    Obstacle("a filesystem without a partition table", "mkfs.xfs -q $D", "disk-filesystem"),
-    Obstacle("a partition that is mounted", f"{EXT4_PART} && {MOUNT}", "disk-mount"),
-    Obstacle("a deleted partition's filesystem", f"{EXT4_PART} && sgdisk -Z $D", "", "hidden-content"),
-    Obstacle("a DOS partition table", "echo '2048,100M' | sfdisk -q --label dos $D", "disk-has-partitions"),
     Obstacle("a checkpoint", "zpool checkpoint tank", "pool-checkpoint"),
     Obstacle("a degraded pool", f"zpool offline tank {FIRST_LEAF}", "pool-not-online"),
     Obstacle("a pool that was renamed", "zpool export tank && zpool import tank other", "", "pool-renamed"),
@@ -87,32 +78,12 @@ def test_the_boot_disk_is_refused(agent: Agent) -> None:
     assert "disk-boot" in agent.refusals(wish)
 
 
-@pytest.mark.parametrize(("log_bytes", "code"), [(32 * MIB, "too-small"), (64 * GIB, "too-small")])
-def test_a_slice_that_is_too_small_or_too_large_for_its_ssd_is_refused(agent: Agent, log_bytes: int, code: str) -> None:
-    before = agent.guest.digests(*SSDS)
-    wish = replace(without_cache(mirror_and_caches(agent, "nvme0", "nvme1")), log_size_bytes=log_bytes)
-    assert code in agent.refusals(wish)
-    assert agent.guest.digests(*SSDS) == before
-
-
-def test_both_legs_on_one_ssd_are_refused(agent: Agent) -> None:
-    key = keys_of(agent, "nvme0")[0]
-    assert agent.refusals(PlanRequest(pool_of(agent).guid, (key, key), GIB))
-
-
 def test_a_pool_without_the_feature_is_refused(agent: Agent) -> None:
     guest = agent.guest
     disk = guest.disks()["sata0"].by_id
     guest.run(f"zpool create -d -o feature@async_destroy=enabled old {disk}")
     wish = PlanRequest(pool_of(agent, "old").guid, keys_of(agent, "nvme0"), GIB)
     assert "feature-missing" in agent.refusals(wish)
-
-
-def test_a_plan_runs_once(agent: Agent) -> None:
-    plan = agent.plan(without_cache(mirror_and_caches(agent, "nvme0", "nvme1")))
-    assert agent.apply(plan).state is RunState.APPLIED
-    with pytest.raises(HostSaid, match="applied before"):
-        agent.apply(plan)
 
 
 def test_a_disk_swapped_between_plan_and_apply_is_refused(agent: Agent) -> None:

@@ -4,9 +4,7 @@ For each point a child process applies (or undoes) the plan on the real machine 
 parent reads the run as any later process would, sees that nothing moves by itself, and takes it to its end the way it
 is told. One JSON line a point goes to standard output.
 
-    kill_runs finish|undo EVERY POOL_GUID DISK_KEY…
-
-EVERY is 1 for every point, 2 for every second one.
+    kill_runs finish|undo POOL_GUID DISK_KEY…
 """
 
 import json
@@ -105,14 +103,14 @@ def notes_of(run: Run) -> list[str]:
 
 
 def main() -> None:
-    way, every, pool_guid, *disks = sys.argv[1:]
+    way, pool_guid, *disks = sys.argv[1:]
     before = fingerprint()
     plan = plan_for(pool_guid, tuple(disks))
     apply_plan(HOST, plan, "lab", ignore)
     undo_steps = len(undo_run(HOST, plan.id, "lab", ignore).undo_steps)
     points = apply_points(plan)
     print(json.dumps({"points": len(points), "undo_points": len(undo_points(0, undo_steps))}), flush=True)
-    for number, point in list(enumerate(points))[:: int(every)]:
+    for number, point in enumerate(points):
         began = time.monotonic()
         plan = plan_for(pool_guid, tuple(disks))
         kill = by_undoing(plan, point) if way == "undo" else by_finishing(plan, point, number, undo_steps)
