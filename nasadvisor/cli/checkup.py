@@ -15,7 +15,7 @@ import redis.exceptions
 import nasadvisor
 from nasadvisor.cli.evidence.switch_looks import switching_looks
 from nasadvisor.cli.fleet.pages import ask_pages
-from nasadvisor.cli.fleet.units import runs, silent_for
+from nasadvisor.cli.fleet.units import restarts, runs, silent_for
 from nasadvisor.domain.change.refusals import PoolSuspended, PoolUnreadable
 from nasadvisor.domain.fleet.clocks import clock_findings
 from nasadvisor.domain.fleet.joining import ConsoleAccess
@@ -176,6 +176,9 @@ def _trouble_of(runner: Runner, root: Path, unit: str) -> str:
     seconds = silent_for(runner, unit)
     if seconds:
         return f"{unit} stands still: it last said {seconds} s ago that it is alive. {STARTED_ANEW} {see}"
+    count, seconds = restarts(runner, unit)
+    if count:
+        return f"{unit} does not stay: systemd has started it again {count} ×, {seconds} s ago the last time. {see}"
     return ""
 
 

@@ -29,6 +29,7 @@ pg_dump --format=custom --no-owner --no-privileges --dbname=DATABASE
 smartctl -x -j -n standby,127 ANY_DISK
 smartctl -x -j -n standby,127 -d DISK_TYPE ANY_DISK
 systemctl show --property=ActiveEnterTimestampMonotonic,WatchdogTimestampMonotonic SERVICE
+systemctl show --property=InactiveExitTimestampMonotonic,NRestarts SERVICE
 udevadm settle --timeout=SECONDS
 zdb -iv -U CACHE_FILE POOL
 zdb -iv -e POOL

@@ -86,8 +86,10 @@ def said_alive(seconds_ago: float, began: float = 9_000.0) -> str:
 
 def told_by_systemd(**of_service: str) -> dict[str, str]:
     """What it tells of each service: that it has just said so, unless another answer is given."""
-    ask = "systemctl show --property=ActiveEnterTimestampMonotonic,WatchdogTimestampMonotonic"
-    return {f"{ask} nasadvisor-{name}.service": of_service.get(name, said_alive(5)) for name in SERVICES}
+    alive = "systemctl show --property=ActiveEnterTimestampMonotonic,WatchdogTimestampMonotonic"
+    again = "systemctl show --property=InactiveExitTimestampMonotonic,NRestarts"
+    told = {name: of_service.get(name, said_alive(5)) for name in SERVICES}
+    return {f"{ask} nasadvisor-{name}.service": told[name] for name in SERVICES for ask in (alive, again)}
 
 
 RUNNER = FakeRunner(told_by_systemd())
@@ -135,6 +137,31 @@ def test_a_service_that_stands_still_does_not_count_as_one_that_runs(
     machine = replace(HEALTHY, runner=FakeRunner(told_by_systemd(console=said_alive(75))))
     (finding,) = problems(config, machine, pages)
     assert finding.sentence.startswith("nasadvisor-console.service stands still: it last said 75 s ago that")
+
+
+def started(restarts: int, seconds_ago: float) -> str:
+    """What systemd tells of a service that it started so many times again, and never saw become active."""
+    at = int((MONOTONIC_S - seconds_ago) * 1e6)
+    return f"ActiveEnterTimestampMonotonic=0\nInactiveExitTimestampMonotonic={at}\nNRestarts={restarts}\n"
+
+
+@pytest.mark.usefixtures("redis")
+@pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        (started(17, 3), "nasadvisor-web.service does not stay: systemd has started it again 17 ×, 3 s ago"),
+        (started(1, 59), "nasadvisor-web.service does not stay: systemd has started it again 1 ×, 59 s ago"),
+        (started(17, 60), None),  # it found what it needed and has run since
+        (started(0, 3), None),  # its first start
+    ],
+)
+def test_a_service_that_is_started_anew_does_not_count_as_one_that_runs(
+    config: HostConfig, tmp_path: Path, pages: Mapping[str, str], told: str, says: str | None
+) -> None:
+    install(tmp_path)
+    machine = replace(HEALTHY, runner=FakeRunner(told_by_systemd(web=told)))
+    sentences = [finding.sentence for finding in problems(config, machine, pages)]
+    assert [sentence.startswith(says) for sentence in sentences] == [True] if says else not sentences
 
 
 @pytest.mark.usefixtures("redis")

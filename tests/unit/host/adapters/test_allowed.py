@@ -66,6 +66,7 @@ smartctl -s off -j {DISK}
 smartctl -x -j -n standby,127 -d sat,auto {DISK}
 systemctl stop nasadvisor-redis.service
 systemctl show --property=ActiveEnterTimestampMonotonic,WatchdogTimestampMonotonic ssh.service
+systemctl show --property=InactiveExitTimestampMonotonic,NRestarts ssh.service
 wipefs -af {DISK}
 zdb -LPbbbb tank
 zdb -R tank 0:0:0
