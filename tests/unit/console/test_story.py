@@ -31,8 +31,7 @@ def host(tmp_path: Path) -> RunHost:
     return host
 
 
-@pytest.mark.usefixtures("host")
-def test_home_names_the_disk_that_fails_and_marks_the_free_ssd_that_is_used_up(viewer: Client) -> None:
+def home_names_the_disk_that_fails_and_marks_the_free_ssd_that_is_used_up(viewer: Client) -> None:
     text = page(viewer, "/")
     assert "1 disk is failing: WDC WUH721212ALE604 8CSDY002 in tank, mirror-1" in text
     free = text.partition("Free SSDs")[2].partition("</section>")[0]
@@ -40,8 +39,7 @@ def test_home_names_the_disk_that_fails_and_marks_the_free_ssd_that_is_used_up(v
     assert free.count("disk-mark") == 1
 
 
-@pytest.mark.usefixtures("host")
-def test_the_log_has_helped_one_pool_and_would_help_the_other(viewer: Client) -> None:
+def the_log_has_helped_one_pool_and_would_help_the_other(viewer: Client) -> None:
     run = StoredRun.objects.get()
     proof = page(viewer, f"/runs/{run.id}/proof/")
     assert "Commits are faster than before" in proof
@@ -50,8 +48,7 @@ def test_the_log_has_helped_one_pool_and_would_help_the_other(viewer: Client) ->
     assert "Log: would help" in page(viewer, "/").partition(f"/pools/{MEDIA}/evidence/")[2]
 
 
-@pytest.mark.usefixtures("host")
-def test_no_disk_gets_younger() -> None:
+def no_disk_gets_younger() -> None:
     for disk in StoredDisk.objects.all():
         told = [(each.percent_used, each.bytes_written, each.power_on_hours) for each in readings_of(disk)]
         for column in zip(*told, strict=True):
@@ -59,5 +56,13 @@ def test_no_disk_gets_younger() -> None:
             assert known == sorted(known), disk
 
 
-def test_what_was_added_can_be_undone(host: RunHost) -> None:
+def what_was_added_can_be_undone(host: RunHost) -> None:
     assert undo_run(host, str(StoredRun.objects.get().id), BY, lambda _run: None).state == "undone"
+
+
+def test_its_parts_do_not_contradict_each_other(host: RunHost, viewer: Client) -> None:
+    """One test, for it takes longest to let a year pass."""
+    home_names_the_disk_that_fails_and_marks_the_free_ssd_that_is_used_up(viewer)
+    the_log_has_helped_one_pool_and_would_help_the_other(viewer)
+    no_disk_gets_younger()
+    what_was_added_can_be_undone(host)
