@@ -43,7 +43,8 @@ test: lint test-tools lab-image ## Run every check and the tests, those on real 
 	@scripts/test.sh
 
 .PHONY: test-long
-test-long: test-tools ## Run the tests that take more than an hour: in the lab, and a million inputs for what reads them
+test-long: test-tools ## Run what takes hours: the lab's long tests, a million inputs for each reader, the console on PostgreSQL
+	@$(BIN)/python -m tests.postgresql
 	@$(BIN)/pytest -m long
 
 .PHONY: test-unit

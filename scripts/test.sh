@@ -39,7 +39,6 @@ lab=$!
 part "the unit tests" "$PYTEST" tests/unit -m "not lab and not browser and not long" --numprocesses 2 --dist worksteal
 part "the other tests without lab and browser" "$PYTEST" --ignore=tests/unit -m "not lab and not browser and not long"
 part "the browser's tests" "$PYTEST" -m "browser and not lab"
-part "the console's tests on PostgreSQL" .venv/bin/python -m tests.postgresql
 for name in "${failed[@]}"; do
     echo "Failed, see above: $name. The lab's tests follow."
 done
