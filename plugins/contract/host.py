@@ -6,6 +6,7 @@ from typing import Protocol
 
 from nasadvisor.domain.change.runs import Goal
 from nasadvisor.domain.fleet.platforms import Guest, Notice, Veto
+from nasadvisor.domain.fleet.rewrites import Rewrite
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import MIB
@@ -93,6 +94,14 @@ class HostPlatform(Protocol):
 
     def guests(self, runner: Runner, inventory: Inventory) -> tuple[Guest, ...]:
         """Whose datasets and volumes lie on the pools.
+
+        Raises:
+            HostError: it cannot be told.
+        """
+        return ()
+
+    def rewrites(self, runner: Runner, inventory: Inventory) -> tuple[Rewrite, ...]:
+        """Jobs of its own that move the data of datasets within their pool, those of the last weeks too.
 
         Raises:
             HostError: it cannot be told.

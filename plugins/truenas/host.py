@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.fleet.platforms import Notice, Veto
+from nasadvisor.domain.fleet.rewrites import Rewrite
 from nasadvisor.domain.statements import Finding
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB, MIB
@@ -18,6 +19,7 @@ from plugins.truenas.api.connection import local_connection
 from plugins.truenas.api.mail import send_mail
 from plugins.truenas.api.session import session_with
 from plugins.truenas.guests import guest_devices
+from plugins.truenas.tiering import rewrites
 from plugins.truenas.versions import PLATFORM_NAME, SUPPORTS
 
 ANSWER_S: Final = 20.0
@@ -73,6 +75,15 @@ class TrueNASHost(HostPlatform):
     def cautions(self, runner: Runner, inventory: Inventory) -> tuple[Finding, ...]:
         """That the vendor does not support slices."""
         return (hazards.NOT_SUPPORTED,)
+
+    def rewrites(self, runner: Runner, inventory: Inventory) -> tuple[Rewrite, ...]:
+        """The jobs of its tiers.
+
+        Raises:
+            HostError: TrueNAS cannot be asked.
+        """
+        with local_connection(self.root, ANSWER_S) as connection:
+            return rewrites(connection)
 
     def _of_next_start(self) -> tuple[Finding, ...]:
         if not start.is_bundle(self.program):

@@ -23,6 +23,7 @@ from plugins.truenas.api.records import Records
 from plugins.truenas.guests import guest_devices
 from plugins.truenas.host import TrueNASHost
 from plugins.truenas.start import init_scripts
+from plugins.truenas.tiering import rewrites
 from tests.fuzz.reader import TOLD, Answering, Reader, of_answers, of_file, of_text
 from tests.unit.machines import home_server
 from tests.unit.plugins.pve import CONTAINER, MAIL, MOUNTS, STORAGES
@@ -51,6 +52,8 @@ GUEST_CALLS = {
     "container.device.query": [{"container": 2, "attributes": {"dtype": "USB", "usb": {"vendor_id": "0x0bda"}}}],
     "virt.instance.query": [{"id": "web", "type": "CONTAINER"}],
     "virt.instance.device_list": [{"dev_type": "USB", "bus": 2, "dev": 5, "source": None}],
+    "zfs.tier.rewrite_job_query": [{"tier_job_id": "tank/media@a5", "dataset_name": "tank/media", "status": "RUNNING"}],
+    "zfs.tier.rewrite_job_status": {"stats": {"initial_time": 17, "update_time": 18, "count_bytes": 4096}},
     "initshutdownscript.query": [
         {"type": "SCRIPT", "script": "/mnt/tank/nasadvisor/start", "command": "", "when": "POSTINIT", "enabled": True}
     ],
@@ -117,6 +120,7 @@ def _truenas() -> Iterator[Reader]:
     guests = (json.dumps(GUEST_CALLS).encode(),)
     for version in ("v25.10.0", "v26.0.0"):
         yield Reader(f"truenas-guests-{version}", partial(_truenas_guests, version), guests, TOLD)
+    yield Reader("truenas-tiers", lambda data: rewrites(_asked(data, "v26.0.0")), guests, TOLD)
     yield Reader("truenas-scripts", lambda data: init_scripts(_asked(data)), guests, TOLD)
     job = (
         b'[{"id":1, "state": "SUCCESS", "progress": {"percent": 9, "description": ""}, "error": null, "result": true}]'

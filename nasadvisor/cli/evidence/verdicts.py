@@ -27,6 +27,7 @@ from nasadvisor.domain.evidence.thresholds import SPOT
 from nasadvisor.domain.evidence.tracing import WaitingProgram, WaitingPrograms
 from nasadvisor.domain.evidence.workload import Workload, workload_of
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
+from nasadvisor.domain.fleet.rewrites import in_evidence
 from nasadvisor.domain.health.wear.ingest import Ingest, expected_ingest
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import MINUTE_S, gigabytes_text, size_text
@@ -80,10 +81,12 @@ def advise(
 ) -> None:
     """Watch POOL and say whether a log or a cache would help. Run it while the pool does its work."""
     services = services_for(ctx)
-    chosen = find_pool(services.inventory(), pool)
+    inventory = services.inventory()
+    chosen = find_pool(inventory, pool)
     if not as_json:
         click.echo(f"Watching pool {chosen.name} for {duration(seconds)} …", err=True)
     sample, facts = watch(services, chosen, seconds, every)
+    rewritten = in_evidence(services.platforms(inventory).rewrites, chosen.name, sample.at - seconds)
     workload = workload_of(sample, facts)
     ingest = expected_ingest(workload, facts)
     counted = count_metadata(services, chosen, facts, minutes) if metadata else None
@@ -96,8 +99,11 @@ def advise(
     if as_json:
         bought = {"options": options_document(choices), "shopping": shopping_document(to_buy, costs)}
         parts = {**_document(known, ingest, waiting), **bought, "metadata": metadata_document(known)}
+        parts["rewrites"] = str(rewritten or "")
         click.echo(json.dumps(parts, ensure_ascii=False))
         return
+    if rewritten:
+        paragraph(f"Mind: {rewritten}")
     print_options(choices)
     print_metadata(known)
     for verdict in (known.log, known.cache):

@@ -24,6 +24,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.console.storage.pools import helped_pools, pool_or_404, reason_against_adding
 from nasadvisor.domain.evidence.options_table import options_of
+from nasadvisor.domain.fleet.rewrites import in_evidence
 from nasadvisor.domain.units import DAY_S, HOUR_S
 
 SHORTEST_RANGE_S = 120
@@ -55,6 +56,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "nfs_writes_per_s": _per_second(seen, seen.workload.sample.pool.nfs_writes) if seen else 0,
         "waiting": waiting_of(node, now),
         "guests": node.platform.guests,
+        "rewrites": in_evidence(node.platform.rewrites, found.name, seen.first_at) if seen else None,
         "arc": arc_history(series, now),
         "targets": targets,
         "ranges": RANGES,

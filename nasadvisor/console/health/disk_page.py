@@ -29,6 +29,7 @@ from nasadvisor.console.storage.disks import hold_words, is_free, reason_against
 from nasadvisor.console.storage.pools import open_pools
 from nasadvisor.console.svg import NARROW, WIDE
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
+from nasadvisor.domain.fleet.rewrites import in_wear
 from nasadvisor.domain.health.sweep import exit_words
 from nasadvisor.domain.storage.inventory import Disk, Inventory
 
@@ -53,6 +54,8 @@ def disk(request: HttpRequest, key: str) -> HttpResponse:
     context = {"node": found.node, "inventory": found.inventory, "section": "disks"}
     layout = _layout(found.node, found.disk, found.inventory) if found.disk and found.inventory else {}
     health = _health(request, found.stored, now) if found.stored else {}
+    pools = [use.pool.name for use in layout.get("pool_uses", ())]
+    health["rewrites"] = in_wear(found.node.platform.rewrites, pools, now.timestamp())
     return render(request, "health/disk.html", {**context, **layout, **health})
 
 

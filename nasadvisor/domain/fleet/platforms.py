@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.refusals import said_with_undo
 from nasadvisor.domain.change.runs import Goal
+from nasadvisor.domain.fleet.rewrites import Rewrite
 from nasadvisor.domain.statements import Finding, Level, Refused, Statement
 from nasadvisor.domain.storage.inventory import Inventory
 
@@ -47,7 +48,7 @@ class Platform:
 class PlatformReport:
     """What the platforms of a host say; the console keeps the newest. `read_at` is UTC in ISO 8601.
 
-    `cautions` are what is to be read before any plan is applied.
+    `cautions` are what is to be read before any plan is applied, `rewrites` jobs that move data within a pool.
     """
 
     node: str
@@ -57,6 +58,7 @@ class PlatformReport:
     findings: tuple[Finding, ...] = ()
     cautions: tuple[Finding, ...] = ()
     guests: tuple[Guest, ...] = ()
+    rewrites: tuple[Rewrite, ...] = ()
 
 
 @dataclass(frozen=True)

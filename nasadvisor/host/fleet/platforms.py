@@ -79,6 +79,7 @@ class HostPlatforms:
             findings=self._told(seen, lambda part: part.findings(self.runner, inventory)),
             cautions=self._told(seen, lambda part: part.cautions(self.runner, inventory)),
             guests=self._told(seen, lambda part: part.guests(self.runner, inventory)),
+            rewrites=self._told(seen, lambda part: part.rewrites(self.runner, inventory)),
         )
 
     def log_task(self, task: Task) -> None:

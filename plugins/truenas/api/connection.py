@@ -49,6 +49,8 @@ LOCAL: Final = frozenset(
         "container.device.query",
         "virt.instance.query",
         "virt.instance.device_list",
+        "zfs.tier.rewrite_job_query",
+        "zfs.tier.rewrite_job_status",
     }
 )
 """All that is ever called over the middleware's own socket, where root may do everything: it only reads."""

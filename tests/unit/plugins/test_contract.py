@@ -74,6 +74,7 @@ def test_what_it_says_reaches_the_console_as_a_document(dummy_host: ModuleType) 
     report = platforms().report(home_server())
     assert [(each.name, each.version) for each in report.platforms] == [("Dummy NAS", "2.0")]
     assert [guest.name for guest in report.guests][:1] == ["Jail 7 (mail)"]
+    assert [each.dataset for each in report.rewrites][:1] == ["tank/mail"]
     assert from_document(PlatformReport, to_document(report)) == report
 
 

@@ -153,7 +153,7 @@ class StandIn:
     The connection is cut at a call in `cut_at`, once for each entry. A job takes `polls_of_a_job` looks; `job_error`
     makes it fail. A message that may not go out ends its job well, with false. `calls` are all that
     came, `wiped` the disks that pool.remove wiped. `guests` are the answers about guests by the call, `instances` the
-    devices of those of incus by name.
+    devices of those of incus by name. `tier_jobs` are jobs of zfs.tier with their figures.
     """
 
     certificate: Path
@@ -174,6 +174,7 @@ class StandIn:
     jobs: dict[int, Json] = field(default_factory=dict)
     guests: dict[str, list[Json]] = field(default_factory=dict)
     instances: dict[str, list[Json]] = field(default_factory=dict)
+    tier_jobs: list[Json] = field(default_factory=list)
     init_scripts: list[Json] = field(default_factory=list)
     calls: list[tuple[str, list[Any]]] = field(default_factory=list)
     wiped: list[str] = field(default_factory=list)
@@ -323,6 +324,10 @@ class StandIn:
                 return [{"id": name, "name": name, "type": "CONTAINER"} for name in self.instances]
             case "vm.query" | "vm.device.query" | "container.query" | "container.device.query":
                 return self.guests.get(method, [])
+            case "zfs.tier.rewrite_job_query":
+                return [{key: job[key] for key in job if key not in ("stats", "error")} for job in self.tier_jobs]
+            case "zfs.tier.rewrite_job_status":
+                return next(job for job in self.tier_jobs if job["tier_job_id"] == params[0]["tier_job_id"])
             case "initshutdownscript.query":
                 return self.init_scripts
         raise AssertionError(f"The stand-in does not know {method}")

@@ -9,6 +9,9 @@ from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.evidence.tracing import ProcessCalls, WaitingPrograms, by_program
+from nasadvisor.domain.fleet.platforms import PlatformReport
+from nasadvisor.domain.fleet.rewrites import Rewrite
+from nasadvisor.domain.units import GIB
 from nasadvisor.host.errors import ToolMissing
 from tests.unit.cli.conftest import Shell
 from tests.unit.domain.evidence.pools import async_writers, facts, readers, sync_writers
@@ -61,6 +64,25 @@ def test_in_json_it_says_the_same(busy: Shell) -> None:
     assert document["verdicts"][0]["rule"]["code"] == "slow-commits"
     assert document["datasets"][0]["reach"] == "log"
     assert document["recommended"]["log"]["is_measured"] is True
+
+
+def with_job(busy: Shell) -> Shell:
+    job = Rewrite("tank/media", True, 1, 2, 3 * GIB)
+    busy.platforms = PlatformReport("nas", "2026-08-25T20:15:00+00:00", rewrites=(job,))
+    return busy
+
+
+def test_what_a_platform_rewrote_meanwhile_is_said_beside_it(busy: Shell) -> None:
+    output = " ".join(with_job(busy).run("advise", "tank").output.split())
+    assert "Mind: While pool tank was watched, data of tank/media were moved between storage tiers (3 GiB)." in output
+
+
+def test_in_json_too(busy: Shell) -> None:
+    assert "tank/media" in with_job(busy).json("advise", "tank")["rewrites"]
+
+
+def test_where_nothing_was_rewritten_nothing_is_said(busy: Shell) -> None:
+    assert busy.json("advise", "tank")["rewrites"] == ""
 
 
 def test_it_begins_with_all_that_can_be_done_beside_each_other(busy: Shell) -> None:

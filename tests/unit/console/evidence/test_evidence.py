@@ -17,6 +17,9 @@ from nasadvisor.console.tasks import roll_up_samples
 from nasadvisor.domain.change.runs import Run, RunState, StepState, steps_of
 from nasadvisor.domain.evidence.options import Option
 from nasadvisor.domain.evidence.reading import Reading
+from nasadvisor.domain.fleet.platforms import PlatformReport
+from nasadvisor.domain.fleet.rewrites import Rewrite
+from nasadvisor.domain.units import GIB, HOUR_S
 from nasadvisor.stored.documents import to_document
 from tests.unit.console.conftest import Clock
 from tests.unit.console.evidence.sampled import fill
@@ -61,6 +64,17 @@ def test_without_samples_it_says_so(viewer: Client) -> None:
 @pytest.mark.parametrize("path", ["/storage/", f"/pools/{TANK}/evidence/", f"/evidence/{TANK}/heat/"])
 def test_nobody_sees_it_without_signing_in(client: Client, path: str) -> None:
     assert client.get(path).status_code == 302
+
+
+def test_a_job_that_moved_data_meanwhile_is_said_above_the_verdicts(viewer: Client) -> None:
+    fill(2)
+    now = int(timezone.now().timestamp())
+    for ended_s_ago, told in ((HOUR_S, True), (30 * HOUR_S, False)):
+        job = Rewrite("tank/media", False, now - 40 * HOUR_S, now - ended_s_ago, 3 * GIB)
+        report = PlatformReport("nas", timezone.now().isoformat(), rewrites=(job,))
+        records.store_platform("nas", to_document(report))
+        text = page(viewer, f"/pools/{TANK}/evidence/")
+        assert ("data of tank/media were moved between storage tiers (3 GiB)" in text) is told
 
 
 def test_it_shows_verdicts_and_who_writes(viewer: Client) -> None:

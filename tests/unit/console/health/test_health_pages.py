@@ -8,6 +8,7 @@ from django.test import Client
 from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import channel_pages
 from nasadvisor.console.health.alert_models import Channel, StoredAlert, WatchSettings
 from nasadvisor.console.health.messages import Message
@@ -15,7 +16,11 @@ from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.health.senders import NotSent
 from nasadvisor.console.secrets import decrypt, encrypt
-from nasadvisor.domain.storage.inventory import Slot
+from nasadvisor.domain.fleet.platforms import PlatformReport
+from nasadvisor.domain.fleet.rewrites import Rewrite
+from nasadvisor.domain.storage.inventory import Slot, Vdev
+from nasadvisor.domain.units import DAY_S, GIB
+from nasadvisor.stored.documents import to_document
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.conftest import Sent
 from tests.unit.console.health.health_data import disk_of, watched
@@ -95,6 +100,22 @@ def test_the_page_of_a_drive_shows_its_range_its_picture_and_what_is_wrong(viewe
     assert "could not return what was written to it (media errors in its life: 3)" in text
     assert "92 %" in text
     assert " style=" not in text
+
+
+@pytest.mark.parametrize(("ended_days_ago", "told"), [(10, True), (40, False)])
+def test_what_a_platform_rewrote_lately_is_said_beside_the_date(
+    viewer: Client, ended_days_ago: int, told: bool
+) -> None:
+    path = next(disk.path for disk in typical().disks if disk.identity.serial == WORN)
+    cache = Vdev("77", "disk", path, "ONLINE", path=path)
+    pool = replace(typical().pools[0], caches=(cache,))
+    watched(replace(typical(), pools=(pool,)))
+    ended = int(timezone.now().timestamp()) - ended_days_ago * DAY_S
+    job = Rewrite(f"{pool.name}/media", False, ended - 60, ended, 3 * GIB)
+    Node.objects.update(platform_document=to_document(PlatformReport("nas1", "", rewrites=(job,))))
+    text = page(viewer, f"/disks/{disk_of(WORN).key}/")
+    assert "Used up:" in text
+    assert ("media were moved between storage tiers (3 GiB)" in text) is told
 
 
 def test_a_drive_with_little_history_gets_no_date(viewer: Client) -> None:
