@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from nasadvisor.domain.storage.inventory import Disk, TableKind
-from nasadvisor.domain.units import KIB, MIB, align_down
+from nasadvisor.domain.units import KIB, MIB, align_down, align_up
 
 BLOCK_BYTES: Final = 4 * KIB
 """What is looked at as one: it is empty, or data."""
@@ -34,12 +34,19 @@ def is_unused(disk: Disk) -> bool:
 def stretches_to_read(disk: Disk) -> tuple[Stretch, ...]:
     """Where an unused disk is looked at, ascending: not where partition tables are, whose remains harm nobody."""
     start, end = disk.usable_start_bytes, disk.usable_end_bytes
-    edge = min(MIB, max(end - start, 0))
-    between = max(end - start - 2 * edge, 0)
-    even = (start + edge + between * number // (PLACES + 1) for number in range(1, PLACES + 1))
-    places = sorted({align_down(place, BLOCK_BYTES) for place in even})
-    middle = (Stretch(place, BLOCK_BYTES) for place in places if start + edge <= place <= end - edge - BLOCK_BYTES)
-    return (Stretch(start, edge), *middle, Stretch(end - edge, edge)) if edge else ()
+    edge = min(MIB, end - start)
+    if edge <= 0:
+        return ()
+    return (Stretch(start, edge), *_blocks_between(start + edge, end - edge), Stretch(end - edge, edge))
+
+
+def _blocks_between(start_bytes: int, end_bytes: int) -> tuple[Stretch, ...]:
+    """The blocks to read there, evenly from the first whole one to the last; all where there are no more."""
+    first, last = align_up(start_bytes, BLOCK_BYTES), align_down(end_bytes, BLOCK_BYTES) - BLOCK_BYTES
+    if first > last:
+        return ()
+    even = (first + (last - first) * number // (PLACES - 1) for number in range(PLACES))
+    return tuple(Stretch(place, BLOCK_BYTES) for place in sorted({align_down(place, BLOCK_BYTES) for place in even}))
 
 
 def first_data(data: bytes, start_bytes: int) -> int | None:

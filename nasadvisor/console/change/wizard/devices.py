@@ -24,7 +24,7 @@ class Standing(StrEnum):
 
     SUITABLE = "suitable"
     FREE_SPACE = "free-space"  # has partitions, and room beside them
-    DISCOURAGED = "discouraged"  # hard disk, USB, removable
+    DISCOURAGED = "discouraged"  # hard disk, USB, removable, data that nobody recognises
     UNUSABLE = "unusable"
 
 

@@ -1,5 +1,6 @@
 """Data that no tool recognises: where is looked for it, and what counts as empty."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
 
@@ -33,6 +34,30 @@ def test_both_ends_and_64_places_between_are_read_and_no_place_of_a_table(size_b
     assert not any(each.start_bytes % (4 * KIB) for each in middle)
     assert max(right - left for left, right in pairwise(starts)) <= size_bytes // 63
     assert starts == sorted(starts)
+
+
+@pytest.mark.parametrize("start", [4 * KIB, START])
+@pytest.mark.parametrize(
+    ("blocks", "read"),
+    [
+        (0, []),
+        (1, [0]),
+        (2, [0, 1]),
+        (64, range(64)),
+        (65, [*range(63), 64]),
+        (190, range(0, 190, 3)),
+    ],
+)
+def test_whole_blocks_between_the_ends_are_read_evenly_from_the_first_to_the_last(
+    start: int, blocks: int, read: Iterable[int]
+) -> None:
+    odd = start % (4 * KIB)
+    end = start + 2 * MIB + blocks * 4 * KIB + 2 * (4 * KIB - odd if odd else 0)
+    _, *middle, _ = stretches_to_read(replace(DISK, usable_start_bytes=start, usable_end_bytes=end))
+    first = start + MIB + (4 * KIB - odd if odd else 0)
+    assert [(each.start_bytes - first) // (4 * KIB) for each in middle] == list(read)
+    assert all(isinstance(each.start_bytes, int) for each in middle), "what pread(2) is given"
+    assert all(start + MIB <= each.start_bytes and each.start_bytes + 4 * KIB <= end - MIB for each in middle)
 
 
 @pytest.mark.parametrize("usable", [3 * MIB // 2, 100 * KIB, 1])
