@@ -74,7 +74,6 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.sessions",
     "django.contrib.staticfiles",
-    "axes",
     "csp",
     "django_celery_beat",
 ]
@@ -98,7 +97,6 @@ MIDDLEWARE = [
     "nasadvisor.console.fleet.audit.Refusals",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "nasadvisor.urls"
 ASGI_APPLICATION = "nasadvisor.asgi.application"
@@ -175,7 +173,6 @@ PASSWORD_BACKENDS = [
 """Who knows passwords."""
 
 AUTHENTICATION_BACKENDS = [
-    "axes.backends.AxesStandaloneBackend",
     *PASSWORD_BACKENDS,
     "nasadvisor.console.fleet.second_step.FactorBackend",
 ]
@@ -191,17 +188,6 @@ LOGIN_REDIRECT_URL = "overview"
 LOGOUT_REDIRECT_URL = "login"
 
 MESSAGE_TAGS = {message_levels.ERROR: "danger", message_levels.DEBUG: "secondary"}
-
-AXES_HANDLER = "nasadvisor.console.fleet.lock_out.LockOut"
-AXES_CLIENT_IP_CALLABLE = "nasadvisor.console.fleet.lock_out.network_of"
-AXES_FAILURE_LIMIT = 1  # of the limits in that handler
-AXES_COOLOFF_TIME = timedelta(days=1)  # when a wrong password is forgotten; the handler says how long one must wait
-AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
-AXES_RESET_ON_SUCCESS = True
-AXES_LOCKOUT_TEMPLATE = "registration/locked_out.html"
-AXES_DISABLE_ACCESS_LOG = True
-AXES_VERBOSE = False
-AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code", "passkey"]
 
 SECOND_FACTOR = environment.choice("NASADVISOR_SECOND_FACTOR", ("no", "administrators", "operators", "everybody"))
 """Who gets no further than to setting one up without a second factor (`required_factor`)."""

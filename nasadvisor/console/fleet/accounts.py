@@ -29,11 +29,12 @@ from nasadvisor.console.fleet.choosing_passwords import say_plainly
 from nasadvisor.console.fleet.factors import has_factor
 from nasadvisor.console.fleet.first_things import has_given_password
 from nasadvisor.console.fleet.idle import ENDED_AFTER
-from nasadvisor.console.fleet.models import GivenPassword, SetupToken
+from nasadvisor.console.fleet.lock_out import MustWait, Subject, authenticate_counted, forgive
+from nasadvisor.console.fleet.models import GivenPassword, Guessed, SetupToken
 from nasadvisor.console.fleet.passkey_offers import Purpose
 from nasadvisor.console.fleet.passwords import refuse_wrong_factor, wrong_password
 from nasadvisor.console.fleet.roles import UserRole, set_role, user_of
-from nasadvisor.console.fleet.second_step import begin_second_step
+from nasadvisor.console.fleet.second_step import begin_second_step, must_wait
 from nasadvisor.console.fleet.single_sign_on import offer
 
 TOKEN_VALID_FOR = timedelta(hours=24)
@@ -52,6 +53,20 @@ class SignInForm(AuthenticationForm):
             raise BadRequest
         return name
 
+    def clean(self) -> dict[str, Any]:
+        """What was typed, if it is right. Django's own form asks `authenticate`, which does not count.
+
+        Raises:
+            MustWait: too many wrong passwords were typed for this name, or from this network.
+        """
+        name, password = self.cleaned_data.get("username"), self.cleaned_data.get("password")
+        if self.request is not None and name and password:
+            self.user_cache = authenticate_counted(self.request, name, password=password)
+            if self.user_cache is None:
+                raise self.get_invalid_login_error()
+            self.confirm_login_allowed(self.user_cache)
+        return self.cleaned_data
+
 
 class SignIn(auth.LoginView):
     """The login; says how to make the first administrator while there is none."""
@@ -59,10 +74,18 @@ class SignIn(auth.LoginView):
     authentication_form = SignInForm
     redirect_authenticated_user = True
 
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Sign in, or say that it has to wait."""
+        try:
+            return super().post(request, *args, **kwargs)
+        except MustWait:
+            return must_wait(request)
+
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         """Sign in, or go on to the second step where there is one."""
         user = form.get_user()
         if not has_factor(user):
+            forgive(Subject(Guessed.NAME, user.get_username()))
             return super().form_valid(form)
         begin_second_step(self.request, user, self.get_success_url())
         return redirect("login-code")

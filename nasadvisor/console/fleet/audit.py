@@ -2,7 +2,7 @@
 
 import csv
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Any, Final
@@ -146,8 +146,13 @@ def _signed_out(request: HttpRequest, user: Any, **_: object) -> None:
 
 @receiver(user_login_failed)
 def _not_signed_in(credentials: dict[str, Any], request: HttpRequest | None = None, **_: object) -> None:
+    record_failed_sign_in(request, str(credentials.get("username") or ""), credentials)
+
+
+def record_failed_sign_in(request: HttpRequest | None, name: str, credentials: Mapping[str, Any]) -> None:
+    """Write down that somebody tried to sign in; `credentials` have a code where it was about a second factor."""
     about = "second factor" if "code" in credentials else ""
-    _write(Act.SIGN_IN_FAILED, str(credentials.get("username") or ""), address_of(request), about)
+    _write(Act.SIGN_IN_FAILED, name, address_of(request), about)
 
 
 def _write(act: Act, user_name: str, address: str, about: str = "") -> None:

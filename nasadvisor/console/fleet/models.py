@@ -114,18 +114,33 @@ class GivenPassword(models.Model):
         return str(self.user)
 
 
-class ReEntry(models.Model):
-    """How many wrong passwords in a row somebody who is signed in has typed where it is asked for again.
+class Guessed(models.TextChoices):
+    """What wrong answers are counted for."""
 
-    Apart from what is counted at the login, which strangers can reach.
+    NAME = "name"
+    NETWORK = "network"
+    USER = "user"
+
+
+class WrongAnswers(models.Model):
+    """How many wrong passwords and codes in a row were given: at the login for a name, or from a network; and by a user
+    who is signed in, where they are asked for again.
+
+    The last are counted apart, so that no stranger keeps a user from undoing a run.
     """
 
-    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="re_entry")
+    about = models.CharField(max_length=10, choices=Guessed.choices)
+    subject = models.CharField(max_length=150)
     failures = models.PositiveIntegerField(default=0)
-    blocked_until = models.DateTimeField(null=True)
+    last_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["about", "subject"], name="wrong_answers_of_one"),
+        ]
 
     def __str__(self) -> str:
-        return f"{self.user}: {self.failures}"
+        return f"{self.about} {self.subject}: {self.failures}"
 
 
 class AccountNotice(models.Model):

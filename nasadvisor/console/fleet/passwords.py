@@ -5,7 +5,7 @@ while: a cookie alone, taken from a browser, must not lead to anything.
 """
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import wraps
 from typing import Any, Final, TypeVar
 
@@ -14,7 +14,6 @@ from django.conf import settings
 from django.contrib.auth import load_backend
 from django.contrib.auth.models import User
 from django.core.exceptions import BadRequest
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -25,8 +24,8 @@ from nasadvisor.console.fleet import audit
 from nasadvisor.console.fleet.asking import PASSKEY, ask_for_factor, given_in, is_right
 from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.factors import has_factor
-from nasadvisor.console.fleet.lock_out import wait_after
-from nasadvisor.console.fleet.models import ReEntry
+from nasadvisor.console.fleet.lock_out import MustWait, Subject, counted, forgive
+from nasadvisor.console.fleet.models import Guessed
 from nasadvisor.console.fleet.passkey_offers import Purpose
 from nasadvisor.console.fleet.roles import View, admin_required, may_change, user_of
 from nasadvisor.console.fleet.single_sign_on import why_no_password
@@ -44,9 +43,6 @@ CONFIRMED_FOR: Final = timedelta(minutes=10)
 
 CONFIRMED_AT: Final = "confirmed_at"
 """When the password was typed last in this session, in seconds since 1970."""
-
-FREE: Final = 5
-"""So many wrong passwords in a row cost no more than the typing."""
 
 
 class PasswordForm(forms.Form):
@@ -142,10 +138,14 @@ def refuse_wrong_factor(request: HttpRequest, form: forms.BaseForm, name: str) -
 
 
 def _wrong(request: HttpRequest, is_right: Callable[[], bool], wrong: str) -> str:
+    subject = Subject(Guessed.USER, str(user_of(request).pk))
     try:
-        if _counted(user_of(request), is_right):
+        if counted((subject,), is_right):
+            forgive(subject)
             return ""
-    except (TooManyWrong, SecretUnreadable) as error:
+    except MustWait as error:
+        return _try_again_in(error.wait)
+    except SecretUnreadable as error:
         return str(error)
     except PlatformSilent as error:
         return said(error.statement)
@@ -153,45 +153,13 @@ def _wrong(request: HttpRequest, is_right: Callable[[], bool], wrong: str) -> st
     return wrong
 
 
-class TooManyWrong(Exception):  # noqa: N818 - named for what happened
-    """The password cannot be tried yet; `str(error)` says for how long."""
-
-    def __init__(self, wait: timedelta) -> None:
-        minutes = -(-int(wait.total_seconds()) // 60)
-        super().__init__(
-            ngettext(
-                "Too many wrong answers were typed here. Nothing was changed. Try again in %(count)d minute.",
-                "Too many wrong answers were typed here. Nothing was changed. Try again in %(count)d minutes.",
-                minutes,
-            )
-            % {"count": minutes}
-        )
-
-
-def _counted(user: User, is_right: Callable[[], bool]) -> bool:
-    """Count a try before it is made, so that many at the same time are not more than one after the other."""
-    before = _note_try(user, timezone.now())
-    counter = ReEntry.objects.filter(user=user)
-    try:
-        right = is_right()
-    except (PlatformSilent, SecretUnreadable):
-        counter.update(failures=before.failures, blocked_until=before.blocked_until)
-        raise
-    if right:
-        counter.update(failures=0, blocked_until=None)
-    return right
-
-
-@transaction.atomic
-def _note_try(user: User, now: datetime) -> ReEntry:
-    """Note one more wrong password; as it was before."""
-    counter, _created = ReEntry.objects.select_for_update().get_or_create(user=user)
-    if counter.blocked_until and now < counter.blocked_until:
-        raise TooManyWrong(counter.blocked_until - now)
-    failures = counter.failures + 1
-    wait = wait_after(failures, FREE)
-    ReEntry.objects.filter(pk=counter.pk).update(failures=failures, blocked_until=now + wait if wait else None)
-    return counter
+def _try_again_in(wait: timedelta) -> str:
+    minutes = -(-int(wait.total_seconds()) // 60)
+    return ngettext(
+        "Too many wrong answers were typed here. Nothing was changed. Try again in %(count)d minute.",
+        "Too many wrong answers were typed here. Nothing was changed. Try again in %(count)d minutes.",
+        minutes,
+    ) % {"count": minutes}
 
 
 def _is_password_of(user: User, request: HttpRequest, password: str) -> bool:

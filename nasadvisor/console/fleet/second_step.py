@@ -6,11 +6,12 @@ Wrong ones count like wrong passwords (`lock_out`).
 
 import shlex
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Any, Final
 
 from django import forms
 from django.conf import settings
-from django.contrib.auth import authenticate, login
+from django.contrib.auth import login
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.models import User
@@ -22,6 +23,8 @@ from django.utils.translation import gettext as _
 
 from nasadvisor.console.fleet.asking import ask_for_factor, given_in, is_right
 from nasadvisor.console.fleet.factors import has_factor
+from nasadvisor.console.fleet.lock_out import MustWait, Subject, authenticate_counted, forgive
+from nasadvisor.console.fleet.models import Guessed
 from nasadvisor.console.fleet.passkey_offers import Purpose
 from nasadvisor.console.secrets import SecretUnreadable
 
@@ -81,12 +84,23 @@ def second_step(request: HttpRequest) -> HttpResponse:
         request.session.pop(HALF_SIGNED_IN, None)
         return redirect("login")
     form = FactorForm(request, user)
-    if form.is_valid() and _is_theirs(request, user, form):
+    try:
+        is_theirs = form.is_valid() and _is_theirs(request, user, form)
+    except MustWait:
+        return must_wait(request)
+    if is_theirs:
         half = request.session.pop(HALF_SIGNED_IN)
+        forgive(Subject(Guessed.NAME, user.get_username()))
         login(request, user, backend=half["backend"])
         return redirect(half["go_on_to"])
     command = f"{settings.MANAGE_COMMAND} reset_second_factor {shlex.quote(user.get_username())}"
     return render(request, "registration/second_step.html", {"form": form, "command": command})
+
+
+def must_wait(request: HttpRequest) -> HttpResponse:
+    """The page for who guesses, and for whose name is guessed at."""
+    context = {"manage": settings.MANAGE_COMMAND}
+    return render(request, "registration/locked_out.html", context, status=HTTPStatus.TOO_MANY_REQUESTS)
 
 
 def whose_password(request: HttpRequest) -> User | None:
@@ -106,7 +120,7 @@ def _is_theirs(request: HttpRequest, user: User, form: FactorForm) -> bool:
         return False
     code, passkey = given
     try:
-        found = authenticate(request, username=user.get_username(), code=code, passkey=passkey)
+        found = authenticate_counted(request, user.get_username(), code=code, passkey=passkey)
     except SecretUnreadable as error:
         form.add_error("code", str(error))
         return False

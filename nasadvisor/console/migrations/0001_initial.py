@@ -380,20 +380,22 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="ReEntry",
+            name="WrongAnswers",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("failures", models.PositiveIntegerField(default=0)),
-                ("blocked_until", models.DateTimeField(null=True)),
                 (
-                    "user",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="re_entry",
-                        to=settings.AUTH_USER_MODEL,
+                    "about",
+                    models.CharField(
+                        choices=[("name", "Name"), ("network", "Network"), ("user", "User")], max_length=10
                     ),
                 ),
+                ("subject", models.CharField(max_length=150)),
+                ("failures", models.PositiveIntegerField(default=0)),
+                ("last_at", models.DateTimeField(db_index=True)),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("about", "subject"), name="wrong_answers_of_one")],
+            },
         ),
         migrations.CreateModel(
             name="SampledPool",

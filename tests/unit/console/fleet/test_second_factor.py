@@ -7,7 +7,6 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from axes.models import AccessAttempt
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
@@ -18,9 +17,8 @@ from hypothesis import strategies as st
 from nasadvisor.console.fleet import factors
 from nasadvisor.console.fleet.audit_models import AuditEntry
 from nasadvisor.console.fleet.factor_models import Authenticator, RecoveryCode
-from nasadvisor.console.fleet.lock_out import FREE_FOR_NAME
-from nasadvisor.console.fleet.models import PlatformAccount
-from nasadvisor.console.fleet.passwords import FREE
+from nasadvisor.console.fleet.lock_out import FREE
+from nasadvisor.console.fleet.models import Guessed, PlatformAccount, WrongAnswers
 from nasadvisor.console.fleet.roles import UserRole, set_role
 from nasadvisor.console.fleet.second_step import HALF_FOR
 from nasadvisor.console.health.access_models import ApiToken, new_token
@@ -181,16 +179,16 @@ def test_what_changed_since_the_password_was_typed_makes_it_worth_nothing(
 def test_guessed_codes_count_like_guessed_passwords(client: Client, olga: User, app: App) -> None:
     """Proves too that the right password between them forgives nothing, and that no code is kept where guesses are."""
     statuses = []
-    for _attempt in range(FREE_FOR_NAME):
+    for _attempt in range(FREE[Guessed.NAME]):
         client.post("/login/", LOGIN)
         statuses.append(client.post("/login/code/", {"code": "12345x"}).status_code)
-    assert statuses == [200] * (FREE_FOR_NAME - 1) + [429]
+    assert statuses == [200] * (FREE[Guessed.NAME] - 1) + [429]
     assert client.post("/login/code/", {"code": app.code()}).status_code == 429
     assert not is_signed_in(client)
     assert set(AuditEntry.objects.values_list("act", "user_name", "about")) == {
         ("sign-in-failed", "olga", "second factor")
     }
-    assert "12345x" not in str(list(AccessAttempt.objects.values()))
+    assert "12345x" not in str(list(WrongAnswers.objects.values()))
 
 
 def test_a_recovery_code_signs_in_once(client: Client, olga: User) -> None:
@@ -311,7 +309,7 @@ def test_a_recovery_code_stands_for_the_code_before_a_change_too(signed_in: Clie
 
 
 def test_codes_guessed_with_a_stolen_cookie_have_to_wait(signed_in: Client, app: App) -> None:
-    for _attempt in range(FREE):
+    for _attempt in range(FREE[Guessed.USER]):
         signed_in.post("/settings/tokens/add/", {"name": "x", "password": "000000"})
     assert (
         "Try again in 1 minute."

@@ -5,7 +5,8 @@ from html import unescape
 from django.contrib.auth.models import User
 
 from nasadvisor.console.fleet.audit_models import AuditEntry
-from nasadvisor.console.fleet.passwords import FREE
+from nasadvisor.console.fleet.lock_out import FREE
+from nasadvisor.console.fleet.models import Guessed
 from nasadvisor.console.health.access_models import ApiToken
 from tests.unit.console.conftest import PASSWORD
 from tests.unit.console.fleet.authenticators import PRESENT, VERIFIED, Device
@@ -56,7 +57,7 @@ def test_that_of_somebody_else_changes_nothing(signed_in: Browser) -> None:
 
 
 def test_wrong_ones_before_a_change_have_to_wait(signed_in: Browser, device: Device) -> None:
-    for _attempt in range(FREE):
+    for _attempt in range(FREE[Guessed.USER]):
         signed_in.post(TOKENS, {"name": "x", "password": "", "passkey": Device().sign(signed_in.asked())})
     answer = {"name": "x", "password": "", "passkey": device.sign(signed_in.asked())}
     assert "Try again in 1 minute." in signed_in.post(TOKENS, answer).content.decode()

@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 
 from nasadvisor.console.fleet.audit_models import AuditEntry
 from nasadvisor.console.fleet.factor_models import Passkey
-from nasadvisor.console.fleet.lock_out import FREE_FOR_NAME
-from nasadvisor.console.fleet.models import AccountNotice
+from nasadvisor.console.fleet.lock_out import FREE
+from nasadvisor.console.fleet.models import AccountNotice, Guessed
 from nasadvisor.console.fleet.passkeys import ANSWER_WITHIN
 from nasadvisor.console.health.access_models import ApiToken
 from tests.unit.console.conftest import Clock
@@ -135,8 +135,8 @@ def test_one_that_does_not_count_is_taken_again_and_again(olga: User) -> None:
 
 def test_wrong_ones_count_like_wrong_passwords(codes: list[str], device: Device) -> None:
     stranger = Device(credential_id=device.credential_id)
-    statuses = [Browser().sign_in(stranger) for _attempt in range(FREE_FOR_NAME)]
-    assert statuses == [200] * (FREE_FOR_NAME - 1) + [429]
+    statuses = [Browser().sign_in(stranger) for _attempt in range(FREE[Guessed.NAME])]
+    assert statuses == [200] * (FREE[Guessed.NAME] - 1) + [429]
     assert Browser().post("/login/", LOGIN).status_code == 429
     assert set(AuditEntry.objects.filter(act="sign-in-failed").values_list("user_name", "about")) >= {
         ("olga", "second factor")
