@@ -1,12 +1,14 @@
 """The Debian package says what it needs, and its scripts do no harm."""
 
 import re
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from nasadvisor import __version__
 from nasadvisor.cli import main
 from nasadvisor.cli.services import THIS_HOST
 from nasadvisor.host.adapters.process import PACKAGES, Tool
@@ -247,3 +249,9 @@ def test_every_service_starts_what_the_package_installs(unit: Path) -> None:
             "/usr/lib/nasadvisor/redis-server",
             "/usr/lib/nasadvisor/redis-watch",
         }
+
+
+def test_the_version_of_the_code_is_that_of_the_project() -> None:
+    """Two places: the code is installed without metadata, and the bill of materials reads the project's."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["version"] == __version__
