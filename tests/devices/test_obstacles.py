@@ -10,7 +10,7 @@ import pytest
 
 from nasadvisor.domain.change.plan import Plan, PlanIds, make_plan
 from nasadvisor.domain.change.runs import RunState
-from tests.devices.bench import Bench, log_and_cache, told
+from tests.devices.bench import Bench, codes, log_and_cache, told
 from tests.devices.loops import LoopDisk, tool
 from tests.devices.machine import LoopMachine
 
@@ -74,7 +74,7 @@ def dos_table(machine: LoopMachine, ssd: LoopDisk) -> AbstractContextManager[obj
         (swap, "disk-swap", "disk-swap"),
         (xfs, "disk-filesystem", "disk-filesystem"),
         (mounted_partition, "disk-mount", "disk-mount"),
-        (deleted_partition, "", "hidden-content"),
+        (deleted_partition, "", "plan-outdated"),
         (dos_table, "disk-has-partitions", "disk-has-partitions"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
@@ -99,3 +99,16 @@ def test_it_refuses_and_changes_nothing(
             assert "{" not in sentence
         assert [ssd.digest() for ssd in ssds] == before
     assert not machine.tank.leaves
+
+
+def test_who_agreed_to_erase_what_nobody_recognises_did_not_agree_to_a_deleted_partition(
+    machine: LoopMachine, bench: Bench, ssds: tuple[LoopDisk, LoopDisk]
+) -> None:
+    """The inventory reads a few places and recognises nothing; the gate asks libblkid where the slices are to go."""
+    deleted_partition(machine, ssds[0])
+    plan = bench.plan(log_and_cache(*ssds))
+    assert [step.disk_key for step in plan.erasures] == [ssds[0].key]
+    before = [ssd.digest() for ssd in ssds]
+    run = bench.apply(plan)
+    assert (run.state, codes(run)) == (RunState.REFUSED, {"hidden-content"}), told(run)
+    assert [ssd.digest() for ssd in ssds] == before
