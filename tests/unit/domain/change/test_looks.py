@@ -214,6 +214,14 @@ def test_data_that_nobody_recognises_are_erased_only_where_the_plan_says_so(step
     assert asked(step, Look(table=area, unrecognised_at=0), None) == no.ErasureNotAgreed(DISK, 0)
 
 
+@pytest.mark.parametrize("step", [CREATE, SAVE])
+def test_what_is_recognised_is_said_before_what_is_not_and_that_before_a_strange_table(step: Step) -> None:
+    found = Look((EXT4,), table=SGDISK.with_one, unrecognised_at=5 * MIB)
+    assert asked(step, found) == no.DiskNotEmpty(DISK, "ext4", 5 * MIB)
+    assert asked(step, replace(found, signatures=())) == no.ErasureNotAgreed(DISK, 5 * MIB)
+    assert asked(step, replace(found, signatures=(), unrecognised_at=None)) == no.TableNotOurs(DISK)
+
+
 def test_a_table_that_is_somebodys_by_now_is_neither_written_over_nor_copied() -> None:
     for step in (CREATE, SAVE):
         assert asked(step, Look(table=SGDISK.with_one)) == no.TableNotOurs(DISK)
