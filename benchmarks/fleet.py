@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks.console import console_folder, p95_ms, signed_in
 from benchmarks.figure import Figure
+from nasadvisor.console.answers import take_answer
 
 DISKS = 1000
 DAYS = 365
@@ -27,7 +28,7 @@ def figures() -> Iterator[Figure]:
     folder = console_folder()
     from django.contrib.auth.models import User  # noqa: PLC0415
 
-    from nasadvisor.console.health import reports, sweep_store, watch  # noqa: PLC0415
+    from nasadvisor.console.health import reports, watch  # noqa: PLC0415
     from nasadvisor.console.health.access_models import ApiToken  # noqa: PLC0415
     from nasadvisor.console.health.models import StoredDisk  # noqa: PLC0415
     from nasadvisor.domain.health.sweep import Answers  # noqa: PLC0415
@@ -44,9 +45,7 @@ def figures() -> Iterator[Figure]:
     yield Figure("database a disk and year", f"{YEAR_KIB} KiB", f"{year:.0f} KiB", met=year <= YEAR_KIB)
 
     part = [simulated_answer(disk, now + timedelta(hours=6)) for disk in inventory.disks[:50]]
-    seconds = _seconds(
-        lambda: sweep_store.store_answers(inventory.host.node, to_document(Answers("bench", tuple(part))))
-    )
+    seconds = _seconds(lambda: take_answer(inventory.host.node, "answers", to_document(Answers("bench", tuple(part)))))
     a_sweep = seconds * DISKS / len(part)
     yield Figure(
         "storing a sweep of all, with forecasts", f"{SWEEP_S:.0f} s", f"{a_sweep:.1f} s", met=a_sweep <= SWEEP_S
@@ -88,8 +87,6 @@ def watch_a_year(inventory: Any, now: datetime) -> int:
     """What a year of sweeps leaves: all readings of the last 90 days, one a day before. How many they are."""
     from django.db import transaction  # noqa: PLC0415
 
-    from nasadvisor.console import records  # noqa: PLC0415
-    from nasadvisor.console.health import sweep_store  # noqa: PLC0415
     from nasadvisor.console.health.models import StoredDisk  # noqa: PLC0415
     from nasadvisor.console.health.readings import keep_readings  # noqa: PLC0415
     from nasadvisor.domain.health.smart.reading import decode  # noqa: PLC0415
@@ -98,7 +95,7 @@ def watch_a_year(inventory: Any, now: datetime) -> int:
     from nasadvisor.stored.documents import to_document  # noqa: PLC0415
     from nasadvisor.stored.packed_readings import DiskReading  # noqa: PLC0415
 
-    records.store_inventory("bench", to_document(inventory))
+    take_answer("bench", "inventory", to_document(inventory))
     ages = [*range(DAYS, FINE_DAYS, -1), *(step / 4 for step in range(FINE_DAYS * 4, 0, -1))]
     year = [
         DiskReading(
@@ -117,7 +114,7 @@ def watch_a_year(inventory: Any, now: datetime) -> int:
             keep_readings((stored, reading) for reading in year)
     for begin in range(0, len(inventory.disks), 50):
         part = tuple(simulated_answer(disk, now) for disk in inventory.disks[begin : begin + 50])
-        sweep_store.store_answers("bench", to_document(Answers("bench", part)))
+        take_answer("bench", "answers", to_document(Answers("bench", part)))
     return len(inventory.disks) * (len(year) + 1)
 
 

@@ -144,14 +144,14 @@ class Hosts:
         for index in range(number % 10, len(self.orderly), 10):
             name = self.orderly[index]
             reading, inventory, sweep = self._messages[name]
-            documents = [("console.store_reading", reading)]
+            documents = [("reading", reading)]
             if (number // 10 + index // 10) % 6 == 0:
-                documents.append(("console.store_inventory", inventory))
+                documents.append(("inventory", inventory))
             if (number // 10 + index) % 2160 == 0:
-                documents.append(("console.store_answers", sweep))
-            for task, text in documents:
+                documents.append(("answers", sweep))
+            for answer, text in documents:
                 told = text.replace(READ_AT, now.isoformat()).replace(str(AT), str(int(now.timestamp())))
-                service.lpush(console_queue(name), message(task, name, json.loads(told)))
+                service.lpush(console_queue(name), message(answer, name, json.loads(told)))
                 self.told += 1
             service.delete(host_queue(name))  # it takes what it was asked for
         self._over.wait(max(0.0, 1 - (time.monotonic() - began)))
@@ -160,13 +160,13 @@ class Hosts:
         from nasadvisor.domain.fleet.joining import console_queue, host_queue  # noqa: PLC0415
 
         queue, asked = console_queue(self.hostile), host_queue(self.hostile)
-        nonsense = message("console.store_inventory", self.hostile, {"kind": "inventory", "disks": [[]] * 1000})
+        nonsense = message("inventory", self.hostile, {"kind": "inventory", "disks": [[]] * 1000})
         with suppress(redis.ResponseError):  # where there is no room for so much
             match number % 4:
                 case 0:
                     service.lpush(queue, *[b"\xff" * 1000] * 200)
                 case 1:
-                    service.lpush(queue, *[message("console.store_sweep", self.orderly[0], {})] * 200)
+                    service.lpush(queue, *[message("sweep-report", self.orderly[0], {})] * 200)
                 case 2:
                     service.lpush(queue, *[nonsense] * 200, "x" * 3 * 2**20)
                 case 3:

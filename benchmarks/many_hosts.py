@@ -62,6 +62,7 @@ def _measured() -> Iterator[Figure]:
     from nasadvisor.console.fleet.models import Node  # noqa: PLC0415
     from nasadvisor.console.fleet.remote.listening import client  # noqa: PLC0415
     from nasadvisor.console.porter import Porter  # noqa: PLC0415
+    from nasadvisor.domain.fleet.questions import SAMPLE  # noqa: PLC0415
 
     names = [f"nas{number:03d}" for number in range(HOSTS)]
     Node.objects.bulk_create([Node(name=name, access_digest=secrets.token_hex(32)) for name in names])
@@ -92,7 +93,7 @@ def _measured() -> Iterator[Figure]:
         asked = _seconds(tasks.take_samples)
         yield Figure(f"asking {HOSTS} hosts for their counters", f"{ASK_S:.0f} s", f"{asked:.1f} s", met=asked <= ASK_S)
     node = Node.objects.defer("inventory_document").get(name=names[0])
-    yield Figure("asking one", "", f"{_seconds(lambda: hosts.request_sample(node)) * 1000:.1f} ms")
+    yield Figure("asking one", "", f"{_seconds(lambda: hosts.ask(node, SAMPLE, by=None)) * 1000:.1f} ms")
     for path in ("/", "/settings/"):
         p95, cpu = p95_ms(signed_in(), path)
         yield Figure(f"p95 of {path}, one client", "", f"{p95:.0f} ms ({cpu:.0f} ms CPU)")
@@ -101,7 +102,7 @@ def _measured() -> Iterator[Figure]:
 def _inventories(name: str) -> list[tuple[str, Any]]:
     from nasadvisor.stored.documents import to_document  # noqa: PLC0415
 
-    return [("console.store_inventory", to_document(machine(name)))]
+    return [("inventory", to_document(machine(name)))]
 
 
 def _sweeps(name: str) -> list[tuple[str, Any]]:
@@ -110,7 +111,7 @@ def _sweeps(name: str) -> list[tuple[str, Any]]:
     from nasadvisor.stored.documents import to_document  # noqa: PLC0415
 
     answers = tuple(simulated_answer(disk, datetime.now(UTC)) for disk in machine(name).disks)
-    return [("console.store_answers", to_document(Answers(name, answers)))]
+    return [("answers", to_document(Answers(name, answers)))]
 
 
 def machine(name: str) -> Any:
@@ -133,22 +134,22 @@ def _put(service: Any, names: list[str], messages: Callable[[str], list[tuple[st
 
     total = 0
     for name in names:
-        for task, document in messages(name):
-            raw = message(task, name, document)
+        for answer, document in messages(name):
+            raw = message(answer, name, document)
             service.lpush(console_queue(name), raw)
             total += len(raw)
     return total
 
 
-def message(task: str, name: str, document: Any) -> str:
+def message(answer: str, name: str, document: Any) -> str:
     """What a host's Celery would lay into its queue."""
-    body = b64encode(json.dumps([[name, document], {}, {}]).encode()).decode()
+    body = b64encode(json.dumps([[name, answer, document], {}, {}]).encode()).decode()
     return json.dumps(
         {
             "body": body,
             "content-encoding": "utf-8",
             "content-type": "application/json",
-            "headers": {"task": task},
+            "headers": {"task": "console.answer"},
             "properties": {"body_encoding": "base64"},
         }
     )

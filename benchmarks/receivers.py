@@ -64,11 +64,9 @@ def _minute(templates: dict[str, tuple[str, str]], began: float) -> list[tuple[s
     for name, (reading, inventory) in templates.items():
         for number in range(READINGS):
             at = str(int(began) + number * 10)
-            told.append(
-                (console_queue(name), message("console.store_reading", name, json.loads(reading.replace(str(AT), at))))
-            )
+            told.append((console_queue(name), message("reading", name, json.loads(reading.replace(str(AT), at)))))
         document = json.loads(inventory.replace(READ_AT, read_at))
-        told.append((console_queue(name), message("console.store_inventory", name, document)))
+        told.append((console_queue(name), message("inventory", name, document)))
     return told
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from nasadvisor.console import records
+from nasadvisor.console.answers import take_answer
+from nasadvisor.console.fleet import hosts
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.storage.inventory import Inventory
@@ -42,14 +43,14 @@ class SimulatedHost:
 
     def publish_inventory(self) -> None:
         """Tell the console which release this is, and how the machine is now."""
-        records.store_spoken(self.node, to_document(spoken(self.node)))
+        hosts.store_spoken(self.node, spoken(self.node), to_document(spoken(self.node)))
         inventory = replace(self.executor.state, read_at=datetime.now(UTC).isoformat(timespec="seconds"))
-        records.store_inventory(self.node, to_document(inventory))
+        take_answer(self.node, "inventory", to_document(inventory))
 
     def answer(self, task: str, args: list[object]) -> None:
         """Do what a task asks for."""
         match task, args:
-            case "host.apply", [document, str(by), int(trial_s)]:
+            case "host.apply", [document, int(trial_s), str(by)]:
                 apply_plan(self._host, from_document(Plan, document), by, self._publish, trial_s)
             case "host.keep", [str(run_id), str(by)]:
                 self._publish(keep_run(self._host, run_id, by))
@@ -79,7 +80,7 @@ class SimulatedHost:
 
     def _publish(self, run: Run) -> None:
         self.published.append(run)
-        records.store_run(self.node, to_document(run))
+        take_answer(self.node, "run", to_document(run))
         if self.kill_at and run.seq >= self.kill_at:
             raise Killed
         self.after_each()

@@ -18,11 +18,12 @@ def report_run(config: HostConfig, run_id: str) -> None:
     is_here = config.access is None and config.redis_url.startswith(SOCKET_SCHEME)
     if is_here and not _socket_of(config.redis_url).exists():
         return
-    from nasadvisor.host.tasks import UNREACHABLE, celery_app  # noqa: PLC0415 - slow to load, and seldom needed
+    from nasadvisor.domain.fleet.questions import REPORT_RUN  # noqa: PLC0415 - slow to load, and seldom needed
+    from nasadvisor.host.console_link import UNREACHABLE, celery_app  # noqa: PLC0415
 
     app = celery_app(config)
     try:
-        app.send_task("host.report_run", [run_id], queue=host_queue(config.node), expires=EXPIRES_S, retry=False)
+        app.send_task(REPORT_RUN.task, [run_id], queue=host_queue(config.node), expires=EXPIRES_S, retry=False)
     except UNREACHABLE:
         return
 

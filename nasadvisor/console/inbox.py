@@ -14,61 +14,20 @@ from typing import Final
 import redis
 
 from nasadvisor.console import tasks
-from nasadvisor.console.celery_app import app
+from nasadvisor.console.answers import LARGEST_MESSAGE, is_error, kept_of
 from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.quotas import Quota
 from nasadvisor.domain.fleet.joining import console_queue
 from nasadvisor.domain.fleet.messages import Message, NotAccepted, read_message
-from nasadvisor.domain.units import MIB
 
 log = logging.getLogger(__name__)
-
-FROM_HOSTS: Final = frozenset(
-    task.name
-    for task in (
-        tasks.store_spoken,
-        tasks.store_inventory,
-        tasks.store_inventory_error,
-        tasks.store_platform,
-        tasks.store_notice_answer,
-        tasks.store_run,
-        tasks.store_run_error,
-        tasks.store_unreadable_run,
-        tasks.store_reading,
-        tasks.store_measurement,
-        tasks.store_measurement_error,
-        tasks.store_measure_progress,
-        tasks.store_waiting,
-        tasks.store_waiting_error,
-        tasks.store_curve,
-        tasks.store_curve_error,
-        tasks.store_commits,
-        tasks.store_commits_error,
-        tasks.store_count,
-        tasks.store_count_error,
-        tasks.store_switching,
-        tasks.store_switching_error,
-        tasks.store_answers,
-        tasks.store_sweep,
-        tasks.store_sweep_error,
-        tasks.store_self_test_start,
-    )
-)
-"""All that a host may ask of the console."""
 
 AT_ONCE: Final = 4
 """How many messages of one node are taken before the next node has its turn."""
 
 WAITING_AT_MOST: Final = 1000
 """Of one node; older ones are dropped. A host that is in order sends some ten a minute."""
-
-LARGEST_MESSAGE: Final = 2 * MIB
-LARGEST_OF: Final = {
-    tasks.store_inventory.name: 16 * MIB,  # one of 1,000 disks has 1 MiB
-    tasks.store_answers.name: 8 * MIB,  # of the disks that are asked at once
-}
-"""Bytes of a message, as it lies in the queue. None of ours has a tenth of it."""
 
 READINGS_EVERY_S: Final = 2.0
 READINGS_AT_ONCE: Final = 60
@@ -87,12 +46,13 @@ def message_of(node: str, raw: bytes) -> Message:
         NotAccepted: with what is wrong about it.
     """
     message = read_message(raw)
-    if len(raw) > LARGEST_OF.get(message.task, LARGEST_MESSAGE):
+    kept = kept_of(message)
+    if len(raw) > (kept.largest_message if kept else LARGEST_MESSAGE):
         quotas.note(node, Quota.MESSAGE_SIZE)
         raise NotAccepted(f"{message.task!r:.100} has {len(raw)} bytes")
-    if message.task not in FROM_HOSTS:
-        raise NotAccepted(f"hosts do not send {message.task!r:.100}")
-    if not message.arguments or message.arguments[0] != node:
+    if kept is None and not is_error(message):
+        raise NotAccepted(f"hosts do not send {message.task!r:.100} of {message.arguments[1:2]!r:.100}")
+    if message.arguments[0] != node:
         raise NotAccepted(f"{message.task} claims to come from {message.arguments[:1]!r:.100}")
     return message
 
@@ -121,11 +81,13 @@ def take(node: str, raw: bytes, allowance: Allowance) -> bool:
     except NotAccepted as error:
         log.warning("a message of %s was dropped: %s", node, error)
         return False
-    if message.task == tasks.store_reading.name and not allowance.take(time.monotonic()):
+    kept = kept_of(message)
+    if kept and kept.is_rationed and not allowance.take(time.monotonic()):
         quotas.note(node, Quota.QUEUE)
         return False
     # Celery runs it in place, and logs whatever goes wrong in it.
-    app.tasks[message.task].apply(args=message.arguments, throw=False)
+    run = tasks.error if kept is None else tasks.answer
+    run.apply(args=message.arguments, throw=False)
     return True
 
 

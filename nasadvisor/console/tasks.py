@@ -1,18 +1,18 @@
-"""The console's tasks: thin, over `records`, `series`, `hosts`, `health`. Hosts send `store` ones, the clock others."""
+"""The console's tasks: thin, over what the rooms do. Hosts send the first two, the clock the others."""
 
 from django.contrib.sessions.backends.db import SessionStore
 from django.utils import timezone
 
-from nasadvisor.console import records
+from nasadvisor.console import answers
 from nasadvisor.console.celery_app import app
-from nasadvisor.console.evidence import commits, curves, metadata, series, switch_store, tracing
+from nasadvisor.console.change.runs import orders
+from nasadvisor.console.evidence import series
+from nasadvisor.console.evidence.told import expire_measurements, runs_out, silent
 from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from nasadvisor.console.evidence.watch import keep_answers
 from nasadvisor.console.fleet import audit, hosts
-from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import (
     account_mail,
-    by_host,
     deliver,
     first_hour,
     hours,
@@ -24,150 +24,34 @@ from nasadvisor.console.health import (
 )
 from nasadvisor.console.health.access_models import StoredReport
 from nasadvisor.console.pulse import pulse
+from nasadvisor.domain.fleet.questions import (
+    ANSWER_TASK,
+    ERROR_TASK,
+    READ_INVENTORY,
+    REPORT_RUN,
+    REPORT_SWITCHING,
+    SAMPLE,
+)
 from nasadvisor.domain.health.sweep import SelfTest
 from nasadvisor.stored.documents import Json
 
 
-@app.task(name="console.store_spoken")
-def store_spoken(node: str, document: Json) -> None:
-    """A host has told which forms of documents it speaks; it is told ours."""
-    told = records.store_spoken(node, document)
-    with hosts.unreachable_logged():
-        hosts.tell_forms(told)
+@app.task(name=ANSWER_TASK)
+def answer(node: str, name: str, document: Json) -> None:
+    """A host has answered."""
+    answers.take_answer(node, name, document)
 
 
-@app.task(name="console.store_inventory")
-def store_inventory(node: str, document: Json) -> None:
-    """A host has read itself."""
-    records.store_inventory(node, document)
-
-
-@app.task(name="console.store_inventory_error")
-def store_inventory_error(node: str, document: Json) -> None:
-    """A host could not read itself."""
-    records.store_inventory_error(node, document)
-
-
-@app.task(name="console.store_platform")
-def store_platform(node: str, document: Json) -> None:
-    """The platforms of a host have said what they forbid and know."""
-    records.store_platform(node, document)
-
-
-@app.task(name="console.store_notice_answer")
-def store_notice_answer(node: str, document: Json) -> None:
-    """A host has said what became of a message that its platform was to send."""
-    by_host.answered(node, document, timezone.now())
-
-
-@app.task(name="console.store_run")
-def store_run(node: str, document: Json) -> None:
-    """A run has moved on."""
-    records.store_run(node, document)
-
-
-@app.task(name="console.store_unreadable_run")
-def store_unreadable_run(node: str, document: Json) -> None:
-    """The journal of a run cannot be read."""
-    records.store_unreadable_run(node, document)
-
-
-@app.task(name="console.store_run_error")
-def store_run_error(node: str, run_id: str, document: Json) -> None:
-    """A host did not begin what it was asked for."""
-    records.store_run_error(node, run_id, document)
-
-
-@app.task(name="console.store_reading")
-def store_reading(node: str, document: Json) -> None:
-    """A host has read its counters."""
-    series.store_reading(node, document)
-
-
-@app.task(name="console.store_measurement")
-def store_measurement(node: str, document: Json) -> None:
-    """A host has measured by writing."""
-    records.store_measurement(node, document)
-
-
-@app.task(name="console.store_measure_progress")
-def store_measure_progress(node: str, document: Json) -> None:
-    """A host has begun another part of a measurement."""
-    records.store_measure_progress(node, document)
-
-
-@app.task(name="console.store_measurement_error")
-def store_measurement_error(node: str, order_id: str, document: Json) -> None:
-    """A host has not measured what it was asked for."""
-    records.store_measurement_error(node, order_id, document)
-
-
-@app.task(name="console.store_waiting")
-def store_waiting(node: str, document: Json) -> None:
-    """A host has traced which programs wait."""
-    tracing.store_waiting(node, document)
-
-
-@app.task(name="console.store_waiting_error")
-def store_waiting_error(node: str, document: Json) -> None:
-    """A host could not trace which programs wait."""
-    tracing.store_waiting_error(node, document)
-
-
-@app.task(name="console.store_curve")
-def store_curve(node: str, document: Json) -> None:
-    """A host has followed reads for another while."""
-    curves.store_curve(node, document)
-
-
-@app.task(name="console.store_curve_error")
-def store_curve_error(node: str, guid: str, document: Json) -> None:
-    """A host could not follow a pool's reads."""
-    curves.store_curve_error(node, guid, document)
-
-
-@app.task(name="console.store_commits")
-def store_commits(node: str, document: Json) -> None:
-    """A host has followed commits for another while."""
-    commits.store_commits(node, document)
-
-
-@app.task(name="console.store_commits_error")
-def store_commits_error(node: str, guid: str, document: Json) -> None:
-    """A host could not follow a pool's commits."""
-    commits.store_commits_error(node, guid, document)
-
-
-@app.task(name="console.store_count")
-def store_count(node: str, document: Json) -> None:
-    """A host has counted the blocks of a pool."""
-    metadata.store_count(node, document)
-
-
-@app.task(name="console.store_count_error")
-def store_count_error(node: str, guid: str, document: Json) -> None:
-    """A host could not count a pool's blocks."""
-    metadata.store_count_error(node, guid, document)
-
-
-@app.task(name="console.store_switching")
-def store_switching(node: str, document: Json) -> None:
-    """A host switches a cache, or has ended that."""
-    switch_store.store_switching(node, document)
-
-
-@app.task(name="console.store_switching_error")
-def store_switching_error(node: str, guid: str, document: Json) -> None:
-    """A host did not switch a pool's cache, or not end it."""
-    switch_store.store_switching_error(node, guid, document)
+@app.task(name=ERROR_TASK)
+def error(node: str, verb: str, about: str, document: Json) -> None:
+    """A host has no answer, and says why."""
+    answers.take_error(node, verb, about, document)
 
 
 @app.task(name="console.take_samples")
 def take_samples() -> None:
     """Ask every host to read its counters."""
-    for node in Node.objects.defer("inventory_document"):
-        with hosts.unreachable_logged():
-            hosts.request_sample(node)
+    hosts.ask_all(SAMPLE)
 
 
 @app.task(name="console.roll_up_samples")
@@ -182,46 +66,21 @@ def roll_up_samples() -> None:
 
 @app.task(name="console.refresh_inventories")
 def refresh_inventories() -> None:
-    """Ask every host to read itself; simulated ones have a worker too (`make dev`)."""
-    for node in Node.objects.defer("inventory_document"):
-        with hosts.unreachable_logged():
-            hosts.request_inventory(node)
+    """Ask every host to read itself."""
+    hosts.ask_all(READ_INVENTORY)
 
 
 @app.task(name="console.follow_runs")
 def follow_runs() -> None:
     """Ask how the unfinished runs stand, so that a lost message heals; give up on requests that have expired."""
-    records.expire_requests(timezone.now())
-    for run in (*records.runs_to_follow(), *switch_store.runs_out()):
+    orders.expire_requests(timezone.now())
+    expire_measurements(timezone.now())
+    for run in (*orders.runs_to_follow(), *runs_out()):
         with hosts.unreachable_logged():
-            hosts.report_run(run)
-    for switching in switch_store.silent():
+            hosts.ask(run.node, REPORT_RUN, str(run.id), by=None)
+    for switching in silent():
         with hosts.unreachable_logged():
-            hosts.report_switching(switching.node, switching.pool_guid)
-
-
-@app.task(name="console.store_answers")
-def store_answers(node: str, document: Json) -> None:
-    """Some disks of a host have told how they are."""
-    sweep_store.store_answers(node, document)
-
-
-@app.task(name="console.store_sweep")
-def store_sweep(node: str, document: Json) -> None:
-    """A host has asked all its disks."""
-    sweeps.store_sweep(node, document)
-
-
-@app.task(name="console.store_sweep_error")
-def store_sweep_error(node: str, document: Json) -> None:
-    """A host could not ask its disks."""
-    sweeps.store_sweep_error(node, document)
-
-
-@app.task(name="console.store_self_test_start")
-def store_self_test_start(node: str, disk_key: str, problem: Json | None) -> None:
-    """A disk began to test itself, or why it did not."""
-    sweeps.store_self_test_start(node, disk_key, problem)
+            hosts.ask(switching.node, REPORT_SWITCHING, switching.pool_guid, by=None)
 
 
 @app.task(name="console.sweep")

@@ -20,6 +20,7 @@ import redis
 
 from nasadvisor.domain.fleet.clocks import ahead
 from nasadvisor.domain.fleet.messages import Message, NotAccepted, read_message
+from nasadvisor.domain.fleet.questions import TASKS
 
 log = logging.getLogger(__name__)
 
@@ -27,9 +28,8 @@ LONGEST_BYTES: Final = 2 * 2**20
 """A plan for 24 used SSDs is about 500 KiB. What is longer is not even parsed."""
 
 LONGEST_WAIT: Final = timedelta(days=8)
-"""No request of ours is wanted for longer (`NOTICE_EXPIRES` of the console is the longest)."""
+"""No request of ours is wanted for longer (`SMART_SWEEP.wanted_s` is the longest)."""
 
-_TASK: Final = re.compile(r"host\.[a-z_]{1,40}")
 _ID: Final = re.compile(r"[0-9a-zA-Z-]{1,64}")
 
 
@@ -56,7 +56,7 @@ def cleaned(raw: bytes, queue: str, now: datetime, ahead: timedelta = timedelta(
     if len(raw) > LONGEST_BYTES:
         raise NotAccepted(f"it has {len(raw)} bytes")
     message = read_message(raw)
-    if not _TASK.fullmatch(message.task):
+    if message.task not in TASKS:
         raise NotAccepted(f"{message.task!r:.100} is none of our tasks")
     task_id = message.headers.get("id")
     if not isinstance(task_id, str) or not _ID.fullmatch(task_id):

@@ -1,111 +1,58 @@
-"""The Celery tasks of a host: thin, over the services, one queue a node.
+"""What this host does for a console: a reader for each question of the catalogue, and the one way to them all.
 
-They take JSON documents, each read by `arguments` before anything happens, and answer by sending documents to the
-console's queue; there is no result backend, and the database is never seen. Mutating tasks are acknowledged before they
-start and never retried: the plan's id lets a run happen once, and what was left half done by a crash is the user's to
-decide.
+Whichever question it is: its arguments are read first, then it is seen whether a console may ask it here, then its
+reader answers; what stops it is told instead of an answer.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Event, Lock
+from typing import Final
 
-import kombu.exceptions
-import redis.exceptions
 from celery import Celery
 
 from nasadvisor.domain.change.plan import Plan
-from nasadvisor.domain.change.runs import Run
-from nasadvisor.domain.change.unreadable_runs import UnreadableRun
 from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
+from nasadvisor.domain.fleet import questions as ask
 from nasadvisor.domain.fleet.clocks import clock_findings
-from nasadvisor.domain.fleet.joining import ConsoleAccess, bracketed, console_queue, host_queue, unacknowledged, user_of
 from nasadvisor.domain.fleet.permissions import ALL, Verbs, as_vetoes, may_not
 from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer, PlatformReport, no_platform
+from nasadvisor.domain.fleet.questions import Question
 from nasadvisor.domain.fleet.spoken import Age, Spoken, age_of
-from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SelfTest
+from nasadvisor.domain.health.sweep import Answers, SelfTest, SelfTestStart
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.host import arguments
-from nasadvisor.host.arguments import reads
-from nasadvisor.host.broker import CONSOLE_CLOCK, CarefulAmqp
+from nasadvisor.host.arguments import read_arguments
+from nasadvisor.host.broker import CONSOLE_CLOCK
 from nasadvisor.host.change.journal import JournalUnreadable, RunUnknown
 from nasadvisor.host.change.lock import HostBusy
 from nasadvisor.host.change.runs import RunHost, apply_plan, finish_run, list_runs, seen, show_run, undo_run
 from nasadvisor.host.change.trials import TrialWatch, end_trial, keep_run, move_trial
-from nasadvisor.host.config import HostConfig
+from nasadvisor.host.console_link import ConsoleLink
 from nasadvisor.host.errors import CommandFailed, ConsoleMayNot, HostError, WatchOnly
-from nasadvisor.host.evidence.evidence_tasks import EvidenceTasks
+from nasadvisor.host.evidence.evidence_tasks import EvidenceTasks, SwitchTasks
 from nasadvisor.host.evidence.metadata import Counting, nobody_counts
-from nasadvisor.host.evidence.switch_tasks import SwitchTasks
 from nasadvisor.host.evidence.switching import Counters, NothingRead, SwitchHost
 from nasadvisor.host.evidence.trace_job import TraceJob, nobody_follows
 from nasadvisor.host.fleet.platforms import nobody_notifies
 from nasadvisor.host.health.sweep import HealthServices
-from nasadvisor.stored.documents import to_document
+from nasadvisor.stored.documents import DocumentError
 from nasadvisor.stored.spoken import spoken
 
 log = logging.getLogger(__name__)
 
-UNREACHABLE = (kombu.exceptions.OperationalError, redis.exceptions.RedisError, OSError)
-
-
-def celery_app(config: HostConfig) -> Celery:
-    """A Celery app that listens to this node's queue only, and takes messages with care (`broker`)."""
-    app = Celery("host", broker=config.redis_url, set_as_current=False, amqp=CarefulAmqp)
-    app.conf.update(
-        task_default_queue=host_queue(config.node),
-        task_ignore_result=True,
-        task_serializer="json",
-        accept_content=["json"],
-        task_acks_late=False,
-        task_publish_retry=False,
-        broker_connection_retry_on_startup=True,
-        # Forever: a Redis that is down for long must not end a worker that may be in the middle of a run.
-        broker_connection_max_retries=None,
-        # What cannot be published is asked for again; to wait for Redis would hold up the run (kombu: 2 s and more).
-        broker_transport_options={
-            "socket_connect_timeout": 3,
-            "socket_timeout": 10,
-            "max_retries": 1,
-            "interval_start": 0,
-        },
-        worker_prefetch_multiplier=1,
-        worker_hijack_root_logger=False,
-        worker_enable_remote_control=False,
-    )
-    if config.access:
-        _reach(app, config.access)
-    return app
-
-
-def _reach(app: Celery, access: ConsoleAccess) -> None:
-    """Make the app speak to a console on another machine, with TLS and as the user of this node only.
-
-    The rights of that user (`nasadvisor.console.fleet.remote.access`) cover the keys that these options name, and no
-    other.
-    """
-    options = {**app.conf.broker_transport_options, **unacknowledged(access.node), "priority_steps": [0]}
-    app.conf.update(
-        broker_url=f"rediss://{user_of(access.node)}:{access.password}@{bracketed(access.address)}:{access.port}/0",
-        broker_use_ssl={"ssl_ca_data": access.authority, "ssl_cert_reqs": "required", "ssl_check_hostname": True},
-        broker_transport_options=options,
-    )
-
-
-def queue_to_console(config: HostConfig) -> str:
-    """Where the console listens to this node: all nodes of its own machine share a queue, others have their own."""
-    return console_queue(config.node) if config.access else "console"
+CHANGES_POOLS: Final = (ask.APPLY, ask.UNDO, ask.FINISH)
+"""Afterwards the host is read anew, so that the pages show at once what it led to."""
 
 
 @dataclass(frozen=True)
 class HostTasks:
-    """What the tasks do. `look` reads the host, `sample` its counters, `measure` writes to find out.
+    """Who answers. `look` reads the host, `sample` its counters, `measure` writes to find out.
 
     `watch_waiting` traces which programs wait; `runs` is where runs happen. `app` is how the console is reached,
     `queue` where it listens to this node. `platform` asks the host's platform, `notifier` makes it send a message.
@@ -129,6 +76,7 @@ class HostTasks:
     commits: TraceJob[CommitTrace] = field(default_factory=lambda: TraceJob(nobody_follows))
     count: Counting = nobody_counts
     counters: Callable[[], Counters] = NothingRead
+    link: ConsoleLink = field(init=False)
     evidence: EvidenceTasks = field(init=False)
     switches: SwitchTasks = field(init=False)
     _looking: Lock = field(default_factory=Lock)
@@ -136,28 +84,74 @@ class HostTasks:
     _trials: TrialWatch = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_trials", TrialWatch(self.runs))
-        object.__setattr__(self, "evidence", self._evidence())
-        host = SwitchHost(self.runs, self.counters)
-        object.__setattr__(self, "switches", SwitchTasks(host, self._publish, self._require, self._observe))
-
-    def _evidence(self) -> EvidenceTasks:
-        return EvidenceTasks(
-            sample=self.sample,
-            measure=self.measure,
-            watch_waiting=self.watch_waiting,
-            curve=self.curve,
-            commits=self.commits,
-            count=self.count,
-            publish=self._publish,
-            require=self._require,
+        link = ConsoleLink(self.app, self.node, self.queue)
+        evidence = EvidenceTasks(
+            self.sample, self.measure, self.watch_waiting, self.curve, self.commits, self.count, link
         )
+        switches = SwitchTasks(SwitchHost(self.runs, self.counters), link)
+        made = {"link": link, "evidence": evidence, "switches": switches, "_trials": TrialWatch(self.runs)}
+        for name, part in made.items():
+            object.__setattr__(self, name, part)
+
+    @property
+    def readers(self) -> Mapping[Question, Callable[..., object]]:
+        """Who answers which question; it is given the arguments as they were read."""
+        return {
+            ask.HEAR_FORMS: self.hear_forms,
+            ask.READ_INVENTORY: self.read_inventory,
+            ask.SAMPLE: self.evidence.take_sample,
+            ask.WATCH_WAITING: self.evidence.take_waiting,
+            ask.TRACE_CURVE: self.evidence.take_curve,
+            ask.STOP_CURVE: self.curve.stop,
+            ask.TRACE_COMMITS: self.evidence.take_commits,
+            ask.STOP_COMMITS: self.commits.stop,
+            ask.COUNT_BLOCKS: self.evidence.count_blocks,
+            ask.MEASURE: self.evidence.take_measurement,
+            ask.SMART_SWEEP: self.smart_sweep,
+            ask.START_SELF_TEST: self.start_self_test,
+            ask.NOTIFY: self.notify,
+            ask.APPLY: self.apply,
+            ask.FINISH: lambda run_id, by: finish_run(self.runs, run_id, by, self.link.tell),
+            ask.KEEP: lambda run_id, by: self.link.tell(keep_run(self.runs, run_id, by)),
+            ask.UNDO: self.undo,
+            ask.REPORT_RUN: self.report_run,
+            ask.REPORT_RUNS: self.report_runs,
+            ask.START_SWITCHING: self.switches.start,
+            ask.STOP_SWITCHING: self.switches.stop,
+            ask.REPORT_SWITCHING: self.switches.report,
+        }
+
+    def register(self) -> None:
+        """Make each question a task of the app, and nothing else."""
+        for question in self.readers:
+            make = self.app.task(name=question.task, shared=False)  # else Celery gives it to every app of the process
+            make(self._task_of(question))
+
+    def _task_of(self, question: Question) -> Callable[..., None]:
+        def task(*arguments: object, **named: object) -> None:
+            self.answer(question, *arguments, **named)
+
+        return task
+
+    def answer(self, question: Question, /, *arguments: object, **named: object) -> None:
+        """Answer a question, or tell why not. One with other arguments is no question of ours: nothing happens."""
+        try:
+            given = read_arguments(question, arguments, named)
+        except DocumentError as error:
+            log.warning("refused %s: %s", question.verb, error)
+            return
+        try:
+            self._require_one_of(question.groups)
+            self.readers[question](*given)
+        except HostError as error:
+            self._tell_error(question, question.about(*given) if question.about else "", error)
+        if question in CHANGES_POOLS:
+            self.read_inventory()
 
     def tell_forms(self) -> None:
         """Tell the console which forms of documents this release speaks; it answers with its own."""
-        self._publish("console.store_spoken", to_document(spoken(self.node)))
+        self.link.tell(spoken(self.node))
 
-    @reads(arguments.document(Spoken))
     def hear_forms(self, theirs: Spoken) -> None:
         """Which forms the console speaks. That is only said: it refuses by itself what it cannot read."""
         if age_of(theirs, spoken(self.node)) is Age.OLDER:
@@ -167,9 +161,8 @@ class HostTasks:
                 theirs.release,
             )
 
-    @reads()
     def read_inventory(self) -> None:
-        """Look at the host and publish what is there, or why it cannot be seen.
+        """Look at the host and tell what is there, or why it cannot be seen.
 
         While that is being done, however often it is asked for, it is done once more afterwards: what was asked last
         is answered with what was there then, and a reading that hangs keeps one thread and not all.
@@ -178,19 +171,13 @@ class HostTasks:
         while self._look_wanted.is_set() and self._looking.acquire(blocking=False):
             try:
                 self._look_wanted.clear()
-                self._look_and_tell()
+                inventory = self._looked()
+                self.link.tell(self._platform_report(inventory))
+                self.link.tell(inventory)
+            except HostError as error:
+                self.link.tell_error(ask.READ_INVENTORY, "", error)
             finally:
                 self._looking.release()
-
-    def _look_and_tell(self) -> None:
-        try:
-            inventory = self._looked()
-        except HostError as error:
-            log.warning("inventory: %s", error)
-            self._publish("console.store_inventory_error", to_document(error.statement))
-        else:
-            self._publish("console.store_platform", to_document(self._platform_report(inventory)))
-            self._publish("console.store_inventory", to_document(inventory))
 
     def _looked(self) -> Inventory:
         """What is there. A pool that is exported between two commands makes the later one fail, and nobody need be
@@ -202,175 +189,93 @@ class HostTasks:
             log.info("inventory, looked again: %s", error)
             return self.look()
 
-    @reads()
-    def smart_sweep(self) -> None:
-        """Ask every disk for its health and publish the answers as they come, then what the sweep was like."""
-        try:
-            report = self.health.sweep(self._publish_answers)
-        except HostError as error:
-            log.warning("sweep: %s", error)
-            self._publish("console.store_sweep_error", to_document(error.statement))
-        else:
-            if report:
-                self._publish("console.store_sweep", to_document(report))
+    def _platform_report(self, inventory: Inventory) -> PlatformReport:
+        report = self.platform(inventory)
+        clock = clock_findings(self.node, CONSOLE_CLOCK.ahead)
+        return replace(
+            report,
+            vetoes=(*report.vetoes, *as_vetoes(self.allowed)),
+            findings=(*report.findings, *self.switches.findings(), *clock),
+        )
 
-    @reads(arguments.disk_key, arguments.member(SelfTest), arguments.asker)
+    def smart_sweep(self) -> None:
+        """Ask every disk for its health and tell the answers as they come, then what the sweep was like."""
+        report = self.health.sweep(lambda part: self.link.tell(Answers(self.node, part)))
+        if report:
+            self.link.tell(report)
+
     def start_self_test(self, disk_key: str, test: SelfTest, by: str) -> None:
         """Make a disk test itself; the result shows in later sweeps."""
         log.info("self-test %s of %s, asked for by %s", test, disk_key, by)
-        try:
-            self._require(Verbs.MEASURE)
-            self.health.start_test(disk_key, test)
-        except HostError as error:
-            log.warning("self-test of %s: %s", disk_key, error)
-            self._publish("console.store_self_test_start", disk_key, to_document(error.statement))
-        else:
-            self._publish("console.store_self_test_start", disk_key, None)
+        self.health.start_test(disk_key, test)
+        self.link.tell(SelfTestStart(self.node, disk_key))
 
-    @reads(arguments.document(Notice), arguments.message_id)
     def notify(self, notice: Notice, message_id: str) -> None:
-        """Send a message by the means of the host's platform, and say what became of it."""
-        try:
-            answer = NoticeAnswer(message_id, is_sent=True, said=self.notifier(notice))
-        except HostError as error:
-            answer = NoticeAnswer(message_id, is_sent=False, said=error.statement)
+        """Send a message by the means of the host's platform, and say that it went out."""
+        answer = NoticeAnswer(message_id, self.notifier(notice))
         if answer.said:
             log.warning("message: %s", answer.said)
-        self._publish("console.store_notice_answer", to_document(answer))
+        self.link.tell(answer)
 
-    @reads(arguments.document(Plan), arguments.asker, arguments.trial_length, defaults=(0,))
-    def apply(self, plan: Plan, by: str, trial_s: int) -> None:
-        """Apply a plan, if asked on trial; progress is published after every record."""
-        self._reporting(plan.id, Verbs.CHANGE, lambda: apply_plan(self.runs, plan, by, self._observe, trial_s))
+    def apply(self, plan: Plan, trial_s: int, by: str) -> None:
+        """Apply a plan, if asked on trial; progress is told after every record."""
+        apply_plan(self.runs, plan, by, self.link.tell, trial_s)
 
-    @reads(arguments.run_id, arguments.asker)
     def undo(self, run_id: str, by: str) -> None:
         """Take a run back."""
-
-        def work() -> None:
-            self.switches.end_before_undo(run_id)
-            undo_run(self.runs, run_id, by, self._observe)
-
-        self._reporting(run_id, Verbs.UNDO, work)
-
-    @reads(arguments.run_id, arguments.asker)
-    def finish(self, run_id: str, by: str) -> None:
-        """Do the rest of an interrupted run."""
-        self._reporting(run_id, Verbs.CHANGE, lambda: finish_run(self.runs, run_id, by, self._observe))
-
-    @reads(arguments.run_id, arguments.asker)
-    def keep(self, run_id: str, by: str) -> None:
-        """Keep a run that is on trial; nothing else changes on the host."""
-        try:
-            self._require(Verbs.CHANGE)
-            self._observe(keep_run(self.runs, run_id, by))
-        except HostError as error:
-            self._publish_stopped(run_id, error)
+        self.switches.end_before_undo(run_id)
+        undo_run(self.runs, run_id, by, self.link.tell)
 
     def end_trials(self) -> None:
         """Take back the runs whose trial is over. Not a task: the worker does it by its own clock."""
         for run_id, until in self._trials.moved().items():
             try:
-                move_trial(self.runs, run_id, until, self._observe)
+                move_trial(self.runs, run_id, until, self.link.tell)
             except HostError as error:
                 log.info("trial %s: its new end is said later: %s", run_id, error)
         for run_id in self._trials.due():
             try:
                 self.switches.end_before_undo(run_id)
-                end_trial(self.runs, run_id, self._observe)
+                end_trial(self.runs, run_id, self.link.tell)
             except HostBusy as error:
                 log.info("trial %s waits: %s", run_id, error)
                 continue
             except HostError as error:
-                self._publish_stopped(run_id, error)
+                self._tell_error(ask.UNDO, run_id, error)
             self.read_inventory()
 
-    @reads(arguments.run_id)
     def report_run(self, run_id: str) -> None:
-        """Publish where a run stands. One that is unknown is not begun yet: its order may still be on the way."""
+        """Tell where a run stands. One that is unknown is not begun yet: its order may still be on the way."""
         try:
-            self._observe(show_run(self.runs, run_id))
+            self.link.tell(show_run(self.runs, run_id))
         except RunUnknown as error:
             log.info("run %s: %s", run_id, error)
-        except HostError as error:
-            self._publish_stopped(run_id, error)
 
-    @reads()
     def report_runs(self) -> None:
-        """Publish every run of this host, those of the command line and those that cannot be read included."""
+        """Tell every run of this host, those of the command line and those that cannot be read included."""
         found = list_runs(self.runs, self.look)
-        for unread in found.unreadable:
-            self._publish_unreadable(unread)
-        for run in found.runs:
-            self._observe(run)
+        for run in (*found.unreadable, *found.runs):
+            self.link.tell(run)
         self.switches.report_all()
 
-    def register(self) -> None:
-        """Make these the tasks of the app."""
-        tasks: dict[str, Callable[..., None]] = {
-            "host.hear_forms": self.hear_forms,
-            "host.read_inventory": self.read_inventory,
-            "host.smart_sweep": self.smart_sweep,
-            "host.start_self_test": self.start_self_test,
-            "host.notify": self.notify,
-            "host.apply": self.apply,
-            "host.undo": self.undo,
-            "host.finish": self.finish,
-            "host.keep": self.keep,
-            "host.report_run": self.report_run,
-            "host.report_runs": self.report_runs,
-            **self.evidence.verbs,
-            **self.switches.verbs,
-        }
-        for name, task in tasks.items():
-            self.app.task(name=name, shared=False)(task)  # else Celery gives it to every other app of the process
+    def _require_one_of(self, groups: tuple[Verbs, ...]) -> None:
+        """See whether a console may ask for one of these here.
 
-    def _require(self, group: Verbs) -> None:
+        Raises:
+            WatchOnly: it may only look.
+            ConsoleMayNot: it may ask for other things, but not for this.
+        """
+        if not groups or self.allowed.intersection(groups):
+            return
         if not self.allowed:
             raise WatchOnly
-        if group not in self.allowed:
-            raise ConsoleMayNot(may_not(group))
+        raise ConsoleMayNot(may_not(groups[-1]))
 
-    def _platform_report(self, inventory: Inventory) -> PlatformReport:
-        report = self.platform(inventory)
-        return replace(
-            report,
-            vetoes=(*report.vetoes, *as_vetoes(self.allowed)),
-            findings=(
-                *report.findings,
-                *self.switches.findings(),
-                *clock_findings(self.node, CONSOLE_CLOCK.ahead),
-            ),
-        )
-
-    def _reporting(self, run_id: str, group: Verbs, work: Callable[[], object]) -> None:
-        try:
-            self._require(group)
-            work()
-        except HostError as error:
-            self._publish_stopped(run_id, error)
-        self.read_inventory()  # so that the pages show at once what it led to
-
-    def _publish_stopped(self, run_id: str, error: HostError) -> None:
+    def _tell_error(self, question: Question, about: str, error: HostError) -> None:
+        """A journal that cannot be read is no error of one question: the run is told as what it is."""
         if isinstance(error, JournalUnreadable):
-            self._publish_unreadable(error.told_of(self.node, seen(self.look)))
-            return
-        log.warning("run %s: %s", run_id, error)
-        self._publish("console.store_run_error", run_id, to_document(error.statement))
-
-    def _publish_unreadable(self, run: UnreadableRun) -> None:
-        log.warning("run %s: %s", run.id, run.said)
-        self._publish("console.store_unreadable_run", to_document(run))
-
-    def _publish_answers(self, part: tuple[DiskAnswer, ...]) -> None:
-        self._publish("console.store_answers", to_document(Answers(self.node, part)))
-
-    def _observe(self, run: Run) -> None:
-        self._publish("console.store_run", to_document(run))
-
-    def _publish(self, task: str, *arguments: object) -> None:
-        """Send to the console; if nobody can be reached the run goes on, and the console asks again later."""
-        try:
-            self.app.send_task(task, args=[self.node, *arguments], queue=self.queue, retry=False)
-        except UNREACHABLE as error:
-            log.warning("%s could not be published: %s", task, error)
+            unreadable = error.told_of(self.node, seen(self.look))
+            log.warning("run %s: %s", unreadable.id, unreadable.said)
+            self.link.tell(unreadable)
+        else:
+            self.link.tell_error(question, about, error)

@@ -8,6 +8,7 @@ from nasadvisor.alive import say_alive_in_worker
 from nasadvisor.domain.change.trial import AFTER_START_S
 from nasadvisor.host.build import health_of, machine_of, measure_host_of, run_host_of, this_platform
 from nasadvisor.host.config import load_config
+from nasadvisor.host.console_link import celery_app, queue_to_console
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.evidence.commits import CommitTracer
 from nasadvisor.host.evidence.curve import CurveTracer
@@ -17,7 +18,7 @@ from nasadvisor.host.evidence.sample import Sampler
 from nasadvisor.host.evidence.trace_job import TraceJob
 from nasadvisor.host.evidence.tracing import watch_waiting
 from nasadvisor.host.storage.inventory import read_inventory
-from nasadvisor.host.tasks import HostTasks, celery_app, queue_to_console
+from nasadvisor.host.tasks import HostTasks
 from nasadvisor.host.timer import repeat_in_worker
 from nasadvisor.starting import run_worker
 

@@ -21,12 +21,12 @@ from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.switched import CacheSwitching, SwitchOrder
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.fleet.joining import ConsoleAccess, JoinAnswer, JoinRequest
-from nasadvisor.domain.fleet.platforms import Notice, PlatformReport
+from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer, PlatformReport
 from nasadvisor.domain.fleet.spoken import Releases, Spoken
 from nasadvisor.domain.health.smart.reading import SmartReading
 from nasadvisor.domain.health.smart.wear import WearIndicator
 from nasadvisor.domain.health.smart.written import ByteCounter
-from nasadvisor.domain.health.sweep import Answers, SweepReport
+from nasadvisor.domain.health.sweep import Answers, SelfTestStart, SweepReport
 from nasadvisor.domain.health.traffic_findings import PoolTraffic
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.storage.inventory import Inventory
@@ -74,11 +74,13 @@ _KINDS: Final = (
     Kind("cache-switching", CacheSwitching),
     Kind("answers", Answers),
     Kind("sweep-report", SweepReport),
+    Kind("self-test-start", SelfTestStart),
     Kind("smart-reading", SmartReading),
     Kind("wear-indicator", WearIndicator),
     Kind("byte-counter", ByteCounter),
     Kind("platform-report", PlatformReport),
     Kind("notice", Notice),
+    Kind("notice-answer", NoticeAnswer),
     Kind("statement", Statement),
     Kind("finding", Finding),
     Kind("console-access", ConsoleAccess),
@@ -100,6 +102,15 @@ def register(kind: Kind) -> None:
 def kind_of(thing: object) -> Kind | None:
     """The kind that a dataclass or union is; None for one that is only ever a part of another."""
     return _registry.get(thing)
+
+
+def name_of(form: type) -> str:
+    """What a form that crosses the wire is called there.
+
+    Raises:
+        KeyError: it has no number of its own, so it is only ever a part of another.
+    """
+    return _registry[form].name
 
 
 def kinds_between_console_and_host() -> tuple[Kind, ...]:

@@ -15,12 +15,8 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Route, expect
 
-from nasadvisor.console import records
+from nasadvisor.console.answers import take_answer
 from nasadvisor.console.change.models import StoredRun
-from nasadvisor.console.evidence import series
-from nasadvisor.console.evidence.commits import store_commits
-from nasadvisor.console.evidence.curves import store_curve
-from nasadvisor.console.evidence.metadata import store_count
 from nasadvisor.console.evidence.models import (
     SampledPool,
     StoredCommits,
@@ -29,7 +25,6 @@ from nasadvisor.console.evidence.models import (
     StoredMeasurement,
     StoredWaiting,
 )
-from nasadvisor.console.evidence.tracing import store_waiting
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.tasks import roll_up_samples
 from nasadvisor.domain.evidence.commits import replayed
@@ -64,7 +59,7 @@ def watched(desk: Desk) -> None:
     fill(30, log_hours_ago=7)
     applied_run(7)
     StoredWaiting.objects.create(node=Node.objects.get(), asked_at=timezone.now())
-    store_waiting("nas", traced())
+    take_answer("nas", "waiting-programs", traced())
     desk.open(f"/pools/{TANK}/evidence/")
     drawn(desk)
     for summary in desk.page.locator("details:not(.fold) > summary").all():
@@ -82,7 +77,9 @@ def curve(desk: Desk) -> None:
     fill(0.2)
     now = timezone.now()
     StoredCurve.objects.create(node=Node.objects.get(), pool_guid=TANK, asked_at=now, seconds=3600)
-    store_curve("nas", to_document(simulated_curve(TANK, "tank", now.isoformat(timespec="seconds"), 3600)))
+    take_answer(
+        "nas", "cache-curve", to_document(simulated_curve(TANK, "tank", now.isoformat(timespec="seconds"), 3600))
+    )
     desk.open(f"/pools/{TANK}/evidence/")
     drawn(desk)
     desk.page.locator("#curve details details summary").click()
@@ -94,9 +91,9 @@ def metadata(desk: Desk) -> None:
     now = timezone.now()
     at = now.isoformat(timespec="seconds")
     StoredCurve.objects.create(node=Node.objects.get(), pool_guid=TANK, asked_at=now, seconds=3600)
-    store_curve("nas", to_document(simulated_curve(TANK, "tank", at, 3600)))
+    take_answer("nas", "cache-curve", to_document(simulated_curve(TANK, "tank", at, 3600)))
     StoredCount.objects.create(node=Node.objects.get(), pool_guid=TANK, asked_at=now, limit_s=3600)
-    store_count("nas", to_document(simulated_count(TANK, "tank", at)))
+    take_answer("nas", "block-count", to_document(simulated_count(TANK, "tank", at)))
     desk.open(f"/pools/{TANK}/evidence/")
     drawn(desk)
     desk.page.locator("#metadata details details summary").click()
@@ -129,7 +126,7 @@ def measure(desk: Desk) -> None:
     now = timezone.now()
     trace = simulated_commits(TANK, "tank", now.isoformat(timespec="seconds"), 3600)
     StoredCommits.objects.create(node=Node.objects.get(), pool_guid=TANK, asked_at=now, seconds=3600)
-    store_commits("nas", to_document(trace))
+    take_answer("nas", "commit-trace", to_document(trace))
     found = measured(str(uuid4()), 80, 5, had_log=False)
     assert found.candidate
     again = replayed(trace, [700_000] * 2990 + [9_000_000] * 10, trace.busiest.seconds)
@@ -146,7 +143,7 @@ def measuring(desk: Desk) -> None:
     desk.page.get_by_text("Under way.").or_(desk.page.get_by_text("Läuft")).first.wait_for()
     order = str(StoredMeasurement.objects.get(document__isnull=True).pk)
     at = (timezone.now() - timedelta(seconds=70)).isoformat()
-    records.store_measure_progress("nas", to_document(MeasureProgress(order, Stage.TEST, 3, 8, at, 310, 600)))
+    take_answer("nas", "measure-progress", to_document(MeasureProgress(order, Stage.TEST, 3, 8, at, 310, 600)))
     desk.page.locator("progress[value^='6']").wait_for()
 
 
@@ -188,7 +185,7 @@ def test_a_trace_is_asked_for_and_shows_by_itself(operator: Desk) -> None:
     fresh(operator)
     operator.page.get_by_role("button", name="Trace for 20 seconds").click()
     expect(operator.page.locator("#waiting")).to_contain_text("Tracing.")
-    store_waiting("nas", traced())
+    take_answer("nas", "waiting-programs", traced())
     expect(operator.page.locator("#waiting")).to_contain_text("4 processes, the busiest is 2300")
 
 
@@ -280,7 +277,7 @@ def test_words_in_the_pictures_cover_neither_each_other_nor_values(operator: Des
     for hours in (5, 6.9, 7.1):
         at = (timezone.now() - timedelta(hours=hours)).isoformat(timespec="seconds")
         steps = tuple(replace(step, ended_at=at) for step in stored.steps)
-        records.store_run("nas", to_document(replace(stored, id=str(uuid4()), steps=steps)))
+        take_answer("nas", "run", to_document(replace(stored, id=str(uuid4()), steps=steps)))
     operator.open(f"/pools/{TANK}/evidence/")
     drawn(operator)
     texts = redrawn(operator)
@@ -324,11 +321,11 @@ def test_the_picture_of_a_log_that_takes_over(operator: Desk) -> None:
     Node.objects.all().delete()
     shift = int(time.time()) - max(sample["at"] for each in recorded["readings"] for sample in each["samples"])
     node = recorded["inventory"]["host"]["node"]
-    records.store_inventory(node, {**recorded["inventory"], "read_at": timezone.now().isoformat(timespec="seconds")})
-    records.store_run(node, later(recorded["run"], shift))
+    take_answer(node, "inventory", {**recorded["inventory"], "read_at": timezone.now().isoformat(timespec="seconds")})
+    take_answer(node, "run", later(recorded["run"], shift))
     for reading in recorded["readings"]:
         samples = [{**sample, "at": sample["at"] + shift} for sample in reading["samples"]]
-        series.store_reading(node, {**reading, "samples": samples})
+        take_answer(node, "reading", {**reading, "samples": samples})
     guid = recorded["inventory"]["pools"][0]["guid"]
     ends = [sample["at"] + shift for each in recorded["readings"] for sample in each["samples"]]
     operator.open(f"/pools/{guid}/evidence/?start={min(ends) - 10}&end={max(ends)}")

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from nasadvisor.console import records
+from nasadvisor.console.answers import take_answer
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import to_document
@@ -38,7 +38,7 @@ def show(inventory: Inventory) -> None:
     """Make this the only machine."""
     Node.objects.all().delete()
     now = timezone.now().isoformat(timespec="seconds")
-    records.store_inventory(inventory.host.node, to_document(replace(inventory, read_at=now)))
+    take_answer(inventory.host.node, "inventory", to_document(replace(inventory, read_at=now)))
 
 
 def address(name: str, inventory: Inventory) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from django.utils import timezone
 
-from nasadvisor.console.evidence.switch_store import store_switching
+from nasadvisor.console.answers import take_answer
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.units import HOUR_S
 from nasadvisor.stored.documents import to_document
@@ -28,14 +28,16 @@ def under_way(desk: Desk) -> None:
     watched()
     problem = Statement("pool-away", "Pool tank is not imported.")
     plan = replace(counted().plan, start=int(timezone.now().timestamp()) - 30 * HOUR_S)
-    store_switching("nas", to_document(replace(counted(pairs=14), plan=plan, problem=problem)))
+    take_answer("nas", "cache-switching", to_document(replace(counted(pairs=14), plan=plan, problem=problem)))
     desk.open(f"{POOL}#switching")
 
 
 def answered(desk: Desk) -> None:
     watched()
     at, why = timezone.now().isoformat(), Statement("switching-done", "It was carried out to its end.")
-    store_switching("nas", to_document(replace(counted(factor=0.7), over_at=at, ended_at=at, why_over=why)))
+    take_answer(
+        "nas", "cache-switching", to_document(replace(counted(factor=0.7), over_at=at, ended_at=at, why_over=why))
+    )
     desk.open(f"{POOL}#switching")
 
 

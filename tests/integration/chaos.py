@@ -21,11 +21,12 @@ from django.test import Client
 from django.utils import timezone
 from nasadvisor.console.change import plans
 from nasadvisor.console.change.models import StoredRun
-from nasadvisor.console.fleet import hosts
+from nasadvisor.console.change.runs import orders
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import sweeps
 from nasadvisor.console.health.alert_models import Delivery
 from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.fleet.questions import BY_VERB
 
 def user():
     return User.objects.get_or_create(username="asker", defaults={"is_superuser": True})[0]
@@ -48,10 +49,10 @@ def knows(guid):
     return bool(inventory) and guid in [pool.guid for pool in inventory.pools]
 
 def apply(plan_id):
-    return str(hosts.apply_plan(plans.own_plan(plan_id, user()), "asker").pk)
+    return str(orders.apply_plan(plans.own_plan(plan_id, user()), user()).pk)
 
-def ask(what, run_id):
-    getattr(hosts, what)(StoredRun.objects.get(pk=run_id), "asker")
+def ask(verb, run_id):
+    orders.order(StoredRun.objects.get(pk=run_id), BY_VERB[verb], user())
 
 def state(run_id):
     return StoredRun.objects.get(pk=run_id).state

@@ -90,12 +90,12 @@ def test_whatever_fails_in_the_middle_of_everything_heals_by_itself_and_loses_sa
 
     stage.driver(f"apply({run!r})")
     applied = middle_of(stage, run, 4, fault, alert=f"zpool offline side {SIDE[0]}")
-    end_of(stage, run, "applied", "finish_run")
+    end_of(stage, run, "applied", "finish")
     assert stage.check("look")["slices"] == 2
     until(lambda: Post(stage.product).told("DEGRADED") > told)  # what is over before anybody looks is never told
 
     undone = taking_back(stage, run, fault, alert=f"zpool online side {SIDE[0]}")
-    end_of(stage, run, "undone", "undo_run")
+    end_of(stage, run, "undone", "undo")
 
     stage.until("not is_any_undelivered()")
     after = stage.check("look")
@@ -109,7 +109,7 @@ def test_whatever_fails_in_the_middle_of_everything_heals_by_itself_and_loses_sa
 def taking_back(stage: Chaos, run: str, fault: str, alert: str) -> dict[str, Any]:
     """The same fault in the middle of the undo."""
     records = int(stage.product.guest.run(RECORDS.format(run)).stdout)
-    stage.driver(f"ask('undo_run', {run!r})")
+    stage.driver(f"ask('undo', {run!r})")
     return middle_of(stage, run, records + 2, fault, alert)
 
 

@@ -24,13 +24,13 @@ TOKEN = f"""
 from django.contrib.auth.models import User
 from django.utils import timezone
 from nasadvisor.console.fleet.remote.joining import new_token
-user, _ = User.objects.get_or_create(username="anna")
+user, _ = User.objects.get_or_create(username="anna", defaults={{"is_superuser": True}})
 print(new_token("{SECOND}", user, timezone.now()))
 """
 APPLY = f"""
 from django.contrib.auth.models import User
-from nasadvisor.console.fleet import hosts
 from nasadvisor.console.change import plans
+from nasadvisor.console.change.runs import orders
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.change.plan import PlanRequest
 node = Node.objects.get(name="{SECOND}")
@@ -38,7 +38,7 @@ pool = next(pool for pool in node.inventory.pools if pool.name == "tank")
 ssds = tuple(disk.key for disk in node.inventory.disks if disk.kernel_name.startswith("nvme"))
 plan = plans.plan_for(PlanRequest(pool.guid, ssds[:2], 2**30, (), None), node.inventory)
 stored = plans.store_plan(plan, node, User.objects.get(username="anna"))
-print(hosts.apply_plan(stored, "anna").pk)
+print(orders.apply_plan(stored, User.objects.get(username="anna")).pk)
 """
 AS_THE_NODE = f"""
 import json, redis
@@ -124,8 +124,9 @@ def test_a_run_happens_on_the_machine_it_is_for_and_is_undone_there(product: Pro
     assert "logs" in joined.guest.run("zpool status -P tank").stdout
     assert product.guest.run("zpool status -P tank").stdout == first_before
     product.console(
-        "from nasadvisor.console.fleet import hosts; from nasadvisor.console.change.models import StoredRun; "
-        f"hosts.undo_run(StoredRun.objects.get(pk='{run}'), 'anna')"
+        "from django.contrib.auth.models import User; from nasadvisor.console.change.models import StoredRun; "
+        "from nasadvisor.console.change.runs import orders; from nasadvisor.domain.fleet.questions import UNDO; "
+        f"orders.order(StoredRun.objects.get(pk='{run}'), UNDO, User.objects.get(username='anna'))"
     )
     wait_until(lambda: of_node(product, state) == "undone")
     assert "logs" not in joined.guest.run("zpool status -P tank").stdout

@@ -77,6 +77,12 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "host/evidence/measuring/leftovers": ("tests/unit/host/evidence/test_leftovers.py",),
     "host/tasks": (
         "tests/unit/host/change/test_orders.py",
+        "tests/unit/host/change/test_questions.py",
+        "tests/unit/host/change/test_reach.py",
+        "tests/unit/host/change/test_tasks.py",
+    ),
+    "host/console_link": (
+        "tests/unit/host/change/test_orders.py",
         "tests/unit/host/change/test_reach.py",
         "tests/unit/host/change/test_tasks.py",
     ),

@@ -16,10 +16,11 @@ from nasadvisor.host.adapters import process, smartctl
 from nasadvisor.host.adapters.process import Command, HostRunner, Tool
 from nasadvisor.host.change.runs import RunHost
 from nasadvisor.host.config import load_config
+from nasadvisor.host.console_link import celery_app
 from nasadvisor.host.errors import MachineUnreadable
 from nasadvisor.host.health.sweep import HealthServices, start_test, sweep
 from nasadvisor.host.simulated.executor import SimulatedExecutor
-from nasadvisor.host.tasks import HostTasks, celery_app
+from nasadvisor.host.tasks import HostTasks
 from tests.unit.host.health.test_sweep import machine
 from tests.unit.machines import home_server
 

@@ -63,15 +63,17 @@ class Host:
     def ask(self, task: str, *arguments: object) -> None:
         self.service.lpush(QUEUE, message(task, list(arguments)))
 
-    def answer(self, task: str) -> Any:
-        """The next answer of this kind; others are dropped."""
+    def answer(self, name: str) -> Any:
+        """The next answer of this name, or what was said of the question of this verb; others are dropped."""
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
             found: Any = self.service.brpop(["console"], timeout=1)
             envelope = json.loads(found[1]) if found else None
-            if envelope and envelope["headers"]["task"] == task:
-                return json.loads(base64.b64decode(envelope["body"]))[0]
-        raise AssertionError(f"no {task} within {PATIENCE_S} s")
+            if envelope:
+                node, told, *rest = json.loads(base64.b64decode(envelope["body"]))[0]
+                if told == name:
+                    return [node, *rest]
+        raise AssertionError(f"no {name} within {PATIENCE_S} s")
 
 
 @pytest.fixture
@@ -123,21 +125,21 @@ def let_go(pid: int) -> None:
 
 def test_a_zpool_that_hangs_is_begun_once_keeps_nobody_waiting_and_heals(host: Host) -> None:
     host.ask("host.read_inventory")
-    node, first = host.answer("console.store_inventory_error")
+    node, _about, first = host.answer("read_inventory")
     assert (node, first["code"]) == (NODE, "command-timed-out")
     for _ in range(ASKED):
         host.ask("host.read_inventory")
-    _, again = host.answer("console.store_inventory_error")
+    *_, again = host.answer("read_inventory")
     assert again["code"] == "command-hangs"
     assert again["values"]["since"].endswith(" UTC")
     host.ask("host.keep", "no-such-run", "anna")
-    assert host.answer("console.store_run_error")[1] == "no-such-run"
+    assert host.answer("keep")[1] == "no-such-run"
     assert host.service.llen(QUEUE) == 0
     (hanging,) = host.begun
     host.put("#!/bin/sh\n")
     let_go(hanging)
     host.ask("host.read_inventory")
-    assert host.answer("console.store_inventory")[0] == NODE
+    assert host.answer("inventory")[0] == NODE
 
 
 def test_a_disk_whose_smart_hangs_is_asked_once_holds_up_no_other_and_heals(host: Host) -> None:
@@ -146,11 +148,11 @@ def test_a_disk_whose_smart_hangs_is_asked_once_holds_up_no_other_and_heals(host
     host.put(HANGS_AT_ONE.format(root=host.root, disk=disk.path), "smartctl")
     for _ in range(3):
         host.ask("host.smart_sweep")
-        _node, report = host.answer("console.store_sweep")
+        _node, report = host.answer("sweep-report")
         assert (report["failed"], report["read"]) == (1, ANSWERING - 1)
     (hanging,) = host.begun
     host.put(ANSWERS, "smartctl")
     let_go(hanging)
     host.ask("host.smart_sweep")
-    _node, report = host.answer("console.store_sweep")
+    _node, report = host.answer("sweep-report")
     assert (report["failed"], report["read"]) == (0, ANSWERING)

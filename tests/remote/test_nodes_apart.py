@@ -17,30 +17,33 @@ import redis
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
 
 from nasadvisor.console import inbox as inboxes
-from nasadvisor.console import porter, records
+from nasadvisor.console import porter
+from nasadvisor.console.answers import BY_NAME, BY_VERB, take_answer
 from nasadvisor.console.celery_app import app as celery_app_of_console
 from nasadvisor.console.change.models import StoredPlan
+from nasadvisor.console.change.runs import orders
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.remote.access import bring_up_to_date, let_in
 from nasadvisor.console.fleet.remote.listening import client
-from nasadvisor.console.health import sweep_store
 from nasadvisor.console.health.models import StoredDisk
-from nasadvisor.console.inbox import FROM_HOSTS, message_of
+from nasadvisor.console.inbox import message_of
 from nasadvisor.domain.fleet.joining import ConsoleAccess, console_queue, host_queue, unacknowledged
 from nasadvisor.domain.fleet.messages import NotAccepted
+from nasadvisor.domain.fleet.questions import ANSWER_TASK, ERROR_TASK, READ_INVENTORY
 from nasadvisor.domain.health.sweep import Answers
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host.config import HostConfig
+from nasadvisor.host.console_link import celery_app, queue_to_console
 from nasadvisor.host.fleet.joining import sign_in
 from nasadvisor.host.simulated.smart import simulated_answer
-from nasadvisor.host.tasks import celery_app, queue_to_console
 from nasadvisor.stored.documents import to_document
 from tests.remote.conftest import Console, as_node
+from tests.unit.console.people import person
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for
 
-RUN = "console.store_run"
+RUN = ANSWER_TASK
 SILENT = to_document(Statement("silent", "zpool did not answer."))
 
 
@@ -83,7 +86,7 @@ def envelope(task: str, arguments: list[object], **changes: Any) -> dict[str, An
 
 
 def test_what_a_host_tells_is_stored_as_of_that_host(console: Console, nas1: ConsoleAccess) -> None:
-    tell(nas1, console, "console.store_inventory", "nas1", to_document(inventory_of("nas1")))
+    tell(nas1, console, ANSWER_TASK, "nas1", "inventory", to_document(inventory_of("nas1")))
     console.take_all()
     assert Node.objects.get(name="nas1").inventory == inventory_of("nas1")
 
@@ -103,11 +106,11 @@ def test_a_real_worker_needs_no_other_rights_and_comes_back_after_a_restart(
     node = Node.objects.get(name="nas1")
     with subprocess.Popen([sys.executable, "-m", "celery", *WORKER], env=environment) as worker:
         try:
-            assert read_at_after(lambda: hosts.request_inventory(node), console)
+            assert read_at_after(lambda: hosts.ask(node, READ_INVENTORY, by=None), console)
             refused = [entry["object"] for entry in console.inbox.service.acl_log()]
             console.stop()
             console.start()
-            assert read_at_after(lambda: hosts.request_inventory(node), console)
+            assert read_at_after(lambda: hosts.ask(node, READ_INVENTORY, by=None), console)
         finally:
             worker.terminate()
             worker.wait(60)
@@ -147,9 +150,10 @@ def read_at_after(ask: Callable[[], None], console: Console) -> bool:
 
 
 def test_plans_go_to_the_node_they_are_for(console: Console, nas1: ConsoleAccess, nas2: ConsoleAccess) -> None:
-    node = records.store_inventory("nas1", to_document(inventory_of("nas1")))
+    take_answer("nas1", "inventory", to_document(inventory_of("nas1")))
+    node = Node.objects.get(name="nas1")
     plan = plan_for(MIRROR_AND_CACHES, inventory_of("nas1"))
-    hosts.apply_plan(StoredPlan.objects.create(id=plan.id, node=node, document=to_document(plan)), "anna")
+    orders.apply_plan(StoredPlan.objects.create(id=plan.id, node=node, document=to_document(plan)), person("anna"))
     assert console.inbox.service.llen("host.nas1") == 1
     assert console.inbox.service.llen("host.nas1.b") == 0
     found = as_node(nas1).brpop(["host.nas1"], timeout=1)
@@ -163,7 +167,7 @@ READING = [("BRPOP", 1), ("LLEN",), ("GET",), ("HGET", "a"), ("ZRANGE", 0, -1), 
 
 @pytest.mark.usefixtures("nas1")
 def test_no_command_of_a_node_works_on_a_key_of_another(console: Console, nas2: ConsoleAccess) -> None:
-    hosts.request_inventory(Node.objects.get(name="nas1"))
+    hosts.ask(Node.objects.get(name="nas1"), READ_INVENTORY, by=None)
     with as_node(nas2) as attacker:
         for key in OTHERS:
             for command, *rest in READING:
@@ -245,17 +249,17 @@ def test_without_tls_nobody_is_answered(console: Console) -> None:
 
 
 def test_a_node_does_not_read_back_what_lies_for_the_console(console: Console, nas1: ConsoleAccess) -> None:
-    tell(nas1, console, "console.store_inventory_error", "nas1", SILENT)
+    tell(nas1, console, ERROR_TASK, "nas1", "read_inventory", "", SILENT)
     with as_node(nas1) as attacker, pytest.raises(NoPermissionError):
         attacker.execute_command("BRPOP", "console.nas1", 1)
 
 
 @pytest.mark.usefixtures("nas1")
 def test_a_node_that_claims_to_be_another_is_not_believed(console: Console, nas2: ConsoleAccess) -> None:
-    records.store_inventory("nas1", to_document(inventory_of("nas1")))
-    tell(nas2, console, "console.store_inventory_error", "nas1", SILENT)
-    tell(nas2, console, "console.store_inventory", "nas1", to_document(inventory_of("nas1")))
-    tell(nas2, console, "console.store_inventory", "nas1.b", to_document(inventory_of("nas1")))
+    take_answer("nas1", "inventory", to_document(inventory_of("nas1")))
+    tell(nas2, console, ERROR_TASK, "nas1", "read_inventory", "", SILENT)
+    tell(nas2, console, ANSWER_TASK, "nas1", "inventory", to_document(inventory_of("nas1")))
+    tell(nas2, console, ANSWER_TASK, "nas1.b", "inventory", to_document(inventory_of("nas1")))
     console.take_all()
     assert Node.objects.get(name="nas1").inventory_error is None
     assert Node.objects.get(name="nas1.b").inventory is None
@@ -279,8 +283,8 @@ def test_a_message_cannot_bring_further_tasks_along(
     monkeypatch.setattr(celery_app_of_console, "send_task", lambda *_, **__: ran.append("sent"))
     evil = {"task": "host.apply", "args": [{}, "eve"], "kwargs": {}, "options": {"queue": "host.nas1"}}
     further = {"callbacks": [evil], "errbacks": [evil], "chain": [evil], "chord": evil}
-    body = base64.b64encode(json.dumps([["nas1.b", SILENT], {}, further]).encode()).decode()
-    made = envelope("console.store_inventory_error", [], body=body)
+    body = base64.b64encode(json.dumps([["nas1.b", "read_inventory", "", SILENT], {}, further]).encode()).decode()
+    made = envelope(ERROR_TASK, [], body=body)
     with as_node(nas2) as attacker:
         attacker.lpush("console.nas1.b", json.dumps(made))
     console.take_all()
@@ -311,13 +315,17 @@ def test_a_message_cannot_have_itself_put_into_the_queue_of_another(
         b"[]",
         b'{"body": 1}',
         b"[" * 100_000,
-        json.dumps(envelope(RUN, ["nas1"], **{"content-type": "application/x-python-serialize"})),
-        json.dumps(envelope(RUN, ["nas1"], headers={"task": RUN, "compression": "zlib"})),
-        json.dumps(envelope(RUN, ["nas1"], headers=["task"])),
-        json.dumps(envelope(RUN, ["nas1"], body="!")),
+        json.dumps(envelope(RUN, ["nas1", "run"], **{"content-type": "application/x-python-serialize"})),
+        json.dumps(envelope(RUN, ["nas1", "run"], headers={"task": RUN, "compression": "zlib"})),
+        json.dumps(envelope(RUN, ["nas1", "run"], headers=["task"])),
+        json.dumps(envelope(RUN, ["nas1", "run"], body="!")),
         json.dumps(envelope(RUN, [])),
-        json.dumps(envelope(RUN, [["nas1"]])),
-        json.dumps(envelope([RUN], ["nas1"])),  # type: ignore[arg-type]
+        json.dumps(envelope(RUN, ["nas1"])),
+        json.dumps(envelope(RUN, ["nas1", ["run"]])),
+        json.dumps(envelope(RUN, ["nas1", "plan"])),
+        json.dumps(envelope(ERROR_TASK, ["nas1", "sample", "", {}])),
+        json.dumps(envelope(RUN, [["nas1"], "run"])),
+        json.dumps(envelope([RUN], ["nas1", "run"])),  # type: ignore[arg-type]
     ],
 )
 def test_a_message_that_is_none_is_dropped_and_the_next_one_is_taken(raw: str | bytes) -> None:
@@ -333,44 +341,40 @@ def test_a_queue_that_is_no_list_stops_nobody_else(
     console.inbox.service.set(console_queue("nas1.b"), "x")
     if wait:
         console.inbox.wait()
-    tell(nas1, console, "console.store_inventory_error", "nas1", SILENT)
+    tell(nas1, console, ERROR_TASK, "nas1", "read_inventory", "", SILENT)
     console.take_all()
     assert Node.objects.get(name="nas1").inventory_error is not None
-    tell(nas2, console, "console.store_inventory_error", "nas1.b", SILENT)  # it is heard again as well
+    tell(nas2, console, ERROR_TASK, "nas1.b", "read_inventory", "", SILENT)  # it is heard again as well
     console.take_all()
     assert Node.objects.get(name="nas1.b").inventory_error is not None
 
 
 def test_documents_that_are_none_do_not_stop_the_console(console: Console, nas1: ConsoleAccess) -> None:
-    for task in sorted(FROM_HOSTS):
+    told = [(ANSWER_TASK, name) for name in BY_NAME] + [(ERROR_TASK, verb) for verb in BY_VERB]
+    for task, name in told:
         several: tuple[list[object], ...] = ([], [None], [{}], [[]], ["x", "y", "z"], ["nas1", {"version": 1}])
         for arguments in several:
-            tell(nas1, console, task, "nas1", *arguments)
-    tell(nas1, console, "console.store_inventory_error", "nas1", SILENT)
+            tell(nas1, console, task, "nas1", name, *arguments)
+    tell(nas1, console, ERROR_TASK, "nas1", "read_inventory", "", SILENT)
     console.take_all()
     assert Node.objects.get(name="nas1").inventory_error is not None
 
 
-def test_hosts_send_what_the_console_takes_from_them() -> None:
-    stores = {name for name in celery_app_of_console.tasks if name.startswith("console.store_")}
-    assert stores == FROM_HOSTS
-
-
 def test_the_disks_of_another_node_are_not_written_to(nas1: ConsoleAccess, nas2: ConsoleAccess) -> None:
     now = datetime(2026, 8, 25, 20, 15, tzinfo=UTC)
-    records.store_inventory("nas1", to_document(inventory_of("nas1")))
+    take_answer("nas1", "inventory", to_document(inventory_of("nas1")))
     disk = home_server().disks[0]
     answer = simulated_answer(disk, now)
-    sweep_store.store_answers("nas1.b", to_document(Answers("nas1.b", (answer,))))
+    take_answer("nas1.b", "answers", to_document(Answers("nas1.b", (answer,))))
     assert StoredDisk.objects.get(key=disk.key).asked_at is None
-    sweep_store.store_answers("nas1", to_document(Answers("nas1", (answer,))))
+    take_answer("nas1", "answers", to_document(Answers("nas1", (answer,))))
     assert StoredDisk.objects.get(key=disk.key).asked_at is not None
 
 
 def test_a_host_that_was_removed_is_thrown_out_at_once(console: Console, nas1: ConsoleAccess) -> None:
     with as_node(nas1) as connected:
         connected.ping()
-        hosts.request_inventory(Node.objects.get(name="nas1"))
+        hosts.ask(Node.objects.get(name="nas1"), READ_INVENTORY, by=None)
         hosts.drop_requests(Node.objects.get(name="nas1"))
         Node.objects.all().delete()
         with pytest.raises((redis.ConnectionError, AuthenticationError)):
@@ -385,7 +389,7 @@ def test_a_host_that_was_removed_is_thrown_out_at_once(console: Console, nas1: C
 
 
 def test_a_host_that_joins_anew_throws_out_who_had_its_name(console: Console, nas1: ConsoleAccess) -> None:
-    hosts.request_inventory(Node.objects.get(name="nas1"))
+    hosts.ask(Node.objects.get(name="nas1"), READ_INVENTORY, by=None)
     again = console.join("nas1")
     sign_in(again)
     with pytest.raises(AuthenticationError):
@@ -412,7 +416,7 @@ def test_a_node_that_fills_the_memory_loses_what_it_filled(
         attacker.lpush("console.nas1.b", *["x"] * 10)  # the newest are not what makes it large
         attacker.lpush(hosts_queue, "x" * 200_000)
         attacker.hset(unacked, "x", "x" * 200_000)
-    tell(nas1, console, "console.store_inventory_error", "nas1", SILENT)
+    tell(nas1, console, ERROR_TASK, "nas1", "read_inventory", "", SILENT)
     console.look()
     assert console.inbox.service.exists("console.nas1.b", hosts_queue, unacked) == 0
     assert console.inbox.service.llen("console.nas1") == 1
@@ -420,7 +424,7 @@ def test_a_node_that_fills_the_memory_loses_what_it_filled(
 
 
 def test_a_message_larger_than_any_of_ours_is_dropped_and_told(console: Console, nas1: ConsoleAccess) -> None:
-    tell(nas1, console, "console.store_inventory_error", "nas1", {**SILENT, "template": "x" * 3_000_000})
+    tell(nas1, console, ERROR_TASK, "nas1", "read_inventory", "", {**SILENT, "template": "x" * 3_000_000})
     console.take_all()
     assert set(Node.objects.get(name="nas1").quotas_reached) == {"message-size"}
 
@@ -431,7 +435,7 @@ def test_a_node_that_floods_loses_its_own_messages_only(
     monkeypatch.setattr(inboxes, "WAITING_AT_MOST", 20)
     with as_node(nas2) as attacker:
         attacker.lpush("console.nas1.b", *["flood"] * 1000)
-    tell(nas1, console, "console.store_inventory_error", "nas1", SILENT)
+    tell(nas1, console, ERROR_TASK, "nas1", "read_inventory", "", SILENT)
     console.look()
     console.inbox.one_round()
     assert Node.objects.get(name="nas1").inventory_error is not None

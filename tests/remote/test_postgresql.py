@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from django.db import connection
 from django.utils import timezone
-from nasadvisor.console import records
+from nasadvisor.console.answers import take_answer
 from nasadvisor.console.evidence import series
 from nasadvisor.console.health import sweep_store, watch
 from nasadvisor.console.health.models import StoredDisk
@@ -33,15 +33,15 @@ def tell(number):
     name = f"nas{number}"
     disks = tuple(ssd(f"eui.{number:08x}{disk:08x}", "KIOXIA", f"B{number}{disk}", 10**12) for disk in range(4))
     machine = replace(home_server(), host=replace(home_server().host, node=name))
-    records.store_inventory(name, to_document(replace(machine, disks=machine.disks[:0] + disks, pools=())))
+    take_answer(name, "inventory", to_document(replace(machine, disks=machine.disks[:0] + disks, pools=())))
     told = tuple(simulated_answer(disk, datetime.now(UTC)) for disk in disks)
-    sweep_store.store_answers(name, to_document(Answers(name, told)))
+    take_answer(name, "answers", to_document(Answers(name, told)))
     for at in range(10, 200, 10):
-        series.store_reading(name, to_document(Reading((Sample("1", "tank", at, 10.0),))))
+        take_answer(name, "reading", to_document(Reading((Sample("1", "tank", at, 10.0),))))
     plan = plan_for(MIRROR_AND_CACHES, machine)
     run = Run(plan.id, name, plan, RunState.APPLIED, "anna", "2026-08-25T20:15:00+00:00", "", 9, steps_of(plan.actions))
     if number == 1:
-        records.store_run(name, to_document(run))
+        take_answer(name, "run", to_document(run))
     connection.close()
 
 with ThreadPoolExecutor(4) as hosts:

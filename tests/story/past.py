@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import uuid4
 
-from nasadvisor.console import records, tasks
+from nasadvisor.console import tasks
+from nasadvisor.console.answers import take_answer
 from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import Resolution, SampledPool
-from nasadvisor.console.health import sweep_store, sweeps
+from nasadvisor.console.fleet import hosts
 from nasadvisor.console.health.watch import watch
 from nasadvisor.domain.change.plan import Plan, PlanIds, make_plan
 from nasadvisor.domain.change.runs import Run
@@ -47,14 +48,14 @@ def live(host: RunHost, executor: SimulatedExecutor, now: datetime) -> Inventory
     """Let all of it happen, and give back the machine as it is now. `executor` begins with the machine before."""
     node = host.node
     before = executor.state
-    records.store_spoken(node, to_document(spoken(node)))
-    records.store_inventory(node, to_document(before))
+    hosts.store_spoken(node, spoken(node), to_document(spoken(node)))
+    take_answer(node, "inventory", to_document(before))
     run = _apply(host, before)
     applied_at = datetime.fromisoformat(run.steps[-1].ended_at)
-    records.store_inventory(node, to_document(replace(executor.state, read_at=applied_at.isoformat())))
-    records.store_run(node, to_document(run))
+    take_answer(node, "inventory", to_document(replace(executor.state, read_at=applied_at.isoformat())))
+    take_answer(node, "run", to_document(run))
     after = _now(executor.state, now)
-    records.store_inventory(node, to_document(after))
+    take_answer(node, "inventory", to_document(after))
     _read_disks(after, now)
     for pool in after.pools:
         _watch(after, pool, applied_at if pool.guid == TANK else None, now)
@@ -84,10 +85,10 @@ def _read_disks(inventory: Inventory, now: datetime) -> None:
     node = inventory.host.node
     for age in READ_DAYS_AGO:
         found = tuple(simulated_answer(disk, now, age) for disk in inventory.disks if _was_there(disk, age))
-        sweep_store.store_answers(node, to_document(Answers(node, found)))
+        take_answer(node, "answers", to_document(Answers(node, found)))
     keys = tuple(disk.key for disk in inventory.disks)
     at = (now - timedelta(minutes=4)).isoformat(timespec="seconds")
-    sweeps.store_sweep(node, to_document(SweepReport(node, at, at, keys, read=len(keys))))
+    take_answer(node, "sweep-report", to_document(SweepReport(node, at, at, keys, read=len(keys))))
 
 
 def _was_there(disk: Disk, days_ago: int) -> bool:
@@ -98,7 +99,7 @@ def _was_there(disk: Disk, days_ago: int) -> bool:
 def _watch(inventory: Inventory, pool: Pool, log_since: datetime | None, now: datetime) -> None:
     """Keep hours of six weeks, and minutes of the last day."""
     node = inventory.host.node
-    series.store_reading(node, to_document(Reading((), (simulated_facts(inventory, pool),))))
+    take_answer(node, "reading", to_document(Reading((), (simulated_facts(inventory, pool),))))
     kept = SampledPool.objects.get(node__name=node, guid=pool.guid)
     since = int(log_since.timestamp()) if log_since else None
     series.save_samples(kept, Resolution.HOUR, _samples(pool, since, now - WATCHED, now, 3600))

@@ -1,36 +1,39 @@
 """What a host is asked for and tells in its time (`AskedOfHost`): handing the question over, keeping the answer."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
-from django.contrib import messages
-from django.db.models import Manager, QuerySet
-from django.http import HttpRequest
+from django.db.models import Manager
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone
 
-from nasadvisor.console.evidence.models import AskedOfHost
 from nasadvisor.console.fleet import audit, hosts
 from nasadvisor.console.fleet.audit_models import Act
-from nasadvisor.domain.statements import Statement
+from nasadvisor.console.fleet.hosts import is_handed_over
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.fleet.roles import user_of
+from nasadvisor.console.storage.pools import pool_or_404
+from nasadvisor.domain.fleet.questions import Question
 from nasadvisor.domain.units import HOUR_S
-from nasadvisor.stored.documents import Json, from_document
+
+LENGTHS: Final = ((HOUR_S, 1), (8 * HOUR_S, 8), (24 * HOUR_S, 24))
+"""For how many seconds something is followed, and the hours that they are."""
 
 
 def ask(
     request: HttpRequest,
-    hand_over: Callable[[], None],
+    question: tuple[Node, Question, *tuple[object, ...]],
     kept: "Manager[Any]",
     about: Mapping[str, Any],
     **wish: int,
 ) -> None:
-    """Hand a question over, and note among those that are kept what it is about; or say why it could not be asked."""
-    try:
-        hand_over()
-    except hosts.HostUnreachable as error:
-        messages.error(request, str(error))
-        return
-    audit.record(request, Act.LOOK_CLOSER, request.path)
-    note_asked(kept, about, **wish)
+    """Hand a question over with its arguments, and note among those that are kept what it is about; or say why it could
+    not be asked.
+    """
+    if is_handed_over(request, lambda: hosts.ask(*question, by=user_of(request))):
+        audit.record(request, Act.LOOK_CLOSER, request.path)
+        note_asked(kept, about, **wish)
 
 
 def note_asked(kept: "Manager[Any]", about: Mapping[str, Any], **wish: int) -> None:
@@ -45,16 +48,18 @@ def seconds_asked(request: HttpRequest, lengths: Iterable[tuple[int, int]]) -> i
     return next((each for each, _ in lengths if str(each) == asked), HOUR_S)
 
 
-def keep_answer(asked: "QuerySet[AskedOfHost]", document: Json) -> None:
-    """Keep what a host has told. What was not asked for is not in `asked`, and is dropped so."""
-    asked.update(told_at=timezone.now(), document=document, error_document=None)
+def begin_following(
+    request: HttpRequest, guid: str, question: Question, kept: "Manager[Any]", page: str
+) -> HttpResponse:
+    """Ask the host of a pool to follow it for as long as was chosen, and go on to the page with that name."""
+    node, _inventory, _pool = pool_or_404(request, guid)
+    seconds = seconds_asked(request, LENGTHS)
+    ask(request, (node, question, guid, seconds), kept, {"node": node, "pool_guid": guid}, seconds=seconds)
+    return redirect(page, guid)
 
 
-def keep_error(asked: "QuerySet[AskedOfHost]", document: Json) -> None:
-    """Keep why a host could not tell it; what it told before stays.
-
-    Raises:
-        DocumentError: it is not a statement.
-    """
-    from_document(Statement, document)
-    asked.update(told_at=timezone.now(), error_document=document)
+def end_following(request: HttpRequest, guid: str, question: Question, page: str) -> HttpResponse:
+    """Ask the host to end it; what was found stays."""
+    node, _inventory, _pool = pool_or_404(request, guid)
+    is_handed_over(request, lambda: hosts.ask(node, question, by=user_of(request)))
+    return redirect(page, guid)

@@ -8,16 +8,14 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from nasadvisor.console.evidence.asked import keep_answer, keep_error
-from nasadvisor.console.evidence.following import LENGTHS, begin_following, end_following
+from nasadvisor.console.evidence.asked import LENGTHS, begin_following, end_following
 from nasadvisor.console.evidence.models import StoredCommits
-from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.evidence.commits import CommitTrace
+from nasadvisor.domain.fleet.questions import STOP_COMMITS, TRACE_COMMITS
 from nasadvisor.domain.statements import Statement
-from nasadvisor.stored.documents import Json, from_document
 
 
 @dataclass(frozen=True)
@@ -43,14 +41,14 @@ def commits_context(node: Node, guid: str, now: datetime) -> dict[str, object]:
 @require_POST
 def start_commits(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask the host of a pool to follow its commits. Nothing is written, so no password is asked for."""
-    return begin_following(request, guid, hosts.request_commits, StoredCommits.objects, "evidence-measure")
+    return begin_following(request, guid, TRACE_COMMITS, StoredCommits.objects, "evidence-measure")
 
 
 @operator_required
 @require_POST
 def stop_commits(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask the host to end the trace; what was found stays."""
-    return end_following(request, guid, hosts.stop_commits, "evidence-measure")
+    return end_following(request, guid, STOP_COMMITS, "evidence-measure")
 
 
 @operator_required
@@ -58,25 +56,6 @@ def commits(request: HttpRequest, guid: str) -> HttpResponse:
     """The part of the page that changes while commits are followed."""
     node, _inventory, pool = pool_or_404(request, guid)
     return render(request, "evidence/_commits.html", commits_context(node, guid, timezone.now()) | {"pool": pool})
-
-
-def store_commits(node_name: str, document: Json) -> None:
-    """Keep what a host has found up to now.
-
-    Raises:
-        DocumentError: it is no trace of commits.
-    """
-    found = from_document(CommitTrace, document)
-    keep_answer(StoredCommits.objects.filter(node__name=node_name, pool_guid=found.pool_guid), document)
-
-
-def store_commits_error(node_name: str, guid: str, document: Json) -> None:
-    """Keep why a host could not follow commits.
-
-    Raises:
-        DocumentError: it is not a statement.
-    """
-    keep_error(StoredCommits.objects.filter(node__name=node_name, pool_guid=guid), document)
 
 
 def _part(node: Node, guid: str, now: datetime) -> CommitsPart:

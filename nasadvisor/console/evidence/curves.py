@@ -8,17 +8,15 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from nasadvisor.console.evidence.asked import keep_answer, keep_error
+from nasadvisor.console.evidence.asked import LENGTHS, begin_following, end_following
 from nasadvisor.console.evidence.curve_chart import CurveChart, curve_charts
-from nasadvisor.console.evidence.following import LENGTHS, begin_following, end_following
 from nasadvisor.console.evidence.models import StoredCurve
-from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.evidence.curve import CacheCurve, CurvePoint, MemoryPoint, curve_in_words
+from nasadvisor.domain.fleet.questions import STOP_CURVE, TRACE_CURVE
 from nasadvisor.domain.statements import Statement
-from nasadvisor.stored.documents import Json, from_document
 
 
 @dataclass(frozen=True)
@@ -78,14 +76,14 @@ def curve_of(node: Node, guid: str, now: datetime) -> CurvePart:
 @require_POST
 def start_curve(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask the host of a pool to follow its reads. Nothing is written, so no password is asked for."""
-    return begin_following(request, guid, hosts.request_curve, StoredCurve.objects, "evidence-pool")
+    return begin_following(request, guid, TRACE_CURVE, StoredCurve.objects, "evidence-pool")
 
 
 @operator_required
 @require_POST
 def stop_curve(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask the host to end the trace; what was found stays."""
-    return end_following(request, guid, hosts.stop_curve, "evidence-pool")
+    return end_following(request, guid, STOP_CURVE, "evidence-pool")
 
 
 def curve(request: HttpRequest, guid: str) -> HttpResponse:
@@ -98,22 +96,3 @@ def curve(request: HttpRequest, guid: str) -> HttpResponse:
 def curve_context(part: CurvePart) -> dict[str, object]:
     """What the template of the part needs besides the pool."""
     return {"part": part, "lengths": LENGTHS}
-
-
-def store_curve(node_name: str, document: Json) -> None:
-    """Keep what a host has found up to now.
-
-    Raises:
-        DocumentError: it is no curve.
-    """
-    found = from_document(CacheCurve, document)
-    keep_answer(StoredCurve.objects.filter(node__name=node_name, pool_guid=found.traced.pool_guid), document)
-
-
-def store_curve_error(node_name: str, guid: str, document: Json) -> None:
-    """Keep why a host could not follow reads.
-
-    Raises:
-        DocumentError: it is not a statement.
-    """
-    keep_error(StoredCurve.objects.filter(node__name=node_name, pool_guid=guid), document)

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django import forms
 from django.contrib import messages
+from django.contrib.auth.models import User
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -18,6 +20,7 @@ from nasadvisor.console.evidence.commits import commits_context
 from nasadvisor.console.evidence.models import StoredMeasurement
 from nasadvisor.console.fleet import audit, hosts
 from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet.hosts import is_handed_over
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
 from nasadvisor.console.fleet.roles import operator_required, user_of
@@ -27,6 +30,7 @@ from nasadvisor.domain.change.proposal import is_free_ssd
 from nasadvisor.domain.evidence.measuring.measurement import MeasureOrder, Stage
 from nasadvisor.domain.evidence.measuring.probing import against_probe
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
+from nasadvisor.domain.fleet.questions import MEASURE
 from nasadvisor.domain.health.smart.power_loss import PowerLossProtection, weigh
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import Inventory, Pool
@@ -65,11 +69,7 @@ def measure(request: HttpRequest, guid: str) -> HttpResponse:
     refusals = reasons_against_measuring(node, pool)
     if request.method == "POST" and not refusals and confirm_password(request, form):
         order = MeasureOrder(str(uuid4()), guid, form.cleaned_data["disk"])
-        try:
-            hosts.measure(node, order, user_of(request).get_username())
-        except hosts.HostUnreachable as error:
-            messages.error(request, str(error))
-        else:
+        if is_handed_over(request, lambda: order_measurement(node, order, user_of(request))):
             audit.record(request, Act.MEASURE, f"{node.name}: {pool.name} {order.disk_key} {order.id}")
             messages.info(request, _("Measuring has begun. It takes some minutes; you may close this page."))
             return redirect("evidence-measure", guid)
@@ -95,6 +95,25 @@ def measured(request: HttpRequest, guid: str) -> HttpResponse:
 def reasons_against_measuring(node: Node, pool: Pool) -> list[Refused]:
     """Why nothing is written to a pool to measure it, as far as is known without asking its host."""
     return [*filter(None, (why_not(node.platform, Verbs.MEASURE),)), *against_probe(pool, None)]
+
+
+def order_measurement(node: Node, order: MeasureOrder, by: User) -> StoredMeasurement:
+    """Ask a host to measure by writing.
+
+    Raises:
+        HostUnreachable: the request could not be handed over.
+    """
+    with transaction.atomic():
+        stored = StoredMeasurement.objects.create(
+            id=UUID(order.id),
+            node=node,
+            pool_guid=order.pool_guid,
+            disk_key=order.disk_key,
+            requested_by=by.get_username(),
+            requested_at=timezone.now(),
+        )
+        hosts.ask(node, MEASURE, order, by=by)
+    return stored
 
 
 @dataclass(frozen=True)

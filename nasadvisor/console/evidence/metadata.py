@@ -9,22 +9,21 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from nasadvisor.console.evidence.asked import ask, keep_answer, keep_error, seconds_asked
+from nasadvisor.console.evidence.asked import ask, seconds_asked
 from nasadvisor.console.evidence.curves import curve_of
 from nasadvisor.console.evidence.models import StoredCount
 from nasadvisor.console.evidence.options import known_of
 from nasadvisor.console.evidence.watch import series_of, watched
-from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.storage.pools import pool_or_404
-from nasadvisor.domain.evidence.metadata_blocks import KIND_NAMES, BlockCount, KindBlocks
+from nasadvisor.domain.evidence.metadata_blocks import KIND_NAMES, KindBlocks
 from nasadvisor.domain.evidence.metadata_choice import MetadataAdvice, advise_metadata
 from nasadvisor.domain.evidence.metadata_size import Counted, CutOff
 from nasadvisor.domain.evidence.options import NAMES, Known
+from nasadvisor.domain.fleet.questions import COUNT_BLOCKS
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.units import HOUR_S
-from nasadvisor.stored.documents import Json, from_document
 
 LENGTHS: Final = ((HOUR_S, 1), (8 * HOUR_S, 8))
 """After how many seconds the host gives up, and the hours that they are."""
@@ -97,7 +96,7 @@ def start_count(request: HttpRequest, guid: str) -> HttpResponse:
     limit_s = seconds_asked(request, LENGTHS)
     ask(
         request,
-        lambda: hosts.request_count(node, guid, limit_s),
+        (node, COUNT_BLOCKS, guid, limit_s),
         StoredCount.objects,
         {"node": node, "pool_guid": guid},
         limit_s=limit_s,
@@ -115,25 +114,6 @@ def metadata(request: HttpRequest, guid: str) -> HttpResponse:
     known = known_of(seen, pool, curve_of(node, guid, now).curve, stored.found if stored else None)
     context = {"pool": pool, "metadata": metadata_of(stored, known, now), "count_lengths": LENGTHS}
     return render(request, "evidence/_metadata.html", context)
-
-
-def store_count(node_name: str, document: Json) -> None:
-    """Keep what a host has counted.
-
-    Raises:
-        DocumentError: it is no count.
-    """
-    found = from_document(BlockCount, document)
-    keep_answer(StoredCount.objects.filter(node__name=node_name, pool_guid=found.pool_guid), document)
-
-
-def store_count_error(node_name: str, guid: str, document: Json) -> None:
-    """Keep why a host could not count.
-
-    Raises:
-        DocumentError: it is not a statement.
-    """
-    keep_error(StoredCount.objects.filter(node__name=node_name, pool_guid=guid), document)
 
 
 def _kinds(counted: Counted) -> tuple[KindRow, ...]:

@@ -21,7 +21,7 @@ from nasadvisor.console.evidence.models import Resolution
 from nasadvisor.console.evidence.probed import ProbedRow, probed_rows
 from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.evidence.switch_shown import Shown, shown
-from nasadvisor.console.evidence.switch_store import switching_of
+from nasadvisor.console.evidence.told import switching_of
 from nasadvisor.console.evidence.watch import series_of
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.evidence.comparison import Comparison, compare

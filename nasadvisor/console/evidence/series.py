@@ -22,7 +22,7 @@ from nasadvisor.console.fleet.quotas import Quota
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample, VdevActivity, merge
 from nasadvisor.domain.units import DAY_S, HOUR_S
-from nasadvisor.stored.documents import Json, from_document, to_document
+from nasadvisor.stored.documents import Json, to_document
 from nasadvisor.stored.packing import NameTable, pack_activity, pack_latency, unpack_activity, unpack_latency
 
 log = logging.getLogger(__name__)
@@ -42,14 +42,12 @@ FEW_HOURS: Final = 3
 """A picture of two points says nothing."""
 
 
-def store_reading(node_name: str, document: Json) -> None:
+def store_reading(node_name: str, reading: Reading, _document: Json) -> None:
     """Keep what a host has told of its counters.
 
     Raises:
-        DocumentError: if it is not a reading.
         QuotaReached: it is of the future, or of more pools than one host has.
     """
-    reading = from_document(Reading, document)
     node, _ = Node.objects.defer("inventory_document").get_or_create(name=node_name)
     known = {series.guid: series for series in SampledPool.objects.filter(node=node).only("node", "guid", "names")}
     _require_room_for(node, reading, frozenset(known))

@@ -1,13 +1,11 @@
-"""Proof by switching on the pages: the offer, beginning and stopping it, and what it says."""
+"""Proof by switching: the offer on the pages, beginning and stopping it, and keeping what hosts tell of it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from uuid import uuid4
 
 from django import forms
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -16,10 +14,11 @@ from nasadvisor.console.evidence.asked import note_asked
 from nasadvisor.console.evidence.models import Resolution, StoredSwitching
 from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.evidence.switch_shown import Shown, shown
-from nasadvisor.console.evidence.switch_store import switching_of
+from nasadvisor.console.evidence.told import switching_of
 from nasadvisor.console.evidence.watch import series_of
 from nasadvisor.console.fleet import audit, hosts
 from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet.hosts import is_handed_over
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
 from nasadvisor.console.fleet.roles import operator_required, user_of
@@ -31,6 +30,7 @@ from nasadvisor.domain.evidence.switched import SwitchOrder
 from nasadvisor.domain.evidence.switching import USUAL_PAIRS
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.fleet.platforms import vetoes_on
+from nasadvisor.domain.fleet.questions import START_SWITCHING, STOP_SWITCHING, Question
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.units import DAY_S, HOUR_S
@@ -140,12 +140,7 @@ def start(request: HttpRequest, guid: str) -> HttpResponse:
     pairs = next((each for each, _ in LENGTHS if str(each) == request.POST.get("pairs")), USUAL_PAIRS)
     order = SwitchOrder(str(uuid4()), guid, pairs)
     context = {"lengths": lengths_of(node, guid, timezone.now()), "chosen": pairs, "usual": USUAL_PAIRS}
-
-    def ask(by: str) -> None:
-        hosts.start_switching(node, order, by)
-        note_asked(StoredSwitching.objects, {"node": node, "pool_guid": guid})
-
-    return _asked(request, node, pool, Act.SWITCH, ask, "evidence/switching_start.html", context)
+    return _asked(request, node, pool, Act.SWITCH, (START_SWITCHING, order), "evidence/switching_start.html", context)
 
 
 @operator_required
@@ -155,12 +150,7 @@ def stop(request: HttpRequest, guid: str) -> HttpResponse:
     require_only(request, POSTED_FIELDS)
     if not switching_part(node, inventory, pool, timezone.now()).is_under_way:
         return redirect("evidence-pool", guid)
-
-    def ask(by: str) -> None:
-        hosts.stop_switching(node, guid, by)
-        note_asked(StoredSwitching.objects, {"node": node, "pool_guid": guid})
-
-    return _asked(request, node, pool, Act.SWITCH_STOP, ask, "evidence/switching_stop.html", {})
+    return _asked(request, node, pool, Act.SWITCH_STOP, (STOP_SWITCHING, guid), "evidence/switching_stop.html", {})
 
 
 def _asked(
@@ -168,17 +158,14 @@ def _asked(
     node: Node,
     pool: Pool,
     act: Act,
-    ask: Callable[[str], None],
+    question: tuple[Question, object],
     template: str,
     context: dict[str, Any],
 ) -> HttpResponse:
     form: forms.Form = asked_of(request, PasswordForm(request.POST if request.method == "POST" else None))
-    if request.method == "POST" and confirm_password(request, form):
-        try:
-            ask(user_of(request).get_username())
-        except hosts.HostUnreachable as error:
-            messages.error(request, str(error))
-        else:
-            audit.record(request, act, f"{node.name}: {pool.name}")
-            return redirect("evidence-pool", pool.guid)
+    is_meant = request.method == "POST" and confirm_password(request, form)
+    if is_meant and is_handed_over(request, lambda: hosts.ask(node, *question, by=user_of(request))):
+        note_asked(StoredSwitching.objects, {"node": node, "pool_guid": pool.guid})
+        audit.record(request, act, f"{node.name}: {pool.name}")
+        return redirect("evidence-pool", pool.guid)
     return render(request, template, {"pool": pool, "node": node, "form": form, "section": "evidence", **context})

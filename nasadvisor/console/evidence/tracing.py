@@ -9,15 +9,14 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from nasadvisor.console.evidence.asked import ask, keep_answer, keep_error
+from nasadvisor.console.evidence.asked import ask
 from nasadvisor.console.evidence.models import StoredWaiting
-from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.evidence.tracing import WaitingProgram, WaitingPrograms
+from nasadvisor.domain.fleet.questions import WATCH_WAITING
 from nasadvisor.domain.statements import Statement
-from nasadvisor.stored.documents import Json, from_document
 
 SHOWN: Final = 30
 
@@ -57,7 +56,7 @@ def waiting_of(node: Node, now: datetime) -> Waiting:
 def trace(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask the host of a pool to trace. It only counts calls, so no password is asked for."""
     node, _inventory, _pool = pool_or_404(request, guid)
-    ask(request, lambda: hosts.request_waiting(node), StoredWaiting.objects, {"node": node})
+    ask(request, (node, WATCH_WAITING), StoredWaiting.objects, {"node": node})
     return redirect("evidence-pool", guid)
 
 
@@ -65,25 +64,6 @@ def waiting(request: HttpRequest, guid: str) -> HttpResponse:
     """The part of the page that changes while it is traced."""
     node, _inventory, pool = pool_or_404(request, guid)
     return render(request, "evidence/_waiting.html", {"pool": pool, "waiting": waiting_of(node, timezone.now())})
-
-
-def store_waiting(node_name: str, document: Json) -> None:
-    """Keep what a host traced.
-
-    Raises:
-        DocumentError: it is not a trace.
-    """
-    from_document(WaitingPrograms, document)
-    keep_answer(StoredWaiting.objects.filter(node__name=node_name), document)
-
-
-def store_waiting_error(node_name: str, document: Json) -> None:
-    """Keep why a host could not trace.
-
-    Raises:
-        DocumentError: it is not a statement.
-    """
-    keep_error(StoredWaiting.objects.filter(node__name=node_name), document)
 
 
 def _rows(found: WaitingPrograms) -> tuple[ProgramRow, ...]:

@@ -1,42 +1,39 @@
 # ruff: noqa: N818 - an error is named for what happened, as in a sentence: "raise HostUnreachable"
-"""What the console asks of hosts. The only place that sends tasks to them; the answers arrive in `tasks`."""
+"""Asking hosts, and hearing from them: the only place that sends them questions. The answers arrive in `answers`."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from dataclasses import is_dataclass
+from enum import StrEnum
 from functools import partial
 from typing import Final
-from uuid import UUID
 
 import redis.exceptions
-from django.db import transaction
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from kombu import Connection
 from kombu.exceptions import OperationalError
 
 from nasadvisor.console.celery_app import app
-from nasadvisor.console.change.models import Pending, StoredPlan, StoredRun
-from nasadvisor.console.evidence.models import StoredMeasurement
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.remote import access, listening
-from nasadvisor.domain.change.runs import Run, RunState, Trial, steps_of
-from nasadvisor.domain.evidence.measuring.measurement import MeasureOrder
-from nasadvisor.domain.evidence.switched import SwitchOrder
+from nasadvisor.console.fleet.roles import may_change
 from nasadvisor.domain.fleet.joining import host_queue
-from nasadvisor.domain.fleet.platforms import Notice
-from nasadvisor.domain.health.sweep import SelfTest
+from nasadvisor.domain.fleet.platforms import PlatformReport
+from nasadvisor.domain.fleet.questions import ASKER, HEAR_FORMS, Asker, Question
+from nasadvisor.domain.fleet.spoken import Spoken
 from nasadvisor.stored.documents import Json, to_document
 from nasadvisor.stored.spoken import spoken
 
 log = logging.getLogger(__name__)
 
-CHANGE_EXPIRES = timedelta(seconds=120)
-"""A request to change something that no host has taken up by then is dropped: nobody wants it to run an hour later."""
-
-LOOK_EXPIRES = timedelta(seconds=30)
-"""The same for requests that only read."""
+BY_CLOCK: Final = "schedule"
+"""Who asks, where nobody did."""
 
 WAITING_AT_MOST: Final = 100
 """How many requests may wait for one node before it is not asked to look any more.
@@ -50,23 +47,8 @@ a round of questions about many unfinished runs.
 UNREACHABLE: Final = (OperationalError, redis.exceptions.RedisError, OSError, listening.NotListening)
 
 
-SAMPLE_EXPIRES = timedelta(seconds=8)
-"""A sample that comes late says as much as one that comes on time; two at once say no more than one."""
-
-
-NOTICE_EXPIRES = timedelta(minutes=10)
-"""As long as an answer is waited for (`outbox.LEASE`); then the message is handed over again."""
-
-SWEEP_EXPIRES = timedelta(minutes=30)
-"""A sweep may wait that long for the end of a run."""
-
-
 class HostUnreachable(Exception):
     """The request could not be handed over, so nothing was or will be changed; `str(error)` says what to do."""
-
-
-class PlanAlreadyRan(Exception):
-    """A plan runs once."""
 
 
 @contextmanager
@@ -78,231 +60,83 @@ def unreachable_logged() -> Iterator[None]:
         log.warning("%s", error)
 
 
-def tell_forms(node: Node) -> None:
-    """Tell a host that has told which forms it speaks which ones we do.
+def ask(node: Node, question: Question, *arguments: object, by: User | None) -> None:
+    """Hand a question over to a host. `by` is who asks; None is the console itself, by its clock.
+
+    In whose name it is asked is added here, so that nobody asks in that of another.
 
     Raises:
+        PermissionDenied: they may not ask this.
         HostUnreachable: it could not be handed over.
     """
-    _send_look(node, "host.hear_forms", [to_document(spoken())])
+    if by and (question.may_ask is Asker.NOBODY or (question.may_ask is Asker.OPERATOR and not may_change(by))):
+        raise PermissionDenied(_("You may look at everything here but change nothing. Ask an operator."))
+    if ASKER in question.arguments:
+        arguments = (*arguments, by.get_username() if by else BY_CLOCK)
+    if not question.groups:
+        _require_listener(node)
+    send = partial(
+        app.send_task,
+        question.task,
+        [_as_json(argument) for argument in arguments],
+        queue=host_queue(node.name),
+        expires=float(question.wanted_s),
+        retry=False,
+    )
+    try:
+        if node.is_remote:
+            with listening.broker() as connection:
+                send(connection=connection)
+        else:
+            send()
+    except UNREACHABLE as error:
+        raise _no_redis(node) from error
 
 
-def request_inventory(node: Node) -> None:
-    """Ask a host to read itself again.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    _send_look(node, "host.read_inventory", [])
-
-
-def request_sample(node: Node) -> None:
-    """Ask a host to read its counters; a request that waits is soon worth nothing.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    _send_look(node, "host.sample", [], SAMPLE_EXPIRES)
+def is_handed_over(request: HttpRequest, hand_over: Callable[[], object]) -> bool:
+    """Hand a question over for a page; where it cannot be, the page says why."""
+    try:
+        hand_over()
+    except HostUnreachable as error:
+        messages.error(request, str(error))
+        return False
+    return True
 
 
-def request_waiting(node: Node) -> None:
-    """Ask a host to trace which programs wait.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    _send_look(node, "host.watch_waiting", [])
+def ask_all(question: Question) -> None:
+    """Ask every host; simulated ones have a worker too (`make dev`)."""
+    for node in Node.objects.defer("inventory_document"):
+        with unreachable_logged():
+            ask(node, question, by=None)
 
 
-def request_curve(node: Node, guid: str, seconds: int) -> None:
-    """Ask a host to follow the reads of a pool for so long.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    _send_look(node, "host.trace_curve", [guid, seconds])
-
-
-def stop_curve(node: Node) -> None:
-    """Ask a host to follow reads no longer.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    _send_look(node, "host.stop_curve", [])
-
-
-def request_commits(node: Node, guid: str, seconds: int) -> None:
-    """Ask a host to follow the commits of a pool for so long.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    _send_look(node, "host.trace_commits", [guid, seconds])
-
-
-def stop_commits(node: Node) -> None:
-    """Ask a host to follow commits no longer.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    _send_look(node, "host.stop_commits", [])
-
-
-def request_count(node: Node, guid: str, limit_s: int) -> None:
-    """Ask a host to count the blocks of a pool, and to give up after so long.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    _send_look(node, "host.count_blocks", [guid, limit_s])
-
-
-def start_switching(node: Node, order: SwitchOrder, by: str) -> None:
-    """Ask a host to switch the caches of a pool; `by` is the user's name.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    _send(node, "host.start_switching", [to_document(order), by], CHANGE_EXPIRES)
-
-
-def stop_switching(node: Node, guid: str, by: str) -> None:
-    """Ask a host to switch the caches of a pool no more, and to put back what is out.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    _send(node, "host.stop_switching", [guid, by], CHANGE_EXPIRES)
-
-
-def report_switching(node: Node, guid: str) -> None:
-    """Ask a host to publish how the caches of a pool are switched.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    _send_look(node, "host.report_switching", [guid])
-
-
-def request_sweep(node: Node) -> None:
-    """Ask a host to ask its disks for their health.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    _send_look(node, "host.smart_sweep", [], SWEEP_EXPIRES)
-
-
-def request_self_test(node: Node, disk_key: str, test: SelfTest, by: str) -> None:
-    """Ask a host to make one disk test itself.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    _send(node, "host.start_self_test", [disk_key, test.value, by], CHANGE_EXPIRES)
-
-
-def request_notice(node: Node, notice: Notice, message_id: str) -> None:
-    """Ask a host to send a message by the means of its platform, and to say what became of it.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    _send(node, "host.notify", [to_document(notice), message_id], NOTICE_EXPIRES)
-
-
-def measure(node: Node, order: MeasureOrder, by: str) -> StoredMeasurement:
-    """Ask a host to measure by writing; `by` is the user's name.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    with transaction.atomic():
-        stored = StoredMeasurement.objects.create(
-            id=UUID(order.id),
-            node=node,
-            pool_guid=order.pool_guid,
-            disk_key=order.disk_key,
-            requested_by=by,
-            requested_at=timezone.now(),
-        )
-        _send(node, "host.measure", [to_document(order)], CHANGE_EXPIRES)
-    return stored
-
-
-def apply_plan(stored: StoredPlan, by: str, trial_s: int = 0) -> StoredRun:
-    """Ask the plan's host to apply it; `by` is the user's name, `trial_s` how long it is tried, 0 for good.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-        PlanAlreadyRan: this plan was applied before.
-    """
+def heard_from(node_name: str) -> Node:
+    """Note that a host is there. Each record of a run does, so two plain statements, without what the host told."""
     now = timezone.now()
-    with transaction.atomic():
-        run, created = StoredRun.objects.get_or_create(
-            id=stored.id,
-            defaults={
-                "node": stored.node,
-                "pool_guid": stored.plan.request.pool_guid,
-                "pool_name": stored.plan.pool_name,
-                "document": _requested(stored, by, now.isoformat(timespec="seconds"), trial_s),
-                "pending": Pending.APPLY,
-                "pending_since": now,
-                "requested_by": by,
-                "requested_at": now,
-            },
-        )
-        if not created:
-            raise PlanAlreadyRan(_("This plan was already applied. Make a new plan to do more."))
-        _send(stored.node, "host.apply", [stored.document, by, trial_s], CHANGE_EXPIRES)
-    return run
+    slim = Node.objects.only("name")
+    if slim.filter(name=node_name).update(last_contact=now):
+        return slim.get(name=node_name)
+    node, _made = slim.get_or_create(name=node_name, defaults={"last_contact": now})
+    return node
 
 
-def undo_run(run: StoredRun, by: str) -> None:
-    """Ask the run's host to take it back.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    _ask(run, Pending.UNDO, by)
+def store_spoken(node_name: str, _told: Spoken, document: Json) -> Node:
+    """Keep which forms of documents a host speaks."""
+    node = heard_from(node_name)
+    Node.objects.filter(pk=node.pk).update(spoken_document=document)
+    return node
 
 
-def finish_run(run: StoredRun, by: str) -> None:
-    """Ask the run's host to do what an interruption left undone.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    _ask(run, Pending.FINISH, by)
+def meet(node_name: str, told: Spoken, document: Json) -> None:
+    """Keep which forms a host speaks, and tell it ours."""
+    node = store_spoken(node_name, told, document)
+    with unreachable_logged():
+        ask(node, HEAR_FORMS, spoken(), by=None)
 
 
-def keep_run(run: StoredRun, by: str) -> None:
-    """Ask the run's host to keep what is on trial.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    _ask(run, Pending.KEEP, by)
-
-
-def report_run(run: StoredRun) -> None:
-    """Ask a host to publish the state of a run again.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    _send_look(run.node, "host.report_run", [str(run.id)])
-
-
-def report_runs(node: Node) -> None:
-    """Ask a host to publish all its runs.
-
-    Raises:
-        HostUnreachable: the request could not be handed over.
-    """
-    _send_look(node, "host.report_runs", [])
+def store_platform(node_name: str, _report: PlatformReport, document: Json) -> None:
+    """Keep what the platforms of a host say."""
+    Node.objects.filter(pk=heard_from(node_name).pk).update(platform_document=document)
 
 
 def drop_requests(node: Node) -> None:
@@ -332,8 +166,8 @@ def _waiting_for(node: Node) -> int:
         return waiting_in(connection, host_queue(node.name))
 
 
-def _send_look(node: Node, task: str, args: list[object], expires: timedelta = LOOK_EXPIRES) -> None:
-    """Ask for something that only reads, unless nobody has listened for long."""
+def _require_listener(node: Node) -> None:
+    """What only looks is not asked of a host where nobody has listened for long."""
     try:
         waiting = _waiting_for(node)
     except UNREACHABLE as error:
@@ -346,33 +180,12 @@ def _send_look(node: Node, task: str, args: list[object], expires: timedelta = L
             )
             % {"node": node.name}
         )
-    _send(node, task, args, expires)
 
 
-def _ask(run: StoredRun, pending: Pending, by: str) -> None:
-    with transaction.atomic():
-        StoredRun.objects.filter(pk=run.pk).update(pending=pending, pending_since=timezone.now())
-        _send(run.node, f"host.{pending.value}", [str(run.id), by], CHANGE_EXPIRES)
-
-
-def _requested(stored: StoredPlan, by: str, at: str, trial_s: int) -> Json:
-    """The run before its host has said anything: every step pending."""
-    plan = stored.plan
-    steps = steps_of(plan.actions)
-    trial = Trial(trial_s) if trial_s else None
-    return to_document(Run(plan.id, stored.node.name, plan, RunState.APPLYING, by, at, "", 0, steps, trial=trial))
-
-
-def _send(node: Node, task: str, args: list[object], expires: timedelta) -> None:
-    send = partial(app.send_task, task, args, queue=host_queue(node.name), expires=expires.total_seconds(), retry=False)
-    try:
-        if node.is_remote:
-            with listening.broker() as connection:
-                send(connection=connection)
-        else:
-            send()
-    except UNREACHABLE as error:
-        raise _no_redis(node) from error
+def _as_json(argument: object) -> object:
+    if isinstance(argument, StrEnum):
+        return argument.value
+    return to_document(argument) if is_dataclass(argument) else argument
 
 
 def _no_redis(node: Node) -> HostUnreachable:

@@ -12,10 +12,12 @@ from django.views.decorators.http import require_POST
 
 from nasadvisor.console.fleet import audit, hosts
 from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet.hosts import is_handed_over
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
-from nasadvisor.console.fleet.roles import operator_required
+from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.console.fleet.shown import NODE_IN_SESSION, SILENT_AFTER, current_node
+from nasadvisor.domain.fleet.questions import READ_INVENTORY
 
 
 @require_POST
@@ -32,13 +34,8 @@ def refresh(request: HttpRequest) -> HttpResponse:
     """Ask the node that the page was about to read itself again; the answer shows when it arrives."""
     named = Node.objects.defer("inventory_document").filter(name=request.POST.get("node", "")).first()
     node = named or current_node(request)
-    if node:
-        try:
-            hosts.request_inventory(node)
-        except hosts.HostUnreachable as error:
-            messages.error(request, str(error))
-        else:
-            messages.info(request, _("Asked %(node)s to read itself again.") % {"node": node.name})
+    if node and is_handed_over(request, lambda: hosts.ask(node, READ_INVENTORY, by=user_of(request))):
+        messages.info(request, _("Asked %(node)s to read itself again.") % {"node": node.name})
     return redirect(_page_before(request))
 
 
@@ -51,16 +48,12 @@ def forget(request: HttpRequest, name: str) -> HttpResponse:
         return redirect("settings")
     require_only(request, POSTED_FIELDS)
     form = asked_of(request, PasswordForm(request.POST if request.method == "POST" else None))
-    if request.method == "POST" and confirm_password(request, form):
-        try:
-            hosts.drop_requests(node)
-        except hosts.HostUnreachable as error:
-            messages.error(request, str(error))
-        else:
-            node.delete()
-            audit.record(request, Act.HOST_FORGOTTEN, node.name)
-            messages.success(request, _("%(node)s was forgotten.") % {"node": node.name})
-            return redirect("settings")
+    is_meant = request.method == "POST" and confirm_password(request, form)
+    if is_meant and is_handed_over(request, lambda: hosts.drop_requests(node)):
+        node.delete()
+        audit.record(request, Act.HOST_FORGOTTEN, node.name)
+        messages.success(request, _("%(node)s was forgotten.") % {"node": node.name})
+        return redirect("settings")
     context = {"node": node, "runs": node.runs.count(), "form": form, "section": "settings"}
     return render(request, "fleet/forget.html", context)
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection
 from datetime import datetime
 
-from django.utils import translation
+from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.health import outbox
@@ -20,25 +20,30 @@ from nasadvisor.console.health.senders import NotSent, leads_to, send_mail, spar
 from nasadvisor.console.secrets import SecretUnreadable
 from nasadvisor.console.statements import said
 from nasadvisor.domain.fleet.platforms import NoticeAnswer
+from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import Json, from_document
 
 log = logging.getLogger(__name__)
 
 
-def answered(node: str, document: Json, now: datetime) -> None:
-    """Take up what a host says of a message that its platform was to send.
+def store_notice_answer(node_name: str, answer: NoticeAnswer, _document: Json) -> None:
+    """A message has gone out by the platform of a host."""
+    _take_up(node_name, answer.message_id, answer.said, is_sent=True)
 
-    Raises:
-        DocumentError: if it says nothing of the kind.
-    """
-    answer = from_document(NoticeAnswer, document)
+
+def store_notice_error(node_name: str, message_id: str, document: Json) -> None:
+    """A message has not gone out by the platform of a host."""
+    _take_up(node_name, message_id, from_document(Statement, document), is_sent=False)
+
+
+def _take_up(node_name: str, message_id: str, what: Statement | None, *, is_sent: bool) -> None:
     for channel in Channel.objects.filter(kind=ChannelKind.PLATFORM):
-        if not leads_to(channel, node):
+        if not leads_to(channel, node_name):
             continue
         with translation.override(channel.language):
-            words = f"{node}: {said(answer.said)}" if answer.said else ""
-            rows = next((each for each in _messages(channel) if outbox.message_id(each) == answer.message_id), [])
-            _settle(channel, rows, words, is_sent=answer.is_sent, now=now)
+            words = f"{node_name}: {said(what)}" if what else ""
+            rows = next((each for each in _messages(channel) if outbox.message_id(each) == message_id), [])
+            _settle(channel, rows, words, is_sent=is_sent, now=timezone.now())
 
 
 def take_up_silence(now: datetime) -> None:

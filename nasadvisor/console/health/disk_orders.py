@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 from nasadvisor.console.csv_cells import cells
 from nasadvisor.console.fleet import audit, hosts
 from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet.hosts import is_handed_over
 from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.health.bytes_by_role import ORDER, Written, written_by_role
@@ -20,6 +21,7 @@ from nasadvisor.console.health.ratings import RatingForm, rating_of, with_rating
 from nasadvisor.console.health.sweeps import request_sweep
 from nasadvisor.console.statements import said
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
+from nasadvisor.domain.fleet.questions import START_SELF_TEST
 from nasadvisor.domain.health.sweep import SelfTest
 
 
@@ -33,11 +35,7 @@ def start_self_test(request: HttpRequest, pk: int) -> HttpResponse:
     if forbidden:
         messages.error(request, said(forbidden))
         return redirect("disk", disk.key)
-    try:
-        hosts.request_self_test(disk.node, disk.key, test, user_of(request).get_username())
-    except hosts.HostUnreachable as error:
-        messages.error(request, str(error))
-    else:
+    if is_handed_over(request, lambda: hosts.ask(disk.node, START_SELF_TEST, disk.key, test, by=user_of(request))):
         audit.record(request, Act.SELF_TEST, f"{disk.node.name}: {disk} {test.value}")
         messages.info(request, _("Asked %(disk)s to test itself. A later sweep shows the result.") % {"disk": disk})
     return redirect("disk", disk.key)
@@ -77,13 +75,8 @@ def forget(request: HttpRequest, pk: int) -> HttpResponse:
 def sweep_now(request: HttpRequest) -> HttpResponse:
     """Ask all disks of the node now."""
     node = current_node(request)
-    if node:
-        try:
-            request_sweep(node, timezone.now())
-        except hosts.HostUnreachable as error:
-            messages.error(request, str(error))
-        else:
-            messages.info(request, _("Asked %(node)s to ask its disks. That takes up to a minute.") % {"node": node})
+    if node and is_handed_over(request, lambda: request_sweep(node, timezone.now(), user_of(request))):
+        messages.info(request, _("Asked %(node)s to ask its disks. That takes up to a minute.") % {"node": node})
     return redirect("disks")
 
 

@@ -1,18 +1,25 @@
 """Which disks there are, and what they do: taken over from each inventory."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from uuid import uuid4
 
 from django.db import transaction
+from django.db.models import Q
 
 from nasadvisor.console.fleet import quotas
+from nasadvisor.console.fleet.hosts import heard_from
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.capacity import growth_on
+from nasadvisor.console.fleet.quotas import Quota
+from nasadvisor.console.health.capacity import growth_on, note_pools
 from nasadvisor.console.health.models import LARGE_FIELDS, StoredDisk
 from nasadvisor.console.storage.disk_uses import Index, is_system
 from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.statements import Finding
 from nasadvisor.domain.storage.inventory import Disk, HoldKind, Inventory, VdevClass
+from nasadvisor.stored.documents import Json, to_document
+
+OVERTAKEN_WITHIN = timedelta(minutes=5)
 
 SYSTEM = "system"
 ROLE_OF_CLASS = {
@@ -46,6 +53,41 @@ def role_of(disk: Disk, index: Index) -> Role:
         words = "+".join(role for role in ROLE_OF_CLASS.values() if role in found)
         return Role(words, uses[0].pool.name, uses[0].top_name, tuple(use.vdev.guid for use in uses))
     return Role(SYSTEM) if is_system(disk) else Role()
+
+
+def store_inventory(node_name: str, inventory: Inventory, document: Json) -> Node:
+    """Keep a host's newest inventory; an older one that arrives late is dropped.
+
+    One that is older by more than `OVERTAKEN_WITHIN` was not overtaken: the host's clock was set back.
+
+    Raises:
+        QuotaReached: it has more disks or pools than one host has.
+    """
+    read_at = datetime.fromisoformat(inventory.read_at)
+    node = heard_from(node_name)
+    if len(inventory.disks) > quotas.MOST_DISKS:
+        quotas.refuse(node_name, Quota.DISKS)
+    if len(inventory.pools) > quotas.MOST_POOLS:
+        quotas.refuse(node_name, Quota.POOLS)
+    news = Q(inventory_read_at=None) | Q(inventory_read_at__lte=read_at)
+    clock_was_set = Q(inventory_read_at__gt=read_at + OVERTAKEN_WITHIN)
+    taken = Node.objects.filter(news | clock_was_set, pk=node.pk).update(
+        inventory_document=document,
+        inventory_version=uuid4(),
+        inventory_read_at=read_at,
+        inventory_error_document=None,
+    )
+    if taken:
+        note_disks(node, inventory, read_at)
+        note_pools(node, inventory, read_at)
+        findings = [to_document(finding) for finding in findings_on(node, inventory)]
+        Node.objects.filter(pk=node.pk).update(finding_documents=findings)
+    return node
+
+
+def store_inventory_error(node_name: str, _about: str, document: Json) -> None:
+    """Note why a host could not read itself; its last inventory stays."""
+    Node.objects.filter(pk=heard_from(node_name).pk).update(inventory_error_document=document)
 
 
 def note_disks(node: Node, inventory: Inventory, read_at: datetime) -> None:
@@ -92,7 +134,7 @@ def _with_room(node: Node, present: dict[str, Disk], known: dict[str, StoredDisk
         return present
     room = max(0, quotas.MOST_DISKS - StoredDisk.objects.filter(node=node).count())
     if len(new) > room:
-        quotas.note(node.name, quotas.Quota.DISKS)
+        quotas.note(node.name, Quota.DISKS)
     left_out = frozenset(new[room:])
     return {key: disk for key, disk in present.items() if key not in left_out}
 

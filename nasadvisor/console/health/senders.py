@@ -21,6 +21,7 @@ from nasadvisor.console.health.outward import fault_in, outward_only
 from nasadvisor.console.secrets import SecretUnreadable, decrypt
 from nasadvisor.console.statements import said
 from nasadvisor.domain.fleet.platforms import Notice
+from nasadvisor.domain.fleet.questions import NOTIFY
 from nasadvisor.own_names import full_name
 from plugins.contract.console import ConsolePlatform, PlatformSilent
 
@@ -127,7 +128,7 @@ def _send_by_platform(host: str, message: Message, message_id: str) -> None:
         if platform:
             platform.notify(notice)
         elif node:
-            hosts.request_notice(node, notice, message_id)
+            hosts.ask(node, NOTIFY, notice, message_id, by=None)
         else:
             raise NotSent(_("There is no host called %(host)s here.") % {"host": host})
     except PlatformSilent as error:

@@ -27,7 +27,7 @@ from nasadvisor.domain.health.smart.reading import SmartReading, decode_answer
 from nasadvisor.domain.health.smart.self_tests import self_tests_in
 from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepOutcome
 from nasadvisor.domain.statements import RANK, Finding, Level
-from nasadvisor.stored.documents import Json, from_document, to_document, unpack
+from nasadvisor.stored.documents import Json, to_document, unpack
 from nasadvisor.stored.packed_readings import DiskReading
 
 RAW_KEPT = 8
@@ -36,16 +36,8 @@ RAW_KEPT = 8
 EVENTS_KEPT = timedelta(days=2 * 365)
 
 
-def store_answers(node_name: str, document: Json) -> None:
-    """Keep a part of a sweep's answers. Doing it twice changes nothing.
-
-    Raises:
-        DocumentError: it is not a part of a sweep.
-        ValueError: it is that of another node.
-    """
-    part = from_document(Answers, document)
-    if part.node != node_name:
-        raise ValueError(f"Answers of {part.node} came from {node_name}. They were not stored.")
+def store_answers(node_name: str, part: Answers, _document: Json) -> None:
+    """Keep a part of a sweep's answers. Doing it twice changes nothing."""
     node, _ = Node.objects.defer("inventory_document").get_or_create(name=node_name)
     is_once = len({answer.disk_key for answer in part.answers}) == len(part.answers)
     if not is_once or not _stored_together(node, part.answers):

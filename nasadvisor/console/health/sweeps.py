@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from nasadvisor.console.fleet import hosts
@@ -10,27 +11,16 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import NodeHealth, StoredDisk
 from nasadvisor.console.health.timetable import sweep_interval
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
-from nasadvisor.domain.health.sweep import SelfTest, SweepReport
-from nasadvisor.domain.statements import Statement
-from nasadvisor.stored.documents import Json, from_document
+from nasadvisor.domain.fleet.questions import SMART_SWEEP, START_SELF_TEST
+from nasadvisor.domain.health.sweep import SelfTest, SelfTestStart, SweepReport
+from nasadvisor.stored.documents import Json
 
 ASK_AGAIN_AFTER = timedelta(minutes=10)
 """After a sweep that did not come: Redis was down, or the host was. A second answer does no harm."""
 
-BEAT = "schedule"
-"""Who asks, where nobody did."""
 
-
-def store_sweep(node_name: str, document: Json) -> None:
-    """Keep how a sweep went.
-
-    Raises:
-        DocumentError: it is not a sweep's report.
-        ValueError: it is that of another node.
-    """
-    report = from_document(SweepReport, document)
-    if report.node != node_name:
-        raise ValueError(f"A sweep of {report.node} came from {node_name}. It was not stored.")
+def store_sweep(node_name: str, report: SweepReport, _document: Json) -> None:
+    """Keep how a sweep went."""
     NodeHealth.objects.filter(pk=health_of(node_name).pk).update(
         sweep_ended_at=datetime.fromisoformat(report.ended_at),
         error_document=None,
@@ -41,24 +31,22 @@ def store_sweep(node_name: str, document: Json) -> None:
     )
 
 
-def store_sweep_error(node_name: str, document: Json) -> None:
-    """Keep why a sweep could not be made.
-
-    Raises:
-        DocumentError: it is not a statement.
-    """
-    from_document(Statement, document)
+def store_sweep_error(node_name: str, _about: str, document: Json) -> None:
+    """Keep why a sweep could not be made."""
     NodeHealth.objects.filter(pk=health_of(node_name).pk).update(error_document=document)
 
 
-def store_self_test_start(node_name: str, disk_key: str, problem: Json | None) -> None:
-    """Keep that a self-test began, or why not.
+def store_self_test_start(node_name: str, start: SelfTestStart, _document: Json) -> None:
+    """Keep that a self-test began."""
+    _keep_start(node_name, start.disk_key, None)
 
-    Raises:
-        DocumentError: the problem is not a statement.
-    """
-    if problem is not None:
-        from_document(Statement, problem)
+
+def store_self_test_error(node_name: str, disk_key: str, document: Json) -> None:
+    """Keep why a self-test did not begin."""
+    _keep_start(node_name, disk_key, document)
+
+
+def _keep_start(node_name: str, disk_key: str, problem: Json | None) -> None:
     disks = StoredDisk.objects.filter(node__name=node_name, key=disk_key, is_forgotten=False)
     disks.update(self_test_problem_document=problem, self_test_asked_at=timezone.now())
 
@@ -67,17 +55,17 @@ def request_sweeps(now: datetime) -> None:
     """Ask every host."""
     for node in Node.objects.defer("inventory_document"):
         with hosts.unreachable_logged():
-            request_sweep(node, now)
+            request_sweep(node, now, by=None)
 
 
-def request_sweep(node: Node, now: datetime) -> None:
+def request_sweep(node: Node, now: datetime, by: User | None) -> None:
     """Ask one host.
 
     Raises:
         HostUnreachable: the request could not be handed over.
     """
     NodeHealth.objects.filter(pk=health_of(node.name).pk).update(sweep_asked_at=now)
-    hosts.request_sweep(node)
+    hosts.ask(node, SMART_SWEEP, by=by)
 
 
 def request_missing_sweeps(now: datetime) -> None:
@@ -91,7 +79,7 @@ def request_missing_sweeps(now: datetime) -> None:
         is_asked = health.sweep_asked_at is not None and now - health.sweep_asked_at < ASK_AGAIN_AFTER
         if is_overdue and not is_asked:
             with hosts.unreachable_logged():
-                request_sweep(node, now)
+                request_sweep(node, now, by=None)
 
 
 def request_self_tests(test: SelfTest) -> None:
@@ -101,7 +89,7 @@ def request_self_tests(test: SelfTest) -> None:
         if why_not(disk.node.platform, Verbs.MEASURE):
             continue
         with hosts.unreachable_logged():
-            hosts.request_self_test(disk.node, disk.key, test, BEAT)
+            hosts.ask(disk.node, START_SELF_TEST, disk.key, test, by=None)
 
 
 def health_of(node_name: str) -> NodeHealth:

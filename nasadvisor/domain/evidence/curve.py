@@ -114,6 +114,11 @@ class CacheCurve:
     memory: tuple[MemoryPoint, ...]
 
     @property
+    def pool_guid(self) -> str:
+        """Whose reads were followed."""
+        return self.traced.pool_guid
+
+    @property
     def is_enough(self) -> bool:
         """Whether enough misses were followed to read anything off it."""
         return bool(self.points) and self.missed * self.followed_share >= FEWEST_MISSES_FOLLOWED

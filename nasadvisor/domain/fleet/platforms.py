@@ -72,13 +72,11 @@ class Notice:
 
 @dataclass(frozen=True)
 class NoticeAnswer:
-    """What became of a message on its host: it did not go out, because of `said`; or it did.
-
-    If it did and there is something `said`, the platform did not confirm it, and another way was taken.
+    """A message went out on its host. If there is something `said`, the platform did not confirm it, and another way
+    was taken.
     """
 
     message_id: str
-    is_sent: bool
     said: Statement | None = None
 
 

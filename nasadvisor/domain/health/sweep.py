@@ -104,3 +104,11 @@ class SelfTest(StrEnum):
 
     SHORT = "short"
     LONG = "long"
+
+
+@dataclass(frozen=True)
+class SelfTestStart:
+    """A disk of a host has begun to test itself."""
+
+    node: str
+    disk_key: str

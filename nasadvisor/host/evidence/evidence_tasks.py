@@ -1,31 +1,33 @@
-"""What a console may ask of the evidence: counters, programs that wait, traces, a count of blocks, a measurement."""
+"""What a host answers of the evidence: counters, programs that wait, traces, blocks, a measurement, switching."""
 
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
 
 from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.evidence.reading import Reading
+from nasadvisor.domain.evidence.switch_words import not_back
+from nasadvisor.domain.evidence.switched import SwitchOrder
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
-from nasadvisor.domain.fleet.permissions import Verbs
-from nasadvisor.host import arguments
-from nasadvisor.host.arguments import reads
+from nasadvisor.domain.fleet.questions import COUNT_BLOCKS, TRACE_COMMITS, TRACE_CURVE
+from nasadvisor.domain.statements import Finding
+from nasadvisor.host.console_link import ConsoleLink
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.evidence.long_job import LongJob
 from nasadvisor.host.evidence.metadata import Counting, CountUnderWay
-from nasadvisor.host.evidence.switch_tasks import Publish
-from nasadvisor.host.evidence.trace_job import TraceJob, TraceUnderWay
-from nasadvisor.stored.documents import to_document
+from nasadvisor.host.evidence.switch_carrier import SwitchCarrier
+from nasadvisor.host.evidence.switching import SwitchHost, end_before_undo, start_switching, stop_switching
+from nasadvisor.host.evidence.trace_job import LongJob, TraceJob
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class EvidenceTasks:
-    """The verbs of one host. `require` raises HostError where a console may not ask for something."""
+    """Who answers. Of each there is one at a time; `link` is where it is told."""
 
     sample: Callable[[], Reading]
     measure: Callable[[MeasureOrder, Callable[[MeasureProgress], None]], Measurement]
@@ -33,30 +35,14 @@ class EvidenceTasks:
     curve: TraceJob[CacheCurve]
     commits: TraceJob[CommitTrace]
     count: Counting
-    publish: Publish
-    require: Callable[[Verbs], None]
+    link: ConsoleLink
     _sampling: Lock = field(default_factory=Lock)
     _tracing: Lock = field(default_factory=Lock)
     _counting: LongJob = field(default_factory=lambda: LongJob("count"))
     _said: list[str] = field(default_factory=list)
 
-    @property
-    def verbs(self) -> dict[str, Callable[..., None]]:
-        """By the names of their tasks."""
-        return {
-            "host.sample": self.take_sample,
-            "host.measure": self.take_measurement,
-            "host.watch_waiting": self.take_waiting,
-            "host.trace_curve": self.take_curve,
-            "host.stop_curve": self.stop_curve,
-            "host.trace_commits": self.take_commits,
-            "host.stop_commits": self.stop_commits,
-            "host.count_blocks": self.count_blocks,
-        }
-
-    @reads()
     def take_sample(self) -> None:
-        """Read the counters and publish what happened since the last time; nothing, while that is being done."""
+        """Read the counters and tell what happened since the last time; nothing, while that is being done."""
         if not self._sampling.acquire(blocking=False):
             return
         try:
@@ -69,86 +55,103 @@ class EvidenceTasks:
         finally:
             self._sampling.release()
         if reading.samples or reading.facts:
-            self.publish("console.store_reading", to_document(reading))
+            self.link.tell(reading)
 
-    @reads()
     def take_waiting(self) -> None:
-        """Trace which programs wait and publish them, or why not; nothing, while that is being done."""
+        """Trace which programs wait; nothing, while that is being done."""
         if not self._tracing.acquire(blocking=False):
             return
         try:
-            found = self.watch_waiting()
-        except HostError as error:
-            log.warning("tracing: %s", error)
-            self.publish("console.store_waiting_error", to_document(error.statement))
-        else:
-            self.publish("console.store_waiting", to_document(found))
+            self.link.tell(self.watch_waiting())
         finally:
             self._tracing.release()
 
-    @reads(arguments.pool_guid, arguments.trace_length)
     def take_curve(self, guid: str, seconds: int) -> None:
-        """Begin to follow a pool's reads, and publish what comes of it after each part, or why not."""
+        """Begin to follow a pool's reads, and tell what comes of it after each part, or why no more.
 
-        def failed(error: HostError) -> None:
-            self.publish("console.store_curve_error", guid, to_document(error.statement))
+        Raises:
+            TraceUnderWay: reads are followed already.
+        """
+        self.curve.start(guid, seconds, self.link.tell, partial(self.link.tell_error, TRACE_CURVE, guid))
 
-        try:
-            self.curve.start(guid, seconds, lambda it: self.publish("console.store_curve", to_document(it)), failed)
-        except TraceUnderWay as error:
-            failed(error)
-
-    @reads()
-    def stop_curve(self) -> None:
-        """End the trace of reads after the part that is under way."""
-        self.curve.stop()
-
-    @reads(arguments.pool_guid, arguments.trace_length)
     def take_commits(self, guid: str, seconds: int) -> None:
-        """Begin to follow what a pool's programs commit, and publish it after each part, or why not."""
+        """Begin to follow what a pool's programs commit, and tell it after each part, or why no more.
 
-        def failed(error: HostError) -> None:
-            self.publish("console.store_commits_error", guid, to_document(error.statement))
+        Raises:
+            TraceUnderWay: commits are followed already.
+        """
+        self.commits.start(guid, seconds, self.link.tell, partial(self.link.tell_error, TRACE_COMMITS, guid))
 
-        try:
-            self.commits.start(guid, seconds, lambda it: self.publish("console.store_commits", to_document(it)), failed)
-        except TraceUnderWay as error:
-            failed(error)
-
-    @reads()
-    def stop_commits(self) -> None:
-        """End the trace of commits after the part that is under way."""
-        self.commits.stop()
-
-    @reads(arguments.pool_guid, arguments.count_length)
     def count_blocks(self, guid: str, limit_s: int) -> None:
-        """Begin to count a pool's blocks, and publish what it consists of, or why it is not counted."""
+        """Begin to count a pool's blocks, and tell what it consists of, or why it is not counted.
+
+        Raises:
+            CountUnderWay: blocks are counted already.
+        """
 
         def work() -> None:
             try:
-                found = self.count(guid, limit_s)
+                self.link.tell(self.count(guid, limit_s))
             except HostError as error:
-                log.warning("count of blocks: %s", error)
-                self.publish("console.store_count_error", guid, to_document(error.statement))
-            else:
-                self.publish("console.store_count", to_document(found))
+                self.link.tell_error(COUNT_BLOCKS, guid, error)
 
-        if self._counting.take():
-            self._counting.run(work)
-        else:
-            self.publish("console.store_count_error", guid, to_document(CountUnderWay().statement))
+        if not self._counting.take():
+            raise CountUnderWay
+        self._counting.run(work)
 
-    @reads(arguments.measure_order)
     def take_measurement(self, order: MeasureOrder) -> None:
-        """Probe a pool and test an SSD; publish what was measured, or why not."""
-        try:
-            self.require(Verbs.MEASURE)
-            found = self.measure(order, self._publish_progress)
-        except HostError as error:
-            log.warning("measurement %s: %s", order.id, error)
-            self.publish("console.store_measurement_error", order.id, to_document(error.statement))
-        else:
-            self.publish("console.store_measurement", to_document(found))
+        """Probe a pool and test an SSD, and tell what is being done and what was measured."""
+        self.link.tell(self.measure(order, self.link.tell))
 
-    def _publish_progress(self, progress: MeasureProgress) -> None:
-        self.publish("console.store_measure_progress", to_document(progress))
+
+@dataclass(frozen=True)
+class SwitchTasks:
+    """Who answers, and what the worker does by its own clock; `link` is where it is told."""
+
+    host: SwitchHost
+    link: ConsoleLink
+    _carrier: SwitchCarrier = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_carrier", SwitchCarrier(self.host, self.link.tell, self.link.tell))
+
+    def start(self, order: SwitchOrder, by: str) -> None:
+        """Begin to switch the caches of a pool."""
+        self.link.tell(start_switching(self.host, order, by))
+
+    def stop(self, pool_guid: str, by: str) -> None:
+        """Switch no more, and put back what is out."""
+        self.link.tell(stop_switching(self.host, pool_guid, by, self.link.tell))
+
+    def report(self, pool_guid: str) -> None:
+        """Tell where the newest of a pool stands; nothing where there is none."""
+        record = self.host.records.newest_of(pool_guid)
+        if record:
+            self.link.tell(record)
+
+    def report_all(self) -> None:
+        """Tell the newest of each pool."""
+        for guid in sorted({each.pool_guid for each in self.host.records.all()}):
+            self.report(guid)
+
+    def carry_on(self) -> None:
+        """Switch, count and put back what is due. Not a task: the worker does it by its own clock."""
+        self._carrier.carry_on()
+
+    def rest(self) -> None:
+        """Put back what is out, as the worker ends."""
+        self._carrier.rest()
+
+    def end_before_undo(self, run_id: str) -> None:
+        """End what switches the cache of a run that is about to be taken back.
+
+        Raises:
+            HostError: it could not be ended.
+        """
+        ended = end_before_undo(self.host, run_id, self.link.tell)
+        if ended:
+            self.link.tell(ended)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Caches that could not be put back."""
+        return tuple(filter(None, map(not_back, self.host.records.all())))

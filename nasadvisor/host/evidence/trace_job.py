@@ -1,17 +1,13 @@
-"""One trace of a kind at a time, beside what the worker has to do."""
+"""Work that takes hours, in a thread of its own beside what the worker has to do: one of a kind at a time."""
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from threading import Event
+from threading import Event, Lock, Thread
 from typing import Generic, NoReturn, TypeVar
 
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.evidence.curve import PoolNotThere
-from nasadvisor.host.evidence.long_job import LongJob
-
-log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -37,6 +33,35 @@ def nobody_follows(guid: str, _seconds: int, _told: object, _stopped: object) ->
         PoolNotThere: always.
     """
     raise PoolNotThere(guid)
+
+
+@dataclass
+class LongJob:
+    """The work that is under way. The thread ends with the process: what was told by then stays."""
+
+    name: str
+    _one: Lock = field(default_factory=Lock)
+    _thread: Thread | None = None
+
+    def take(self) -> bool:
+        """Make it one's own; False while another has it. Whoever has it must `run`."""
+        return self._one.acquire(blocking=False)
+
+    def run(self, work: Callable[[], None]) -> None:
+        """Begin the work; the next may have its turn when it ends."""
+        self._thread = Thread(target=self._run, args=(work,), name=self.name, daemon=True)
+        self._thread.start()
+
+    def wait(self, timeout_s: float) -> None:
+        """Until it has ended."""
+        if self._thread:
+            self._thread.join(timeout_s)
+
+    def _run(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        finally:
+            self._one.release()
 
 
 @dataclass
@@ -70,5 +95,4 @@ class TraceJob(Generic[T]):
         try:
             told(self.trace(guid, seconds, told, self._stop.is_set))
         except HostError as error:
-            log.warning("trace: %s", error)
             failed(error)

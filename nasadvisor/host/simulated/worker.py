@@ -23,6 +23,7 @@ from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host.change.gate import Permit, Ran
 from nasadvisor.host.change.runs import RunHost
 from nasadvisor.host.config import load_config
+from nasadvisor.host.console_link import celery_app, queue_to_console
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.evidence.trace_job import TraceJob
 from nasadvisor.host.health.sweep import HealthServices
@@ -32,7 +33,7 @@ from nasadvisor.host.simulated.curve import simulated_curve
 from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.host.simulated.samples import simulated_facts, simulated_sample, simulated_waiting
 from nasadvisor.host.simulated.smart import simulated_health
-from nasadvisor.host.tasks import HostTasks, celery_app, queue_to_console
+from nasadvisor.host.tasks import HostTasks
 from nasadvisor.host.timer import repeat_in_worker
 from nasadvisor.starting import run_worker
 from nasadvisor.stored.documents import from_json

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from nasadvisor.console.evidence.curves import store_curve
-from nasadvisor.console.evidence.metadata import store_count
+from nasadvisor.console.answers import take_answer
 from nasadvisor.console.evidence.models import StoredCount, StoredCurve
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.access_models import ApiToken, StoredReport
@@ -60,9 +59,9 @@ def _undecided(_root: Path) -> None:
     now = timezone.now()
     at, node = now.isoformat(timespec="seconds"), Node.objects.get()
     StoredCurve.objects.create(node=node, pool_guid=TANK, asked_at=now, seconds=3600)
-    store_curve("nas", to_document(simulated_curve(TANK, "tank", at, 3600)))
+    take_answer("nas", "cache-curve", to_document(simulated_curve(TANK, "tank", at, 3600)))
     StoredCount.objects.create(node=node, pool_guid=TANK, asked_at=now, limit_s=3600)
-    store_count("nas", to_document(simulated_count(TANK, "tank", at)))
+    take_answer("nas", "block-count", to_document(simulated_count(TANK, "tank", at)))
 
 
 def _story(root: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django_celery_beat.models import PeriodicTask
 
-from nasadvisor.console import records
+from nasadvisor.console.answers import take_error
 from nasadvisor.console.change.models import StoredRun, StoredRunState
 from nasadvisor.console.fleet import audit
 from nasadvisor.console.fleet.audit_models import AuditEntry
@@ -73,8 +73,8 @@ def test_a_run_that_its_host_did_not_begin(operator: Client, tmp_path: Path, sen
     simulated_host(tmp_path, home_server())
     plan = plan_of(operator, log_size=LAYOUT["log_size"])
     operator.post(f"/plans/{plan.pk}/", {"password": PASSWORD})
-    records.store_run_error("nas", str(plan.pk), to_document(Statement("busy", "Another run is under way.")))
-    records.store_run_error("nas", str(plan.pk), to_document(Statement("busy", "Another run is under way.")))
+    take_error("nas", "apply", str(plan.pk), to_document(Statement("busy", "Another run is under way.")))
+    take_error("nas", "apply", str(plan.pk), to_document(Statement("busy", "Another run is under way.")))
     assert results() == [f"nas: tank {plan.pk}: refused"]
 
 

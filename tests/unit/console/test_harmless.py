@@ -51,7 +51,7 @@ def test_half_a_character_and_control_characters_are_shown_as_lost() -> None:
 @pytest.mark.django_db
 def test_every_task_is_given_harmless_arguments() -> None:
     document = to_document(Statement("silent", "{problem}", {"problem": "zpool: \ud83d\x00"}))
-    tasks.store_inventory_error.apply(args=("nas1", document), throw=True)
+    tasks.error.apply(args=("nas1", "read_inventory", "", document), throw=True)
     (node,) = Node.objects.all()
     assert str(node.inventory_error) == "zpool: \N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}"
 
@@ -84,9 +84,9 @@ def with_time(document: Json, name: str, value: str) -> Json:
 def test_a_run_with_free_text_for_a_time_is_not_stored(name: str, said: str) -> None:
     run = to_document(run_at(9, RunState.APPLIED))
     with pytest.raises(ValueError, match=r"time|isoformat"):
-        tasks.store_run(NODE, with_time(run, name, said))
+        tasks.answer(NODE, "run", with_time(run, name, said))
     assert not StoredRun.objects.exists()
-    tasks.store_run(NODE, run)
+    tasks.answer(NODE, "run", run)
     assert StoredRun.objects.exists()
 
 

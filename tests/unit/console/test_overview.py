@@ -10,7 +10,6 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from nasadvisor.console import records
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import StoredAlert
@@ -21,6 +20,7 @@ from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import to_document
 from nasadvisor.stored.spoken import spoken
 from tests.fixtures.machines.build import large, typical
+from tests.unit.console.conftest import Sent
 from tests.unit.console.test_pages import load, page
 from tests.unit.machines import TANK, home_server, with_pool
 
@@ -132,10 +132,8 @@ def test_what_is_of_one_host_names_it_where_there_are_others(operator: Client) -
         assert re.search(rf">\s*{part}\s*<span\s+class=\"sub\">on nas1</span>", text), part
 
 
-def test_reading_again_is_of_the_host_that_the_page_is_about(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_again_is_of_the_host_that_the_page_is_about(operator: Client, sent: list[Sent]) -> None:
     """A link in a message leads to another host's pool; its button read the one of the session."""
-    asked = list[str]()
-    monkeypatch.setattr(hosts, "request_inventory", lambda node: asked.append(node.name))
     on_host("nas1", typical())
     on_host("nas2", home_server())
     operator.post("/node/", {"node": "nas1"})
@@ -145,7 +143,7 @@ def test_reading_again_is_of_the_host_that_the_page_is_about(operator: Client, m
         button = re.search(r'name="node" value="([^"]+)"\s+title="Read', page(operator, path))
         assert button, path
         operator.post("/refresh/", {"node": button[1]})
-    assert asked == ["nas2", "nas2"]
+    assert [(each.task, each.queue) for each in sent] == [("host.read_inventory", "host.nas2")] * 2
 
 
 def test_the_worst_comes_first_wherever_it_is(viewer: Client) -> None:
@@ -166,7 +164,7 @@ def test_a_silent_host_among_others_is_the_headline(viewer: Client) -> None:
 
 def test_a_host_that_was_never_read_is_not_all_right(viewer: Client) -> None:
     load(typical())
-    records.store_spoken("nas9", to_document(spoken("nas9")))
+    hosts.store_spoken("nas9", spoken("nas9"), to_document(spoken("nas9")))
     assert headline(viewer) == "Waiting for the first reading of nas9"
 
 

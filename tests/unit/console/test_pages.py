@@ -10,7 +10,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console import records
+from nasadvisor.console.answers import take_answer, take_error
+from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import UserRole
 from nasadvisor.console.health.models import NodeHealth
@@ -29,8 +30,9 @@ PATHS = ["/", "/storage/", "/disks/", "/settings/"]
 
 def load(inventory: Inventory) -> Node:
     now = timezone.now().isoformat(timespec="seconds")
-    records.store_spoken(inventory.host.node, to_document(spoken(inventory.host.node)))
-    return records.store_inventory(inventory.host.node, to_document(replace(inventory, read_at=now)))
+    hosts.store_spoken(inventory.host.node, spoken(inventory.host.node), to_document(spoken(inventory.host.node)))
+    take_answer(inventory.host.node, "inventory", to_document(replace(inventory, read_at=now)))
+    return Node.objects.get(name=inventory.host.node)
 
 
 def page(client: Client, path: str) -> str:
@@ -101,7 +103,7 @@ def test_it_says_that_a_reading_is_old_although_the_host_answers(viewer: Client)
 def test_it_says_why_a_host_could_not_read_itself(viewer: Client) -> None:
     load(typical())
     reason = Statement("tool-missing", "The program {tool} is not installed.", {"tool": "zpool"})
-    records.store_inventory_error("nas1", to_document(reason))
+    take_error("nas1", "read_inventory", "", to_document(reason))
     assert "nas1 could not read itself: The program zpool is not installed." in page(viewer, "/")
 
 

@@ -9,9 +9,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone, translation
 
-from nasadvisor.console import inbox, records
+from nasadvisor.console import inbox
+from nasadvisor.console.answers import take_answer
 from nasadvisor.console.change.models import StoredRun
-from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import SampledPool, StoredSample
 from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
@@ -59,8 +59,8 @@ def test_runs_of_five_megabytes_are_left_out_with_a_finding_and_the_page_of_runs
     five_megabytes, largest = sized(5_000_000), sized(quotas.LARGEST_RUN - 8192)
     for _ in range(40):
         with pytest.raises(QuotaReached):
-            records.store_run(NODE, five_megabytes)
-        records.store_run(NODE, with_new_id(largest))
+            take_answer(NODE, "run", five_megabytes)
+        take_answer(NODE, "run", with_new_id(largest))
     assert StoredRun.objects.count() == 40
     assert told() == {Quota.RUN_SIZE}
     assert operator.get("/runs/").status_code == 200
@@ -69,36 +69,36 @@ def test_runs_of_five_megabytes_are_left_out_with_a_finding_and_the_page_of_runs
 def test_a_run_too_many_is_left_out_and_those_that_are_known_move_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quotas, "MOST_RUNS", 2)
     first = run()
-    records.store_run(NODE, first)
-    records.store_run(NODE, run())
+    take_answer(NODE, "run", first)
+    take_answer(NODE, "run", run())
     with pytest.raises(QuotaReached):
-        records.store_run(NODE, run())
-    records.store_run(NODE, {**first, "seq": 9})
+        take_answer(NODE, "run", run())
+    take_answer(NODE, "run", {**first, "seq": 9})
     assert sorted(StoredRun.objects.values_list("seq", flat=True)) == [3, 9]
     assert told() == {Quota.RUNS}
 
 
 def test_an_inventory_of_more_disks_than_a_host_has_is_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    records.store_inventory(NODE, to_document(home_server()))
+    take_answer(NODE, "inventory", to_document(home_server()))
     monkeypatch.setattr(quotas, "MOST_DISKS", 2)
     with pytest.raises(QuotaReached):
-        records.store_inventory(NODE, to_document(replace(home_server(), pools=())))
+        take_answer(NODE, "inventory", to_document(replace(home_server(), pools=())))
     assert Node.objects.get().inventory == home_server()
     assert told() == {Quota.DISKS}
 
 
 def test_disks_that_come_and_go_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Proves that disks which were there before keep being watched."""
-    records.store_inventory(NODE, to_document(home_server()))
+    take_answer(NODE, "inventory", to_document(home_server()))
     count = StoredDisk.objects.count()
     monkeypatch.setattr(quotas, "MOST_DISKS", count)
     other = [
         replace(each, identity=replace(each.identity, serial=f"Z{number}"))
         for number, each in enumerate(home_server().disks)
     ]
-    records.store_inventory(NODE, to_document(replace(home_server(), disks=tuple(other))))
+    take_answer(NODE, "inventory", to_document(replace(home_server(), disks=tuple(other))))
     assert StoredDisk.objects.count() == count
-    records.store_inventory(NODE, to_document(home_server()))
+    take_answer(NODE, "inventory", to_document(home_server()))
     assert StoredDisk.objects.filter(is_present=True).count() == count
     assert told() == {Quota.DISKS}
 
@@ -106,12 +106,12 @@ def test_disks_that_come_and_go_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) 
 def test_samples_of_the_future_and_of_ever_new_pools_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     tomorrow = int((timezone.now() + timedelta(days=1)).timestamp())
     with pytest.raises(QuotaReached):
-        series.store_reading(NODE, to_document(Reading((replace(sample(1), at=tomorrow),), ())))
-    series.store_reading(NODE, to_document(Reading((sample(1),), ())))
+        take_answer(NODE, "reading", to_document(Reading((replace(sample(1), at=tomorrow),), ())))
+    take_answer(NODE, "reading", to_document(Reading((sample(1),), ())))
     monkeypatch.setattr(quotas, "MOST_POOLS", 1)
     with pytest.raises(QuotaReached):
-        series.store_reading(NODE, to_document(Reading((replace(sample(2), pool_guid="77"),), ())))
-    series.store_reading(NODE, to_document(Reading((sample(3),), ())))
+        take_answer(NODE, "reading", to_document(Reading((replace(sample(2), pool_guid="77"),), ())))
+    take_answer(NODE, "reading", to_document(Reading((sample(3),), ())))
     assert (SampledPool.objects.count(), StoredSample.objects.count()) == (1, 2)
     assert told() == {Quota.CLOCK, Quota.POOLS}
 
@@ -123,7 +123,7 @@ def test_a_host_fills_no_mailbox_and_the_worst_is_told_first(monkeypatch: pytest
     pools[-3:] = [replace(each, state="FAULTED") for each in pools[-3:]]
     now = timezone.now()
     machine = replace(home_server(), pools=tuple(pools), read_at=now.isoformat(timespec="seconds"))
-    records.store_inventory(NODE, to_document(replace(machine, host=replace(machine.host, node=NODE))))
+    take_answer(NODE, "inventory", to_document(replace(machine, host=replace(machine.host, node=NODE))))
     monkeypatch.setattr(quotas, "MOST_MESSAGES", 3)
     watch(now)
     watch(now + timedelta(minutes=1))
@@ -141,7 +141,7 @@ def test_a_host_fills_no_mailbox_and_the_worst_is_told_first(monkeypatch: pytest
 @pytest.mark.parametrize("quota", Quota)
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_each_quota_is_told_as_a_finding_for_a_day(quota: Quota, language: str, operator: Client) -> None:
-    records.store_inventory(NODE, to_document(home_server()))
+    take_answer(NODE, "inventory", to_document(home_server()))
     quotas.note(NODE, quota)
     node, now = Node.objects.get(), timezone.now()
     [notice] = about_quotas(node, now)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from nasadvisor.console import records
+from nasadvisor.console.answers import take_answer
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import deliver
 from nasadvisor.console.health.alert_models import Channel, StoredAlert, WatchSettings
@@ -58,7 +58,7 @@ class Night:
     def report(self, inventory: Inventory) -> None:
         """The host has read itself."""
         read_at = self.now.isoformat(timespec="seconds")
-        records.store_inventory(inventory.host.node, to_document(replace(inventory, read_at=read_at)))
+        take_answer(inventory.host.node, "inventory", to_document(replace(inventory, read_at=read_at)))
         Node.objects.update(last_contact=self.now)
 
 

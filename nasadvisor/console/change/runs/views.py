@@ -1,6 +1,5 @@
 """The pages of one run."""
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -11,12 +10,14 @@ from django.utils import timezone
 
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.names import Names, names_of
+from nasadvisor.console.change.runs.orders import order
 from nasadvisor.console.change.runs.status import RunStatus, status_of
 from nasadvisor.console.change.wizard.apply import run_progress
 from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.evidence.report import report_of
-from nasadvisor.console.fleet import audit, hosts
+from nasadvisor.console.fleet import audit
 from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet.hosts import is_handed_over
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
 from nasadvisor.console.fleet.platforms import said_during_runs
 from nasadvisor.console.fleet.roles import operator_required, user_of
@@ -25,12 +26,11 @@ from nasadvisor.console.statements import said
 from nasadvisor.domain.change.undo import cannot_be_undone, undo_steps
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.fleet.platforms import warnings_with_undo
+from nasadvisor.domain.fleet.questions import FINISH, KEEP, UNDO, Question
 from nasadvisor.stored.documents import DocumentError
 
 NO_NEWS = 204
 """htmx swaps nothing at this status, so open details and the focus stay where they are."""
-
-Ask = Callable[[StoredRun, str], None]
 
 
 def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
@@ -58,7 +58,7 @@ def undo(request: HttpRequest, run_id: UUID) -> HttpResponse:
     status = _status(run_id)
     if not status.can_undo:
         return redirect("run-detail", run_id)
-    return _ask(request, status, Act.UNDO, hosts.undo_run, "change/runs/undo.html")
+    return _ask(request, status, Act.UNDO, UNDO, "change/runs/undo.html")
 
 
 @operator_required
@@ -67,7 +67,7 @@ def finish(request: HttpRequest, run_id: UUID) -> HttpResponse:
     status = _status(run_id)
     if not status.can_finish:
         return redirect("run-detail", run_id)
-    return _ask(request, status, Act.FINISH, hosts.finish_run, "change/runs/finish.html")
+    return _ask(request, status, Act.FINISH, FINISH, "change/runs/finish.html")
 
 
 @operator_required
@@ -76,7 +76,7 @@ def keep(request: HttpRequest, run_id: UUID) -> HttpResponse:
     status = _status(run_id)
     if not status.can_keep:
         return redirect("run-detail", run_id)
-    return _ask(request, status, Act.KEEP, hosts.keep_run, "change/runs/keep.html")
+    return _ask(request, status, Act.KEEP, KEEP, "change/runs/keep.html")
 
 
 def _context(status: RunStatus) -> dict[str, Any]:
@@ -94,21 +94,17 @@ def _context(status: RunStatus) -> dict[str, Any]:
     }
 
 
-def _ask(request: HttpRequest, status: RunStatus, act: Act, ask: Ask, template: str) -> HttpResponse:
+def _ask(request: HttpRequest, status: RunStatus, act: Act, question: Question, template: str) -> HttpResponse:
     require_only(request, POSTED_FIELDS)
     show_here(request, status.stored.node)
-    forbidden = why_not(status.stored.node.platform, Verbs.UNDO if act is Act.UNDO else Verbs.CHANGE)
+    forbidden = why_not(status.stored.node.platform, question.groups[0])
     if forbidden:
         messages.error(request, said(forbidden))
         return redirect("run-detail", status.stored.id)
     form = asked_of(request, PasswordForm(request.POST if request.method == "POST" else None))
     if request.method == "POST" and confirm_password(request, form):
-        try:
-            ask(status.stored, user_of(request).get_username())
-        except hosts.HostUnreachable as error:
-            messages.error(request, str(error))
-        else:
-            stored = status.stored
+        stored = status.stored
+        if is_handed_over(request, lambda: order(stored, question, user_of(request))):
             audit.record(request, act, f"{stored.node.name}: {stored.pool_name} {stored.id}")
             return redirect("run-detail", stored.id)
     context = {

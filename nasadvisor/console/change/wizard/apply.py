@@ -3,7 +3,6 @@
 from datetime import datetime
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -12,6 +11,7 @@ from django.utils import timezone
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.names import names_of
 from nasadvisor.console.change.plans import own_plan, refusal_of
+from nasadvisor.console.change.runs.orders import PlanAlreadyRan, apply_plan
 from nasadvisor.console.change.wizard.draft import Kept
 from nasadvisor.console.change.wizard.forms import ApplyForm
 from nasadvisor.console.change.wizard.gist import gist_of
@@ -23,8 +23,9 @@ from nasadvisor.console.change.wizard.wear import wear_of
 from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.evidence.switching import usual_length
-from nasadvisor.console.fleet import audit, hosts
+from nasadvisor.console.fleet import audit
 from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet.hosts import is_handed_over
 from nasadvisor.console.fleet.passwords import POSTED_FIELDS, asked_of, confirm_password, require_only
 from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.console.fleet.shown import show_here
@@ -54,12 +55,10 @@ def review(request: HttpRequest, plan_id: UUID) -> HttpResponse:
         del form.fields["trial"]
     if request.method == "POST" and shown and confirm_password(request, form):
         try:
-            hosts.apply_plan(stored, user_of(request).get_username(), form.trial_s)
-        except hosts.PlanAlreadyRan:
+            is_asked = is_handed_over(request, lambda: apply_plan(stored, user_of(request), form.trial_s))
+        except PlanAlreadyRan:
             return redirect("run-detail", plan_id)
-        except hosts.HostUnreachable as error:
-            messages.error(request, str(error))
-        else:
+        if is_asked:
             audit.record(request, Act.APPLY, f"{stored.node.name}: {stored.plan.pool_name} {plan_id}")
             Kept(user_of(request), stored.node, stored.plan.request.pool_guid).drop()
             return redirect("run-detail", plan_id)

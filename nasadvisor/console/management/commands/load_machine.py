@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.records import store_inventory
+from nasadvisor.console.health.inventory import store_inventory
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import DocumentError, from_json, to_document
 
@@ -27,6 +27,6 @@ class Command(BaseCommand):
         except (OSError, DocumentError) as error:
             raise CommandError(f"{file} cannot be loaded: {error}") from error
         inventory = replace(recorded, read_at=timezone.now().isoformat(timespec="seconds"))
-        node = store_inventory(inventory.host.node, to_document(inventory))
+        node = store_inventory(inventory.host.node, inventory, to_document(inventory))
         Node.objects.filter(pk=node.pk).update(is_simulated=True)
         self.stdout.write(f"{node.name} is loaded as a simulated host.")

@@ -160,7 +160,7 @@ class TestApply:
         response = operator.post(f"/plans/{stored.id}/", {"password": PASSWORD})
         assert response.headers["Location"] == f"/runs/{stored.id}/"
         assert [(task.task, task.queue, task.args) for task in sent] == [
-            ("host.apply", "host.nas", [stored.document, "operator", 0])
+            ("host.apply", "host.nas", [stored.document, 0, "operator"])
         ]
         assert StoredRun.objects.get().state == "requested"
 

@@ -9,11 +9,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.change.models import Pending, StoredPlan, StoredRun, StoredRunState
 from nasadvisor.console.fleet import platforms
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import UserRole
-from nasadvisor.console.records import store_platform, store_run, store_run_error, store_unreadable_run
 from nasadvisor.domain.change.refusals import PlatformUntested
 from nasadvisor.domain.change.runs import RunState
 from nasadvisor.domain.change.undo import cannot_be_undone, undo_steps
@@ -88,7 +88,7 @@ def on_the_dummy(monkeypatch: pytest.MonkeyPatch, host: SimulatedHost) -> None:
         platforms=(Platform("Dummy NAS", "3.0"),),
         vetoes=(Veto(PlatformUntested("Dummy NAS", "3.0", "1.5", "3")),),
     )
-    store_platform("nas", to_document(report))
+    take_answer("nas", "platform-report", to_document(report))
     dummy = SimpleNamespace(during_runs=Statement("waits", "The dummy waits."))
     monkeypatch.setattr(platforms, "known", lambda: {"Dummy NAS": dummy})
 
@@ -353,7 +353,7 @@ class TestARunWhoseJournalCannotBeRead:
     def test_its_page_keeps_what_was_told_says_the_problem_and_offers_nothing(
         self, client: Client, applied: StoredRun
     ) -> None:
-        store_unreadable_run(applied.node.name, to_document(self.lost(applied)))
+        take_answer(applied.node.name, "unreadable-run", to_document(self.lost(applied)))
         page = text(client.get(f"/runs/{applied.pk}/"))
         assert "cannot read the journal of this run any more" in page
         assert "damaged in line 3" in page
@@ -367,44 +367,44 @@ class TestARunWhoseJournalCannotBeRead:
         self, client: Client, applied: StoredRun
     ) -> None:
         lost = self.lost(applied, id=str(uuid4()), pool_name="backup", by="root", started_at="yesterday")
-        store_unreadable_run(applied.node.name, to_document(lost))
+        take_answer(applied.node.name, "unreadable-run", to_document(lost))
         page = text(client.get("/runs/"))
         assert "backup" in page
         assert "Damaged" in page
         assert "damaged in line 3" in text(client.get(f"/runs/{lost.id}/"))
 
     def test_a_journal_that_was_put_back_is_read_again_however_short(self, client: Client, applied: StoredRun) -> None:
-        store_unreadable_run(applied.node.name, to_document(self.lost(applied)))
-        store_run(applied.node.name, to_document(replace(applied.run, seq=2, state=RunState.INTERRUPTED)))
+        take_answer(applied.node.name, "unreadable-run", to_document(self.lost(applied)))
+        take_answer(applied.node.name, "run", to_document(replace(applied.run, seq=2, state=RunState.INTERRUPTED)))
         stored = StoredRun.objects.get()
         assert (stored.state, stored.error) == ("interrupted", None)
         assert f"/runs/{applied.pk}/undo/" in text(client.get(f"/runs/{applied.pk}/"))
 
     def test_a_trial_of_it_is_no_longer_announced(self, applied: StoredRun) -> None:
         StoredRun.objects.update(trial_until=timezone.now())
-        store_unreadable_run(applied.node.name, to_document(self.lost(applied)))
+        take_answer(applied.node.name, "unreadable-run", to_document(self.lost(applied)))
         assert StoredRun.objects.get().trial_until is None
 
     def test_another_node_cannot_say_so(self, applied: StoredRun) -> None:
-        store_unreadable_run("other", to_document(self.lost(applied, node="other")))
+        take_answer("other", "unreadable-run", to_document(self.lost(applied, node="other")))
         assert StoredRun.objects.get().state == StoredRunState.APPLIED
         with pytest.raises(ValueError, match="came from other"):
-            store_unreadable_run("other", to_document(self.lost(applied)))
+            take_answer("other", "unreadable-run", to_document(self.lost(applied)))
 
 
 class TestAHostThatDidNotBegin:
     def test_it_is_refused_with_the_sentence_if_nothing_was_begun(self, requested: StoredRun, client: Client) -> None:
-        store_run_error(requested.node.name, str(requested.pk), to_document(BUSY))
+        take_error(requested.node.name, "apply", str(requested.pk), to_document(BUSY))
         assert StoredRun.objects.get().state == StoredRunState.REFUSED
         assert "Another disk operation" in text(client.get(f"/runs/{requested.pk}/"))
 
     def test_it_keeps_the_state_of_a_run_that_is_under_way(self, applied: StoredRun, client: Client) -> None:
-        store_run_error(applied.node.name, str(applied.pk), to_document(BUSY))
+        take_error(applied.node.name, "apply", str(applied.pk), to_document(BUSY))
         assert StoredRun.objects.get().state == StoredRunState.APPLIED
         assert "Another disk operation" in text(client.get(f"/runs/{applied.pk}/"))
 
     def test_it_takes_no_word_from_another_node(self, requested: StoredRun) -> None:
-        store_run_error("other", str(requested.pk), to_document(BUSY))
+        take_error("other", "apply", str(requested.pk), to_document(BUSY))
         assert StoredRun.objects.get().error is None
 
 
@@ -434,5 +434,5 @@ class TestInGerman:
         assert "Der Befehl zpool add schlug mit dem Exit-Code 1 fehl. Er sagte „no such device“. Er kann davor" in page
 
     def test_what_the_host_said_is_translated(self, applied: StoredRun, client: Client) -> None:
-        store_run_error(applied.node.name, str(applied.pk), to_document(HostBusy(Path("/run/x")).statement))
+        take_error(applied.node.name, "apply", str(applied.pk), to_document(HostBusy(Path("/run/x")).statement))
         assert "läuft eine andere Plattenoperation" in text(client.get(f"/runs/{applied.pk}/"))

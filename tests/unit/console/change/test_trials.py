@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console import records
 from nasadvisor.console.change.models import StoredPlan, StoredRun, StoredRunState
+from nasadvisor.console.change.runs import orders
 from nasadvisor.console.evidence.report import Report
 from nasadvisor.console.evidence.trials import NOT_SEEN, keep_trial_verdicts, verdict_of
 from nasadvisor.console.fleet.models import Node
@@ -68,7 +68,7 @@ def codes() -> set[str]:
 
 
 def test_it_is_asked_for_with_the_password(asked: StoredRun, sent: list[Sent], client: Client) -> None:
-    assert [(each.task, each.args[1:]) for each in sent] == [("host.apply", ["operator", DAY_S])]
+    assert [(each.task, each.args[1:]) for each in sent] == [("host.apply", [DAY_S, "operator"])]
     assert "It is tried for 24 h, from the moment" in text(client.get(f"/runs/{asked.pk}/"))
 
 
@@ -174,9 +174,9 @@ def test_an_undo_that_is_refused_at_its_end_is_told_with_the_reason(
 
 
 def test_a_host_that_is_off_at_the_end_is_asked_and_said_to_be_late(trial: StoredRun, client: Client) -> None:
-    assert not records.runs_to_follow()
+    assert not orders.runs_to_follow()
     StoredRun.objects.update(trial_until=timezone.now() - timedelta(hours=1))
-    assert [run.pk for run in records.runs_to_follow()] == [trial.pk]
+    assert [run.pk for run in orders.runs_to_follow()] == [trial.pk]
     assert "has not told that it was taken back" in text(client.get("/"))
     watch(timezone.now())
     assert "trial-late" in codes()

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from nasadvisor.console import records
+from nasadvisor.console.answers import take_answer
 from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import Resolution, SampledPool, StoredSample
 from nasadvisor.domain.evidence.reading import Reading
@@ -38,10 +38,10 @@ def fill(hours: float, log_hours_ago: float = 0) -> SampledPool:
     """So many hours of samples until now; if asked, with a log in the last of them."""
     inventory = with_single_log() if log_hours_ago else home_server()
     now = timezone.now().replace(microsecond=0)
-    records.store_inventory("nas", to_document(replace(inventory, read_at=now.isoformat())))
+    take_answer("nas", "inventory", to_document(replace(inventory, read_at=now.isoformat())))
     pool = inventory.pool(TANK)
     assert pool
-    series.store_reading("nas", to_document(Reading((), (simulated_facts(inventory, pool),))))
+    take_answer("nas", "reading", to_document(Reading((), (simulated_facts(inventory, pool),))))
     found = SampledPool.objects.get()
     found.names = names_of(pool)
     found.save(update_fields=["names"])

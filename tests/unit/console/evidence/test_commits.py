@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console import tasks
+from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.evidence.models import StoredCommits
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.quotas import LARGEST_RUN, size_of
@@ -37,9 +37,9 @@ def test_an_operator_asks_and_sees_what_is_committed(operator: Client, sent: lis
     [asked] = sent
     assert (asked.task, asked.args, asked.queue) == ("host.trace_commits", [TANK, 28800], "host.nas")
     assert "Following the commits for another 8 h" in page(operator, PART)
-    tasks.store_commits("nas", told(is_done=False))
+    take_answer("nas", "commit-trace", told(is_done=False))
     assert "hx-trigger" in page(operator, PART)
-    tasks.store_commits("nas", told())
+    take_answer("nas", "commit-trace", told())
     done = page(operator, URL)
     assert "hx-trigger" not in page(operator, PART)
     assert "34.7 TB in a year like this" in done
@@ -49,7 +49,7 @@ def test_an_operator_asks_and_sees_what_is_committed(operator: Client, sent: lis
 def test_too_little_is_said_so(operator: Client, sent: list[Sent]) -> None:
     load()
     operator.post(START)
-    tasks.store_commits("nas", to_document(TRACE))
+    take_answer("nas", "commit-trace", to_document(TRACE))
     assert "too little to be replayed" in page(operator, PART)
 
 
@@ -70,9 +70,9 @@ def test_a_viewer_may_not(viewer: Client, sent: list[Sent]) -> None:
 def test_why_there_is_none_is_said_and_what_was_known_stays(operator: Client, sent: list[Sent]) -> None:
     load()
     operator.post(START)
-    tasks.store_commits("nas", told())
+    take_answer("nas", "commit-trace", told())
     operator.post(START)
-    tasks.store_commits_error("nas", TANK, to_document(ToolMissing("bpftrace", "bpftrace", ("/usr/bin",)).statement))
+    take_error("nas", "trace_commits", TANK, to_document(ToolMissing("bpftrace", "bpftrace", ("/usr/bin",)).statement))
     text = page(operator, PART)
     assert "Install the package bpftrace" in text
     assert "34.7 TB in a year like this" in text
@@ -80,12 +80,12 @@ def test_why_there_is_none_is_said_and_what_was_known_stays(operator: Client, se
 
 def test_what_nobody_asked_for_and_what_is_none_is_not_kept(operator: Client) -> None:
     load()
-    tasks.store_commits("nas", told())
+    take_answer("nas", "commit-trace", told())
     assert not StoredCommits.objects.exists()
     StoredCommits.objects.create(node=Node.objects.get(), pool_guid=TANK, asked_at=timezone.now(), seconds=60)
     with pytest.raises(DocumentError):
-        tasks.store_commits("nas", {**told(), "blocks": "many"})
-    tasks.store_commits("other", told())
+        take_answer("nas", "commit-trace", {**told(), "blocks": "many"})
+    take_answer("other", "commit-trace", told())
     assert StoredCommits.objects.get().document is None
 
 

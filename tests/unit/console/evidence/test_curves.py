@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone, translation
 
-from nasadvisor.console import tasks
+from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.evidence.curve_chart import curve_chart, curve_charts
 from nasadvisor.console.evidence.models import PART_WITHIN, StoredCurve
 from nasadvisor.console.fleet.models import Node
@@ -42,11 +42,11 @@ def test_an_operator_asks_and_sees_the_curve_grow(operator: Client, sent: list[S
     assert (asked.task, asked.args, asked.queue) == ("host.trace_curve", [TANK, 28800], "host.nas")
     assert "Following the reads for another 8 h" in page(operator, PART)
     assert 'hx-trigger="every 10s"' in page(operator, PART)
-    tasks.store_curve("nas", told(is_done=False))
+    take_answer("nas", "cache-curve", told(is_done=False))
     growing = page(operator, PART)
     assert "With a cache of 200 GiB about" in growing
     assert "hx-trigger" in growing
-    tasks.store_curve("nas", told())
+    take_answer("nas", "cache-curve", told())
     done = page(operator, PART)
     assert "hx-trigger" not in done
     assert "This is a prediction" in done
@@ -78,10 +78,10 @@ def test_a_viewer_sees_it_and_cannot_ask(viewer: Client, sent: list[Sent]) -> No
 def test_why_there_is_none_is_said_and_what_was_known_stays(operator: Client, sent: list[Sent]) -> None:
     fill(hours=0.1)
     operator.post(START)
-    tasks.store_curve("nas", told())
+    take_answer("nas", "cache-curve", told())
     operator.post(START)
     missing = ToolMissing("bpftrace", "bpftrace", ("/usr/bin",)).statement
-    tasks.store_curve_error("nas", TANK, to_document(missing))
+    take_error("nas", "trace_curve", TANK, to_document(missing))
     text = page(operator, POOL)
     assert "Install the package bpftrace" in text
     assert "With a cache of 200 GiB about" in text
@@ -94,7 +94,7 @@ def card_of_cache(operator: Client) -> str:
 def test_the_verdict_names_the_size_that_the_curve_does(operator: Client, sent: list[Sent]) -> None:
     fill(26)
     operator.post(START)
-    tasks.store_curve("nas", told())
+    take_answer("nas", "cache-curve", told())
     assert ">200 GiB</span>, because a larger one brings less for each GiB, by the cache curve." in card_of_cache(
         operator
     )
@@ -108,7 +108,7 @@ def test_a_curve_that_leaves_no_doubt_decides_for_a_week(operator: Client, sent:
     assert cliff is not None
     up = {name: getattr(cliff, name) + 0.3 for name in ("served", "low", "high")}
     higher = replace(curve, points=tuple(replace(each, **up) if each.served > 0.4 else each for each in curve.points))
-    tasks.store_curve("nas", to_document(higher))
+    take_answer("nas", "cache-curve", to_document(higher))
     assert "say that a cache of 200 GiB answers at least" in card_of_cache(operator)
     old = (timezone.now() - timedelta(days=8)).isoformat(timespec="seconds")
     StoredCurve.objects.update(document=to_document(replace(higher, traced=replace(higher.traced, at=old))))
@@ -118,7 +118,7 @@ def test_a_curve_that_leaves_no_doubt_decides_for_a_week(operator: Client, sent:
 def test_a_host_that_falls_silent_is_told(operator: Client, sent: list[Sent]) -> None:
     fill(hours=0.1)
     operator.post(START)
-    tasks.store_curve("nas", told(is_done=False))
+    take_answer("nas", "cache-curve", told(is_done=False))
     long_ago = timezone.now() - PART_WITHIN - timedelta(seconds=1)
     StoredCurve.objects.update(asked_at=long_ago, told_at=long_ago)
     text = page(operator, PART)
@@ -128,13 +128,13 @@ def test_a_host_that_falls_silent_is_told(operator: Client, sent: list[Sent]) ->
 
 def test_what_nobody_asked_for_and_what_is_none_is_not_kept(operator: Client) -> None:
     fill(hours=0.1)
-    tasks.store_curve("nas", told())
+    take_answer("nas", "cache-curve", told())
     assert not StoredCurve.objects.exists()
     StoredCurve.objects.create(node=Node.objects.get(), pool_guid=TANK, asked_at=timezone.now(), seconds=60)
     for wrong in ({"points": 3}, {**told(), "missed": "many"}):
         with pytest.raises(DocumentError):
-            tasks.store_curve("nas", wrong)
-    tasks.store_curve("other", told())
+            take_answer("nas", "cache-curve", wrong)
+    take_answer("other", "cache-curve", told())
     assert StoredCurve.objects.get().document is None
 
 
@@ -152,7 +152,7 @@ def test_in_german_no_word_of_it_is_left_in_english(operator: Client, sent: list
     assert "Lesevorgänge 8 Stunden verfolgen" in page(operator, PART)
     operator.post(START)
     assert "Die Lesevorgänge werden noch" in page(operator, PART)
-    tasks.store_curve("nas", told())
+    take_answer("nas", "cache-curve", told())
     text = page(operator, PART)
     assert "Mit einem Cache von 200 GiB würden etwa" in text
     assert not any(word in text for word in (" the ", " of ", " reads ", " would "))

@@ -10,9 +10,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console import records
+from nasadvisor.console.answers import take_answer
 from nasadvisor.console.change.models import StoredRun
-from nasadvisor.console.evidence import series
 from nasadvisor.console.tasks import roll_up_samples
 from nasadvisor.domain.change.runs import Run, RunState, StepState, steps_of
 from nasadvisor.domain.evidence.options import Option
@@ -34,7 +33,7 @@ def applied_run(hours_ago: float) -> StoredRun:
     at = (timezone.now() - timedelta(hours=hours_ago)).isoformat(timespec="seconds")
     steps = tuple(replace(step, state=StepState.DONE, started_at=at, ended_at=at) for step in steps_of(plan.actions))
     run = Run(plan.id, "nas", plan, RunState.APPLIED, "me", at, at, 9, steps)
-    records.store_run("nas", to_document(run))
+    take_answer("nas", "run", to_document(run))
     return StoredRun.objects.get()
 
 
@@ -54,7 +53,7 @@ def heat(client: Client, **query: object) -> dict[str, Any]:
 
 def test_without_samples_it_says_so(viewer: Client) -> None:
     now = timezone.now().isoformat()
-    records.store_inventory("nas", to_document(replace(home_server(), read_at=now)))
+    take_answer("nas", "inventory", to_document(replace(home_server(), read_at=now)))
     assert "still watching: first answer in" in page(viewer, "/storage/")
     assert "every 10 seconds" in page(viewer, f"/pools/{TANK}/evidence/")
     assert viewer.get(f"/evidence/{TANK}/heat/").status_code == 404
@@ -72,7 +71,7 @@ def test_a_job_that_moved_data_meanwhile_is_said_above_the_verdicts(viewer: Clie
     for ended_s_ago, told in ((HOUR_S, True), (30 * HOUR_S, False)):
         job = Rewrite("tank/media", False, now - 40 * HOUR_S, now - ended_s_ago, 3 * GIB)
         report = PlatformReport("nas", timezone.now().isoformat(), rewrites=(job,))
-        records.store_platform("nas", to_document(report))
+        take_answer("nas", "platform-report", to_document(report))
         text = page(viewer, f"/pools/{TANK}/evidence/")
         assert ("data of tank/media were moved between storage tiers (3 GiB)" in text) is told
 
@@ -188,7 +187,7 @@ def test_the_heat_map_opens_with_all_of_the_last_day_that_was_watched(
 def test_a_device_that_left_the_pool_stays_in_the_map(viewer: Client) -> None:
     found = fill(1, log_hours_ago=0.5)
     gone = replace(found.facts, leaves=tuple(leaf for leaf in found.facts.leaves if leaf.vdev_class != "logs"))
-    series.store_reading("nas", to_document(Reading((), (gone,))))
+    take_answer("nas", "reading", to_document(Reading((), (gone,))))
     now = int(timezone.now().timestamp())
     classes = [device["class"] for device in heat(viewer, start=now - 3600, end=now)["devices"]]
     assert classes.count("gone") == 1

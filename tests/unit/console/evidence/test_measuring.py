@@ -8,8 +8,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console import records, tasks
+from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.evidence.models import StoredMeasurement
+from nasadvisor.console.evidence.told import expire_measurements
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
@@ -31,7 +32,7 @@ URL = f"/evidence/{TANK}/measure/"
 
 def load(inventory: Inventory | None = None) -> None:
     found = inventory or with_pool(home_server(), allocated_bytes=0)
-    records.store_inventory("nas", to_document(replace(found, read_at=timezone.now().isoformat())))
+    take_answer("nas", "inventory", to_document(replace(found, read_at=timezone.now().isoformat())))
 
 
 def measured(order_id: str, per_s: float, minutes_ago: float, *, had_log: bool) -> Measurement:
@@ -47,7 +48,7 @@ def store(found: Measurement) -> None:
     StoredMeasurement.objects.create(
         id=UUID(found.order.id), node=node, pool_guid=TANK, requested_by="me", requested_at=timezone.now()
     )
-    records.store_measurement("nas", to_document(found))
+    take_answer("nas", "measurement", to_document(found))
 
 
 def tell_health(evidence: tuple[ProtectionEvidence, ...]) -> None:
@@ -124,14 +125,14 @@ def test_it_shows_why_nothing_was_measured(operator: Client) -> None:
     load()
     operator.post(URL, {"password": PASSWORD})
     order = str(StoredMeasurement.objects.get().pk)
-    tasks.store_measurement_error("nas", order, to_document(Statement("busy", "Pool tank is busy.")))
+    take_error("nas", "measure", order, to_document(Statement("busy", "Pool tank is busy.")))
     assert "Pool tank is busy." in page(operator, URL)
 
 
 def test_an_order_without_an_answer_is_given_up(operator: Client) -> None:
     load()
     operator.post(URL, {"password": PASSWORD})
-    records.expire_requests(timezone.now() + timedelta(hours=1))
+    expire_measurements(timezone.now() + timedelta(hours=1))
     assert "did not answer" in page(operator, URL)
 
 
@@ -139,7 +140,7 @@ def test_a_second_answer_does_not_replace_the_first(operator: Client) -> None:
     load()
     order = str(uuid4())
     store(measured(order, 80, 5, had_log=False))
-    tasks.store_measurement("nas", to_document(measured(order, 999, 1, had_log=False)))
+    take_answer("nas", "measurement", to_document(measured(order, 999, 1, had_log=False)))
     found = StoredMeasurement.objects.get().measurement
     assert found
     assert found.probe.figures[0].operations_per_s == 80
@@ -171,13 +172,13 @@ def test_while_it_is_measured_the_page_tells_what_is_done_and_how_long_it_will_t
     order = str(StoredMeasurement.objects.get().pk)
     assert "Waiting for the host." in page(operator, URL)
     at = (timezone.now() - timedelta(seconds=10)).isoformat()
-    tasks.store_measure_progress("nas", to_document(MeasureProgress(order, Stage.TEST, 3, 8, at, 310, 600)))
+    take_answer("nas", "measure-progress", to_document(MeasureProgress(order, Stage.TEST, 3, 8, at, 310, 600)))
     text = page(operator, URL)
     assert "Writing to the SSD as to a log: load 3 of 8." in text
     assert "about 5 min to go" in text
     assert 'hx-trigger="every 2s"' in text
     assert "load 3 of 8" in page(operator, f"/evidence/{TANK}/measured/")
-    records.store_measurement("nas", to_document(measured(order, 80, 0, had_log=False)))
+    take_answer("nas", "measurement", to_document(measured(order, 80, 0, had_log=False)))
     assert "hx-trigger" not in page(operator, f"/evidence/{TANK}/measured/")
 
 
@@ -186,10 +187,10 @@ def test_progress_that_arrives_late_or_from_elsewhere_changes_nothing(operator: 
     order = str(uuid4())
     store(measured(order, 80, 5, had_log=False))
     late = to_document(MeasureProgress(order, Stage.LOOK, 1, 1, timezone.now().isoformat(), 55, 55))
-    tasks.store_measure_progress("nas", late)
+    take_answer("nas", "measure-progress", late)
     operator.post(URL, {"password": PASSWORD})
     asked = str(StoredMeasurement.objects.get(document__isnull=True).pk)
-    tasks.store_measure_progress("other", {**late, "order_id": asked})
+    take_answer("other", "measure-progress", {**late, "order_id": asked})
     assert not StoredMeasurement.objects.filter(progress_document__isnull=False).exists()
     assert "Waiting for the host." in page(operator, URL)
 

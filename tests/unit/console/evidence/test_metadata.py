@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone, translation
 
-from nasadvisor.console import tasks
+from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.evidence.metadata import metadata_of
 from nasadvisor.console.evidence.models import ANSWER_WITHIN, StoredCount
 from nasadvisor.console.fleet.models import Node
@@ -42,7 +42,7 @@ def test_an_operator_is_told_what_a_count_costs_and_asks_for_it(operator: Client
     assert "The host counts the blocks of the pool" in under_way
     assert 'hx-trigger="every 10s"' in under_way
     assert "Count, for" not in under_way
-    tasks.store_count("nas", told())
+    take_answer("nas", "block-count", told())
     done = page(operator, PART)
     assert "hx-trigger" not in done
     assert "Where the data lies" in done
@@ -65,9 +65,9 @@ def test_a_viewer_sees_it_and_cannot_ask(viewer: Client, sent: list[Sent]) -> No
 def test_why_there_is_no_count_is_said_and_what_was_known_stays(operator: Client, sent: list[Sent]) -> None:
     fill(hours=0.1)
     operator.post(START)
-    tasks.store_count("nas", told())
+    take_answer("nas", "block-count", told())
     operator.post(START)
-    tasks.store_count_error("nas", TANK, to_document(CountUnfinished("tank", 3600).statement))
+    take_error("nas", "count_blocks", TANK, to_document(CountUnfinished("tank", 3600).statement))
     text = page(operator, POOL)
     assert "had not read all metadata of pool tank within 60 min" in text
     assert "Where the data lies" in text
@@ -86,13 +86,13 @@ def test_a_host_that_falls_silent_is_told_only_after_its_time(operator: Client, 
 
 def test_what_nobody_asked_for_and_what_is_none_is_not_kept(operator: Client) -> None:
     fill(hours=0.1)
-    tasks.store_count("nas", told())
+    take_answer("nas", "block-count", told())
     assert not StoredCount.objects.exists()
     StoredCount.objects.create(node=Node.objects.get(), pool_guid=TANK, asked_at=timezone.now(), limit_s=60)
     for wrong in ({"kinds": 3}, {**told(), "seconds": "many"}):
         with pytest.raises(DocumentError):
-            tasks.store_count("nas", wrong)
-    tasks.store_count("other", told())
+            take_answer("nas", "block-count", wrong)
+    take_answer("other", "block-count", told())
     assert StoredCount.objects.get().document is None
 
 
@@ -120,7 +120,7 @@ def test_in_german_no_word_of_it_is_left_in_english(operator: Client, sent: list
     assert "Zählen, höchstens 8 Stunden" in page(operator, PART)
     operator.post(START)
     assert "Der Host zählt die Blöcke" in page(operator, PART)
-    tasks.store_count("nas", told())
+    take_answer("nas", "block-count", told())
     text = page(operator, PART)
     assert "Wo die Daten liegen" in text
     assert not any(word in text for word in (" the ", " of ", " reads ", " would "))

@@ -6,10 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from nasadvisor.console.answers import take_answer
 from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import Resolution, SampledPool, StoredSample
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.tasks import roll_up_samples, store_reading, take_samples
+from nasadvisor.console.tasks import roll_up_samples, take_samples
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample, merge
 from nasadvisor.stored.documents import to_document
@@ -26,7 +27,7 @@ def sample(number: int) -> Sample:
 
 def store(*numbers: int) -> SampledPool:
     for number in numbers:
-        store_reading("nas", to_document(Reading((sample(number),), (facts(),))))
+        take_answer("nas", "reading", to_document(Reading((sample(number),), (facts(),))))
     return SampledPool.objects.get()
 
 

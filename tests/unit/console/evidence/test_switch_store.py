@@ -8,8 +8,9 @@ import pytest
 from django.utils import timezone
 
 from nasadvisor.console import tasks
+from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.evidence.models import StoredSwitching
-from nasadvisor.console.evidence.switch_store import silent
+from nasadvisor.console.evidence.told import silent
 from nasadvisor.console.fleet import quotas
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.runs import Ended, Goal, RunState, Started, fold
@@ -36,7 +37,7 @@ def kept() -> CacheSwitching | None:
 
 
 def test_one_that_was_begun_on_the_command_line_is_kept_as_well() -> None:
-    tasks.store_switching("nas", to_document(RECORD))
+    take_answer("nas", "cache-switching", to_document(RECORD))
     assert kept() == RECORD
 
 
@@ -44,7 +45,7 @@ def test_the_newest_stays_whatever_order_they_come_in() -> None:
     newer = replace(RECORD, seen=(PeriodSeen(0, 100, 1e9),), seq=2)
     next_one = replace(RECORD, plan=replace(PLAN, start=PLAN.end + 1))
     for each, stays in ((newer, newer), (RECORD, newer), (next_one, next_one), (newer, next_one)):
-        tasks.store_switching("nas", to_document(each))
+        take_answer("nas", "cache-switching", to_document(each))
         assert kept() == stays
 
 
@@ -53,46 +54,46 @@ def test_what_is_none_or_not_its_own_is_not_kept() -> None:
     endless = {**document, "plan": {**document["plan"], "pairs": 10**9}}
     for wrong in ({**document, "id": "../x"}, {**document, "caches": []}, endless, {**document, "seen": 3}):
         with pytest.raises(DocumentError):
-            tasks.store_switching("nas", wrong)
+            take_answer("nas", "cache-switching", wrong)
     with pytest.raises(ValueError, match="came from other"):
-        tasks.store_switching("other", document)
+        take_answer("other", "cache-switching", document)
     with pytest.raises(quotas.QuotaReached):
-        tasks.store_switching("nas", {**document, "by": "x" * quotas.LARGEST_RUN})
-    tasks.store_switching("nas", to_document(replace(RECORD, pool_guid="5")))
+        take_answer("nas", "cache-switching", {**document, "by": "x" * quotas.LARGEST_RUN})
+    take_answer("nas", "cache-switching", to_document(replace(RECORD, pool_guid="5")))
     assert not StoredSwitching.objects.exists()
 
 
 def test_why_it_was_not_done_is_kept_until_there_is_news() -> None:
-    tasks.store_switching("nas", to_document(RECORD))
-    tasks.store_switching_error("nas", TANK, to_document(WHY))
+    take_answer("nas", "cache-switching", to_document(RECORD))
+    take_error("nas", "start_switching", TANK, to_document(WHY))
     assert StoredSwitching.objects.get().error == WHY
     assert kept() == RECORD
-    tasks.store_switching("nas", to_document(replace(RECORD, seq=2)))
+    take_answer("nas", "cache-switching", to_document(replace(RECORD, seq=2)))
     assert StoredSwitching.objects.get().error is None
     with pytest.raises(DocumentError):
-        tasks.store_switching_error("nas", TANK, {"x": 1})
+        take_error("nas", "start_switching", TANK, {"x": 1})
 
 
 def test_of_a_switch_whose_end_nobody_heard_its_host_is_asked_again(sent: list[Sent]) -> None:
     """While the console was away: else the run would stand there as applied for good."""
-    tasks.store_switching("nas", to_document(RECORD))
+    take_answer("nas", "cache-switching", to_document(RECORD))
     switch = plan_for(PlanRequest(TANK, offline_cache=CACHE_GUID), with_cache())
     switch = replace(switch, ids=replace(switch.ids, plan_id=run_id(RECORD.id, 4, 0)))
     other = replace(switch, ids=replace(switch.ids, plan_id=str(UUID(int=7))))
     for plan in (switch, other):
         at = "2026-08-25T20:00:00+00:00"
         begun = fold([Started(at, Goal.APPLY, plan, "anna"), Ended(at, RunState.APPLIED)], "nas")
-        tasks.store_run("nas", to_document(begun))
+        take_answer("nas", "run", to_document(begun))
     tasks.follow_runs()
     assert [(each.task, each.args) for each in sent] == [("host.report_run", [switch.id])]
 
 
 def test_a_host_that_has_not_told_for_long_is_asked_again(sent: list[Sent]) -> None:
-    tasks.store_switching("nas", to_document(RECORD))
+    take_answer("nas", "cache-switching", to_document(RECORD))
     assert silent() == []
     StoredSwitching.objects.update(told_at=timezone.now() - timedelta(hours=3))
     tasks.follow_runs()
     assert [(each.task, each.args) for each in sent] == [("host.report_switching", [TANK])]
-    tasks.store_switching("nas", to_document(replace(RECORD, ended_at="2026-08-25T20:00:00+00:00", seq=2)))
+    take_answer("nas", "cache-switching", to_document(replace(RECORD, ended_at="2026-08-25T20:00:00+00:00", seq=2)))
     StoredSwitching.objects.update(told_at=timezone.now() - timedelta(days=3))
     assert silent() == []

@@ -7,7 +7,7 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console import tasks
+from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.models import StoredSwitching
 from nasadvisor.console.evidence.report import report_of
@@ -35,7 +35,7 @@ def watched(hours: float = 0.1) -> None:
     fill(hours=hours)
     node = Node.objects.get()
     read_at = timezone.now().replace(microsecond=0).isoformat()
-    tasks.store_inventory(node.name, to_document(replace(with_cache(), read_at=read_at)))
+    take_answer(node.name, "inventory", to_document(replace(with_cache(), read_at=read_at)))
 
 
 def counted(pairs: int = 36, factor: float = 0.5) -> CacheSwitching:
@@ -78,7 +78,7 @@ def test_it_is_not_offered_for_a_pool_that_its_host_would_leave_alone(operator: 
     watched()
     node = Node.objects.get()
     degraded = replace(with_pool(with_cache(), state="DEGRADED"), read_at=timezone.now().isoformat())
-    tasks.store_inventory(node.name, to_document(degraded))
+    take_answer(node.name, "inventory", to_document(degraded))
     text = page(operator, POOL)
     assert START not in text
     assert "is DEGRADED" in text.partition("Proof by switching")[2]
@@ -97,7 +97,7 @@ def test_what_a_form_of_ours_does_not_have_is_refused_and_a_strange_length_is_th
 
 def test_a_viewer_sees_it_and_cannot_ask(viewer: Client, sent: list[Sent]) -> None:
     watched()
-    tasks.store_switching("nas", to_document(counted()))
+    take_answer("nas", "cache-switching", to_document(counted()))
     text = page(viewer, POOL)
     assert "The cache helps" in text
     assert STOP not in text
@@ -122,7 +122,7 @@ def test_how_exact_it_will_be_comes_from_the_recorded_hours(operator: Client) ->
 
 def test_while_it_goes_on_it_can_be_stopped_at_any_time(operator: Client, sent: list[Sent]) -> None:
     watched()
-    tasks.store_switching("nas", to_document(counted(pairs=3)))
+    take_answer("nas", "cache-switching", to_document(counted(pairs=3)))
     text = page(operator, POOL)
     assert "Under way until" in text
     assert "6 of 72 periods were counted, 3 whole pairs." in text
@@ -139,7 +139,7 @@ def test_while_it_goes_on_it_can_be_stopped_at_any_time(operator: Client, sent: 
 def test_the_answer_is_said_in_words_with_its_probability_and_drawn(operator: Client) -> None:
     watched()
     why = Statement("switching-done", "It was carried out to its end.")
-    tasks.store_switching("nas", to_document(replace(counted(), over_at=ENDED, ended_at=ENDED, why_over=why)))
+    take_answer("nas", "cache-switching", to_document(replace(counted(), over_at=ENDED, ended_at=ENDED, why_over=why)))
     text = page(operator, POOL)
     assert "The cache helps: with it, a read takes the devices 50" in text
     assert "accident alone would show as much once in 1000 times" in text
@@ -151,7 +151,7 @@ def test_the_answer_is_said_in_words_with_its_probability_and_drawn(operator: Cl
 def test_a_cache_that_could_not_be_put_back_is_said(operator: Client) -> None:
     watched()
     problem = Statement("pool-away", "Pool tank is not imported.")
-    tasks.store_switching("nas", to_document(replace(counted(), over_at=ENDED, problem=problem)))
+    take_answer("nas", "cache-switching", to_document(replace(counted(), over_at=ENDED, problem=problem)))
     text = page(operator, POOL)
     assert "Switching left a cache of pool tank out of service" in text
     assert "Pool tank is not imported." in text
@@ -161,7 +161,7 @@ def test_a_cache_that_could_not_be_put_back_is_said(operator: Client) -> None:
 def test_why_its_host_did_not_begin_is_said(operator: Client, sent: list[Sent]) -> None:
     watched()
     operator.post(START, {"password": PASSWORD})
-    tasks.store_switching_error("nas", TANK, to_document(Statement("no", "Pool tank has a checkpoint.")))
+    take_error("nas", "start_switching", TANK, to_document(Statement("no", "Pool tank has a checkpoint.")))
     text = page(operator, POOL)
     assert "Pool tank has a checkpoint." in text
     assert START in text
@@ -186,7 +186,7 @@ def cached_run() -> StoredRun:
     stored.document["plan"]["request"]["cache_disks"] = ["0x5000000000000001"]
     stored.save()
     start = int(timezone.now().timestamp()) - 10 * 3600
-    tasks.store_switching("nas", to_document(replace(counted(), plan=replace(RECORD.plan, start=start))))
+    take_answer("nas", "cache-switching", to_document(replace(counted(), plan=replace(RECORD.plan, start=start))))
     return StoredRun.objects.get()
 
 
@@ -223,7 +223,7 @@ def test_in_german_no_word_of_it_is_left_in_english(operator: Client) -> None:
     watched()
     operator.cookies["nasadvisor_language"] = "de"
     assert "Wie lange" in page(operator, START)
-    tasks.store_switching("nas", to_document(counted()))
+    take_answer("nas", "cache-switching", to_document(counted()))
     text = page(operator, PART)
     assert "Der Cache hilft: Mit ihm brauchen die Geräte je Lesezugriff 50" in text
     assert "einmal in 1000 Fällen" in text

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console import tasks
+from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.evidence.models import ANSWER_WITHIN, StoredWaiting
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
@@ -34,7 +34,7 @@ def test_an_operator_asks_and_sees_what_the_host_tells(operator: Client, sent: l
     assert [(each.task, each.queue) for each in sent] == [("host.watch_waiting", "host.nas")]
     assert "Tracing." in page(operator, PART)
     assert 'hx-trigger="every 2s"' in page(operator, PART)
-    tasks.store_waiting("nas", told())
+    take_answer("nas", "waiting-programs", told())
     text = page(operator, PART)
     assert "hx-trigger" not in text
     assert "postgres" in text
@@ -60,10 +60,10 @@ def test_asking_is_no_link(operator: Client, sent: list[Sent]) -> None:
 def test_why_there_is_none_is_said_and_what_was_known_stays(operator: Client, sent: list[Sent]) -> None:
     fill(hours=0.1)
     operator.post(TRACE)
-    tasks.store_waiting("nas", told())
+    take_answer("nas", "waiting-programs", told())
     operator.post(TRACE)
     missing = ToolMissing("bpftrace", "bpftrace", ("/usr/bin",)).statement
-    tasks.store_waiting_error("nas", to_document(missing))
+    take_error("nas", "watch_waiting", "", to_document(missing))
     text = page(operator, POOL)
     assert "Install the package bpftrace" in text
     assert "postgres" in text
@@ -81,17 +81,17 @@ def test_a_host_that_is_silent_is_told(operator: Client, sent: list[Sent]) -> No
 def test_nobody_waits(operator: Client, sent: list[Sent]) -> None:
     fill(hours=0.1)
     operator.post(TRACE)
-    tasks.store_waiting("nas", to_document(WaitingPrograms(timezone.now().isoformat(), 20, ())))
+    take_answer("nas", "waiting-programs", to_document(WaitingPrograms(timezone.now().isoformat(), 20, ())))
     assert "No program asked for a synchronous write" in page(operator, PART)
 
 
 def test_what_nobody_asked_for_and_what_is_none_is_not_kept(operator: Client) -> None:
     fill(hours=0.1)
-    tasks.store_waiting("nas", told())
+    take_answer("nas", "waiting-programs", told())
     assert not StoredWaiting.objects.exists()
     StoredWaiting.objects.create(node=Node.objects.get(), asked_at=timezone.now())
     for wrong in ({"programs": 3}, {**told(), "seconds": 0}, {**told(), "at": "soon"}, {**told(), "at": "2026-08-25"}):
         with pytest.raises(DocumentError):
-            tasks.store_waiting("nas", wrong)
-    tasks.store_waiting("other", told())
+            take_answer("nas", "waiting-programs", wrong)
+    take_answer("other", "waiting-programs", told())
     assert StoredWaiting.objects.get().document is None

@@ -14,6 +14,7 @@ from nasadvisor.console.fleet.remote import pages
 from nasadvisor.console.fleet.remote.listening import Listening, listen
 from nasadvisor.console.fleet.remote.models import JoinToken
 from nasadvisor.domain.fleet.joining import Token
+from nasadvisor.domain.fleet.questions import READ_INVENTORY
 from tests.unit.console.conftest import PASSWORD
 
 ADD = "/settings/hosts/add/"
@@ -124,4 +125,4 @@ def test_a_host_whose_access_cannot_be_ended_stays(operator: Client, tmp_path: P
 def test_what_goes_wrong_with_a_host_elsewhere_names_its_own_message_service(tmp_path: Path) -> None:
     node = Node.objects.create(name="nas2", access_digest="0" * 64)
     with override_settings(STATE_DIR=tmp_path), pytest.raises(hosts.HostUnreachable, match="nasadvisor-remote-redis"):
-        hosts.request_inventory(node)
+        hosts.ask(node, READ_INVENTORY, by=None)

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console import records
+from nasadvisor.console.answers import take_answer
 from nasadvisor.console.fleet import audit
 from nasadvisor.console.fleet.audit_models import Act, AppendOnly, AuditEntry
 from nasadvisor.console.fleet.models import Node
@@ -89,7 +89,7 @@ def test_what_an_administrator_changes_is_written_down(boss: Client) -> None:
 
 def test_what_was_refused_is_not_said_to_be_done(boss: Client) -> None:
     """Proves it for a wrong password, which is an entry of its own, and for a form that is not valid."""
-    records.store_inventory("nas", to_document(home_server()))
+    take_answer("nas", "inventory", to_document(home_server()))
     Node.objects.update(is_simulated=True)
     boss.post("/settings/hosts/nas/forget/", {"password": "wrong"})
     boss.post(

@@ -8,38 +8,43 @@ from django.test import Client
 from django.utils import timezone
 from kombu import Connection
 
-from nasadvisor.console import records, tasks
+from nasadvisor.console import tasks
+from nasadvisor.console.answers import take_answer
 from nasadvisor.console.change.models import StoredPlan, StoredRun
+from nasadvisor.console.change.runs import orders
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.domain.fleet.questions import FINISH, UNDO
 from nasadvisor.stored.documents import to_document
 from tests.unit.console.conftest import PASSWORD, Sent
+from tests.unit.console.people import person
 from tests.unit.machines import MIRROR_AND_CACHES, home_server, plan_for
 
 
 @pytest.fixture
 def plan() -> StoredPlan:
-    node = records.store_inventory("nas", to_document(home_server()))
+    take_answer("nas", "inventory", to_document(home_server()))
+    node = Node.objects.get(name="nas")
     made = plan_for(MIRROR_AND_CACHES, home_server())
     return StoredPlan.objects.create(id=made.id, node=node, document=to_document(made))
 
 
 def test_it_sends_a_plan_to_the_queue_of_its_node_with_an_expiry(plan: StoredPlan, sent: list[Sent]) -> None:
-    hosts.apply_plan(plan, "olga")
-    assert sent == [Sent("host.apply", [plan.document, "olga", 0], "host.nas", 120)]
+    orders.apply_plan(plan, person("olga"))
+    assert sent == [Sent("host.apply", [plan.document, 0, "olga"], "host.nas", 120)]
 
 
 def test_it_sends_a_plan_once(plan: StoredPlan, sent: list[Sent]) -> None:
-    hosts.apply_plan(plan, "olga")
-    with pytest.raises(hosts.PlanAlreadyRan):
-        hosts.apply_plan(plan, "olga")
+    orders.apply_plan(plan, person("olga"))
+    with pytest.raises(orders.PlanAlreadyRan):
+        orders.apply_plan(plan, person("olga"))
     assert len(sent) == 1
 
 
 def test_it_sends_undo_and_finish_with_who_asked(plan: StoredPlan, sent: list[Sent]) -> None:
-    run = hosts.apply_plan(plan, "olga")
-    hosts.undo_run(run, "omar")
-    hosts.finish_run(run, "omar")
+    run = orders.apply_plan(plan, person("olga"))
+    orders.order(run, UNDO, person("omar"))
+    orders.order(run, FINISH, person("omar"))
     assert [(each.task, each.args, each.expires) for each in sent[1:]] == [
         ("host.undo", [str(run.id), "omar"], 120),
         ("host.finish", [str(run.id), "omar"], 120),
@@ -49,13 +54,13 @@ def test_it_sends_undo_and_finish_with_who_asked(plan: StoredPlan, sent: list[Se
 @pytest.mark.usefixtures("no_redis")
 def test_it_says_in_a_sentence_that_the_message_service_is_away(plan: StoredPlan) -> None:
     with pytest.raises(hosts.HostUnreachable, match="did not reach nas and nothing was changed"):
-        hosts.apply_plan(plan, "olga")
+        orders.apply_plan(plan, person("olga"))
 
 
 @pytest.mark.usefixtures("no_redis")
 def test_it_remembers_no_run_that_could_not_be_asked_for(plan: StoredPlan) -> None:
     with pytest.raises(hosts.HostUnreachable):
-        hosts.apply_plan(plan, "olga")
+        orders.apply_plan(plan, person("olga"))
     assert not StoredRun.objects.exists()
 
 
@@ -113,7 +118,7 @@ class TestANodeThatStaysAway:
         assert [each.queue for each in sent] == ["host.nas1"]
 
     def test_its_unfinished_runs_are_not_asked_for_either(self, sent: list[Sent], plan: StoredPlan) -> None:
-        run = hosts.apply_plan(plan, "olga")
+        run = orders.apply_plan(plan, person("olga"))
         Node.objects.update(name="nas1")
         StoredRun.objects.filter(pk=run.pk).update(state="interrupted", seq=3, pending="")
         tasks.follow_runs()
@@ -129,7 +134,7 @@ class TestForgetting:
     @pytest.fixture
     def gone(self, plan: StoredPlan) -> Node:
         """A host with a plan and a run that was last heard of long ago."""
-        hosts.apply_plan(plan, "olga")
+        orders.apply_plan(plan, person("olga"))
         Node.objects.update(last_contact=timezone.now() - timedelta(days=30))
         return Node.objects.get()
 
@@ -174,7 +179,7 @@ class TestForgetting:
 
     def test_a_host_that_starts_again_comes_back(self, operator: Client, gone: Node) -> None:
         operator.post("/settings/hosts/nas/forget/", {"password": PASSWORD})
-        records.store_inventory("nas", to_document(home_server()))
+        take_answer("nas", "inventory", to_document(home_server()))
         assert Node.objects.get().inventory == home_server()
 
     def test_without_the_message_service_nothing_is_removed(self, operator: Client, gone: Node, no_redis: None) -> None:

@@ -7,8 +7,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console import records
+from nasadvisor.console.answers import take_answer
 from nasadvisor.console.change.models import StoredRun
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.observe import view
 from nasadvisor.console.health.sweeps import request_self_tests
@@ -26,9 +27,9 @@ NODE = "nas"
 
 def host_that_allows(allowed: frozenset[Verbs]) -> None:
     now = timezone.now().isoformat(timespec="seconds")
-    records.store_inventory(NODE, to_document(replace(home_server(), read_at=now)))
+    take_answer(NODE, "inventory", to_document(replace(home_server(), read_at=now)))
     report = PlatformReport(NODE, now, vetoes=tuple(as_vetoes(allowed)))
-    records.store_platform(NODE, to_document(report))
+    take_answer(NODE, "platform-report", to_document(report))
 
 
 def run_on_trial() -> StoredRun:
@@ -38,7 +39,7 @@ def run_on_trial() -> StoredRun:
     steps = tuple(replace(step, state=StepState.DONE) for step in steps_of(plan.actions))
     trial = Trial(7 * 86400, until)
     run = Run(plan.id, NODE, plan, RunState.APPLIED, "olga", at, at, 30, steps, trial=trial)
-    records.store_run(NODE, to_document(run))
+    take_answer(NODE, "run", to_document(run))
     return StoredRun.objects.get()
 
 
@@ -83,7 +84,8 @@ def test_no_plan_is_begun_where_the_host_lets_no_console_change_it(operator: Cli
     """Proves that it stands on the page where one chooses a pool, and that it is a note and no alarm."""
     host_that_allows(NONE)
     assert words(Verbs.CHANGE) in operator.get("/wizard/").content.decode()
-    node = records.store_inventory(NODE, to_document(home_server()))
+    take_answer(NODE, "inventory", to_document(home_server()))
+    node = Node.objects.get(name=NODE)
     node.refresh_from_db()
     told = {each.finding.code for each in view(node, timezone.now()).seen if each.finding.level is not Level.INFO}
     assert may_not(Verbs.CHANGE).code not in told

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.fleet import hosts
+from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import by_host, deliver, outbox
 from nasadvisor.console.health.alert_models import AlertEvent, Channel, ChannelKind, Delivery, StoredAlert
@@ -15,6 +15,7 @@ from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.senders import NotSent, send
 from nasadvisor.console.secrets import encrypt
 from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer
+from nasadvisor.domain.fleet.questions import NOTIFY
 from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.stored.documents import DocumentError, from_document, to_document
 from tests.simulated_host import SimulatedHost, simulated_host
@@ -72,6 +73,16 @@ def handed_over(sent: list[Sent]) -> str:
     return str([each for each in sent if each.task == "host.notify"][-1].args[1])
 
 
+def went_out(sent: list[Sent], node: str = "nas", said: Statement | None = None) -> None:
+    """A host says that the message went out."""
+    take_answer(node, "notice-answer", to_document(NoticeAnswer(handed_over(sent), said)))
+
+
+def was_lost(sent: list[Sent], why: Statement) -> None:
+    """The host says why it did not."""
+    take_error("nas", "notify", handed_over(sent), to_document(why))
+
+
 def states(made: Channel) -> list[str]:
     made.refresh_from_db()
     return [each.state for each in made.deliveries.all()]
@@ -82,8 +93,10 @@ def test_what_was_handed_to_a_host_counts_as_sent_once_the_host_says_so(sent: li
     due(made)
     deliver.deliver(now)
     assert (states(made), made.last_sent_at) == (["sending"] * 2, None)
-    by_host.answered("nas", to_document(NoticeAnswer(handed_over(sent), is_sent=True)), now)
-    assert (states(made), made.last_sent_at, made.last_error) == (["sent"] * 2, now, "")
+    went_out(sent)
+    assert (states(made), made.last_error) == (["sent"] * 2, "")
+    assert made.last_sent_at is not None
+    assert made.last_sent_at >= now
 
 
 def test_a_message_that_the_platform_did_not_confirm_is_sent_and_that_is_said(sent: list[Sent]) -> None:
@@ -91,7 +104,7 @@ def test_a_message_that_the_platform_did_not_confirm_is_sent_and_that_is_said(se
     due(made)
     deliver.deliver(now)
     instead = Statement("by-mail", "The platform did not confirm it, so it went out as a mail.")
-    by_host.answered("nas", to_document(NoticeAnswer(handed_over(sent), is_sent=True, said=instead)), now)
+    went_out(sent, said=instead)
     assert (states(made), made.last_error) == (["sent"] * 2, f"nas: {instead}")
 
 
@@ -100,7 +113,7 @@ def test_a_message_that_nothing_took_is_tried_again(sent: list[Sent]) -> None:
     due(made)
     deliver.deliver(now)
     why = Statement("lost", "Nothing took it.")
-    by_host.answered("nas", to_document(NoticeAnswer(handed_over(sent), is_sent=False, said=why)), now)
+    was_lost(sent, why)
     assert (states(made), made.last_error) == (["waiting"] * 2, "nas: Nothing took it.")
     assert (made.last_sent_at, {each.error for each in made.deliveries.all()}) == (None, {"nas: Nothing took it."})
     deliver.deliver(now + timedelta(minutes=5))
@@ -120,7 +133,7 @@ def test_a_host_that_says_nothing_is_named_and_asked_again_under_the_same_id(sen
     assert [each.args[1] for each in sent if each.task == "host.notify"] == [first, first]
     made.refresh_from_db()
     assert "has not said whether" in made.last_error
-    assert hosts.NOTICE_EXPIRES == outbox.LEASE
+    assert timedelta(seconds=NOTIFY.wanted_s) == outbox.LEASE
 
 
 @pytest.mark.parametrize("node", ["other", ""])
@@ -128,7 +141,7 @@ def test_another_host_cannot_speak_for_a_channel(sent: list[Sent], node: str) ->
     made, now = channel(), timezone.now()
     due(made)
     deliver.deliver(now)
-    by_host.answered(node, to_document(NoticeAnswer(handed_over(sent), is_sent=True)), now)
+    went_out(sent, node)
     assert (states(made), made.last_sent_at) == (["sending"] * 2, None)
 
 
@@ -136,21 +149,17 @@ def test_an_answer_about_another_message_ends_nothing(sent: list[Sent]) -> None:
     made, now = channel(), timezone.now()
     due(made)
     deliver.deliver(now)
-    by_host.answered("nas", to_document(NoticeAnswer("<test-1@nasadvisor>", is_sent=True)), now)
+    take_answer("nas", "notice-answer", to_document(NoticeAnswer("<test-1@nasadvisor>")))
     assert states(made) == ["sending"] * 2
     with pytest.raises(DocumentError):
-        by_host.answered("nas", {"message_id": "x"}, now)
+        take_answer("nas", "notice-answer", {"message_id": "x"})
 
 
 def test_a_test_by_a_host_says_that_its_answer_comes_later(admin: Client, sent: list[Sent]) -> None:
     made = channel()
     page = text(admin.post(f"/settings/alerts/{made.pk}/test/", follow=True))
     assert "was handed to its host" in page
-    by_host.answered(
-        "nas",
-        to_document(NoticeAnswer(handed_over(sent), is_sent=False, said=Statement("lost", "Nothing took it."))),
-        timezone.now(),
-    )
+    was_lost(sent, Statement("lost", "Nothing took it."))
     assert "nas: Nothing took it." in text(admin.get("/settings/alerts/"))
 
 
@@ -177,8 +186,11 @@ def test_without_proof_of_delivery_the_console_sends_it_to_the_addresses_behind_
     made, now = channel(SPARE), timezone.now()
     due(made)
     deliver.deliver(now)
-    answer = NoticeAnswer(handed_over(sent), is_sent=is_sent, said=Statement("lost", "There is no proof."))
-    by_host.answered("nas", to_document(answer), now)
+    said = Statement("lost", "There is no proof.")
+    if is_sent:
+        went_out(sent, said=said)
+    else:
+        was_lost(sent, said)
     assert mailed == [(["admin@example.org", "ben@example.org"], handed_over(sent))]
     assert states(made) == ["sent"] * 2
     assert made.last_error == "nas: There is no proof. It was sent by e-mail as well."
@@ -190,7 +202,7 @@ def test_what_the_platform_confirmed_is_not_sent_by_mail_too(
     made, now = channel(SPARE), timezone.now()
     due(made)
     deliver.deliver(now)
-    by_host.answered("nas", to_document(NoticeAnswer(handed_over(sent), is_sent=True)), now)
+    went_out(sent)
     assert (mailed, states(made)) == ([], ["sent"] * 2)
 
 
@@ -208,8 +220,7 @@ def test_where_the_console_cannot_send_mail_either_it_is_tried_again(sent: list[
     made, now = channel(SPARE), timezone.now()
     due(made)
     deliver.deliver(now)
-    answer = NoticeAnswer(handed_over(sent), is_sent=False, said=Statement("lost", "There is no proof."))
-    by_host.answered("nas", to_document(answer), now)
+    was_lost(sent, Statement("lost", "There is no proof."))
     assert states(made) == ["waiting"] * 2
     assert [word for word in ("There is no proof.", "No mail server is set") if word not in made.last_error] == []
 

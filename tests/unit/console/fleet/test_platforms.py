@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from nasadvisor.console import records
+from nasadvisor.console.answers import take_answer
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.templatetags.nasadvisor import owner_of
 from nasadvisor.domain.change.runs import Goal
@@ -29,7 +29,7 @@ def host(tmp_path: Path) -> SimulatedHost:
 def tell(**parts: object) -> None:
     """The platforms of the host say this."""
     report = replace(PlatformReport("nas", home_server().read_at), **parts)  # type: ignore[arg-type]
-    records.store_platform("nas", to_document(report))
+    take_answer("nas", "platform-report", to_document(report))
 
 
 def test_a_report_is_kept_with_its_host() -> None:
@@ -39,9 +39,9 @@ def test_a_report_is_kept_with_its_host() -> None:
 
 def test_a_report_of_another_host_or_form_is_refused() -> None:
     with pytest.raises(ValueError, match="came from"):
-        records.store_platform("other", to_document(PlatformReport("nas", "")))
+        take_answer("other", "platform-report", to_document(PlatformReport("nas", "")))
     with pytest.raises(DocumentError):
-        records.store_platform("nas", {"node": "nas"})
+        take_answer("nas", "platform-report", {"node": "nas"})
 
 
 def test_a_host_that_has_said_nothing_has_no_platform() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from nasadvisor.console import records, tasks
+from nasadvisor.console.answers import take_answer
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import Resolution, SampledPool
@@ -74,16 +74,16 @@ def of_this_release(kind: str, number: int = 0) -> Json:
 @pytest.mark.usefixtures("next_release")
 def test_a_host_one_release_behind_is_read_sampled_and_undone(operator: Client, sent: list[Sent]) -> None:
     inventory = of_this_release("inventory")
-    tasks.store_inventory(NODE, inventory)
+    take_answer(NODE, "inventory", inventory)
     node = Node.objects.get()
     assert node.inventory == home_server()
 
-    tasks.store_reading(NODE, of_this_release("reading"))
+    take_answer(NODE, "reading", of_this_release("reading"))
     pool = SampledPool.objects.get(guid="pool_guid")
     assert len(list(series.whole_samples_of(pool, Resolution.RAW, -1, 2**40))) == 1
 
     run = {**of_this_release("run"), "state": "applied", "seq": 18, "node": NODE, "trial": None}
-    tasks.store_run(NODE, run)
+    take_answer(NODE, "run", run)
     stored = StoredRun.objects.get()
     sent.clear()
     page = operator.get(f"/runs/{stored.pk}/").content.decode()
@@ -107,8 +107,8 @@ def test_what_was_stored_before_an_update_of_the_console_is_still_there(viewer: 
 
 @pytest.mark.usefixtures("next_release")
 def test_the_overview_says_that_a_host_is_older_and_what_to_do(viewer: Client) -> None:
-    tasks.store_inventory(NODE, of_this_release("inventory"))
-    tasks.store_spoken(NODE, golden_spoken(NODE))
+    take_answer(NODE, "inventory", of_this_release("inventory"))
+    take_answer(NODE, "spoken", golden_spoken(NODE))
     page = " ".join(viewer.get("/").content.decode().split())
     assert f"{NODE} has an older release of NAS Advisor (0.1.0) than this console" in page
     assert "Update the package nasadvisor there" in page
@@ -119,10 +119,10 @@ def golden_spoken(node: str) -> Json:
 
 
 def test_the_overview_says_that_the_console_is_older_and_what_to_do(viewer: Client) -> None:
-    records.store_inventory(NODE, to_document(home_server()))
+    take_answer(NODE, "inventory", to_document(home_server()))
     ours = spoken()
     newer = replace(ours, node=NODE, release="9.9", forms={**ours.forms, "inventory": ours.forms["inventory"] + 1})
-    tasks.store_spoken(NODE, to_document(newer))
+    take_answer(NODE, "spoken", to_document(newer))
     page = " ".join(viewer.get("/").content.decode().split())
     assert f"{NODE} has a newer release of NAS Advisor (9.9) than this console" in page
     assert "Update NAS Advisor on the console" in page
@@ -130,25 +130,25 @@ def test_the_overview_says_that_the_console_is_older_and_what_to_do(viewer: Clie
 
 def test_a_host_whose_inventory_is_newer_than_ours_has_been_heard_from() -> None:
     with pytest.raises(NewerForm):
-        records.store_inventory(NODE, {**to_document(home_server()), "version": 99})
+        take_answer(NODE, "inventory", {**to_document(home_server()), "version": 99})
     assert Node.objects.get().last_contact
 
 
 def test_a_host_of_the_same_release_is_not_spoken_of(viewer: Client) -> None:
-    records.store_inventory(NODE, to_document(home_server()))
-    tasks.store_spoken(NODE, to_document(spoken(NODE)))
+    take_answer(NODE, "inventory", to_document(home_server()))
+    take_answer(NODE, "spoken", to_document(spoken(NODE)))
     assert "release of NAS Advisor" not in viewer.get("/").content.decode()
 
 
 def test_a_host_that_tells_what_it_speaks_is_told_what_we_speak(sent: list[Sent]) -> None:
-    tasks.store_spoken(NODE, to_document(spoken(NODE)))
+    take_answer(NODE, "spoken", to_document(spoken(NODE)))
     [order] = [each for each in sent if each.task == "host.hear_forms"]
     assert from_document(Spoken, order.args[0]) == spoken()
 
 
 def test_it_takes_no_word_for_another_node() -> None:
     with pytest.raises(ValueError, match="came from other"):
-        records.store_spoken("other", to_document(spoken(NODE)))
+        take_answer("other", "spoken", to_document(spoken(NODE)))
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_it_takes_no_word_for_another_node() -> None:
 )
 def test_what_does_not_say_what_is_spoken_is_refused(document: Any) -> None:
     with pytest.raises(ValueError, match="not a valid spoken document"):
-        records.store_spoken(NODE, document)
+        take_answer(NODE, "spoken", document)
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ class TestBeforeAChange:
         assert is_signed_in(ann)
         plan = plan_of(ann)
         ann.post(reverse("wizard-review", args=[plan.id]), {"password": "dummy"})
-        assert [(each.task, each.args[1]) for each in sent if each.task == "host.apply"] == [
+        assert [(each.task, each.args[2]) for each in sent if each.task == "host.apply"] == [
             ("host.apply", "ann@dummy")
         ]
 

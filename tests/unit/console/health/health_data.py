@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from nasadvisor.console import records
-from nasadvisor.console.health import sweep_store, sweeps
+from nasadvisor.console.answers import take_answer
 from nasadvisor.console.health.models import RatedEndurance, ReadingMonth, StoredDisk, WrittenDay
 from nasadvisor.console.health.readings import keep_readings
 from nasadvisor.console.health.watch import watch
@@ -24,15 +23,15 @@ def watched(inventory: Inventory, days: int = 120, every: int = 10) -> datetime:
     """Have the console watch a machine for so many days; its first NVMe SSD wears fast. Returns the time now."""
     now = timezone.now().replace(microsecond=0)
     node = inventory.host.node
-    records.store_inventory(node, to_document(replace(inventory, read_at=now.isoformat())))
+    take_answer(node, "inventory", to_document(replace(inventory, read_at=now.isoformat())))
     worn = next((disk for disk in inventory.disks if disk.bus == "nvme"), None)
     for age in range(days, -1, -every):
         disks = inventory.disks if age == 0 else tuple(disk for disk in inventory.disks if disk is worn)
         found = tuple(_answer(disk, now, age, disk is worn) for disk in disks)
-        sweep_store.store_answers(node, to_document(Answers(node, found)))
+        take_answer(node, "answers", to_document(Answers(node, found)))
     keys = tuple(disk.key for disk in inventory.disks)
     at = (now - timedelta(minutes=4)).isoformat()
-    sweeps.store_sweep(node, to_document(SweepReport(node, at, at, keys, read=len(keys))))
+    take_answer(node, "sweep-report", to_document(SweepReport(node, at, at, keys, read=len(keys))))
     watch(now)
     return now
 

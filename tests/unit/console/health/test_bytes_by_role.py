@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console import records
+from nasadvisor.console.answers import take_answer
 from nasadvisor.console.change.plans import store_plan
 from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import Resolution, SampledPool
@@ -61,7 +61,7 @@ def machine() -> Inventory:
 def seen_at(inventory: Inventory, at: datetime) -> None:
     """The host reports itself."""
     document = to_document(replace(inventory, read_at=at.isoformat(timespec="seconds")))
-    records.store_inventory("nas", document)
+    take_answer("nas", "inventory", document)
     Node.objects.update(last_contact=at)
 
 
@@ -86,7 +86,7 @@ def watch_hours(*samples: Sample) -> None:
         LeafFacts(LOG, VdevClass.LOG, "log", "nvme0n1", False),
         LeafFacts(CACHE, VdevClass.CACHE, "cache", "nvme0n1", False),
     )
-    series.store_reading("nas", to_document(Reading((), (PoolFacts(TANK, "tank", "", leaves=leaves),))))
+    take_answer("nas", "reading", to_document(Reading((), (PoolFacts(TANK, "tank", "", leaves=leaves),))))
     series.save_samples(SampledPool.objects.get(), Resolution.HOUR, samples)
     hours.add_up()
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from django.utils import timezone
 
-from nasadvisor.console import records
+from nasadvisor.console.answers import take_answer
 from nasadvisor.console.health.alert_models import StoredAlert
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.watch import watch
@@ -16,7 +16,7 @@ from tests.unit.machines import home_server
 def told_by(node: str, machine: Inventory) -> None:
     now = timezone.now().isoformat(timespec="seconds")
     told = replace(machine, host=replace(machine.host, node=node), read_at=now)
-    records.store_inventory(node, to_document(told))
+    take_answer(node, "inventory", to_document(told))
 
 
 def test_a_claim_on_disks_that_another_host_still_shows_is_told_and_takes_nothing() -> None:

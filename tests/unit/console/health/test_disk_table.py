@@ -8,8 +8,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from nasadvisor.console.answers import take_answer
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health import smart_days, sweep_store
+from nasadvisor.console.health import smart_days
 from nasadvisor.console.health.models import SmartDay, StoredDisk
 from nasadvisor.domain.health.smart.attributes import SmartValue, smart_values
 from nasadvisor.domain.health.sweep import Answers
@@ -32,7 +33,7 @@ def hard_disk() -> Disk:
 def answered(disk: Disk, days_ago: float = 0) -> None:
     """A disk of the typical machine answers a sweep."""
     answer = simulated_answer(disk, timezone.now(), days_ago)
-    sweep_store.store_answers("nas1", to_document(Answers("nas1", (answer,))))
+    take_answer("nas1", "answers", to_document(Answers("nas1", (answer,))))
 
 
 def test_a_disk_that_was_not_asked_is_not_called_all_right(viewer: Client) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from nasadvisor.console import records
+from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import sweep_store, sweeps
@@ -46,7 +46,7 @@ def nvme() -> Disk:
 
 
 def store(*found: DiskAnswer) -> StoredDisk:
-    sweep_store.store_answers(NODE, to_document(Answers(NODE, found)))
+    take_answer(NODE, "answers", to_document(Answers(NODE, found)))
     return StoredDisk.objects.get(serial=found[0].identity.serial)
 
 
@@ -99,10 +99,10 @@ def test_two_answers_of_one_disk_in_a_message_are_two_readings_and_the_later_is_
 
 
 def test_a_disk_that_comes_back_under_another_name_keeps_its_history() -> None:
-    records.store_inventory(NODE, to_document(home_server()))
+    take_answer(NODE, "inventory", to_document(home_server()))
     store(saying(days_ago=1))
     moved = with_disk(home_server(), NVME1, kernel_name="nvme7n1", path="/dev/disk/by-id/other", links=())
-    records.store_inventory(NODE, to_document(replace(moved, read_at="2026-08-25T21:00:00+00:00")))
+    take_answer(NODE, "inventory", to_document(replace(moved, read_at="2026-08-25T21:00:00+00:00")))
     disk = store(saying())
     assert len(readings_of(disk)) == 2
 
@@ -121,12 +121,12 @@ def told_by_bay(serial: str, days_ago: float = 0, number: int = 0, **changes: An
 
 
 def stored(*found: DiskAnswer) -> None:
-    sweep_store.store_answers(NODE, to_document(Answers(NODE, found)))
+    take_answer(NODE, "answers", to_document(Answers(NODE, found)))
 
 
 def shown(*disks: Disk) -> None:
     machine = replace(home_server(), disks=disks, pools=(), read_at=NOW.isoformat())
-    records.store_inventory(NODE, to_document(machine))
+    take_answer(NODE, "inventory", to_document(machine))
 
 
 def test_two_disks_in_a_dock_in_turn_are_two_with_histories_of_their_own() -> None:
@@ -189,20 +189,20 @@ def test_serials_that_a_host_makes_up_do_not_pile_up(monkeypatch: pytest.MonkeyP
 
 
 def test_a_disk_that_moves_to_another_node_keeps_its_history() -> None:
-    records.store_inventory(NODE, to_document(home_server()))
+    take_answer(NODE, "inventory", to_document(home_server()))
     store(saying(days_ago=1))
     without = replace(home_server(), disks=home_server().disks[:-2], read_at="2026-08-25T21:00:00+00:00")
-    records.store_inventory(NODE, to_document(without))
+    take_answer(NODE, "inventory", to_document(without))
     other = replace(home_server(), host=replace(home_server().host, node="nas2"), disks=(nvme(),))
-    records.store_inventory("nas2", to_document(other))
+    take_answer("nas2", "inventory", to_document(other))
     disk = StoredDisk.objects.get(serial=nvme().identity.serial)
     assert (disk.node.name, len(readings_of(disk))) == ("nas2", 1)
 
 
 def test_a_shelf_that_two_nodes_see_stays_with_the_first() -> None:
-    records.store_inventory(NODE, to_document(home_server()))
+    take_answer(NODE, "inventory", to_document(home_server()))
     other = replace(home_server(), host=replace(home_server().host, node="nas2"))
-    records.store_inventory("nas2", to_document(other))
+    take_answer("nas2", "inventory", to_document(other))
     assert set(StoredDisk.objects.values_list("node__name", flat=True)) == {NODE}
 
 
@@ -233,7 +233,7 @@ def test_an_answer_that_makes_no_sense_is_a_reading_that_knows_nothing(text: str
 
 def test_answers_of_another_node_are_not_stored() -> None:
     with pytest.raises(ValueError, match="not stored"):
-        sweep_store.store_answers("nas2", to_document(Answers(NODE, (saying(),))))
+        take_answer("nas2", "answers", to_document(Answers(NODE, (saying(),))))
 
 
 @pytest.mark.parametrize(
@@ -405,7 +405,7 @@ def test_what_nvme_cli_says_of_power_loss_protection_is_kept_with_its_evidence(
     nvme = home_server().disk(NVME1)
     assert nvme
     answer = replace(simulated_answer(nvme, NOW), id_ctrl=id_ctrl and pack(id_ctrl), ocp=ocp and pack(ocp))
-    sweep_store.store_answers(NODE, to_document(Answers(NODE, (answer,))))
+    take_answer(NODE, "answers", to_document(Answers(NODE, (answer,))))
     disk = StoredDisk.objects.get()
     assert disk.power_loss == protection
     reading = disk.reading
@@ -423,14 +423,14 @@ def test_a_sweep_is_asked_for_at_once_for_a_new_host_and_again_when_it_is_overdu
 
     assert [asked(NOW), asked(NOW + timedelta(minutes=5)), asked(NOW + timedelta(minutes=11))] == [1, 1, 2]
     report = SweepReport(NODE, NOW.isoformat(), (NOW + timedelta(minutes=12)).isoformat(), (), read=7)
-    sweeps.store_sweep(NODE, to_document(report))
+    take_answer(NODE, "sweep-report", to_document(report))
     assert NodeHealth.objects.get().read == 7
     assert [asked(NOW + timedelta(hours=6)), asked(NOW + timedelta(hours=6, minutes=30))] == [2, 3]
 
 
 def test_why_a_sweep_could_not_be_made_is_kept_until_one_is() -> None:
     reason = Statement("tool-missing", "The program smartctl is not installed.")
-    sweeps.store_sweep_error(NODE, to_document(reason))
+    take_error(NODE, "smart_sweep", "", to_document(reason))
     assert NodeHealth.objects.get().error == reason
-    sweeps.store_sweep(NODE, to_document(SweepReport(NODE, NOW.isoformat(), NOW.isoformat(), ())))
+    take_answer(NODE, "sweep-report", to_document(SweepReport(NODE, NOW.isoformat(), NOW.isoformat(), ())))
     assert NodeHealth.objects.get().error is None

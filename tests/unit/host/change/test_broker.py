@@ -25,7 +25,7 @@ from nasadvisor.host.broker import (
     cleaned,
 )
 from nasadvisor.host.config import config_from
-from nasadvisor.host.tasks import celery_app
+from nasadvisor.host.console_link import celery_app
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 JSON = st.recursive(

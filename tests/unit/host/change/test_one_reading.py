@@ -7,7 +7,8 @@ import pytest
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host.config import config_from
-from nasadvisor.host.tasks import HostTasks, celery_app
+from nasadvisor.host.console_link import celery_app
+from nasadvisor.host.tasks import HostTasks
 from tests.unit.host.change.conftest import Bench
 from tests.unit.host.change.test_tasks import Sent, health, refuse, untraced
 
@@ -40,6 +41,6 @@ def test_however_often_it_is_asked_for_one_reading_goes_on_and_one_more_follows(
     may_end.set()
     first.join(PATIENCE_S)
     assert len(begun) == 2
-    assert [task for task, _ in sent].count("console.store_inventory") == 2
+    assert [task for task, _ in sent].count("inventory") == 2
     tasks.read_inventory()
     assert len(begun) == 3

@@ -13,8 +13,9 @@ from nasadvisor.domain.change.unreadable_runs import UnreadableRun
 from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.evidence.curve import CacheCurve, Traced
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
+from nasadvisor.domain.fleet import questions as ask
 from nasadvisor.domain.fleet.platforms import Platform, PlatformReport
-from nasadvisor.domain.health.sweep import Answers, SelfTest
+from nasadvisor.domain.health.sweep import Answers, SelfTest, SelfTestStart
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host import tasks as module
@@ -62,7 +63,7 @@ def given(monkeypatch: pytest.MonkeyPatch, bench: Bench) -> Given:
 
 
 def runs_in(sent: Sent) -> list[str]:
-    return [from_document(Run, args[1]).id for task, args in sent if task == "console.store_run"]
+    return [from_document(Run, args[1]).id for task, args in sent if task == "run"]
 
 
 class TestRuns:
@@ -70,21 +71,21 @@ class TestRuns:
         self, bench: Bench, tasks: HostTasks, given: Given
     ) -> None:
         plan = show_run(bench.host, "run-1").plan
-        tasks.apply(to_document(plan), "ben", 86400)
-        tasks.apply(to_document(plan), "eva")
+        tasks.answer(ask.APPLY, to_document(plan), 86400, "ben")
+        tasks.answer(ask.APPLY, to_document(plan), 0, "eva")
         assert given == [("apply_plan", plan, "ben", 86400), ("apply_plan", plan, "eva", 0)]
 
     @pytest.mark.parametrize("verb", ["undo", "finish"])
     def test_a_run_is_taken_back_or_finished_and_the_host_read_again(
         self, tasks: HostTasks, sent: Sent, given: Given, verb: str
     ) -> None:
-        getattr(tasks, verb)("run-1", "ben")
+        tasks.answer(ask.BY_VERB[verb], "run-1", "ben")
         assert given == [(f"{verb}_run", "run-1", "ben")]
-        assert [task for task, _ in sent] == ["console.store_run", "console.store_platform", "console.store_inventory"]
+        assert [task for task, _ in sent] == ["run", "platform-report", "inventory"]
 
     def test_a_run_is_kept_and_shown_without_reading_the_host(self, tasks: HostTasks, sent: Sent, given: Given) -> None:
-        tasks.keep("run-1", "ben")
-        tasks.report_run("run-1")
+        tasks.answer(ask.KEEP, "run-1", "ben")
+        tasks.answer(ask.REPORT_RUN, "run-1")
         assert given == [("keep_run", "run-1", "ben"), ("show_run", "run-1")]
         assert runs_in(sent) == ["run-1"] * 2
 
@@ -99,7 +100,7 @@ class TestRuns:
             return RunList((run, replace(run, seq=run.seq + 1)), ())
 
         monkeypatch.setattr(module, "list_runs", both)
-        tasks.report_runs()
+        tasks.answer(ask.REPORT_RUNS)
         assert asked == [tasks.runs, tasks.look]
         assert runs_in(sent) == ["run-1"] * 2
 
@@ -110,44 +111,44 @@ class TestRuns:
         journal = bench.host.journals / "run-1" / "journal.jsonl"
         lines = journal.read_bytes().splitlines(keepends=True)
         journal.write_bytes(b"".join([lines[0], *lines[2:]]))
-        tasks.undo("run-1", "anna")
+        tasks.answer(ask.UNDO, "run-1", "anna")
         blind = replace(tasks, look=unreadable)
-        blind.undo("run-1", "anna")
-        seen, unseen = (from_document(UnreadableRun, args[1]) for task, args in sent if task.endswith("unreadable_run"))
+        blind.answer(ask.UNDO, "run-1", "anna")
+        seen, unseen = (from_document(UnreadableRun, args[1]) for task, args in sent if task == "unreadable-run")
         assert seen.id == unseen.id == "run-1"
         assert "The host still shows of it: partition 1 on" in str(seen.said)
         assert "The host still shows" not in str(unseen.said)
 
     @pytest.mark.parametrize("verb", ["undo", "finish", "keep"])
     def test_what_stops_an_order_is_said_of_its_run(self, tasks: HostTasks, sent: Sent, verb: str) -> None:
-        getattr(tasks, verb)("nope", "ben")
+        tasks.answer(ask.BY_VERB[verb], "nope", "ben")
         task, (node, run_id, why) = sent[0]
-        assert (task, node, run_id) == ("console.store_run_error", "nas", "nope")
+        assert (task, node, run_id) == (f"{verb} error", "nas", "nope")
         assert "There is no run nope on this host" in str(from_document(Statement, why))
 
     def test_what_stops_a_plan_is_said_of_its_run(
         self, bench: Bench, tasks: HostTasks, sent: Sent, given: Given
     ) -> None:
-        replace(tasks, allowed=frozenset()).apply(to_document(show_run(bench.host, "run-1").plan), "ben")
-        assert sent[0][0] == "console.store_run_error"
+        replace(tasks, allowed=frozenset()).answer(ask.APPLY, to_document(show_run(bench.host, "run-1").plan), 0, "ben")
+        assert sent[0][0] == "apply error"
         assert sent[0][1][:2] == ["nas", "run-1"]
         assert given == []
 
     def test_a_run_of_which_nothing_is_known_yet_is_not_told_of_and_one_that_cannot_be_shown_is(
         self, tasks: HostTasks, sent: Sent, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        tasks.report_run("nope")
+        tasks.answer(ask.REPORT_RUN, "nope")
         assert sent == []
         monkeypatch.setattr(module, "show_run", busy)
-        tasks.report_run("run-1")
+        tasks.answer(ask.REPORT_RUN, "run-1")
         [(task, (_, run_id, why))] = sent
-        assert (task, run_id) == ("console.store_run_error", "run-1")
+        assert (task, run_id) == ("report_run error", "run-1")
         assert "/run/lock is held" in str(from_document(Statement, why))
 
     def test_a_run_that_was_cut_off_is_finished_for_who_asks(self, bench: Bench, tasks: HostTasks) -> None:
         with pytest.raises(Ended):
             apply_plan(bench.host, bench.plan(), "anna", killer(5))
-        tasks.finish("run-1", "ben")
+        tasks.answer(ask.FINISH, "run-1", "ben")
         assert show_run(bench.host, "run-1").state is RunState.APPLIED
 
 
@@ -169,7 +170,7 @@ class TestTrials:
         monkeypatch.setattr(module, "move_trial", busy)
         tasks.end_trials()
         assert given == [("end_trial", "run-2")]
-        assert [task for task, _ in sent][-1] == "console.store_inventory"
+        assert [task for task, _ in sent][-1] == "inventory"
 
     def test_a_trial_that_waits_or_cannot_be_ended_keeps_no_other_from_ending(
         self, tasks: HostTasks, sent: Sent, monkeypatch: pytest.MonkeyPatch
@@ -188,10 +189,10 @@ class TestTrials:
         monkeypatch.setattr(module, "end_trial", end)
         tasks.end_trials()
         assert tried == ["waits", "fails", "ends"]
-        [(run_id, why)] = [args[1:] for task, args in sent if task == "console.store_run_error"]
+        [(run_id, why)] = [args[1:] for task, args in sent if task == "undo error"]
         assert run_id == "fails"
         assert "udev could not be read" in str(from_document(Statement, why))
-        assert [task for task, _ in sent].count("console.store_inventory") == 2
+        assert [task for task, _ in sent].count("inventory") == 2
 
 
 class TestLooking:
@@ -214,19 +215,19 @@ class TestLooking:
         def again() -> Any:
             taken.append(len(taken))
             if len(taken) < 9:
-                sampling.evidence.take_sample()
+                sampling.answer(ask.SAMPLE)
             raise MachineUnreadable("zpool", "gone")
 
         sampling = replace(tasks, sample=again)
-        sampling.evidence.take_sample()
+        sampling.answer(ask.SAMPLE)
         assert taken == [0]
-        sampling.evidence.take_sample()
+        sampling.answer(ask.SAMPLE)
         assert taken == [0, 1]
 
     def test_programs_that_wait_are_watched_again_after_a_watch_that_failed(self, tasks: HostTasks, sent: Sent) -> None:
-        tasks.evidence.take_waiting()
-        tasks.evidence.take_waiting()
-        assert [task for task, _ in sent] == ["console.store_waiting_error"] * 2
+        tasks.answer(ask.WATCH_WAITING)
+        tasks.answer(ask.WATCH_WAITING)
+        assert [task for task, _ in sent] == ["watch_waiting error"] * 2
 
     def test_another_fault_of_sampling_is_told_as_well(
         self, tasks: HostTasks, caplog: pytest.LogCaptureFixture
@@ -238,7 +239,7 @@ class TestLooking:
 
         blinded = replace(tasks, sample=blind)
         for _ in range(4):
-            blinded.evidence.take_sample()
+            blinded.answer(ask.SAMPLE)
         told = [record.getMessage() for record in caplog.records]
         assert [next(word for word in ("zpool", "proc") if word in line) for line in told] == ["zpool", "proc", "zpool"]
 
@@ -260,46 +261,46 @@ class TestLooking:
             return replace(curve, missed=1)
 
         following = replace(tasks, curve=TraceJob(trace))
-        following.evidence.take_curve(TANK, 3600)
+        following.answer(ask.TRACE_CURVE, TANK, 3600)
         assert begun.wait(30)
-        following.evidence.take_curve(TANK, 7200)
-        following.evidence.stop_curve()
+        following.answer(ask.TRACE_CURVE, TANK, 7200)
+        following.answer(ask.STOP_CURVE)
         stopped.set()
         following.curve.wait(30)
         assert asked == [(TANK, 3600)]
         refused, *told = sent
-        assert refused[0] == "console.store_curve_error"
-        assert [task for task, _ in told] == ["console.store_curve"] * 2
+        assert refused[0] == "trace_curve error"
+        assert [task for task, _ in told] == ["cache-curve"] * 2
         assert [from_document(CacheCurve, args[1]).missed for _, args in told] == [0, 1]
 
     def test_commits_are_followed_as_asked_and_told(self, tasks: HostTasks, sent: Sent) -> None:
         trace = simulated_commits(TANK, "tank", "2026-08-25T20:00:00+00:00", 60)
         following = replace(tasks, commits=TraceJob(lambda *_: trace))
-        following.evidence.take_commits(TANK, 60)
+        following.answer(ask.TRACE_COMMITS, TANK, 60)
         following.commits.wait(30)
         [(task, (node, told))] = sent
-        assert (task, node) == ("console.store_commits", "nas")
+        assert (task, node) == ("commit-trace", "nas")
         assert from_document(CommitTrace, told) == trace
 
     def test_why_commits_cannot_be_followed_is_said_of_their_pool(self, tasks: HostTasks, sent: Sent) -> None:
-        tasks.evidence.take_commits(TANK, 60)
+        tasks.answer(ask.TRACE_COMMITS, TANK, 60)
         tasks.commits.wait(30)
         [(task, (_node, guid, why))] = sent
-        assert (task, guid) == ("console.store_commits_error", TANK)
+        assert (task, guid) == ("trace_commits error", TANK)
         assert from_document(Statement, why) == PoolNotThere(TANK).statement
 
     def test_why_reads_cannot_be_followed_is_said_of_their_pool(self, tasks: HostTasks, sent: Sent) -> None:
-        tasks.evidence.take_curve(TANK, 3600)
+        tasks.answer(ask.TRACE_CURVE, TANK, 3600)
         tasks.curve.wait(30)
         [(task, (node, guid, why))] = sent
-        assert (task, node, guid) == ("console.store_curve_error", "nas", TANK)
+        assert (task, node, guid) == ("trace_curve error", "nas", TANK)
         assert from_document(Statement, why) == PoolNotThere(TANK).statement
 
     @pytest.mark.parametrize("asked", [("../x", 3600), (TANK, 59), (TANK, 86401), (TANK, "60"), (TANK,)])
     def test_what_is_no_pool_or_no_time_is_not_followed(
         self, tasks: HostTasks, sent: Sent, asked: tuple[Any, ...]
     ) -> None:
-        tasks.evidence.take_curve(*asked)
+        tasks.answer(ask.TRACE_CURVE, *asked)
         tasks.curve.wait(30)
         assert sent == []
 
@@ -314,40 +315,40 @@ class TestLooking:
             return COUNT
 
         counting = replace(tasks, count=count)
-        counting.evidence.count_blocks(TANK, 3600)
+        counting.answer(ask.COUNT_BLOCKS, TANK, 3600)
         assert begun.wait(30)
-        counting.evidence.count_blocks(TANK, 7200)
+        counting.answer(ask.COUNT_BLOCKS, TANK, 7200)
         ended.set()
         counting.evidence._counting.wait(30)
         assert asked == [(TANK, 3600)]
         (refused, (_, _, why)), (told, (_, document)) = sent
-        assert (refused, told) == ("console.store_count_error", "console.store_count")
+        assert (refused, told) == ("count_blocks error", "block-count")
         assert from_document(Statement, why) == CountUnderWay().statement
         assert from_document(BlockCount, document) == COUNT
 
     def test_why_blocks_are_not_counted_is_said_of_their_pool(self, tasks: HostTasks, sent: Sent) -> None:
-        tasks.evidence.count_blocks(TANK, 3600)
+        tasks.answer(ask.COUNT_BLOCKS, TANK, 3600)
         tasks.evidence._counting.wait(30)
         [(task, (node, guid, _))] = sent
-        assert (task, node, guid) == ("console.store_count_error", "nas", TANK)
+        assert (task, node, guid) == ("count_blocks error", "nas", TANK)
 
     @pytest.mark.parametrize("asked", [("../x", 3600), (TANK, 59), (TANK, 28801), (TANK, "60"), (TANK,)])
     def test_what_is_no_pool_or_no_time_is_not_counted(
         self, tasks: HostTasks, sent: Sent, asked: tuple[Any, ...]
     ) -> None:
-        tasks.evidence.count_blocks(*asked)
+        tasks.answer(ask.COUNT_BLOCKS, *asked)
         tasks.evidence._counting.wait(30)
         assert sent == []
 
     def test_the_answers_of_a_sweep_carry_the_name_of_the_node(self, tasks: HostTasks, sent: Sent) -> None:
-        tasks.smart_sweep()
+        tasks.answer(ask.SMART_SWEEP)
         assert from_document(Answers, sent[0][1][1]).node == "nas"
 
     def test_a_sweep_that_another_one_is_at_already_is_not_told_of(self, tasks: HostTasks, sent: Sent) -> None:
         def running(_: HandOver) -> None:
             return None
 
-        replace(tasks, health=replace(tasks.health, sweep=running)).smart_sweep()
+        replace(tasks, health=replace(tasks.health, sweep=running)).answer(ask.SMART_SWEEP)
         assert sent == []
 
     def test_a_self_test_is_begun_on_the_disk_and_of_the_kind_that_was_asked_for(
@@ -361,13 +362,16 @@ class TestLooking:
                 raise DiskUnknown(key)
 
         mine = replace(tasks, health=HealthServices(tasks.health.sweep, begin))
-        mine.start_self_test("0x1", "long", "anna")
-        mine.start_self_test("0x2", "short", "anna")
+        mine.answer(ask.START_SELF_TEST, "0x1", "long", "anna")
+        mine.answer(ask.START_SELF_TEST, "0x2", "short", "anna")
         assert begun == [("0x1", SelfTest.LONG), ("0x2", SelfTest.SHORT)]
-        assert [(task, args[:2], args[2] is None) for task, args in sent] == [
-            ("console.store_self_test_start", ["nas", "0x1"], True),
-            ("console.store_self_test_start", ["nas", "0x2"], False),
-        ]
+        (told, (node, document)), (failed, (_, key, _)) = sent
+        assert (told, node, from_document(SelfTestStart, document)) == (
+            "self-test-start",
+            "nas",
+            SelfTestStart("nas", "0x1"),
+        )
+        assert (failed, key) == ("start_self_test error", "0x2")
 
 
 def busy(*_: object) -> None:
