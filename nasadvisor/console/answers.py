@@ -9,17 +9,14 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 from nasadvisor.console.change.runs.orders import store_run, store_run_error, store_unreadable_run
-from nasadvisor.console.evidence.models import StoredCommits, StoredCount, StoredCurve, StoredSwitching
 from nasadvisor.console.evidence.series import store_reading
 from nasadvisor.console.evidence.told import (
-    store_error,
     store_measurement,
     store_measurement_error,
     store_newest,
+    store_no,
     store_progress,
     store_switching,
-    store_waiting,
-    store_waiting_error,
 )
 from nasadvisor.console.fleet import hosts, quotas
 from nasadvisor.console.fleet.quotas import Quota
@@ -78,10 +75,10 @@ KEPT: Final[tuple[Kept[Any], ...]] = (
     Kept(PlatformReport, hosts.store_platform),
     Kept(Inventory, store_inventory, largest_message=16 * MIB),  # one of 1,000 disks has 1 MiB
     Kept(Reading, store_reading, is_rationed=True),
-    Kept(WaitingPrograms, store_waiting),
-    Kept(CacheCurve, store_newest(StoredCurve.objects)),
-    Kept(CommitTrace, store_newest(StoredCommits.objects)),
-    Kept(BlockCount, store_newest(StoredCount.objects)),
+    Kept(WaitingPrograms, store_newest),
+    Kept(CacheCurve, store_newest),
+    Kept(CommitTrace, store_newest),
+    Kept(BlockCount, store_newest),
     Kept(MeasureProgress, store_progress),
     Kept(Measurement, store_measurement),
     Kept(Answers, store_answers, largest_message=8 * MIB),  # of the disks that are asked at once
@@ -95,10 +92,10 @@ KEPT: Final[tuple[Kept[Any], ...]] = (
 
 ERRORS: Final[Mapping[Question, Callable[[str, str, Json], None]]] = {
     questions.READ_INVENTORY: store_inventory_error,
-    questions.WATCH_WAITING: store_waiting_error,
-    questions.TRACE_CURVE: store_error(StoredCurve.objects),
-    questions.TRACE_COMMITS: store_error(StoredCommits.objects),
-    questions.COUNT_BLOCKS: store_error(StoredCount.objects),
+    questions.WATCH_WAITING: store_no(WaitingPrograms),
+    questions.TRACE_CURVE: store_no(CacheCurve),
+    questions.TRACE_COMMITS: store_no(CommitTrace),
+    questions.COUNT_BLOCKS: store_no(BlockCount),
     questions.MEASURE: store_measurement_error,
     questions.SMART_SWEEP: store_sweep_error,
     questions.START_SELF_TEST: store_self_test_error,
@@ -108,8 +105,8 @@ ERRORS: Final[Mapping[Question, Callable[[str, str, Json], None]]] = {
     questions.KEEP: store_run_error,
     questions.UNDO: store_run_error,
     questions.REPORT_RUN: store_run_error,
-    questions.START_SWITCHING: store_error(StoredSwitching.objects),
-    questions.STOP_SWITCHING: store_error(StoredSwitching.objects),
+    questions.START_SWITCHING: store_no(CacheSwitching),
+    questions.STOP_SWITCHING: store_no(CacheSwitching),
 }
 """What stores why there is no answer. It is given the host's name, what the question was about, and the statement."""
 

@@ -113,6 +113,15 @@ def name_of(form: type) -> str:
     return _registry[form].name
 
 
+def form_of(name: str) -> type:
+    """The form of that name.
+
+    Raises:
+        StopIteration: there is none.
+    """
+    return next(form for form, kind in _registry.items() if kind.name == name and isinstance(form, type))
+
+
 def kinds_between_console_and_host() -> tuple[Kind, ...]:
     """The kinds that both know, so that one can tell the other its numbers."""
     return tuple(dict.fromkeys(_registry[kind.of] for kind in _KINDS))

@@ -17,14 +17,7 @@ from playwright.sync_api import Route, expect
 
 from nasadvisor.console.answers import take_answer
 from nasadvisor.console.change.models import StoredRun
-from nasadvisor.console.evidence.models import (
-    SampledPool,
-    StoredCommits,
-    StoredCount,
-    StoredCurve,
-    StoredMeasurement,
-    StoredWaiting,
-)
+from nasadvisor.console.evidence.models import SampledPool, StoredAnswer, StoredMeasurement
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.tasks import roll_up_samples
 from nasadvisor.domain.evidence.commits import replayed
@@ -58,7 +51,7 @@ def drawn(desk: Desk) -> None:
 def watched(desk: Desk) -> None:
     fill(30, log_hours_ago=7)
     applied_run(7)
-    StoredWaiting.objects.create(node=Node.objects.get(), asked_at=timezone.now())
+    StoredAnswer.objects.create(form="waiting-programs", node=Node.objects.get(), asked_at=timezone.now())
     take_answer("nas", "waiting-programs", traced())
     desk.open(f"/pools/{TANK}/evidence/")
     drawn(desk)
@@ -76,7 +69,7 @@ def curve(desk: Desk) -> None:
     """The cache curve, with its table open."""
     fill(0.2)
     now = timezone.now()
-    StoredCurve.objects.create(node=Node.objects.get(), pool_guid=TANK, asked_at=now, seconds=3600)
+    StoredAnswer.objects.create(form="cache-curve", node=Node.objects.get(), pool_guid=TANK, asked_at=now, seconds=3600)
     take_answer(
         "nas", "cache-curve", to_document(simulated_curve(TANK, "tank", now.isoformat(timespec="seconds"), 3600))
     )
@@ -90,9 +83,9 @@ def metadata(desk: Desk) -> None:
     fill(26)
     now = timezone.now()
     at = now.isoformat(timespec="seconds")
-    StoredCurve.objects.create(node=Node.objects.get(), pool_guid=TANK, asked_at=now, seconds=3600)
+    StoredAnswer.objects.create(form="cache-curve", node=Node.objects.get(), pool_guid=TANK, asked_at=now, seconds=3600)
     take_answer("nas", "cache-curve", to_document(simulated_curve(TANK, "tank", at, 3600)))
-    StoredCount.objects.create(node=Node.objects.get(), pool_guid=TANK, asked_at=now, limit_s=3600)
+    StoredAnswer.objects.create(form="block-count", node=Node.objects.get(), pool_guid=TANK, asked_at=now, seconds=3600)
     take_answer("nas", "block-count", to_document(simulated_count(TANK, "tank", at)))
     desk.open(f"/pools/{TANK}/evidence/")
     drawn(desk)
@@ -125,7 +118,9 @@ def measure(desk: Desk) -> None:
     load()
     now = timezone.now()
     trace = simulated_commits(TANK, "tank", now.isoformat(timespec="seconds"), 3600)
-    StoredCommits.objects.create(node=Node.objects.get(), pool_guid=TANK, asked_at=now, seconds=3600)
+    StoredAnswer.objects.create(
+        form="commit-trace", node=Node.objects.get(), pool_guid=TANK, asked_at=now, seconds=3600
+    )
     take_answer("nas", "commit-trace", to_document(trace))
     found = measured(str(uuid4()), 80, 5, had_log=False)
     assert found.candidate

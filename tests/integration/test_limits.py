@@ -84,7 +84,7 @@ def test_bpftrace_tells_which_programs_wait(product: Product, guid: str) -> None
     end = background(product.guest, WRITER)
     try:
         assert asked(product, f"/evidence/{guid}/trace/", {}) == 302
-        programs = answered(product, "StoredWaiting")["programs"]
+        programs = answered(product, "StoredAnswer")["programs"]
     finally:
         end()
     print(programs)

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.evidence.asked import LENGTHS, begin_following, end_following
-from nasadvisor.console.evidence.models import StoredCommits
+from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.storage.pools import pool_or_404
@@ -41,7 +41,7 @@ def commits_context(node: Node, guid: str, now: datetime) -> dict[str, object]:
 @require_POST
 def start_commits(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask the host of a pool to follow its commits. Nothing is written, so no password is asked for."""
-    return begin_following(request, guid, TRACE_COMMITS, StoredCommits.objects, "evidence-measure")
+    return begin_following(request, guid, TRACE_COMMITS, "evidence-measure")
 
 
 @operator_required
@@ -59,7 +59,7 @@ def commits(request: HttpRequest, guid: str) -> HttpResponse:
 
 
 def _part(node: Node, guid: str, now: datetime) -> CommitsPart:
-    stored = StoredCommits.objects.filter(node=node, pool_guid=guid).first()
+    stored = newest_of(node, CommitTrace, guid)
     if stored is None:
         return CommitsPart()
     return CommitsPart(
@@ -67,5 +67,5 @@ def _part(node: Node, guid: str, now: datetime) -> CommitsPart:
         is_unanswered=stored.is_unanswered(now),
         left_s=stored.left_s(now),
         error=stored.error,
-        trace=stored.found,
+        trace=stored.found(CommitTrace),
     )

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 
 from nasadvisor.console.evidence.asked import LENGTHS, begin_following, end_following
 from nasadvisor.console.evidence.curve_chart import CurveChart, curve_charts
-from nasadvisor.console.evidence.models import StoredCurve
+from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.storage.pools import pool_or_404
@@ -51,10 +51,10 @@ class CurvePart:
 
 def curve_of(node: Node, guid: str, now: datetime) -> CurvePart:
     """The newest curve of a pool."""
-    stored = StoredCurve.objects.filter(node=node, pool_guid=guid).first()
+    stored = newest_of(node, CacheCurve, guid)
     if stored is None:
         return CurvePart()
-    found = stored.found
+    found = stored.found(CacheCurve)
     knee = found.knee if found else None
     return CurvePart(
         is_under_way=stored.is_under_way(now),
@@ -76,7 +76,7 @@ def curve_of(node: Node, guid: str, now: datetime) -> CurvePart:
 @require_POST
 def start_curve(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask the host of a pool to follow its reads. Nothing is written, so no password is asked for."""
-    return begin_following(request, guid, TRACE_CURVE, StoredCurve.objects, "evidence-pool")
+    return begin_following(request, guid, TRACE_CURVE, "evidence-pool")
 
 
 @operator_required

@@ -11,13 +11,13 @@ from django.views.decorators.http import require_POST
 
 from nasadvisor.console.evidence.asked import ask, seconds_asked
 from nasadvisor.console.evidence.curves import curve_of
-from nasadvisor.console.evidence.models import StoredCount
+from nasadvisor.console.evidence.models import StoredAnswer
 from nasadvisor.console.evidence.options import known_of
+from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.evidence.watch import series_of, watched
-from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.storage.pools import pool_or_404
-from nasadvisor.domain.evidence.metadata_blocks import KIND_NAMES, KindBlocks
+from nasadvisor.domain.evidence.metadata_blocks import KIND_NAMES, BlockCount, KindBlocks
 from nasadvisor.domain.evidence.metadata_choice import MetadataAdvice, advise_metadata
 from nasadvisor.domain.evidence.metadata_size import Counted, CutOff
 from nasadvisor.domain.evidence.options import NAMES, Known
@@ -67,12 +67,7 @@ class MetadataPart:
     cuts: tuple[CutRow, ...] = ()
 
 
-def count_of(node: Node, guid: str) -> StoredCount | None:
-    """The newest count of a pool's blocks, as it was asked for."""
-    return StoredCount.objects.filter(node=node, pool_guid=guid).first()
-
-
-def metadata_of(stored: StoredCount | None, known: Known, now: datetime) -> MetadataPart:
+def metadata_of(stored: StoredAnswer | None, known: Known, now: datetime) -> MetadataPart:
     """The part of the page."""
     advice = advise_metadata(known)
     counted = known.counted
@@ -94,24 +89,18 @@ def start_count(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask the host of a pool to count its blocks. Nothing is written, so no password is asked for."""
     node, _inventory, _pool = pool_or_404(request, guid)
     limit_s = seconds_asked(request, LENGTHS)
-    ask(
-        request,
-        (node, COUNT_BLOCKS, guid, limit_s),
-        StoredCount.objects,
-        {"node": node, "pool_guid": guid},
-        limit_s=limit_s,
-    )
+    ask(request, node, COUNT_BLOCKS, guid, limit_s, pool_guid=guid, seconds=limit_s)
     return redirect("evidence-pool", guid)
 
 
 def metadata(request: HttpRequest, guid: str) -> HttpResponse:
     """The part of the page that changes while blocks are counted."""
     node, _inventory, pool = pool_or_404(request, guid)
-    now, stored = timezone.now(), count_of(node, guid)
+    now, stored = timezone.now(), newest_of(node, BlockCount, guid)
     seen = watched(series_of(node, guid), now)
     if seen is None:
         return redirect("evidence-pool", guid)
-    known = known_of(seen, pool, curve_of(node, guid, now).curve, stored.found if stored else None)
+    known = known_of(seen, pool, curve_of(node, guid, now).curve, stored.found(BlockCount) if stored else None)
     context = {"pool": pool, "metadata": metadata_of(stored, known, now), "count_lengths": LENGTHS}
     return render(request, "evidence/_metadata.html", context)
 

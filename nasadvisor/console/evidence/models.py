@@ -3,7 +3,7 @@
 import uuid
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import ClassVar, Final
+from typing import ClassVar, Final, TypeVar
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -13,19 +13,22 @@ from nasadvisor.console.statements import read_statement
 from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureProgress
-from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
-from nasadvisor.domain.evidence.switched import CacheSwitching
-from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.health.traffic_findings import PoolTraffic
 from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import document_or_none
+from nasadvisor.stored.kinds import form_of, name_of
+
+T = TypeVar("T")
 
 ANSWER_WITHIN: Final = timedelta(minutes=5)
 """The trace, the start of the tracer before it, and the 30 s in which the request may wait."""
 
 PART_WITHIN: Final = timedelta(minutes=15)
 """A part of a trace of reads, five minutes long, the start of the tracer, and a machine that is busy."""
+
+IN_PARTS: Final = (name_of(CacheCurve), name_of(CommitTrace))
+"""What is followed for long, and told part by part."""
 
 
 class SampledPool(models.Model):
@@ -149,34 +152,64 @@ class StoredMeasurement(models.Model):
         return read_statement(self.error_document)
 
 
-class AskedOfHost(models.Model):
-    """What a host was asked for and tells in its time: the newest. `told_at` is when it was last heard of it.
+class AnswerQuerySet(models.QuerySet["StoredAnswer"]):
+    """The newest answers of hosts."""
 
-    What was told before stays until there is something newer.
+    def of(self, form: type, pool_guid: str = "") -> "AnswerQuerySet":
+        """Those of this form, about a pool or about the host as a whole."""
+        return self.filter(form=name_of(form), pool_guid=pool_guid)
+
+
+class StoredAnswer(models.Model):
+    """What a host was asked for and tells in its time: of each form and pool the newest.
+
+    `form` is what the answer is called (`stored.kinds`), `pool_guid` is "" where it is about the host as a whole. The
+    host was given `seconds` for it; `told_at` is when it was last heard of it. What was told stays until there is more.
     """
 
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="answers")
+    form = models.CharField(max_length=40)
+    pool_guid = models.CharField(max_length=20, blank=True)
     asked_at = models.DateTimeField()
+    seconds = models.PositiveIntegerField(default=0)
     told_at = models.DateTimeField(null=True)
     document = models.JSONField(null=True)
     error_document = models.JSONField(null=True)
 
+    objects = AnswerQuerySet.as_manager()
+
     class Meta:
-        abstract = True
+        constraints: ClassVar = [models.UniqueConstraint(fields=["node", "form", "pool_guid"], name="newest_answer")]
+
+    def __str__(self) -> str:
+        return f"{self.form} {self.pool_guid}"
+
+    @cached_property
+    def _found(self) -> object:
+        return document_or_none(form_of(self.form), self.document)
+
+    def found(self, form: type[T]) -> T | None:
+        """What was told last; None before, and after an update of NAS Advisor that changed its form."""
+        return self._found if isinstance(self._found, form) else None
 
     @property
     def error(self) -> Statement | None:
-        """Why the last trace brought nothing, or no more."""
+        """Why the last question brought nothing, or no more."""
         return read_statement(self.error_document)
 
     @property
     def has_ended(self) -> bool:
         """Whether the host has told something since it was asked, and nothing more will come."""
-        return self.told_at is not None and self.told_at >= self.asked_at
+        is_told = self.told_at is not None and self.told_at >= self.asked_at
+        comes_on = isinstance(self._found, CacheCurve | CommitTrace) and not self._found.is_done
+        return is_told and (self.error_document is not None or not comes_on)
 
     @property
     def due_at(self) -> datetime:
-        """When the host does not answer any more, if it has not told anything by then."""
-        return self.asked_at + ANSWER_WITHIN
+        """When the host should have told something, or the next part."""
+        if self.form in IN_PARTS:
+            return max(self.asked_at, self.told_at or self.asked_at) + PART_WITHIN
+        return self.asked_at + timedelta(seconds=self.seconds) + ANSWER_WITHIN
 
     def is_under_way(self, now: datetime) -> bool:
         """Whether more may still come."""
@@ -186,139 +219,6 @@ class AskedOfHost(models.Model):
         """Whether nothing came in its time."""
         return not self.has_ended and now >= self.due_at
 
-
-class StoredWaiting(AskedOfHost):
-    """Which programs of a host wait: the newest trace."""
-
-    node = models.OneToOneField(Node, on_delete=models.CASCADE, primary_key=True, related_name="waiting")
-
-    def __str__(self) -> str:
-        return str(self.node_id)
-
-    @cached_property
-    def found(self) -> WaitingPrograms | None:
-        """What was traced last; None before, and after an update of NAS Advisor that changed its form."""
-        return document_or_none(WaitingPrograms, self.document)
-
-
-class LongTrace(AskedOfHost):
-    """What a host follows for `seconds`, and tells part by part: the newest of a pool."""
-
-    seconds = models.PositiveIntegerField()
-
-    class Meta:
-        abstract = True
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether what is there is all of it, or cannot be read."""
-        raise NotImplementedError
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether the host has told all of it, or why there is no more."""
-        return super().has_ended and (self.error_document is not None or self.is_whole)
-
-    @property
-    def due_at(self) -> datetime:
-        """When the next part should be there."""
-        return max(self.asked_at, self.told_at or self.asked_at) + PART_WITHIN
-
     def left_s(self, now: datetime) -> float:
         """How much of it is to come, in seconds."""
         return max(self.seconds - (now - self.asked_at).total_seconds(), 0.0)
-
-
-class StoredCurve(LongTrace):
-    """The cache curve of a pool."""
-
-    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="curves")
-    pool_guid = models.CharField(max_length=20)
-
-    class Meta:
-        constraints: ClassVar = [models.UniqueConstraint(fields=["node", "pool_guid"], name="one_curve_a_pool")]
-
-    def __str__(self) -> str:
-        return self.pool_guid
-
-    @cached_property
-    def found(self) -> CacheCurve | None:
-        """What was found up to now; None before, and after an update of NAS Advisor that changed its form."""
-        return document_or_none(CacheCurve, self.document)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether no part is to come."""
-        return self.found is None or self.found.traced.is_done
-
-
-class StoredCommits(LongTrace):
-    """What the programs of a pool commit."""
-
-    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="commits")
-    pool_guid = models.CharField(max_length=20)
-
-    class Meta:
-        constraints: ClassVar = [models.UniqueConstraint(fields=["node", "pool_guid"], name="one_commits_a_pool")]
-
-    def __str__(self) -> str:
-        return self.pool_guid
-
-    @cached_property
-    def found(self) -> CommitTrace | None:
-        """What was found up to now; None before, and after an update of NAS Advisor that changed its form."""
-        return document_or_none(CommitTrace, self.document)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether no part is to come."""
-        return self.found is None or self.found.is_done
-
-
-class StoredCount(AskedOfHost):
-    """What a pool consists of: the newest count of its blocks. `limit_s` is after how long the host gives up."""
-
-    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="counts")
-    pool_guid = models.CharField(max_length=20)
-    limit_s = models.PositiveIntegerField()
-
-    class Meta:
-        constraints: ClassVar = [models.UniqueConstraint(fields=["node", "pool_guid"], name="one_count_a_pool")]
-
-    def __str__(self) -> str:
-        return self.pool_guid
-
-    @cached_property
-    def found(self) -> BlockCount | None:
-        """What was counted last; None before, and after an update of NAS Advisor that changed its form."""
-        return document_or_none(BlockCount, self.document)
-
-    @property
-    def due_at(self) -> datetime:
-        """When the host should have given up."""
-        return super().due_at + timedelta(seconds=self.limit_s)
-
-
-class StoredSwitching(AskedOfHost):
-    """The caches of a pool as they are switched, or were: the newest record, as its host last told it."""
-
-    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="switchings")
-    pool_guid = models.CharField(max_length=20)
-
-    class Meta:
-        constraints: ClassVar = [models.UniqueConstraint(fields=["node", "pool_guid"], name="one_switching_a_pool")]
-
-    def __str__(self) -> str:
-        return self.pool_guid
-
-    @cached_property
-    def record(self) -> CacheSwitching | None:
-        """What its host told; None before, and after an update of NAS Advisor that changed its form."""
-        return document_or_none(CacheSwitching, self.document)
-
-    def is_silent(self, now: datetime) -> bool:
-        """Whether more should have been told by now: a host tells after each period that it has counted."""
-        record = self.record
-        if record is None or record.ended_at or self.told_at is None:
-            return False
-        return now > self.told_at + timedelta(seconds=2 * record.plan.period_s) + ANSWER_WITHIN

@@ -21,10 +21,11 @@ from nasadvisor.console.evidence.models import Resolution
 from nasadvisor.console.evidence.probed import ProbedRow, probed_rows
 from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.evidence.switch_shown import Shown, shown
-from nasadvisor.console.evidence.told import switching_of
+from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.evidence.watch import series_of
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.evidence.comparison import Comparison, compare
+from nasadvisor.domain.evidence.switched import CacheSwitching
 from nasadvisor.domain.figures import milliseconds, rate
 from nasadvisor.domain.units import DAY_S, HOUR_S, size_text
 from nasadvisor.stored.documents import DocumentError
@@ -132,8 +133,8 @@ def report(request: HttpRequest, guid: str, run_id: UUID) -> HttpResponse:
 
 def _switching_of(stored: StoredRun, applied: int, until: int) -> Shown | None:
     """What switching says of the cache that a run gave to its pool: begun while that was there."""
-    found = switching_of(stored.node, stored.pool_guid) if stored.run.plan.request.cache_disks else None
-    record = found.record if found else None
+    found = newest_of(stored.node, CacheSwitching, stored.pool_guid) if stored.run.plan.request.cache_disks else None
+    record = found.found(CacheSwitching) if found else None
     return shown(record) if record and applied <= record.plan.start <= until else None
 
 

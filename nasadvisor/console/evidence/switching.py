@@ -11,10 +11,10 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from nasadvisor.console.evidence.asked import note_asked
-from nasadvisor.console.evidence.models import Resolution, StoredSwitching
+from nasadvisor.console.evidence.models import Resolution
 from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.evidence.switch_shown import Shown, shown
-from nasadvisor.console.evidence.told import switching_of
+from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.evidence.watch import series_of
 from nasadvisor.console.fleet import audit, hosts
 from nasadvisor.console.fleet.audit_models import Act
@@ -26,7 +26,7 @@ from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.evidence.switch_forecast import expected_within
-from nasadvisor.domain.evidence.switched import SwitchOrder
+from nasadvisor.domain.evidence.switched import CacheSwitching, SwitchOrder
 from nasadvisor.domain.evidence.switching import USUAL_PAIRS
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.fleet.platforms import vetoes_on
@@ -72,12 +72,12 @@ class Length:
 
 def switching_part(node: Node, inventory: Inventory, pool: Pool, now: datetime) -> SwitchingPart:
     """The part of the page of a pool."""
-    stored, has_cache = switching_of(node, pool.guid), bool(pool.caches)
+    stored, has_cache = newest_of(node, CacheSwitching, pool.guid), bool(pool.caches)
     forbidden = why_not(node.platform, Verbs.CHANGE) or _reason_against(node, inventory, pool, now)
     if stored is None:
         return SwitchingPart(None, has_cache, forbidden=forbidden)
     return SwitchingPart(
-        shown=shown(stored.record),
+        shown=shown(stored.found(CacheSwitching)),
         has_cache=has_cache,
         waits=stored.is_under_way(now),
         is_unanswered=stored.is_unanswered(now),
@@ -165,7 +165,7 @@ def _asked(
     form: forms.Form = asked_of(request, PasswordForm(request.POST if request.method == "POST" else None))
     is_meant = request.method == "POST" and confirm_password(request, form)
     if is_meant and is_handed_over(request, lambda: hosts.ask(node, *question, by=user_of(request))):
-        note_asked(StoredSwitching.objects, {"node": node, "pool_guid": pool.guid})
+        note_asked(node, question[0], pool.guid)
         audit.record(request, act, f"{node.name}: {pool.name}")
         return redirect("evidence-pool", pool.guid)
     return render(request, template, {"pool": pool, "node": node, "form": form, "section": "evidence", **context})

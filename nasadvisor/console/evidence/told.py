@@ -1,22 +1,21 @@
 """Keeping what hosts tell of the evidence. It knows no page, so that the worker loads none for it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from typing import Any, Final, Protocol
+from typing import Final
 from uuid import UUID
 
-from django.db.models import Manager
 from django.utils import timezone
 
 from nasadvisor.console.change.models import StoredRun, StoredRunState
-from nasadvisor.console.evidence.models import SampledPool, StoredMeasurement, StoredSwitching, StoredWaiting
+from nasadvisor.console.evidence.models import ANSWER_WITHIN, SampledPool, StoredAnswer, StoredMeasurement
 from nasadvisor.console.fleet.hosts import heard_from
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureProgress
 from nasadvisor.domain.evidence.switched import CacheSwitching, ids_in
-from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.statements import Statement, gettext_noop
 from nasadvisor.stored.documents import Json, to_document
+from nasadvisor.stored.kinds import name_of
 
 MEASURED_WITHIN: Final = timedelta(minutes=30)
 """A measurement takes some minutes, on a slow machine some more."""
@@ -30,43 +29,20 @@ NOT_MEASURED: Final = Statement(
 )
 
 
-class OfPool(Protocol):
-    """What a host tells of one pool."""
-
-    @property
-    def pool_guid(self) -> str:
-        """Which one."""
+def store_newest(node_name: str, found: object, document: Json) -> None:
+    """Keep the newest answer of a form, about a pool or the host. What nobody asked for has no row, and is dropped."""
+    rows = StoredAnswer.objects.of(type(found), getattr(found, "pool_guid", ""))
+    rows.filter(node__name=node_name).update(told_at=timezone.now(), document=document, error_document=None)
 
 
-def store_newest(kept: "Manager[Any]") -> Callable[[str, OfPool, Json], None]:
-    """What keeps the newest answer of a pool there. What nobody asked for has no row, and is dropped."""
+def store_no(form: type) -> Callable[[str, str, Json], None]:
+    """What keeps why a host could not tell this; what it told before stays."""
 
-    def store(node_name: str, found: OfPool, document: Json) -> None:
-        rows = kept.filter(node__name=node_name, pool_guid=found.pool_guid)
-        rows.update(told_at=timezone.now(), document=document, error_document=None)
-
-    return store
-
-
-def store_error(kept: "Manager[Any]") -> Callable[[str, str, Json], None]:
-    """What keeps there why a host could not tell it; what it told before stays."""
-
-    def store(node_name: str, guid: str, document: Json) -> None:
-        rows = kept.filter(node__name=node_name, pool_guid=guid)
+    def store(node_name: str, pool_guid: str, document: Json) -> None:
+        rows = StoredAnswer.objects.of(form, pool_guid).filter(node__name=node_name)
         rows.update(told_at=timezone.now(), error_document=document)
 
     return store
-
-
-def store_waiting(node_name: str, _found: WaitingPrograms, document: Json) -> None:
-    """Keep what a host traced, if it was asked for."""
-    rows = StoredWaiting.objects.filter(node__name=node_name)
-    rows.update(told_at=timezone.now(), document=document, error_document=None)
-
-
-def store_waiting_error(node_name: str, _about: str, document: Json) -> None:
-    """Keep why a host could not trace; what it told before stays."""
-    StoredWaiting.objects.filter(node__name=node_name).update(told_at=timezone.now(), error_document=document)
 
 
 def store_measurement(node_name: str, found: Measurement, document: Json) -> None:
@@ -102,30 +78,45 @@ def store_switching(node_name: str, found: CacheSwitching, document: Json) -> No
     series = SampledPool.objects.filter(node__name=node_name, guid=found.pool_guid).first()
     if series is None:
         return
-    stored, _made = StoredSwitching.objects.get_or_create(
-        node=series.node, pool_guid=found.pool_guid, defaults={"asked_at": timezone.now()}
+    stored, _made = StoredAnswer.objects.get_or_create(
+        node=series.node,
+        form=name_of(CacheSwitching),
+        pool_guid=found.pool_guid,
+        defaults={"asked_at": timezone.now()},
     )
-    known = stored.record
+    known = stored.found(CacheSwitching)
     if known is None or (found.plan.start, found.seq) >= (known.plan.start, known.seq):
-        store_newest(StoredSwitching.objects)(node_name, found, document)
+        store_newest(node_name, found, document)
 
 
-def switching_of(node: Node, pool_guid: str) -> StoredSwitching | None:
-    """The newest of a pool, as it was asked for or told."""
-    return StoredSwitching.objects.filter(node=node, pool_guid=pool_guid).first()
+def newest_of(node: Node | int, form: type, pool_guid: str = "") -> StoredAnswer | None:
+    """What a host was asked for and told last."""
+    return StoredAnswer.objects.of(form, pool_guid).filter(node=node).first()
 
 
 def runs_out() -> list[StoredRun]:
     """The runs of switches that have a cache out of service, as far as it is known here: their host puts it back by
     itself, and may have told of it while nobody listened."""
-    records = filter(None, (each.record for each in StoredSwitching.objects.all()))
-    ids = {UUID(each) for record in records for _place, each in ids_in(record)}
+    ids = {UUID(each) for _stored, record in _switchings() for _place, each in ids_in(record)}
     out = StoredRun.objects.filter(pk__in=ids, state=StoredRunState.APPLIED)
     return list(out.select_related("node").defer("document", "node__inventory_document"))
 
 
-def silent() -> list[StoredSwitching]:
+def silent() -> list[StoredAnswer]:
     """Those under way of which their host has not told for longer than a period takes."""
     now = timezone.now()
-    known = StoredSwitching.objects.select_related("node").defer("node__inventory_document")
-    return [each for each in known if each.is_silent(now)]
+    under_way = [(stored, record) for stored, record in _switchings() if not record.ended_at]
+    return [stored for stored, record in under_way if stored.told_at and now > _next_word(stored.told_at, record)]
+
+
+def _next_word(told_at: datetime, record: CacheSwitching) -> datetime:
+    """By when more should have been told: a host tells after each period that it has counted."""
+    return told_at + timedelta(seconds=2 * record.plan.period_s) + ANSWER_WITHIN
+
+
+def _switchings() -> Iterator[tuple[StoredAnswer, CacheSwitching]]:
+    known = StoredAnswer.objects.filter(form=name_of(CacheSwitching))
+    for stored in known.select_related("node").defer("node__inventory_document"):
+        record = stored.found(CacheSwitching)
+        if record:
+            yield stored, record

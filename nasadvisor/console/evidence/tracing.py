@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.evidence.asked import ask
-from nasadvisor.console.evidence.models import StoredWaiting
+from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.storage.pools import pool_or_404
@@ -43,10 +43,10 @@ class Waiting:
 
 def waiting_of(node: Node, now: datetime) -> Waiting:
     """The newest trace of a host."""
-    stored = StoredWaiting.objects.filter(node=node).first()
+    stored = newest_of(node, WaitingPrograms)
     if stored is None:
         return Waiting()
-    found = stored.found
+    found = stored.found(WaitingPrograms)
     rows = _rows(found) if found else ()
     return Waiting(stored.is_under_way(now), stored.is_unanswered(now), stored.error, found, rows)
 
@@ -56,7 +56,7 @@ def waiting_of(node: Node, now: datetime) -> Waiting:
 def trace(request: HttpRequest, guid: str) -> HttpResponse:
     """Ask the host of a pool to trace. It only counts calls, so no password is asked for."""
     node, _inventory, _pool = pool_or_404(request, guid)
-    ask(request, (node, WATCH_WAITING), StoredWaiting.objects, {"node": node})
+    ask(request, node, WATCH_WAITING)
     return redirect("evidence-pool", guid)
 
 

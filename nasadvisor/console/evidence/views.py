@@ -14,15 +14,17 @@ from nasadvisor.console.evidence.arc_chart import arc_history
 from nasadvisor.console.evidence.curves import curve_context, curve_of
 from nasadvisor.console.evidence.heat import Range, heat_map, marks_of, targets_of, with_disk_names
 from nasadvisor.console.evidence.measuring import reasons_against_measuring
-from nasadvisor.console.evidence.metadata import LENGTHS, count_of, metadata_of
+from nasadvisor.console.evidence.metadata import LENGTHS, metadata_of
 from nasadvisor.console.evidence.options import drawn, known_of
 from nasadvisor.console.evidence.shopping import shopping_context
 from nasadvisor.console.evidence.switching import switching_part
+from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.evidence.tracing import waiting_of
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.console.storage.pools import helped_pools, pool_or_404, reason_against_adding
+from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.fleet.rewrites import in_evidence
 from nasadvisor.domain.units import DAY_S, HOUR_S
@@ -67,8 +69,8 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "section": "evidence",
     }
     if seen:
-        stored = count_of(node, guid)
-        known = known_of(seen, found, followed.curve, stored.found if stored else None)
+        stored = newest_of(node, BlockCount, guid)
+        known = known_of(seen, found, followed.curve, stored.found(BlockCount) if stored else None)
         table = options_of(known)
         context |= {"options": drawn(table), **shopping_context(known, table, request.GET)}
         context |= {"metadata": metadata_of(stored, known, now), "count_lengths": LENGTHS}

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from nasadvisor.console.evidence.models import Resolution, SampledPool, StoredCurve, StoredMeasurement
+from nasadvisor.console.evidence.models import Resolution, SampledPool, StoredMeasurement
 from nasadvisor.console.evidence.series import whole_samples_of
+from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.curve import CacheCurve
@@ -87,8 +88,8 @@ def watched(series: SampledPool | None, now: datetime) -> Watched | None:
 
 def _curve_since(series: SampledPool, moment: datetime) -> CacheCurve | None:
     """The curve of a pool, if it was drawn since then: an older one is of another workload than the samples."""
-    stored = StoredCurve.objects.filter(node=series.node_id, pool_guid=series.guid).first()
-    curve = stored.found if stored else None
+    stored = newest_of(series.node_id, CacheCurve, series.guid)
+    curve = stored.found(CacheCurve) if stored else None
     return curve if curve and datetime.fromisoformat(curve.traced.at) >= moment else None
 
 

@@ -283,28 +283,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="StoredWaiting",
-            fields=[
-                ("asked_at", models.DateTimeField()),
-                ("told_at", models.DateTimeField(null=True)),
-                ("document", models.JSONField(null=True)),
-                ("error_document", models.JSONField(null=True)),
-                (
-                    "node",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        primary_key=True,
-                        related_name="waiting",
-                        serialize=False,
-                        to="console.node",
-                    ),
-                ),
-            ],
-            options={
-                "abstract": False,
-            },
-        ),
-        migrations.CreateModel(
             name="NodeHealth",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -505,55 +483,20 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="StoredCommits",
+            name="StoredAnswer",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("form", models.CharField(max_length=40)),
+                ("pool_guid", models.CharField(blank=True, max_length=20)),
                 ("asked_at", models.DateTimeField()),
+                ("seconds", models.PositiveIntegerField(default=0)),
                 ("told_at", models.DateTimeField(null=True)),
                 ("document", models.JSONField(null=True)),
                 ("error_document", models.JSONField(null=True)),
-                ("seconds", models.PositiveIntegerField()),
-                ("pool_guid", models.CharField(max_length=20)),
                 (
                     "node",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="commits", to="console.node"
-                    ),
-                ),
-            ],
-        ),
-        migrations.CreateModel(
-            name="StoredCount",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("asked_at", models.DateTimeField()),
-                ("told_at", models.DateTimeField(null=True)),
-                ("document", models.JSONField(null=True)),
-                ("error_document", models.JSONField(null=True)),
-                ("pool_guid", models.CharField(max_length=20)),
-                ("limit_s", models.PositiveIntegerField()),
-                (
-                    "node",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="counts", to="console.node"
-                    ),
-                ),
-            ],
-        ),
-        migrations.CreateModel(
-            name="StoredCurve",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("asked_at", models.DateTimeField()),
-                ("told_at", models.DateTimeField(null=True)),
-                ("document", models.JSONField(null=True)),
-                ("error_document", models.JSONField(null=True)),
-                ("seconds", models.PositiveIntegerField()),
-                ("pool_guid", models.CharField(max_length=20)),
-                (
-                    "node",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="curves", to="console.node"
+                        on_delete=django.db.models.deletion.CASCADE, related_name="answers", to="console.node"
                     ),
                 ),
             ],
@@ -628,7 +571,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["model", "serial"],
-                "constraints": [models.UniqueConstraint(fields=("key", "own_serial"), name="one_row_a_disk")],
             },
         ),
         migrations.CreateModel(
@@ -930,23 +872,6 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name="StoredSwitching",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("asked_at", models.DateTimeField()),
-                ("told_at", models.DateTimeField(null=True)),
-                ("document", models.JSONField(null=True)),
-                ("error_document", models.JSONField(null=True)),
-                ("pool_guid", models.CharField(max_length=20)),
-                (
-                    "node",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="switchings", to="console.node"
-                    ),
-                ),
-            ],
-        ),
-        migrations.CreateModel(
             name="WrittenDay",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -1066,16 +991,12 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddConstraint(
-            model_name="storedcommits",
-            constraint=models.UniqueConstraint(fields=("node", "pool_guid"), name="one_commits_a_pool"),
+            model_name="storedanswer",
+            constraint=models.UniqueConstraint(fields=("node", "form", "pool_guid"), name="newest_answer"),
         ),
         migrations.AddConstraint(
-            model_name="storedcount",
-            constraint=models.UniqueConstraint(fields=("node", "pool_guid"), name="one_count_a_pool"),
-        ),
-        migrations.AddConstraint(
-            model_name="storedcurve",
-            constraint=models.UniqueConstraint(fields=("node", "pool_guid"), name="one_curve_a_pool"),
+            model_name="storeddisk",
+            constraint=models.UniqueConstraint(fields=("key", "own_serial"), name="one_row_a_disk"),
         ),
         migrations.AddConstraint(
             model_name="smartday",
@@ -1106,10 +1027,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="storedsample",
             constraint=models.UniqueConstraint(fields=("series", "resolution", "at"), name="one_sample_a_moment"),
-        ),
-        migrations.AddConstraint(
-            model_name="storedswitching",
-            constraint=models.UniqueConstraint(fields=("node", "pool_guid"), name="one_switching_a_pool"),
         ),
         migrations.AddConstraint(
             model_name="writtenday",

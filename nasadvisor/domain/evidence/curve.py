@@ -119,6 +119,11 @@ class CacheCurve:
         return self.traced.pool_guid
 
     @property
+    def is_done(self) -> bool:
+        """Whether all of the time that was asked for has passed."""
+        return self.traced.is_done
+
+    @property
     def is_enough(self) -> bool:
         """Whether enough misses were followed to read anything off it."""
         return bool(self.points) and self.missed * self.followed_share >= FEWEST_MISSES_FOLLOWED

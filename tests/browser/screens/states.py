@@ -9,7 +9,7 @@ from pathlib import Path
 from django.utils import timezone
 
 from nasadvisor.console.answers import take_answer
-from nasadvisor.console.evidence.models import StoredCount, StoredCurve
+from nasadvisor.console.evidence.models import StoredAnswer
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.access_models import ApiToken, StoredReport
 from nasadvisor.console.health.alert_models import Channel
@@ -58,9 +58,9 @@ def _undecided(_root: Path) -> None:
     fill(26)
     now = timezone.now()
     at, node = now.isoformat(timespec="seconds"), Node.objects.get()
-    StoredCurve.objects.create(node=node, pool_guid=TANK, asked_at=now, seconds=3600)
+    StoredAnswer.objects.create(form="cache-curve", node=node, pool_guid=TANK, asked_at=now, seconds=3600)
     take_answer("nas", "cache-curve", to_document(simulated_curve(TANK, "tank", at, 3600)))
-    StoredCount.objects.create(node=node, pool_guid=TANK, asked_at=now, limit_s=3600)
+    StoredAnswer.objects.create(form="block-count", node=node, pool_guid=TANK, asked_at=now, seconds=3600)
     take_answer("nas", "block-count", to_document(simulated_count(TANK, "tank", at)))
 
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from nasadvisor.console.change.wizard.draft import DEFAULT_LOG_SIZE, Draft, sized, typed_size
 from nasadvisor.console.change.wizard.pools import Way
-from nasadvisor.console.evidence.models import StoredCurve
+from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import UNREAD, StoredDisk
@@ -26,6 +26,7 @@ from nasadvisor.domain.change.proposal import (
     propose_instead,
     propose_side,
 )
+from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.recommendation import Recommendation, cache_size_by
 from nasadvisor.domain.evidence.wanted import NOTHING_SEEN, wanted_by
 from nasadvisor.domain.fleet.platforms import vetoes_by_disk
@@ -57,9 +58,9 @@ class Advice:
         """The size of all caches together, as the page of the evidence says it."""
         if self.seen is None:
             return None
-        stored = StoredCurve.objects.filter(node=self.node, pool_guid=self.pool.guid).first()
+        stored = newest_of(self.node, CacheCurve, self.pool.guid)
         arc_most_bytes = self.seen.workload.sample.levels.arc_most_bytes
-        return cache_size_by(stored.found if stored else None, arc_most_bytes, self.seen.cache_size)
+        return cache_size_by(stored.found(CacheCurve) if stored else None, arc_most_bytes, self.seen.cache_size)
 
     @cached_property
     def health(self) -> Mapping[str, StoredDisk]:

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from nasadvisor.console.change.models import StoredPlan
 from nasadvisor.console.change.wizard import advice
-from nasadvisor.console.evidence.models import SampledPool, StoredCurve
+from nasadvisor.console.evidence.models import SampledPool, StoredAnswer
 from nasadvisor.console.evidence.watch import Watched, watched
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import StoredDisk
@@ -113,7 +113,9 @@ class TestWhatIsTicked:
         assert advice.Advice(node, home_server(), home_server().pools[0]).known.wanted.cache.size_bytes == 75 * GIB
         at = timezone.now()
         curve = to_document(simulated_curve(TANK, "tank", at.isoformat(timespec="seconds"), 3600, is_done=True))
-        StoredCurve.objects.create(node=node, pool_guid=TANK, asked_at=at, seconds=3600, document=curve)
+        StoredAnswer.objects.create(
+            form="cache-curve", node=node, pool_guid=TANK, asked_at=at, seconds=3600, document=curve
+        )
         assert advice.Advice(node, home_server(), home_server().pools[0]).known.wanted.cache.size_bytes == 200 * GIB
         assert "200 GiB</span>, because a larger one brings less for each GiB, by the cache curve." in text(
             operator.get(DEVICES)

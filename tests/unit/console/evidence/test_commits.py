@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console.answers import take_answer, take_error
-from nasadvisor.console.evidence.models import StoredCommits
+from nasadvisor.console.evidence.models import StoredAnswer
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.quotas import LARGEST_RUN, size_of
 from nasadvisor.domain.evidence.commits import MOST_BLOCKS, LogBlocks, replayed
@@ -81,12 +81,14 @@ def test_why_there_is_none_is_said_and_what_was_known_stays(operator: Client, se
 def test_what_nobody_asked_for_and_what_is_none_is_not_kept(operator: Client) -> None:
     load()
     take_answer("nas", "commit-trace", told())
-    assert not StoredCommits.objects.exists()
-    StoredCommits.objects.create(node=Node.objects.get(), pool_guid=TANK, asked_at=timezone.now(), seconds=60)
+    assert not StoredAnswer.objects.exists()
+    StoredAnswer.objects.create(
+        form="commit-trace", node=Node.objects.get(), pool_guid=TANK, asked_at=timezone.now(), seconds=60
+    )
     with pytest.raises(DocumentError):
         take_answer("nas", "commit-trace", {**told(), "blocks": "many"})
     take_answer("other", "commit-trace", told())
-    assert StoredCommits.objects.get().document is None
+    assert StoredAnswer.objects.get().document is None
 
 
 def test_the_longest_trace_is_far_smaller_than_a_run_may_be() -> None:

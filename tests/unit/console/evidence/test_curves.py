@@ -9,7 +9,7 @@ from django.utils import timezone, translation
 
 from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.evidence.curve_chart import curve_chart, curve_charts
-from nasadvisor.console.evidence.models import PART_WITHIN, StoredCurve
+from nasadvisor.console.evidence.models import PART_WITHIN, StoredAnswer
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.svg import NARROW, WIDE
 from nasadvisor.domain.units import GIB
@@ -111,7 +111,7 @@ def test_a_curve_that_leaves_no_doubt_decides_for_a_week(operator: Client, sent:
     take_answer("nas", "cache-curve", to_document(higher))
     assert "say that a cache of 200 GiB answers at least" in card_of_cache(operator)
     old = (timezone.now() - timedelta(days=8)).isoformat(timespec="seconds")
-    StoredCurve.objects.update(document=to_document(replace(higher, traced=replace(higher.traced, at=old))))
+    StoredAnswer.objects.update(document=to_document(replace(higher, traced=replace(higher.traced, at=old))))
     assert "OpenZFS cannot tell" in card_of_cache(operator)
 
 
@@ -120,7 +120,7 @@ def test_a_host_that_falls_silent_is_told(operator: Client, sent: list[Sent]) ->
     operator.post(START)
     take_answer("nas", "cache-curve", told(is_done=False))
     long_ago = timezone.now() - PART_WITHIN - timedelta(seconds=1)
-    StoredCurve.objects.update(asked_at=long_ago, told_at=long_ago)
+    StoredAnswer.objects.update(asked_at=long_ago, told_at=long_ago)
     text = page(operator, PART)
     assert "The host does not answer any more" in text
     assert "hx-trigger" not in text
@@ -129,20 +129,24 @@ def test_a_host_that_falls_silent_is_told(operator: Client, sent: list[Sent]) ->
 def test_what_nobody_asked_for_and_what_is_none_is_not_kept(operator: Client) -> None:
     fill(hours=0.1)
     take_answer("nas", "cache-curve", told())
-    assert not StoredCurve.objects.exists()
-    StoredCurve.objects.create(node=Node.objects.get(), pool_guid=TANK, asked_at=timezone.now(), seconds=60)
+    assert not StoredAnswer.objects.exists()
+    StoredAnswer.objects.create(
+        form="cache-curve", node=Node.objects.get(), pool_guid=TANK, asked_at=timezone.now(), seconds=60
+    )
     for wrong in ({"points": 3}, {**told(), "missed": "many"}):
         with pytest.raises(DocumentError):
             take_answer("nas", "cache-curve", wrong)
     take_answer("other", "cache-curve", told())
-    assert StoredCurve.objects.get().document is None
+    assert StoredAnswer.objects.get().document is None
 
 
 def test_a_curve_of_another_release_is_as_none(operator: Client) -> None:
     fill(hours=0.1)
     now = timezone.now()
     node = Node.objects.get()
-    StoredCurve.objects.create(node=node, pool_guid=TANK, asked_at=now, told_at=now, seconds=60, document={"a": 1})
+    StoredAnswer.objects.create(
+        form="cache-curve", node=node, pool_guid=TANK, asked_at=now, told_at=now, seconds=60, document={"a": 1}
+    )
     assert "nothing of larger ones" in page(operator, PART)
 
 

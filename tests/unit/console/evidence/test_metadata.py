@@ -9,7 +9,7 @@ from django.utils import timezone, translation
 
 from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.evidence.metadata import metadata_of
-from nasadvisor.console.evidence.models import ANSWER_WITHIN, StoredCount
+from nasadvisor.console.evidence.models import ANSWER_WITHIN, StoredAnswer
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.host.evidence.metadata import CountUnfinished
 from nasadvisor.host.simulated.count import simulated_count
@@ -76,9 +76,9 @@ def test_why_there_is_no_count_is_said_and_what_was_known_stays(operator: Client
 def test_a_host_that_falls_silent_is_told_only_after_its_time(operator: Client, sent: list[Sent]) -> None:
     fill(hours=0.1)
     operator.post(START)
-    StoredCount.objects.update(asked_at=timezone.now() - ANSWER_WITHIN - timedelta(seconds=1))
+    StoredAnswer.objects.update(asked_at=timezone.now() - ANSWER_WITHIN - timedelta(seconds=1))
     assert "The host counts the blocks" in page(operator, PART)
-    StoredCount.objects.update(asked_at=timezone.now() - ANSWER_WITHIN - timedelta(seconds=3601))
+    StoredAnswer.objects.update(asked_at=timezone.now() - ANSWER_WITHIN - timedelta(seconds=3601))
     text = page(operator, PART)
     assert "The host does not answer any more" in text
     assert "hx-trigger" not in text
@@ -87,20 +87,24 @@ def test_a_host_that_falls_silent_is_told_only_after_its_time(operator: Client, 
 def test_what_nobody_asked_for_and_what_is_none_is_not_kept(operator: Client) -> None:
     fill(hours=0.1)
     take_answer("nas", "block-count", told())
-    assert not StoredCount.objects.exists()
-    StoredCount.objects.create(node=Node.objects.get(), pool_guid=TANK, asked_at=timezone.now(), limit_s=60)
+    assert not StoredAnswer.objects.exists()
+    StoredAnswer.objects.create(
+        form="block-count", node=Node.objects.get(), pool_guid=TANK, asked_at=timezone.now(), seconds=60
+    )
     for wrong in ({"kinds": 3}, {**told(), "seconds": "many"}):
         with pytest.raises(DocumentError):
             take_answer("nas", "block-count", wrong)
     take_answer("other", "block-count", told())
-    assert StoredCount.objects.get().document is None
+    assert StoredAnswer.objects.get().document is None
 
 
 def test_a_count_of_another_release_is_as_none(operator: Client) -> None:
     fill(hours=0.1)
     now = timezone.now()
     node = Node.objects.get()
-    StoredCount.objects.create(node=node, pool_guid=TANK, asked_at=now, told_at=now, limit_s=60, document={"a": 1})
+    StoredAnswer.objects.create(
+        form="block-count", node=node, pool_guid=TANK, asked_at=now, told_at=now, seconds=60, document={"a": 1}
+    )
     assert "Not looked at: how much metadata the pool holds." in page(operator, PART)
 
 

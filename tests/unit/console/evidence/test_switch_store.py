@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from nasadvisor.console import tasks
 from nasadvisor.console.answers import take_answer, take_error
-from nasadvisor.console.evidence.models import StoredSwitching
+from nasadvisor.console.evidence.models import StoredAnswer
 from nasadvisor.console.evidence.told import silent
 from nasadvisor.console.fleet import quotas
 from nasadvisor.domain.change.plan import PlanRequest
@@ -33,7 +33,7 @@ def _watched(db: None) -> None:
 
 
 def kept() -> CacheSwitching | None:
-    return StoredSwitching.objects.get().record
+    return StoredAnswer.objects.get().found(CacheSwitching)
 
 
 def test_one_that_was_begun_on_the_command_line_is_kept_as_well() -> None:
@@ -60,16 +60,16 @@ def test_what_is_none_or_not_its_own_is_not_kept() -> None:
     with pytest.raises(quotas.QuotaReached):
         take_answer("nas", "cache-switching", {**document, "by": "x" * quotas.LARGEST_RUN})
     take_answer("nas", "cache-switching", to_document(replace(RECORD, pool_guid="5")))
-    assert not StoredSwitching.objects.exists()
+    assert not StoredAnswer.objects.exists()
 
 
 def test_why_it_was_not_done_is_kept_until_there_is_news() -> None:
     take_answer("nas", "cache-switching", to_document(RECORD))
     take_error("nas", "start_switching", TANK, to_document(WHY))
-    assert StoredSwitching.objects.get().error == WHY
+    assert StoredAnswer.objects.get().error == WHY
     assert kept() == RECORD
     take_answer("nas", "cache-switching", to_document(replace(RECORD, seq=2)))
-    assert StoredSwitching.objects.get().error is None
+    assert StoredAnswer.objects.get().error is None
     with pytest.raises(DocumentError):
         take_error("nas", "start_switching", TANK, {"x": 1})
 
@@ -91,9 +91,9 @@ def test_of_a_switch_whose_end_nobody_heard_its_host_is_asked_again(sent: list[S
 def test_a_host_that_has_not_told_for_long_is_asked_again(sent: list[Sent]) -> None:
     take_answer("nas", "cache-switching", to_document(RECORD))
     assert silent() == []
-    StoredSwitching.objects.update(told_at=timezone.now() - timedelta(hours=3))
+    StoredAnswer.objects.update(told_at=timezone.now() - timedelta(hours=3))
     tasks.follow_runs()
     assert [(each.task, each.args) for each in sent] == [("host.report_switching", [TANK])]
     take_answer("nas", "cache-switching", to_document(replace(RECORD, ended_at="2026-08-25T20:00:00+00:00", seq=2)))
-    StoredSwitching.objects.update(told_at=timezone.now() - timedelta(days=3))
+    StoredAnswer.objects.update(told_at=timezone.now() - timedelta(days=3))
     assert silent() == []

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.change.models import StoredRun
-from nasadvisor.console.evidence.models import StoredSwitching
+from nasadvisor.console.evidence.models import StoredAnswer
 from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.evidence.switch_chart import switch_charts
 from nasadvisor.console.evidence.trials import verdict_of
@@ -173,7 +173,7 @@ def test_the_report_of_a_run_that_gave_the_cache_shows_it_too(operator: Client, 
     watched(hours=30)
     stored = cached_run()
     start = int(timezone.now().timestamp()) - (9 if is_later else 200) * 3600
-    StoredSwitching.objects.update(document=to_document(replace(counted(), plan=replace(RECORD.plan, start=start))))
+    StoredAnswer.objects.update(document=to_document(replace(counted(), plan=replace(RECORD.plan, start=start))))
     found = report_of(stored, timezone.now())
     assert found is not None
     assert (found.switching is not None) == is_later

@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console.answers import take_answer, take_error
-from nasadvisor.console.evidence.models import ANSWER_WITHIN, StoredWaiting
+from nasadvisor.console.evidence.models import ANSWER_WITHIN, StoredAnswer
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.host.errors import ToolMissing
@@ -72,7 +72,7 @@ def test_why_there_is_none_is_said_and_what_was_known_stays(operator: Client, se
 def test_a_host_that_is_silent_is_told(operator: Client, sent: list[Sent]) -> None:
     fill(hours=0.1)
     operator.post(TRACE)
-    StoredWaiting.objects.update(asked_at=timezone.now() - ANSWER_WITHIN - timedelta(seconds=1))
+    StoredAnswer.objects.update(asked_at=timezone.now() - ANSWER_WITHIN - timedelta(seconds=1))
     text = page(operator, PART)
     assert "The host did not answer" in text
     assert "hx-trigger" not in text
@@ -88,10 +88,10 @@ def test_nobody_waits(operator: Client, sent: list[Sent]) -> None:
 def test_what_nobody_asked_for_and_what_is_none_is_not_kept(operator: Client) -> None:
     fill(hours=0.1)
     take_answer("nas", "waiting-programs", told())
-    assert not StoredWaiting.objects.exists()
-    StoredWaiting.objects.create(node=Node.objects.get(), asked_at=timezone.now())
+    assert not StoredAnswer.objects.exists()
+    StoredAnswer.objects.create(form="waiting-programs", node=Node.objects.get(), asked_at=timezone.now())
     for wrong in ({"programs": 3}, {**told(), "seconds": 0}, {**told(), "at": "soon"}, {**told(), "at": "2026-08-25"}):
         with pytest.raises(DocumentError):
             take_answer("nas", "waiting-programs", wrong)
     take_answer("other", "waiting-programs", told())
-    assert StoredWaiting.objects.get().document is None
+    assert StoredAnswer.objects.get().document is None
