@@ -4,7 +4,8 @@ import shlex
 from dataclasses import dataclass
 from typing import Final
 
-MOUNTPOINT_BY_HAND: Final = "/mnt"
+MOUNT_BY_HAND: Final = "mount -t zfs -o {options} {name} /run/replay && umount /run/replay"
+"""Mounts a filesystem where nothing else is, and takes it away again: to be mounted once is enough."""
 
 
 @dataclass(frozen=True)
@@ -27,15 +28,16 @@ class WaitingDataset:
         """What to run, in order.
 
         A key is loaded for its encryption root only, and makes the devices of the volumes below it (zfs-load-key(8)).
-        `zfs mount` refuses a filesystem whose mountpoint is "legacy" or "none", or which has canmount=off; mount(8)
-        takes them, with zfsutil where they are not legacy (cmd/mount_zfs.c).
+        Only a filesystem that OpenZFS itself would mount is mounted at its mountpoint. With canmount=noauto that can be
+        in use: several boot environments have "/", and one of them mounted over it becomes the root of each service
+        that starts afterwards. mount(8) takes all of them, with zfsutil where they are not legacy (cmd/mount_zfs.c).
         """
         name = shlex.quote(self.name)
         key = (f"zfs load-key {shlex.quote(self.key_root)}",) if self.key_root else ()
         if self.is_volume:
             return key or (f"zfs set volmode=default {name}",)
         if self.mountpoint == "legacy":
-            return (*key, f"mount -t zfs {name} {MOUNTPOINT_BY_HAND}")
-        if self.mountpoint == "none" or self.canmount == "off":
-            return (*key, f"mount -t zfs -o zfsutil {name} {MOUNTPOINT_BY_HAND}")
-        return (*key, f"zfs mount {name}")
+            return (*key, MOUNT_BY_HAND.format(options="X-mount.mkdir", name=name))
+        if self.canmount == "on" and self.mountpoint not in ("none", "/"):
+            return (*key, f"zfs mount {name}")
+        return (*key, MOUNT_BY_HAND.format(options="zfsutil,X-mount.mkdir", name=name))
