@@ -155,9 +155,16 @@ def special_in_words(size: SpecialSize) -> Iterator[Statement]:
 
 
 def command_of(size: SpecialSize, pool: Pool) -> str:
-    """How it would be made, for somebody to read and type: the names of the SSDs are theirs to put in."""
-    disks = " ".join(f"SSD-{number + 1}" for number in range(size.legs))
-    return f"zpool add -o ashift={size.ashift} {pool.name} special mirror {disks}"
+    """How it would be made, for somebody to read and type: the names of the SSDs are theirs to put in.
+
+    `zpool add` takes no mirror beside disks without one ("mismatched replication level", check_replication() in
+    cmd/zpool/zpool_vdev.c), unless it is forced; an SSD is added like them, and the second attached to it.
+    """
+    disks = [f"SSD-{number + 1}" for number in range(size.legs)]
+    add = f"zpool add -o ashift={size.ashift} {pool.name} special"
+    if not _losses(pool):
+        return f"{add} {disks[0]} && zpool attach {pool.name} {' '.join(disks)}"
+    return f"{add} mirror {' '.join(disks)}"
 
 
 def moved_in_words(count: BlockCount, size: SpecialSize, zfs_version: str) -> Iterator[Statement]:

@@ -163,6 +163,12 @@ class TestSize:
     def test_as_many_may_die_as_of_the_data_disks(self, tops: tuple[Vdev, ...], legs: int) -> None:
         assert legs_of(pool(*tops)) == legs
 
+    def test_beside_disks_without_a_mirror_one_is_added_and_the_other_attached(self) -> None:
+        """OpenZFS refuses `zpool add POOL special mirror` there, and says to force it."""
+        one = pool(top("disk", "sda", 0))
+        command = counted(of=one).command
+        assert command == "zpool add -o ashift=12 tank special SSD-1 && zpool attach tank SSD-1 SSD-2"
+
     @given(share=st.floats(0.01, 1.0), cut=st.sampled_from(CUT_OFFS))
     def test_what_is_advised_has_room_for_what_is_there(self, share: float, cut: int) -> None:
         of = pool(allocated_bytes=int(pool().size_bytes * share))
