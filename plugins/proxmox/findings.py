@@ -99,6 +99,6 @@ def _arc_capped(limit: int, memory: int) -> Finding:
         Level.INFO,
         _(
             "Memory serves reads faster than any SSD. If the guests do not need it, raise zfs_arc_max in "
-            "/etc/modprobe.d/zfs.conf (then `update-initramfs -u` and a reboot) before you add a cache."
+            "/etc/modprobe.d/zfs.conf (then `update-initramfs -u -k all` and a reboot) before you add a cache."
         ),
     )

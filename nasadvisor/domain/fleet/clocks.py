@@ -41,7 +41,10 @@ _WHY: Final = _(
 def _ahead(node: str, difference: str) -> Finding:
     return Finding(
         "clock-ahead",
-        _("The clock of {node} is {difference} ahead of the console's. Set it there: `timedatectl set-ntp true`."),
+        _(
+            "The clock of {node} is {difference} ahead of the console's. Set it there, with chrony or "
+            "systemd-timesyncd installed: `timedatectl set-ntp true`."
+        ),
         {"node": node, "difference": difference},
         Level.WARNING,
         _WHY,
@@ -52,7 +55,10 @@ def _ahead(node: str, difference: str) -> Finding:
 def _behind(node: str, difference: str) -> Finding:
     return Finding(
         "clock-behind",
-        _("The clock of {node} is {difference} behind the console's. Set it there: `timedatectl set-ntp true`."),
+        _(
+            "The clock of {node} is {difference} behind the console's. Set it there, with chrony or "
+            "systemd-timesyncd installed: `timedatectl set-ntp true`."
+        ),
         {"node": node, "difference": difference},
         Level.WARNING,
         _WHY,

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from nasadvisor.domain.change.checkpoints import after_checkpoint
 from nasadvisor.domain.health.pool_findings import GOOD_STATES, name_of, named
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
@@ -18,6 +19,10 @@ _KERNEL_PATH: Final = re.compile(r"/dev/(sd[a-z]+\d*|vd[a-z]+\d*|xvd[a-z]+\d*|nv
 
 def log_cache_findings(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
     """Logs first, then caches."""
+    yield from (after_checkpoint(finding, pool) for finding in _findings(pool, inventory))
+
+
+def _findings(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
     for log in pool.logs:
         yield from _about_log(pool, log, inventory)
     single = [log for log in pool.logs if not log.children and log.state in GOOD_STATES]

@@ -82,7 +82,8 @@ class ClockWrong(HostError):
     def __init__(self, console: str, now: datetime) -> None:
         template = _(
             "The clock of this host says {now}, and the certificate of the console at {console} is not valid then. "
-            "This host did not join. Set the clock, for example with `timedatectl set-ntp true`, and try again."
+            "This host did not join. Set the clock, for example with `timedatectl set-ntp true` (chrony or "
+            "systemd-timesyncd must be installed), and try again."
         )
         super().__init__(template, console=console, now=now.isoformat(timespec="seconds"))
 

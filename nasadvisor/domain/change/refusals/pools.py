@@ -3,6 +3,7 @@
 
 from typing import Final
 
+from nasadvisor.domain.change.checkpoints import after_checkpoint
 from nasadvisor.domain.change.waiting import WaitingDataset
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -70,7 +71,7 @@ def PoolNotOnline(pool: Pool) -> Refused:
     if log:
         bad = [f"{side.path or side.name} {side.state}" for side in sides if side.state != "ONLINE"]
         values |= {"devices": ", ".join(bad), "guids": " ".join(guids)}
-    return Refused("pool-not-online", template, values)
+    return after_checkpoint(Refused("pool-not-online", template, values), pool)
 
 
 def PoolUnreadable(pool: Pool) -> Refused:

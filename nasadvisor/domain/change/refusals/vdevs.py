@@ -2,6 +2,7 @@
 # ruff: noqa: N802
 
 from nasadvisor.domain.change.actions import Role
+from nasadvisor.domain.change.checkpoints import after_checkpoint
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool, Vdev
@@ -122,13 +123,14 @@ def CacheOverwritten(pool: Pool, cache: Vdev, kind: str) -> Refused:
     four labels on it is whole, and a new filesystem leaves those at the end as they are; the cache would then write
     over that filesystem.
     """
-    return Refused(
+    refused = Refused(
         "cache-overwritten",
         _(
             "The cache {path} of pool {pool} holds something else by now ({kind}): somebody used it while it was out of service. Put back into service it would write over that. Nothing was changed. If that is needed, let the pool forget the cache with `zpool remove {pool} {guid}`; if not, clear it with `wipefs --all --types {kind} {path}`. Then try again."
         ),
         {"pool": pool.name, "path": cache.path or cache.name, "guid": cache.guid, "kind": kind},
     )
+    return after_checkpoint(refused, pool)
 
 
 def VdevGone(guid: str, pool_name: str, role: Role) -> Refused:

@@ -2,9 +2,16 @@
 
 import ast
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from nasadvisor.domain.change.refusals import CacheOverwritten, PoolNotOnline
+from nasadvisor.domain.health.findings import findings_of
+from nasadvisor.domain.statements import Statement
+from nasadvisor.domain.storage.inventory import Inventory, Vdev
+from tests.unit.machines import home_server, with_pool
 
 PRODUCT = Path(__file__).parents[5]
 SOURCES = [path for part in ("nasadvisor", "plugins") for path in (PRODUCT / part).rglob("*.py")]
@@ -67,3 +74,39 @@ def test_what_can_meet_another_pool_or_device_would_be_seen(harmful: str) -> Non
 @pytest.mark.parametrize("spoken_of", ["zpool import", "zpool remove", "zpool status {pool}", "zpool clear {pool}"])
 def test_what_is_only_spoken_of_or_reads_is_no_matter(spoken_of: str) -> None:
     assert is_safe(spoken_of)
+
+
+def ill(checkpoint: str) -> Inventory:
+    """A pool with a dead log, a mirrored log of which one side is broken, and a cache that is gone."""
+    dead = Vdev("31", "disk", "a", "FAULTED", path="/dev/a", write_errors=9)
+    half = (Vdev("33", "disk", "b", "ONLINE", path="/dev/b"), Vdev("34", "disk", "c", "UNAVAIL", path="/dev/c"))
+    mirror = Vdev("32", "mirror", "mirror-4", "DEGRADED", children=half)
+    cache = Vdev("35", "disk", "d", "UNAVAIL", path="/dev/d")
+    vdevs = {"logs": (dead, mirror), "caches": (cache,)}
+    return with_pool(home_server(), state="DEGRADED", checkpoint=checkpoint, **vdevs)
+
+
+def what_takes_out(inventory: Inventory) -> list[Statement]:
+    """What is said of the pool that names a command which takes a device out of it."""
+    pool = inventory.pools[0]
+    refusals = (
+        *(PoolNotOnline(replace(pool, logs=(log,))) for log in pool.logs),
+        CacheOverwritten(pool, pool.caches[0], "ext4"),
+    )
+    said: list[Statement] = [*findings_of(replace(inventory, pools=(pool,))), *refusals]
+    return [each for each in said if re.search("`zpool (remove|detach) ", str(each))]
+
+
+def test_nothing_is_said_to_be_taken_out_of_a_pool_with_a_checkpoint_before_that_is_discarded() -> None:
+    """OpenZFS refuses it until then."""
+    said = what_takes_out(ill(checkpoint="180K"))
+    assert {each.code for each in said} == {
+        "log-missing",
+        "log-one-leg",
+        "cache-missing",
+        "pool-not-online",
+        "cache-overwritten",
+    }
+    assert len(said) == len(what_takes_out(ill(checkpoint=""))) == 6
+    assert all("`zpool checkpoint -d tank`" in str(each) for each in said)
+    assert not any("checkpoint" in str(each) for each in what_takes_out(ill(checkpoint="")))
