@@ -28,9 +28,17 @@ from nasadvisor.host.config import ENVIRONMENT_FILE, load_environment, read_envi
 from nasadvisor.private_files import write_private
 from nasadvisor.stored.documents import to_json
 
-SERVICES: Final = ("web", "console", "prepare", "remote", "remote-redis")
+STOPPED_BY: Final = {
+    "web": "nasadvisor-web",
+    "console": "nasadvisor-console",
+    "prepare": "nasadvisor-prepare",
+    "remote": "nasadvisor-remote.path",
+    "remote-redis": "nasadvisor-remote.path",
+}
+"""By service, what stops it for good: systemd starts what a path unit waits for again as long as that one is active."""
+
 NOTHING: Final = "Nothing was changed."
-START: Final = "systemctl start nasadvisor-prepare nasadvisor-web nasadvisor-console"
+START: Final = "systemctl start nasadvisor-prepare nasadvisor-web nasadvisor-console nasadvisor-remote.path"
 
 
 @dataclass(frozen=True)
@@ -93,7 +101,7 @@ def put_back(place: Place, source: Path, *, force: bool, keep_settings: bool) ->
     refuse_open_place(place.state)
     manifest = backup_file.manifest_of(source)
     _refuse_newer(manifest)
-    running = [f"nasadvisor-{name}" for name in SERVICES if runs(place.root, f"nasadvisor-{name}.service")]
+    running = dict.fromkeys(unit for name, unit in STOPPED_BY.items() if runs(place.root, f"nasadvisor-{name}.service"))
     if running:
         raise Refusal(f"The console runs. {NOTHING} First: systemctl stop {' '.join(running)}")
     before, fresh = _beside(place, "before-restore"), _beside(place, "restored")

@@ -107,11 +107,13 @@ def test_a_console_with_users_is_replaced_by_force_only(saved: Path, tmp_path: P
 
 
 def test_a_console_that_runs_is_not_replaced(saved: Path, tmp_path: Path) -> None:
+    """What takes other hosts is started again for as long as nasadvisor-remote.path is active."""
     place = console(tmp_path / "second", users=0)
-    group = place.root / "sys/fs/cgroup/system.slice/nasadvisor-web.service"
-    group.mkdir(parents=True)
-    (group / "cgroup.events").write_text("populated 1\n")
-    refused(place, saved, "systemctl stop nasadvisor-web", force=True)
+    for name in ("web", "remote", "remote-redis"):
+        group = place.root / f"sys/fs/cgroup/system.slice/nasadvisor-{name}.service"
+        group.mkdir(parents=True)
+        (group / "cgroup.events").write_text("populated 1\n")
+    refused(place, saved, "systemctl stop nasadvisor-web nasadvisor-remote.path$", force=True)
 
 
 def rewritten(saved: Path, target: Path, **changes: object) -> Path:
