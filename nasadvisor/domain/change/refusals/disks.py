@@ -12,22 +12,22 @@ HOLD_SENTENCES: Final[dict[HoldKind, str]] = {
         "{disk} cannot be used: this machine boots from it ({what}). A reinstall would wipe the slices. Use another SSD."
     ),
     HoldKind.MOUNT: _(
-        "{disk} cannot be used: it is mounted at {what}. If nothing on it is needed, unmount it and clear it with `wipefs --all` first."
+        "{disk} cannot be used: it is mounted at {what}. If nothing on it is needed, unmount it and clear it with `wipefs --all {path}` first."
     ),
     HoldKind.SWAP: _(
-        "{disk} cannot be used: it is swap space ({what}). If it is not needed, turn it off with swapoff and clear it with `wipefs --all` first."
+        "{disk} cannot be used: it is swap space ({what}). If it is not needed, turn it off with swapoff and clear it with `wipefs --all {path}` first."
     ),
     HoldKind.HOLDER: _(
         "{disk} cannot be used: the device {what} is built on it. Take that apart first, or choose another SSD."
     ),
     HoldKind.LVM: _(
-        "{disk} cannot be used: it belongs to LVM ({what}). Remove it from its volume group first, if it is in one; then clear it with `wipefs --all`."
+        "{disk} cannot be used: it belongs to LVM ({what}). Remove it from its volume group first, if it is in one; then clear it with `wipefs --all {path}`."
     ),
     HoldKind.RAID: _(
-        "{disk} cannot be used: it is a member of a RAID set ({what}). Take that apart first, if there is one; then clear it with `wipefs --all`."
+        "{disk} cannot be used: it is a member of a RAID set ({what}). Take that apart first, if there is one; then clear it with `wipefs --all {path}`."
     ),
     HoldKind.CEPH: _(
-        "{disk} cannot be used: Ceph keeps data on it ({what}). Remove the OSD first, if there is one; then clear it with `wipefs --all`."
+        "{disk} cannot be used: Ceph keeps data on it ({what}). Remove the OSD first, if there is one; then clear it with `wipefs --all {path}`."
     ),
     HoldKind.FILESYSTEM: _(
         "{disk} cannot be used: it holds a filesystem ({what}). If nothing on it is needed, clear its partitions, if it has any, and then the disk with `wipefs --all`."
@@ -122,9 +122,12 @@ def DiskHeld(disk: Disk, hold: Hold) -> Refused:
     is left to you, so that nobody loses data by a click.
     """
     where = next((part for part in disk.partitions if hold in part.holds), disk)
+    path = where.path or f"/dev/{where.kernel_name}"
     if hold.kind in LABELS and where.zfs_label:
-        return _labelled(disk, hold, where.path or f"/dev/{where.kernel_name}", where.zfs_label)
-    return Refused(f"disk-{hold.kind}", HOLD_SENTENCES[hold.kind], {"disk": disk.label, "what": hold.what})
+        return _labelled(disk, hold, path, where.zfs_label)
+    template = HOLD_SENTENCES[hold.kind]
+    values = {"disk": disk.label, "what": hold.what} | ({"path": path} if "{path}" in template else {})
+    return Refused(f"disk-{hold.kind}", template, values)
 
 
 def _labelled(disk: Disk, hold: Hold, path: str, label: ZfsLabel) -> Refused:
@@ -326,7 +329,7 @@ def DiskNotEmpty(disk: Disk, what: str, offset_bytes: int) -> Refused:
     return Refused(
         "disk-not-empty",
         _(
-            "{disk} is not blank: it carries data of the kind {what} at byte {offset}. That was read off the disk itself; the system does not show it, probably because another machine or a guest wrote it. Nothing was written. `udevadm trigger {path} && udevadm settle` makes the system look again; if the data are not needed, clear them with `wipefs --all`."
+            "{disk} is not blank: it carries data of the kind {what} at byte {offset}. That was read off the disk itself; the system does not show it, probably because another machine or a guest wrote it. Nothing was written. `udevadm trigger {path} && udevadm settle` makes the system look again; if the data are not needed, clear them with `wipefs --all {path}`."
         ),
         {"disk": disk.label, "path": disk.path, "what": what, "offset": str(offset_bytes)},
     )

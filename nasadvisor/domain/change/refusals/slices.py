@@ -177,11 +177,14 @@ def HiddenContent(disk: Disk, piece: Slice, what: str, offset_bytes: int) -> Ref
     """Free space is free by the table only. Before a slice is made, the places in it where a file system, a RAID or
     a pool's label would begin are read off the disk. As long as nothing is written there, a partition that was
     deleted by mistake can be brought back.
+
+    In the middle of a disk wipefs finds nothing, and what is cleared may have copies of its superblock further on. So
+    all of the free space up to the end of the slice is overwritten, and nothing behind that.
     """
     return Refused(
         "hidden-content",
         _(
-            "The free space on {disk} where the {role} slice would go carries data of the kind {what} at byte {offset} of the disk: probably a partition that was deleted. Nothing was written. If it is not needed, clear it with `wipefs --all --offset {offset} {path}`, or the whole of a disk that holds nothing else with `blkdiscard`."
+            "The free space on {disk} where the {role} slice would go carries data of the kind {what} at byte {offset} of the disk: probably a partition that was deleted. Nothing was written. If it is not needed, overwrite that free space with zeros: `loop=$(losetup --find --show --offset {offset} --sizelimit {length} {path}) && blkdiscard --zeroout $loop; losetup --detach $loop`."
         ),
         {
             "disk": disk.label,
@@ -189,6 +192,7 @@ def HiddenContent(disk: Disk, piece: Slice, what: str, offset_bytes: int) -> Ref
             "role": str(piece.role),
             "what": what,
             "offset": str(offset_bytes),
+            "length": str(piece.start_bytes + piece.size_bytes - offset_bytes),
         },
     )
 

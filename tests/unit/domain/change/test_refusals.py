@@ -373,7 +373,7 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
         ("tank", "I/O errors so far: 3", "Nothing was changed", f"zpool offline -f tank {LOG_GUID}"),
     ),
     (table_changed, "table-changed", (DISK, "not written back")),
-    (hidden_content, "hidden-content", (DISK, "ext4", "wipefs")),
+    (hidden_content, "hidden-content", (DISK, "ext4", "losetup", "blkdiscard")),
     (
         lambda: [refusals.HostUnreadable(Statement("silent", "udev is silent."))],
         "host-unreadable",
