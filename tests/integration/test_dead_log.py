@@ -1,6 +1,7 @@
 """Dead logs on real OpenZFS: replaced, taken out, and kept while writes wait in them."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -65,22 +66,37 @@ def test_a_mirrored_log_that_was_missing_at_the_import_is_taken_out(cli: Command
     guest.run(CHECK)
 
 
-def test_a_log_stays_while_writes_of_an_unmounted_dataset_wait_in_it(cli: CommandLine) -> None:
-    """Proves: after a crash a filesystem that is not mounted keeps a log; the undo is refused before it begins, names
-    it and what has its writes written out, and is done once that was run."""
+UNMOUNTED = {
+    "be": ("-o canmount=noauto -o mountpoint=/", "zfsutil"),
+    "old": ("-o mountpoint=legacy", "rw"),
+    "off": ("-o canmount=off -o mountpoint=/tank/off", "zfsutil"),
+}
+"""Filesystems that OpenZFS does not mount by itself: how they are made, and mounted all the same."""
+
+WRITES = "for n in 1 2 3; do dd if=/dev/urandom of=/x/{0}/file$n bs=4k count=1 oflag=sync status=none; done;"
+
+
+def test_a_log_stays_while_writes_wait_in_it_until_what_is_named_has_written_them_out(cli: CommandLine) -> None:
+    """Proves: after a crash filesystems that are not mounted keep a log; the undo is refused before it begins and names
+    them, and each command that it names writes out what one of them waits for, and leaves nothing mounted."""
     guest = cli.guest
     run = cli.apply(*wish(guest, *SSDS))
-    guest.run("zfs create -o canmount=noauto tank/be; zfs mount tank/be")
-    guest.run(
-        "dd if=/dev/zero of=/tank/be/a bs=4k count=1 oflag=sync status=none; zpool sync tank; zpool freeze tank;"
-        "for n in 1 2 3; do dd if=/dev/urandom of=/tank/be/f$n bs=4k count=1 oflag=sync status=none; done;"
-        "sha256sum /tank/be/f* > /root/be.sha256; zpool export tank"
+    make = "".join(f"zfs create {options} tank/{name};" for name, (options, _mount) in UNMOUNTED.items())
+    mount = "".join(
+        f"mkdir -p /x/{name}; mount -t zfs -o {options} tank/{name} /x/{name};"
+        for name, (_made, options) in UNMOUNTED.items()
     )
-    guest.run("zpool import -N tank")
+    first = "".join(f"dd if=/dev/zero of=/x/{name}/a bs=4k count=1 oflag=sync status=none;" for name in UNMOUNTED)
+    writes = "".join(WRITES.format(name) for name in UNMOUNTED)
+    guest.run(
+        f"{make} {mount} {first} zpool sync tank; zpool freeze tank; {writes} sha256sum /x/*/file* > /root/x.sha256;"
+        "zpool export tank; zpool import -N tank"
+    )
     refused = cli("undo", run, "--yes")
     assert refused.code == 3, refused
-    assert "tank/be" in refused.stdout + refused.stderr
-    assert "zfs mount tank/be" in refused.stdout + refused.stderr
-    guest.run("zfs mount tank/be")
+    commands = re.findall("`([^`]+)`", " ".join((refused.stdout + refused.stderr).split()))
+    assert [sum(f" tank/{name} " in command for command in commands) for name in UNMOUNTED] == [1, 1, 1], commands
+    guest.run(" && ".join(commands))
+    assert guest.run("findmnt --types zfs", check=False).stdout == ""
     assert cli.ending("undo", run).state == "undone"
-    guest.run("sha256sum --quiet --check /root/be.sha256")
+    guest.run(f"{mount} sha256sum --quiet --check /root/x.sha256; umount /x/*")

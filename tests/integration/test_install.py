@@ -21,6 +21,26 @@ def test_every_service_runs_and_the_doctor_finds_no_problem(product: Product) ->
     assert doctor.code == 0, doctor.stdout
 
 
+NAMED_SERVICES = ("redis", "web", "console", "host", "remote", "remote-redis")
+CONSOLE = "nasadvisor-prepare nasadvisor-web nasadvisor-console nasadvisor-remote.path"
+
+
+def test_each_command_about_services_that_is_named_works(product: Product) -> None:
+    """Proves: each service that a sentence names can be looked at, whether it runs or not, and is stopped and started
+    as is said before and after a console is restored."""
+    guest = product.guest
+    for name in NAMED_SERVICES:
+        assert "Loaded: loaded" in guest.run(f"systemctl status nasadvisor-{name}", check=False).stdout
+        guest.run(f"journalctl -u nasadvisor-{name} --lines 3")
+    manage = "/usr/lib/nasadvisor/manage"
+    guest.run(f"modprobe zfs && timedatectl && {manage} reset_lock_out && {manage} listen --help", timeout=600)
+    guest.run(f"systemctl stop {CONSOLE} && systemctl start {CONSOLE}", timeout=600)
+    guest.run("systemctl restart nasadvisor-host && systemctl restart nasadvisor-redis", timeout=600)
+    guest.run("systemctl disable --now nasadvisor-web nasadvisor-console", timeout=600)
+    product.start()
+    assert {product.state(service, "ActiveState") for service in SERVICES} == {"active"}
+
+
 def test_an_anonymous_client_sees_the_login_and_nothing_else(product: Product) -> None:
     page = product.guest.run(PAGE).stdout
     assert "<form" in page
