@@ -44,7 +44,10 @@ def test_what_is_only_spoken_of_has_nothing_to_act_on(line: str) -> None:
     assert "{" not in line
 
 
-@pytest.mark.parametrize("unit", {name for line in NAMED for name in re.findall(r"nasadvisor-[a-z-]+(?:\.\w+)?", line)})
+UNITS = {name for line in NAMED for name in re.findall(r"nasadvisor-[a-z-]+(?:\.\w+)?", line)}
+
+
+@pytest.mark.parametrize("unit", sorted(UNITS))
 def test_each_unit_that_is_named_is_one_of_ours(unit: str) -> None:
     if unit != "nasadvisor-truenas":
         assert (ROOT / "packaging/systemd" / (unit if "." in unit else f"{unit}.service")).is_file()
