@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.console import console_folder, p95_ms, signed_in
 from benchmarks.figure import Figure
-from nasadvisor.console.answers import take_answer
+from nasadvisor.console.worker.answers import take_answer
 
 DISKS = 1000
 DAYS = 365

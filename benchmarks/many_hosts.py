@@ -56,19 +56,19 @@ def figures() -> Iterator[Figure]:
 
 
 def _measured() -> Iterator[Figure]:
-    from nasadvisor.console import inbox as inboxes  # noqa: PLC0415
-    from nasadvisor.console import tasks  # noqa: PLC0415
     from nasadvisor.console.fleet import hosts  # noqa: PLC0415
     from nasadvisor.console.fleet.models import Node  # noqa: PLC0415
     from nasadvisor.console.fleet.remote.listening import client  # noqa: PLC0415
-    from nasadvisor.console.porter import Porter  # noqa: PLC0415
+    from nasadvisor.console.worker import inbox as inboxes  # noqa: PLC0415
+    from nasadvisor.console.worker import tasks  # noqa: PLC0415
+    from nasadvisor.console.worker.enrolment import Enrolment  # noqa: PLC0415
     from nasadvisor.domain.fleet.questions import SAMPLE  # noqa: PLC0415
 
     names = [f"nas{number:03d}" for number in range(HOSTS)]
     Node.objects.bulk_create([Node(name=name, access_digest=secrets.token_hex(32)) for name in names])
     with client() as service:
         inbox = inboxes.Inbox(service)
-        yield Figure(f"making the users of {HOSTS} hosts", "", f"{_seconds(Porter(service).look_around):.1f} s")
+        yield Figure(f"making the users of {HOSTS} hosts", "", f"{_seconds(Enrolment(service).look_around):.1f} s")
         inbox.look_around()
         before = _peak_mib()
         for what, messages, budget in (

@@ -81,20 +81,20 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "nasadvisor.console.fleet.host_names.KnownNames",
-    "nasadvisor.console.fleet.private_pages.PrivatePages",
+    "nasadvisor.console.web.host_names.KnownNames",
+    "nasadvisor.console.web.private_pages.PrivatePages",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "nasadvisor.console.harmless.HarmlessRequests",
-    "nasadvisor.console.fleet.single_sign_on.SingleSignOn",
-    "nasadvisor.console.fleet.idle.Idle",
+    "nasadvisor.console.web.sanitise.SanitisedRequests",
+    "nasadvisor.console.accounts.single_sign_on.SingleSignOn",
+    "nasadvisor.console.accounts.idle.Idle",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
-    "nasadvisor.console.fleet.first_things.FirstThings",
-    "nasadvisor.console.fleet.sessions.Seen",
-    "nasadvisor.console.fleet.audit.Refusals",
+    "nasadvisor.console.accounts.required_setup.RequiredSetup",
+    "nasadvisor.console.accounts.sessions.Seen",
+    "nasadvisor.console.accounts.audit.Refusals",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -168,20 +168,20 @@ WHITENOISE_KEEP_ONLY_HASHED_FILES = not DEBUG
 
 PASSWORD_BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",
-    "nasadvisor.console.fleet.single_sign_on.PlatformBackend",
+    "nasadvisor.console.accounts.single_sign_on.PlatformBackend",
 ]
 """Who knows passwords."""
 
 AUTHENTICATION_BACKENDS = [
     *PASSWORD_BACKENDS,
-    "nasadvisor.console.fleet.second_step.FactorBackend",
+    "nasadvisor.console.accounts.second_step.FactorBackend",
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-    {"NAME": "nasadvisor.console.fleet.choosing_passwords.PredictablePasswordValidator"},
-    {"NAME": "nasadvisor.console.fleet.choosing_passwords.GuessablePasswordValidator"},
+    {"NAME": "nasadvisor.console.accounts.password_rules.PredictablePasswordValidator"},
+    {"NAME": "nasadvisor.console.accounts.password_rules.GuessablePasswordValidator"},
 ]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "overview"
@@ -190,7 +190,7 @@ LOGOUT_REDIRECT_URL = "login"
 MESSAGE_TAGS = {message_levels.ERROR: "danger", message_levels.DEBUG: "secondary"}
 
 SECOND_FACTOR = environment.choice("NASADVISOR_SECOND_FACTOR", ("no", "administrators", "operators", "everybody"))
-"""Who gets no further than to setting one up without a second factor (`required_factor`)."""
+"""Who gets no further than to setting one up without a second factor (`required_setup`)."""
 
 IDLE_FOR = tuple(timedelta(minutes=float(each)) for each in environment.words("NASADVISOR_IDLE_MINUTES", "480,30"))
 """For how long anybody, and an administrator, may do nothing before they are signed out (`idle`)."""
@@ -212,7 +212,7 @@ SESSION_COOKIE_AGE = 14 * 24 * 3600
 SESSION_COOKIE_SAMESITE = LANGUAGE_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_NAME = f"{_PREFIX}nasadvisor_csrf"
 CSRF_COOKIE_HTTPONLY = True
-CSRF_FAILURE_VIEW = "nasadvisor.console.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "nasadvisor.console.web.errors.csrf_failure"
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"

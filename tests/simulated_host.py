@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from nasadvisor.console.answers import take_answer
 from nasadvisor.console.fleet import hosts
+from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.storage.inventory import Inventory

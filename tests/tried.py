@@ -144,7 +144,7 @@ TRIED: Final[dict[str, str]] = {
         nasadvisor/cli/fleet/joining.py: systemctl restart nasadvisor-host
         nasadvisor/cli/fleet/pages.py: journalctl -u nasadvisor-web
         nasadvisor/console/change/runs/status.py: systemctl status nasadvisor-host
-        nasadvisor/console/errors.py: journalctl -u nasadvisor-web
+        nasadvisor/console/web/errors.py: journalctl -u nasadvisor-web
         nasadvisor/console/fleet/hosts.py: systemctl status %(service)s
         nasadvisor/console/fleet/hosts.py: systemctl status nasadvisor-host
         nasadvisor/console/fleet/remote/pages.py: systemctl status nasadvisor-remote-redis
@@ -163,7 +163,7 @@ TRIED: Final[dict[str, str]] = {
         templates/evidence/_metadata.html: systemctl status nasadvisor-host
         templates/evidence/_switching.html: systemctl status nasadvisor-host
         templates/evidence/_waiting.html: systemctl status nasadvisor-host
-        templates/fleet/audit.html: journalctl -u nasadvisor-web
+        templates/accounts/audit.html: journalctl -u nasadvisor-web
         templates/fleet/no_node.html: systemctl status nasadvisor-host
         templates/registration/locked_out.html: {{ manage }} reset_lock_out
     """,
@@ -243,7 +243,7 @@ TRIED: Final[dict[str, str]] = {
         nasadvisor/cli/change/running.py: nasadvisor show {id}
         nasadvisor/cli/change/running.py: nasadvisor undo {id}
         nasadvisor/cli/change/runs.py: nasadvisor undo {run.id}
-        nasadvisor/console/errors.py: nasadvisor show
+        nasadvisor/console/web/errors.py: nasadvisor show
         nasadvisor/host/change/trials.py: nasadvisor show {run}
         run-unknown: nasadvisor runs
         templates/change/runs/unreadable.html: nasadvisor show {{ stored.id }}

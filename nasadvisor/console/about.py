@@ -10,10 +10,10 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from nasadvisor import __version__
+from nasadvisor.console.accounts.platforms import detected
+from nasadvisor.console.fleet.current_host import contact_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.nodes import may_be_forgotten
-from nasadvisor.console.fleet.platforms import detected
-from nasadvisor.console.fleet.shown import contact_of
 from nasadvisor.domain.storage.inventory import Host
 from nasadvisor.stored.documents import document_or_none
 from nasadvisor.stored.kinds import INVENTORY

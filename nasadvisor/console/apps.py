@@ -14,5 +14,5 @@ class ConsoleConfig(AppConfig):
 
     def ready(self) -> None:
         """Listen to who signs in and out."""
-        import_module("nasadvisor.console.fleet.audit")
-        import_module("nasadvisor.console.fleet.sessions")
+        import_module("nasadvisor.console.accounts.audit")
+        import_module("nasadvisor.console.accounts.sessions")

@@ -17,8 +17,8 @@ QUEUE = "console"
 app = Celery(
     "console",
     broker=settings.BROKER_URL,
-    include=["nasadvisor.console.tasks"],
-    task_cls="nasadvisor.console.harmless:HarmlessTask",
+    include=["nasadvisor.console.worker.tasks"],
+    task_cls="nasadvisor.console.web.sanitise:SanitisedTask",
     set_as_current=True,
 )
 app.conf.update(
@@ -30,7 +30,7 @@ app.conf.update(
     task_time_limit=60,
     timezone="UTC",
     enable_utc=True,
-    beat_scheduler="nasadvisor.console.ticking:TickingScheduler",
+    beat_scheduler="nasadvisor.console.worker.beat_scheduler:WatchedScheduler",
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
     # A page that cannot reach Redis says so at once instead of trying for long.

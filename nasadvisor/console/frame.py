@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.utils import timezone
 
+from nasadvisor.console.accounts.roles import UserRole, role_of
+from nasadvisor.console.fleet.current_host import Contact, contact_of, current_node
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.roles import UserRole, role_of
-from nasadvisor.console.fleet.shown import Contact, contact_of, current_node
 from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
 
 

@@ -13,13 +13,13 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
+from nasadvisor.console.accounts.roles import may_change, operator_required, user_of
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.runs.history import row_of
 from nasadvisor.console.evidence.chips import chips_on, series_on
 from nasadvisor.console.evidence.sparks import sparks_of
+from nasadvisor.console.fleet.current_host import Contact, contact_of, current_node
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.roles import may_change, operator_required, user_of
-from nasadvisor.console.fleet.shown import Contact, contact_of, current_node
 from nasadvisor.console.health.alert_models import FirstHour
 from nasadvisor.console.health.first_hour import first_steps, is_closed
 from nasadvisor.console.health.headline import place_of, words_of

@@ -11,8 +11,8 @@ from nasadvisor.console.change.runs.history import entries_of
 from nasadvisor.console.change.wizard.pools import pool_choice
 from nasadvisor.console.change.wizard.switching import switches_of
 from nasadvisor.console.evidence.chips import Chip, chips_on
+from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.health.capacity import capacity_of
 from nasadvisor.console.health.first_hour import scrub_advice
 from nasadvisor.console.health.marks import Mark, marks_in, marks_in_pool, marks_on

@@ -21,4 +21,5 @@ urlpatterns = [
     path("", include("nasadvisor.console.health.urls")),
     path("", include("nasadvisor.console.change.urls")),
     path("", include("nasadvisor.console.fleet.urls")),
+    path("", include("nasadvisor.console.accounts.urls")),
 ]

@@ -14,8 +14,8 @@ from kombu import Connection
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
+from nasadvisor.console.accounts.roles import UserRole, set_role
 from nasadvisor.console.celery_app import app
-from nasadvisor.console.fleet.roles import UserRole, set_role
 from tests.browser import journey
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.machines import home_server

@@ -15,11 +15,11 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Route, expect
 
-from nasadvisor.console.answers import take_answer
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.models import SampledPool, StoredAnswer, StoredMeasurement
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.tasks import roll_up_samples
+from nasadvisor.console.worker.answers import take_answer
+from nasadvisor.console.worker.tasks import roll_up_samples
 from nasadvisor.domain.evidence.commits import replayed
 from nasadvisor.domain.evidence.measuring.measurement import MeasureProgress, Stage
 from nasadvisor.domain.health.smart.power_loss import Protection, ProtectionEvidence

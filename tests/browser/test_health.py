@@ -5,9 +5,9 @@ from django.contrib.auth.models import User
 from django_celery_beat.models import PeriodicTask
 from playwright.sync_api import expect
 
+from nasadvisor.console.accounts.roles import UserRole, set_role
 from nasadvisor.console.change.plans import store_plan
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.roles import UserRole, set_role
 from nasadvisor.console.health.access_models import ApiToken, StoredReport
 from nasadvisor.console.health.alert_models import Channel
 from nasadvisor.console.health.schedules import create_schedules

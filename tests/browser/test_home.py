@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.watch import watch
-from nasadvisor.console.tasks import roll_up_samples
+from nasadvisor.console.worker.tasks import roll_up_samples
 from tests.browser.conftest import Desk
 from tests.browser.layout import check_layout, violations
 from tests.fixtures.machines.build import large, typical

@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from nasadvisor.console.answers import take_answer
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import to_document
 from tests.browser.conftest import PASSWORD, Desk

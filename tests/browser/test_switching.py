@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from django.utils import timezone
 
-from nasadvisor.console.answers import take_answer
+from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.units import HOUR_S
 from nasadvisor.stored.documents import to_document

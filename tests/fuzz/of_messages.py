@@ -9,7 +9,7 @@ from typing import Any
 
 from nasadvisor.cli.health.forecasts import answer_line
 from nasadvisor.cli.watching import findings_in, reading_in
-from nasadvisor.console.harmless import accepted
+from nasadvisor.console.web.sanitise import accepted
 from nasadvisor.domain.evidence.switch_words import not_back, result_of
 from nasadvisor.domain.fleet.joining import token_of
 from nasadvisor.domain.fleet.messages import NotAccepted, read_message

@@ -17,8 +17,8 @@ from django.utils import timezone
 
 from nasadvisor.console.fleet.remote.joining import new_token
 from nasadvisor.console.fleet.remote.listening import Listening, client, folder, listen, socket_path
-from nasadvisor.console.inbox import Inbox
-from nasadvisor.console.porter import Porter
+from nasadvisor.console.worker.enrolment import Enrolment
+from nasadvisor.console.worker.inbox import Inbox
 from nasadvisor.domain.fleet.joining import ConsoleAccess, Token, user_of
 from nasadvisor.host.fleet.joining import Joined, Place, join
 from tests.lab.instance import free_port
@@ -36,7 +36,7 @@ class Console:
     root: Path
     _process: subprocess.Popen[bytes] | None = None
     _inbox: Inbox | None = None
-    _porter: Porter | None = None
+    _enrolment: Enrolment | None = None
 
     @property
     def place(self) -> Place:
@@ -63,15 +63,15 @@ class Console:
         return self._inbox
 
     @property
-    def porter(self) -> Porter:
-        if self._porter is None:
-            self._porter = Porter(client())
-        return self._porter
+    def enrolment(self) -> Enrolment:
+        if self._enrolment is None:
+            self._enrolment = Enrolment(client())
+        return self._enrolment
 
     def look(self) -> None:
         """What the console does every two seconds."""
-        self.porter._looked_at = self.inbox._looked_at = float("-inf")
-        self.porter.look_around()
+        self.enrolment._looked_at = self.inbox._looked_at = float("-inf")
+        self.enrolment.look_around()
         self.inbox.look_around()
 
     def take_all(self) -> None:

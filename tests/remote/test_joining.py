@@ -180,7 +180,7 @@ def test_a_certificate_that_ended_while_the_console_was_off_is_renewed_at_its_st
     console.start()
     with pytest.raises(redis.exceptions.ConnectionError, match="certificate has expired"):
         sign_in(access)
-    console.porter._renewed_at = float("-inf")
+    console.enrolment._renewed_at = float("-inf")
     console.look()
     sign_in(access)
 

@@ -16,9 +16,6 @@ import pytest
 import redis
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
 
-from nasadvisor.console import inbox as inboxes
-from nasadvisor.console import porter
-from nasadvisor.console.answers import BY_NAME, BY_VERB, take_answer
 from nasadvisor.console.celery_app import app as celery_app_of_console
 from nasadvisor.console.change.models import StoredPlan
 from nasadvisor.console.change.runs import orders
@@ -27,7 +24,10 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.remote.access import bring_up_to_date, let_in
 from nasadvisor.console.fleet.remote.listening import client
 from nasadvisor.console.health.models import StoredDisk
-from nasadvisor.console.inbox import message_of
+from nasadvisor.console.worker import enrolment
+from nasadvisor.console.worker import inbox as inboxes
+from nasadvisor.console.worker.answers import BY_NAME, BY_VERB, take_answer
+from nasadvisor.console.worker.inbox import message_of
 from nasadvisor.domain.fleet.joining import ConsoleAccess, console_queue, host_queue, unacknowledged
 from nasadvisor.domain.fleet.messages import NotAccepted
 from nasadvisor.domain.fleet.questions import ANSWER_TASK, ERROR_TASK, READ_INVENTORY
@@ -409,7 +409,7 @@ def test_a_node_that_fills_the_memory_loses_what_it_filled(
     console: Console, nas1: ConsoleAccess, nas2: ConsoleAccess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Proves that each of the keys it may write to is looked at, that it is told, and that no other loses anything."""
-    monkeypatch.setattr(porter, "LARGEST_QUEUE", 100_000)
+    monkeypatch.setattr(enrolment, "LARGEST_QUEUE", 100_000)
     hosts_queue, unacked = host_queue("nas1.b"), unacknowledged("nas1.b")["unacked_key"]
     with as_node(nas2) as attacker:
         attacker.lpush("console.nas1.b", "x" * 200_000)

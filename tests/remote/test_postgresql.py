@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from django.db import connection
 from django.utils import timezone
-from nasadvisor.console.answers import take_answer
+from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.console.evidence import series
 from nasadvisor.console.health import sweep_store, watch
 from nasadvisor.console.health.models import StoredDisk

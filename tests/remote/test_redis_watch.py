@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from nasadvisor.console.porter import LARGEST_QUEUE
+from nasadvisor.console.worker.enrolment import LARGEST_QUEUE
 from nasadvisor.domain.units import KIB, MIB
 
 PACKAGING = Path(__file__).parents[2] / "packaging"

@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import uuid4
 
-from nasadvisor.console import tasks
-from nasadvisor.console.answers import take_answer
 from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.health.watch import watch
+from nasadvisor.console.worker import tasks
+from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.change.plan import Plan, PlanIds, make_plan
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.evidence.reading import Reading

@@ -14,11 +14,11 @@ from celery.signals import worker_init
 
 from nasadvisor import alive
 from nasadvisor.alive import keep_saying_alive, say_alive, say_alive_in_worker
-from nasadvisor.console import pulse as pulses
-from nasadvisor.console import tasks
 from nasadvisor.console.celery_app import app
-from nasadvisor.console.connections import BoundedLoop
-from nasadvisor.console.pulse import WITHIN, Pulse, Ticks
+from nasadvisor.console.web.connections import BoundedLoop
+from nasadvisor.console.worker import liveness as pulses
+from nasadvisor.console.worker import tasks
+from nasadvisor.console.worker.liveness import WITHIN, Liveness, Ticks
 
 SOON_S = 5.0
 NEVER_S = 0.2
@@ -84,7 +84,7 @@ def test_a_process_that_is_well_goes_on_saying_so(systemd: Systemd) -> None:
 def test_the_web_server_says_that_its_loop_turns_and_nothing_once_it_does_not(
     systemd: Systemd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nasadvisor.console.connections.EVERY_S", 0.01)
+    monkeypatch.setattr("nasadvisor.console.web.connections.EVERY_S", 0.01)
     loop = BoundedLoop()
 
     async def serve() -> bool:
@@ -105,19 +105,19 @@ def test_the_web_server_says_that_its_loop_turns_and_nothing_once_it_does_not(
 
 
 def test_the_clock_notes_each_tick(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    ticking = import_module("nasadvisor.console.ticking")
+    scheduler = import_module("nasadvisor.console.worker.beat_scheduler")
     ticks = Ticks()
-    monkeypatch.setattr(ticking, "ticks", ticks)
-    monkeypatch.setattr(ticking.DatabaseScheduler, "tick", lambda _: 3.5)
-    assert ticks.go_on()
+    monkeypatch.setattr(scheduler, "ticks", ticks)
+    monkeypatch.setattr(scheduler.DatabaseScheduler, "tick", lambda _: 3.5)
+    assert ticks.is_recent()
     request.getfixturevalue("later")
-    assert not ticks.go_on()
-    assert object.__new__(ticking.TickingScheduler).tick() == pytest.approx(3.5)
-    assert ticks.go_on()
+    assert not ticks.is_recent()
+    assert object.__new__(scheduler.WatchedScheduler).tick() == pytest.approx(3.5)
+    assert ticks.is_recent()
 
 
 def test_the_clock_ticks_with_that_schedule() -> None:
-    assert app.conf.beat_scheduler == "nasadvisor.console.ticking:TickingScheduler"
+    assert app.conf.beat_scheduler == "nasadvisor.console.worker.beat_scheduler:WatchedScheduler"
 
 
 @pytest.fixture
@@ -138,19 +138,19 @@ def later(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_worker_that_does_the_task_it_sent_to_itself_has_a_pulse(
     sent: list[str], request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pulse = Pulse()
-    monkeypatch.setattr(tasks, "pulse", pulse)
-    assert pulse.beats()
+    liveness = Liveness()
+    monkeypatch.setattr(tasks, "liveness", liveness)
+    assert liveness.is_shown()
     request.getfixturevalue("later")
     app.tasks[sent[0]]()
-    assert pulse.beats()
+    assert liveness.is_shown()
 
 
 def test_a_worker_that_takes_no_task_any_more_has_none(sent: list[str], request: pytest.FixtureRequest) -> None:
-    pulse = Pulse()
+    liveness = Liveness()
     request.getfixturevalue("later")
-    assert not pulse.beats()
-    assert sent == ["console.pulse"]
+    assert not liveness.is_shown()
+    assert sent == ["console.liveness"]
 
 
 def test_a_worker_is_not_blamed_for_a_redis_that_is_away(
@@ -160,18 +160,18 @@ def test_a_worker_is_not_blamed_for_a_redis_that_is_away(
         raise kombu.exceptions.OperationalError
 
     monkeypatch.setattr(app, "send_task", unreachable)
-    pulse = Pulse()
+    liveness = Liveness()
     request.getfixturevalue("later")
-    assert pulse.beats()
+    assert liveness.is_shown()
 
 
-@pytest.mark.parametrize(("ticks", "pulse"), [(True, True), (True, False), (False, True), (False, False)])
+@pytest.mark.parametrize(("ticks", "liveness"), [(True, True), (True, False), (False, True), (False, False)])
 def test_a_worker_is_well_while_its_clock_goes_and_its_tasks_are_done(
-    monkeypatch: pytest.MonkeyPatch, ticks: bool, pulse: bool
+    monkeypatch: pytest.MonkeyPatch, ticks: bool, liveness: bool
 ) -> None:
     monkeypatch.setattr(Ticks, "go_on", lambda _: ticks)
-    monkeypatch.setattr(Pulse, "beats", lambda _: pulse)
-    assert pulses.is_well() == (ticks and pulse)
+    monkeypatch.setattr(Liveness, "is_shown", lambda _: liveness)
+    assert pulses.is_well() == (ticks and liveness)
 
 
 def test_that_is_what_the_console_s_worker_is_asked_before_it_says_that_it_is_alive(

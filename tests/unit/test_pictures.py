@@ -27,7 +27,7 @@ def test_every_message_is_in_the_picture_of_what_travels_and_no_other() -> None:
     verbs = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "nasadvisor/host").rglob("*tasks.py"))
     to_host = set(re.findall(r'"host\.(\w+)"', verbs))
     from_host = set(
-        re.findall(r'"console\.(store_\w+)"', (ROOT / "nasadvisor/console/tasks.py").read_text(encoding="utf-8"))
+        re.findall(r'"console\.(store_\w+)"', (ROOT / "nasadvisor/console/worker/tasks.py").read_text(encoding="utf-8"))
     )
     arrows = [line.partition(":")[2] for line in MESSAGES.splitlines() if "->>" in line]
     drawn = {word for arrow in arrows for word in re.findall(r"\b\w+\b", arrow)}

@@ -10,14 +10,14 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from nasadvisor.console.accounts import audit
+from nasadvisor.console.accounts.audit_models import Act
+from nasadvisor.console.accounts.roles import user_of
 from nasadvisor.console.change.models import StoredPlan
-from nasadvisor.console.errors import OtherRelease
-from nasadvisor.console.fleet import audit
-from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.roles import user_of
 from nasadvisor.console.statements import said
 from nasadvisor.console.storage.pools import pool_or_404
+from nasadvisor.console.web.errors import OtherRelease
 from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRefused, PlanRequest, make_plan, scope_fingerprint
 from nasadvisor.domain.change.refusals import PlanOutdated
 from nasadvisor.domain.change.runs import Goal

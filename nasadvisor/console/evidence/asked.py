@@ -7,12 +7,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 
+from nasadvisor.console.accounts import audit
+from nasadvisor.console.accounts.audit_models import Act
+from nasadvisor.console.accounts.roles import user_of
 from nasadvisor.console.evidence.models import StoredAnswer
-from nasadvisor.console.fleet import audit, hosts
-from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.hosts import is_handed_over
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.roles import user_of
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.fleet.questions import Question
 from nasadvisor.domain.units import HOUR_S

@@ -8,10 +8,10 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from nasadvisor.console.accounts.roles import operator_required
 from nasadvisor.console.evidence.asked import LENGTHS, begin_following, end_following
 from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.fleet.questions import STOP_COMMITS, TRACE_COMMITS

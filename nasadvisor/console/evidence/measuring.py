@@ -16,14 +16,15 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from nasadvisor.console.accounts import audit
+from nasadvisor.console.accounts.audit_models import Act
+from nasadvisor.console.accounts.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
+from nasadvisor.console.accounts.roles import operator_required, user_of
 from nasadvisor.console.evidence.commits import commits_context
 from nasadvisor.console.evidence.models import StoredMeasurement
-from nasadvisor.console.fleet import audit, hosts
-from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.hosts import is_handed_over
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
-from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.change.proposal import is_free_ssd

@@ -10,18 +10,19 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
+from nasadvisor.console.accounts import audit
+from nasadvisor.console.accounts.audit_models import Act
+from nasadvisor.console.accounts.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
+from nasadvisor.console.accounts.roles import operator_required, user_of
 from nasadvisor.console.evidence.asked import note_asked
 from nasadvisor.console.evidence.models import Resolution
 from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.evidence.switch_shown import Shown, shown
 from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.evidence.watch import series_of
-from nasadvisor.console.fleet import audit, hosts
-from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.hosts import is_handed_over
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
-from nasadvisor.console.fleet.roles import operator_required, user_of
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.evidence.samples import Sample

@@ -9,10 +9,10 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from nasadvisor.console.accounts.roles import operator_required
 from nasadvisor.console.evidence.asked import ask
 from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.evidence.tracing import WaitingProgram, WaitingPrograms
 from nasadvisor.domain.fleet.questions import WATCH_WAITING

@@ -19,10 +19,10 @@ from django.utils.translation import gettext as _
 from kombu import Connection
 from kombu.exceptions import OperationalError
 
+from nasadvisor.console.accounts.roles import may_change
 from nasadvisor.console.celery_app import app
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.remote import access, listening
-from nasadvisor.console.fleet.roles import may_change
 from nasadvisor.domain.fleet.joining import host_queue
 from nasadvisor.domain.fleet.platforms import PlatformReport
 from nasadvisor.domain.fleet.questions import ASKER, HEAR_FORMS, Asker, Question

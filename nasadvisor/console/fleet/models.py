@@ -1,21 +1,15 @@
-"""Nodes with their last inventory, the accounts that platforms know, and the token of the first login.
+"""Nodes with their last inventory.
 
 Documents are stored as the codec writes them (`documents.to_document`) and read back only through the typed properties
 of the models, so nobody works on raw JSON.
 """
 
 import uuid
-from datetime import datetime
 from functools import cached_property, lru_cache
 from typing import ClassVar, Final
 
-from django.conf import settings
 from django.db import models
-from django.utils import timezone
-from django.utils.formats import date_format
-from django.utils.translation import gettext as _
 
-from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.statements import read_statement
 from nasadvisor.domain.fleet.platforms import PlatformReport
 from nasadvisor.domain.fleet.spoken import Spoken
@@ -89,100 +83,3 @@ def _decoded_inventory(node_pk: int, version: uuid.UUID) -> Inventory | None:
     del version  # part of the key only: a document that is newer than asked for is as good
     document = Node.objects.values_list("inventory_document", flat=True).filter(pk=node_pk).first()
     return document_or_none(Inventory, document)
-
-
-class SetupToken(models.Model):
-    """The one-time token with which the first administrator is made. Only its hash is kept."""
-
-    digest = models.CharField(max_length=64, unique=True)
-    expires_at = models.DateTimeField()
-
-    def __str__(self) -> str:
-        return f"until {self.expires_at:%Y-%m-%d %H:%M}"
-
-    def is_valid(self, now: datetime) -> bool:
-        """Whether it has not expired."""
-        return now < self.expires_at
-
-
-class GivenPassword(models.Model):
-    """Somebody whose password an administrator chose: they choose another one before anything else (`first_things`)."""
-
-    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="given_password")
-
-    def __str__(self) -> str:
-        return str(self.user)
-
-
-class Guessed(models.TextChoices):
-    """What wrong answers are counted for."""
-
-    NAME = "name"
-    NETWORK = "network"
-    USER = "user"
-
-
-class WrongAnswers(models.Model):
-    """How many wrong passwords and codes in a row were given: at the login for a name, or from a network; and by a user
-    who is signed in, where they are asked for again.
-
-    The last are counted apart, so that no stranger keeps a user from undoing a run.
-    """
-
-    about = models.CharField(max_length=10, choices=Guessed.choices)
-    subject = models.CharField(max_length=150)
-    failures = models.PositiveIntegerField(default=0)
-    last_at = models.DateTimeField(db_index=True)
-
-    class Meta:
-        constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(fields=["about", "subject"], name="wrong_answers_of_one"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.about} {self.subject}: {self.failures}"
-
-
-class AccountNotice(models.Model):
-    """What changed about somebody's way in, for them to know.
-
-    `act` is a value of `audit_models.Act`; `by` who did it, "" for the console's machine; `mail_to` the address that
-    the user had before, so that whoever changes that does not keep it from them. `language` is the one of that page.
-    """
-
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notices")
-    at = models.DateTimeField()
-    act = models.CharField(max_length=30)
-    by = models.CharField(max_length=150, blank=True)
-    address = models.CharField(max_length=45, blank=True)
-    mail_to = models.EmailField(blank=True)
-    language = models.CharField(max_length=10)
-    is_told = models.BooleanField(default=False)
-    mailed_at = models.DateTimeField(null=True)
-    tries = models.PositiveIntegerField(default=0)
-
-    class Meta:
-        ordering: ClassVar = ["-at", "-pk"]
-
-    def __str__(self) -> str:
-        return f"{self.user}: {self.act}"
-
-    @property
-    def sentence(self) -> str:
-        """Who did what, when, and from where."""
-        when = date_format(timezone.localtime(self.at), "Y-m-d H:i")
-        what = Act(self.act).label if self.act in Act.values else self.act
-        values = {"who": self.by or _("An administrator of the machine"), "what": what, "when": when}
-        if not self.address:
-            return _("%(who)s %(what)s (%(when)s).") % values
-        return _("%(who)s %(what)s (%(when)s, from %(address)s).") % {**values, "address": self.address}
-
-
-class PlatformAccount(models.Model):
-    """A user whom a platform knows. They have no password here, and the role that the platform gives them."""
-
-    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="platform_account")
-    platform = models.CharField(max_length=100)
-
-    def __str__(self) -> str:
-        return f"{self.user} ({self.platform})"

@@ -10,13 +10,14 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from nasadvisor.console.fleet import audit, hosts
-from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.accounts import audit
+from nasadvisor.console.accounts.audit_models import Act
+from nasadvisor.console.accounts.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
+from nasadvisor.console.accounts.roles import operator_required, user_of
+from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet.current_host import NODE_IN_SESSION, SILENT_AFTER, current_node
 from nasadvisor.console.fleet.hosts import is_handed_over
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
-from nasadvisor.console.fleet.roles import operator_required, user_of
-from nasadvisor.console.fleet.shown import NODE_IN_SESSION, SILENT_AFTER, current_node
 from nasadvisor.domain.fleet.questions import READ_INVENTORY
 
 

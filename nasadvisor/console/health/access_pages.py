@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 from kombu.exceptions import OperationalError
 
+from nasadvisor.console.accounts import account_notices, audit
+from nasadvisor.console.accounts.audit_models import Act
+from nasadvisor.console.accounts.passwords import ask_again, confirmed_admin_required, is_confirmed_by
+from nasadvisor.console.accounts.roles import admin_required, user_of
 from nasadvisor.console.celery_app import QUEUE, app
-from nasadvisor.console.fleet import audit, notices
-from nasadvisor.console.fleet.audit_models import Act
-from nasadvisor.console.fleet.passwords import ask_again, confirmed_admin_required, is_confirmed_by
-from nasadvisor.console.fleet.roles import admin_required, user_of
 from nasadvisor.console.health.access_models import ApiToken, ReportState, StoredReport, new_token
 from nasadvisor.console.health.reports import report_context
 
@@ -53,7 +53,7 @@ def add_token(request: HttpRequest) -> HttpResponse:
         form.instance.digest = ApiToken.digest_of(shown)
         form.instance.created_by = user_of(request)
         form.save()
-        notices.record(request, Act.TOKEN_MADE, user_of(request), form.instance.name)
+        account_notices.record(request, Act.TOKEN_MADE, user_of(request), form.instance.name)
         return _tokens(request, shown)
     return render(request, "health/add_token.html", {"form": form, "section": "settings"})
 
@@ -70,7 +70,7 @@ def delete_token(request: HttpRequest, pk: int) -> HttpResponse:
     token = get_object_or_404(ApiToken, pk=pk)
     token.delete()
     if token.created_by:
-        notices.record(request, Act.TOKEN_DELETED, token.created_by, token.name)
+        account_notices.record(request, Act.TOKEN_DELETED, token.created_by, token.name)
     else:
         audit.record(request, Act.TOKEN_DELETED, token.name)
     messages.success(request, _("%(name)s was deleted.") % {"name": token.name})

@@ -1,4 +1,4 @@
-"""Sending people by e-mail what changed about their own way in (`nasadvisor.console.fleet.notices`)."""
+"""Sending people by e-mail what changed about their own way in (`nasadvisor.console.accounts.account_notices`)."""
 
 import logging
 from datetime import datetime, timedelta
@@ -8,7 +8,7 @@ from django.db.models import F
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from nasadvisor.console.fleet.models import AccountNotice
+from nasadvisor.console.accounts.models import AccountNotice
 from nasadvisor.console.health.alert_models import WatchSettings
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.senders import NotSent, send_mail

@@ -12,11 +12,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from nasadvisor.console.fleet import audit
-from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.accounts import audit
+from nasadvisor.console.accounts.audit_models import Act
+from nasadvisor.console.accounts.roles import may_change, operator_required, user_of
+from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.roles import may_change, operator_required, user_of
-from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.health.alert_models import (
     AlertStates,
     Delivery,

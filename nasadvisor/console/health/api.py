@@ -12,9 +12,9 @@ from ninja.errors import HttpError
 from ninja.security import HttpBearer
 
 from nasadvisor import __version__
+from nasadvisor.console.accounts import audit
+from nasadvisor.console.accounts.audit_models import Act
 from nasadvisor.console.explain import address_of
-from nasadvisor.console.fleet import audit
-from nasadvisor.console.fleet.audit_models import Act
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.alert_models import AlertStates, StoredAlert

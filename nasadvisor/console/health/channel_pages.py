@@ -18,11 +18,11 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from nasadvisor.console.fleet import audit
-from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.accounts import audit
+from nasadvisor.console.accounts.audit_models import Act
+from nasadvisor.console.accounts.passwords import ask_again, confirmed_admin_required, is_confirmed_by
+from nasadvisor.console.accounts.roles import admin_required
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.passwords import ask_again, confirmed_admin_required, is_confirmed_by
-from nasadvisor.console.fleet.roles import admin_required
 from nasadvisor.console.health.alert_models import Channel, ChannelKind, WatchSettings
 from nasadvisor.console.health.messages import trial_message
 from nasadvisor.console.health.outward import fault_in

@@ -9,12 +9,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from nasadvisor.console.accounts import audit
+from nasadvisor.console.accounts.audit_models import Act
+from nasadvisor.console.accounts.roles import operator_required, user_of
 from nasadvisor.console.csv_cells import cells
-from nasadvisor.console.fleet import audit, hosts
-from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet import hosts
+from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.fleet.hosts import is_handed_over
-from nasadvisor.console.fleet.roles import operator_required, user_of
-from nasadvisor.console.fleet.shown import current_node
 from nasadvisor.console.health.bytes_by_role import ORDER, Written, written_by_role
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.ratings import RatingForm, rating_of, with_ratings

@@ -9,8 +9,8 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from nasadvisor.console.fleet.current_host import current_node, show_here
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.shown import current_node, show_here
 from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
 from nasadvisor.console.health.bytes_by_role import written_by_role
 from nasadvisor.console.health.bytes_by_role_chart import written_chart

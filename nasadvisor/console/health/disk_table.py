@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from nasadvisor.console.fleet.shown import current_node
+from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.health.bytes_by_role import Written, written_by_role
 from nasadvisor.console.health.marks import UNWELL, Mark, mark_of
 from nasadvisor.console.health.models import NOT_LISTED, NodeHealth, StoredDisk

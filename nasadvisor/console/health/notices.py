@@ -13,9 +13,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.change.models import UNREADABLE, StoredRun, StoredRunState
+from nasadvisor.console.disk_space import ENOUGH_BYTES, FULL_BYTES, free_bytes
+from nasadvisor.console.fleet.current_host import Contact
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.shown import Contact
-from nasadvisor.console.room import ENOUGH_BYTES, FULL_BYTES, free_bytes
 from nasadvisor.domain.change.trial import AFTER_START_S
 from nasadvisor.domain.fleet.permissions import CODES
 from nasadvisor.domain.fleet.platforms import vetoes_on

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from nasadvisor.console.fleet.current_host import Contact, contact_of
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.shown import Contact, contact_of
 from nasadvisor.console.health.inventory import findings_on
 from nasadvisor.console.health.models import LARGE_FIELDS, SAID_OF, DiskOutcome, NodeHealth, StoredDisk
 from nasadvisor.console.health.notices import about_contact, about_platform, about_room, about_runs, about_trials

@@ -10,8 +10,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from nasadvisor.console.fleet.current_host import Contact, contact_of
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.shown import Contact, contact_of
 from nasadvisor.console.health.headline import place_of, words_of
 from nasadvisor.console.health.models import DiskOutcome, NodeHealth, StoredDisk
 from nasadvisor.console.health.troubles import Trouble

@@ -15,10 +15,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
-from nasadvisor.console.fleet import audit
-from nasadvisor.console.fleet.audit_models import Act
-from nasadvisor.console.fleet.passwords import ask_again, is_confirmed_by
-from nasadvisor.console.fleet.roles import admin_required
+from nasadvisor.console.accounts import audit
+from nasadvisor.console.accounts.audit_models import Act
+from nasadvisor.console.accounts.passwords import ask_again, is_confirmed_by
+from nasadvisor.console.accounts.roles import admin_required
 
 NAMES: Final[dict[str, str | Promise]] = {
     "console.sweep": gettext_lazy("Ask all disks for their health"),

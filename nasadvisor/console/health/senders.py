@@ -12,9 +12,9 @@ from django.core.mail import EmailMessage, get_connection
 from django.core.mail.utils import DNS_NAME
 from django.utils.translation import gettext as _
 
+from nasadvisor.console.accounts.platforms import detected
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.platforms import detected
 from nasadvisor.console.health.alert_models import Channel, ChannelKind, MailSecurity, WatchSettings
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.outward import fault_in, outward_only

@@ -14,8 +14,8 @@ from functools import cached_property
 from django.db.models import Q
 from django.utils.functional import Promise
 
+from nasadvisor.console.fleet.current_host import contact_of
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.shown import contact_of
 from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
 from nasadvisor.console.health.marks import OPEN_LEVELS, UNWELL
 from nasadvisor.console.health.models import SAID_OF, StoredDisk

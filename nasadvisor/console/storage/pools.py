@@ -6,8 +6,8 @@ from itertools import chain
 from django.http import Http404, HttpRequest
 
 from nasadvisor.console.evidence.models import SampledPool
+from nasadvisor.console.fleet.current_host import current_node, show_here
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.shown import current_node, show_here
 from nasadvisor.domain.change.checks import can_use_pool
 from nasadvisor.domain.evidence.log_verdict import Answer
 from nasadvisor.domain.fleet.platforms import Veto, vetoes_on

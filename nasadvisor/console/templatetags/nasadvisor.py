@@ -20,8 +20,8 @@ from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, npgettext_lazy
 
+from nasadvisor.console.accounts.single_sign_on import why_no_password
 from nasadvisor.console.explain import BLANKS, address_of
-from nasadvisor.console.fleet.single_sign_on import why_no_password
 from nasadvisor.console.health.self_tests import KNOWN_WORDS
 from nasadvisor.console.statements import localized, marked, said, said_below, unbroken
 from nasadvisor.console.states import Look, look_of_state

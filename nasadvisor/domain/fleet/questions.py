@@ -1,8 +1,8 @@
 """All that a console asks of a host, and all that a host answers: the one catalogue, an entry for each question.
 
 An entry says what both sides must agree on. What each does about it is bound to it at its own floor: the host's readers
-in `nasadvisor.host.tasks`, what stores an answer in `nasadvisor.console.answers`. What is not here is neither sent nor
-taken.
+in `nasadvisor.host.tasks`, what stores an answer in `nasadvisor.console.worker.answers`. What is not here is neither
+sent nor taken.
 """
 
 from collections.abc import Callable, Mapping

@@ -15,7 +15,7 @@ from nasadvisor.console.health.alert_models import Channel
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.schedule_pages import EDITABLE
 from nasadvisor.domain.storage.inventory import Pool
-from tests.unit.console.fleet.test_matrix import PATTERNS
+from tests.unit.console.accounts.test_matrix import PATTERNS
 
 SIGNED_OUT = ("login", "login-code", "setup")
 DISKS_LOOKED_AT = 4

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.urls import reverse
 
-from nasadvisor.console.fleet.factor_models import Passkey
+from nasadvisor.console.accounts.models import Passkey
 from tests.browser.conftest import PASSWORD, Desk
 from tests.browser.screens.looking import Seen, is_asked_for, look_here, speak
 from tests.browser.screens.matrix import LANGUAGES

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from nasadvisor.console.answers import take_answer
 from nasadvisor.console.evidence.models import StoredAnswer
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.access_models import ApiToken, StoredReport
 from nasadvisor.console.health.alert_models import Channel
+from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.host.change.runs import RunHost
 from nasadvisor.host.simulated.count import simulated_count
 from nasadvisor.host.simulated.curve import simulated_curve

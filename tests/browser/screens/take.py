@@ -9,10 +9,10 @@ from django.test import override_settings
 from django.utils import timezone
 from playwright.sync_api import Browser, Page
 
-from nasadvisor.console.fleet.accounts import new_setup_token
-from nasadvisor.console.fleet.factors import add_authenticator
+from nasadvisor.console.accounts.factors import add_authenticator
+from nasadvisor.console.accounts.roles import UserRole, set_role
+from nasadvisor.console.accounts.sign_in import new_setup_token
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.roles import UserRole, set_role
 from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.secrets import new_key
 from tests.browser.conftest import PASSWORD, Desk

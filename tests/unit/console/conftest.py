@@ -13,9 +13,9 @@ from django.utils import timezone, translation
 from kombu import Connection
 from kombu.exceptions import OperationalError
 
+from nasadvisor.console.accounts.passwords import CONFIRMED_AT
+from nasadvisor.console.accounts.roles import UserRole, set_role
 from nasadvisor.console.celery_app import app
-from nasadvisor.console.fleet.passwords import CONFIRMED_AT
-from nasadvisor.console.fleet.roles import UserRole, set_role
 from nasadvisor.console.secrets import new_key
 
 PASSWORD = "correct horse battery"

@@ -6,23 +6,23 @@ import pytest
 from django.test import Client
 from django_celery_beat.models import PeriodicTask
 
-from nasadvisor.console.answers import take_error
+from nasadvisor.console.accounts import audit
+from nasadvisor.console.accounts.audit_models import AuditEntry
 from nasadvisor.console.change.models import StoredRun, StoredRunState
-from nasadvisor.console.fleet import audit
-from nasadvisor.console.fleet.audit_models import AuditEntry
 from nasadvisor.console.health.alert_models import Channel, StoredAlert
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.schedules import create_schedules
+from nasadvisor.console.worker.answers import take_error
 from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import to_document
 from tests.fixtures.machines.build import typical
 from tests.simulated_host import simulated_host
+from tests.unit.console.accounts.test_access import token
+from tests.unit.console.accounts.test_re_entry import CHANNEL, DELIVERY
 from tests.unit.console.change.test_runs import deliver
 from tests.unit.console.change.test_wizard import LAYOUT, plan_of
 from tests.unit.console.conftest import PASSWORD, Sent
 from tests.unit.console.evidence.sampled import fill
-from tests.unit.console.fleet.test_access import token
-from tests.unit.console.fleet.test_re_entry import CHANNEL, DELIVERY
 from tests.unit.console.health.health_data import disk_of, watched
 from tests.unit.machines import NVME1, TANK, home_server, with_pool
 

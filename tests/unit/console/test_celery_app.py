@@ -5,8 +5,8 @@ from typing import NoReturn
 
 import pytest
 
-from nasadvisor.console import tasks
 from nasadvisor.console.celery_app import app
+from nasadvisor.console.worker import tasks
 from tests.fixtures.machines.build import typical
 from tests.unit.console.test_pages import load
 
@@ -19,7 +19,7 @@ def test_a_start_does_not_run_the_checks_that_load_every_page(monkeypatch: pytes
 
 
 def test_the_worker_loads_the_tasks() -> None:
-    assert app.conf.include == ["nasadvisor.console.tasks"]
+    assert app.conf.include == ["nasadvisor.console.worker.tasks"]
 
 
 def test_what_the_worker_does_by_itself_looks_for_no_address_of_a_page(

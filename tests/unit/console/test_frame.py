@@ -11,8 +11,8 @@ from django.test import Client, override_settings
 from django.utils import timezone, translation
 from django_celery_beat.models import PeriodicTask
 
+from nasadvisor.console.fleet.current_host import SILENT_AFTER, Contact, contact_of
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.shown import SILENT_AFTER, Contact, contact_of
 from nasadvisor.console.health.schedules import EVERY_S, create_schedules
 from nasadvisor.console.management.commands.prepare import make_key
 from nasadvisor.console.templatetags.nasadvisor import ago, gigabytes, sentence

@@ -6,8 +6,8 @@ from django.test import Client
 from django.urls import URLPattern
 from django.urls.exceptions import NoReverseMatch
 
+from tests.unit.console.accounts.test_matrix import PATTERNS, SAMPLES, address_of
 from tests.unit.console.conftest import PASSWORD
-from tests.unit.console.fleet.test_matrix import PATTERNS, SAMPLES, address_of
 
 NUL = "a\x00b"
 LONG = "x" * 300

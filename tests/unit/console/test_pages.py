@@ -10,11 +10,11 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.answers import take_answer, take_error
+from nasadvisor.console.accounts.roles import UserRole
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.roles import UserRole
 from nasadvisor.console.health.models import NodeHealth
+from nasadvisor.console.worker.answers import take_answer, take_error
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.identity import DiskIdentity
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory

@@ -9,8 +9,6 @@ import pytest
 from django.test import Client
 from django.utils import timezone, translation
 
-from nasadvisor.console import inbox
-from nasadvisor.console.answers import take_answer
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.models import SampledPool, StoredSample
 from nasadvisor.console.fleet import quotas
@@ -21,6 +19,8 @@ from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.quota_notices import about_quotas
 from nasadvisor.console.health.watch import watch
 from nasadvisor.console.statements import said
+from nasadvisor.console.worker import inbox
+from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.change.runs import Run, RunState, steps_of
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.stored.documents import to_document

@@ -12,11 +12,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from nasadvisor.console import tasks
-from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.change.models import Pending, StoredPlan, StoredRun
 from nasadvisor.console.change.runs import orders
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.worker import tasks
+from nasadvisor.console.worker.answers import take_answer, take_error
 from nasadvisor.domain.change.runs import Run, RunState, as_interrupted, steps_of
 from nasadvisor.domain.fleet.questions import UNDO
 from nasadvisor.domain.statements import Statement

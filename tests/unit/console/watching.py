@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from nasadvisor.console.answers import take_answer
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import deliver
 from nasadvisor.console.health.alert_models import Channel, StoredAlert, WatchSettings
@@ -14,6 +13,7 @@ from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.senders import NotSent
 from nasadvisor.console.health.watch import watch
 from nasadvisor.console.secrets import encrypt
+from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import to_document
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from nasadvisor import serving
-from nasadvisor.console.contained import settings_of_pages
 from nasadvisor.console.fleet.remote import certificates as authority
 from nasadvisor.console.fleet.remote import files
+from nasadvisor.console.web.container_main import settings_of_pages
 from plugins.contract.host import Certificate
 from tests.lab.instance import free_port
 

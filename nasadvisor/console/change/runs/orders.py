@@ -13,8 +13,9 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from nasadvisor.console.accounts import audit
 from nasadvisor.console.change.models import UNREADABLE, Pending, StoredPlan, StoredRun, StoredRunState
-from nasadvisor.console.fleet import audit, hosts, quotas
+from nasadvisor.console.fleet import hosts, quotas
 from nasadvisor.console.fleet.hosts import heard_from
 from nasadvisor.console.fleet.quotas import Quota
 from nasadvisor.domain.change.runs import Run, RunState, Trial, steps_of

@@ -8,21 +8,21 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
+from nasadvisor.console.accounts import audit
+from nasadvisor.console.accounts.audit_models import Act
+from nasadvisor.console.accounts.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
+from nasadvisor.console.accounts.platforms import said_during_runs
+from nasadvisor.console.accounts.roles import operator_required, user_of
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.names import Names, names_of
 from nasadvisor.console.change.runs.orders import order
 from nasadvisor.console.change.runs.status import RunStatus, status_of
 from nasadvisor.console.change.wizard.apply import run_progress
-from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.evidence.report import report_of
-from nasadvisor.console.fleet import audit
-from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet.current_host import show_here
 from nasadvisor.console.fleet.hosts import is_handed_over
-from nasadvisor.console.fleet.passwords import POSTED_FIELDS, PasswordForm, asked_of, confirm_password, require_only
-from nasadvisor.console.fleet.platforms import said_during_runs
-from nasadvisor.console.fleet.roles import operator_required, user_of
-from nasadvisor.console.fleet.shown import show_here
 from nasadvisor.console.statements import said
+from nasadvisor.console.web.errors import OtherRelease
 from nasadvisor.domain.change.undo import cannot_be_undone, undo_steps
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.fleet.platforms import warnings_with_undo

@@ -6,12 +6,12 @@ from datetime import datetime
 from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 
+from nasadvisor.console.accounts.roles import user_of
 from nasadvisor.console.change.wizard.advice import Advice
 from nasadvisor.console.change.wizard.devices import disk_choices
 from nasadvisor.console.change.wizard.draft import Draft, Kept, Loaded, sized
 from nasadvisor.console.change.wizard.forms import DevicesForm, LayoutForm
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.roles import user_of
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 

@@ -8,6 +8,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
+from nasadvisor.console.accounts import audit
+from nasadvisor.console.accounts.audit_models import Act
+from nasadvisor.console.accounts.passwords import POSTED_FIELDS, asked_of, confirm_password, require_only
+from nasadvisor.console.accounts.roles import operator_required, user_of
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.names import names_of
 from nasadvisor.console.change.plans import own_plan, refusal_of
@@ -20,16 +24,12 @@ from nasadvisor.console.change.wizard.progress import ProgressItem, WizardStep, 
 from nasadvisor.console.change.wizard.proof import parts_in_pool
 from nasadvisor.console.change.wizard.summary import summary_of
 from nasadvisor.console.change.wizard.wear import wear_of
-from nasadvisor.console.errors import OtherRelease
 from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.evidence.switching import usual_length
-from nasadvisor.console.fleet import audit
-from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.fleet.current_host import show_here
 from nasadvisor.console.fleet.hosts import is_handed_over
-from nasadvisor.console.fleet.passwords import POSTED_FIELDS, asked_of, confirm_password, require_only
-from nasadvisor.console.fleet.roles import operator_required, user_of
-from nasadvisor.console.fleet.shown import show_here
 from nasadvisor.console.health.marks import marks_in, marks_on
+from nasadvisor.console.web.errors import OtherRelease
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.storage.inventory import Inventory

@@ -3,8 +3,8 @@
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
+from nasadvisor.console.accounts.roles import operator_required
 from nasadvisor.console.change.plans import review_of
-from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.domain.change.plan import PlanRequest
 
 

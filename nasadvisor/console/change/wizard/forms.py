@@ -8,10 +8,10 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from nasadvisor.console.accounts.passwords import PasswordForm
 from nasadvisor.console.change.wizard.acceptance import Risk
 from nasadvisor.console.change.wizard.devices import DiskChoice, offered_keys
 from nasadvisor.console.change.wizard.draft import MIRROR, Draft
-from nasadvisor.console.fleet.passwords import PasswordForm
 from nasadvisor.domain.change.actions import Naming, Role
 from nasadvisor.domain.change.plan import MAX_RESERVE_PERCENT
 from nasadvisor.domain.storage.inventory import Inventory

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
+from nasadvisor.console.accounts.roles import operator_required
 from nasadvisor.console.change.models import StoredRun, StoredRunState, readable
 from nasadvisor.console.change.plans import review_of
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.roles import operator_required
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.health.pool_findings import name_of
 from nasadvisor.domain.storage.inventory import Inventory, Pool

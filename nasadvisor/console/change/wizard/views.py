@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from nasadvisor.console.accounts.roles import operator_required
 from nasadvisor.console.change.plans import on_to_review
 from nasadvisor.console.change.wizard.answers import Answers, Place, answers_to, place_of
 from nasadvisor.console.change.wizard.devices import Standing, disk_choices, told
@@ -18,8 +19,7 @@ from nasadvisor.console.change.wizard.layout import LARGEST_USEFUL_LOG_BYTES, La
 from nasadvisor.console.change.wizard.pools import Way, pool_choice, pool_choices
 from nasadvisor.console.change.wizard.progress import WizardStep, progress
 from nasadvisor.console.change.wizard.summary import summary_of
-from nasadvisor.console.fleet.roles import operator_required
-from nasadvisor.console.fleet.shown import current_node
+from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.health.marks import marks_in_pool
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.storage.log_legs import without_log_leg

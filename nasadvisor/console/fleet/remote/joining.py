@@ -11,8 +11,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
 
-from nasadvisor.console.fleet import audit
-from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.accounts import audit
+from nasadvisor.console.accounts.audit_models import Act
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.remote.access import disinvite, invite, let_in, serve
 from nasadvisor.console.fleet.remote.listening import authority, client, server_fingerprint

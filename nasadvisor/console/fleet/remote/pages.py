@@ -15,14 +15,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from nasadvisor.console.fleet import audit
-from nasadvisor.console.fleet.audit_models import Act
+from nasadvisor.console.accounts import audit
+from nasadvisor.console.accounts.audit_models import Act
+from nasadvisor.console.accounts.passwords import PasswordForm, asked_of, confirm_password, confirmed_admin_required
+from nasadvisor.console.accounts.roles import admin_required, user_of
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.passwords import PasswordForm, asked_of, confirm_password, confirmed_admin_required
 from nasadvisor.console.fleet.remote.joining import VALID_FOR, drop_token, new_token
 from nasadvisor.console.fleet.remote.listening import Listening, NotListening, listening
 from nasadvisor.console.fleet.remote.models import JoinToken
-from nasadvisor.console.fleet.roles import admin_required, user_of
 from nasadvisor.domain.fleet.joining import bracketed, is_node_name
 
 _OF_ONESELF: Final = frozenset({"localhost", "::1"})

@@ -11,7 +11,7 @@ from typing import Any, Final
 import redis
 
 from nasadvisor.console.fleet.remote.listening import CONSOLE_USER
-from nasadvisor.console.networks import network_of
+from nasadvisor.console.web.networks import network_of
 
 log = logging.getLogger(__name__)
 

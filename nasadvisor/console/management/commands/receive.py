@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from nasadvisor.console.fleet.remote.listening import NotListening
-from nasadvisor.console.receivers import OneEnded, receive
+from nasadvisor.console.worker.receivers import OneEnded, receive
 
 
 class Command(BaseCommand):

@@ -2,7 +2,7 @@
 
 from django.core.management.base import BaseCommand
 
-from nasadvisor.console.fleet.models import WrongAnswers
+from nasadvisor.console.accounts.models import WrongAnswers
 
 
 class Command(BaseCommand):

@@ -5,11 +5,11 @@ from argparse import ArgumentParser
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
-from nasadvisor.console.fleet import audit
-from nasadvisor.console.fleet.audit_models import Act
-from nasadvisor.console.fleet.factors import remove_factors
-from nasadvisor.console.fleet.notices import tell
-from nasadvisor.console.fleet.sessions import sessions_of
+from nasadvisor.console.accounts import audit
+from nasadvisor.console.accounts.account_notices import tell
+from nasadvisor.console.accounts.audit_models import Act
+from nasadvisor.console.accounts.factors import remove_factors
+from nasadvisor.console.accounts.sessions import sessions_of
 
 
 class Command(BaseCommand):

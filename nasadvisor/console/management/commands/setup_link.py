@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
 from nasadvisor.certificates import fingerprint, is_self_signed
-from nasadvisor.console.fleet.accounts import admin_exists, new_setup_token
+from nasadvisor.console.accounts.sign_in import admin_exists, new_setup_token
 from nasadvisor.serving import PORT
 
 

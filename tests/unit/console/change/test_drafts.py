@@ -9,10 +9,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from nasadvisor.console.accounts.roles import UserRole
 from nasadvisor.console.change.models import StoredDraft
 from nasadvisor.console.change.wizard.draft import Draft, Kept
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.roles import UserRole
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.change.test_wizard import LAYOUT, choose, kept, plan_of, show, text
 from tests.unit.console.conftest import PASSWORD, sign_in

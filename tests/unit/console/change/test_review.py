@@ -8,19 +8,19 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from nasadvisor.console.accounts.roles import UserRole, set_role
 from nasadvisor.console.change.models import StoredPlan, StoredRun
 from nasadvisor.console.change.wizard.acceptance import risks_in
 from nasadvisor.console.change.wizard.draft import Draft
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.roles import UserRole, set_role
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.domain.statements import Finding, Level
 from tests.fixtures.machines.build import typical
 from tests.simulated_host import SimulatedHost, simulated_host
+from tests.unit.console.accounts.authenticators import Device
+from tests.unit.console.accounts.browser import Browser
 from tests.unit.console.change.test_wizard import LAYOUT, kept, plan_of, press_on, show, text
 from tests.unit.console.conftest import PASSWORD, Sent, sign_in
-from tests.unit.console.fleet.authenticators import Device
-from tests.unit.console.fleet.browser import Browser
 from tests.unit.console.test_overview import on_host
 from tests.unit.machines import NVME1, NVME2, SHARED_SSD, TANK, home_server, with_disk, with_pool
 

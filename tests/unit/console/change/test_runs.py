@@ -9,11 +9,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.answers import take_answer, take_error
+from nasadvisor.console.accounts import platforms
+from nasadvisor.console.accounts.roles import UserRole
 from nasadvisor.console.change.models import Pending, StoredPlan, StoredRun, StoredRunState
-from nasadvisor.console.fleet import platforms
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.fleet.roles import UserRole
+from nasadvisor.console.worker.answers import take_answer, take_error
 from nasadvisor.domain.change.refusals import PlatformUntested
 from nasadvisor.domain.change.runs import RunState
 from nasadvisor.domain.change.undo import cannot_be_undone, undo_steps

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from nasadvisor.console.accounts.roles import UserRole
 from nasadvisor.console.change.models import StoredPlan, StoredRun
-from nasadvisor.console.fleet.roles import UserRole
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.change.test_runs import deliver
 from tests.unit.console.change.test_wizard import show, text

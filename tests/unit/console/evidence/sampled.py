@@ -10,9 +10,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from nasadvisor.console.answers import take_answer
 from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import Resolution, SampledPool, StoredSample
+from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.storage.inventory import Pool

@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.evidence.models import StoredAnswer
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.quotas import LARGEST_RUN, size_of
+from nasadvisor.console.worker.answers import take_answer, take_error
 from nasadvisor.domain.evidence.commits import MOST_BLOCKS, LogBlocks, replayed
 from nasadvisor.host.errors import ToolMissing
 from nasadvisor.host.simulated.commits import simulated_commits

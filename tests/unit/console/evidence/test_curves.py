@@ -7,11 +7,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone, translation
 
-from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.evidence.curve_chart import curve_chart, curve_charts
 from nasadvisor.console.evidence.models import PART_WITHIN, StoredAnswer
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.svg import NARROW, WIDE
+from nasadvisor.console.worker.answers import take_answer, take_error
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.errors import ToolMissing
 from nasadvisor.host.simulated.curve import simulated_curve

@@ -10,9 +10,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.answers import take_answer
 from nasadvisor.console.change.models import StoredRun
-from nasadvisor.console.tasks import roll_up_samples
+from nasadvisor.console.worker.answers import take_answer
+from nasadvisor.console.worker.tasks import roll_up_samples
 from nasadvisor.domain.change.runs import Run, RunState, StepState, steps_of
 from nasadvisor.domain.evidence.options import Option
 from nasadvisor.domain.evidence.reading import Reading

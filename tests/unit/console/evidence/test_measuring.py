@@ -8,11 +8,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.evidence.models import StoredMeasurement
 from nasadvisor.console.evidence.told import expire_measurements
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.worker.answers import take_answer, take_error
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress, Stage
 from nasadvisor.domain.evidence.measuring.probing import ProbeResult
 from nasadvisor.domain.health.smart.power_loss import Protection, ProtectionEvidence

@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone, translation
 
-from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.evidence.metadata import metadata_of
 from nasadvisor.console.evidence.models import ANSWER_WITHIN, StoredAnswer
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.worker.answers import take_answer, take_error
 from nasadvisor.host.evidence.metadata import CountUnfinished
 from nasadvisor.host.simulated.count import simulated_count
 from nasadvisor.stored.documents import DocumentError, Json, to_document

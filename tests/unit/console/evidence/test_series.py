@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from nasadvisor.console.answers import take_answer
 from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import Resolution, SampledPool, StoredSample
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.tasks import roll_up_samples, take_samples
+from nasadvisor.console.worker.answers import take_answer
+from nasadvisor.console.worker.tasks import roll_up_samples, take_samples
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample, merge
 from nasadvisor.stored.documents import to_document

@@ -7,11 +7,11 @@ from uuid import UUID
 import pytest
 from django.utils import timezone
 
-from nasadvisor.console import tasks
-from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.evidence.models import StoredAnswer
 from nasadvisor.console.evidence.told import silent
 from nasadvisor.console.fleet import quotas
+from nasadvisor.console.worker import tasks
+from nasadvisor.console.worker.answers import take_answer, take_error
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.runs import Ended, Goal, RunState, Started, fold
 from nasadvisor.domain.evidence.switched import CacheSwitching, PeriodSeen, SwitchedCache, run_id

@@ -7,14 +7,14 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.answers import take_answer, take_error
+from nasadvisor.console.accounts.audit_models import AuditEntry
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.models import StoredAnswer
 from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.evidence.switch_chart import switch_charts
 from nasadvisor.console.evidence.trials import verdict_of
-from nasadvisor.console.fleet.audit_models import AuditEntry
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.worker.answers import take_answer, take_error
 from nasadvisor.domain.evidence.switched import CacheSwitching, PeriodSeen, SwitchOrder
 from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import from_document, to_document

@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.evidence.models import ANSWER_WITHIN, StoredAnswer
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.worker.answers import take_answer, take_error
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.host.errors import ToolMissing
 from nasadvisor.host.simulated.samples import simulated_waiting

@@ -8,12 +8,12 @@ from django.test import Client
 from django.utils import timezone
 from kombu import Connection
 
-from nasadvisor.console import tasks
-from nasadvisor.console.answers import take_answer
 from nasadvisor.console.change.models import StoredPlan, StoredRun
 from nasadvisor.console.change.runs import orders
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.worker import tasks
+from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.fleet.questions import FINISH, UNDO
 from nasadvisor.stored.documents import to_document
 from tests.unit.console.conftest import PASSWORD, Sent

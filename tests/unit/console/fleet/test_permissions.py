@@ -7,12 +7,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.answers import take_answer
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.observe import view
 from nasadvisor.console.health.sweeps import request_self_tests
+from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.change.runs import Run, RunState, StepState, Trial, steps_of
 from nasadvisor.domain.fleet.permissions import ALL, NONE, Verbs, as_vetoes, may_not
 from nasadvisor.domain.fleet.platforms import PlatformReport

@@ -7,13 +7,13 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import by_host, deliver, outbox
 from nasadvisor.console.health.alert_models import AlertEvent, Channel, ChannelKind, Delivery, StoredAlert
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.senders import NotSent, send
 from nasadvisor.console.secrets import encrypt
+from nasadvisor.console.worker.answers import take_answer, take_error
 from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer
 from nasadvisor.domain.fleet.questions import NOTIFY
 from nasadvisor.domain.statements import Finding, Level, Statement

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from nasadvisor.console.answers import take_answer
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.templatetags.nasadvisor import owner_of
+from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.change.runs import Goal
 from nasadvisor.domain.fleet.platforms import EVERYTHING, Guest, Platform, PlatformReport, Veto
 from nasadvisor.domain.statements import Finding, Level, Refused

@@ -4,12 +4,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from nasadvisor.console.fleet import audit, passwords
-from nasadvisor.console.fleet.audit_models import AuditEntry
+from nasadvisor.console.accounts import audit, passwords
+from nasadvisor.console.accounts.audit_models import AuditEntry
 from nasadvisor.console.health.alert_models import StoredAlert
 from tests.fixtures.machines.build import typical
+from tests.unit.console.accounts.test_access import token
 from tests.unit.console.conftest import PASSWORD
-from tests.unit.console.fleet.test_access import token
 from tests.unit.console.health.health_data import watched
 
 FROM = "192.0.2.7"

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from nasadvisor.console.answers import take_answer
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.fleet.spoken import Age, Spoken, age_of
 from nasadvisor.stored import kinds
 from nasadvisor.stored.documents import Json, NewerForm, from_document, to_document

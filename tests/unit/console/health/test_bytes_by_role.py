@@ -8,7 +8,6 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.answers import take_answer
 from nasadvisor.console.change.plans import store_plan
 from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import Resolution, SampledPool
@@ -19,6 +18,7 @@ from nasadvisor.console.health.bytes_by_role import Written, written_by_role
 from nasadvisor.console.health.models import RatedEndurance, StoredDisk, WrittenDay
 from nasadvisor.console.health.observe import view
 from nasadvisor.console.health.readings import keep_readings
+from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import ArcActivity, DatasetActivity, DiskActivity, Sample, VdevActivity

@@ -8,10 +8,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.answers import take_answer
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import smart_days
 from nasadvisor.console.health.models import SmartDay, StoredDisk
+from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.health.smart.attributes import SmartValue, smart_values
 from nasadvisor.domain.health.sweep import Answers
 from nasadvisor.domain.storage.inventory import Disk

@@ -17,7 +17,7 @@ from nasadvisor.console.health import reports
 from nasadvisor.console.health.access_models import StoredReport
 from nasadvisor.console.health.alert_models import StoredAlert
 from nasadvisor.console.health.models import DiskOutcome, PoolDay, SmartDay, StoredDisk
-from nasadvisor.console.tasks import roll_up_samples, send_reports
+from nasadvisor.console.worker.tasks import roll_up_samples, send_reports
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.stored.documents import to_document
 from tests.fixtures.machines.build import large, typical

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from nasadvisor.console.answers import take_answer, take_error
 from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import sweep_store, sweeps
@@ -22,6 +21,7 @@ from nasadvisor.console.health.forecasts import (
 from nasadvisor.console.health.models import NodeHealth, RawAnswer, SelfTestResult, StoredDisk
 from nasadvisor.console.health.readings import readings_of, readings_of_each
 from nasadvisor.console.health.schedules import create_schedules
+from nasadvisor.console.worker.answers import take_answer, take_error
 from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepOutcome, SweepReport
 from nasadvisor.domain.health.wear.forecast import LONGEST_DAYS, forecast
 from nasadvisor.domain.statements import Statement

@@ -1,0 +1,1 @@
+"""People: who signs in and how, what they may do, and what they did."""

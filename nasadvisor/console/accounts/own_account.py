@@ -1,0 +1,165 @@
+"""One's own account: the password, the second factor, and where one is signed in."""
+
+from typing import Final
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from nasadvisor.console.accounts import account_notices, audit, factors
+from nasadvisor.console.accounts.audit_models import Act
+from nasadvisor.console.accounts.models import Authenticator, Passkey, RecoveryCode
+from nasadvisor.console.accounts.passkey_offers import why_none_here
+from nasadvisor.console.accounts.passwords import PasswordForm, asked_of, confirm_oneself
+from nasadvisor.console.accounts.required_setup import is_factor_missing
+from nasadvisor.console.accounts.roles import user_of
+from nasadvisor.console.accounts.single_sign_on import is_known_to_platform
+from nasadvisor.console.secrets import SecretUnreadable, decrypt, encrypt
+
+SETTING_UP: Final = "authenticator_being_set_up"
+"""What an app is about to share with us, encrypted, until it has shown a code."""
+
+
+class AuthenticatorForm(PasswordForm):
+    """The first code of a new app."""
+
+    code = forms.CharField(
+        label=gettext_lazy("The code that the app shows now"),
+        max_length=20,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "inputmode": "numeric"}),
+    )
+    field_order = ("code", "password")
+
+
+class AddressForm(PasswordForm):
+    """Where notices about one's own account go."""
+
+    email = forms.EmailField(
+        label=gettext_lazy("E-mail address"),
+        required=False,
+        help_text=gettext_lazy("By the mail server that is set under “Where alerts go”; without one, nothing is sent."),
+    )
+    field_order = ("email", "password")
+
+
+def account(request: HttpRequest) -> HttpResponse:
+    """What there is to sign in with."""
+    user = user_of(request)
+    context = {
+        "authenticator": Authenticator.objects.filter(user=user).first(),
+        "passkeys": Passkey.objects.filter(user=user),
+        "why_no_passkeys": why_none_here(request),
+        "recovery_codes": RecoveryCode.objects.filter(user=user).count(),
+        "by_platform": is_known_to_platform(user),
+        "notices": account_notices.of(user),
+        "section": "account",
+    }
+    return render(request, "accounts/account.html", context)
+
+
+def authenticator(request: HttpRequest) -> HttpResponse:
+    """Set an app up, in the place of one before: show what it is to know, and ask for the code that it makes of it."""
+    user = with_own_factors(request)
+    form = asked_of(request, AuthenticatorForm(request.POST if request.method == "POST" else None))
+    try:
+        secret = _shared(request)
+        if form.is_valid():
+            step = factors.step_of(secret, form.cleaned_data["code"], timezone.now())
+            if step is None:
+                form.add_error("code", _("The app should show another code now. Check that its clock is right."))
+            elif confirm_oneself(request, form):
+                codes = factors.add_authenticator(user, secret, step, timezone.now())
+                del request.session[SETTING_UP]
+                account_notices.record(request, Act.FACTOR_ADDED, user)
+                return show_once(request, codes, _("Your authenticator app was set up."))
+    except SecretUnreadable as error:
+        return render(request, "console/error.html", {"sentence": str(error), "status": 503}, status=503)
+    qr = drawn(factors.address_of(user, secret))
+    context = {"form": form, "qr": qr, "secret": secret, "required": is_factor_missing(request)}
+    return render(request, "accounts/authenticator.html", {**context, "section": "account"})
+
+
+def remove_authenticator(request: HttpRequest) -> HttpResponse:
+    """Do without the app."""
+    app = get_object_or_404(Authenticator, user=with_own_factors(request))
+    return ask_to_remove(request, app, Act.FACTOR_REMOVED, _("Take the authenticator app away"))
+
+
+def ask_to_remove(request: HttpRequest, factor: Authenticator | Passkey, act: Act, title: str) -> HttpResponse:
+    """Ask for the password or a second factor, then take this one away."""
+    form = asked_of(request, PasswordForm(request.POST if request.method == "POST" else None))
+    if form.is_valid() and confirm_oneself(request, form):
+        factors.remove_factor(factor)
+        account_notices.record(request, act, factor.user, getattr(factor, "name", ""))
+        if factors.has_factor(factor.user):
+            messages.success(request, _("It was taken away. Your other second factors stay."))
+        else:
+            messages.success(request, _("Your second factor was taken away. Your password alone signs you in now."))
+        return redirect("account")
+    context = {"form": form, "title": title, "is_only_one": factors.is_only_one(factor), "section": "account"}
+    return render(request, "accounts/remove_factor.html", context)
+
+
+def recovery_codes(request: HttpRequest) -> HttpResponse:
+    """Make new recovery codes, and show them this once."""
+    user = with_own_factors(request)
+    if not factors.has_factor(user):
+        return redirect("authenticator")
+    form = asked_of(request, PasswordForm(request.POST if request.method == "POST" else None))
+    if form.is_valid() and confirm_oneself(request, form):
+        codes = factors.new_recovery_codes(user)
+        account_notices.record(request, Act.RECOVERY_CODES_MADE, user)
+        return show_once(request, codes, "")
+    return render(request, "accounts/new_recovery_codes.html", {"form": form, "section": "account"})
+
+
+def address(request: HttpRequest) -> HttpResponse:
+    """Where notices about this account go. The address that was there before is told."""
+    user = user_of(request)
+    posted = request.POST if request.method == "POST" else None
+    form = asked_of(request, AddressForm(posted, initial={"email": user.email}))
+    if form.is_valid() and confirm_oneself(request, form):
+        before, user.email = user.email, form.cleaned_data["email"]
+        user.save(update_fields=["email"])
+        audit.record(request, Act.ADDRESS_CHANGED)
+        account_notices.tell(user, Act.ADDRESS_CHANGED, user.get_username(), audit.address_of(request), mail_to=before)
+        messages.success(request, _("Your address was saved."))
+        return redirect("account")
+    return render(request, "accounts/own_address.html", {"form": form, "section": "account"})
+
+
+def drawn(address: str) -> SafeString:
+    """An address as a QR code: SVG, to stand in a page."""
+    import segno  # noqa: PLC0415 - only this page needs it
+
+    return SafeString(segno.make(address, micro=False).svg_inline(scale=4, svgclass="qr", lineclass=None))
+
+
+def show_once(request: HttpRequest, codes: list[str], otherwise: str) -> HttpResponse:
+    """The page with new recovery codes; where there are none, that of the account with something else to say."""
+    if codes:
+        return render(request, "accounts/recovery_codes.html", {"codes": codes, "section": "account"})
+    messages.success(request, otherwise)
+    return redirect("account")
+
+
+def _shared(request: HttpRequest) -> str:
+    """The secret for the app that is being set up: the same until it is."""
+    if SETTING_UP not in request.session:
+        request.session[SETTING_UP] = encrypt(factors.new_secret())
+    return decrypt(request.session[SETTING_UP])
+
+
+def with_own_factors(request: HttpRequest) -> User:
+    """Who is signed in, unless a platform signs them in."""
+    user = user_of(request)
+    if is_known_to_platform(user):
+        raise PermissionDenied(_("Your platform signs you in. Set your second factor up there."))
+    return user

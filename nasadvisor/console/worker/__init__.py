@@ -1,0 +1,1 @@
+"""The console's background: tasks, the clock, and what hosts say."""
