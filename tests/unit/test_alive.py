@@ -169,7 +169,7 @@ def test_a_worker_is_not_blamed_for_a_redis_that_is_away(
 def test_a_worker_is_well_while_its_clock_goes_and_its_tasks_are_done(
     monkeypatch: pytest.MonkeyPatch, ticks: bool, liveness: bool
 ) -> None:
-    monkeypatch.setattr(Ticks, "go_on", lambda _: ticks)
+    monkeypatch.setattr(Ticks, "is_recent", lambda _: ticks)
     monkeypatch.setattr(Liveness, "is_shown", lambda _: liveness)
     assert pulses.is_well() == (ticks and liveness)
 

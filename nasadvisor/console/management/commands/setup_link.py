@@ -33,7 +33,7 @@ class Command(BaseCommand):
                 "There is an administrator already, so no link is made. An administrator adds users under Settings; "
                 "`changepassword USER` sets a forgotten password."
             )
-        place = reverse("setup", urlconf="nasadvisor.console.fleet.urls", args=[new_setup_token()])
+        place = reverse("setup", urlconf="nasadvisor.console.accounts.urls", args=[new_setup_token()])
         self.stdout.write(base_url.rstrip("/") + place)
         if settings.CERTIFICATE:
             self.stdout.write(_about_certificate(Path(settings.CERTIFICATE)))
