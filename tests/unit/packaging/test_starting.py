@@ -28,7 +28,7 @@ def no_commands() -> None:
     """Overrides the one for all other unit tests: a process of its own is what is looked at."""
 
 
-@pytest.mark.parametrize("service", ["nasadvisor.console.worker.main", "nasadvisor.host.worker"])
+@pytest.mark.parametrize("service", ["nasadvisor.console.worker.__main__", "nasadvisor.host.worker"])
 def test_a_service_begins_without_what_it_may_never_need(service: str, tmp_path: Path) -> None:
     environment = {**os.environ, **dict.fromkeys(PLACES, str(tmp_path))}
     environment.pop("DJANGO_SETTINGS_MODULE", None)

@@ -1,4 +1,4 @@
-"""The worker of the console, and its clock: `python -m nasadvisor.console.worker.main`."""
+"""The worker of the console, and its clock: `python -m nasadvisor.console.worker`."""
 
 from nasadvisor.console.celery_app import app
 from nasadvisor.console.worker.clock import Clock
