@@ -17,6 +17,8 @@ MINUTES = {
     "test_a_power_cut_leaves_a_run_that_can_be_ended": 4,
     "test_offline_cache": 3,
     "test_endings": 3,
+    "test_commands": 4,
+    "test_dead_log": 4,
     "test_bad_input": 2,
     "test_tracing_tells_who_waits_how_long_and_who_is_not_obeyed": 2,
     "test_plain_root": 2,

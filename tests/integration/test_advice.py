@@ -57,7 +57,9 @@ def labels(agent: Agent) -> list[str]:
     return [str(hold.kind) for hold in disk.all_holds if hold.kind in LABELS]
 
 
-@pytest.mark.parametrize("renamed", [False, True], ids=["as before", "renamed since"])
+@pytest.mark.parametrize(
+    "renamed", [False, pytest.param(True, marks=pytest.mark.long)], ids=["as before", "renamed since"]
+)
 def test_a_label_left_behind_goes_by_the_command_that_is_named(agent: Agent, slice_: str, renamed: bool) -> None:
     """Proves: an SSD that was out while its log was removed is freed by one command, and its pool is not touched."""
     guest = agent.guest

@@ -54,6 +54,7 @@ def named(statement: Statement, start: str) -> str:
     return str(command)
 
 
+@pytest.mark.long
 def test_what_somebody_took_out_of_service_comes_back_by_the_commands_that_are_named(walked: Agent) -> None:
     """Proves: with a disk, a side of a log and a cache offline, another cache gone, a checkpoint and no scrub, each
     finding names the command that ends it, and afterwards nothing is left to be said."""
@@ -114,6 +115,7 @@ def test_a_log_that_is_ill_goes_or_comes_back_by_the_commands_that_are_named(wal
     guest.run(CHECK)
 
 
+@pytest.mark.long
 def test_damage_and_age_are_over_after_the_commands_that_are_named(walked: Agent) -> None:
     """Proves: a pool of one device, without features, last scrubbed 60 days ago and damaged in one file: each
     finding names what ends it, `zpool status -v` names the file, and no other file loses a byte."""
@@ -159,6 +161,7 @@ sys.exit(zfs.zpool_vdev_degrade(pointer(pool), ctypes.c_uint64(int(sys.argv[2]))
 """What zed does with a device that had too many errors: zfs_retire_recv() in cmd/zed/agents/zfs_retire.c."""
 
 
+@pytest.mark.long
 def test_ssds_are_trimmed_and_a_failing_log_is_taken_out_by_the_commands_that_are_named(walked: Agent) -> None:
     """Proves: a log that had errors is let go without a hang while its SSD does not answer, nothing is lost, and SSDs
     that were never trimmed are."""
@@ -187,6 +190,7 @@ def test_ssds_are_trimmed_and_a_failing_log_is_taken_out_by_the_commands_that_ar
     guest.run(CHECK)
 
 
+@pytest.mark.long
 def test_a_pool_without_its_log_is_imported_by_the_command_that_is_named(walked: Agent) -> None:
     """Proves: an exported pool is imported by its guid; one whose log is gone is refused, imported with -m, and rid of
     the log by the command that is named then."""

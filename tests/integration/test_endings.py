@@ -49,6 +49,7 @@ def is_as_before(guest: Guest, pool: str = "tank") -> bool:
     return "state: ONLINE" in said and not re.search(r"\blogs\b|\bcache\b", said)
 
 
+@pytest.mark.long
 def test_beside_a_mounted_partition_nothing_is_left_and_the_ssd_can_be_planned_on_again(cli: CommandLine) -> None:
     """Proves: the kernel lets go of the deleted slice although it cannot read the table again, the old table is written
     back and so called, no hole is spoken of where no log was, and the partition beside it is untouched."""
@@ -137,6 +138,7 @@ def test_a_log_with_blocks_of_a_locked_dataset_waits_for_the_key_and_no_other(cl
     assert guest.run("sha256sum /tank/secret/file").stdout == checksum
 
 
+@pytest.mark.long
 def test_a_pool_under_another_name_and_guid_is_still_the_one(cli: CommandLine) -> None:
     """Proves: after `zpool import tank other` and `zpool reguid` undo finds its log and cache, and frees the SSD."""
     guest = cli.guest

@@ -85,7 +85,7 @@ def test_a_mirrored_log_and_two_caches_come_and_go_under_writers_and_every_byte_
     assert not [piece.partuuid for piece in plan.slices if piece.partuuid in left]
 
 
-@pytest.mark.parametrize("naming", [Naming.PARTUUID, Naming.DISK_ID])
+@pytest.mark.parametrize("naming", [Naming.PARTUUID, pytest.param(Naming.DISK_ID, marks=pytest.mark.long)])
 def test_a_single_log_becomes_a_mirror_when_the_second_ssd_arrives(agent: Agent, naming: Naming) -> None:
     """Story 2. Proves: log and cache on one SSD; later the log is mirrored and a second cache added; both undone."""
     blank = agent.guest.digests(*SSDS)
