@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from nasadvisor.domain.change.runs import RunState
+from nasadvisor.domain.fleet.questions import QUESTIONS
 
 ROOT = Path(__file__).parents[2]
 PROCESSES, STATES, MESSAGES = re.findall(
@@ -24,12 +25,13 @@ def test_every_state_of_a_run_is_in_the_picture_of_the_states_and_no_other() -> 
 
 
 def test_every_message_is_in_the_picture_of_what_travels_and_no_other() -> None:
-    verbs = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "nasadvisor/host").rglob("*tasks.py"))
-    to_host = set(re.findall(r'"host\.(\w+)"', verbs))
-    from_host = set(
-        re.findall(r'"console\.(store_\w+)"', (ROOT / "nasadvisor/console/worker/tasks.py").read_text(encoding="utf-8"))
-    )
-    arrows = [line.partition(":")[2] for line in MESSAGES.splitlines() if "->>" in line]
-    drawn = {word for arrow in arrows for word in re.findall(r"\b\w+\b", arrow)}
-    assert to_host | from_host <= drawn
-    assert {word for word in drawn if "_" in word} <= to_host | from_host
+    verbs = {question.verb for question in QUESTIONS}
+    forms = {form.__name__ for question in QUESTIONS for form in question.answers}
+    arrows = [line.partition("->>")[2] for line in MESSAGES.splitlines() if "->>" in line]
+    to_host = {
+        word for arrow in arrows if arrow.startswith("H:") for word in re.findall(r"\w+", arrow.partition(":")[2])
+    }
+    to_console = {word for arrow in arrows if arrow.startswith("C:") for word in re.findall(r"\b[A-Z]\w+", arrow)}
+    assert verbs <= to_host
+    assert {word for word in to_host if "_" in word} <= verbs
+    assert to_console == forms

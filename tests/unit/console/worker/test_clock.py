@@ -12,7 +12,7 @@ from celery import Celery
 from celery.beat import Scheduler
 
 from nasadvisor.console.celery_app import app
-from nasadvisor.console.worker import main
+from nasadvisor.console.worker import __main__ as main
 from nasadvisor.console.worker.clock import Clock
 
 SOON_S = 5.0
