@@ -16,6 +16,7 @@ from typing import Any, Final
 import celery.app.amqp
 import kombu
 import kombu.transport.redis
+import kombu.transport.virtual
 import redis
 
 from nasadvisor.domain.fleet.clocks import ahead
@@ -126,6 +127,18 @@ class CarefulClient(redis.Redis):
 
 class QoS(kombu.transport.redis.QoS):
     """Knows which messages a worker has taken. Those of a worker that was killed are not done a second time."""
+
+    def ack(self, delivery_tag: str) -> None:
+        """Acknowledge a message; it is no longer counted as taken, even where the console cannot be told.
+
+        Celery only logs that error. A worker that went on counting such messages would take no further ones, and so
+        would not even notice that the connection is gone.
+        """
+        try:
+            super().ack(delivery_tag)
+        except (redis.RedisError, OSError):
+            kombu.transport.virtual.QoS.ack(self, delivery_tag)
+            raise
 
     def restore_visible(self, *_: Any, **__: Any) -> None:
         """Nothing: what lies there was not cleaned, and nobody waits for it any more."""
