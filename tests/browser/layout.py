@@ -16,7 +16,7 @@ SCREENSHOTS = ROOT / "build" / "screenshots"
 TAKES_PICTURES = "PICTURES" in os.environ
 """They take much of the time of these tests: `PICTURES=1 pytest tests/browser` keeps them in build/screenshots."""
 WIDTHS = {1440: 900, 768: 1024, 390: 844}
-SETTLED_MS = 5_000
+SETTLED_MS = 20_000
 
 
 def check_layout(desk: Desk, name: str, show: Callable[[], object] | None = None) -> None:
@@ -55,7 +55,7 @@ def fits(page: Page) -> bool:
     """Whether nobody has to scroll sideways, with open what a phone folds."""
     page.evaluate("document.querySelectorAll('details[data-fold]').forEach((each) => { each.open = true; })")
     try:
-        page.wait_for_function("document.documentElement.scrollWidth <= window.innerWidth", timeout=SETTLED_MS)
+        page.wait_for_function("document.documentElement?.scrollWidth <= window.innerWidth", timeout=SETTLED_MS)
     except TimedOut:
         return False
     return True

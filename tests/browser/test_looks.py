@@ -181,14 +181,23 @@ def no_history(desk: Desk) -> None:
 
 
 def refused(desk: Desk) -> None:
-    """A cache that does not fit."""
     chosen(desk)
+    ask_for_too_much(desk)
+
+
+def ask_for_too_much(desk: Desk) -> None:
+    """A cache that does not fit."""
     desk.page.locator("#id_cache_size").fill("2T")
     desk.page.locator("#refusals .reason").first.wait_for()
 
 
 def single(desk: Desk) -> None:
     chosen(desk)
+    choose_one(desk)
+
+
+def choose_one(desk: Desk) -> None:
+    """The log on one SSD alone."""
     desk.page.locator(f"input[name=log_on][value='{NVME2}']").check()
     desk.page.locator("#notes").get_by_text("5 s").wait_for()
 
@@ -202,6 +211,10 @@ def single_preview(desk: Desk) -> None:
 
 def unfolded_preview(desk: Desk) -> None:
     preview(desk)
+    unfold(desk)
+
+
+def unfold(desk: Desk) -> None:
     for summary in desk.page.locator(".review-more summary").all():
         summary.click()
 
@@ -240,11 +253,21 @@ PAGES: dict[str, Callable[[Desk], None]] = {
 }
 
 
-REMADE = ("2-devices-chosen", "2-devices-refused", "2-devices-single", "4-preview-unfolded")
-"""What a reload does not bring back."""
+AGAIN: dict[str, Callable[[Desk], None]] = {
+    "2-devices-refused": ask_for_too_much,
+    "2-devices-single": choose_one,
+    "4-preview-unfolded": unfold,
+}
+"""What is done once more where a reload does not bring it back; which SSDs are chosen is kept."""
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_accessible_and_fits_in_both_languages(operator: Desk, name: str) -> None:
     PAGES[name](operator)
-    check_layout(operator, name, (lambda: PAGES[name](operator)) if name in REMADE else None)
+
+    def reload() -> None:
+        operator.page.goto(operator.page.url)
+        if name in AGAIN:
+            AGAIN[name](operator)
+
+    check_layout(operator, name, reload)
