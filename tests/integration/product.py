@@ -110,7 +110,7 @@ def probe_run(product: Product) -> Iterator[str]:
     """A log applied by the command line; undone afterwards if it still can be."""
     product.guest.reset()
     ssds = [disk.by_id for name, disk in product.guest.disks().items() if name.startswith("nvme")]
-    options = ("--pool", "tank", "--log", *ssds, "--log-size", "1G", "--output", "/root/plan.json")
+    options = ("--pool", "tank", "--log", *ssds, "--log-size", "128M", "--output", "/root/plan.json")
     assert product.cli("plan", *options).code == 0
     run = product.json("apply", "/root/plan.json", "--yes")["run"]
     yield run

@@ -8,10 +8,10 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser import journey
 from tests.browser.conftest import CHROMIUM, FLAGS
-from tests.integration.product import ROOT, Product, product
+from tests.integration.product import ROOT, Product
+from tests.lab.lab import Lab
 
 pytestmark = [pytest.mark.lab, pytest.mark.browser]
-__all__ = ["product"]
 
 NAME, PASSWORD = "anna", "correct horse battery"
 SCREENSHOTS = ROOT / "build" / "screenshots" / "lab"
@@ -28,6 +28,18 @@ User.objects.all().delete()
 call_command("setup_link", base_url="{}")
 """
 IN_THE_MIDDLE = f"until [ $(cat {JOURNAL} 2>/dev/null | wc -l) -ge %d ]; do sleep 0.2; done"
+
+
+@pytest.fixture(scope="module")
+def product(worker_id: str) -> Iterator[Product]:
+    """The product in a guest of its own, in whose image it was installed: under emulation that takes minutes.
+
+    `test_install` installs it in a guest that runs.
+    """
+    with Lab.start(name=f"test-product-{worker_id}", product=True) as guest:
+        product = Product(guest)
+        product.wait_until_it_answers()
+        yield product
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +93,7 @@ def picture(page: Page, name: str) -> None:
 
 
 def plan_on_both_nvme(page: Page, url: str, product: Product) -> None:
-    """Through the wizard to the preview: a mirrored log of 1G and caches of 2G on slices of the two NVMe SSDs."""
+    """Through the wizard to the preview: a mirrored log and caches on slices of the two NVMe SSDs."""
     wait_for_inventory(page, url, product)
     page.goto(f"{url}/wizard/")
     page.wait_for_url("**/devices/")  # with one pool nothing is asked about pools
@@ -91,10 +103,10 @@ def plan_on_both_nvme(page: Page, url: str, product: Product) -> None:
             page.locator(f"label[for={box.get_attribute('id')}]").click()
     summary = page.locator("#summary")
     expect(summary).to_contain_text(re.compile("log mirrored over 2 slices of .*2 × .* cache", re.DOTALL))
-    page.locator("input[name=log_size]").fill("1G")
-    page.locator("input[name=cache_size]").fill("2G")
+    page.locator("input[name=log_size]").fill("128M")
+    page.locator("input[name=cache_size]").fill("256M")
     page.locator("input[name=cache_size]").press("Tab")
-    expect(summary).to_contain_text("2 × 2 GiB cache")
+    expect(summary).to_contain_text("2 × 256 MiB cache")
     picture(page, "2-devices")
     journey.preview(page)
     picture(page, "4-preview")

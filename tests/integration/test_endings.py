@@ -12,8 +12,8 @@ from tests.lab.guest import Guest
 pytestmark = pytest.mark.lab
 __all__ = ["cli"]
 
-LOG = ("--log-size", "512M")
-CACHE = ("--cache-size", "1G")
+LOG = ("--log-size", "128M")
+CACHE = ("--cache-size", "256M")
 TABLE = "blockdev --flushbufs {0}; head -c 17408 {0} | sha256sum; tail -c 16896 {0} | sha256sum"
 """Of a disk with sectors of 512 bytes: the protective MBR and both tables with their headers."""
 FRIEND = (

@@ -12,7 +12,7 @@ from nasadvisor.domain.change.runs import RunState
 from nasadvisor.domain.storage.inventory import Pool, Vdev
 from nasadvisor.domain.storage.log_legs import broken_log_legs
 from tests.integration.agent import Agent
-from tests.integration.wishes import SSDS, keys_of, mirror_and_caches, pool_of, single_log, without_cache
+from tests.integration.wishes import CACHE_BYTES, SSDS, keys_of, mirror_and_caches, pool_of, single_log, without_cache
 from tests.lab.guest import Guest
 
 pytestmark = pytest.mark.lab
@@ -20,15 +20,16 @@ pytestmark = pytest.mark.lab
 PHOTOS = """
 zfs create -o recordsize=128K tank/photos
 mkdir /tank/photos/many
-for number in $(seq 1 40); do head -c 100000 /dev/urandom > /tank/photos/many/$number; done
-head -c 20000000 /dev/urandom > /tank/photos/big
+for number in $(seq 1 40); do head -c 30000 /dev/urandom > /tank/photos/many/$number; done
+head -c 4000000 /dev/urandom > /tank/photos/big
 cd /tank/photos && find . -type f -print0 | sort -z | xargs -0 sha256sum > /root/photos.sha256
 """
 CHECK = "cd /tank/photos && sha256sum --quiet --check /root/photos.sha256"
 WRITER = """
 zfs create -o sync=always tank/busy
 nohup sh -c 'n=0; while [ ! -e /root/stop-writing ]; do n=$((n+1));
-dd if=/dev/urandom of=/tank/busy/$((n % 20)) bs=16k count=4 oflag=sync status=none || echo failed >> /root/writer.log;
+dd if=/dev/urandom of=/tank/busy/$((n % 20)) bs=16k count=4 oflag=sync status=none || echo failed >> /root/writer.log
+sleep 0.3
 done; echo $n > /root/written' >/dev/null 2>&1 </dev/null &
 """
 
@@ -94,7 +95,7 @@ def test_a_single_log_becomes_a_mirror_when_the_second_ssd_arrives(agent: Agent,
     leg = next(pool_of(agent).logs[0].leaves())
     key = keys_of(agent, "nvme1")
     wish = PlanRequest(
-        pool_of(agent).guid, key, cache_disks=key, cache_size_bytes=2**30, naming=naming, attach_to=leg.guid
+        pool_of(agent).guid, key, cache_disks=key, cache_size_bytes=CACHE_BYTES, naming=naming, attach_to=leg.guid
     )
     second = agent.apply(agent.plan(wish))
     assert second.state is RunState.APPLIED, [step.note for step in second.steps]

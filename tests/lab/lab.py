@@ -26,14 +26,16 @@ class Lab:
 
     @staticmethod
     @contextmanager
-    def start(scenario: str = "default", name: str = "test", forwards: Sequence[int] = ()) -> Iterator[Guest]:
-        """A fresh guest for the length of a `with` block. One process at a time can have a name."""
+    def start(
+        scenario: str = "default", name: str = "test", forwards: Sequence[int] = (), product: bool = False
+    ) -> Iterator[Guest]:
+        """A fresh guest for the length of a `with` block; see `up`. One process at a time can have a name."""
         with _owned(name):
             if name in instance_names():
                 # Left over from a run that did not get to its end.
                 Lab.down(name)
             try:
-                yield Lab.up(scenario, name, forwards=forwards)
+                yield Lab.up(scenario, name, forwards=forwards, product=product)
             finally:
                 Lab.down(name)
 
