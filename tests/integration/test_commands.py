@@ -101,7 +101,7 @@ def test_a_log_that_is_ill_goes_or_comes_back_by_the_commands_that_are_named(wal
     for make, code, start, left in (
         ("zpool offline walk {0}/l1", "log-out-of-service", "zpool online", ["l0", "l1", "l2"]),
         ("zpool offline -f walk {0}/l1", "log-one-leg", "zpool detach", ["l0", "l2"]),
-        ("zpool offline -f walk {0}/l2", "log-lost", "zpool remove", ["l0"]),
+        ("zpool offline -f walk {0}/l2", "log-missing", "zpool remove", ["l0"]),
         ("zpool offline walk {0}/l0", "log-out-of-service", "zpool remove", []),
     ):
         guest.run(make.format(PLACE))

@@ -229,7 +229,8 @@ class Vdev:
 
     `path` is "" for inner nodes. `ashift` is 0 where OpenZFS does not tell it. Error counters count since the last
     clear and are left out of the fingerprint. `slow_ios` counts requests to a leaf that took longer than
-    zio_slow_io_ms (30 s unless changed; zfs(4)).
+    zio_slow_io_ms (30 s unless changed; zfs(4)). `is_forced` is one that somebody took out of use with `zpool offline
+    -f` while the pool ran (VDEV_AUX_EXTERNAL in include/sys/fs/zfs.h).
     """
 
     guid: str
@@ -243,6 +244,7 @@ class Vdev:
     write_errors: int = 0
     checksum_errors: int = 0
     slow_ios: int = 0
+    is_forced: bool = False
 
     @property
     def is_open(self) -> bool:

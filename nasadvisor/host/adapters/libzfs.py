@@ -38,6 +38,7 @@ _REBUILD_STATE: Final = 0
 _EXPAND_STATE: Final = 0
 
 _AUX_SPARED: Final = 10  # vdev_aux_t
+_AUX_EXTERNAL: Final = 14
 _SCANNING: Final = 1  # dsl_scan_state_t
 _SCAN_FINISHED: Final = 2
 _REBUILDING: Final = 1  # vdev_rebuild_state_t
@@ -74,7 +75,7 @@ def read_pool(pool: Any) -> Pool:
     config = pool.config
     tree = config["vdev_tree"]
     groups = pool.groups
-    slow = _slow_ios(tree)
+    leaves = _leaf_stats(tree)
     found = Pool(
         name=pool.name,
         guid=str(pool.guid),
@@ -92,11 +93,11 @@ def read_pool(pool: Any) -> Pool:
         data_errors=int(config.get("error_count", 0)),
         special_size_bytes=sum(vdev.stats.size for vdev in groups.get("special", ())),
         special_allocated_bytes=sum(vdev.stats.allocated for vdev in groups.get("special", ())),
-        data=_vdevs(groups["data"], slow),
-        logs=_vdevs(groups["log"], slow),
-        caches=_vdevs(groups["cache"], slow),
-        specials=_vdevs(groups.get("special", ()), slow),
-        dedups=_vdevs(groups.get("dedup", ()), slow),
+        data=_vdevs(groups["data"], leaves),
+        logs=_vdevs(groups["log"], leaves),
+        caches=_vdevs(groups["cache"], leaves),
+        specials=_vdevs(groups.get("special", ()), leaves),
+        dedups=_vdevs(groups.get("dedup", ()), leaves),
         spares=_spares(groups["spare"], tree.get("spares", ())),
     )
     if suspended:
@@ -152,27 +153,26 @@ def _fragmentation(text: str) -> int | None:
     return None if text == NOT_TOLD else int(text)
 
 
-def _slow_ios(tree: Mapping[str, Any]) -> dict[str, int]:
-    """The slow requests by the guid of the leaf; the binding's own statistics leave them out."""
-    found: dict[str, int] = {}
+def _leaf_stats(tree: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """What the kernel counts of each leaf, by its guid; the binding's own statistics leave out some of it."""
+    found: dict[str, tuple[int, ...]] = {}
     for config in (*tree.get("children", ()), *tree.get("l2cache", ())):
-        stats = config.get("vdev_stats", ())
         if "children" in config:
-            found |= _slow_ios(config)
-        elif len(stats) > _VDEV_SLOW_IOS:
-            found[str(config["guid"])] = int(stats[_VDEV_SLOW_IOS])
+            found |= _leaf_stats(config)
+        else:
+            found[str(config["guid"])] = tuple(config.get("vdev_stats", ()))
     return found
 
 
-def _vdevs(vdevs: Iterable[Any], slow: Mapping[str, int]) -> tuple[Vdev, ...]:
-    return tuple(_vdev(vdev, slow) for vdev in vdevs if vdev.type not in DROPPED_KINDS)
+def _vdevs(vdevs: Iterable[Any], leaves: Mapping[str, tuple[int, ...]]) -> tuple[Vdev, ...]:
+    return tuple(_vdev(vdev, leaves) for vdev in vdevs if vdev.type not in DROPPED_KINDS)
 
 
-def _vdev(vdev: Any, slow: Mapping[str, int]) -> Vdev:
+def _vdev(vdev: Any, leaves: Mapping[str, tuple[int, ...]]) -> Vdev:
     path = vdev.path or ""
     # The binding adds the parity ("raidz2"); OpenZFS's own vdev_type has it only in the name.
     kind = "raidz" if vdev.type.startswith("raidz") else vdev.type
-    stats = vdev.stats
+    stats, counted = vdev.stats, leaves.get(str(vdev.guid), ())
     below = tuple(vdev.children)
     if not path and not below:
         raise ValueError(f"the {kind} {vdev.guid} has neither a path nor anything below it")
@@ -182,11 +182,12 @@ def _vdev(vdev: Any, slow: Mapping[str, int]) -> Vdev:
         name=leaf_name(path) or vdev.name,
         state=vdev.status,
         path=path,
-        children=_vdevs(below, slow),
+        children=_vdevs(below, leaves),
         read_errors=stats.read_errors,
         write_errors=stats.write_errors,
         checksum_errors=stats.checksum_errors,
-        slow_ios=slow.get(str(vdev.guid), 0),
+        slow_ios=counted[_VDEV_SLOW_IOS] if len(counted) > _VDEV_SLOW_IOS else 0,
+        is_forced=counted[_VDEV_AUX : _VDEV_AUX + 1] == (_AUX_EXTERNAL,),
     )
 
 

@@ -303,6 +303,7 @@ def _vdev(key: str, vdev: Answer, *, counted: bool = True) -> Vdev:
         kind=kind,
         name=leaf_name(path) or (kind if key == guid else key),
         state=state_name(vdev.text("state"), vdev.text("aux", "")),
+        is_forced=vdev.text("aux", "") == "EXTERNAL",
         path=path,
         children=_vdevs(vdev.children("vdevs") if path else _below(vdev)),
         read_errors=vdev.number("read_errors") if counted else 0,

@@ -64,6 +64,7 @@ def test_a_log_is_in_one_state_at_most(log: Vdev, told: str) -> None:
         (side("UNAVAIL", checksum_errors=1), False),
         (side("FAULTED"), True),
         (side("FAULTED", write_errors=3), False),
+        (side("FAULTED", is_forced=True), False),
         (side("REMOVED"), False),
         (side("OFFLINE"), False),
         (mirror("UNAVAIL", "UNAVAIL"), True),
