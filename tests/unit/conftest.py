@@ -1,7 +1,9 @@
 """Unit tests cannot run commands."""
 
 import os
+import socket
 import subprocess
+import sys
 
 import pytest
 from hypothesis import Phase, settings
@@ -25,3 +27,12 @@ def no_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "Popen", refuse)
     for name in ("system", "posix_spawn", "posix_spawnp", "fork", "execv", "execve", "execvp", "execvpe"):
         monkeypatch.setattr(os, name, refuse)
+
+
+def refuse_lookup_of_own_name(event: str, arguments: tuple[object, ...]) -> None:
+    """Where the machine's own name does not resolve, asking name servers for it takes minutes."""
+    if event.startswith(("socket.getaddrinfo", "socket.gethostby")):
+        assert arguments[0] != socket.gethostname(), f"{event} of this machine's own name"
+
+
+sys.addaudithook(refuse_lookup_of_own_name)
