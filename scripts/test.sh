@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 PYTEST=.venv/bin/pytest
 LOG=build/lab-tests.log
 # What one guest has done in about the time of the tests without lab.
-BESIDE=(tests/integration/test_console.py tests/integration/test_stories.py tests/integration/test_kills.py)
+BESIDE=(tests/integration/test_console.py tests/integration/test_stories.py)
 running=
 lab=
 failed=()

@@ -14,7 +14,6 @@ MINUTES = {
     "test_console": 11,
     "test_metadata": 8,
     "test_stories": 4,
-    "test_a_power_cut_leaves_a_run_that_can_be_ended": 4,
     "test_offline_cache": 3,
     "test_endings": 3,
     "test_commands": 4,

@@ -41,19 +41,14 @@ def test_kill_9_at_every_point_leaves_a_run_that_can_be_ended_both_ways(agent: A
     guest.run(CHECK)
 
 
+@pytest.mark.long  # tests/devices/test_power_loss.py tries cuts natively in each run of the tests
 @pytest.mark.parametrize(
     ("phase", "point", "way"),
     [
-        pytest.param(
-            "apply", "apply-record-2", "undo", marks=pytest.mark.long
-        ),  # the intent of the first write is durable, the write may not be
-        pytest.param(
-            "apply", "apply-action-3", "finish", marks=pytest.mark.long
-        ),  # both slices are there, and no record of the second
+        ("apply", "apply-record-2", "undo"),  # the intent of the first write is durable, the write may not be
+        ("apply", "apply-action-3", "finish"),  # both slices are there, and no record of the second
         ("apply", "apply-action-4", "finish"),  # OpenZFS has the log, and no record says so
-        pytest.param(
-            "undo", "undo-action-2", "undo", marks=pytest.mark.long
-        ),  # cache and log are out of the pool, the slices still there
+        ("undo", "undo-action-2", "undo"),  # cache and log are out of the pool, the slices still there
     ],
 )
 def test_a_power_cut_leaves_a_run_that_can_be_ended(agent: Agent, phase: str, point: str, way: str) -> None:
