@@ -3,8 +3,10 @@
 import base64
 import json
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, Never
 
+import kombu.transport.virtual
 import pytest
 import redis
 from hypothesis import given
@@ -21,6 +23,7 @@ from nasadvisor.host.broker import (
     Channel,
     Connection,
     ConsoleClock,
+    QoS,
     Transport,
     cleaned,
 )
@@ -174,3 +177,22 @@ def test_a_message_is_not_lost_where_the_console_does_not_tell_its_time(monkeypa
     end = datetime.now(UTC) + timedelta(seconds=8)
     made = taken(message(expires=end.isoformat()), redis.exceptions.TimeoutError("no answer"))
     assert datetime.fromisoformat(made["headers"]["expires"]) == end + timedelta(hours=1)
+
+
+class LostChannel:
+    """A channel whose broker is gone."""
+
+    do_restore = False
+
+    def conn_or_acquire(self, client: None = None) -> Never:
+        del client
+        raise redis.ConnectionError("Connection refused.")
+
+
+def test_a_message_that_cannot_be_acknowledged_does_not_keep_the_worker_from_taking_more() -> None:
+    qos = QoS(LostChannel(), 1)
+    kombu.transport.virtual.QoS.append(qos, SimpleNamespace(), "tag")
+    assert not qos.can_consume()
+    with pytest.raises(redis.ConnectionError):
+        qos.ack("tag")
+    assert qos.can_consume()
