@@ -11,9 +11,7 @@ from tests.lab.guest import Guest
 __all__ = ["clean_guest", "guest"]
 
 MINUTES = {
-    "test_console": 11,
     "test_metadata": 8,
-    "test_stories": 4,
     "test_offline_cache": 3,
     "test_endings": 3,
     "test_commands": 4,

@@ -34,7 +34,8 @@ def was_missing_at_import(log: Vdev) -> bool:
     OpenZFS calls a device UNAVAIL that it could not open at the import, or FAULTED where what stands on it is no label
     of the pool; both have no errors (spa_check_for_missing_logs() in module/zfs/spa.c; zpool_state_to_name() in
     lib/libzfs/libzfs_pool.c). One that dies while the pool runs has errors or is REMOVED, which it then stays, and one
-    that somebody forced to be FAULTED was there until then. After `zpool clear` of a dead log the two look the same.
+    that somebody forced to be FAULTED was there until then. After `zpool clear` of a dead log the two look the same; so
+    may they after a restart with one that was forced.
     """
     sides = list(log.leaves())
     was_there = any(side.errors or side.is_forced for side in sides) or log.errors

@@ -298,12 +298,13 @@ def _vdevs(children: Iterable[tuple[str, Answer]]) -> tuple[Vdev, ...]:
 def _vdev(key: str, vdev: Answer, *, counted: bool = True) -> Vdev:
     """One vdev. Of spares no errors are counted, and of inner vdevs no slow requests."""
     kind, guid, path = vdev.text("vdev_type"), vdev.text("guid"), vdev.text("path", "")
+    aux = vdev.text("aux", "")
     return Vdev(
         guid=guid,
         kind=kind,
         name=leaf_name(path) or (kind if key == guid else key),
-        state=state_name(vdev.text("state"), vdev.text("aux", "")),
-        is_forced=vdev.text("aux", "") == "EXTERNAL",
+        state=state_name(vdev.text("state"), aux),
+        is_forced=aux == "EXTERNAL",
         path=path,
         children=_vdevs(vdev.children("vdevs") if path else _below(vdev)),
         read_errors=vdev.number("read_errors") if counted else 0,
