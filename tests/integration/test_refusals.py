@@ -94,6 +94,6 @@ def test_a_disk_swapped_between_plan_and_apply_is_refused(agent: Agent) -> None:
     before = guest.digests("sas0")
     run = agent.apply(plan)
     assert run.state is RunState.REFUSED
-    # QEMU keeps the slot's WWN, so the disk is found by it, and found to be another one by its serial.
-    assert [refusal.code for refusal in run.refusals] == ["plan-outdated"]
+    # QEMU keeps the slot's WWN: the serial alone tells that the planned disk is gone.
+    assert [refusal.code for refusal in run.refusals] == ["disk-gone"]
     assert guest.digests("sas0") == before
