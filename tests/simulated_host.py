@@ -14,7 +14,7 @@ from nasadvisor.host.change.runs import RunHost, apply_plan, finish_run, undo_ru
 from nasadvisor.host.change.trials import TrialWatch, end_trial, keep_run
 from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.stored.documents import from_document, to_document
-from nasadvisor.stored.spoken import spoken
+from nasadvisor.stored.schema_versions import own_schema_versions
 
 
 class Killed(BaseException):
@@ -43,7 +43,9 @@ class SimulatedHost:
 
     def publish_inventory(self) -> None:
         """Tell the console which release this is, and how the machine is now."""
-        hosts.store_spoken(self.node, spoken(self.node), to_document(spoken(self.node)))
+        hosts.store_schema_versions(
+            self.node, own_schema_versions(self.node), to_document(own_schema_versions(self.node))
+        )
         inventory = replace(self.executor.state, read_at=datetime.now(UTC).isoformat(timespec="seconds"))
         take_answer(self.node, "inventory", to_document(inventory))
 

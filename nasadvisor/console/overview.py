@@ -16,16 +16,16 @@ from django.views.decorators.http import require_POST
 from nasadvisor.console.accounts.roles import may_change, operator_required, user_of
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.runs.history import row_of
-from nasadvisor.console.evidence.chips import chips_on, series_on
 from nasadvisor.console.evidence.sparks import sparks_of
+from nasadvisor.console.evidence.verdict_badges import chips_on, series_on
 from nasadvisor.console.fleet.current_host import Contact, contact_of, current_node
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import FirstHour
+from nasadvisor.console.health.disk_badges import marks_in, marks_of
 from nasadvisor.console.health.first_hour import first_steps, is_closed
 from nasadvisor.console.health.headline import place_of, words_of
-from nasadvisor.console.health.marks import marks_in, marks_of
+from nasadvisor.console.health.open_issues import Kind, Trouble, notices_about, stored_about, troubles_in
 from nasadvisor.console.health.sweeps import never_swept
-from nasadvisor.console.health.troubles import Kind, Trouble, notices_about, stored_about, troubles_in
 from nasadvisor.console.steps import lead_from
 from nasadvisor.console.storage.diagrams import draw_pools
 from nasadvisor.console.storage.disks import free_ssds
@@ -82,7 +82,7 @@ class HostRow:
     @property
     def release(self) -> str:
         """The release of NAS Advisor there; "" of one that has never told."""
-        return self.node.spoken.release if self.node.spoken else ""
+        return self.node.schema_versions.release if self.node.schema_versions else ""
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.runs.history import entries_of
 from nasadvisor.console.change.wizard.pools import pool_choice
 from nasadvisor.console.change.wizard.switching import switches_of
-from nasadvisor.console.evidence.chips import Chip, chips_on
+from nasadvisor.console.evidence.verdict_badges import Chip, chips_on
 from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.capacity import capacity_of
+from nasadvisor.console.health.disk_badges import Mark, marks_in, marks_in_pool, marks_on
 from nasadvisor.console.health.first_hour import scrub_advice
-from nasadvisor.console.health.marks import Mark, marks_in, marks_in_pool, marks_on
+from nasadvisor.console.health.open_issues import inventory_findings
 from nasadvisor.console.health.traffic import traffic_of
-from nasadvisor.console.health.troubles import inventory_findings
 from nasadvisor.console.storage.diagrams import PoolDrawing, draw_pool, draw_pools
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.console.storage.pools import helped_pools, pool_or_404, reason_against_adding

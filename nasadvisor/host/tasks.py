@@ -23,7 +23,7 @@ from nasadvisor.domain.fleet.clocks import clock_findings
 from nasadvisor.domain.fleet.permissions import ALL, Verbs, as_vetoes, may_not
 from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer, PlatformReport, no_platform
 from nasadvisor.domain.fleet.questions import Question
-from nasadvisor.domain.fleet.spoken import Age, Spoken, age_of
+from nasadvisor.domain.fleet.schema_versions import Age, SchemaVersions, age_of
 from nasadvisor.domain.health.sweep import Answers, SelfTest, SelfTestStart
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
@@ -42,7 +42,7 @@ from nasadvisor.host.evidence.trace_job import TraceJob, nobody_follows
 from nasadvisor.host.fleet.platforms import nobody_notifies
 from nasadvisor.host.health.sweep import HealthServices
 from nasadvisor.stored.documents import DocumentError
-from nasadvisor.stored.spoken import spoken
+from nasadvisor.stored.schema_versions import own_schema_versions
 
 log = logging.getLogger(__name__)
 
@@ -150,11 +150,11 @@ class HostTasks:
 
     def tell_forms(self) -> None:
         """Tell the console which forms of documents this release speaks; it answers with its own."""
-        self.link.tell(spoken(self.node))
+        self.link.tell(own_schema_versions(self.node))
 
-    def hear_forms(self, theirs: Spoken) -> None:
+    def hear_forms(self, theirs: SchemaVersions) -> None:
         """Which forms the console speaks. That is only said: it refuses by itself what it cannot read."""
-        if age_of(theirs, spoken(self.node)) is Age.OLDER:
+        if age_of(theirs, own_schema_versions(self.node)) is Age.OLDER:
             log.warning(
                 "The console has an older release of NAS Advisor (%s) than this host, and cannot read all that it is "
                 "told. Update it there; the command nasadvisor on this host shows and undoes everything.",

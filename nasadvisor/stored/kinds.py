@@ -22,7 +22,7 @@ from nasadvisor.domain.evidence.switched import CacheSwitching, SwitchOrder
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.fleet.joining import ConsoleAccess, JoinAnswer, JoinRequest
 from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer, PlatformReport
-from nasadvisor.domain.fleet.spoken import Releases, Spoken
+from nasadvisor.domain.fleet.schema_versions import Releases, SchemaVersions
 from nasadvisor.domain.health.smart.reading import SmartReading
 from nasadvisor.domain.health.smart.wear import WearIndicator
 from nasadvisor.domain.health.smart.written import ByteCounter
@@ -86,7 +86,7 @@ _KINDS: Final = (
     Kind("console-access", ConsoleAccess),
     Kind("join-request", JoinRequest),
     Kind("join-answer", JoinAnswer),
-    Kind("spoken", Spoken),
+    Kind("schema-versions", SchemaVersions),
     Kind("releases", Releases),
 )
 

@@ -37,15 +37,15 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "domain/change/runs": ("tests/unit/domain/change/test_runs.py", "tests/unit/domain/change/test_trial.py"),
     "domain/change/refusals": ("tests/unit/domain/change/test_refusals.py",),
-    "domain/change/looks": (
-        "tests/unit/domain/change/test_looks.py",
+    "domain/change/device_scan": (
+        "tests/unit/domain/change/test_device_scan.py",
         "tests/unit/domain/change/test_offline_cache.py",
         "tests/unit/domain/change/never/test_10_undo_only_ours.py",
     ),
     "domain/change/tables": ("tests/unit/domain/change/test_tables.py",),
     "domain/change/table_area": ("tests/unit/domain/change/test_table_area.py",),
     "domain/change/table_steps": ("tests/unit/domain/change/test_table_steps.py",),
-    "domain/change/traces": ("tests/unit/domain/change/test_traces.py",),
+    "domain/change/leftovers": ("tests/unit/domain/change/test_leftovers.py",),
     "domain/change/undo_skips": ("tests/unit/domain/change/test_undo_skips.py",),
     "domain/health/disk_findings": (
         "tests/unit/domain/health/test_disk_figures.py",
@@ -67,7 +67,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "host/change/executor": EXECUTOR,
     "host/change/gate": ("tests/unit/host/change/test_gate.py", "tests/unit/host/change/test_gate_asks.py"),
-    "host/change/look": ("tests/unit/host/change/test_look.py",),
+    "host/change/device_scan": ("tests/unit/host/change/test_device_scan.py",),
     "host/change/steps": ("tests/unit/host/change/test_steps.py",),
     "host/change/journal": JOURNAL,
     "host/change/chain": ("tests/unit/host/change/test_chain.py",),

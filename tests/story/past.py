@@ -23,7 +23,7 @@ from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.host.simulated.samples import simulated_facts, simulated_sample
 from nasadvisor.host.simulated.smart import COURSES, simulated_answer
 from nasadvisor.stored.documents import to_document
-from nasadvisor.stored.spoken import spoken
+from nasadvisor.stored.schema_versions import own_schema_versions
 from tests.story.machine import LOG_AND_CACHE, TANK, machine, worse
 
 BY: Final = "anna"
@@ -48,7 +48,7 @@ def live(host: RunHost, executor: SimulatedExecutor, now: datetime) -> Inventory
     """Let all of it happen, and give back the machine as it is now. `executor` begins with the machine before."""
     node = host.node
     before = executor.state
-    hosts.store_spoken(node, spoken(node), to_document(spoken(node)))
+    hosts.store_schema_versions(node, own_schema_versions(node), to_document(own_schema_versions(node)))
     take_answer(node, "inventory", to_document(before))
     run = _apply(host, before)
     applied_at = datetime.fromisoformat(run.steps[-1].ended_at)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from nasadvisor.domain.change.looks import Look, Step
+from nasadvisor.domain.change.device_scan import DeviceScan, Step
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.storage.inventory import Inventory
@@ -17,12 +17,12 @@ class InOrder:
     """An executor that shows empty slices and our own tables, and does nothing."""
 
     shown: Inventory
-    seen: Look = field(default_factory=lambda: Look(table=AREA))
+    seen: DeviceScan = field(default_factory=lambda: DeviceScan(table=AREA))
 
     def inventory(self) -> Inventory:
         return self.shown
 
-    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> DeviceScan:
         return self.seen
 
     def do(self, permit: Permit) -> Ran:

@@ -26,9 +26,9 @@ from nasadvisor.console.fleet.remote import access, listening
 from nasadvisor.domain.fleet.joining import host_queue
 from nasadvisor.domain.fleet.platforms import PlatformReport
 from nasadvisor.domain.fleet.questions import ASKER, HEAR_FORMS, Asker, Question
-from nasadvisor.domain.fleet.spoken import Spoken
+from nasadvisor.domain.fleet.schema_versions import SchemaVersions
 from nasadvisor.stored.documents import Json, to_document
-from nasadvisor.stored.spoken import spoken
+from nasadvisor.stored.schema_versions import own_schema_versions
 
 log = logging.getLogger(__name__)
 
@@ -120,18 +120,18 @@ def heard_from(node_name: str) -> Node:
     return node
 
 
-def store_spoken(node_name: str, _told: Spoken, document: Json) -> Node:
+def store_schema_versions(node_name: str, _told: SchemaVersions, document: Json) -> Node:
     """Keep which forms of documents a host speaks."""
     node = heard_from(node_name)
-    Node.objects.filter(pk=node.pk).update(spoken_document=document)
+    Node.objects.filter(pk=node.pk).update(schema_versions_document=document)
     return node
 
 
-def meet(node_name: str, told: Spoken, document: Json) -> None:
+def meet(node_name: str, told: SchemaVersions, document: Json) -> None:
     """Keep which forms a host speaks, and tell it ours."""
-    node = store_spoken(node_name, told, document)
+    node = store_schema_versions(node_name, told, document)
     with unreachable_logged():
-        ask(node, HEAR_FORMS, spoken(), by=None)
+        ask(node, HEAR_FORMS, own_schema_versions(), by=None)
 
 
 def store_platform(node_name: str, _report: PlatformReport, document: Json) -> None:

@@ -12,7 +12,7 @@ from django.db import models
 
 from nasadvisor.console.statements import read_statement
 from nasadvisor.domain.fleet.platforms import PlatformReport
-from nasadvisor.domain.fleet.spoken import Spoken
+from nasadvisor.domain.fleet.schema_versions import SchemaVersions
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import document_or_none
@@ -40,7 +40,7 @@ class Node(models.Model):
     inventory_error_document = models.JSONField(null=True)
     finding_documents = models.JSONField(default=list)
     platform_document = models.JSONField(null=True)
-    spoken_document = models.JSONField(null=True)
+    schema_versions_document = models.JSONField(null=True)
     is_simulated = models.BooleanField(default=False)
     access_digest = models.CharField(max_length=64, default="", blank=True)
     quotas_reached = models.JSONField(default=dict)
@@ -67,9 +67,9 @@ class Node(models.Model):
         return read_statement(self.inventory_error_document)
 
     @property
-    def spoken(self) -> Spoken | None:
-        """Which forms of documents its host speaks; None of one that has never told."""
-        return document_or_none(Spoken, self.spoken_document)
+    def schema_versions(self) -> SchemaVersions | None:
+        """The schema versions of its host; None of one that has never told."""
+        return document_or_none(SchemaVersions, self.schema_versions_document)
 
     @cached_property
     def platform(self) -> PlatformReport:

@@ -24,7 +24,7 @@ from nasadvisor.console.health.alert_models import (
     StoredAlert,
     is_somebody_told,
 )
-from nasadvisor.console.health.troubles import inventory_findings
+from nasadvisor.console.health.open_issues import inventory_findings
 from nasadvisor.console.health.watch import take_up
 from nasadvisor.console.steps import Lead, lead_from
 from nasadvisor.domain.health.urgency import CAN_WAIT

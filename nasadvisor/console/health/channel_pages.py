@@ -25,8 +25,8 @@ from nasadvisor.console.accounts.roles import admin_required
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import Channel, ChannelKind, WatchSettings
 from nasadvisor.console.health.messages import trial_message
-from nasadvisor.console.health.outward import fault_in
 from nasadvisor.console.health.senders import NotSent, is_answered_later, is_apprise_address, recipients_in, send
+from nasadvisor.console.health.ssrf_guard import fault_in
 from nasadvisor.console.secrets import SecretUnreadable, encrypt
 
 KEPT = gettext_lazy("Stored encrypted and never shown again. Leave it empty to keep what is stored.")

@@ -10,7 +10,7 @@ from datetime import datetime
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from nasadvisor.console.health import by_host, outbox
+from nasadvisor.console.health import outbox, platform_delivery
 from nasadvisor.console.health.alert_models import Channel, Delivery, WatchSettings
 from nasadvisor.console.health.messages import message_for
 from nasadvisor.console.health.senders import NotSent, is_answered_later, send
@@ -25,7 +25,7 @@ AT_MOST = 50
 
 def deliver(now: datetime) -> None:
     """Send what is due on every channel; one that does not work does not hold up the others."""
-    by_host.take_up_silence(now)
+    platform_delivery.take_up_silence(now)
     outbox.take_back(Delivery.objects.all(), now)
     outbox.give_up(Delivery.objects.filter(event__at__lt=now - outbox.GIVE_UP_AFTER))
     for channel in Channel.objects.filter(is_enabled=True):

@@ -15,9 +15,9 @@ from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
 from nasadvisor.console.health.bytes_by_role import written_by_role
 from nasadvisor.console.health.bytes_by_role_chart import written_chart
 from nasadvisor.console.health.charts import wear_chart
+from nasadvisor.console.health.disk_badges import mark_of
 from nasadvisor.console.health.disk_history import history_of
 from nasadvisor.console.health.forecasts import stored_forecast
-from nasadvisor.console.health.marks import mark_of
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.ratings import RatingForm, clocks_of, rating_of
 from nasadvisor.console.health.readings import temperatures_of

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from nasadvisor.console.accounts import platforms
-from nasadvisor.console.evidence.chips import chips_of, series_on
+from nasadvisor.console.evidence.verdict_badges import chips_of, series_on
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import Channel, FirstHour, is_somebody_told
 from nasadvisor.console.health.models import DiskOutcome, StoredDisk

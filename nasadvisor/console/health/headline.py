@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from nasadvisor.console.health.troubles import Kind, Trouble
+from nasadvisor.console.health.open_issues import Kind, Trouble
 from nasadvisor.domain.health.urgency import FAILING
 from nasadvisor.domain.statements import Level
 

@@ -7,9 +7,9 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from nasadvisor.console.badges import badge_of_state
 from nasadvisor.console.health.alert_models import AlertEvent, Channel, EventKinds
 from nasadvisor.console.statements import said
-from nasadvisor.console.states import look_of_state
 from nasadvisor.console.steps import lead_from
 from nasadvisor.domain.statements import Finding, Level, Statement
 
@@ -61,7 +61,7 @@ def _short(event: AlertEvent) -> str:
 
 def _kind(event: AlertEvent) -> str:
     if event.kind == EventKinds.NEW:
-        return str(look_of_state(event.level).word)
+        return str(badge_of_state(event.level).word)
     return EventKinds(event.kind).label.capitalize()
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.quotas import Quota
-from nasadvisor.console.health.notices import Notice
+from nasadvisor.console.health.host_findings import Notice
 from nasadvisor.domain.statements import Finding, Level, Statement, gettext_noop
 
 CODE: Final = "host-quota"

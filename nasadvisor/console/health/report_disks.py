@@ -10,17 +10,17 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from nasadvisor.console.badges import GOOD, WAITING, WARN, Badge, badge_of_state
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.bytes_by_role import Written, written_by_role
 from nasadvisor.console.health.charts import WearChart, wear_chart
+from nasadvisor.console.health.disk_badges import WORST_FIRST, mark_of
 from nasadvisor.console.health.forecasts import stored_forecast
-from nasadvisor.console.health.marks import WORST_FIRST, mark_of
 from nasadvisor.console.health.models import NOT_LISTED, DiskOutcome, StoredDisk
 from nasadvisor.console.health.ratings import with_ratings
 from nasadvisor.console.health.readings import Temperatures, temperatures_of
 from nasadvisor.console.health.smart_days import TREND, change_of, days_of
 from nasadvisor.console.health.wear_points import wear_points
-from nasadvisor.console.states import GOOD, WAITING, WARN, Look, look_of_state
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.console.storage.disks import PoolTrouble, troubles_by_key
 from nasadvisor.console.svg import NARROW
@@ -52,7 +52,7 @@ class HardDisk:
     """A hard disk with what it counts."""
 
     disk: StoredDisk
-    look: Look
+    look: Badge
     reallocated: Count
     pending: Count
     crc: Count
@@ -64,7 +64,7 @@ class Ssd:
     """An SSD, with who writes to it; the disk has `rated_terabytes`."""
 
     disk: StoredDisk
-    look: Look
+    look: Badge
     written: Written | None
 
 
@@ -115,17 +115,17 @@ def drawn_ssds(now: datetime) -> list[Drawn]:
     return [_drawn(disk, now) for disk in disks.defer("node__inventory_document")]
 
 
-def look_of(disk: StoredDisk, trouble: PoolTrouble | None) -> Look:
+def look_of(disk: StoredDisk, trouble: PoolTrouble | None) -> Badge:
     """How a disk is, in a mark and a word. `trouble` is what its pools say against it."""
     mark = mark_of(disk)
     is_out = trouble is not None and bool(trouble.state) and disk.is_present
     if mark and (mark.level is Level.CRITICAL or not is_out):
         return mark.look
     if trouble and disk.is_present:
-        return look_of_state(trouble.state) if trouble.state else Look(*WARN, _errors(trouble.errors))
+        return badge_of_state(trouble.state) if trouble.state else Badge(*WARN, _errors(trouble.errors))
     if disk.outcome == DiskOutcome.READ:
-        return Look(*GOOD, _("All right"))
-    return look_of_state(disk.outcome) if disk.outcome else Look(*WAITING, _("Not asked yet"))
+        return Badge(*GOOD, _("All right"))
+    return badge_of_state(disk.outcome) if disk.outcome else Badge(*WAITING, _("Not asked yet"))
 
 
 def _errors(count: int) -> str:
@@ -153,7 +153,7 @@ def _by_wear(disks: QuerySet[StoredDisk]) -> QuerySet[StoredDisk]:
 
 
 def _hard_disk(
-    disk: StoredDisk, look: Look, days: list[tuple[date, Mapping[str, int]]], heat: Temperatures | None, now: datetime
+    disk: StoredDisk, look: Badge, days: list[tuple[date, Mapping[str, int]]], heat: Temperatures | None, now: datetime
 ) -> HardDisk:
     today = timezone.localtime(now).date()
 

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Final
 
 from nasadvisor.console.change.models import StoredRun, StoredRunState
-from nasadvisor.console.evidence.chips import series_on
 from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.evidence.report import Report, report_of
+from nasadvisor.console.evidence.verdict_badges import series_on
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.bytes_by_role import written_by_role
 from nasadvisor.console.health.forecasts import stored_forecast

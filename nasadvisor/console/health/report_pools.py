@@ -7,10 +7,10 @@ from typing import Final
 
 from django.utils import timezone
 
+from nasadvisor.console.badges import Badge, badge_of_state
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.capacity import Capacity, capacity_of
 from nasadvisor.console.history_chart import HistoryChart
-from nasadvisor.console.states import Look, look_of_state
 from nasadvisor.domain.storage.inventory import Pool
 
 LISTED: Final = 100
@@ -27,9 +27,9 @@ class PoolRow:
     scrubbed_at: datetime | None
 
     @property
-    def look(self) -> Look:
+    def look(self) -> Badge:
         """Its state."""
-        return look_of_state(self.pool.state)
+        return badge_of_state(self.pool.state)
 
     @property
     def used(self) -> float:

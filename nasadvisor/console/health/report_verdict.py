@@ -10,12 +10,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from nasadvisor.console.badges import BAD, GOOD, QUIET, WAITING, WARN, Badge
 from nasadvisor.console.fleet.current_host import Contact, contact_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.headline import place_of, words_of
 from nasadvisor.console.health.models import DiskOutcome, NodeHealth, StoredDisk
-from nasadvisor.console.health.troubles import Trouble
-from nasadvisor.console.states import BAD, GOOD, QUIET, WAITING, WARN, Look
+from nasadvisor.console.health.open_issues import Trouble
 from nasadvisor.domain.statements import Level
 
 NAMED: Final = 4
@@ -36,7 +36,7 @@ class HostLook:
 class Verdict:
     """The answer to "is everything all right?", in one sentence, and what it rests on."""
 
-    look: Look
+    look: Badge
     hosts: tuple[HostLook, ...]
 
     @property
@@ -56,22 +56,22 @@ def verdict_on(nodes: Sequence[Node], troubles: Sequence[Trouble], now: datetime
     return Verdict(_look(hosts, troubles), hosts)
 
 
-def _look(hosts: Sequence[HostLook], troubles: Sequence[Trouble]) -> Look:
+def _look(hosts: Sequence[HostLook], troubles: Sequence[Trouble]) -> Badge:
     opened = [each for each in troubles if not each.is_known]
     if opened:
         words = words_of(opened, place_of(opened[0], has_others=len(hosts) > 1))
-        return Look(*(BAD if opened[0].level is Level.CRITICAL else WARN), words)
+        return Badge(*(BAD if opened[0].level is Level.CRITICAL else WARN), words)
     if all(host.read_at is None for host in hosts):
-        return Look(*WAITING, _("No host has told anything yet"))
+        return Badge(*WAITING, _("No host has told anything yet"))
     if any(host.gaps for host in hosts):
-        return Look(*QUIET, _("Nothing is open, but not everything was looked at"))
+        return Badge(*QUIET, _("Nothing is open, but not everything was looked at"))
     if not any(host.node.inventory and host.node.inventory.pools for host in hosts):
-        return Look(*QUIET, _("No pool is imported"))
+        return Badge(*QUIET, _("No pool is imported"))
     if troubles:
         count = len(troubles)
         words = ngettext("Nothing new, %(count)s known problem", "Nothing new, %(count)s known problems", count)
-        return Look(*QUIET, words % {"count": count})
-    return Look(*GOOD, _("Everything is all right"))
+        return Badge(*QUIET, words % {"count": count})
+    return Badge(*GOOD, _("Everything is all right"))
 
 
 def _hosts(nodes: Iterable[Node], now: datetime) -> Iterator[HostLook]:

@@ -14,6 +14,7 @@ from nasadvisor.console.health.alert_models import AlertStates, DeliveryState, S
 from nasadvisor.console.health.headline import place_of
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.models import StoredDisk
+from nasadvisor.console.health.open_issues import troubles_on
 from nasadvisor.console.health.report_disks import (
     count_of_hard_disks,
     count_of_ssds,
@@ -26,7 +27,6 @@ from nasadvisor.console.health.report_disks import (
 from nasadvisor.console.health.report_gains import comparisons, in_use
 from nasadvisor.console.health.report_pools import drawn_pools, pool_rows
 from nasadvisor.console.health.report_verdict import verdict_on
-from nasadvisor.console.health.troubles import troubles_on
 from nasadvisor.console.health.watch import UNWORKABLE
 
 log = logging.getLogger(__name__)

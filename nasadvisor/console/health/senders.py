@@ -17,7 +17,7 @@ from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import Channel, ChannelKind, MailSecurity, WatchSettings
 from nasadvisor.console.health.messages import Message
-from nasadvisor.console.health.outward import fault_in, outward_only
+from nasadvisor.console.health.ssrf_guard import fault_in, outward_only
 from nasadvisor.console.secrets import SecretUnreadable, decrypt
 from nasadvisor.console.statements import said
 from nasadvisor.domain.fleet.platforms import Notice

@@ -18,7 +18,7 @@ from nasadvisor.console.health.alert_models import (
     Timing,
     WatchSettings,
 )
-from nasadvisor.console.health.observe import Seen, View, unwatchable, view
+from nasadvisor.console.health.collect_findings import Seen, View, unwatchable, view
 from nasadvisor.console.health.quota_notices import CODE as QUOTA_CODE
 from nasadvisor.domain.health.alerts import Alert, EventKind, Step, acknowledge, escalate, reconcile
 from nasadvisor.domain.health.quiet_hours import QuietHours, due_at

@@ -114,7 +114,7 @@ class Migration(migrations.Migration):
                 ("inventory_error_document", models.JSONField(null=True)),
                 ("finding_documents", models.JSONField(default=list)),
                 ("platform_document", models.JSONField(null=True)),
-                ("spoken_document", models.JSONField(null=True)),
+                ("schema_versions_document", models.JSONField(null=True)),
                 ("is_simulated", models.BooleanField(default=False)),
                 ("access_digest", models.CharField(blank=True, default="", max_length=64)),
                 ("quotas_reached", models.JSONField(default=dict)),

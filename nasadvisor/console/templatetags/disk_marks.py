@@ -3,7 +3,7 @@
 from django import template
 
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.marks import Mark, marks_in_pool
+from nasadvisor.console.health.disk_badges import Mark, marks_in_pool
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 
 register = template.Library()

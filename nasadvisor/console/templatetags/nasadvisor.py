@@ -21,10 +21,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, npgettext_lazy
 
 from nasadvisor.console.accounts.single_sign_on import why_no_password
+from nasadvisor.console.badges import Badge, badge_of_state
 from nasadvisor.console.explain import BLANKS, address_of
 from nasadvisor.console.health.self_tests import KNOWN_WORDS
 from nasadvisor.console.statements import localized, marked, said, said_below, unbroken
-from nasadvisor.console.states import Look, look_of_state
 from nasadvisor.console.steps import lead_from
 from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.domain.change.actions import Argv
@@ -349,15 +349,15 @@ def at_key(mapping: Mapping[str, object], key: str) -> object:
 
 
 @register.filter
-def look(state: str) -> Look:
+def look(state: str) -> Badge:
     """Icon, colour and word of a state of OpenZFS or of a run: {% with s=vdev.state|look %}."""
-    return look_of_state(state)
+    return badge_of_state(state)
 
 
 @register.inclusion_tag("console/_state.html")
-def state(value: str) -> dict[str, Look]:
+def state(value: str) -> dict[str, Badge]:
     """A state as icon and word: {% state pool.state %}."""
-    return {"look": look_of_state(value)}
+    return {"look": badge_of_state(value)}
 
 
 @register.inclusion_tag("console/_command.html")

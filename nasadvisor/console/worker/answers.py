@@ -20,8 +20,8 @@ from nasadvisor.console.evidence.told import (
 )
 from nasadvisor.console.fleet import hosts, quotas
 from nasadvisor.console.fleet.quotas import Quota
-from nasadvisor.console.health.by_host import store_notice_answer, store_notice_error
 from nasadvisor.console.health.inventory import store_inventory, store_inventory_error
+from nasadvisor.console.health.platform_delivery import store_notice_answer, store_notice_error
 from nasadvisor.console.health.sweep_store import store_answers
 from nasadvisor.console.health.sweeps import (
     store_self_test_error,
@@ -42,7 +42,7 @@ from nasadvisor.domain.fleet import questions
 from nasadvisor.domain.fleet.messages import Message
 from nasadvisor.domain.fleet.platforms import NoticeAnswer, PlatformReport
 from nasadvisor.domain.fleet.questions import Question, told_by
-from nasadvisor.domain.fleet.spoken import Spoken
+from nasadvisor.domain.fleet.schema_versions import SchemaVersions
 from nasadvisor.domain.health.sweep import Answers, SelfTestStart, SweepReport
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
@@ -71,7 +71,7 @@ class Kept(Generic[T]):
 
 
 KEPT: Final[tuple[Kept[Any], ...]] = (
-    Kept(Spoken, hosts.meet),
+    Kept(SchemaVersions, hosts.meet),
     Kept(PlatformReport, hosts.store_platform),
     Kept(Inventory, store_inventory, largest_message=16 * MIB),  # one of 1,000 disks has 1 MiB
     Kept(Reading, store_reading, is_rationed=True),

@@ -21,7 +21,7 @@ from nasadvisor.domain.change.actions import (
     SaveTable,
     Slice,
 )
-from nasadvisor.domain.change.actions.seen import cache_of
+from nasadvisor.domain.change.actions.inventory_queries import cache_of
 from nasadvisor.domain.statements import Allowed, Answer, Refused
 from nasadvisor.domain.storage import releases
 from nasadvisor.domain.storage.gaps import free_extents, has_odd_area, is_out_of_bounds, overlaps

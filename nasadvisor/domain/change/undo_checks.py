@@ -16,7 +16,7 @@ from nasadvisor.domain.change.actions import (
     Slice,
     UndoAction,
 )
-from nasadvisor.domain.change.actions.seen import cache_of, phantom_of
+from nasadvisor.domain.change.actions.inventory_queries import cache_of, phantom_of
 from nasadvisor.domain.change.checks import against_hole, against_place, against_pool_member, against_sick_log
 from nasadvisor.domain.statements import Allowed, Answer, Refused
 from nasadvisor.domain.storage.inventory import Disk, HoldKind, Inventory, Pool, TableKind, Vdev

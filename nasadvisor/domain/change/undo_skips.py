@@ -1,14 +1,14 @@
 """Undo steps that have nothing to act on any more: what they would take back went with its disk or its pool."""
 
 from nasadvisor.domain.change.actions import DetachLog, OnlineCache, RemoveVdev, Role, UndoAction
-from nasadvisor.domain.change.looks import Look
+from nasadvisor.domain.change.device_scan import DeviceScan
 from nasadvisor.domain.change.undo import GONE_WITH_DISK
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
 
 
-def why_skipped(action: UndoAction, inventory: Inventory, look: Look) -> Statement | None:
+def why_skipped(action: UndoAction, inventory: Inventory, look: DeviceScan) -> Statement | None:
     """Why a step is left out, None where it has something to do.
 
     `look` is what stands in the slices of a vdev; it tells a pool that was destroyed from one that is away.

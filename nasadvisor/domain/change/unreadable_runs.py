@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from nasadvisor.domain.change.leftovers import traces_of
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Done, Record, Started
-from nasadvisor.domain.change.traces import traces_of
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory

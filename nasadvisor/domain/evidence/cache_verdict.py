@@ -6,8 +6,8 @@ more than that, so nothing more is said: never is a hit rate of a larger cache g
 
 from collections.abc import Iterator
 
+from nasadvisor.domain.evidence.excluded_reads import also_kept_out, judge_kept_out, kept_out_of, metadata_share
 from nasadvisor.domain.evidence.feed import cache_feed, feed_notes
-from nasadvisor.domain.evidence.kept_out import also_kept_out, judge_kept_out, kept_out_of, metadata_share
 from nasadvisor.domain.evidence.log_verdict import Answer, Device, Evidence, Verdict, not_yet
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.samples import ArcActivity, Levels

@@ -3,7 +3,7 @@
 from typing import Final
 
 from nasadvisor.domain.evidence.curve import CurvePoint
-from nasadvisor.domain.evidence.kept_out import metadata_share
+from nasadvisor.domain.evidence.excluded_reads import metadata_share
 from nasadvisor.domain.evidence.log_verdict import Answer, Verdict
 from nasadvisor.domain.evidence.metadata_size import moved_in_words, special_in_words
 from nasadvisor.domain.evidence.options import (

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID, uuid5
 
-from nasadvisor.domain.change.actions.seen import cache_of
+from nasadvisor.domain.change.actions.inventory_queries import cache_of
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.evidence.switch_effect import FEWEST_PAIRS
 from nasadvisor.domain.evidence.switching import USUAL_PAIRS, USUAL_PERIOD_S, USUAL_SETTLE_S, Period, Switching

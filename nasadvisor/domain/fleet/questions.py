@@ -24,7 +24,7 @@ from nasadvisor.domain.evidence.switched import CacheSwitching, SwitchOrder
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.fleet.permissions import Verbs
 from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer, PlatformReport
-from nasadvisor.domain.fleet.spoken import Spoken
+from nasadvisor.domain.fleet.schema_versions import SchemaVersions
 from nasadvisor.domain.health.sweep import Answers, SelfTest, SelfTestStart, SweepReport
 from nasadvisor.domain.storage import names
 from nasadvisor.domain.storage.inventory import Inventory
@@ -137,7 +137,7 @@ def _pool(order: SwitchOrder, *_: object) -> str:
 _RUNS: Final = (Run, UnreadableRun)
 
 # A host says which forms it speaks when it starts, without being asked; this is the console's answer to it.
-HEAR_FORMS: Final = Question("hear_forms", (Spoken,), (Spoken,), Asker.NOBODY, None)
+HEAR_FORMS: Final = Question("hear_forms", (SchemaVersions,), (SchemaVersions,), Asker.NOBODY, None)
 
 READ_INVENTORY: Final = Question("read_inventory", (), (PlatformReport, Inventory), Asker.VIEWER, _host)
 

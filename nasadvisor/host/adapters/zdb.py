@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from nasadvisor.domain.change.looks import SliceLabel
+from nasadvisor.domain.change.device_scan import SliceLabel
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.names import GUID
 from nasadvisor.host.adapters.counts import count_in

@@ -5,7 +5,7 @@ from typing import Final
 
 from nasadvisor.domain.change import refusals as no
 from nasadvisor.domain.change.actions import CreateSlice, CreateTable, DropLog, OfflineCache, Outcome, SaveTable
-from nasadvisor.domain.change.looks import against_room as against_room_for
+from nasadvisor.domain.change.device_scan import against_room as against_room_for
 from nasadvisor.domain.change.plan import Plan, PlanRefused, make_plan, scope_fingerprint
 from nasadvisor.domain.change.runs import (
     Done,

@@ -29,7 +29,7 @@ from nasadvisor.domain.change.actions import (
     SaveTable,
     Slice,
 )
-from nasadvisor.domain.change.looks import Look, Step
+from nasadvisor.domain.change.device_scan import DeviceScan, Step
 from nasadvisor.domain.change.runs import CommandRan
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
@@ -51,8 +51,8 @@ from nasadvisor.host.adapters.blockdev import (
 )
 from nasadvisor.host.adapters.process import Command, Tool
 from nasadvisor.host.adapters.zpool_add import check_dry_run
+from nasadvisor.host.change.device_scan import scan_devices
 from nasadvisor.host.change.gate import Permit, PermitMisused, Ran
-from nasadvisor.host.change.look import look_at
 from nasadvisor.host.storage.inventory import read_inventory
 from nasadvisor.host.storage.machine import Machine
 
@@ -77,9 +77,9 @@ class MachineExecutor:
         """See `Executor.inventory`."""
         return read_inventory(self.machine)
 
-    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> DeviceScan:
         """See `Executor.look`."""
-        return look_at(self.machine, step, inventory, own)
+        return scan_devices(self.machine, step, inventory, own)
 
     def do(self, permit: Permit) -> Ran:
         """See `Executor.do`."""

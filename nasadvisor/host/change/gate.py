@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from nasadvisor.domain.change.actions import Cleaning, RestoreTable, RewindTable, UndoAction
 from nasadvisor.domain.change.checks import can
-from nasadvisor.domain.change.looks import Look, Step, against_look
+from nasadvisor.domain.change.device_scan import DeviceScan, Step, against_look
 from nasadvisor.domain.change.runs import CommandRan
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
@@ -50,7 +50,7 @@ class Permit:
 
     step: Step
     inventory: Inventory
-    look: Look
+    look: DeviceScan
     own: OwnTable | None
     seal: object = field(repr=False)
     _spent: bool = field(default=False, init=False)
@@ -83,7 +83,7 @@ class Executor(Protocol):
         """The host as it is now."""
         ...
 
-    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> DeviceScan:
         """Read what a step would write on, off the devices themselves; empty where they are not there.
 
         `own` is what the run knows of the disk's table, None before its first step on that disk.
@@ -118,7 +118,7 @@ class Gate:
                 raise PoolNotUnderstood(suspect.name, suspect.problem)
         return inventory
 
-    def look(self, step: Step, inventory: Inventory, own: OwnTable | None = None) -> Look:
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None = None) -> DeviceScan:
         """What a step would write on.
 
         Raises:

@@ -4,13 +4,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.fleet.spoken import Releases, Spoken
+from nasadvisor.domain.fleet.schema_versions import Releases, SchemaVersions
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.change.journal import write_whole
 from nasadvisor.host.errors import HostError
 from nasadvisor.stored.documents import DocumentError, from_json, to_json
 from nasadvisor.stored.packing import form
-from nasadvisor.stored.spoken import spoken
+from nasadvisor.stored.schema_versions import own_schema_versions
 
 FILE_NAME: Final = "releases.json"
 MIGRATIONS: Final = files("nasadvisor") / "console" / "migrations"
@@ -57,8 +57,8 @@ def releases_in(state: Path) -> Releases:
         return Releases((written_by(""),))
 
 
-def written_by(release: str) -> Spoken:
+def written_by(release: str) -> SchemaVersions:
     """What the release that runs writes; the console's database counts by its migrations."""
-    ours = spoken()
+    ours = own_schema_versions()
     migrations = sum(1 for each in MIGRATIONS.iterdir() if each.name[:1].isdigit())
-    return Spoken("", release or ours.release, {**ours.forms, "packed-sample": form(), "database": migrations})
+    return SchemaVersions("", release or ours.release, {**ours.forms, "packed-sample": form(), "database": migrations})

@@ -4,7 +4,7 @@ from contextlib import suppress
 from typing import Final
 
 from nasadvisor.domain.change.actions import CreateSlice, CreateTable, DeleteSlice, RewindTable
-from nasadvisor.domain.change.looks import Step
+from nasadvisor.domain.change.device_scan import Step
 from nasadvisor.domain.change.runs import DiskImage, Goal, TableLeft
 from nasadvisor.domain.change.table_area import Area, image_of, pack_area
 from nasadvisor.domain.change.tables import OwnTable, disk_key_of, own_tables

@@ -23,7 +23,8 @@ from nasadvisor.domain.change.actions import (
     RewindTable,
     UndoAction,
 )
-from nasadvisor.domain.change.looks import Look
+from nasadvisor.domain.change.device_scan import DeviceScan
+from nasadvisor.domain.change.leftovers import pool_now, traces_of
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import (
     ACTIVE,
@@ -38,7 +39,6 @@ from nasadvisor.domain.change.runs import (
     Step,
     StepState,
 )
-from nasadvisor.domain.change.traces import pool_now, traces_of
 from nasadvisor.domain.change.undo import Left, stays_after_undo
 from nasadvisor.domain.change.undo_checks import is_readable
 from nasadvisor.domain.change.undo_skips import why_skipped
@@ -150,7 +150,7 @@ def _against_first(actions: tuple[UndoAction, ...], inventory: Inventory, gate: 
             if why_skipped(action, inventory, gate.look(action, inventory)) is None:
                 yield from gate.against(action, inventory)
         elif isinstance(action, OnlineCache):
-            if why_skipped(action, inventory, Look()) is None:
+            if why_skipped(action, inventory, DeviceScan()) is None:
                 yield from gate.against(action, inventory)
         elif isinstance(action, DeleteSlice):
             is_doubtful = (
@@ -211,7 +211,7 @@ class _Undoing:
             book.write(Done(book.now(), self.goal, number, Outcome(), found=True))
             return
         is_pool_step = isinstance(action, RemoveVdev | DetachLog)
-        why = why_skipped(action, inventory, self.gate.look(action, inventory) if is_pool_step else Look())
+        why = why_skipped(action, inventory, self.gate.look(action, inventory) if is_pool_step else DeviceScan())
         if why:
             self._skip(number, action, why)
             return

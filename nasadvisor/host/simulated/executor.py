@@ -19,7 +19,7 @@ from nasadvisor.domain.change.actions import (
     UndoAction,
 )
 from nasadvisor.domain.change.actions.after import with_cache_state
-from nasadvisor.domain.change.looks import Look, Step
+from nasadvisor.domain.change.device_scan import DeviceScan, Step
 from nasadvisor.domain.change.runs import CommandRan
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable, disk_key_of
@@ -41,13 +41,13 @@ class SimulatedExecutor:
         """The simulated host now."""
         return self.state
 
-    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> DeviceScan:
         """Every slice is empty here, and every table as the run left it."""
         del inventory, own
         disk = self.state.disk(disk_key_of(step))
         if disk:
             self.tables.setdefault(disk.key, (disk.table, disk.table_uuid))
-        return Look(table=Area(b"", b""))
+        return DeviceScan(table=Area(b"", b""))
 
     def do(self, permit: Permit) -> tuple[CommandRan, ...]:
         """Take an action's own word for its effect, and an undo action's effect out of the inventory."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from nasadvisor.domain.change.actions import CreateSlice, CreateTable
-from nasadvisor.domain.change.looks import Look, Step
+from nasadvisor.domain.change.device_scan import DeviceScan, Step
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.change.tables import OwnTable
@@ -26,7 +26,7 @@ class StopsAfterActing:
     def inventory(self) -> Inventory:
         return self.inner.inventory()
 
-    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> DeviceScan:
         return self.inner.look(step, inventory, own)
 
     def do(self, permit: Permit) -> Ran:

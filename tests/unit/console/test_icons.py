@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from nasadvisor.console import states
-from nasadvisor.console.evidence import chips
+from nasadvisor.console import badges
+from nasadvisor.console.evidence import verdict_badges
 
 ROOT = Path(__file__).parents[3]
 NAMED = re.compile(r"\bbi-([a-z0-9]+(?:-[a-z0-9]+)*)|\bicon=\"([a-z0-9-]+)\"")
@@ -14,8 +14,10 @@ def shown() -> set[str]:
     """Every icon that a template or a script names, or that a state has."""
     files = [*(ROOT / "templates").rglob("*.html"), *(ROOT / "static" / "js").glob("*.js")]
     found = {name for path in files for pair in NAMED.findall(path.read_text(encoding="utf-8")) for name in pair}
-    looks = [*states._LOOKS.values(), states.look_of_state("something new")]
-    given = {look.icon for look in looks} | {icon for _, icon in (*chips.LOOKS.values(), states.WARN, states.WAITING)}
+    known = [*badges._BADGES.values(), badges.badge_of_state("something new")]
+    given = {badge.icon for badge in known} | {
+        icon for _, icon in (*verdict_badges.BADGES.values(), badges.WARN, badges.WAITING)
+    }
     return (found | given) - {""}
 
 

@@ -18,7 +18,7 @@ from nasadvisor.console.health.watch import take_up, watch
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import to_document
-from nasadvisor.stored.spoken import spoken
+from nasadvisor.stored.schema_versions import own_schema_versions
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.conftest import Sent
 from tests.unit.console.test_pages import load, page
@@ -164,7 +164,7 @@ def test_a_silent_host_among_others_is_the_headline(viewer: Client) -> None:
 
 def test_a_host_that_was_never_read_is_not_all_right(viewer: Client) -> None:
     load(typical())
-    hosts.store_spoken("nas9", spoken("nas9"), to_document(spoken("nas9")))
+    hosts.store_schema_versions("nas9", own_schema_versions("nas9"), to_document(own_schema_versions("nas9")))
     assert headline(viewer) == "Waiting for the first reading of nas9"
 
 

@@ -19,7 +19,7 @@ from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.identity import DiskIdentity
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory
 from nasadvisor.stored.documents import from_json, to_document, to_json
-from nasadvisor.stored.spoken import spoken
+from nasadvisor.stored.schema_versions import own_schema_versions
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.conftest import sign_in
 from tests.unit.machines import ARCHIVE, NVME1, TANK, home_server, with_disk, with_pool, with_single_log
@@ -30,7 +30,11 @@ PATHS = ["/", "/storage/", "/disks/", "/settings/"]
 
 def load(inventory: Inventory) -> Node:
     now = timezone.now().isoformat(timespec="seconds")
-    hosts.store_spoken(inventory.host.node, spoken(inventory.host.node), to_document(spoken(inventory.host.node)))
+    hosts.store_schema_versions(
+        inventory.host.node,
+        own_schema_versions(inventory.host.node),
+        to_document(own_schema_versions(inventory.host.node)),
+    )
     take_answer(inventory.host.node, "inventory", to_document(replace(inventory, read_at=now)))
     return Node.objects.get(name=inventory.host.node)
 

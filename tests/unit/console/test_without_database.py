@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import StoredAlert
-from nasadvisor.console.health.notices import about_room
+from nasadvisor.console.health.host_findings import about_room
 from nasadvisor.console.health.watch import watch
 from nasadvisor.domain.statements import Level
 from nasadvisor.domain.units import GIB, MIB

@@ -28,7 +28,7 @@ GUIDES: Final = (
     ("/observe.py", "docs/health.md"),
     ("/probing.py", "docs/evidence.md"),
     ("/suitability.py", "docs/evidence.md"),
-    ("/spoken.py", "docs/many-hosts.md"),
+    ("/schema_versions.py", "docs/many-hosts.md"),
     ("/join.py", "docs/many-hosts.md"),
     ("/notices.py", "docs/architecture.md"),
     ("/trials.py", "docs/architecture.md"),

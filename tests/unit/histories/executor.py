@@ -19,7 +19,15 @@ from nasadvisor.domain.change.actions import (
     SaveTable,
     Slice,
 )
-from nasadvisor.domain.change.looks import ACTIVE, L2CACHE, Look, Signature, SliceLabel, Step, places_to_look
+from nasadvisor.domain.change.device_scan import (
+    ACTIVE,
+    L2CACHE,
+    DeviceScan,
+    Signature,
+    SliceLabel,
+    Step,
+    places_to_look,
+)
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.table_steps import predict
 from nasadvisor.domain.change.tables import OwnTable
@@ -46,29 +54,29 @@ class ModelExecutor:
     def inventory(self) -> Inventory:
         return self.world.inventory()
 
-    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> DeviceScan:
         match step:
             case CreateTable() | SaveTable() | RestoreTable() | RewindTable():
                 each = self._disk(step.disk_key)
                 whole = tuple(Signature(what, place * MIB) for place, what in each.content.items() if place == 0)
                 table = (Signature("gpt"),) if each.table()[1] else ()
-                return Look((*whole, *table) if isinstance(step, CreateTable) else (), table=_area(each))
+                return DeviceScan((*whole, *table) if isinstance(step, CreateTable) else (), table=_area(each))
             case CreateSlice(slice=piece):
                 each = self._disk(piece.disk_key)
                 places = {place // MIB for place in places_to_look(piece)}
                 found = tuple(Signature(what, at * MIB) for at, what in each.content.items() if at in places)
-                return Look(found, table=_area(each))
+                return DeviceScan(found, table=_area(each))
             case AddLog(legs=pieces) | AddCache(slices=pieces) | RemoveVdev(slices=pieces):
                 is_away = self._pool(step.pool_guid) is None
-                return self._look_at(pieces) if is_away or not isinstance(step, RemoveVdev) else Look()
+                return self._look_at(pieces) if is_away or not isinstance(step, RemoveVdev) else DeviceScan()
             case DeleteSlice(slice=piece) | ClearSlice(slice=piece):
                 each = self._disk(piece.disk_key)
                 return replace(self._look_at((piece,)), table=_area(each))
             case OfflineCache():
-                return Look(autoexpand=self.world.expands)
+                return DeviceScan(autoexpand=self.world.expands)
             case OnlineCache():
                 return replace(self._look_at_cache(step), autoexpand=self.world.expands)
-        return Look()
+        return DeviceScan()
 
     def do(self, permit: Permit) -> Ran:
         step = permit.spend()
@@ -176,21 +184,21 @@ class ModelExecutor:
                 return
         self.world.broken.add(cache.guid)
 
-    def _look_at_cache(self, step: OnlineCache) -> Look:
+    def _look_at_cache(self, step: OnlineCache) -> DeviceScan:
         cache = self._cache(step)
         found = self.world.find(cache.path.rpartition("/")[2]) if cache else []
         for each, part in found[:1]:
             if part.partuuid in each.mounted:
                 raise DeviceBusy(part.path)
             place = part.start_bytes // MIB
-            return Look((Signature(each.content[place]),) if place in each.content else ())
-        return Look()
+            return DeviceScan((Signature(each.content[place]),) if place in each.content else ())
+        return DeviceScan()
 
     def _cache(self, step: OfflineCache | OnlineCache) -> Vdev | None:
         pool = self._pool(step.pool_guid)
         return next((top for top in pool.caches if top.guid == step.vdev_guid), None) if pool else None
 
-    def _look_at(self, pieces: tuple[Slice, ...]) -> Look:
+    def _look_at(self, pieces: tuple[Slice, ...]) -> DeviceScan:
         signatures, labels = [], []
         for piece in pieces:
             found = self.world.find(piece.partuuid)
@@ -204,7 +212,7 @@ class ModelExecutor:
                 signatures.append(Signature(each.content[place]))
             if place in each.labels:
                 labels.append((piece.partuuid, each.labels[place]))
-        return Look(tuple(signatures), tuple(labels))
+        return DeviceScan(tuple(signatures), tuple(labels))
 
     def _slice(self, piece: Slice) -> Ssd:
         """The SSD of a slice, opened as the product opens one."""

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from nasadvisor.domain.change.looks import EXPORTED, SliceLabel
+from nasadvisor.domain.change.device_scan import EXPORTED, SliceLabel
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.storage.gpt import GptUnreadable, parse_header
 from nasadvisor.domain.storage.inventory import Partition

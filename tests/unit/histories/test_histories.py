@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.domain.change.looks import Step
+from nasadvisor.domain.change.device_scan import Step
 from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRequest, make_plan
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.change.table_area import Area

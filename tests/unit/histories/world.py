@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from nasadvisor.domain.change.looks import SliceLabel
+from nasadvisor.domain.change.device_scan import SliceLabel
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.storage.gpt import GptUnreadable, parse_header, standard_area
 from nasadvisor.domain.storage.inventory import (

@@ -13,8 +13,8 @@ from nasadvisor.console.change.wizard.pools import Way
 from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.collect_findings import findings_about
 from nasadvisor.console.health.models import UNREAD, StoredDisk
-from nasadvisor.console.health.observe import findings_about
 from nasadvisor.domain.change.cache_sizes import largest_quiet_cache_bytes
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.proposal import (

@@ -28,7 +28,7 @@ from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.evidence.switching import usual_length
 from nasadvisor.console.fleet.current_host import show_here
 from nasadvisor.console.fleet.hosts import is_handed_over
-from nasadvisor.console.health.marks import marks_in, marks_on
+from nasadvisor.console.health.disk_badges import marks_in, marks_on
 from nasadvisor.console.web.errors import OtherRelease
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Run

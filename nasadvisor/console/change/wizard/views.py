@@ -20,7 +20,7 @@ from nasadvisor.console.change.wizard.pools import Way, pool_choice, pool_choice
 from nasadvisor.console.change.wizard.progress import WizardStep, progress
 from nasadvisor.console.change.wizard.summary import summary_of
 from nasadvisor.console.fleet.current_host import current_node
-from nasadvisor.console.health.marks import marks_in_pool
+from nasadvisor.console.health.disk_badges import marks_in_pool
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.storage.log_legs import without_log_leg
 from nasadvisor.domain.storage.log_states import without_logs

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nasadvisor.domain.change.actions.base import Argv, Backwards, Category
+from nasadvisor.domain.change.actions.inventory_queries import is_out
 from nasadvisor.domain.change.actions.pieces import Slice
-from nasadvisor.domain.change.actions.seen import is_out
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nasadvisor.domain.change.actions.base import Argv, Backwards, Category
-from nasadvisor.domain.change.actions.seen import cache_of
+from nasadvisor.domain.change.actions.inventory_queries import cache_of
 from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory

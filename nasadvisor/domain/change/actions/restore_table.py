@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nasadvisor.domain.change.actions.base import NO_COMMANDS, Argv, Backwards, Category
-from nasadvisor.domain.change.actions.seen import is_there
+from nasadvisor.domain.change.actions.inventory_queries import is_there
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Place

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.change.actions import CreateSlice, CreateTable, Outcome, RestoreTable, SaveTable, Slice
-from nasadvisor.domain.change.looks import Step
+from nasadvisor.domain.change.device_scan import Step
 from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, Preparation, make_plan
 from nasadvisor.domain.change.refusals import ErasureNotAgreed
 from nasadvisor.domain.change.table_area import image_of

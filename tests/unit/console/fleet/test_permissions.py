@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.collect_findings import view
 from nasadvisor.console.health.models import StoredDisk
-from nasadvisor.console.health.observe import view
 from nasadvisor.console.health.sweeps import request_self_tests
 from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.change.runs import Run, RunState, StepState, Trial, steps_of

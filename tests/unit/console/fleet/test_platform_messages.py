@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health import by_host, deliver, outbox
+from nasadvisor.console.health import deliver, outbox, platform_delivery
 from nasadvisor.console.health.alert_models import AlertEvent, Channel, ChannelKind, Delivery, StoredAlert
 from nasadvisor.console.health.messages import Message
 from nasadvisor.console.health.senders import NotSent, send
@@ -175,7 +175,7 @@ def mailed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], str]]:
         assert "A log has errors" in message.text
         found.append((recipients, message_id))
 
-    monkeypatch.setattr(by_host, "send_mail", send_mail)
+    monkeypatch.setattr(platform_delivery, "send_mail", send_mail)
     return found
 
 

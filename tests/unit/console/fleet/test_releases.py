@@ -14,11 +14,11 @@ from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.worker.answers import take_answer
-from nasadvisor.domain.fleet.spoken import Age, Spoken, age_of
+from nasadvisor.domain.fleet.schema_versions import Age, SchemaVersions, age_of
 from nasadvisor.stored import kinds
 from nasadvisor.stored.documents import Json, NewerForm, from_document, to_document
 from nasadvisor.stored.kinds import Kind, kind_of
-from nasadvisor.stored.spoken import spoken
+from nasadvisor.stored.schema_versions import own_schema_versions
 from tests.unit.console.conftest import PASSWORD, Sent
 from tests.unit.machines import TANK, home_server
 
@@ -108,21 +108,21 @@ def test_what_was_stored_before_an_update_of_the_console_is_still_there(viewer: 
 @pytest.mark.usefixtures("next_release")
 def test_the_overview_says_that_a_host_is_older_and_what_to_do(viewer: Client) -> None:
     take_answer(NODE, "inventory", of_this_release("inventory"))
-    take_answer(NODE, "spoken", golden_spoken(NODE))
+    take_answer(NODE, "schema-versions", golden_schema_versions(NODE))
     page = " ".join(viewer.get("/").content.decode().split())
     assert f"{NODE} has an older release of NAS Advisor (0.1.0) than this console" in page
     assert "Update the package nasadvisor there" in page
 
 
-def golden_spoken(node: str) -> Json:
-    return to_document(Spoken(node, "0.1.0", dict.fromkeys(CHANGES, 1)))
+def golden_schema_versions(node: str) -> Json:
+    return to_document(SchemaVersions(node, "0.1.0", dict.fromkeys(CHANGES, 1)))
 
 
 def test_the_overview_says_that_the_console_is_older_and_what_to_do(viewer: Client) -> None:
     take_answer(NODE, "inventory", to_document(home_server()))
-    ours = spoken()
+    ours = own_schema_versions()
     newer = replace(ours, node=NODE, release="9.9", forms={**ours.forms, "inventory": ours.forms["inventory"] + 1})
-    take_answer(NODE, "spoken", to_document(newer))
+    take_answer(NODE, "schema-versions", to_document(newer))
     page = " ".join(viewer.get("/").content.decode().split())
     assert f"{NODE} has a newer release of NAS Advisor (9.9) than this console" in page
     assert "Update NAS Advisor on the console" in page
@@ -136,27 +136,27 @@ def test_a_host_whose_inventory_is_newer_than_ours_has_been_heard_from() -> None
 
 def test_a_host_of_the_same_release_is_not_spoken_of(viewer: Client) -> None:
     take_answer(NODE, "inventory", to_document(home_server()))
-    take_answer(NODE, "spoken", to_document(spoken(NODE)))
+    take_answer(NODE, "schema-versions", to_document(own_schema_versions(NODE)))
     assert "release of NAS Advisor" not in viewer.get("/").content.decode()
 
 
 def test_a_host_that_tells_what_it_speaks_is_told_what_we_speak(sent: list[Sent]) -> None:
-    take_answer(NODE, "spoken", to_document(spoken(NODE)))
+    take_answer(NODE, "schema-versions", to_document(own_schema_versions(NODE)))
     [order] = [each for each in sent if each.task == "host.hear_forms"]
-    assert from_document(Spoken, order.args[0]) == spoken()
+    assert from_document(SchemaVersions, order.args[0]) == own_schema_versions()
 
 
 def test_it_takes_no_word_for_another_node() -> None:
     with pytest.raises(ValueError, match="came from other"):
-        take_answer("other", "spoken", to_document(spoken(NODE)))
+        take_answer("other", "schema-versions", to_document(own_schema_versions(NODE)))
 
 
 @pytest.mark.parametrize(
     "document", [None, [], {}, {"forms": {"run": "1"}}, {"node": "nas", "release": "", "forms": []}]
 )
 def test_what_does_not_say_what_is_spoken_is_refused(document: Any) -> None:
-    with pytest.raises(ValueError, match="not a valid spoken document"):
-        take_answer(NODE, "spoken", document)
+    with pytest.raises(ValueError, match="not a valid schema-versions document"):
+        take_answer(NODE, "schema-versions", document)
 
 
 @pytest.mark.parametrize(
@@ -174,5 +174,5 @@ def test_what_does_not_say_what_is_spoken_is_refused(document: Any) -> None:
     ],
 )
 def test_which_of_two_is_older(theirs: dict[str, int] | None, age: Age) -> None:
-    ours = Spoken("", "2", {"run": 2, "plan": 1})
-    assert age_of(None if theirs is None else Spoken("nas", "1", theirs), ours) is age
+    ours = SchemaVersions("", "2", {"run": 2, "plan": 1})
+    assert age_of(None if theirs is None else SchemaVersions("nas", "1", theirs), ours) is age

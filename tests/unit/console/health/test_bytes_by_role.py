@@ -15,8 +15,8 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import hours
 from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.bytes_by_role import Written, written_by_role
+from nasadvisor.console.health.collect_findings import view
 from nasadvisor.console.health.models import RatedEndurance, StoredDisk, WrittenDay
-from nasadvisor.console.health.observe import view
 from nasadvisor.console.health.readings import keep_readings
 from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts

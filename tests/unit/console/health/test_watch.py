@@ -17,8 +17,8 @@ from nasadvisor.console.health.alert_models import (
     StoredAlert,
     WatchSettings,
 )
+from nasadvisor.console.health.collect_findings import View, view
 from nasadvisor.console.health.models import NodeHealth, StoredDisk
-from nasadvisor.console.health.observe import View, view
 from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.health.watch import take_up
 from nasadvisor.domain.statements import Statement

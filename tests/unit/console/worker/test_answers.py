@@ -16,7 +16,7 @@ from nasadvisor.domain.fleet.messages import Message, NotAccepted
 from nasadvisor.domain.fleet.questions import ANSWER_TASK, ERROR_TASK, QUESTIONS, Asker, Question
 from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import DocumentError, to_document
-from nasadvisor.stored.spoken import spoken
+from nasadvisor.stored.schema_versions import own_schema_versions
 from tests.unit.console.conftest import Sent
 from tests.unit.console.test_records import run_at
 from tests.unit.machines import home_server
@@ -54,7 +54,7 @@ def test_an_error_that_says_nothing_or_is_about_no_text_is_refused(verb: str) ->
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("answer", [home_server(), run_at(1, RunState.APPLYING), spoken("nas")], ids=type)
+@pytest.mark.parametrize("answer", [home_server(), run_at(1, RunState.APPLYING), own_schema_versions("nas")], ids=type)
 def test_no_host_answers_for_another(answer: Any) -> None:
     name = type(answer).__name__.lower()
     with pytest.raises(ValueError, match=f"The {name} of nas came from other"):

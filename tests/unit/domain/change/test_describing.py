@@ -23,7 +23,7 @@ from nasadvisor.domain.change.actions import (
     Role,
     SaveTable,
 )
-from nasadvisor.domain.change.looks import Step
+from nasadvisor.domain.change.device_scan import Step
 from tests.unit.domain.builders import disk_of, slice_on
 from tests.unit.machines import NVME1, NVME2, TANK, home_server
 

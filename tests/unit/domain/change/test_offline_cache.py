@@ -8,7 +8,7 @@ import pytest
 from nasadvisor.domain.change import refusals as no
 from nasadvisor.domain.change.actions import OfflineCache, OnlineCache, Outcome
 from nasadvisor.domain.change.checks import can
-from nasadvisor.domain.change.looks import Look, Signature, against_look
+from nasadvisor.domain.change.device_scan import DeviceScan, Signature, against_look
 from nasadvisor.domain.change.plan import PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.change.undo import cannot_be_undone, stays_after_undo, undo_preview
 from nasadvisor.domain.change.undo_checks import can_undo
@@ -134,20 +134,20 @@ def test_it_is_not_put_back_while_its_pool_is_away() -> None:
 
 @pytest.mark.parametrize("step", [OUT, BACK])
 def test_where_openzfs_would_not_put_it_back_it_is_not_taken_out(step: OfflineCache | OnlineCache) -> None:
-    assert against_look(step, Look(autoexpand=True), None, with_cache()) == no.CacheStaysOut("tank")
-    assert against_look(step, Look(), None, with_cache()) is None
+    assert against_look(step, DeviceScan(autoexpand=True), None, with_cache()) == no.CacheStaysOut("tank")
+    assert against_look(step, DeviceScan(), None, with_cache()) is None
 
 
 def test_what_somebody_put_on_it_meanwhile_is_not_written_over() -> None:
     out = with_cache("OFFLINE")
-    look = Look((Signature("zfs_member"), Signature("ext4", label="photos")))
+    look = DeviceScan((Signature("zfs_member"), Signature("ext4", label="photos")))
     assert against_look(BACK, look, None, out) == no.CacheOverwritten(tank_of(out), cache_in(out), "ext4")
-    assert against_look(BACK, Look((Signature("zfs_member"),)), None, out) is None
+    assert against_look(BACK, DeviceScan((Signature("zfs_member"),)), None, out) is None
 
 
 def test_what_stands_on_a_device_that_is_no_cache_of_the_pool_any_more_is_not_called_the_caches() -> None:
     """The rules refuse the step with what is so: the pool is away, or has no such cache."""
-    look = Look((Signature("ext4", label="photos"),))
+    look = DeviceScan((Signature("ext4", label="photos"),))
     for inventory in (home_server(), GONE, with_pool(with_cache("OFFLINE"), guid="99")):
         assert against_look(BACK, look, None, inventory) is None
 
@@ -167,12 +167,12 @@ def test_of_a_cache_that_does_not_work_it_is_not_kept_quiet_when_the_undo_ends()
 
 
 def test_what_is_gone_with_its_pool_and_its_disk_keeps_no_undo_from_its_end() -> None:
-    assert why_skipped(BACK, replace(with_cache("OFFLINE"), pools=(), disks=()), Look())
-    assert why_skipped(BACK, GONE, Look())
+    assert why_skipped(BACK, replace(with_cache("OFFLINE"), pools=(), disks=()), DeviceScan())
+    assert why_skipped(BACK, GONE, DeviceScan())
     here = replace(BACK, vdev_path=tank_of(with_cache()).caches[0].path)
     for inventory in (with_cache("OFFLINE"), replace(with_cache("OFFLINE"), pools=())):
-        assert why_skipped(here, inventory, Look()) is None
-    assert why_skipped(replace(BACK, vdev_path=""), GONE, Look()) is None
+        assert why_skipped(here, inventory, DeviceScan()) is None
+    assert why_skipped(replace(BACK, vdev_path=""), GONE, DeviceScan()) is None
 
 
 def test_it_goes_with_no_other_change() -> None:

@@ -13,7 +13,7 @@ from nasadvisor.domain.change.actions import (
     Role,
     UndoAction,
 )
-from nasadvisor.domain.change.looks import ACTIVE, DESTROYED, Look, SliceLabel
+from nasadvisor.domain.change.device_scan import ACTIVE, DESTROYED, DeviceScan, SliceLabel
 from nasadvisor.domain.change.undo import GONE_WITH_DISK
 from nasadvisor.domain.change.undo_skips import why_skipped
 from nasadvisor.domain.statements import Statement
@@ -35,8 +35,8 @@ def without(inventory: Inventory, key: str) -> Inventory:
     return replace(inventory, disks=tuple(disk for disk in inventory.disks if disk.key != key))
 
 
-def said(action: UndoAction, inventory: Inventory, look: Look | None = None) -> Statement | None:
-    return why_skipped(action, inventory, look or Look())
+def said(action: UndoAction, inventory: Inventory, look: DeviceScan | None = None) -> Statement | None:
+    return why_skipped(action, inventory, look or DeviceScan())
 
 
 @pytest.mark.parametrize("step", [DELETE, RESTORE])
@@ -71,8 +71,8 @@ def test_a_step_on_a_vdev_is_on_no_single_disk(step: UndoAction) -> None:
 @pytest.mark.parametrize("step", [REMOVE, DETACH])
 def test_a_vdev_of_a_pool_that_was_destroyed_is_skipped_and_the_pool_named(step: UndoAction) -> None:
     gone = replace(INVENTORY, pools=())
-    destroyed = Look(labels=(("a", replace(NEEDED, state=DESTROYED)), ("b", replace(NEEDED, txg=0))))
-    for look in (Look(), destroyed):
+    destroyed = DeviceScan(labels=(("a", replace(NEEDED, state=DESTROYED)), ("b", replace(NEEDED, txg=0))))
+    for look in (DeviceScan(), destroyed):
         why = said(step, gone, look)
         assert why
         assert (why.code, why.values) == ("gone-with-pool", {"pool": "tank"})
@@ -91,7 +91,7 @@ def test_a_cache_of_a_pool_that_is_not_there_is_not_said_to_be_that_of_a_destroy
 @pytest.mark.parametrize("step", [REMOVE, DETACH])
 def test_a_vdev_that_a_pool_which_is_away_may_need_is_not_skipped(step: UndoAction) -> None:
     labels = (("a", replace(NEEDED, txg=0)), ("b", NEEDED))
-    assert said(step, replace(INVENTORY, pools=()), Look(labels=labels)) is None
+    assert said(step, replace(INVENTORY, pools=()), DeviceScan(labels=labels)) is None
 
 
 def test_steps_on_slices_and_tables_do_not_depend_on_the_pool() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nasadvisor.domain.change.looks import ACTIVE, DESTROYED, L2CACHE, SliceLabel
+from nasadvisor.domain.change.device_scan import ACTIVE, DESTROYED, L2CACHE, SliceLabel
 from nasadvisor.host.adapters.process import Output
 from nasadvisor.host.adapters.zdb import LabelUnreadable, LogChain, log_chains, read_label
 from nasadvisor.host.adapters.zpool_get import autoexpands

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from nasadvisor.domain.change.looks import Look, Signature, SliceLabel, Step
+from nasadvisor.domain.change.device_scan import DeviceScan, Signature, SliceLabel, Step
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.runs import CommandRan, Done, Failed, Goal, Intent, Record, Skipped
 from nasadvisor.domain.change.table_area import Area
@@ -52,7 +52,7 @@ class Host(SimulatedExecutor):
             raise GONE
         return super().inventory()
 
-    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> DeviceScan:
         self.looked.append((step, inventory, own))
         seen = super().look(step, inventory, own)
         found = self.found.get(type(step))

@@ -8,7 +8,7 @@ import pytest
 
 from nasadvisor.domain.change import refusals as no
 from nasadvisor.domain.change.actions import AddLog, ClearSlice, CreateSlice, CreateTable, RewindTable
-from nasadvisor.domain.change.looks import Signature
+from nasadvisor.domain.change.device_scan import Signature
 from nasadvisor.domain.change.plan import Plan, PlanRequest
 from nasadvisor.domain.change.runs import CommandRan, Done, Ended, Goal, Intent, RunState, StepState
 from nasadvisor.domain.statements import Refused, Statement

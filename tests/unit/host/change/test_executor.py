@@ -30,7 +30,7 @@ from nasadvisor.domain.change.actions import (
     SaveTable,
     Slice,
 )
-from nasadvisor.domain.change.looks import Look, Step
+from nasadvisor.domain.change.device_scan import DeviceScan, Step
 from nasadvisor.domain.change.plan import Plan, PlanRequest
 from nasadvisor.domain.change.runs import CommandRan
 from nasadvisor.domain.storage.identity import DiskIdentity
@@ -398,15 +398,15 @@ def test_it_reads_and_looks_at_its_own_machine(stage: Stage, monkeypatch: pytest
         asked.append(machine)
         return home_server()
 
-    def look(*args: object) -> Look:
+    def look(*args: object) -> DeviceScan:
         asked.extend(args)
-        return Look()
+        return DeviceScan()
 
     monkeypatch.setattr(executor_module, "read_inventory", read)
     monkeypatch.setattr(executor_module, "look_at", look)
     acting, step = executor(stage), PLAN.actions[0]
     assert acting.inventory() == home_server()
-    assert acting.look(step, home_server(), OWN) == Look()
+    assert acting.look(step, home_server(), OWN) == DeviceScan()
     assert asked == [acting.machine, acting.machine, step, home_server(), OWN]
 
 

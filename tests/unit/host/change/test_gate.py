@@ -7,7 +7,7 @@ from typing import NoReturn
 import pytest
 
 from nasadvisor.domain.change.actions import CreateTable, RestoreTable, RewindTable
-from nasadvisor.domain.change.looks import Look, Signature, Step
+from nasadvisor.domain.change.device_scan import DeviceScan, Signature, Step
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.statements import Refused
@@ -20,7 +20,7 @@ from tests.unit.permits import InOrder
 
 BEFORE, LAST = Area(b"b" * 512, b""), Area(b"l" * 512, b"")
 OWN = OwnTable(BEFORE, LAST, (BEFORE, LAST))
-SEEN = Look(table=LAST)
+SEEN = DeviceScan(table=LAST)
 MACHINE = home_server()
 STEP = next(action for action in plan_for(MIRROR_AND_CACHES, MACHINE).actions if isinstance(action, CreateTable))
 
@@ -31,7 +31,7 @@ class Asked(InOrder):
 
     asked: list[tuple[Step, Inventory, OwnTable | None]] = field(default_factory=list)
 
-    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> DeviceScan:
         self.asked.append((step, inventory, own))
         return self.seen
 
@@ -114,7 +114,7 @@ class Broken(Asked):
     def inventory(self) -> Inventory:
         raise OSError(errno.EIO, "Input/output error", "/sys/block")
 
-    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> DeviceScan:
         return self._refuse()
 
     def do(self, permit: Permit) -> Ran:

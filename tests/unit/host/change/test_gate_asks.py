@@ -20,7 +20,7 @@ from nasadvisor.domain.change.actions import (
     Slice,
     UndoAction,
 )
-from nasadvisor.domain.change.looks import Look, Signature, Step
+from nasadvisor.domain.change.device_scan import DeviceScan, Signature, Step
 from nasadvisor.domain.change.runs import CommandRan, RunState
 from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory
@@ -32,7 +32,7 @@ from tests.unit.machines import home_server, partition, with_disk, with_pool
 
 Change = Callable[[Inventory], Inventory]
 
-THEIRS = Look(signatures=(Signature("ext4", 0),))
+THEIRS = DeviceScan(signatures=(Signature("ext4", 0),))
 """What is read where somebody made a filesystem meanwhile."""
 
 MOUNTED = Hold(HoldKind.MOUNT, "/mnt")
@@ -49,10 +49,10 @@ class Meanwhile(SimulatedExecutor):
     after_steps: int = -1
     change: Change = unchanged
     die_at: Step | None = None
-    found: Look = field(default_factory=Look)
+    found: DeviceScan = field(default_factory=DeviceScan)
     did: list[Step] = field(default_factory=list)
 
-    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> DeviceScan:
         seen = super().look(step, inventory, own)
         return replace(seen, signatures=self.found.signatures) if 0 <= self.after_steps <= len(self.did) else seen
 
@@ -186,7 +186,7 @@ def test_a_permit_is_made_by_the_gate_alone_and_good_for_one_step_once() -> None
     step = planned_steps()[0]
     executor = SimulatedExecutor(inventory)
     with pytest.raises(PermitMisused):
-        Permit(step, inventory, Look(), None, object())
+        Permit(step, inventory, DeviceScan(), None, object())
     gate = Gate(executor)
     permit = gate.ask(step, inventory)
     assert isinstance(permit, Permit)

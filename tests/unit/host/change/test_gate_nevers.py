@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nasadvisor.domain.change.actions import CreateSlice, CreateTable, DeleteSlice, DropLog, RemoveVdev, Role
-from nasadvisor.domain.change.looks import Look, Signature, Step
+from nasadvisor.domain.change.device_scan import DeviceScan, Signature, Step
 from nasadvisor.domain.change.waiting import WaitingDataset
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory
@@ -143,7 +143,7 @@ def test_the_gate_asks_what_each_never_says_of_a_step(never: int, code: str, ste
 
 @pytest.mark.parametrize(("step", "now"), [(DROP, with_dead_log()), (REMOVAL, MIRRORED)])
 def test_the_gate_asks_never_11_of_what_waits_in_the_log_as_well(step: Step, now: Inventory) -> None:
-    look = Look(waiting=(WaitingDataset("tank/be"),))
+    look = DeviceScan(waiting=(WaitingDataset("tank/be"),))
     refused = Gate(InOrder(now, look)).ask(step, now, OWN)
     assert isinstance(refused, Refused)
     assert code_of(refused) == "log-holds-writes"
@@ -151,7 +151,7 @@ def test_the_gate_asks_never_11_of_what_waits_in_the_log_as_well(step: Step, now
 
 def test_the_gate_asks_never_3_of_bytes_that_nobody_recognises_as_well() -> None:
     """A console that knows of nothing has a plan that says nothing of them."""
-    look = Look(table=AREA, unrecognised_at=8 * MIB)
+    look = DeviceScan(table=AREA, unrecognised_at=8 * MIB)
     refused = Gate(InOrder(MACHINE, look)).ask(TABLE, MACHINE, OWN)
     assert isinstance(refused, Refused)
     assert code_of(refused) == "erasure-not-agreed"
@@ -164,6 +164,6 @@ def test_the_gate_asks_never_3_of_bytes_that_nobody_recognises_as_well() -> None
 def test_the_gate_asks_never_3_of_the_bytes_as_well(step: Step, now: Inventory, code: str) -> None:
     """udev and the kernel know of nothing; libblkid does."""
     at = SLICE.slice.start_bytes if step is SLICE else 0
-    refused = Gate(InOrder(now, Look((Signature("ext4", at),), table=AREA))).ask(step, now, OWN)
+    refused = Gate(InOrder(now, DeviceScan((Signature("ext4", at),), table=AREA))).ask(step, now, OWN)
     assert isinstance(refused, Refused)
     assert code_of(refused) == code

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from nasadvisor.domain.change import refusals as no
-from nasadvisor.domain.change.looks import Look, Step
+from nasadvisor.domain.change.device_scan import DeviceScan, Step
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.runs import RunState, StepState
 from nasadvisor.domain.change.tables import OwnTable
@@ -48,7 +48,7 @@ def test_one_that_somebody_put_back_meanwhile_needs_no_command(cached: Bench) ->
 class Expanding(SimulatedExecutor):
     """A host whose pool has autoexpand=on."""
 
-    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> DeviceScan:
         return replace(super().look(step, inventory, own), autoexpand=True)
 
 

@@ -13,14 +13,14 @@ from redis.exceptions import ConnectionError as RedisAway
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.fleet.joining import ConsoleAccess
 from nasadvisor.domain.fleet.questions import ANSWER_TASK
-from nasadvisor.domain.fleet.spoken import Spoken
+from nasadvisor.domain.fleet.schema_versions import SchemaVersions
 from nasadvisor.host.broker import CarefulAmqp
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.console_link import celery_app, queue_to_console
 from nasadvisor.host.simulated.smart import simulated_health
 from nasadvisor.host.tasks import HostTasks
 from nasadvisor.stored.documents import from_document
-from nasadvisor.stored.spoken import spoken
+from nasadvisor.stored.schema_versions import own_schema_versions
 from tests.unit.host.change.conftest import Bench
 from tests.unit.host.change.test_tasks import NOW, refuse, untraced
 
@@ -136,8 +136,15 @@ def test_what_is_told_goes_into_the_nodes_queue_with_its_name_and_is_not_tried_a
     monkeypatch.setattr(tasks.app, "send_task", lambda task, **how: told.append((task, how)))
     tasks.tell_forms()
     [(task, how)] = told
-    assert (task, how["args"][:2], how["queue"], how["retry"]) == (ANSWER_TASK, ["nas", "spoken"], "console.nas", False)
-    assert from_document(Spoken, how["args"][2]) == spoken("nas")  # whose forms they are stands in the document as well
+    assert (task, how["args"][:2], how["queue"], how["retry"]) == (
+        ANSWER_TASK,
+        ["nas", "schema-versions"],
+        "console.nas",
+        False,
+    )
+    assert from_document(SchemaVersions, how["args"][2]) == own_schema_versions(
+        "nas"
+    )  # whose forms they are stands in the document as well
 
 
 @pytest.mark.parametrize("away", [OperationalError("x"), RedisAway("x"), OSError("x")], ids=type)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from nasadvisor.domain.change.actions import Action, AddLog, CreateSlice
-from nasadvisor.domain.change.looks import Look, Signature, Step
+from nasadvisor.domain.change.device_scan import DeviceScan, Signature, Step
 from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRequest, make_plan
 from nasadvisor.domain.change.runs import CommandRan, Run, RunState
 from nasadvisor.domain.change.tables import OwnTable
@@ -304,7 +304,7 @@ def test_a_plan_for_a_taken_disk_is_refused_whatever_it_claims(bench: Bench) -> 
 class Buried(SimulatedExecutor):
     """Free space in which a deleted partition still lies."""
 
-    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> DeviceScan:
         seen = super().look(step, inventory, own)
         return replace(seen, signatures=(Signature("ext4", MIB),)) if isinstance(step, CreateSlice) else seen
 

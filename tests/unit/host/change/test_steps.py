@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nasadvisor.domain.change.actions import Action, RemoveVdev, RestoreTable, RewindTable, Role, UndoAction
-from nasadvisor.domain.change.looks import Look, Step
+from nasadvisor.domain.change.device_scan import DeviceScan, Step
 from nasadvisor.domain.change.runs import CommandRan, Continued, Failed, Goal, Intent, Record, Run, Started, TableLeft
 from nasadvisor.domain.change.table_area import Area, image_of, pack_area
 from nasadvisor.domain.change.tables import OwnTable
@@ -50,12 +50,12 @@ class Bench:
     def inventory(self) -> Inventory:
         raise AssertionError
 
-    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> DeviceScan:
         assert self.did, "the look comes after the step"
         self.asked.append((step, inventory, own))
         if self.unreadable:
             raise self.unreadable
-        return Look(table=self.now)
+        return DeviceScan(table=self.now)
 
     def do(self, permit: Permit) -> Ran:
         self.did.append(permit)
@@ -83,7 +83,7 @@ def begun(*actions: Action, step: int = 0) -> Book:
 
 
 def permit(step: Step, before: Area | None, own: OwnTable | None = None) -> Permit:
-    return Permit(step, MACHINE, Look(table=before), own, gate_module._SEAL)
+    return Permit(step, MACHINE, DeviceScan(table=before), own, gate_module._SEAL)
 
 
 def written(book: Book) -> list[TableLeft]:

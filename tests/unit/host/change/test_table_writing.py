@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nasadvisor.domain.change.actions import RestoreTable, RewindTable
-from nasadvisor.domain.change.looks import Look
+from nasadvisor.domain.change.device_scan import DeviceScan
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.storage.identity import DiskIdentity
@@ -80,7 +80,7 @@ class OnFile:
     def write(self, step: RestoreTable | RewindTable, own: OwnTable | None) -> None:
         machine = OneDisk(self.identity)
         executor = MachineExecutor(Machine(machine, Unread(), NoPools(), machine, lambda: datetime.now(UTC), Roots()))
-        look = Look(table=own.last if own else None)
+        look = DeviceScan(table=own.last if own else None)
         executor.do(Permit(step, self.inventory, look, own, gate_module._SEAL))
 
     @property

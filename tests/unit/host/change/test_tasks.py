@@ -25,7 +25,7 @@ from nasadvisor.domain.evidence.tracing import WaitingPrograms
 from nasadvisor.domain.fleet import questions as ask
 from nasadvisor.domain.fleet.permissions import ALL, NONE, Verbs, may_not, why_not
 from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer, PlatformReport
-from nasadvisor.domain.fleet.spoken import Spoken
+from nasadvisor.domain.fleet.schema_versions import SchemaVersions
 from nasadvisor.domain.health.sweep import Answers, SelfTest, SweepReport
 from nasadvisor.domain.statements import Level, Statement
 from nasadvisor.domain.storage.inventory import Inventory
@@ -42,7 +42,7 @@ from nasadvisor.host.simulated.smart import simulated_health
 from nasadvisor.host.tasks import HostTasks
 from nasadvisor.host.timer import start_timer
 from nasadvisor.stored.documents import DocumentError, from_document, to_document
-from nasadvisor.stored.spoken import spoken
+from nasadvisor.stored.schema_versions import own_schema_versions
 from tests.unit.host.change.conftest import Bench, rechained
 from tests.unit.machines import TANK, with_cache, with_pool
 
@@ -586,13 +586,13 @@ def test_it_publishes_how_far_a_measurement_is(tasks: HostTasks, sent: Sent) -> 
 def test_it_tells_the_console_which_forms_it_speaks(tasks: HostTasks, sent: Sent) -> None:
     tasks.tell_forms()
     [(task, (node, document))] = sent
-    told = from_document(Spoken, document)
-    assert (task, node, told.node) == ("spoken", "nas", "nas")
+    told = from_document(SchemaVersions, document)
+    assert (task, node, told.node) == ("schema-versions", "nas", "nas")
     assert told.forms["record"] >= 1
 
 
 def test_it_says_of_an_older_console_that_it_is_older(tasks: HostTasks, caplog: pytest.LogCaptureFixture) -> None:
-    ours = spoken()
+    ours = own_schema_versions()
     tasks.answer(ask.HEAR_FORMS, to_document(ours))
     tasks.answer(ask.HEAR_FORMS, to_document(replace(ours, forms={**ours.forms, "run": ours.forms["run"] + 1})))
     assert caplog.messages == []
@@ -626,7 +626,7 @@ def right_arguments(bench: Bench) -> dict[str, list[Any]]:
         "report_switching": ["1"],
         "stop_curve": [],
         "stop_commits": [],
-        "hear_forms": [to_document(spoken())],
+        "hear_forms": [to_document(own_schema_versions())],
         **dict.fromkeys(("undo", "finish", "keep"), run),
         **{verb: [] for verb in ("read_inventory", "sample", "watch_waiting", "smart_sweep", "report_runs")},
     }

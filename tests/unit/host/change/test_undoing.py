@@ -17,7 +17,7 @@ from nasadvisor.domain.change.actions import (
     RewindTable,
     UndoAction,
 )
-from nasadvisor.domain.change.looks import EXPORTED, SliceLabel
+from nasadvisor.domain.change.device_scan import EXPORTED, SliceLabel
 from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRequest, make_plan
 from nasadvisor.domain.change.runs import Continued, Done, Goal, Intent, Run, RunState, Skipped, StepState
 from nasadvisor.domain.change.table_area import Area, image_of

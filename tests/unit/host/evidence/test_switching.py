@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nasadvisor.domain.change.looks import Look, Step
+from nasadvisor.domain.change.device_scan import DeviceScan, Step
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.change.tables import OwnTable
@@ -59,7 +59,7 @@ class Executor(SimulatedExecutor):
     looked: list[str] = field(default_factory=list)
     overwritten: bool = False
 
-    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None) -> DeviceScan:
         self.looked.append(step.action)
         look = super().look(step, inventory, own)
         return replace(look, autoexpand=self.overwritten)

@@ -17,7 +17,7 @@ from nasadvisor.domain.change.actions import (
     SaveTable,
 )
 from nasadvisor.domain.change.checks import can
-from nasadvisor.domain.change.looks import ACTIVE, DESTROYED, EXPORTED, L2CACHE, Look, Signature, SliceLabel
+from nasadvisor.domain.change.device_scan import ACTIVE, DESTROYED, EXPORTED, L2CACHE, DeviceScan, Signature, SliceLabel
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.refusals import LABELS
 from nasadvisor.domain.change.table_area import Area
@@ -175,7 +175,7 @@ def asked_with(label: SliceLabel, *, pool_guid: str = TANK, imported: bool = Tru
     piece = slice_on(disk_of(home_server(), NVME1))
     inventory = made(home_server(), piece, holds=(Hold(HoldKind.EXPORTED_POOL, label.pool_name),))
     inventory = inventory if imported else replace(inventory, pools=())
-    seen = Look((Signature("zfs_member"),), ((piece.partuuid, label),), AREA)
+    seen = DeviceScan((Signature("zfs_member"),), ((piece.partuuid, label),), AREA)
     answer = Gate(InOrder(inventory, seen)).ask(DeleteSlice(piece, pool_guid), inventory, OWN)
     return answer.code if isinstance(answer, Refused) else ""
 
@@ -219,7 +219,7 @@ def test_a_slice_without_a_label_is_deleted_and_one_with_a_file_system_is_not() 
     inventory = replace(made(home_server(), piece), pools=())
     step = DeleteSlice(piece, TANK)
     assert isinstance(Gate(InOrder(inventory)).ask(step, inventory, OWN), Permit)
-    filled = InOrder(inventory, Look((Signature("ext4"),), (), AREA))
+    filled = InOrder(inventory, DeviceScan((Signature("ext4"),), (), AREA))
     assert [refused.code for refused in Gate(filled).against(step, inventory, OWN)] == ["slice-held"]
 
 
@@ -246,7 +246,9 @@ def test_whose_a_table_of_another_kind_is_tell_its_sectors() -> None:
     other = with_disk(home_server(), NVME1, table=TableKind.OTHER, table_uuid="")
     theirs = Area(b"somebody's table".ljust(1024), b"")
     own = OwnTable(Area(bytes(1024), b""), Area(bytes(1024), b""), (Area(bytes(1024), b""),))
-    seen = {area: Gate(InOrder(other, Look(table=area))).against(restore, other, own) for area in (theirs, own.before)}
+    seen = {
+        area: Gate(InOrder(other, DeviceScan(table=area))).against(restore, other, own) for area in (theirs, own.before)
+    }
     assert [refused.code for refused in seen[theirs]] == ["table-changed"]
     assert seen[own.before] == ()
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nasadvisor.domain.change.actions import DeleteSlice
-from nasadvisor.domain.change.actions.seen import is_there
+from nasadvisor.domain.change.actions.inventory_queries import is_there
 from nasadvisor.domain.change.checks import can_use_disk
 from nasadvisor.domain.change.undo_checks import can_undo
 from nasadvisor.domain.storage.identity import DiskIdentity, is_made_up

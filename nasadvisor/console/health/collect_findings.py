@@ -7,9 +7,9 @@ from typing import Final
 
 from nasadvisor.console.fleet.current_host import Contact, contact_of
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.host_findings import about_contact, about_platform, about_room, about_runs, about_trials
 from nasadvisor.console.health.inventory import findings_on
 from nasadvisor.console.health.models import LARGE_FIELDS, SAID_OF, DiskOutcome, NodeHealth, StoredDisk
-from nasadvisor.console.health.notices import about_contact, about_platform, about_room, about_runs, about_trials
 from nasadvisor.console.health.quota_notices import about_quotas
 from nasadvisor.console.health.timetable import sweep_interval
 from nasadvisor.console.health.traffic import traffic_of

@@ -23,14 +23,14 @@ from nasadvisor.domain.change.actions import (
     SaveTable,
     Slice,
 )
-from nasadvisor.domain.change.looks import (
+from nasadvisor.domain.change.device_scan import (
     ACTIVE,
     CLOSE_PLACES,
     DESTROYED,
     EXPORTED,
     FAR_PLACES,
     L2CACHE,
-    Look,
+    DeviceScan,
     Signature,
     SliceLabel,
     Step,
@@ -74,7 +74,7 @@ ZFS = Signature("zfs_member")
 NEEDED = SliceLabel(ACTIVE, 15, "backup", "99", "777")
 
 
-def asked(step: Step, look: Look, own: OwnTable | None = OWN, inventory: Inventory = MACHINE) -> Refused | None:
+def asked(step: Step, look: DeviceScan, own: OwnTable | None = OWN, inventory: Inventory = MACHINE) -> Refused | None:
     return against_look(step, look, own, inventory)
 
 
@@ -159,9 +159,9 @@ def test_a_label_tells_whether_a_pool_may_miss_the_slice(label: SliceLabel, need
 
 
 def test_a_look_knows_labels_by_partuuid() -> None:
-    look = Look(labels=(("other", replace(NEEDED, txg=1)), (PIECE.partuuid, NEEDED)))
+    look = DeviceScan(labels=(("other", replace(NEEDED, txg=1)), (PIECE.partuuid, NEEDED)))
     assert look.label_of(PIECE) == NEEDED
-    assert Look().label_of(PIECE) is None
+    assert DeviceScan().label_of(PIECE) is None
 
 
 # New tables and copies of tables
@@ -172,14 +172,14 @@ SAVE = SaveTable(NVME1, DISK.path, "t", ())
 
 @pytest.mark.parametrize("step", [CREATE, SAVE])
 def test_a_table_needs_its_disk(step: Step) -> None:
-    assert asked(step, Look(table=SGDISK.blank), inventory=gone()) == no.DiskGone(NVME1)
-    assert asked(step, Look()) == no.DiskGone(NVME1)
-    assert asked(step, Look(table=SGDISK.blank)) is None
-    assert asked(step, Look(table=SGDISK.blank), None) is None
+    assert asked(step, DeviceScan(table=SGDISK.blank), inventory=gone()) == no.DiskGone(NVME1)
+    assert asked(step, DeviceScan()) == no.DiskGone(NVME1)
+    assert asked(step, DeviceScan(table=SGDISK.blank)) is None
+    assert asked(step, DeviceScan(table=SGDISK.blank), None) is None
 
 
 def test_a_disk_on_which_something_begins_gets_no_table() -> None:
-    look = Look((EXT4, ZFS), table=SGDISK.blank)
+    look = DeviceScan((EXT4, ZFS), table=SGDISK.blank)
     assert asked(CREATE, look) == no.DiskNotEmpty(DISK, "ext4", 5 * MIB)
 
 
@@ -194,29 +194,29 @@ def test_a_disk_on_which_something_begins_gets_no_table() -> None:
     ],
 )
 def test_a_disk_on_which_a_sound_header_stands_gets_no_table(place: HeaderPlace, refused: Refused) -> None:
-    look = Look((EXT4,), table=SGDISK.blank, headers=(place,))
+    look = DeviceScan((EXT4,), table=SGDISK.blank, headers=(place,))
     assert asked(CREATE, look) == refused
 
 
 def test_a_table_on_a_disk_that_is_something_else_as_well_is_not_copied() -> None:
     raid = Signature("ddf_raid_member")
-    assert asked(SAVE, Look((raid,), table=SGDISK.cleared)) == no.DiskNotEmpty(DISK, "ddf_raid_member", 0)
+    assert asked(SAVE, DeviceScan((raid,), table=SGDISK.cleared)) == no.DiskNotEmpty(DISK, "ddf_raid_member", 0)
 
 
 @pytest.mark.parametrize("step", [CREATE, SAVE])
 def test_data_that_nobody_recognises_are_erased_only_where_the_plan_says_so(step: CreateTable | SaveTable) -> None:
     area = SGDISK.blank if step is CREATE else SGDISK.cleared
-    found = Look(table=area, unrecognised_at=5 * MIB)
+    found = DeviceScan(table=area, unrecognised_at=5 * MIB)
     assert asked(step, found, None) == no.ErasureNotAgreed(DISK, 5 * MIB)
     assert asked(replace(step, unrecognised_at=6 * MIB), found, None) == no.ErasureNotAgreed(DISK, 5 * MIB)
     assert asked(replace(step, unrecognised_at=5 * MIB), found, None) is None
-    assert asked(replace(step, unrecognised_at=5 * MIB), Look(table=area), None) is None, "gone by now"
-    assert asked(step, Look(table=area, unrecognised_at=0), None) == no.ErasureNotAgreed(DISK, 0)
+    assert asked(replace(step, unrecognised_at=5 * MIB), DeviceScan(table=area), None) is None, "gone by now"
+    assert asked(step, DeviceScan(table=area, unrecognised_at=0), None) == no.ErasureNotAgreed(DISK, 0)
 
 
 @pytest.mark.parametrize("step", [CREATE, SAVE])
 def test_what_is_recognised_is_said_before_what_is_not_and_that_before_a_strange_table(step: Step) -> None:
-    found = Look((EXT4,), table=SGDISK.with_one, unrecognised_at=5 * MIB)
+    found = DeviceScan((EXT4,), table=SGDISK.with_one, unrecognised_at=5 * MIB)
     assert asked(step, found) == no.DiskNotEmpty(DISK, "ext4", 5 * MIB)
     assert asked(step, replace(found, signatures=())) == no.ErasureNotAgreed(DISK, 5 * MIB)
     assert asked(step, replace(found, signatures=(), unrecognised_at=None)) == no.TableNotOurs(DISK)
@@ -224,14 +224,14 @@ def test_what_is_recognised_is_said_before_what_is_not_and_that_before_a_strange
 
 def test_a_table_that_is_somebodys_by_now_is_neither_written_over_nor_copied() -> None:
     for step in (CREATE, SAVE):
-        assert asked(step, Look(table=SGDISK.with_one)) == no.TableNotOurs(DISK)
-        assert asked(step, Look(table=SGDISK.with_one), None) is None
+        assert asked(step, DeviceScan(table=SGDISK.with_one)) == no.TableNotOurs(DISK)
+        assert asked(step, DeviceScan(table=SGDISK.with_one), None) is None
 
 
 def test_a_table_that_is_unsound_is_not_copied() -> None:
-    refused = asked(SAVE, Look(table=SPOILT), None)
+    refused = asked(SAVE, DeviceScan(table=SPOILT), None)
     assert refused == no.TableUnsound(DISK, "the checksum of its partition entries is wrong")
-    assert asked(CREATE, Look(table=SPOILT), None) is None
+    assert asked(CREATE, DeviceScan(table=SPOILT), None) is None
 
 
 # New slices
@@ -240,21 +240,21 @@ SLICE = CreateSlice(PIECE, TANK)
 
 
 def test_a_slice_needs_its_disk_and_a_table_that_the_run_knows() -> None:
-    assert asked(SLICE, Look(table=SGDISK.cleared), inventory=gone()) == no.DiskGone(NVME1)
-    assert asked(SLICE, Look()) == no.DiskGone(NVME1)
-    assert asked(SLICE, Look(table=SGDISK.cleared)) is None
-    assert asked(SLICE, Look(table=SGDISK.with_one)) == no.TableNotOurs(DISK)
-    assert asked(SLICE, Look(table=SGDISK.cleared), None) == no.TableNotOurs(DISK)
+    assert asked(SLICE, DeviceScan(table=SGDISK.cleared), inventory=gone()) == no.DiskGone(NVME1)
+    assert asked(SLICE, DeviceScan()) == no.DiskGone(NVME1)
+    assert asked(SLICE, DeviceScan(table=SGDISK.cleared)) is None
+    assert asked(SLICE, DeviceScan(table=SGDISK.with_one)) == no.TableNotOurs(DISK)
+    assert asked(SLICE, DeviceScan(table=SGDISK.cleared), None) == no.TableNotOurs(DISK)
 
 
 def test_what_lies_where_a_slice_is_to_go_is_named_with_its_place() -> None:
-    look = Look((EXT4, ZFS), table=SGDISK.cleared)
+    look = DeviceScan((EXT4, ZFS), table=SGDISK.cleared)
     assert asked(SLICE, look) == no.HiddenContent(DISK, PIECE, "ext4", 5 * MIB)
     assert list(against_room(PIECE, look, MACHINE)) == [
         no.HiddenContent(DISK, PIECE, "ext4", 5 * MIB),
         no.HiddenContent(DISK, PIECE, "zfs_member", 0),
     ]
-    assert list(against_room(PIECE, Look(), MACHINE)) == []
+    assert list(against_room(PIECE, DeviceScan(), MACHINE)) == []
     assert list(against_room(PIECE, look, gone())) == []
 
 
@@ -266,11 +266,11 @@ def test_what_stands_in_a_slice_that_is_to_join_a_pool_is_somebodys() -> None:
     _, cache = cache_on(NVME1, NVME2)
     attached, attach = attach_to_log()
     held = Hold(HoldKind.SIGNATURE, "ext4")
-    assert asked(add, Look((EXT4, ZFS)), None, inventory) == no.SliceHeld(add.legs[0], held)
-    assert asked(cache, Look((EXT4,)), None, inventory) == no.SliceHeld(cache.slices[0], held)
-    assert asked(attach, Look((EXT4,)), None, attached) == no.SliceHeld(attach.leg, held)
+    assert asked(add, DeviceScan((EXT4, ZFS)), None, inventory) == no.SliceHeld(add.legs[0], held)
+    assert asked(cache, DeviceScan((EXT4,)), None, inventory) == no.SliceHeld(cache.slices[0], held)
+    assert asked(attach, DeviceScan((EXT4,)), None, attached) == no.SliceHeld(attach.leg, held)
     for step in (add, cache, attach):
-        assert asked(step, Look(), None, inventory) is None
+        assert asked(step, DeviceScan(), None, inventory) is None
 
 
 @pytest.mark.parametrize(("name", "said"), [("backup", "backup"), ("", NAMELESS_POOL)])
@@ -281,7 +281,7 @@ def test_a_label_in_any_slice_that_is_to_join_a_pool_is_somebodys(name: str, sai
     cache = AddCache("tank", TANK, 12, add.legs)
     attach = AttachLog("tank", TANK, 12, "31", "", add.legs[1])
     for step in (add, cache, attach):
-        look = Look(labels=((add.legs[1].partuuid, label),))
+        look = DeviceScan(labels=((add.legs[1].partuuid, label),))
         assert asked(step, look, None, inventory) == no.SliceHeld(add.legs[1], hold)
 
 
@@ -293,10 +293,10 @@ def test_a_log_with_writes_that_openzfs_cannot_write_out_stays() -> None:
     step = RemoveVdev("tank", TANK, Role.LOG, "30", legs)
     locked, unmounted = WaitingDataset("tank/a", key_root="tank/a"), WaitingDataset("tank/b")
     pool = tank_of(inventory)
-    assert asked(step, Look(waiting=(unmounted, locked)), None, inventory) == no.LogHoldsLocked(pool, (locked,))
-    assert asked(step, Look(waiting=(unmounted,)), None, inventory) == no.LogHoldsWrites(pool, (unmounted,))
-    assert asked(step, Look(), None, inventory) is None
-    assert asked(step, Look(waiting=(unmounted,)), None, with_pool(inventory, guid="other")) is None
+    assert asked(step, DeviceScan(waiting=(unmounted, locked)), None, inventory) == no.LogHoldsLocked(pool, (locked,))
+    assert asked(step, DeviceScan(waiting=(unmounted,)), None, inventory) == no.LogHoldsWrites(pool, (unmounted,))
+    assert asked(step, DeviceScan(), None, inventory) is None
+    assert asked(step, DeviceScan(waiting=(unmounted,)), None, with_pool(inventory, guid="other")) is None
 
 
 # Clearing and deleting slices
@@ -306,8 +306,8 @@ CLEAR, DELETE = ClearSlice(PIECE, "tank", TANK), DeleteSlice(PIECE, TANK)
 WITH_SLICE = OwnTable(SGDISK.blank, SGDISK.with_one, (SGDISK.blank, SGDISK.cleared, SGDISK.with_one))
 
 
-def content(*signatures: Signature, label: SliceLabel | None = None, table: Area = SGDISK.with_one) -> Look:
-    return Look(signatures, ((PIECE.partuuid, label),) if label else (), table)
+def content(*signatures: Signature, label: SliceLabel | None = None, table: Area = SGDISK.with_one) -> DeviceScan:
+    return DeviceScan(signatures, ((PIECE.partuuid, label),) if label else (), table)
 
 
 @pytest.mark.parametrize("step", [CLEAR, DELETE])
@@ -373,12 +373,12 @@ def test_the_kernel_is_told_of_a_partition_only_if_the_table_lists_none_of_that_
     """Only the kernel still shows the slice: it has no PARTUUID any more."""
     piece = SGDISK.piece(partuuid="gone")
     step = DeleteSlice(replace(piece, disk_key=NVME1), TANK)
-    look = Look(table=SGDISK.cleared)
+    look = DeviceScan(table=SGDISK.cleared)
     assert asked(step, look) is None
-    assert asked(step, Look(table=SGDISK.with_one)) == no.SliceGone(step.slice)
-    assert asked(step, Look(table=SGDISK.without_first)) is None
+    assert asked(step, DeviceScan(table=SGDISK.with_one)) == no.SliceGone(step.slice)
+    assert asked(step, DeviceScan(table=SGDISK.without_first)) is None
     unreadable = replace(SGDISK.cleared, head=put(SGDISK.cleared.head, 512 + 60, b"\xff"))
-    assert asked(step, Look(table=unreadable)) == no.SliceGone(step.slice)
+    assert asked(step, DeviceScan(table=unreadable)) == no.SliceGone(step.slice)
 
 
 # Writing tables back
@@ -388,18 +388,18 @@ RESTORE, REWIND = RestoreTable(NVME1, DISK.path, "t", ()), RewindTable(NVME1, DI
 
 @pytest.mark.parametrize("step", [RESTORE, REWIND])
 def test_a_table_is_written_back_over_our_own_sectors_alone(step: Step) -> None:
-    assert asked(step, Look(table=SGDISK.cleared), inventory=gone()) == no.DiskGone(NVME1)
-    assert asked(step, Look()) == no.DiskGone(NVME1)
-    assert asked(step, Look(table=SGDISK.cleared), None) == no.TableImageMissing(DISK)
-    assert asked(step, Look(table=SGDISK.cleared)) is None
-    assert asked(step, Look(table=SGDISK.with_one)) == no.TableChanged(DISK)
+    assert asked(step, DeviceScan(table=SGDISK.cleared), inventory=gone()) == no.DiskGone(NVME1)
+    assert asked(step, DeviceScan()) == no.DiskGone(NVME1)
+    assert asked(step, DeviceScan(table=SGDISK.cleared), None) == no.TableImageMissing(DISK)
+    assert asked(step, DeviceScan(table=SGDISK.cleared)) is None
+    assert asked(step, DeviceScan(table=SGDISK.with_one)) == no.TableChanged(DISK)
 
 
 def test_a_table_is_written_back_only_if_the_copy_is_sound() -> None:
     why = "the checksum of its partition entries is wrong"
     before = OwnTable(SPOILT, SGDISK.cleared, (SPOILT, SGDISK.cleared))
     last = OwnTable(SGDISK.blank, SPOILT, (SGDISK.blank, SPOILT))
-    look = Look(table=SPOILT)
+    look = DeviceScan(table=SPOILT)
     assert asked(RESTORE, look, before) == no.TableImageDamaged(DISK, why)
     assert asked(REWIND, look, before) is None
     assert asked(REWIND, look, last) == no.TableImageDamaged(DISK, why)
@@ -408,26 +408,26 @@ def test_a_table_is_written_back_only_if_the_copy_is_sound() -> None:
 
 def test_a_torn_deletion_in_a_changed_table_is_rewound_to_theirs_and_never_restored_over_it() -> None:
     met = replace(OWN, met=(SGDISK.with_two, SGDISK.without_first))
-    torn = Look(table=replace(SGDISK.with_two, tail=SGDISK.without_first.tail))
+    torn = DeviceScan(table=replace(SGDISK.with_two, tail=SGDISK.without_first.tail))
     assert asked(REWIND, torn, met) is None
     assert asked(RESTORE, torn, met) == no.TableChanged(DISK)
     assert asked(REWIND, torn, OWN) == no.TableChanged(DISK)
     spoilt = replace(OWN, met=(SPOILT, SGDISK.without_first))
-    assert asked(REWIND, Look(table=SPOILT), spoilt) == no.TableImageDamaged(
+    assert asked(REWIND, DeviceScan(table=SPOILT), spoilt) == no.TableImageDamaged(
         DISK, "the checksum of its partition entries is wrong"
     )
 
 
 def test_steps_that_change_a_pool_alone_are_not_judged_by_bytes() -> None:
     inventory, legs = mirrored_log()
-    look = Look((EXT4,), ((legs[1].partuuid, NEEDED),))
+    look = DeviceScan((EXT4,), ((legs[1].partuuid, NEEDED),))
     for step in (DetachLog("tank", TANK, "32", legs[1]), DropLogLeg("tank", TANK, "32", "x")):
         assert asked(step, look, None, inventory) is None
 
 
 def test_a_table_is_not_written_back_on_an_ssd_of_another_size() -> None:
     grown = with_disk(MACHINE, NVME1, identity=replace(_IDENTITY, size_bytes=SIZE_BYTES + MIB))
-    look = Look(table=SGDISK.cleared)
+    look = DeviceScan(table=SGDISK.cleared)
     restore = RestoreTable(NVME1, DISK.path, "t", ())
     assert asked(restore, look) is None
     assert asked(restore, look, inventory=grown) == no.DiskResized(disk_of(grown, NVME1))

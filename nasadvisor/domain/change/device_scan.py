@@ -29,7 +29,7 @@ from nasadvisor.domain.change.actions import (
     Slice,
     UndoAction,
 )
-from nasadvisor.domain.change.actions.seen import cache_of
+from nasadvisor.domain.change.actions.inventory_queries import cache_of
 from nasadvisor.domain.change.table_area import Area, ImageDamaged, check_area, entries_of
 from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.change.waiting import WaitingDataset
@@ -84,7 +84,7 @@ class SliceLabel:
 
 
 @dataclass(frozen=True)
-class Look:
+class DeviceScan:
     """What was read. `labels` go by PARTUUID; `table` is the disk's table area, None for steps that touch none.
 
     `headers` are those of partition tables, sound ones, on a disk that seems to have none. `waiting` are datasets with
@@ -133,12 +133,12 @@ def places_before(piece: Slice, disk: Disk) -> tuple[int, ...]:
     return tuple(sorted({*old, *range(align_up(start, 4 * KIB), piece.start_bytes, 4 * KIB)}))
 
 
-def against_look(step: Step, look: Look, own: OwnTable | None, inventory: Inventory) -> Refused | None:
+def against_look(step: Step, look: DeviceScan, own: OwnTable | None, inventory: Inventory) -> Refused | None:
     """What speaks against a step now that the bytes were looked at; `own` is what the run knows of the disk's table."""
     return next(_against(step, look, own, inventory), None)
 
 
-def _against(step: Step, look: Look, own: OwnTable | None, inventory: Inventory) -> Iterator[Refused]:
+def _against(step: Step, look: DeviceScan, own: OwnTable | None, inventory: Inventory) -> Iterator[Refused]:
     match step:
         case CreateTable() | SaveTable():
             yield from _against_table(step, look, own, inventory)
@@ -162,7 +162,7 @@ def _against(step: Step, look: Look, own: OwnTable | None, inventory: Inventory)
 
 
 def _against_table(
-    step: CreateTable | SaveTable, look: Look, own: OwnTable | None, inventory: Inventory
+    step: CreateTable | SaveTable, look: DeviceScan, own: OwnTable | None, inventory: Inventory
 ) -> Iterator[Refused]:
     disk = inventory.disk(step.disk_key)
     if disk is None or look.table is None:
@@ -189,7 +189,7 @@ def _against_header(disk: Disk, place: HeaderPlace) -> Refused:
     return no.TableCopyElsewhere(disk, place.end_bytes, place.sector_bytes)
 
 
-def _against_slice(piece: Slice, look: Look, own: OwnTable | None, inventory: Inventory) -> Iterator[Refused]:
+def _against_slice(piece: Slice, look: DeviceScan, own: OwnTable | None, inventory: Inventory) -> Iterator[Refused]:
     disk = inventory.disk(piece.disk_key)
     if disk is None or look.table is None:
         yield no.DiskGone(piece.disk_key)
@@ -199,14 +199,14 @@ def _against_slice(piece: Slice, look: Look, own: OwnTable | None, inventory: In
     yield from against_room(piece, look, inventory)
 
 
-def against_room(piece: Slice, look: Look, inventory: Inventory) -> Iterator[Refused]:
+def against_room(piece: Slice, look: DeviceScan, inventory: Inventory) -> Iterator[Refused]:
     """What lies where a slice is to go: perhaps a partition that was deleted by mistake."""
     disk = inventory.disk(piece.disk_key)
     if disk:
         yield from (no.HiddenContent(disk, piece, found.kind, found.offset_bytes) for found in look.signatures)
 
 
-def _against_members(step: AddLog | AddCache | AttachLog, look: Look) -> Iterator[Refused]:
+def _against_members(step: AddLog | AddCache | AttachLog, look: DeviceScan) -> Iterator[Refused]:
     """The slices were filled with zeros at both ends when they were made; what stands there now is somebody's."""
     for found in look.signatures:
         yield no.SliceHeld(step.pieces[0], Hold(HoldKind.SIGNATURE, found.kind))
@@ -216,7 +216,7 @@ def _against_members(step: AddLog | AddCache | AttachLog, look: Look) -> Iterato
             yield no.SliceHeld(piece, Hold(HoldKind.EXPORTED_POOL, label.pool_name or NAMELESS_POOL))
 
 
-def _against_switching(step: OfflineCache | OnlineCache, look: Look, inventory: Inventory) -> Iterator[Refused]:
+def _against_switching(step: OfflineCache | OnlineCache, look: DeviceScan, inventory: Inventory) -> Iterator[Refused]:
     """Of a cache that is out of service nothing holds the device, and OpenZFS takes it back if any of its four labels
     is still whole (vdev_validate_aux() in module/zfs/vdev.c): what somebody put there would be written over."""
     if look.autoexpand:
@@ -227,7 +227,7 @@ def _against_switching(step: OfflineCache | OnlineCache, look: Look, inventory: 
         yield from (no.CacheOverwritten(pool, cache, kind) for kind in foreign)
 
 
-def _against_waiting(step: RemoveVdev | DropLog, look: Look, inventory: Inventory) -> Iterator[Refused]:
+def _against_waiting(step: RemoveVdev | DropLog, look: DeviceScan, inventory: Inventory) -> Iterator[Refused]:
     """`zpool remove` of a log writes out or frees what it holds, and cannot for datasets that are not mounted since the
     import, or whose keys are not there."""
     pool = inventory.pool(step.pool_guid)
@@ -239,7 +239,7 @@ def _against_waiting(step: RemoveVdev | DropLog, look: Look, inventory: Inventor
         yield no.LogHoldsWrites(pool, unmounted)
 
 
-def against_content(piece: Slice, pool_guid: str, look: Look, inventory: Inventory) -> Iterator[Refused]:
+def against_content(piece: Slice, pool_guid: str, look: DeviceScan, inventory: Inventory) -> Iterator[Refused]:
     """A slice of ours is cleared or deleted only if what stands in it is no more than what its pool left behind."""
     for found in look.signatures:
         if found.kind != ZFS_MEMBER:
@@ -253,7 +253,7 @@ def against_content(piece: Slice, pool_guid: str, look: Look, inventory: Invento
             yield no.SliceNeeded(piece, label.pool_name or NAMELESS_POOL, label.pool_guid)
 
 
-def _against_rewriting(piece: Slice, look: Look, own: OwnTable | None, inventory: Inventory) -> Iterator[Refused]:
+def _against_rewriting(piece: Slice, look: DeviceScan, own: OwnTable | None, inventory: Inventory) -> Iterator[Refused]:
     """sgdisk writes both copies of a table anew, and keeps boot code. What stands in the place of a copy that is not
     whole is somebody's, unless a step of ours was cut off there."""
     disk = inventory.disk(piece.disk_key)
@@ -291,7 +291,7 @@ def _is_left_behind(label: SliceLabel, pool_guid: str, inventory: Inventory) -> 
 
 
 def _against_writing(
-    step: RestoreTable | RewindTable, look: Look, own: OwnTable | None, inventory: Inventory
+    step: RestoreTable | RewindTable, look: DeviceScan, own: OwnTable | None, inventory: Inventory
 ) -> Iterator[Refused]:
     disk = inventory.disk(step.disk_key)
     if disk is None or look.table is None:

@@ -13,7 +13,7 @@ FIRST: Final = 1
 
 
 @dataclass(frozen=True)
-class Spoken:
+class SchemaVersions:
     """What one side speaks. `forms` is the number of each kind that it writes, by name; it reads all up to that.
 
     `release` is how people call it. `node` is the host's name, "" for the console.
@@ -31,9 +31,9 @@ class Releases:
     `forms` of one also has what only it itself reads again; `release` is the version of its package.
     """
 
-    known: tuple[Spoken, ...]
+    known: tuple[SchemaVersions, ...]
 
-    def with_one(self, release: Spoken) -> "Releases":
+    def with_one(self, release: SchemaVersions) -> "Releases":
         """The same with one more, or with what it writes now."""
         others = tuple(each for each in self.known if each.release != release.release)
         return Releases((*others, release))
@@ -53,7 +53,7 @@ class Age(StrEnum):
     NEWER = "newer"  # it writes something that we cannot read
 
 
-def age_of(theirs: Spoken | None, ours: Spoken) -> Age:
+def age_of(theirs: SchemaVersions | None, ours: SchemaVersions) -> Age:
     """How the other side stands to us; None is one that has never told."""
     forms = theirs.forms if theirs else {}
     if forms == ours.forms:
@@ -66,7 +66,7 @@ def age_of(theirs: Spoken | None, ours: Spoken) -> Age:
     return Age.SAME
 
 
-def difference(node: str, theirs: Spoken | None, ours: Spoken) -> Finding | None:
+def difference(node: str, theirs: SchemaVersions | None, ours: SchemaVersions) -> Finding | None:
     """What the console says about the release of a host; None where both speak the same."""
     age = age_of(theirs, ours)
     if age is Age.SAME:

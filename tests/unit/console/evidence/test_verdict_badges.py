@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone, translation
 
-from nasadvisor.console.evidence.chips import chips_of
 from nasadvisor.console.evidence.models import SampledPool
+from nasadvisor.console.evidence.verdict_badges import chips_of
 from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import to_document
 

@@ -10,10 +10,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from nasadvisor.console.badges import GOOD, QUIET, WAITING, WARN, Badge
 from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.statements import localized
-from nasadvisor.console.states import GOOD, QUIET, WAITING, WARN, Look
 from nasadvisor.domain.evidence.log_verdict import Answer, Device
 from nasadvisor.domain.evidence.thresholds import HISTORY
 from nasadvisor.domain.statements import Statement
@@ -52,7 +52,7 @@ ANSWERS: Final[dict[str, str | Promise]] = {
 OVERDUE_S: Final = 10 * MINUTE_S
 """An answer that should have come so long ago does not come while nothing new is watched."""
 
-LOOKS: Final = {Answer.HELPS: GOOD, Answer.LITTLE: QUIET, Answer.NO: QUIET, Answer.CANNOT_TELL: WAITING}
+BADGES: Final = {Answer.HELPS: GOOD, Answer.LITTLE: QUIET, Answer.NO: QUIET, Answer.CANNOT_TELL: WAITING}
 BAD_USE: Final = frozenset({"log-bypassed", "cache-wears"})
 
 TITLES: Final[dict[Device, str | Promise]] = {Device.LOG: gettext_lazy("Log"), Device.CACHE: gettext_lazy("Cache")}
@@ -64,7 +64,7 @@ class Chip:
     comes."""
 
     title: str | Promise
-    look: Look
+    look: Badge
     is_waiting: bool = False
 
 
@@ -99,12 +99,12 @@ def _chip(device: Device, answer: str, rule: Statement | None, due_at: int, now:
     if answer == Answer.CANNOT_TELL and due_at:
         return _waiting(TITLES[device], due_at - now.timestamp())
     words = str(WORDS.get(rule.code if rule else "", ANSWERS.get(Answer(answer), "")))
-    colour, icon = WARN if rule and rule.code in BAD_USE else LOOKS[Answer(answer)]
-    return Chip(TITLES[device], Look(colour, icon, localized(words.format_map(rule.values)) if rule else words))
+    colour, icon = WARN if rule and rule.code in BAD_USE else BADGES[Answer(answer)]
+    return Chip(TITLES[device], Badge(colour, icon, localized(words.format_map(rule.values)) if rule else words))
 
 
 def _waiting(title: str | Promise, missing_s: float) -> Chip:
-    return Chip(title, Look(*WAITING, _still_watching(missing_s)), is_waiting=True)
+    return Chip(title, Badge(*WAITING, _still_watching(missing_s)), is_waiting=True)
 
 
 def _still_watching(missing_s: float) -> str:

@@ -19,10 +19,10 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.domain.change.trial import AFTER_START_S
 from nasadvisor.domain.fleet.permissions import CODES
 from nasadvisor.domain.fleet.platforms import vetoes_on
-from nasadvisor.domain.fleet.spoken import difference
+from nasadvisor.domain.fleet.schema_versions import difference
 from nasadvisor.domain.statements import Finding, Level, Statement, gettext_noop
 from nasadvisor.domain.units import MINUTE_S, size_text
-from nasadvisor.stored.spoken import spoken
+from nasadvisor.stored.schema_versions import own_schema_versions
 
 TRIAL_IS_NEWS_FOR: Final = timedelta(days=3)
 """How long the end of a trial is told, unless the pool has had another run since."""
@@ -115,7 +115,7 @@ def about_room(node: Node) -> Iterator[Notice]:
 
 def about_release(node: Node) -> Iterator[Notice]:
     """Where a host and this console are of releases that speak differently: which one is older, and what to do."""
-    found = difference(node.name, node.spoken, spoken())
+    found = difference(node.name, node.schema_versions, own_schema_versions())
     if found and not node.is_simulated:  # that one has the same release
         yield Notice(found)
 

@@ -25,9 +25,9 @@ from nasadvisor.domain.change.actions import (
     SaveTable,
     Slice,
 )
-from nasadvisor.domain.change.actions.seen import cache_of
-from nasadvisor.domain.change.looks import (
-    Look,
+from nasadvisor.domain.change.actions.inventory_queries import cache_of
+from nasadvisor.domain.change.device_scan import (
+    DeviceScan,
     Signature,
     SliceLabel,
     Step,
@@ -72,7 +72,7 @@ _LABEL_BYTES: Final = 512 * KIB
 """Two labels of 256 KiB at the front; two more at the end (vdev_label.c)."""
 
 
-def look_at(machine: Machine, step: Step, inventory: Inventory, own: OwnTable | None) -> Look:
+def scan_devices(machine: Machine, step: Step, inventory: Inventory, own: OwnTable | None) -> DeviceScan:
     """See `Executor.look`.
 
     Raises:
@@ -81,10 +81,10 @@ def look_at(machine: Machine, step: Step, inventory: Inventory, own: OwnTable | 
     match step:
         case CreateTable() | SaveTable() | RestoreTable() | RewindTable():
             disk = inventory.disk(step.disk_key)
-            return _look_at_table(machine, step, step.disk_path, disk, own) if disk else Look()
+            return _look_at_table(machine, step, step.disk_path, disk, own) if disk else DeviceScan()
         case CreateSlice(slice=piece):
             disk = inventory.disk(piece.disk_key)
-            return _look_at_room(machine, piece, disk, own) if disk else Look()
+            return _look_at_room(machine, piece, disk, own) if disk else DeviceScan()
         case AddLog() | AddCache() | AttachLog():
             return _look_at_slices(machine, step.pieces, inventory)
         case ClearSlice(slice=piece):
@@ -97,26 +97,28 @@ def look_at(machine: Machine, step: Step, inventory: Inventory, own: OwnTable | 
             return _look_at_vdev(machine, step, inventory)
         case DetachLog(leg=piece):
             away = inventory.pool(step.pool_guid) is None
-            return _look_at_slices(machine, (piece,), inventory) if away else Look()
+            return _look_at_slices(machine, (piece,), inventory) if away else DeviceScan()
         case OfflineCache():
-            return Look(autoexpand=autoexpands(machine.runner, step.pool_name))
+            return DeviceScan(autoexpand=autoexpands(machine.runner, step.pool_name))
         case OnlineCache():
             return _look_at_cache(machine, step, inventory)
         case _:
-            return Look()
+            return DeviceScan()
 
 
-def _look_at_table(machine: Machine, step: Step, path: str, disk: Disk, own: OwnTable | None) -> Look:
+def _look_at_table(machine: Machine, step: Step, path: str, disk: Disk, own: OwnTable | None) -> DeviceScan:
     with open_disk(path, disk, machine.disks.identify, os.O_RDONLY) as descriptor:
         table = _table(descriptor, disk, path, own)
         if not isinstance(step, CreateTable | SaveTable):
-            return Look(table=table)
+            return DeviceScan(table=table)
         found = recognise(descriptor, 0, 0, path)
         if isinstance(step, SaveTable):
             found = tuple(each for each in found if each.kind not in _TABLES)
         signatures = tuple(Signature(each.kind, 0, each.label) for each in found)
         headers = tuple(_headers(descriptor, disk, path)) if isinstance(step, CreateTable) else ()
-        return Look(signatures, table=table, headers=headers, unrecognised_at=_unrecognised(descriptor, disk, path))
+        return DeviceScan(
+            signatures, table=table, headers=headers, unrecognised_at=_unrecognised(descriptor, disk, path)
+        )
 
 
 def _unrecognised(descriptor: int, disk: Disk, path: str) -> int | None:
@@ -133,11 +135,11 @@ def _headers(descriptor: int, disk: Disk, path: str) -> Iterator[HeaderPlace]:
         yield from header_places(read_all(descriptor, end - start, start, path), start)
 
 
-def _look_at_room(machine: Machine, piece: Slice, disk: Disk, own: OwnTable | None) -> Look:
+def _look_at_room(machine: Machine, piece: Slice, disk: Disk, own: OwnTable | None) -> DeviceScan:
     path = piece.disk_path
     with open_disk(path, disk, machine.disks.identify, os.O_RDONLY) as descriptor:
         first = next(_begun(descriptor, piece, disk), None)
-        return Look((first,) if first else (), table=_table(descriptor, disk, path, own))
+        return DeviceScan((first,) if first else (), table=_table(descriptor, disk, path, own))
 
 
 def _begun(descriptor: int, piece: Slice, disk: Disk) -> Iterator[Signature]:
@@ -195,7 +197,7 @@ def _table(descriptor: int, disk: Disk, path: str, own: OwnTable | None) -> Area
     return Area(read_all(descriptor, head, 0, path), read_all(descriptor, tail, size - tail, path))
 
 
-def _look_at_slices(machine: Machine, pieces: tuple[Slice, ...], inventory: Inventory) -> Look:
+def _look_at_slices(machine: Machine, pieces: tuple[Slice, ...], inventory: Inventory) -> DeviceScan:
     """What stands in those of the slices that are there."""
     signatures: list[Signature] = []
     labels: list[tuple[str, SliceLabel]] = []
@@ -210,7 +212,7 @@ def _look_at_slices(machine: Machine, pieces: tuple[Slice, ...], inventory: Inve
         label = read_label(machine.runner, piece.partuuid_path)
         if label:
             labels.append((piece.partuuid, label))
-    return Look(tuple(signatures), tuple(labels))
+    return DeviceScan(tuple(signatures), tuple(labels))
 
 
 def _is_written(descriptor: int, piece: Slice) -> bool:
@@ -225,18 +227,18 @@ def _is_zeros(data: bytes) -> bool:
     return data == bytes(len(data))
 
 
-def _look_at_cache(machine: Machine, step: OnlineCache, inventory: Inventory) -> Look:
+def _look_at_cache(machine: Machine, step: OnlineCache, inventory: Inventory) -> DeviceScan:
     """What stands on a cache that is out of service; nothing of one whose device is not there."""
     autoexpand = autoexpands(machine.runner, step.pool_name)
     cache = cache_of(step.pool_guid, step.vdev_guid, inventory)
     if cache is None or not (inventory.partition_at(cache.path) or inventory.disk_at(cache.path)):
-        return Look(autoexpand=autoexpand)
+        return DeviceScan(autoexpand=autoexpand)
     with open_idle(cache.path) as descriptor:
         found = recognise(descriptor, 0, 0, cache.path)
-    return Look(tuple(Signature(each.kind, 0, each.label) for each in found), autoexpand=autoexpand)
+    return DeviceScan(tuple(Signature(each.kind, 0, each.label) for each in found), autoexpand=autoexpand)
 
 
-def _look_at_vdev(machine: Machine, step: RemoveVdev | DropLog, inventory: Inventory) -> Look:
+def _look_at_vdev(machine: Machine, step: RemoveVdev | DropLog, inventory: Inventory) -> DeviceScan:
     """What waits in a log that is to go. Of a pool that is away: what the slices of the vdev say of it.
 
     OpenZFS resets every log of the pool where the one that goes holds anything (spa_vdev_remove_log() in
@@ -245,7 +247,7 @@ def _look_at_vdev(machine: Machine, step: RemoveVdev | DropLog, inventory: Inven
     pool = inventory.pool(step.pool_guid)
     is_log = isinstance(step, DropLog) or step.role is Role.LOG
     if pool is None:
-        return Look() if isinstance(step, DropLog) else _look_at_slices(machine, step.slices, inventory)
+        return DeviceScan() if isinstance(step, DropLog) else _look_at_slices(machine, step.slices, inventory)
     if not is_log or not log_bytes(machine.runner, pool.name, step.vdev_guid):
-        return Look()
-    return Look(waiting=waiting_writes(machine.runner, pool.name))
+        return DeviceScan()
+    return DeviceScan(waiting=waiting_writes(machine.runner, pool.name))

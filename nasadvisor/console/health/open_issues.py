@@ -17,9 +17,9 @@ from django.utils.functional import Promise
 from nasadvisor.console.fleet.current_host import contact_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
-from nasadvisor.console.health.marks import OPEN_LEVELS, UNWELL
-from nasadvisor.console.health.models import SAID_OF, StoredDisk
-from nasadvisor.console.health.notices import (
+from nasadvisor.console.health.collect_findings import findings_about
+from nasadvisor.console.health.disk_badges import OPEN_LEVELS, UNWELL
+from nasadvisor.console.health.host_findings import (
     Notice,
     about_contact,
     about_platform,
@@ -29,7 +29,7 @@ from nasadvisor.console.health.notices import (
     about_trials,
     nodes_with_news,
 )
-from nasadvisor.console.health.observe import findings_about
+from nasadvisor.console.health.models import SAID_OF, StoredDisk
 from nasadvisor.console.health.quota_notices import about_quotas
 from nasadvisor.domain.health.urgency import urgency
 from nasadvisor.domain.statements import Finding, Level, NextStep

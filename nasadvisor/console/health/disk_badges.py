@@ -9,11 +9,11 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from nasadvisor.console.badges import Badge, badge_of_state
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.collect_findings import findings_about
 from nasadvisor.console.health.inventory import last_seen_on
 from nasadvisor.console.health.models import SAID_OF, DiskOutcome, StoredDisk
-from nasadvisor.console.health.observe import findings_about
-from nasadvisor.console.states import Look, look_of_state
 from nasadvisor.console.storage.diagrams import PoolDrawing, draw_pool
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.health.pool_findings import POOL_MEMBER, member_finding
@@ -79,11 +79,11 @@ class Mark:
         return self.worst.level
 
     @property
-    def look(self) -> Look:
+    def look(self) -> Badge:
         """Colour and icon of the level, with a word for the finding."""
-        look = look_of_state(self.level.value)
+        look = badge_of_state(self.level.value)
         state = self.worst.values.get("state") if self.worst.code == POOL_MEMBER else None
-        return Look(look.colour, look.icon, WORDS.get(self.worst.code, str(state or look.word)))
+        return Badge(look.colour, look.icon, WORDS.get(self.worst.code, str(state or look.word)))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import StoredAlert
-from nasadvisor.console.health.marks import marks_on
+from nasadvisor.console.health.disk_badges import marks_on
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.watch import take_up, watch
 from nasadvisor.domain.storage.inventory import Disk

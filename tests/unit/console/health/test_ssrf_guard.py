@@ -10,11 +10,11 @@ from django.test import Client
 from urllib3 import PoolManager
 from urllib3.exceptions import HTTPError
 
-from nasadvisor.console.health import outward
+from nasadvisor.console.health import ssrf_guard
 from nasadvisor.console.health.alert_models import Channel
 from nasadvisor.console.health.messages import Message
-from nasadvisor.console.health.outward import fault_in, outward_only
 from nasadvisor.console.health.senders import NotSent, send
+from nasadvisor.console.health.ssrf_guard import fault_in, outward_only
 from nasadvisor.console.secrets import encrypt
 from nasadvisor.domain.statements import Level
 
@@ -62,7 +62,7 @@ def channel(address: str, may_be_private: bool = False) -> Channel:
 @pytest.mark.parametrize("host", INSIDE)
 def test_an_address_inside_is_refused_unless_it_is_ticked(host: str) -> None:
     assert fault_in(f"json://{host}/", may_be_private=False)
-    assert fault_in(f"json://{host}/", may_be_private=True) == ("" if host != "100.64.0.1" else outward._said())
+    assert fault_in(f"json://{host}/", may_be_private=True) == ("" if host != "100.64.0.1" else ssrf_guard._said())
 
 
 @pytest.mark.parametrize("host", NEVER)
@@ -95,7 +95,7 @@ def test_a_redirect_leads_nowhere_that_an_address_does_not(
 ) -> None:
     """The first name counts as one outside, so that only the second connection is looked at."""
     port, asked = service
-    monkeypatch.setattr(outward, "_is_allowed", lambda *_: len(asked) == 0)
+    monkeypatch.setattr(ssrf_guard, "_is_allowed", lambda *_: len(asked) == 0)
     with outward_only(may_be_private=False), pytest.raises(HTTPError):
         PoolManager(headers={"Connection": "close"}).request("POST", f"http://localhost:{port}/away", retries=1)
     assert asked == ["/away"]

@@ -29,7 +29,7 @@ from nasadvisor.domain.change.actions import (
     SaveTable,
     Slice,
 )
-from nasadvisor.domain.change.looks import ACTIVE, Look, Signature, SliceLabel, Step
+from nasadvisor.domain.change.device_scan import ACTIVE, DeviceScan, Signature, SliceLabel, Step
 from nasadvisor.domain.change.table_area import Area
 from nasadvisor.domain.change.tables import OwnTable
 from nasadvisor.domain.change.waiting import WaitingDataset
@@ -39,8 +39,8 @@ from nasadvisor.domain.storage.inventory import Disk, Inventory
 from nasadvisor.domain.units import KIB, MIB
 from nasadvisor.host.adapters.blockdev import DeviceUnusable
 from nasadvisor.host.adapters.libblkid import Found
-from nasadvisor.host.change import look as look_module
-from nasadvisor.host.change.look import look_at
+from nasadvisor.host.change import device_scan as look_module
+from nasadvisor.host.change.device_scan import scan_devices
 from nasadvisor.host.storage.machine import Machine, Roots
 from tests.unit.domain.builders import disk_of, made, mirrored_log, slice_on, tank_of
 from tests.unit.domain.change.sectors import recording, with_first_header
@@ -135,9 +135,9 @@ class Stage:
         self.asked.append((path, -1, -1))
         return self.labels.get(path)
 
-    def look(self, step: Step, inventory: Inventory, own: OwnTable | None = None) -> Look:
+    def look(self, step: Step, inventory: Inventory, own: OwnTable | None = None) -> DeviceScan:
         machine = Machine(self.runner, Nothing(), Nothing(), self, lambda: datetime.now(UTC), Roots())
-        return look_at(machine, step, inventory, own)
+        return scan_devices(machine, step, inventory, own)
 
 
 @pytest.fixture
@@ -238,7 +238,7 @@ def test_a_disk_that_is_shorter_than_what_is_searched_is_searched_as_a_whole(sta
 
 @pytest.mark.parametrize("step", [*TABLE_STEPS, CreateSlice(PIECE, TANK)])
 def test_a_disk_that_is_not_there_is_not_opened(stage: Stage, step: Step) -> None:
-    assert stage.look(step, replace(machine(), disks=())) == Look()
+    assert stage.look(step, replace(machine(), disks=())) == DeviceScan()
     assert stage.opened == []
 
 
@@ -426,7 +426,7 @@ def test_whatever_shows_where_labels_and_superblocks_stand_is_recognised(stage: 
 @pytest.mark.parametrize("at", [MIB, 7 * MIB - 1])
 def test_what_shows_elsewhere_in_a_slice_is_asked_of_nobody(stage: Stage, at: int) -> None:
     stage.write(PIECE.partuuid_path, at, b"\1", PIECE.size_bytes)
-    assert stage.look(ClearSlice(PIECE, "tank", TANK), READY) == Look()
+    assert stage.look(ClearSlice(PIECE, "tank", TANK), READY) == DeviceScan()
     assert stage.asked == []
 
 
@@ -436,11 +436,11 @@ def test_each_slice_of_a_vdev_is_looked_at_though_others_are_empty_or_gone(stage
     stage.found = {(OTHER.partuuid_path, 0): (ZFS,)}
     stage.labels = {OTHER.partuuid_path: LABEL}
     look = stage.look(AddLog("tank", TANK, 12, (gone, PIECE, OTHER)), READY)
-    assert look == Look((Signature("zfs_member"),), ((OTHER.partuuid, LABEL),))
+    assert look == DeviceScan((Signature("zfs_member"),), ((OTHER.partuuid, LABEL),))
     stage.write(PIECE.partuuid_path, 0, b"\1", PIECE.size_bytes)
     stage.found[PIECE.partuuid_path, 0] = (EXT4,)
     look = stage.look(AddCache("tank", TANK, 12, (PIECE, OTHER)), READY)
-    assert look == Look((Signature("ext4", 0, "photos"), Signature("zfs_member")), ((OTHER.partuuid, LABEL),))
+    assert look == DeviceScan((Signature("ext4", 0, "photos"), Signature("zfs_member")), ((OTHER.partuuid, LABEL),))
 
 
 def test_a_slice_that_is_deleted_is_looked_at_together_with_its_table(stage: Stage) -> None:
@@ -448,7 +448,7 @@ def test_a_slice_that_is_deleted_is_looked_at_together_with_its_table(stage: Sta
     look = stage.look(DeleteSlice(PIECE, TANK), READY)
     assert look.table
     assert (look.table.head[:2], len(look.table.tail)) == (b"h\0", TAIL)
-    assert stage.look(DeleteSlice(PIECE, TANK), replace(READY, disks=())) == Look()
+    assert stage.look(DeleteSlice(PIECE, TANK), replace(READY, disks=())) == DeviceScan()
 
 
 # Vdevs of a pool that is there
@@ -476,7 +476,7 @@ def test_of_a_log_the_datasets_are_told_that_wait_since_the_import(stage: Stage)
         WaitingDataset("tank/b", mountpoint="/b", canmount="noauto"),
         WaitingDataset("tank/vm", True, "", "-", "-"),
     )
-    assert stage.look(removal(), mirrored_log()[0]) == Look(waiting=waiting)
+    assert stage.look(removal(), mirrored_log()[0]) == DeviceScan(waiting=waiting)
 
 
 def test_of_a_log_the_datasets_without_key_are_told_below_their_encryption_root(stage: Stage) -> None:
@@ -484,15 +484,15 @@ def test_of_a_log_the_datasets_without_key_are_told_below_their_encryption_root(
     rows = ("tank/a/b\ttank/a\tunavailable\ton\t/b", "tank/open\ttank/open\tavailable\ton\t/o")
     stage.runner = of_log(chains, *rows)
     waiting = WaitingDataset("tank/a/b", key_root="tank/a", mountpoint="/b")
-    assert stage.look(removal(), mirrored_log()[0]) == Look(waiting=(waiting,))
+    assert stage.look(removal(), mirrored_log()[0]) == DeviceScan(waiting=(waiting,))
 
 
 def test_an_empty_log_keeps_nobody_waiting(stage: Stage) -> None:
     stage.runner = FakeRunner({LIST: "30\t1G\t0\t1G\n"})
-    assert stage.look(removal(), mirrored_log()[0]) == Look()
+    assert stage.look(removal(), mirrored_log()[0]) == DeviceScan()
     assert [str(command) for command in stage.runner.ran] == [LIST]
     stage.runner.ran.clear()
-    assert stage.look(removal(Role.CACHE), mirrored_log()[0]) == Look()
+    assert stage.look(removal(Role.CACHE), mirrored_log()[0]) == DeviceScan()
     assert stage.runner.ran == []
 
 
@@ -506,7 +506,7 @@ def test_of_the_pool_of_a_cache_is_asked_whether_it_expands(
 ) -> None:
     """What is not said counts as on, for then nothing is done."""
     stage.runner = FakeRunner({"zpool get -H -o value autoexpand tank": answer})
-    assert stage.look(kind("tank", TANK, CACHE_GUID, "x"), with_cache()) == Look(autoexpand=expected)
+    assert stage.look(kind("tank", TANK, CACHE_GUID, "x"), with_cache()) == DeviceScan(autoexpand=expected)
     assert stage.opened == ([CACHE_PATH] if kind is OnlineCache else [])
 
 
@@ -515,7 +515,7 @@ def test_a_cache_is_looked_at_before_it_is_put_back_for_nothing_held_it_meanwhil
     stage.write(CACHE_PATH, 0, b"\1")
     stage.found = {(CACHE_PATH, 0): (EXT4, ZFS)}
     look = stage.look(OnlineCache("tank", TANK, CACHE_GUID, "x"), with_cache("OFFLINE"))
-    assert look == Look((Signature("ext4", 0, "photos"), Signature("zfs_member")))
+    assert look == DeviceScan((Signature("ext4", 0, "photos"), Signature("zfs_member")))
     assert stage.opened == [CACHE_PATH]
     assert stage.asked == [(CACHE_PATH, 0, 0)]
 
@@ -527,7 +527,7 @@ def test_a_cache_that_is_a_whole_disk_is_looked_at_as_well(stage: Stage) -> None
     whole = replace(tank_of(with_cache("OFFLINE")).caches[0], path=disk.path)
     stage.found = {(disk.path, 0): (EXT4,)}
     look = stage.look(OnlineCache("tank", TANK, CACHE_GUID, "x"), with_pool(with_cache(), caches=(whole,)))
-    assert look == Look((Signature("ext4", 0, "photos"),))
+    assert look == DeviceScan((Signature("ext4", 0, "photos"),))
 
 
 @pytest.mark.parametrize("inventory", [home_server(), replace(with_cache("OFFLINE"), disks=())])
@@ -535,12 +535,12 @@ def test_of_a_cache_that_is_not_there_nothing_is_opened(stage: Stage, inventory:
     for answer, expands in (("off\n", False), ("on\n", True)):
         stage.runner = FakeRunner({"zpool get -H -o value autoexpand tank": answer})
         look = stage.look(OnlineCache("tank", TANK, CACHE_GUID, "x"), inventory)
-        assert look == Look(autoexpand=expands)
+        assert look == DeviceScan(autoexpand=expands)
     assert stage.opened == []
 
 
 def test_nothing_is_looked_at_for_steps_that_change_a_pool_alone(stage: Stage) -> None:
     inventory, legs = mirrored_log()
     for step in (DetachLog("tank", TANK, "32", legs[1]), DropLogLeg("tank", TANK, "32", "x")):
-        assert stage.look(step, inventory) == Look()
+        assert stage.look(step, inventory) == DeviceScan()
     assert stage.opened == []
