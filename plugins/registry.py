@@ -16,7 +16,7 @@ OURS: Final = frozenset({"contract"})
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundPlugin:
     """The part of one package: its `PLATFORM`, or None and why it cannot be used."""
 
     package: str
@@ -24,7 +24,7 @@ class Found:
     problem: str = ""
 
 
-def find(part: Literal["host", "console"]) -> tuple[Found, ...]:
+def find(part: Literal["host", "console"]) -> tuple[FoundPlugin, ...]:
     """This part of every package that has it. No other part is imported."""
     return tuple(found for package in dict.fromkeys(_packages()) if (found := _load(package, part)))
 
@@ -37,13 +37,13 @@ def _packages() -> Iterator[str]:
         yield entry.value
 
 
-def _load(package: str, part: str) -> Found | None:
+def _load(package: str, part: str) -> FoundPlugin | None:
     name = f"{package}.{part}"
     try:
         module = import_module(name)
     except ModuleNotFoundError as error:
-        return None if error.name == name else Found(package, None, str(error))
+        return None if error.name == name else FoundPlugin(package, None, str(error))
     except (ImportError, SyntaxError) as error:
-        return Found(package, None, str(error))
+        return FoundPlugin(package, None, str(error))
     platform = getattr(module, "PLATFORM", None)
-    return Found(package, platform, "" if platform else f"{name} has no PLATFORM")
+    return FoundPlugin(package, platform, "" if platform else f"{name} has no PLATFORM")

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from nasadvisor.domain.storage import known_bugs_table
 from nasadvisor.domain.storage.known_bugs import Bug
-from nasadvisor.domain.storage.releases import MASTER, Span, Version, parse_version, version_text
+from nasadvisor.domain.storage.releases import MASTER, ReleaseSpan, Version, parse_version, version_text
 
 OLDEST = (2, 1, 0)
 """Where the table begins."""
@@ -71,7 +71,7 @@ def bare(subject: str) -> str:
     return re.sub(r" *\(#\d+\)$", "", without).rstrip(". ").lower()
 
 
-def spans_of(history: History, bug: Bug) -> tuple[Span, ...]:
+def spans_of(history: History, bug: Bug) -> tuple[ReleaseSpan, ...]:
     """The releases with a bug: from the first that has what began it to the first that has all that ended it."""
     everywhere = set(history.tags.values())
     begun = history.releases_with(bug.begun_by) if bug.begun_by else everywhere
@@ -79,19 +79,19 @@ def spans_of(history: History, bug: Bug) -> tuple[Span, ...]:
     return tuple(_runs(sorted(everywhere), begun - fixed))
 
 
-def _runs(releases: Iterable[Version], ill: set[Version]) -> Iterator[Span]:
+def _runs(releases: Iterable[Version], ill: set[Version]) -> Iterator[ReleaseSpan]:
     first: Version | None = None
     for version in releases:
         if version in ill:
             first = first or version
         elif first:
-            yield Span(first, version)
+            yield ReleaseSpan(first, version)
             first = None
     if first:
-        yield Span(first)
+        yield ReleaseSpan(first)
 
 
-def written(found: Iterable[Span]) -> str:
+def written(found: Iterable[ReleaseSpan]) -> str:
     """Spans as the table has them: "2.3.0 2.3.7, 2.4.0 2.4.2"."""
     return ", ".join(" ".join(version_text(each) for each in (span.first, span.until) if each) for span in found)
 

@@ -60,7 +60,7 @@ ENOUGH_BYTES: Final = 64 * MIB
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """What was looked at, whether it is all right, and what was found or is to be done."""
 
     what: str
@@ -70,7 +70,7 @@ class Finding:
 
 def checkup(
     config: HostConfig, machine: Machine, settings: Mapping[str, str], *, is_root: bool, root: Path = Path("/")
-) -> Iterator[Finding]:
+) -> Iterator[CheckResult]:
     """Every check in turn; `settings` are those of the pages, and `root` is where this system's files are."""
     yield _rights(is_root=is_root)
     yield from _tools(machine)
@@ -78,7 +78,7 @@ def checkup(
     yield from _state(config.state_dir)
     if is_root:
         looked = switching_looks(config.state_dir / DIRECTORY, runs(root, "nasadvisor-host.service"))
-        yield from (Finding("Switching", ok, sentence) for ok, sentence in looked)
+        yield from (CheckResult("Switching", ok, sentence) for ok, sentence in looked)
     yield from _services(machine.runner, root, SERVICES_OF_A_JOINED_HOST if config.access else SERVICES)
     if config.access:
         yield from _console(config.access)
@@ -86,87 +86,89 @@ def checkup(
         yield from _redis(config.redis_url)
         yield from _remote_redis(root, settings)
         pages = ask_pages(settings, machine.clock(), root / "proc")
-        yield Finding("Pages", pages.ok, pages.sentence)
+        yield CheckResult("Pages", pages.ok, pages.sentence)
     yield _time(config, machine.clock())
 
 
-def _rights(*, is_root: bool) -> Finding:
+def _rights(*, is_root: bool) -> CheckResult:
     if is_root:
-        return Finding("Rights", True, "this is root.")
-    return Finding("Rights", False, "only root can look at disks and change pools. Run this with sudo.")
+        return CheckResult("Rights", True, "this is root.")
+    return CheckResult("Rights", False, "only root can look at disks and change pools. Run this with sudo.")
 
 
-def _tools(machine: Machine) -> Iterator[Finding]:
+def _tools(machine: Machine) -> Iterator[CheckResult]:
     missing = [tool for tool in NEEDED if not machine.runner.has(tool)]
     for tool in missing:
-        yield Finding("Programs", False, f"{tool} is missing. Install the package {PACKAGES[tool]}.")
+        yield CheckResult("Programs", False, f"{tool} is missing. Install the package {PACKAGES[tool]}.")
     if not missing:
-        yield Finding("Programs", True, "all that are needed are installed.")
+        yield CheckResult("Programs", True, "all that are needed are installed.")
 
 
-def _openzfs(machine: Machine) -> Iterator[Finding]:
+def _openzfs(machine: Machine) -> Iterator[CheckResult]:
     try:
         host = machine.host.read()
     except HostError as error:
-        yield Finding("OpenZFS", False, str(error))
+        yield CheckResult("OpenZFS", False, str(error))
         return
     if not host.zfs_userland:
-        yield Finding("OpenZFS", False, "it is not installed. Install zfsutils-linux.")
+        yield CheckResult("OpenZFS", False, "it is not installed. Install zfsutils-linux.")
         return
     if not host.zfs_kernel:
-        yield Finding("OpenZFS", False, "its kernel module is not loaded. Try: modprobe zfs")
+        yield CheckResult("OpenZFS", False, "its kernel module is not loaded. Try: modprobe zfs")
         return
     same = host.zfs_userland == host.zfs_kernel
     versions = f"programs {host.zfs_userland}, kernel module {host.zfs_kernel}"
-    yield Finding("OpenZFS", same, f"{versions}." if same else f"{versions} differ. {DIFFER}")
+    yield CheckResult("OpenZFS", same, f"{versions}." if same else f"{versions} differ. {DIFFER}")
     try:
         pools = machine.pools.read()
     except HostError as error:
-        yield Finding("Pools", False, str(error))
+        yield CheckResult("Pools", False, str(error))
     else:
         yield from _pools(pools)
 
 
-def _pools(pools: tuple[Pool, ...]) -> Iterator[Finding]:
+def _pools(pools: tuple[Pool, ...]) -> Iterator[CheckResult]:
     """One for each pool that is not as it should be; the others together."""
     well = [pool.name for pool in pools if pool.state == "ONLINE" and not pool.suspended and not pool.problem]
     for pool in pools:
         if pool.problem:
-            yield Finding("Pools", False, str(PoolUnreadable(pool)))
+            yield CheckResult("Pools", False, str(PoolUnreadable(pool)))
         elif pool.suspended:
-            yield Finding("Pools", False, str(PoolSuspended(pool)))
+            yield CheckResult("Pools", False, str(PoolSuspended(pool)))
         elif pool.state != "ONLINE":
             sentence = f"{pool.name} is {pool.state}. `zpool status {pool.name}` shows what is wrong and what to do."
-            yield Finding("Pools", False, sentence)
+            yield CheckResult("Pools", False, sentence)
     if well or not pools:
-        yield Finding("Pools", True, f"{', '.join(well)}: ONLINE." if well else "none imported.")
+        yield CheckResult("Pools", True, f"{', '.join(well)}: ONLINE." if well else "none imported.")
 
 
-def _state(directory: Path) -> Iterator[Finding]:
+def _state(directory: Path) -> Iterator[CheckResult]:
     """The directory for journals, or where it will be made."""
     place = next(path for path in (directory, *directory.parents) if path.is_dir())
     try:
         with tempfile.TemporaryFile(dir=place):
             pass
     except OSError as error:
-        yield Finding("Journals", False, f"{place} cannot be written: {error.strerror}. Without journals nothing runs.")
+        yield CheckResult(
+            "Journals", False, f"{place} cannot be written: {error.strerror}. Without journals nothing runs."
+        )
         return
     status = os.statvfs(place)
     free_bytes = status.f_bavail * status.f_frsize
     if free_bytes < ENOUGH_BYTES:
-        yield Finding("Journals", False, f"only {size_text(free_bytes)} are free in {place}. Free some space.")
+        yield CheckResult("Journals", False, f"only {size_text(free_bytes)} are free in {place}. Free some space.")
     else:
-        yield Finding("Journals", True, f"{place} is writable, {size_text(free_bytes)} are free.")
+        yield CheckResult("Journals", True, f"{place} is writable, {size_text(free_bytes)} are free.")
 
 
-def _services(runner: Runner, root: Path, names: tuple[str, ...]) -> Iterator[Finding]:
+def _services(runner: Runner, root: Path, names: tuple[str, ...]) -> Iterator[CheckResult]:
     if not _is_installed(root):
-        yield Finding("Services", True, "not installed; the command line works without them.")
+        yield CheckResult("Services", True, "not installed; the command line works without them.")
         return
     troubles = [trouble for name in names if (trouble := _trouble_of(runner, root, f"nasadvisor-{name}.service"))]
-    yield from (Finding("Services", False, trouble) for trouble in troubles)
+    yield from (CheckResult("Services", False, trouble) for trouble in troubles)
     if not troubles:
-        yield Finding("Services", True, "all run.")
+        yield CheckResult("Services", True, "all run.")
 
 
 def _trouble_of(runner: Runner, root: Path, unit: str) -> str:
@@ -186,25 +188,27 @@ def _is_installed(root: Path) -> bool:
     return any((root / directory / "nasadvisor-web.service").exists() for directory in UNIT_DIRECTORIES)
 
 
-def _console(access: ConsoleAccess) -> Iterator[Finding]:
+def _console(access: ConsoleAccess) -> Iterator[CheckResult]:
     """A console on another machine takes our password, and has our time."""
     try:
         ahead = sign_in(access)
     except (redis.exceptions.RedisError, OSError) as error:
         if _OF_DATES.search(str(error)):
-            yield Finding("Time", False, f"by this host's clock the console's certificate is not valid. {SET_CLOCK}")
+            yield CheckResult(
+                "Time", False, f"by this host's clock the console's certificate is not valid. {SET_CLOCK}"
+            )
         sentence = f"{access.address} does not answer, or does not take this host any more: {error}."
-        yield Finding("Console", False, f"{sentence} Runs go on without it. A new token lets this host join again.")
+        yield CheckResult("Console", False, f"{sentence} Runs go on without it. A new token lets this host join again.")
         return
-    yield Finding("Console", True, f"{access.address} takes this host as {access.node}.")
-    yield from (Finding("Time", False, f"{each} {each.why}") for each in clock_findings(access.node, ahead))
+    yield CheckResult("Console", True, f"{access.address} takes this host as {access.node}.")
+    yield from (CheckResult("Time", False, f"{each} {each.why}") for each in clock_findings(access.node, ahead))
 
 
-def _redis(url: str) -> Iterator[Finding]:
+def _redis(url: str) -> Iterator[CheckResult]:
     """The one for this host, and where there are hosts on other machines theirs."""
     path = url.removeprefix("redis+socket://").partition("?")[0]
     if path == url:
-        yield Finding("Redis", True, "elsewhere, not checked.")
+        yield CheckResult("Redis", True, "elsewhere, not checked.")
         return
     yield _answers(path, "nasadvisor-redis")
     remote = Path(path).with_name("remote.sock")
@@ -212,17 +216,17 @@ def _redis(url: str) -> Iterator[Finding]:
         yield _answers(str(remote), "nasadvisor-remote-redis")
 
 
-def _remote_redis(root: Path, settings: Mapping[str, str]) -> Iterator[Finding]:
+def _remote_redis(root: Path, settings: Mapping[str, str]) -> Iterator[CheckResult]:
     """That another program has the port at which hosts on other machines reach this console."""
     state = root / (settings.get("NASADVISOR_CONSOLE_STATE") or "/var/lib/nasadvisor/console").lstrip("/")
     port = re.search(r"^tls-port (\d+)$", text_or_nothing(state / "remote/redis.conf"), re.MULTILINE)
     found = listener_at(int(port[1]), proc=root / "proc") if port else None
     if port and found and "redis" not in found.command and "valkey" not in found.command:
         sentence = f"port {port[1]} is taken by {found}, so hosts on other machines cannot reach this console."
-        yield Finding("Redis", False, f"{sentence} Stop that program, or choose another port: {LISTEN} --port PORT")
+        yield CheckResult("Redis", False, f"{sentence} Stop that program, or choose another port: {LISTEN} --port PORT")
 
 
-def _answers(path: str, unit: str) -> Finding:
+def _answers(path: str, unit: str) -> CheckResult:
     """Redis answers PING; asked on the socket itself, so that nothing is retried and nothing is logged."""
     start = f"Try: systemctl restart {unit}"
     try:
@@ -232,17 +236,17 @@ def _answers(path: str, unit: str) -> Finding:
             client.sendall(b"PING\r\n")
             answer = client.recv(16)
     except OSError as error:
-        return Finding("Redis", False, f"{path} does not answer: {error.strerror or error}. {start}")
+        return CheckResult("Redis", False, f"{path} does not answer: {error.strerror or error}. {start}")
     if answer.startswith(b"+PONG"):
-        return Finding("Redis", True, f"answers at {path}.")
-    return Finding("Redis", False, f"{path} answers something else than Redis does. {start}")
+        return CheckResult("Redis", True, f"answers at {path}.")
+    return CheckResult("Redis", False, f"{path} answers something else than Redis does. {start}")
 
 
-def _time(config: HostConfig, now: datetime) -> Finding:
+def _time(config: HostConfig, now: datetime) -> CheckResult:
     """The clock is not before what is known to lie in the past."""
     journals = [config.journals / run_id / FILE_NAME for run_id in run_ids(config.journals)]
     past = max(path.stat().st_mtime for path in (Path(nasadvisor.__file__), *journals) if path.is_file())
     if now.timestamp() + 1 < past:
         known = datetime.fromtimestamp(past, UTC).isoformat(timespec="seconds")
-        return Finding("Time", False, f"the clock says {now.isoformat()}, but it was {known} before. {SET_CLOCK}")
-    return Finding("Time", True, f"{now.isoformat(timespec='seconds')}.")
+        return CheckResult("Time", False, f"the clock says {now.isoformat()}, but it was {known} before. {SET_CLOCK}")
+    return CheckResult("Time", True, f"{now.isoformat(timespec='seconds')}.")

@@ -10,19 +10,19 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from nasadvisor.explain.codes import Code, Kind, Meaning, codes, nearest
+from nasadvisor.explain.codes import Code, CodeKind, Meaning, codes, nearest
 
-TITLES: Final[dict[Kind, str | Promise]] = {
-    Kind.REFUSAL: gettext_lazy("Refusals"),
-    Kind.WARNING: gettext_lazy("Warnings about a plan or an undo"),
-    Kind.FINDING: gettext_lazy("Findings"),
-    Kind.ERROR: gettext_lazy("Errors"),
+TITLES: Final[dict[CodeKind, str | Promise]] = {
+    CodeKind.REFUSAL: gettext_lazy("Refusals"),
+    CodeKind.WARNING: gettext_lazy("Warnings about a plan or an undo"),
+    CodeKind.FINDING: gettext_lazy("Findings"),
+    CodeKind.ERROR: gettext_lazy("Errors"),
 }
-WORDS: Final[dict[Kind, str | Promise]] = {
-    Kind.REFUSAL: gettext_lazy("Refusal"),
-    Kind.WARNING: gettext_lazy("Warning about a plan or an undo"),
-    Kind.FINDING: gettext_lazy("Finding"),
-    Kind.ERROR: gettext_lazy("Error"),
+WORDS: Final[dict[CodeKind, str | Promise]] = {
+    CodeKind.REFUSAL: gettext_lazy("Refusal"),
+    CodeKind.WARNING: gettext_lazy("Warning about a plan or an undo"),
+    CodeKind.FINDING: gettext_lazy("Finding"),
+    CodeKind.ERROR: gettext_lazy("Error"),
 }
 
 BLANKS: Final[dict[str, str | Promise]] = {
@@ -94,7 +94,7 @@ BLANKS: Final[dict[str, str | Promise]] = {
 class Group:
     """All codes of a kind; each with what it means as that."""
 
-    kind: Kind
+    kind: CodeKind
     title: str | Promise
     rows: tuple[tuple[Code, Meaning], ...]
 
@@ -102,7 +102,7 @@ class Group:
 def explain_all(request: HttpRequest) -> HttpResponse:
     """Every code, or with `?q=` those whose name or sentence, in the reader's language, has that in it."""
     wanted = request.GET.get("q", "").strip()
-    groups = [Group(kind, TITLES[kind], tuple(_rows(kind, wanted.lower()))) for kind in Kind]
+    groups = [Group(kind, TITLES[kind], tuple(_rows(kind, wanted.lower()))) for kind in CodeKind]
     context = {"groups": [group for group in groups if group.rows], "wanted": wanted, "all": len(codes())}
     return render(request, "explain/list.html", context)
 
@@ -122,7 +122,7 @@ def address_of(code: str) -> str:
     return reverse("explain-code", args=[code]) if code in codes() else ""
 
 
-def _rows(kind: Kind, wanted: str) -> list[tuple[Code, Meaning]]:
+def _rows(kind: CodeKind, wanted: str) -> list[tuple[Code, Meaning]]:
     rows = [(code, meaning) for code in codes().values() for meaning in code.meanings if meaning.kind is kind]
     return [(code, meaning) for code, meaning in rows if wanted in _searched(code, meaning)]
 

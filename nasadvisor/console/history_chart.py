@@ -9,7 +9,7 @@ from typing import Final
 from django.utils import timezone
 from django.utils.formats import number_format
 
-from nasadvisor.console.svg import BOTTOM, NARROW, RIGHT, TOP, WIDE, Frame, Tick
+from nasadvisor.console.svg import BOTTOM, NARROW, RIGHT, TOP, WIDE, ChartFrame, Tick
 from nasadvisor.console.time_axis import time_labels
 
 LEFT: Final = 64
@@ -39,7 +39,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Line:
+class HistoryLine:
     """A line of the picture, and what it stands for; `number` chooses its colour."""
 
     label: str
@@ -48,10 +48,10 @@ class Line:
 
 
 @dataclass(frozen=True)
-class HistoryChart(Frame):
+class HistoryChart(ChartFrame):
     """All that the template draws."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[HistoryLine, ...]
     levels: tuple[Tick, ...]
     times: tuple[Tick, ...]
 
@@ -95,7 +95,9 @@ def history_chart(
         top=TOP,
         bottom=bottom,
         lines=tuple(
-            Line(each.label, _path([(x(at), y(value)) for at, value in _shown(each, end)], each.is_stepped), number)
+            HistoryLine(
+                each.label, _path([(x(at), y(value)) for at, value in _shown(each, end)], each.is_stepped), number
+            )
             for number, each in enumerate(found)
         ),
         levels=tuple(Tick(y(level), f"{_short(level)}{unit}") for level in levels),

@@ -24,7 +24,7 @@ from nasadvisor.console.health.alert_models import FirstHour
 from nasadvisor.console.health.disk_badges import marks_in, marks_of
 from nasadvisor.console.health.first_hour import first_steps, is_closed
 from nasadvisor.console.health.headline import place_of, words_of
-from nasadvisor.console.health.open_issues import Kind, Trouble, notices_about, stored_about, troubles_in
+from nasadvisor.console.health.open_issues import IssueKind, Trouble, notices_about, stored_about, troubles_in
 from nasadvisor.console.health.sweeps import never_swept
 from nasadvisor.console.steps import lead_from
 from nasadvisor.console.storage.diagrams import draw_pools
@@ -39,16 +39,16 @@ ROWS_SHOWN: Final = 12
 
 HOSTS_SHOWN: Final = 12
 
-SHOW: Final[dict[Kind, str | Promise]] = {
-    Kind.DISK: gettext_lazy("Show disk"),
-    Kind.POOL: gettext_lazy("Show pool"),
-    Kind.RUN: gettext_lazy("Look at the run"),
-    Kind.HOST: gettext_lazy("Show hosts"),
+SHOW: Final[dict[IssueKind, str | Promise]] = {
+    IssueKind.DISK: gettext_lazy("Show disk"),
+    IssueKind.POOL: gettext_lazy("Show pool"),
+    IssueKind.RUN: gettext_lazy("Look at the run"),
+    IssueKind.HOST: gettext_lazy("Show hosts"),
 }
 
 
 @dataclass(frozen=True)
-class Way:
+class WayOut:
     """Where somebody goes about something. `node_name` is the host to choose before, "" where it is shown already."""
 
     url: str
@@ -62,8 +62,8 @@ class TroubleRow:
 
     trouble: Trouble
     where: str
-    show: Way | None
-    step: Way | None
+    show: WayOut | None
+    step: WayOut | None
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Headline:
 
     words: str
     level: Level
-    way: Way | None
+    way: WayOut | None
 
 
 def overview(request: HttpRequest) -> HttpResponse:
@@ -156,9 +156,13 @@ def headline_of(troubles: Sequence[Trouble], rows: Sequence[TroubleRow]) -> Head
 def _row(trouble: Trouble, *, shown: Node, has_others: bool, can_change: bool) -> TroubleRow:
     elsewhere = "" if trouble.node.pk == shown.pk else trouble.node.name
     url, finding = _address(trouble), trouble.worst.finding
-    show = Way(url, SHOW[trouble.kind], elsewhere if trouble.kind in (Kind.POOL, Kind.DISK) else "") if url else None
-    lead = lead_from(finding, may_change=can_change) if trouble.kind is Kind.POOL else None
-    step = Way(lead.url, lead.words, elsewhere) if lead and lead.url != url else None
+    show = (
+        WayOut(url, SHOW[trouble.kind], elsewhere if trouble.kind in (IssueKind.POOL, IssueKind.DISK) else "")
+        if url
+        else None
+    )
+    lead = lead_from(finding, may_change=can_change) if trouble.kind is IssueKind.POOL else None
+    step = WayOut(lead.url, lead.words, elsewhere) if lead and lead.url != url else None
     return TroubleRow(trouble, place_of(trouble, has_others=has_others), show, step)
 
 
@@ -166,9 +170,9 @@ def _address(trouble: Trouble) -> str:
     """The page of the thing; "" where it has none."""
     if trouble.disk:
         return reverse("disk", args=[trouble.disk.key])
-    if trouble.kind is Kind.RUN:
+    if trouble.kind is IssueKind.RUN:
         return trouble.worst.url
-    if trouble.kind is Kind.POOL:
+    if trouble.kind is IssueKind.POOL:
         place = next((said.finding.place for said in trouble.said if said.finding.place), "")
         return reverse("pool", args=[place]) if place else ""
     return reverse("settings")

@@ -14,7 +14,7 @@ from nasadvisor.console.evidence.verdict_badges import Chip, chips_on
 from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.capacity import capacity_of
-from nasadvisor.console.health.disk_badges import Mark, marks_in, marks_in_pool, marks_on
+from nasadvisor.console.health.disk_badges import DiskBadge, marks_in, marks_in_pool, marks_on
 from nasadvisor.console.health.first_hour import scrub_advice
 from nasadvisor.console.health.open_issues import inventory_findings
 from nasadvisor.console.health.traffic import traffic_of
@@ -30,7 +30,7 @@ RUNS_SHOWN = 50
 
 
 @dataclass(frozen=True)
-class PoolRow:
+class PoolListRow:
     """A pool in the list: its drawing, what its evidence says in a few words, and the marks of its disks, worst first.
 
     `is_open` is whether something can be added.
@@ -40,7 +40,7 @@ class PoolRow:
     chips: tuple[Chip, ...]
     would_help: bool
     is_open: bool
-    marks: list[Mark]
+    marks: list[DiskBadge]
 
 
 def pools(request: HttpRequest) -> HttpResponse:
@@ -58,11 +58,11 @@ def pools(request: HttpRequest) -> HttpResponse:
     return render(request, "storage/pools.html", context)
 
 
-def _rows(node: Node, inventory: Inventory) -> list[PoolRow]:
+def _rows(node: Node, inventory: Inventory) -> list[PoolListRow]:
     chips, helped = chips_on(node, inventory.pools, timezone.now()), helped_pools(node, inventory)
     marks = marks_on(node)
     return [
-        PoolRow(
+        PoolListRow(
             drawing=each,
             chips=chips[each.pool.guid],
             would_help=each.pool.guid in helped,

@@ -15,7 +15,7 @@ SCHEMES = ("http://", "https://")
 
 
 @dataclass(frozen=True)
-class Preview:
+class GuestProgress:
     """What is said of the machine with real OpenZFS. `left_s` is None where nothing is known yet."""
 
     stage: str = ""
@@ -47,13 +47,13 @@ def progress(request: HttpRequest) -> HttpResponse:
     return render(request, "console/_preview.html")
 
 
-def _read(path: Path) -> Preview:
+def _read(path: Path) -> GuestProgress:
     """What the build wrote (`tests/lab/progress.py`); nothing of it where that cannot be read."""
     try:
         said = json.loads(path.read_text(encoding="utf-8"))
         stage, address, problem = (str(said.get(name, "")) for name in ("stage", "address", "problem"))
         ends_at = float(said.get("ends_at", 0))
     except (OSError, ValueError, AttributeError, TypeError, RecursionError):
-        return Preview()
+        return GuestProgress()
     left_s = max(0.0, ends_at - timezone.now().timestamp()) if ends_at else None
-    return Preview(stage, left_s, address if address.startswith(SCHEMES) else "", problem)
+    return GuestProgress(stage, left_s, address if address.startswith(SCHEMES) else "", problem)

@@ -15,7 +15,7 @@ BOTTOM: Final = 24
 
 
 @dataclass(frozen=True)
-class Frame:
+class ChartFrame:
     """How large a picture is and where its lines begin and end, in units of the view box."""
 
     width: int

@@ -27,7 +27,7 @@ class Unit(Enum):
 
 
 @dataclass(frozen=True)
-class Step:
+class TimeStep:
     """From one moment to the next."""
 
     count: int
@@ -53,10 +53,10 @@ class Step:
 
 
 STEPS: Final = (
-    *(Step(count, Unit.HOURS) for count in (1, 2, 3, 6, 12)),
-    *(Step(count, Unit.DAYS) for count in (1, 2, 4, 7, 14)),
-    *(Step(count, Unit.MONTHS) for count in (1, 2, 3, 6)),
-    *(Step(count, Unit.YEARS) for count in (1, 2, 5, 10, 20)),
+    *(TimeStep(count, Unit.HOURS) for count in (1, 2, 3, 6, 12)),
+    *(TimeStep(count, Unit.DAYS) for count in (1, 2, 4, 7, 14)),
+    *(TimeStep(count, Unit.MONTHS) for count in (1, 2, 3, 6)),
+    *(TimeStep(count, Unit.YEARS) for count in (1, 2, 5, 10, 20)),
 )
 
 

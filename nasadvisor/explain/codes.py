@@ -18,7 +18,7 @@ CATALOGUE: Final = Path(__file__).with_name("catalogue.json")
 MOST_NEAREST: Final = 5
 
 
-class Kind(StrEnum):
+class CodeKind(StrEnum):
     """In what way a code is met."""
 
     REFUSAL = "refusal"
@@ -28,22 +28,22 @@ class Kind(StrEnum):
 
 
 FRAMES: Final = {
-    Kind.REFUSAL: _(
+    CodeKind.REFUSAL: _(
         "A rule forbids it, and no option or button gets around a rule. Before a run nothing was changed. In the "
         "middle of a run the step was not begun, and what the run had done is taken back. An undo that is refused as a "
         "whole changed nothing; one that met it on its way left that step as it is, took back what it could, and can "
         "be asked for again. It is over once what the sentence names is put right."
     ),
-    Kind.WARNING: _(
+    CodeKind.WARNING: _(
         "It is said before a plan is applied, or of an undo. It changes nothing and forbids nothing: whoever applies "
         "the plan accepts it."
     ),
-    Kind.FINDING: _(
+    CodeKind.FINDING: _(
         "It is read off the host and changes nothing by itself. One with the level warning or critical is an alert: it "
         "is told once, and again only if it grows. It can be acknowledged, and it is over by itself once the host no "
         "longer shows it."
     ),
-    Kind.ERROR: _(
+    CodeKind.ERROR: _(
         "Something could not be done, and the sentence says how far it came. In the middle of a run, what was done "
         "before is taken back; if that is not possible either, the run needs attention and says what to do."
     ),
@@ -59,7 +59,7 @@ class Meaning:
     is empty for refusals and errors. `guide` is the page in docs that goes further.
     """
 
-    kind: Kind
+    kind: CodeKind
     sentences: tuple[str, ...]
     more: tuple[str, ...]
     levels: tuple[Level, ...]

@@ -144,7 +144,7 @@ class QoS(kombu.transport.redis.QoS):
         """Nothing: what lies there was not cleaned, and nobody waits for it any more."""
 
 
-class Channel(kombu.transport.redis.Channel):
+class CarefulChannel(kombu.transport.redis.Channel):
     """A channel that takes only what is cleaned."""
 
     QoS = QoS
@@ -156,10 +156,10 @@ class Channel(kombu.transport.redis.Channel):
 class Transport(kombu.transport.redis.Transport):
     """A transport of such channels."""
 
-    Channel = Channel
+    CarefulChannel = CarefulChannel
 
 
-class Connection(kombu.Connection):
+class CarefulConnection(kombu.Connection):
     """A connection by that transport, whatever its address says."""
 
     def get_transport_cls(self) -> type[Transport]:
@@ -170,4 +170,4 @@ class Connection(kombu.Connection):
 class CarefulAmqp(celery.app.amqp.AMQP):
     """What a Celery app makes its connections of."""
 
-    Connection = Connection
+    CarefulConnection = CarefulConnection

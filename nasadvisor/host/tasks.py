@@ -37,7 +37,7 @@ from nasadvisor.host.console_link import ConsoleLink
 from nasadvisor.host.errors import CommandFailed, ConsoleMayNot, HostError, WatchOnly
 from nasadvisor.host.evidence.evidence_tasks import EvidenceTasks, SwitchTasks
 from nasadvisor.host.evidence.metadata import Counting, nobody_counts
-from nasadvisor.host.evidence.switching import Counters, NothingRead, SwitchHost
+from nasadvisor.host.evidence.switching import CounterReader, NothingRead, SwitchHost
 from nasadvisor.host.evidence.trace_job import TraceJob, nobody_follows
 from nasadvisor.host.fleet.platforms import nobody_notifies
 from nasadvisor.host.health.sweep import HealthServices
@@ -75,7 +75,7 @@ class HostTasks:
     curve: TraceJob[CacheCurve] = field(default_factory=lambda: TraceJob(nobody_follows))
     commits: TraceJob[CommitTrace] = field(default_factory=lambda: TraceJob(nobody_follows))
     count: Counting = nobody_counts
-    counters: Callable[[], Counters] = NothingRead
+    counters: Callable[[], CounterReader] = NothingRead
     link: ConsoleLink = field(init=False)
     evidence: EvidenceTasks = field(init=False)
     switches: SwitchTasks = field(init=False)

@@ -15,7 +15,7 @@ Entry = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Kind:
+class GuestKind:
     """A kind of guest: its folder, how Proxmox VE calls it, the key of its name, and what its lines look like.
 
     The first group of `section` is the name of a section; a line that does not fit is no section, and whatever follows
@@ -30,7 +30,7 @@ class Kind:
     entry: re.Pattern[str]
 
 
-MACHINE: Final = Kind(
+MACHINE: Final = GuestKind(
     "qemu-server",
     "VM",
     "name",
@@ -38,7 +38,7 @@ MACHINE: Final = Kind(
     "pending",
     re.compile(r"([a-z][a-z_-]*\d*):\s*(.+?)\s*"),
 )
-CONTAINER: Final = Kind(
+CONTAINER: Final = GuestKind(
     "lxc",
     "CT",
     "hostname",
@@ -56,7 +56,7 @@ class GuestConfig:
     """
 
     name: str
-    kind: Kind
+    kind: GuestKind
     current: tuple[Entry, ...]
     pending: tuple[Entry, ...]
 
@@ -81,7 +81,7 @@ def guest_configs(pve: Path) -> tuple[GuestConfig, ...]:
     )
 
 
-def parse_config(kind: Kind, number: str, text: str) -> GuestConfig:
+def parse_config(kind: GuestKind, number: str, text: str) -> GuestConfig:
     """The configuration of one guest."""
     current: list[Entry] = []
     pending: list[Entry] = []

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from nasadvisor.host.adapters.procfs import unescaped
-from plugins.proxmox.config import CONTAINER, GuestConfig, Kind, properties_of
+from plugins.proxmox.config import CONTAINER, GuestConfig, GuestKind, properties_of
 from plugins.proxmox.devices import Device, DeviceNumbers, DevicePath, UsbDevice, pci_device
 from plugins.proxmox.mapping import Mappings
 from plugins.proxmox.qemu_args import devices_in, reads_a_file
@@ -68,7 +68,7 @@ def keys_that_hide(guest: GuestConfig) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*(key for key, _value in guest.entries if _HIDDEN.fullmatch(key)), *args)))
 
 
-def volume_of(kind: Kind, key: str, value: str) -> str:
+def volume_of(kind: GuestKind, key: str, value: str) -> str:
     """What an entry of a disk, directory or device gives: "local-zfs:vm-100-disk-0", a directory, a path in /dev; ""
     where it is an entry of anything else.
     """
@@ -80,7 +80,7 @@ def volume_of(kind: Kind, key: str, value: str) -> str:
     return ""
 
 
-def _devices(kind: Kind, key: str, value: str, mappings: Mappings) -> Iterator[Device]:
+def _devices(kind: GuestKind, key: str, value: str, mappings: Mappings) -> Iterator[Device]:
     if kind is CONTAINER:
         yield from _of_container(key, value)
     elif key == "args":

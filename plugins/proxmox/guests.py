@@ -12,7 +12,7 @@ from typing import Final
 
 from nasadvisor.domain.fleet.platforms import Guest
 from nasadvisor.host.adapters.procfs import text_or_nothing, unescaped
-from plugins.proxmox.config import MACHINE, Kind, guest_configs, parse_config, properties_of, read_file
+from plugins.proxmox.config import MACHINE, GuestKind, guest_configs, parse_config, properties_of, read_file
 from plugins.proxmox.given import volume_of
 from plugins.proxmox.mapping import Mappings, read_mappings
 from plugins.proxmox.qemu_args import files_in
@@ -58,7 +58,7 @@ def guests_of(pve: Path, mounts: dict[str, str]) -> tuple[Guest, ...]:
     return tuple(Guest(dataset, ", ".join(names)) for dataset, names in owners.items())
 
 
-def _volumes(kind: Kind, key: str, value: str, mappings: Mappings) -> Iterator[str]:
+def _volumes(kind: GuestKind, key: str, value: str, mappings: Mappings) -> Iterator[str]:
     """What an entry gives of the pools: a volume, an image, or a directory that the guest shares with the host."""
     if key == "args":
         yield from files_in(value)

@@ -22,14 +22,14 @@ from plugins.truenas.api.access import access_from
 from plugins.truenas.api.connection import local_connection
 from plugins.truenas.api.desk import Desk, Given, nothing_given
 from plugins.truenas.api.errors import VersionOutside
-from plugins.truenas.api.jobs import Progress, Wait
+from plugins.truenas.api.jobs import JobProgress, Wait
 from plugins.truenas.api.mail import send_mail
 from plugins.truenas.api.reading import Picture, read_picture
 from plugins.truenas.api.records import Record, Records, RecordState
 from plugins.truenas.api.remains import against_saying_gone, remnants
 from plugins.truenas.api.session import Session, Sessions, session_with
 from plugins.truenas.api.taking_back import take_back
-from plugins.truenas.api.whole_disks import Wish, add, against, shown
+from plugins.truenas.api.whole_disks import WholeDisks, add, against, shown
 from plugins.truenas.guests import guest_devices
 from plugins.truenas.hazards import against_given_away
 from plugins.truenas.versions import SUPPORTS
@@ -118,7 +118,9 @@ def add_disks(ctx: click.Context, pool: str, log: tuple[str, ...], cache: tuple[
         session.must_allow_adding()
         picture = read_picture(session)
         given = office.given(session)
-    wish = Wish(pool, tuple(_named(each, picture) for each in log), tuple(_named(each, picture) for each in cache))
+    wish = WholeDisks(
+        pool, tuple(_named(each, picture) for each in log), tuple(_named(each, picture) for each in cache)
+    )
     refusals: tuple[Refused, ...] = tuple(against(wish, picture, given))
     if refusals:
         raise Refusal("\n".join(map(str, refusals)))
@@ -195,7 +197,7 @@ def _desk(office: Office) -> Desk:
     return Desk(office.sessions(), office.records(), _tell, who(), office.wait, office.given)
 
 
-def _tell(progress: Progress) -> None:
+def _tell(progress: JobProgress) -> None:
     click.echo(f"  {progress.percent:>3} %  {progress.description or progress.state}", err=True)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from nasadvisor.domain.fleet.rewrites import Rewrite
-from nasadvisor.host.adapters.answer import Answer
+from nasadvisor.host.adapters.answer import JsonAnswer
 from plugins.truenas.api.connection import Connection
 from plugins.truenas.api.errors import CallRefused
 from plugins.truenas.api.reading import listed, objects_of
@@ -46,7 +46,7 @@ def rewrites(connection: Connection) -> tuple[Rewrite, ...]:
     return tuple(_begun(connection, asked))
 
 
-def _begun(connection: Connection, jobs: list[Answer]) -> Iterator[Rewrite]:
+def _begun(connection: Connection, jobs: list[JsonAnswer]) -> Iterator[Rewrite]:
     """One that is queued has no figures, and one that has just begun has none yet: they are written once a minute."""
     for job in jobs:
         dataset, is_running = job.text("dataset_name"), job.text("status") == RUNNING
@@ -58,7 +58,7 @@ def _begun(connection: Connection, jobs: list[Answer]) -> Iterator[Rewrite]:
             yield Rewrite(dataset, is_running, 0, 0, 0)
 
 
-def _stats(connection: Connection, job: str) -> Answer | None:
+def _stats(connection: Connection, job: str) -> JsonAnswer | None:
     """The figures of a job; None where there are none, as of one that is gone by now."""
     try:
         told = listed(STATUS, connection.call(STATUS, {"tier_job_id": job}))

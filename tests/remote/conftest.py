@@ -20,7 +20,7 @@ from nasadvisor.console.fleet.remote.listening import Listening, client, folder,
 from nasadvisor.console.worker.enrolment import Enrolment
 from nasadvisor.console.worker.inbox import Inbox
 from nasadvisor.domain.fleet.joining import ConsoleAccess, Token, user_of
-from nasadvisor.host.fleet.joining import Joined, Place, join
+from nasadvisor.host.fleet.joining import ConsoleAddress, Joined, join
 from tests.lab.instance import free_port
 from tests.postgresql import programs, server
 
@@ -39,8 +39,8 @@ class Console:
     _enrolment: Enrolment | None = None
 
     @property
-    def place(self) -> Place:
-        return Place("127.0.0.1", self.port)
+    def place(self) -> ConsoleAddress:
+        return ConsoleAddress("127.0.0.1", self.port)
 
     def start(self) -> None:
         assert REDIS
@@ -84,7 +84,7 @@ class Console:
         user, _ = User.objects.get_or_create(username="anna")
         return new_token(node, user, timezone.now())
 
-    def join(self, node: str, token: Token | None = None, place: Place | None = None) -> ConsoleAccess:
+    def join(self, node: str, token: Token | None = None, place: ConsoleAddress | None = None) -> ConsoleAccess:
         """A host joins; it waits for its answer in a thread of its own."""
         path = self.root / f"{node}.json"
         said = token or self.token(node)

@@ -11,7 +11,7 @@ import pytest
 import redis
 from django.utils import timezone
 
-from nasadvisor.cli.fleet.backup import Place, put_back, save
+from nasadvisor.cli.fleet.backup import ConsoleFiles, put_back, save
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.remote.listening import Listening, folder, listen
 from nasadvisor.host.errors import CommandFailed
@@ -33,7 +33,7 @@ def settings() -> Iterator[Mapping[str, str]]:
 
 
 @pytest.fixture
-def place(tmp_path: Path, settings: Mapping[str, str]) -> Place:
+def place(tmp_path: Path, settings: Mapping[str, str]) -> ConsoleFiles:
     """Its files, which belong to somebody who is not root, in folders through which everybody gets."""
     for each in takewhile(lambda folder: folder != Path(gettempdir()), (tmp_path, *tmp_path.parents[:-1])):
         each.chmod(0o755)
@@ -44,7 +44,7 @@ def place(tmp_path: Path, settings: Mapping[str, str]) -> Place:
     environment = tmp_path / "etc/environment"
     environment.parent.mkdir()
     environment.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
-    return Place(state, environment, tmp_path)
+    return ConsoleFiles(state, environment, tmp_path)
 
 
 def run(settings: Mapping[str, str], *statements: str) -> list[tuple[object, ...]]:
@@ -56,7 +56,7 @@ def run(settings: Mapping[str, str], *statements: str) -> list[tuple[object, ...
 
 
 def test_a_database_of_postgresql_comes_back_and_what_was_there_is_kept(
-    place: Place, settings: Mapping[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: ConsoleFiles, settings: Mapping[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(settings, "create table auth_user (id serial, name text)", "insert into auth_user (name) values ('anna')")
     save(place, tmp_path / "backup", settings)
@@ -89,7 +89,10 @@ def test_a_restored_console_is_taken_by_its_hosts_as_it_was(console: Console) ->
     access = console.join("nas1")
     (console.root / "secret-key").write_text("signs sessions")
     sqlite3.connect(console.root / "console.sqlite3").close()
-    place, target = Place(console.root, console.root / "environment", console.root), console.root.with_suffix(".saved")
+    place, target = (
+        ConsoleFiles(console.root, console.root / "environment", console.root),
+        console.root.with_suffix(".saved"),
+    )
     save(place, target, {})
     console.stop()
     shutil.rmtree(folder())

@@ -20,8 +20,8 @@ from nasadvisor.host.config import config_from
 from nasadvisor.host.fleet.joining import (
     AnotherConsole,
     ClockWrong,
+    ConsoleAddress,
     ConsoleUnreachable,
-    Place,
     TokenRefused,
     leave,
     sign_in,
@@ -108,7 +108,7 @@ def test_a_host_says_its_token_only_to_the_console_that_made_it(console: Console
 def test_a_host_does_not_join_by_a_name_that_is_not_in_the_certificate(console: Console) -> None:
     token = console.token("nas1")
     with pytest.raises(ConsoleUnreachable, match="did not join"):
-        console.join("nas1", token, Place("localhost", console.port))
+        console.join("nas1", token, ConsoleAddress("localhost", console.port))
     console.join("nas1", token)
 
 
@@ -138,7 +138,7 @@ def test_a_host_joins_by_each_name_that_the_console_was_given(console: Console) 
     addresses = ["127.0.0.1", "localhost", *(["::1"] if socket.has_dualstack_ipv6() else [])]
     call_command("listen", *(word for each in addresses for word in ("--address", each)), "--port", console.port)
     for number, each in enumerate(addresses):
-        access = console.join(f"nas{number}", place=Place(each, console.port))
+        access = console.join(f"nas{number}", place=ConsoleAddress(each, console.port))
         assert access.address == each
         sign_in(access)
     with pytest.raises(CommandError, match="neither a name nor an IP address"):
@@ -148,7 +148,7 @@ def test_a_host_joins_by_each_name_that_the_console_was_given(console: Console) 
 def test_nobody_there_is_said_in_a_sentence(console: Console) -> None:
     token = console.token("nas1")
     with pytest.raises(ConsoleUnreachable, match="firewall"):
-        console.join("nas1", token, Place("127.0.0.1", 1))
+        console.join("nas1", token, ConsoleAddress("127.0.0.1", 1))
 
 
 def test_a_renewed_certificate_is_taken_without_a_restart_and_hosts_need_not_be_told(console: Console) -> None:

@@ -8,7 +8,7 @@ from nasadvisor.cli.errors import Refusal
 from nasadvisor.cli.services import Services
 from nasadvisor.cli.watching import findings_in, reading_in, watch
 from nasadvisor.domain.change.plan import PlanRequest
-from nasadvisor.domain.change.proposal import NOT_NEEDED, Known, Proposal, SsdHealth, Wanted, propose
+from nasadvisor.domain.change.proposal import NOT_NEEDED, Proposal, ProposalFacts, SsdHealth, Wanted, propose
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.log_verdict import judge_log
 from nasadvisor.domain.evidence.recommendation import recommend_cache, recommend_log
@@ -31,7 +31,7 @@ def recommended_request(services: Services, inventory: Inventory, pool: Pool, se
     """
     click.echo(f"Watching pool {pool.name} for {duration(seconds)}, which is all that this goes by …", err=True)
     wanted = _wanted(services, pool, seconds)
-    known = Known(
+    known = ProposalFacts(
         inventory=inventory,
         pool=pool,
         wanted=wanted,

@@ -42,7 +42,7 @@ START: Final = "systemctl start nasadvisor-prepare nasadvisor-web nasadvisor-con
 
 
 @dataclass(frozen=True)
-class Place:
+class ConsoleFiles:
     """Where the console of this machine is; `root` is where this system's files are."""
 
     state: Path
@@ -60,13 +60,13 @@ class Place:
         return database_of(settings, self.state, self.owner, HostRunner())
 
 
-def here() -> Place:
+def here() -> ConsoleFiles:
     """By the settings of this machine."""
     state = load_environment().get("NASADVISOR_CONSOLE_STATE") or "/var/lib/nasadvisor/console"
-    return Place(Path(state), ENVIRONMENT_FILE)
+    return ConsoleFiles(Path(state), ENVIRONMENT_FILE)
 
 
-def save(place: Place, target: Path, settings: Mapping[str, str]) -> Manifest:
+def save(place: ConsoleFiles, target: Path, settings: Mapping[str, str]) -> Manifest:
     """Write a backup; everything goes on meanwhile.
 
     Raises:
@@ -92,7 +92,7 @@ def save(place: Place, target: Path, settings: Mapping[str, str]) -> Manifest:
     return manifest
 
 
-def put_back(place: Place, source: Path, *, force: bool, keep_settings: bool) -> Path:
+def put_back(place: ConsoleFiles, source: Path, *, force: bool, keep_settings: bool) -> Path:
     """Replace the console by that of a backup, all of it or nothing; where what was there is kept.
 
     Raises:
@@ -131,7 +131,7 @@ def put_back(place: Place, source: Path, *, force: bool, keep_settings: bool) ->
     return before
 
 
-def _exchange(place: Place, before: Path, fresh: Path, back: ExitStack) -> None:
+def _exchange(place: ConsoleFiles, before: Path, fresh: Path, back: ExitStack) -> None:
     place.state.rename(before)
     back.callback(before.rename, place.state)
     fresh.rename(place.state)
@@ -158,12 +158,12 @@ def _refuse_newer(manifest: Manifest) -> None:
         )
 
 
-def _beside(place: Place, what: str) -> Path:
+def _beside(place: ConsoleFiles, what: str) -> Path:
     return place.state.with_name(f"{place.state.name}.{what}")
 
 
 @contextmanager
-def _folder_beside(place: Place) -> Iterator[Path]:
+def _folder_beside(place: ConsoleFiles) -> Iterator[Path]:
     """A folder for the while, on the same file system, which only root may enter."""
     with tempfile.TemporaryDirectory(prefix=".backup-", dir=place.state.parent) as name:
         yield Path(name)

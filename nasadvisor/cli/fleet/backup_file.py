@@ -25,7 +25,7 @@ _NAME: Final = re.compile(r"console/(?:[A-Za-z0-9_-][A-Za-z0-9._-]*/)?[A-Za-z0-9
 
 
 @dataclass(frozen=True)
-class Kept:
+class BackedUpFile:
     """A file of the backup."""
 
     name: str
@@ -41,7 +41,7 @@ class Manifest:
     made_at: str
     database: str
     migrations: int
-    files: tuple[Kept, ...]
+    files: tuple[BackedUpFile, ...]
 
 
 register(Kind("backup", Manifest))
@@ -75,10 +75,10 @@ def write(target: Path, manifest: Manifest, folder: Path) -> None:
         raise
 
 
-def kept_in(folder: Path) -> tuple[Kept, ...]:
+def kept_in(folder: Path) -> tuple[BackedUpFile, ...]:
     """All files of a folder, by their names below it."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    return tuple(Kept(path.relative_to(folder).as_posix(), _digest(path)) for path in paths)
+    return tuple(BackedUpFile(path.relative_to(folder).as_posix(), _digest(path)) for path in paths)
 
 
 def manifest_of(source: Path) -> Manifest:

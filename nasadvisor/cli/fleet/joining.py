@@ -10,7 +10,7 @@ from nasadvisor.cli.services import services_for
 from nasadvisor.cli.tables import paragraph
 from nasadvisor.domain.fleet.clocks import clock_findings
 from nasadvisor.domain.fleet.joining import PORT, token_of
-from nasadvisor.host.fleet.joining import Place
+from nasadvisor.host.fleet.joining import ConsoleAddress
 from nasadvisor.host.fleet.joining import join as join_console
 from nasadvisor.host.fleet.joining import leave as leave_console
 
@@ -18,14 +18,16 @@ RESTART = "systemctl restart nasadvisor-host"
 UNNEEDED = "systemctl disable --now nasadvisor-web nasadvisor-console"
 
 
-class ConsolePlace(click.ParamType[Place]):
+class ConsolePlace(click.ParamType[ConsoleAddress]):
     """ADDRESS or ADDRESS:PORT; an IPv6 address in brackets."""
 
     name = "address[:port]"
 
-    def convert(self, value: str | Place, param: click.Parameter | None, ctx: click.Context | None) -> Place:
+    def convert(
+        self, value: str | ConsoleAddress, param: click.Parameter | None, ctx: click.Context | None
+    ) -> ConsoleAddress:
         """Read it."""
-        if isinstance(value, Place):
+        if isinstance(value, ConsoleAddress):
             return value
         address, colon, port = value.rpartition(":")
         if not colon or value.endswith("]"):
@@ -33,7 +35,7 @@ class ConsolePlace(click.ParamType[Place]):
         address = address.removeprefix("[").removesuffix("]")
         if not address or "/" in address or not port.isdecimal():
             self.fail(f"{value!r} is not an address such as nas.example or nas.example:{PORT}.", param, ctx)
-        return Place(address, int(port))
+        return ConsoleAddress(address, int(port))
 
 
 @click.command()
@@ -42,7 +44,7 @@ class ConsolePlace(click.ParamType[Place]):
 @click.option("--watch-only", is_flag=True, help="This host refuses whatever the console asks it to change.")
 @json_option
 @click.pass_context
-def join(ctx: click.Context, console: Place, token: str, watch_only: bool, as_json: bool) -> None:
+def join(ctx: click.Context, console: ConsoleAddress, token: str, watch_only: bool, as_json: bool) -> None:
     """Let the console at ADDRESS[:PORT] watch this host and work on it. Its page "Add a host" shows this command."""
     services = services_for(ctx)
     read = token_of(token)

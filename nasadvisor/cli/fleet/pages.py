@@ -25,18 +25,18 @@ EVERYWHERE: Final = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "127.0.0.1"}
 
 
 @dataclass(frozen=True)
-class Answer:
+class PageCheck:
     """Whether it is as it should be, and what is said of it."""
 
     ok: bool
     sentence: str
 
 
-def ask_pages(settings: Mapping[str, str], now: datetime, proc: Path = PROC) -> Answer:
+def ask_pages(settings: Mapping[str, str], now: datetime, proc: Path = PROC) -> PageCheck:
     """Look whether it is our pages that listen, and at the certificate that they show."""
     problem = port_problem(settings, proc)
     if problem:
-        return Answer(False, problem)
+        return PageCheck(False, problem)
     host = settings.get("UVICORN_HOST", "")
     port = settings.get("UVICORN_PORT") or PORT
     place = EVERYWHERE.get(host, host)
@@ -45,27 +45,27 @@ def ask_pages(settings: Mapping[str, str], now: datetime, proc: Path = PROC) -> 
     except ssl.SSLError:
         return _without_tls(settings, port)
     except (OSError, ValueError) as error:
-        return Answer(False, f"they do not answer at {place}, port {port}: {error}. See why with: {LOG}")
+        return PageCheck(False, f"they do not answer at {place}, port {port}: {error}. See why with: {LOG}")
     return _with_tls(x509.load_pem_x509_certificate(shown.encode()), port, now)
 
 
-def _with_tls(certificate: x509.Certificate, port: str, now: datetime) -> Answer:
+def _with_tls(certificate: x509.Certificate, port: str, now: datetime) -> PageCheck:
     until = certificate.not_valid_after_utc
     maker = "made here" if is_self_signed(certificate) else f"by {certificate.issuer.rfc4514_string()}"
     about = f"https://{platform.node()}:{port}, certificate {maker}, good until {until:%Y-%m-%d}"
     said = f"{about}, SHA-256 fingerprint {fingerprint(certificate)}."
     if until - now > ENDS_SOON:
-        return Answer(True, said)
-    return Answer(False, f"{said} It ends soon or has ended. See why it was not renewed with: {LOG}")
+        return PageCheck(True, said)
+    return PageCheck(False, f"{said} It ends soon or has ended. See why it was not renewed with: {LOG}")
 
 
-def _without_tls(settings: Mapping[str, str], port: str) -> Answer:
+def _without_tls(settings: Mapping[str, str], port: str) -> PageCheck:
     """Plain HTTP is all right where an administrator has decided so."""
     wish = "NASADVISOR_TLS=no" if asked_for_plain(settings) else left_to_others(settings)
     if not wish:
-        return Answer(False, f"port {port} answers without TLS, and no setting asks for that. See why with: {LOG}")
+        return PageCheck(False, f"port {port} answers without TLS, and no setting asks for that. See why with: {LOG}")
     sentence = f"port {port} answers without TLS, for {wish} is set: whoever is between can read passwords unless a "
-    return Answer(True, f"{sentence}proxy in front has TLS.")
+    return PageCheck(True, f"{sentence}proxy in front has TLS.")
 
 
 @click.command(hidden=True)

@@ -19,7 +19,7 @@ from nasadvisor.host.evidence.measuring.measurements import kept_measurements
 
 
 @dataclass(frozen=True)
-class Line:
+class LoadLine:
     """One kind of load. Rates are operations a second; 0 where nothing was measured or predicted."""
 
     block_bytes: int
@@ -82,7 +82,7 @@ def _last(found: list[Measurement], *, had_log: bool) -> Measurement | None:
     return next(reversed(predicting or fitting), None)
 
 
-def _lines(without: Measurement, having: Measurement) -> Iterator[Line]:
+def _lines(without: Measurement, having: Measurement) -> Iterator[LoadLine]:
     later = {(each.block_bytes, each.writers): each for each in having.probe.figures}
     expected = {(each.block_bytes, each.writers): each.after_per_s for each in without.predictions}
     for figures in without.probe.figures:
@@ -90,7 +90,7 @@ def _lines(without: Measurement, having: Measurement) -> Iterator[Line]:
         if key not in later:
             continue
         bounds = expected.get(key)
-        yield Line(
+        yield LoadLine(
             *key,
             without_per_s=figures.operations_per_s,
             with_per_s=later[key].operations_per_s,
@@ -101,7 +101,7 @@ def _lines(without: Measurement, having: Measurement) -> Iterator[Line]:
         )
 
 
-def _row(line: Line) -> tuple[str, ...]:
+def _row(line: LoadLine) -> tuple[str, ...]:
     bounds = f"{rate(line.expected_low_per_s)}–{rate(line.expected_high_per_s)}/s"
     return (
         size_text(line.block_bytes),

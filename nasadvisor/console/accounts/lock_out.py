@@ -39,7 +39,7 @@ class MustWait(Exception):  # noqa: N818 - named for what happened
 
 
 @dataclass(frozen=True)
-class Subject:
+class LockOutSubject:
     """Whose wrong answers are counted."""
 
     about: Guessed
@@ -72,7 +72,7 @@ def authenticate_counted(request: HttpRequest, name: str, **credentials: str) ->
         SecretUnreadable: the secret of a second factor cannot be read; that is not counted.
     """
     network = networks.network_of(str(request.META.get("REMOTE_ADDR", "")))
-    subjects = (Subject(Guessed.NAME, name), *((Subject(Guessed.NETWORK, network),) if network else ()))
+    subjects = (LockOutSubject(Guessed.NAME, name), *((LockOutSubject(Guessed.NETWORK, network),) if network else ()))
     try:
         user = counted(subjects, lambda: authenticate(request, username=name, **credentials))
     except MustWait:
@@ -83,7 +83,7 @@ def authenticate_counted(request: HttpRequest, name: str, **credentials: str) ->
     return user if isinstance(user, User) else None
 
 
-def counted(subjects: tuple[Subject, ...], ask: Callable[[], Answer]) -> Answer:
+def counted(subjects: tuple[LockOutSubject, ...], ask: Callable[[], Answer]) -> Answer:
     """What `ask` answers, where something true says that it was right.
 
     The try is noted as a wrong one before it is made, so that many at the same time are not more than one after the
@@ -104,18 +104,18 @@ def counted(subjects: tuple[Subject, ...], ask: Callable[[], Answer]) -> Answer:
                 _take_back(each)
 
 
-def forgive(subject: Subject) -> None:
+def forgive(subject: LockOutSubject) -> None:
     """Forget the wrong answers, once somebody has shown who they are."""
     WrongAnswers.objects.filter(about=subject.about, subject=subject.name).delete()
 
 
 @transaction.atomic
-def _note(subjects: tuple[Subject, ...], now: datetime) -> tuple[Noted, ...]:
+def _note(subjects: tuple[LockOutSubject, ...], now: datetime) -> tuple[Noted, ...]:
     WrongAnswers.objects.filter(last_at__lt=now - FORGOTTEN_AFTER).delete()
     return tuple(_note_one(subject, now) for subject in subjects)
 
 
-def _note_one(subject: Subject, now: datetime) -> Noted:
+def _note_one(subject: LockOutSubject, now: datetime) -> Noted:
     known = WrongAnswers.objects.select_for_update()
     found, _created = known.get_or_create(about=subject.about, subject=subject.name, defaults={"last_at": now})
     wait = _left(found, now)
@@ -131,7 +131,7 @@ def _take_back(noted: Noted) -> None:
     mine.filter(last_at=noted.at).update(last_at=noted.last_at)
 
 
-def _wait_of(subject: Subject) -> timedelta:
+def _wait_of(subject: LockOutSubject) -> timedelta:
     found = WrongAnswers.objects.filter(about=subject.about, subject=subject.name).first()
     return _left(found, timezone.now()) if found else timedelta(0)
 

@@ -35,23 +35,23 @@ ASKED_AT: Final = {Purpose.SIGN_IN: "login-passkey", Purpose.CONFIRM: "passkey-c
 
 
 @dataclass(frozen=True)
-class Offer:
+class PasskeyOffer:
     """What somebody who has passkeys may do with them here: where a challenge is fetched, or why there is none."""
 
     challenge_at: str = ""
     why_not: str = ""
 
 
-def offer_to(request: HttpRequest, user: User, purpose: Purpose) -> Offer | None:
+def offer_to(request: HttpRequest, user: User, purpose: Purpose) -> PasskeyOffer | None:
     """What a page that asks for a second factor says of somebody's passkeys; None if they have none."""
     sites = sorted(set(Passkey.objects.filter(user=user).values_list("site", flat=True)))
     if not sites:
         return None
     if site_name(request) not in sites:
         text = _("Your passkeys work only where this page is opened by the name they were made for: %(names)s.")
-        return Offer(why_not=text % {"names": ", ".join(sites)})
+        return PasskeyOffer(why_not=text % {"names": ", ".join(sites)})
     why_not = why_none_here(request)
-    return Offer(why_not=why_not) if why_not else Offer(challenge_at=reverse(ASKED_AT[purpose]))
+    return PasskeyOffer(why_not=why_not) if why_not else PasskeyOffer(challenge_at=reverse(ASKED_AT[purpose]))
 
 
 def why_none_here(request: HttpRequest) -> str:

@@ -23,7 +23,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from nasadvisor.console.accounts import audit
 from nasadvisor.console.accounts.audit_models import Act
 from nasadvisor.console.accounts.factors import has_factor
-from nasadvisor.console.accounts.lock_out import MustWait, Subject, counted, forgive
+from nasadvisor.console.accounts.lock_out import LockOutSubject, MustWait, counted, forgive
 from nasadvisor.console.accounts.models import Guessed
 from nasadvisor.console.accounts.passkey_offers import Purpose
 from nasadvisor.console.accounts.roles import View, admin_required, may_change, user_of
@@ -138,7 +138,7 @@ def refuse_wrong_factor(request: HttpRequest, form: forms.BaseForm, name: str) -
 
 
 def _wrong(request: HttpRequest, is_right: Callable[[], bool], wrong: str) -> str:
-    subject = Subject(Guessed.USER, str(user_of(request).pk))
+    subject = LockOutSubject(Guessed.USER, str(user_of(request).pk))
     try:
         if counted((subject,), is_right):
             forgive(subject)

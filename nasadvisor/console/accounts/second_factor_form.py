@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from nasadvisor.console.accounts.factors import take_any_code
 from nasadvisor.console.accounts.models import Authenticator
-from nasadvisor.console.accounts.passkey_offers import Offer, Purpose, offer_to
+from nasadvisor.console.accounts.passkey_offers import PasskeyOffer, Purpose, offer_to
 
 PASSKEY: Final = "passkey"
 """Name of the hidden field into which our script writes what a passkey has signed."""
@@ -25,7 +25,7 @@ LONGEST_ANSWER: Final = 32_768
 class CodeField(forms.CharField):
     """Asks for a code, and has what the page says of passkeys beside it."""
 
-    offer: Offer | None = None
+    offer: PasskeyOffer | None = None
 
 
 class AnswerInput(forms.HiddenInput):
@@ -42,7 +42,9 @@ def answer_field() -> forms.CharField:
     return forms.CharField(required=False, max_length=LONGEST_ANSWER, widget=AnswerInput())
 
 
-def ask_for_factor(form: forms.BaseForm, request: HttpRequest, user: User, purpose: Purpose, name: str) -> Offer | None:
+def ask_for_factor(
+    form: forms.BaseForm, request: HttpRequest, user: User, purpose: Purpose, name: str
+) -> PasskeyOffer | None:
     """Make a form ask for a second factor of somebody: a code in the field of this name, or a passkey beside it.
 
     What the page says of passkeys.

@@ -22,7 +22,7 @@ from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.accounts.factors import has_factor
-from nasadvisor.console.accounts.lock_out import MustWait, Subject, authenticate_counted, forgive
+from nasadvisor.console.accounts.lock_out import LockOutSubject, MustWait, authenticate_counted, forgive
 from nasadvisor.console.accounts.models import Guessed
 from nasadvisor.console.accounts.passkey_offers import Purpose
 from nasadvisor.console.accounts.second_factor_form import ask_for_factor, given_in, is_right
@@ -90,7 +90,7 @@ def second_step(request: HttpRequest) -> HttpResponse:
         return must_wait(request)
     if is_theirs:
         half = request.session.pop(HALF_SIGNED_IN)
-        forgive(Subject(Guessed.NAME, user.get_username()))
+        forgive(LockOutSubject(Guessed.NAME, user.get_username()))
         login(request, user, backend=half["backend"])
         return redirect(half["go_on_to"])
     command = f"{settings.MANAGE_COMMAND} reset_second_factor {shlex.quote(user.get_username())}"

@@ -26,7 +26,7 @@ from nasadvisor.console.accounts import account_notices, audit
 from nasadvisor.console.accounts.audit_models import Act
 from nasadvisor.console.accounts.factors import has_factor
 from nasadvisor.console.accounts.idle import ENDED_AFTER
-from nasadvisor.console.accounts.lock_out import MustWait, Subject, authenticate_counted, forgive
+from nasadvisor.console.accounts.lock_out import LockOutSubject, MustWait, authenticate_counted, forgive
 from nasadvisor.console.accounts.models import GivenPassword, Guessed, SetupToken
 from nasadvisor.console.accounts.passkey_offers import Purpose
 from nasadvisor.console.accounts.password_rules import say_plainly
@@ -85,7 +85,7 @@ class SignIn(auth.LoginView):
         """Sign in, or go on to the second step where there is one."""
         user = form.get_user()
         if not has_factor(user):
-            forgive(Subject(Guessed.NAME, user.get_username()))
+            forgive(LockOutSubject(Guessed.NAME, user.get_username()))
             return super().form_valid(form)
         begin_second_step(self.request, user, self.get_success_url())
         return redirect("login-code")

@@ -73,19 +73,19 @@ class SingleSignOn:
 
 
 @dataclass(frozen=True)
-class Offer:
+class SignOnOffer:
     """What the page of the login says of a platform: whom it knows, or why it cannot tell."""
 
     found: Recognised | None = None
     problem: Statement | None = None
 
 
-def offer(request: HttpRequest) -> Offer:
+def offer(request: HttpRequest) -> SignOnOffer:
     """Who may go on without a password of ours."""
     try:
-        return Offer(recognise(request))
+        return SignOnOffer(recognise(request))
     except PlatformSilent as error:
-        return Offer(problem=error.statement)
+        return SignOnOffer(problem=error.statement)
 
 
 def why_no_password(request: HttpRequest) -> Statement | None:

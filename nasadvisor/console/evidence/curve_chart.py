@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil, log2
 from typing import Final
 
-from nasadvisor.console.svg import NARROW, WIDE, Frame, line_through
+from nasadvisor.console.svg import NARROW, WIDE, ChartFrame, line_through
 from nasadvisor.domain.evidence.curve import CacheCurve, CurvePoint
 
 LEFT: Final = 64
@@ -19,7 +19,7 @@ LEVEL: Final = 0.2
 
 
 @dataclass(frozen=True)
-class Level:
+class ShareLine:
     """A line across the picture at a share."""
 
     at: float
@@ -37,12 +37,12 @@ class SizeTick:
 
 
 @dataclass(frozen=True)
-class CurveChart(Frame):
+class CurveChart(ChartFrame):
     """All that the template draws. `knee_at` is None where there is no knee."""
 
     curve: str
     band: str
-    levels: tuple[Level, ...]
+    levels: tuple[ShareLine, ...]
     sizes: tuple[SizeTick, ...]
     knee: CurvePoint | None
     knee_at: float | None
@@ -86,7 +86,7 @@ def curve_chart(curve: CacheCurve, width: int) -> CurveChart:
         bottom=bottom,
         curve=line_through(line),
         band=f"{line_through([*above, *below])}Z",
-        levels=tuple(Level(y(step * LEVEL), step * LEVEL) for step in range(round(most / LEVEL) + 1)),
+        levels=tuple(ShareLine(y(step * LEVEL), step * LEVEL) for step in range(round(most / LEVEL) + 1)),
         sizes=tuple(
             SizeTick(
                 x(each.size_bytes), each.size_bytes, curve.header_bytes(each.size_bytes), each.written_bytes_per_year

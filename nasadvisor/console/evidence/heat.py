@@ -37,7 +37,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Range:
+class TimeRange:
     """From when to when, in seconds since 1970."""
 
     start: int
@@ -90,7 +90,7 @@ def targets_of(facts: PoolFacts, pool: Pool | None, titles: Mapping[VdevClass, o
     return tuple(targets)
 
 
-def heat_map(series: SampledPool, facts: PoolFacts, target: Target, kind: str, span: Range) -> dict[str, Any]:
+def heat_map(series: SampledPool, facts: PoolFacts, target: Target, kind: str, span: TimeRange) -> dict[str, Any]:
     """One column after another: its end, the histogram of the target, and the number of I/Os of every leaf.
 
     `facts` has the names to show; `kind` is "writes" or "reads". A histogram is packed as its number of empty buckets
@@ -125,7 +125,7 @@ def _devices(facts: PoolFacts, columns: list[dict[str, int]]) -> list[dict[str, 
     ]
 
 
-def marks_of(runs: Iterable[StoredRun], span: Range) -> list[dict[str, Any]]:
+def marks_of(runs: Iterable[StoredRun], span: TimeRange) -> list[dict[str, Any]]:
     """When something was added or taken back in this range."""
     marks = []
     for run in (stored.run for stored in readable(runs)):
@@ -167,7 +167,7 @@ def _packed(histogram: Histogram) -> list[int]:
     return [first, *histogram.counts[first:]] if histogram.counts else []
 
 
-def _demand(series: SampledPool, span: Range, step: int) -> dict[str, Any]:
+def _demand(series: SampledPool, span: TimeRange, step: int) -> dict[str, Any]:
     """Commits a second and the mean flush, in columns of the same width."""
     seconds: dict[int, float] = {}
     commits: dict[int, int] = {}

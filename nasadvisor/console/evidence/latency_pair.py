@@ -60,7 +60,7 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Side:
+class LatencyMap:
     """One of the two maps, from when to when. `middle` is the height of the median."""
 
     left: float
@@ -85,13 +85,13 @@ class LatencyPair:
     height: int
     top: int
     bottom: int
-    before: Side
-    after: Side
+    before: LatencyMap
+    after: LatencyMap
     times: tuple[Label, ...]
     most: float
 
     @property
-    def sides(self) -> tuple[Side, Side]:
+    def sides(self) -> tuple[LatencyMap, LatencyMap]:
         """Both, the older one first."""
         return (self.before, self.after)
 
@@ -154,7 +154,7 @@ def _pair(sides: "tuple[_Writes, _Writes]", width: int) -> LatencyPair:
     most = max(max(rates) for found in columns for rates in found.values() if rates)
     lefts = (LEFT, LEFT + half + GAP)
     before, after = (
-        _side(side, found, Frame(left, half / number, bottom, low, most), half)
+        _side(side, found, CellFrame(left, half / number, bottom, low, most), half)
         for side, found, left in zip(sides, columns, lefts, strict=True)
     )
     times = tuple(_round_times(low, high, bottom))
@@ -162,7 +162,7 @@ def _pair(sides: "tuple[_Writes, _Writes]", width: int) -> LatencyPair:
 
 
 @dataclass(frozen=True)
-class Frame:
+class CellFrame:
     """Where the cells of a side are, how wide one is, and how many writes a second have the last colour."""
 
     left: float
@@ -186,7 +186,7 @@ class Frame:
         return min(max(int(share * LEVELS), 0), LEVELS - 1)
 
 
-def _side(writes: _Writes, columns: dict[int, list[float]], frame: Frame, width: float) -> Side:
+def _side(writes: _Writes, columns: dict[int, list[float]], frame: CellFrame, width: float) -> LatencyMap:
     cells: dict[int, list[str]] = {}
     for column, rates in columns.items():
         for bucket, rate in enumerate(rates):
@@ -194,7 +194,7 @@ def _side(writes: _Writes, columns: dict[int, list[float]], frame: Frame, width:
                 cells.setdefault(frame.level(rate), []).append(frame.cell(column, bucket))
     median = writes.all.quantile_ns(0.5)
     length = writes.end - writes.begin
-    return Side(
+    return LatencyMap(
         left=round(frame.left, 1),
         right=round(frame.left + width, 1),
         cells=tuple(Cells(level, "".join(found)) for level, found in sorted(cells.items())),

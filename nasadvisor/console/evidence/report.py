@@ -39,7 +39,7 @@ CSV_TYPE = "text/csv; charset=utf-8"
 
 
 @dataclass(frozen=True)
-class Row:
+class ReportRow:
     """One line of the table. `factor` is after divided by before, 0 where one of them is nothing."""
 
     what: str
@@ -64,7 +64,7 @@ class Report:
 
     stored: StoredRun
     comparison: Comparison
-    rows: tuple[Row, ...]
+    rows: tuple[ReportRow, ...]
     applied: datetime
     until: datetime
     probed: tuple[ProbedRow, ...]
@@ -174,7 +174,7 @@ def _hour_of(at: int) -> int:
     return datetime.fromtimestamp(at, timezone.get_current_timezone()).hour
 
 
-def _rows(comparison: Comparison) -> Iterator[Row]:
+def _rows(comparison: Comparison) -> Iterator[ReportRow]:
     before, after = comparison.before, comparison.after
     if before is None or after is None:
         return
@@ -192,9 +192,9 @@ def _rows(comparison: Comparison) -> Iterator[Row]:
     yield _row(_("Reads from the data disks, p95"), before.read_p95_ns, after.read_p95_ns, milliseconds)
 
 
-def _row(what: str, before: float, after: float, written: Callable[[float], str]) -> Row:
+def _row(what: str, before: float, after: float, written: Callable[[float], str]) -> ReportRow:
     nothing = "–"
-    return Row(
+    return ReportRow(
         what,
         written(before) if before else nothing,
         written(after) if after else nothing,

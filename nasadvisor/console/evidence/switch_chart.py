@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from math import exp, log
 from typing import Final
 
-from nasadvisor.console.svg import BOTTOM, NARROW, RIGHT, TOP, WIDE, Frame, Tick
+from nasadvisor.console.svg import BOTTOM, NARROW, RIGHT, TOP, WIDE, ChartFrame, Tick
 from nasadvisor.console.time_axis import time_labels
 from nasadvisor.domain.evidence.switched import CacheSwitching
 from nasadvisor.domain.evidence.switching import Period
@@ -18,7 +18,7 @@ FEWEST: Final = 2
 
 
 @dataclass(frozen=True)
-class Mark:
+class PeriodMark:
     """A period: where its middle stands, and how high."""
 
     at: float
@@ -26,7 +26,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Level:
+class LatencyLine:
     """A line across the picture, and the nanoseconds that it stands for."""
 
     at: float
@@ -34,14 +34,14 @@ class Level:
 
 
 @dataclass(frozen=True)
-class SwitchChart(Frame):
+class SwitchChart(ChartFrame):
     """All that the template draws; `mean_with` and `mean_without` are the heights of the two middles."""
 
-    with_cache: tuple[Mark, ...]
-    without: tuple[Mark, ...]
+    with_cache: tuple[PeriodMark, ...]
+    without: tuple[PeriodMark, ...]
     mean_with: float
     mean_without: float
-    levels: tuple[Level, ...]
+    levels: tuple[LatencyLine, ...]
     days: tuple[Tick, ...]
 
 
@@ -66,9 +66,9 @@ def _chart(record: CacheSwitching, values: Sequence[tuple[Period, float]], width
     def y(value: float) -> float:
         return round(bottom - log(value / least) / log(most / least) * (bottom - TOP), 1)
 
-    def marks(in_service: bool) -> tuple[Mark, ...]:
+    def marks(in_service: bool) -> tuple[PeriodMark, ...]:
         of_kind = [each for each in values if each[0].in_service is in_service]
-        return tuple(Mark(x((period.start + period.end) / 2), y(value)) for period, value in of_kind)
+        return tuple(PeriodMark(x((period.start + period.end) / 2), y(value)) for period, value in of_kind)
 
     def middle(in_service: bool) -> float:
         logs = [log(value) for period, value in values if period.in_service is in_service]
@@ -87,6 +87,6 @@ def _chart(record: CacheSwitching, values: Sequence[tuple[Period, float]], width
         without=marks(in_service=False),
         mean_with=middle(in_service=True),
         mean_without=middle(in_service=False),
-        levels=tuple(Level(y(ns), ns) for ns in steps),
+        levels=tuple(LatencyLine(y(ns), ns) for ns in steps),
         days=tuple(Tick(x(moment.timestamp()), label) for moment, label in time_labels(first, last, width)),
     )

@@ -31,7 +31,7 @@ class ProgramRow:
 
 
 @dataclass(frozen=True)
-class Waiting:
+class TracedPrograms:
     """What is known of the programs that wait on a host; `found` is None before the first trace."""
 
     is_under_way: bool = False
@@ -41,14 +41,14 @@ class Waiting:
     rows: tuple[ProgramRow, ...] = ()
 
 
-def waiting_of(node: Node, now: datetime) -> Waiting:
+def waiting_of(node: Node, now: datetime) -> TracedPrograms:
     """The newest trace of a host."""
     stored = newest_of(node, WaitingPrograms)
     if stored is None:
-        return Waiting()
+        return TracedPrograms()
     found = stored.found(WaitingPrograms)
     rows = _rows(found) if found else ()
-    return Waiting(stored.is_under_way(now), stored.is_unanswered(now), stored.error, found, rows)
+    return TracedPrograms(stored.is_under_way(now), stored.is_unanswered(now), stored.error, found, rows)
 
 
 @operator_required

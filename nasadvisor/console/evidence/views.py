@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.arc_chart import arc_history
 from nasadvisor.console.evidence.curves import curve_context, curve_of
-from nasadvisor.console.evidence.heat import Range, heat_map, marks_of, targets_of, with_disk_names
+from nasadvisor.console.evidence.heat import TimeRange, heat_map, marks_of, targets_of, with_disk_names
 from nasadvisor.console.evidence.measuring import reasons_against_measuring
 from nasadvisor.console.evidence.metadata import LENGTHS, metadata_of
 from nasadvisor.console.evidence.options import drawn, known_of
@@ -94,7 +94,7 @@ def heat(request: HttpRequest, guid: str) -> JsonResponse:
     return JsonResponse(data)
 
 
-def _range(request: HttpRequest) -> Range:
+def _range(request: HttpRequest) -> TimeRange:
     """The range that was asked for, the last day if that makes no sense."""
     now = int(timezone.now().timestamp())
     try:
@@ -103,7 +103,7 @@ def _range(request: HttpRequest) -> Range:
         start, end = now - DAY_S, now
     end = min(end, now + 60)
     start = max(min(start, end - SHORTEST_RANGE_S), end - LONGEST_RANGE_S)
-    return Range(start, end)
+    return TimeRange(start, end)
 
 
 def _runs(node: Node, guid: str) -> list[StoredRun]:

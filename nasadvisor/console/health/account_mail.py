@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from nasadvisor.console.accounts.models import AccountNotice
 from nasadvisor.console.health.alert_models import WatchSettings
-from nasadvisor.console.health.messages import Message
+from nasadvisor.console.health.messages import AlertMessage
 from nasadvisor.console.health.senders import NotSent, send_mail
 from nasadvisor.console.secrets import SecretUnreadable
 from nasadvisor.domain.statements import Level
@@ -39,7 +39,7 @@ def send_notices(now: datetime) -> None:
             return
 
 
-def message_of(notice: AccountNotice) -> Message:
+def message_of(notice: AccountNotice) -> AlertMessage:
     """The words, in the language that was on when it happened."""
     with translation.override(notice.language):
         advice = _(
@@ -47,4 +47,4 @@ def message_of(notice: AccountNotice) -> Message:
             "administrator."
         )
         text = f"{notice.user.get_username()}: {notice.sentence}\n\n{advice}\n"
-        return Message(_("NAS Advisor: your account was changed"), text, Level.WARNING)
+        return AlertMessage(_("NAS Advisor: your account was changed"), text, Level.WARNING)

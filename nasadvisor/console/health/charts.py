@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import Final
 
 from nasadvisor.console.health.forecasts import FanPoint
-from nasadvisor.console.health.role_marks import Mark, role_marks
-from nasadvisor.console.svg import BOTTOM, RIGHT, TOP, WIDE, Frame, Tick, line_through
+from nasadvisor.console.health.role_marks import RoleMark, role_marks
+from nasadvisor.console.svg import BOTTOM, RIGHT, TOP, WIDE, ChartFrame, Tick, line_through
 from nasadvisor.console.time_axis import time_labels
 
 LEFT: Final = 48
@@ -20,7 +20,7 @@ POINTS_AT_MOST: Final = 200
 
 
 @dataclass(frozen=True)
-class WearChart(Frame):
+class WearChart(ChartFrame):
     """All that the template draws. Paths are "" where there is nothing.
 
     `is_broken` says that the history is of more than one source, so that its line has gaps.
@@ -33,12 +33,12 @@ class WearChart(Frame):
     full: float
     levels: tuple[Tick, ...]
     times: tuple[Tick, ...]
-    marks: tuple[Mark, ...]
+    marks: tuple[RoleMark, ...]
     is_broken: bool
 
 
 @dataclass(frozen=True)
-class WearPoint:
+class DrawnWear:
     """A percentage at a moment, the role at that time, and the code of the indicator that it is read from."""
 
     at: datetime
@@ -47,7 +47,7 @@ class WearPoint:
     source: str = ""
 
 
-def wear_chart(points: Sequence[WearPoint], fan: Sequence[FanPoint], now: datetime, width: int = WIDE) -> WearChart:
+def wear_chart(points: Sequence[DrawnWear], fan: Sequence[FanPoint], now: datetime, width: int = WIDE) -> WearChart:
     """Draw it. Without a forecast the picture ends now."""
     begin = min(points[0].at if points else now, now - LEAST_HISTORY)
     end = now + timedelta(days=fan[-1].days if fan else 1)
@@ -84,19 +84,19 @@ def wear_chart(points: Sequence[WearPoint], fan: Sequence[FanPoint], now: dateti
     )
 
 
-def _top_percent(points: Sequence[WearPoint], fan: Sequence[FanPoint]) -> float:
+def _top_percent(points: Sequence[DrawnWear], fan: Sequence[FanPoint]) -> float:
     """High enough for what was used and what is expected; the upper end of the fan may be cut off."""
     used = max((point.percent for point in points), default=0.0)
     expected = max((point.spread.middle for point in fan), default=0.0)
     return min(max(FULL * 1.1, used * 1.05, expected * 1.05), HIGHEST)
 
 
-def _thinned(points: Sequence[WearPoint]) -> Sequence[WearPoint]:
+def _thinned(points: Sequence[DrawnWear]) -> Sequence[DrawnWear]:
     step = max(1, -(-len(points) // POINTS_AT_MOST))
     return [*points[:-1:step], points[-1]] if points else ()
 
 
-def _pieces(points: Iterable[WearPoint]) -> Iterable[Iterable[WearPoint]]:
+def _pieces(points: Iterable[DrawnWear]) -> Iterable[Iterable[DrawnWear]]:
     """Stretches of one source each: what two sources say of a disk differs by far, so no line joins them."""
     return (piece for _source, piece in groupby(points, key=lambda point: point.source))
 

@@ -25,7 +25,7 @@ SWEEP_GRACE = timedelta(minutes=30)
 
 
 @dataclass(frozen=True)
-class Seen:
+class ObservedFinding:
     """A finding of one node, and its observation."""
 
     node: Node
@@ -37,7 +37,7 @@ class Seen:
 class View:
     """All that was seen now, and the sources that looked. `unread` are the guids of pools that could not be read."""
 
-    seen: tuple[Seen, ...]
+    seen: tuple[ObservedFinding, ...]
     sources: frozenset[str]
     unread: frozenset[str] = frozenset()
 
@@ -158,9 +158,9 @@ def _own_findings(node: Node, contact: Contact, now: datetime) -> Iterator[Findi
         yield notice.finding
 
 
-def _seen(node: Node, source: str, finding: Finding) -> Seen:
+def _seen(node: Node, source: str, finding: Finding) -> ObservedFinding:
     key = AlertKey(source, finding.code, finding.subject)
-    return Seen(node, finding, Observation(key, finding.level, finding.measure))
+    return ObservedFinding(node, finding, Observation(key, finding.level, finding.measure))
 
 
 def _gone(disk: StoredDisk) -> Finding:

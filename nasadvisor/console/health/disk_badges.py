@@ -57,7 +57,7 @@ WORDS: Final[dict[str, str | Promise]] = {
 
 
 @dataclass(frozen=True)
-class Mark:
+class DiskBadge:
     """All that is said of a disk, the worst first. `key` is the disk's, "" of one that nobody knows."""
 
     findings: tuple[Finding, ...]
@@ -92,7 +92,7 @@ class Marks:
     `gone` are those that the host shows no more, by the guids of the vdevs that they were.
     """
 
-    unwell: dict[str, Mark]
+    unwell: dict[str, DiskBadge]
     well: frozenset[str]
     gone: dict[str, StoredDisk]
 
@@ -102,10 +102,10 @@ class Marks:
         return ";".join(f"{key}={mark.worst.code}" for key, mark in sorted(self.unwell.items()))
 
 
-def mark_of(disk: StoredDisk) -> Mark | None:
+def mark_of(disk: StoredDisk) -> DiskBadge | None:
     """The mark of one disk; None where nobody needs to look."""
     found = worst_first(finding for finding in findings_about(disk) if finding.level is not Level.INFO)
-    return Mark(found, disk.key) if found else None
+    return DiskBadge(found, disk.key) if found else None
 
 
 def marks_on(node: Node) -> Marks:
@@ -113,9 +113,9 @@ def marks_on(node: Node) -> Marks:
     return marks_of(node, StoredDisk.objects.filter(UNWELL, node=node).only(*SAID_OF))
 
 
-def marks_in(drawing: PoolDrawing, marks: Marks) -> list[Mark]:
+def marks_in(drawing: PoolDrawing, marks: Marks) -> list[DiskBadge]:
     """Those of the disks of a pool, with what the pool itself says of them, the worst first."""
-    found: dict[str, Mark] = {}
+    found: dict[str, DiskBadge] = {}
     for group in drawing.groups:
         for leaf in (leaf for vdev in group.vdevs for leaf in vdev.leaves):
             gone = marks.gone.get(leaf.vdev.guid)
@@ -125,11 +125,11 @@ def marks_in(drawing: PoolDrawing, marks: Marks) -> list[Mark]:
             said = None if leaf.is_new else member_finding(drawing.pool, group.vdev_class, leaf.vdev, label)
             findings = (*(own.findings if own else ()), *((said,) if said else ()))
             if findings:
-                found[key or leaf.vdev.guid] = Mark(worst_first(findings), key)
+                found[key or leaf.vdev.guid] = DiskBadge(worst_first(findings), key)
     return sorted(found.values(), key=lambda mark: urgency(mark.worst))
 
 
-def marks_in_pool(node: Node, inventory: Inventory, pool: Pool) -> list[Mark]:
+def marks_in_pool(node: Node, inventory: Inventory, pool: Pool) -> list[DiskBadge]:
     """Those of the disks of a pool where nothing else is drawn of it."""
     return marks_in(draw_pool(pool, Index(inventory)), marks_on(node))
 

@@ -41,7 +41,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class History:
+class FigureHistory:
     """What is shown: the figure `key` of the last `days` days, of one disk or of all that are in its vdev."""
 
     disk: StoredDisk
@@ -104,9 +104,9 @@ class History:
         return Series(label, points, is_stepped=True)
 
 
-def history_of(disk: StoredDisk, values: tuple[SmartValue, ...], asked: QueryDict, now: datetime) -> History:
+def history_of(disk: StoredDisk, values: tuple[SmartValue, ...], asked: QueryDict, now: datetime) -> FigureHistory:
     """What was asked for; the temperature of the last month where that makes no sense."""
     keys = {*OF_READINGS, *(each.key for each in values)}
     key = asked.get("show", "")
     days = next((days for days in SPANS if str(days) == asked.get("days", "")), next(iter(SPANS)))
-    return History(disk, values, key if key in keys else TEMPERATURE, days, asked.get("beside") == "yes", now)
+    return FigureHistory(disk, values, key if key in keys else TEMPERATURE, days, asked.get("beside") == "yes", now)

@@ -38,7 +38,7 @@ ROWS_SHOWN: Final = 20
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundDisk:
     """A disk: what its host's last inventory says of it, None once it is gone, and what is remembered of its health."""
 
     node: Node
@@ -59,7 +59,7 @@ def disk(request: HttpRequest, key: str) -> HttpResponse:
     return render(request, "health/disk.html", {**context, **layout, **health})
 
 
-def _find(request: HttpRequest, key: str) -> Found:
+def _find(request: HttpRequest, key: str) -> FoundDisk:
     """The disk with this key.
 
     Raises:
@@ -71,12 +71,12 @@ def _find(request: HttpRequest, key: str) -> Found:
     disks = StoredDisk.objects.select_related("node").defer("node__inventory_document")
     stored = disks.now_known_as([key]).get(key)
     if node and here:
-        return Found(node, inventory, here, stored)
+        return FoundDisk(node, inventory, here, stored)
     if stored is None:
         raise Http404
     inventory = stored.node.inventory
     show_here(request, stored.node)
-    return Found(stored.node, inventory, _disk_in(inventory, key), stored)
+    return FoundDisk(stored.node, inventory, _disk_in(inventory, key), stored)
 
 
 def _disk_in(inventory: Inventory | None, key: str) -> Disk | None:

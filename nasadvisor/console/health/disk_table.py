@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.health.bytes_by_role import Written, written_by_role
-from nasadvisor.console.health.disk_badges import UNWELL, Mark, mark_of
+from nasadvisor.console.health.disk_badges import UNWELL, DiskBadge, mark_of
 from nasadvisor.console.health.models import NOT_LISTED, NodeHealth, StoredDisk
 from nasadvisor.console.health.ratings import with_ratings
 from nasadvisor.console.storage.disk_uses import Index
@@ -58,7 +58,7 @@ class DiskRow:
     """A line of the table: what is remembered of a disk, what is said of it, and its use, None once it is gone."""
 
     stored: StoredDisk
-    mark: Mark | None
+    mark: DiskBadge | None
     usage: Usage | None
     written: Written | None
 

@@ -32,7 +32,7 @@ ANY_SCRUB_ADVICE: Final = gettext_lazy(
 )
 
 
-class StepState(StrEnum):
+class ChecklistState(StrEnum):
     """How far a step is: what can only be waited for is not open."""
 
     DONE = "done"
@@ -41,11 +41,11 @@ class StepState(StrEnum):
 
 
 @dataclass(frozen=True)
-class Step:
+class ChecklistItem:
     """A line of the list: what, how it stands, what to do, and on which page that is done (`of` a pool), "" if none."""
 
     title: str
-    state: StepState
+    state: ChecklistState
     words: str
     advice: str = ""
     page: str = ""
@@ -71,12 +71,12 @@ def close_if_done(now: datetime) -> None:
         FirstHour.close(now, "")
 
 
-def is_done(steps: tuple[Step, ...]) -> bool:
+def is_done(steps: tuple[ChecklistItem, ...]) -> bool:
     """Whether nothing is left to do."""
-    return bool(steps) and all(step.state is StepState.DONE for step in steps)
+    return bool(steps) and all(step.state is ChecklistState.DONE for step in steps)
 
 
-def first_steps(node: Node, now: datetime) -> tuple[Step, ...]:
+def first_steps(node: Node, now: datetime) -> tuple[ChecklistItem, ...]:
     """The list for one host; nothing before it was read."""
     inventory = node.inventory
     if inventory is None:
@@ -84,7 +84,7 @@ def first_steps(node: Node, now: datetime) -> tuple[Step, ...]:
     return tuple(_steps(node, inventory, now))
 
 
-def _steps(node: Node, inventory: Inventory, now: datetime) -> Iterator[Step]:
+def _steps(node: Node, inventory: Inventory, now: datetime) -> Iterator[ChecklistItem]:
     if inventory.pools:
         yield _watching(node, inventory, now)
     yield _telling()
@@ -93,31 +93,35 @@ def _steps(node: Node, inventory: Inventory, now: datetime) -> Iterator[Step]:
     yield _testing(node)
 
 
-def _watching(node: Node, inventory: Inventory, now: datetime) -> Step:
+def _watching(node: Node, inventory: Inventory, now: datetime) -> ChecklistItem:
     series = series_on(node)
     chips = ((pool, chip) for pool in inventory.pools for chip in chips_of(series.get(pool.guid), now))
     missing = {pool: chip for pool, chip in chips if chip.is_waiting}
     first = next(iter(missing), inventory.pools[0]).guid
     title, link = _("What the pools do is watched"), _("Evidence")
     if not missing:
-        return Step(title, StepState.DONE, _("There is an answer for every pool."), "", "evidence-pool", first, link)
+        return ChecklistItem(
+            title, ChecklistState.DONE, _("There is an answer for every pool."), "", "evidence-pool", first, link
+        )
     words = (f"{pool.name}: {chip.look.word}" for pool, chip in islice(missing.items(), 3))
-    return Step(title, StepState.WAITING, "; ".join(words), "", "evidence-pool", first, link)
+    return ChecklistItem(title, ChecklistState.WAITING, "; ".join(words), "", "evidence-pool", first, link)
 
 
-def _telling() -> Step:
+def _telling() -> ChecklistItem:
     title = _("Somebody is told of alerts")
     if is_somebody_told():
         was_sent = Channel.objects.filter(is_enabled=True, last_sent_at__isnull=False).exists()
         words = _("A channel took a message.") if was_sent else _("A channel was saved without a test on purpose.")
-        return Step(title, StepState.DONE, words)
+        return ChecklistItem(title, ChecklistState.DONE, words)
     if Channel.objects.filter(is_enabled=True).exists():
         words = _("Alerts show here only: no channel has taken a message yet.")
-        return Step(title, StepState.OPEN, words, "", "channels", link=_("Where alerts go"), is_for_admins=True)
+        return ChecklistItem(
+            title, ChecklistState.OPEN, words, "", "channels", link=_("Where alerts go"), is_for_admins=True
+        )
     words = _("Alerts show here only: nobody is told yet.")
-    return Step(
+    return ChecklistItem(
         title,
-        StepState.OPEN,
+        ChecklistState.OPEN,
         words,
         _("Mail, ntfy, Telegram and others: a short form, and a test message before it is saved."),
         "channel-add",
@@ -126,18 +130,22 @@ def _telling() -> Step:
     )
 
 
-def _scrubbing(node: Node, inventory: Inventory) -> Step:
+def _scrubbing(node: Node, inventory: Inventory) -> ChecklistItem:
     title = _("Every pool is scrubbed monthly")
     late = [pool for pool in inventory.pools if not _is_scrubbed(pool, inventory.read_at)]
     if not late:
-        return Step(
-            title, StepState.DONE, _("The last scrub of each is less than %(days)s days old.") % {"days": SCRUB_DAYS}
+        return ChecklistItem(
+            title,
+            ChecklistState.DONE,
+            _("The last scrub of each is less than %(days)s days old.") % {"days": SCRUB_DAYS},
         )
     words = _("No scrub of %(pools)s within the last %(days)s days is on record.") % {
         "pools": ", ".join(pool.name for pool in late),
         "days": SCRUB_DAYS,
     }
-    return Step(title, StepState.OPEN, words, scrub_advice(node, late[0]), "pool", late[0].guid, _("Show pool"))
+    return ChecklistItem(
+        title, ChecklistState.OPEN, words, scrub_advice(node, late[0]), "pool", late[0].guid, _("Show pool")
+    )
 
 
 def scrub_advice(node: Node, pool: Pool) -> str:
@@ -154,7 +162,7 @@ def _is_scrubbed(pool: Pool, read_at: str) -> bool:
     return age <= timedelta(days=SCRUB_DAYS)
 
 
-def _testing(node: Node) -> Step:
+def _testing(node: Node) -> ChecklistItem:
     title = _("The disks test themselves")
     present = StoredDisk.objects.filter(node=node, is_present=True, is_removable=False, is_forgotten=False)
     asked = present.filter(outcome=DiskOutcome.READ)
@@ -162,7 +170,7 @@ def _testing(node: Node) -> Step:
     if not count:
         waits = _("The disks have not answered yet: that takes some minutes.")
         words = waits if present.exists() else _("This host shows no disk.")
-        return Step(title, StepState.WAITING, words, page="disks", link=_("Disks"))
+        return ChecklistItem(title, ChecklistState.WAITING, words, page="disks", link=_("Disks"))
     hours = TESTED_WITHIN // HOUR
     tested = asked.filter(self_tests__passed=True).annotate(last=Max("self_tests__hours"))
     recent = tested.filter(power_on_hours__lte=F("last") + hours).count()
@@ -171,6 +179,6 @@ def _testing(node: Node) -> Step:
         "%(recent)s of %(count)s disks have passed a self-test in their last %(days)s days of work.",
         count,
     ) % {"recent": recent, "count": count, "days": TESTED_WITHIN.days}
-    state = StepState.DONE if recent == count else StepState.OPEN
+    state = ChecklistState.DONE if recent == count else ChecklistState.OPEN
     advice = "" if recent == count else _("Switch on the schedule that makes every disk test itself.")
-    return Step(title, state, words, advice, "schedules", link=_("Schedules"))
+    return ChecklistItem(title, state, words, advice, "schedules", link=_("Schedules"))

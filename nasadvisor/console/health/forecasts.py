@@ -66,7 +66,7 @@ register(Kind("forecast", StoredForecast))
 
 
 @dataclass(frozen=True)
-class Row:
+class ForecastInput:
     """What is needed of one stored reading."""
 
     taken_at: datetime
@@ -115,11 +115,13 @@ def stored_forecast(disk: StoredDisk) -> StoredForecast | None:
     return document_or_none(StoredForecast, disk.forecast_document)
 
 
-def rows_of(disk: StoredDisk) -> list[Row]:
+def rows_of(disk: StoredDisk) -> list[ForecastInput]:
     """The readings of a disk, thinned: the newest, one every `SPACING_S`, the oldest, and where the role changed."""
     readings = [each for each in readings_of(disk) if each.power_on_hours is not None]
     return [
-        Row(each.taken_at, each.power_on_hours or 0, _indicators(each.indicators), _counters(each.counters), each.role)
+        ForecastInput(
+            each.taken_at, each.power_on_hours or 0, _indicators(each.indicators), _counters(each.counters), each.role
+        )
         for each in (readings[index] for index in _kept(readings))
     ]
 
@@ -135,7 +137,7 @@ def _kept(readings: Sequence[DiskReading]) -> list[int]:
     return kept[::-1]
 
 
-def calendar_days(rows: Sequence[Row]) -> float:
+def calendar_days(rows: Sequence[ForecastInput]) -> float:
     """Calendar days in one day of power-on time, as observed; 1 where nothing tells otherwise."""
     if len(rows) < 2:
         return 1.0
@@ -144,14 +146,14 @@ def calendar_days(rows: Sequence[Row]) -> float:
     return passed / powered if powered >= HOURS_PER_DAY and passed > powered else 1.0
 
 
-def _snapshots(rows: Sequence[Row], newest: SmartReading) -> list[Snapshot]:
+def _snapshots(rows: Sequence[ForecastInput], newest: SmartReading) -> list[Snapshot]:
     return [
         Snapshot(row.hours, replace(newest, hours=row.hours, indicators=row.indicators, counters=row.counters))
         for row in rows
     ]
 
 
-def _role_changes(rows: Sequence[Row]) -> list[RoleChange]:
+def _role_changes(rows: Sequence[ForecastInput]) -> list[RoleChange]:
     return [RoleChange(after.hours, after.role) for before, after in pairwise(rows) if before.role != after.role]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from nasadvisor.console.health.open_issues import Kind, Trouble
+from nasadvisor.console.health.open_issues import IssueKind, Trouble
 from nasadvisor.domain.health.urgency import FAILING
 from nasadvisor.domain.statements import Level
 
@@ -24,7 +24,7 @@ def place_of(trouble: Trouble, *, has_others: bool) -> str:
     disk, words = trouble.disk, []
     if disk and disk.pool_name:
         words.append(_("in %(pool)s") % {"pool": ", ".join(filter(None, (disk.pool_name, disk.vdev_name)))})
-    if has_others and trouble.kind is not Kind.HOST:
+    if has_others and trouble.kind is not IssueKind.HOST:
         words.append(_("on %(host)s") % {"host": trouble.node.name})
     return " ".join(words)
 
@@ -32,11 +32,11 @@ def place_of(trouble: Trouble, *, has_others: bool) -> str:
 def _what(trouble: Trouble) -> str:
     """What is said of a thing in a headline: one of the sentences of `_counted`."""
     code = trouble.worst.finding.code
-    if trouble.kind is Kind.DISK:
+    if trouble.kind is IssueKind.DISK:
         return "disk-failing" if code in FAILING else "disk"
-    if trouble.kind is Kind.POOL:
+    if trouble.kind is IssueKind.POOL:
         return "pool-critical" if trouble.level is Level.CRITICAL else "pool"
-    if trouble.kind is Kind.RUN:
+    if trouble.kind is IssueKind.RUN:
         return "run"
     return "host-silent" if code == "host-silent" else "host"
 

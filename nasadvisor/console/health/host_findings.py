@@ -34,7 +34,7 @@ WAITING_FOR_SOMEBODY: Final = (StoredRunState.INTERRUPTED, StoredRunState.ATTENT
 
 
 @dataclass(frozen=True)
-class Notice:
+class HostFinding:
     """A finding and where to go about it, where that is not the finding's own next step."""
 
     finding: Finding
@@ -42,14 +42,14 @@ class Notice:
     link: str | Promise = ""
 
 
-def about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
+def about_contact(node: Node, contact: Contact) -> Iterator[HostFinding]:
     """How a host stands with us, where that is not well."""
     if contact is Contact.SILENT:
         template = gettext_noop(
             "{node} has not been heard from for a while, so what you see here may be out of date. Look at its host "
             "part with `systemctl status nasadvisor-host`."
         )
-        yield Notice(
+        yield HostFinding(
             Finding(
                 "host-silent",
                 template,
@@ -66,7 +66,7 @@ def about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
             "{node} answers, but its last reading is old, so what you see here may be out of date. Check that its "
             "clock is right (`timedatectl`), and look at its host part with `journalctl -u nasadvisor-host`."
         )
-        yield Notice(
+        yield HostFinding(
             Finding(
                 "inventory-outdated",
                 template,
@@ -86,17 +86,17 @@ def about_contact(node: Node, contact: Contact) -> Iterator[Notice]:
             Level.WARNING,
             explanation=gettext_noop("A host that cannot be read is not changed. What is shown is what was read last."),
         )
-        yield Notice(failed)
+        yield HostFinding(failed)
 
 
-def about_room(node: Node) -> Iterator[Notice]:
+def about_room(node: Node) -> Iterator[HostFinding]:
     """The disk of the console itself fills up, which is said of the host that it is on."""
     if node.is_remote:
         return
     free = free_bytes()
     if free >= ENOUGH_BYTES:
         return
-    yield Notice(
+    yield HostFinding(
         Finding(
             "console-disk-full",
             gettext_noop(
@@ -113,19 +113,19 @@ def about_room(node: Node) -> Iterator[Notice]:
     )
 
 
-def about_release(node: Node) -> Iterator[Notice]:
+def about_release(node: Node) -> Iterator[HostFinding]:
     """Where a host and this console are of releases that speak differently: which one is older, and what to do."""
     found = difference(node.name, node.schema_versions, own_schema_versions())
     if found and not node.is_simulated:  # that one has the same release
-        yield Notice(found)
+        yield HostFinding(found)
 
 
-def about_platform(node: Node) -> Iterator[Notice]:
+def about_platform(node: Node) -> Iterator[HostFinding]:
     """What the host's platform says: why nothing can be changed, and its findings."""
     for reason in vetoes_on(node.platform.vetoes, ""):
         level = Level.INFO if reason.code in CODES else Level.WARNING  # somebody has set it so
-        yield Notice(Finding(reason.code, reason.template, reason.values, level))
-    yield from map(Notice, node.platform.findings)
+        yield HostFinding(Finding(reason.code, reason.template, reason.values, level))
+    yield from map(HostFinding, node.platform.findings)
 
 
 def nodes_with_news() -> frozenset[int]:
@@ -134,11 +134,11 @@ def nodes_with_news() -> frozenset[int]:
     return frozenset(StoredRun.objects.filter(stuck | tried).values_list("node_id", flat=True))
 
 
-def about_runs(node: Node) -> Iterator[Notice]:
+def about_runs(node: Node) -> Iterator[HostFinding]:
     """Runs that wait for somebody."""
     stuck = StoredRun.objects.filter(node=node, state__in=WAITING_FOR_SOMEBODY)
     for run in stuck.defer("document"):
-        yield Notice(_about_run(node, run), reverse("run-detail", args=[run.pk]), _("Look at the run"))
+        yield HostFinding(_about_run(node, run), reverse("run-detail", args=[run.pk]), _("Look at the run"))
 
 
 def _about_run(node: Node, run: StoredRun) -> Finding:
@@ -189,7 +189,7 @@ def _needs_attention(run: StoredRun) -> Finding:
     )
 
 
-def about_trials(node: Node, now: datetime) -> Iterator[Notice]:
+def about_trials(node: Node, now: datetime) -> Iterator[HostFinding]:
     """Runs on trial, and how trials ended."""
     runs = StoredRun.objects.filter(node=node).select_related("node").defer("document", "node__inventory_document")
     for run in runs.filter(trial_until__isnull=False):
@@ -202,8 +202,8 @@ def about_trials(node: Node, now: datetime) -> Iterator[Notice]:
             yield _about_trial(run, _taken_back(run))
 
 
-def _about_trial(run: StoredRun, finding: Finding) -> Notice:
-    return Notice(finding, reverse("run-detail", args=[run.pk]), _("Look at the run"))
+def _about_trial(run: StoredRun, finding: Finding) -> HostFinding:
+    return HostFinding(finding, reverse("run-detail", args=[run.pk]), _("Look at the run"))
 
 
 def _on_trial(run: StoredRun, now: datetime) -> Finding:

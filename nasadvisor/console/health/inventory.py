@@ -34,7 +34,7 @@ ROLE_OF_CLASS = {
 
 
 @dataclass(frozen=True)
-class Role:
+class DiskRole:
     """What a disk does ("log+cache", "data", "system", "" for nothing), for which pool, in which of its vdevs, and as
     which leaves, by their guids.
     """
@@ -45,14 +45,14 @@ class Role:
     leaf_guids: tuple[str, ...] = ()
 
 
-def role_of(disk: Disk, index: Index) -> Role:
+def role_of(disk: Disk, index: Index) -> DiskRole:
     """What a disk does, as the pools' layouts tell."""
     uses = index.pool_uses_of(disk)
     found = {ROLE_OF_CLASS[use.vdev_class] for use in uses}
     if found:
         words = "+".join(role for role in ROLE_OF_CLASS.values() if role in found)
-        return Role(words, uses[0].pool.name, uses[0].top_name, tuple(use.vdev.guid for use in uses))
-    return Role(SYSTEM) if is_system(disk) else Role()
+        return DiskRole(words, uses[0].pool.name, uses[0].top_name, tuple(use.vdev.guid for use in uses))
+    return DiskRole(SYSTEM) if is_system(disk) else DiskRole()
 
 
 def store_inventory(node_name: str, inventory: Inventory, document: Json) -> Node:
@@ -111,8 +111,8 @@ def _serves_unread_pool(disk: Disk, inventory: Inventory) -> bool:
     return any(hold.kind is HoldKind.POOL and hold.what in unread for hold in disk.all_holds)
 
 
-def _kept_role(stored: StoredDisk) -> Role:
-    return Role(stored.role, stored.pool_name, stored.vdev_name, tuple(stored.leaf_guids))
+def _kept_role(stored: StoredDisk) -> DiskRole:
+    return DiskRole(stored.role, stored.pool_name, stored.vdev_name, tuple(stored.leaf_guids))
 
 
 def last_seen_on(node: Node) -> dict[str, StoredDisk]:
@@ -139,7 +139,7 @@ def _with_room(node: Node, present: dict[str, Disk], known: dict[str, StoredDisk
     return {key: disk for key, disk in present.items() if key not in left_out}
 
 
-def _note(node: Node, disk: Disk, role: Role, stored: StoredDisk | None, read_at: datetime) -> None:
+def _note(node: Node, disk: Disk, role: DiskRole, stored: StoredDisk | None, read_at: datetime) -> None:
     facts: dict[str, object] = {
         "is_rotational": disk.rotational,
         "is_removable": disk.removable,

@@ -15,7 +15,7 @@ from nasadvisor.domain.statements import Finding, Level, Statement
 
 
 @dataclass(frozen=True)
-class Message:
+class AlertMessage:
     """A subject in one line, a text, and how much it matters."""
 
     subject: str
@@ -23,21 +23,21 @@ class Message:
     level: Level = Level.INFO
 
 
-def message_for(events: Sequence[AlertEvent], channel: Channel, console: str) -> Message:
+def message_for(events: Sequence[AlertEvent], channel: Channel, console: str) -> AlertMessage:
     """One message about one or several events; `console` is the address of the console, "" if unknown."""
     with translation.override(channel.language):
         parts = [_part(event, console) for event in events]
         level = max((Level(event.level) for event in events), key=list(Level).index)
         if len(events) == 1:
-            return Message(_subject(events[0]), f"{parts[0]}\n", level)
+            return AlertMessage(_subject(events[0]), f"{parts[0]}\n", level)
         subject = ngettext("%(count)d message", "%(count)d messages", len(events)) % {"count": len(events)}
-        return Message(f"NAS Advisor: {subject}", "\n\n".join(parts) + "\n", level)
+        return AlertMessage(f"NAS Advisor: {subject}", "\n\n".join(parts) + "\n", level)
 
 
-def trial_message(channel: Channel) -> Message:
+def trial_message(channel: Channel) -> AlertMessage:
     """What "send test" sends."""
     with translation.override(channel.language):
-        return Message(
+        return AlertMessage(
             _("NAS Advisor: test"),
             _("This is a test of the channel %(name)s. It works.") % {"name": channel.name} + "\n",
         )

@@ -20,7 +20,7 @@ from nasadvisor.console.health.alert_models import AlertStates, StoredAlert
 from nasadvisor.console.health.collect_findings import findings_about
 from nasadvisor.console.health.disk_badges import OPEN_LEVELS, UNWELL
 from nasadvisor.console.health.host_findings import (
-    Notice,
+    HostFinding,
     about_contact,
     about_platform,
     about_release,
@@ -36,7 +36,7 @@ from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.stored.documents import document_or_none
 
 
-class Kind(StrEnum):
+class IssueKind(StrEnum):
     """What a row is about."""
 
     DISK = "disk"
@@ -60,7 +60,7 @@ class Said:
 class Trouble:
     """A thing that needs a look, with what is said of it. `disk` is what is stored of one."""
 
-    kind: Kind
+    kind: IssueKind
     node: Node
     said: tuple[Said, ...]
     disk: StoredDisk | None = None
@@ -109,7 +109,7 @@ class Stored:
 class _Gathered:
     """What is said of one thing so far, by code and subject."""
 
-    kind: Kind
+    kind: IssueKind
     node: Node
     disk: StoredDisk | None = None
     said: dict[tuple[str, str], Said] = field(default_factory=dict)
@@ -130,7 +130,7 @@ def troubles_on(nodes: Iterable[Node], now: datetime) -> tuple[Trouble, ...]:
 def troubles_in(stored: Stored, now: datetime) -> tuple[Trouble, ...]:
     """The same where that is read already."""
     by_pk, told, disks = stored.nodes, stored.alerts, stored.disks
-    things: dict[tuple[int, Kind, str], _Gathered] = {}
+    things: dict[tuple[int, IssueKind, str], _Gathered] = {}
     with_runs = nodes_with_news()
     for node in by_pk.values():
         for notice in notices_about(node, now, has_runs=node.pk in with_runs):
@@ -140,10 +140,10 @@ def troubles_in(stored: Stored, now: datetime) -> tuple[Trouble, ...]:
         for finding in findings_about(disk):
             if finding.level is not Level.INFO and disk.node_id in by_pk:
                 alert = told.get((disk.node_id, finding.code, finding.subject))
-                _put(things, by_pk[disk.node_id], Notice(finding), disks, alert)
+                _put(things, by_pk[disk.node_id], HostFinding(finding), disks, alert)
     for alert in told.values():
         if not _is_looked_up(alert) and not _is_said(things, alert) and alert.finding:
-            _put(things, by_pk[alert.node_id], Notice(alert.finding), disks, alert)
+            _put(things, by_pk[alert.node_id], HostFinding(alert.finding), disks, alert)
     found = [Trouble(each.kind, each.node, _in_order(each.said.values()), each.disk) for each in things.values()]
     return tuple(sorted(found, key=_urgency))
 
@@ -155,10 +155,10 @@ def _in_order(said: Iterable[Said]) -> tuple[Said, ...]:
 def _urgency(trouble: Trouble) -> tuple[bool, int, bool, bool, int, str]:
     """Of what is equally bad a pool comes first: it holds the data, a disk may be a free one."""
     level, can_wait, place = urgency(trouble.worst.finding)
-    return trouble.is_known, level, can_wait, trouble.kind is not Kind.POOL, place, trouble.node.name
+    return trouble.is_known, level, can_wait, trouble.kind is not IssueKind.POOL, place, trouble.node.name
 
 
-def notices_about(node: Node, now: datetime, *, has_runs: bool = True) -> Iterator[Notice]:
+def notices_about(node: Node, now: datetime, *, has_runs: bool = True) -> Iterator[HostFinding]:
     """What there is to say about a node and its pools at this moment, notes too."""
     if node.inventory_version:  # before its first reading there is none that could be old
         yield from about_contact(node, contact_of(node, now))
@@ -169,7 +169,7 @@ def notices_about(node: Node, now: datetime, *, has_runs: bool = True) -> Iterat
         yield from about_runs(node)
         yield from about_trials(node, now)
     yield from about_platform(node)
-    yield from map(Notice, inventory_findings(node))
+    yield from map(HostFinding, inventory_findings(node))
 
 
 def inventory_findings(node: Node) -> tuple[Finding, ...]:
@@ -198,35 +198,40 @@ def _is_looked_up(alert: StoredAlert) -> bool:
     return alert.source.startswith("console/") and not alert.code.startswith("sweep-")
 
 
-def _is_said(things: dict[tuple[int, Kind, str], _Gathered], alert: StoredAlert) -> bool:
+def _is_said(things: dict[tuple[int, IssueKind, str], _Gathered], alert: StoredAlert) -> bool:
     """Whether a disk itself says what its alert does: that of a thousand disks need not be read twice."""
-    disk = things.get((alert.node_id, Kind.DISK, alert.subject))
+    disk = things.get((alert.node_id, IssueKind.DISK, alert.subject))
     return disk is not None and (alert.code, alert.subject) in disk.said
 
 
 def _put(
-    things: dict[tuple[int, Kind, str], _Gathered],
+    things: dict[tuple[int, IssueKind, str], _Gathered],
     node: Node,
-    notice: Notice,
+    notice: HostFinding,
     disks: dict[str, StoredDisk],
     alert: StoredAlert | None,
 ) -> None:
     finding = notice.finding
     disk = disks.get(finding.subject)
     kind = _kind_of(finding, disk)
-    name = {Kind.DISK: finding.subject, Kind.RUN: finding.subject, Kind.POOL: _pool_of(finding), Kind.HOST: ""}[kind]
-    thing = things.setdefault((node.pk, kind, name), _Gathered(kind, node, disk if kind is Kind.DISK else None))
+    name = {
+        IssueKind.DISK: finding.subject,
+        IssueKind.RUN: finding.subject,
+        IssueKind.POOL: _pool_of(finding),
+        IssueKind.HOST: "",
+    }[kind]
+    thing = things.setdefault((node.pk, kind, name), _Gathered(kind, node, disk if kind is IssueKind.DISK else None))
     is_known = alert is not None and alert.state == AlertStates.ACKNOWLEDGED
     said = Said(finding, is_known, alert.began_at if alert else None, notice.url, notice.link)
     thing.said.setdefault((finding.code, finding.subject), said)
 
 
-def _kind_of(finding: Finding, disk: StoredDisk | None) -> Kind:
+def _kind_of(finding: Finding, disk: StoredDisk | None) -> IssueKind:
     if finding.code.startswith(("run-", "trial-")):
-        return Kind.RUN
+        return IssueKind.RUN
     if disk and (finding.step is NextStep.LOOK_AT_DISK or "disk" in finding.values):
-        return Kind.DISK
-    return Kind.POOL if _pool_of(finding) else Kind.HOST
+        return IssueKind.DISK
+    return IssueKind.POOL if _pool_of(finding) else IssueKind.HOST
 
 
 def _pool_of(finding: Finding) -> str:

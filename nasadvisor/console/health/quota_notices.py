@@ -7,7 +7,7 @@ from typing import Final
 from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.quotas import Quota
-from nasadvisor.console.health.host_findings import Notice
+from nasadvisor.console.health.host_findings import HostFinding
 from nasadvisor.domain.statements import Finding, Level, Statement, gettext_noop
 
 CODE: Final = "host-quota"
@@ -32,10 +32,10 @@ _WHAT: Final = {
 }
 
 
-def about_quotas(node: Node, now: datetime) -> Iterator[Notice]:
+def about_quotas(node: Node, now: datetime) -> Iterator[HostFinding]:
     """Quotas that a host has reached within a day, one finding for each."""
     for quota in quotas.reached_by(node, now):
-        yield Notice(
+        yield HostFinding(
             Finding(
                 CODE,
                 gettext_noop("{node} told more than is stored of one host: {what}. That was left out."),

@@ -14,7 +14,7 @@ from nasadvisor.domain.health.wear.warranty import WarrantyClock, erase_clock, t
 
 
 @dataclass(frozen=True)
-class Clock:
+class RatedClock:
     """One clock with its dates; they are None where the writing is unknown or it takes longer than ten years."""
 
     name: str
@@ -58,7 +58,9 @@ def rating_of(disk: StoredDisk) -> RatedEndurance | None:
     return RatedEndurance.objects.filter(model=disk.model, size_bytes=disk.size_bytes).first()
 
 
-def clocks_of(disk: StoredDisk, rating: RatedEndurance | None, per_day: Spread | None, now: datetime) -> list[Clock]:
+def clocks_of(
+    disk: StoredDisk, rating: RatedEndurance | None, per_day: Spread | None, now: datetime
+) -> list[RatedClock]:
     """The clocks that can be told of one disk."""
     if rating is None or disk.bytes_written is None:
         return []
@@ -72,11 +74,11 @@ def clocks_of(disk: StoredDisk, rating: RatedEndurance | None, per_day: Spread |
     return found
 
 
-def _clock(name: str, clock: WarrantyClock, now: datetime) -> Clock:
+def _clock(name: str, clock: WarrantyClock, now: datetime) -> RatedClock:
     days = clock.days_left
     ends = (days.low, days.middle, days.high) if days else (None, None, None)
     earliest, expected, latest = (_date(now, each) for each in ends)
-    return Clock(name, clock.rated_bytes, clock.used_percent, earliest, expected, latest)
+    return RatedClock(name, clock.rated_bytes, clock.used_percent, earliest, expected, latest)
 
 
 def _date(now: datetime, days: float | None) -> datetime | None:

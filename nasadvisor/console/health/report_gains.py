@@ -29,7 +29,7 @@ ROLES: Final = {VdevClass.LOG: "log", VdevClass.CACHE: "cache"}
 
 
 @dataclass(frozen=True)
-class Side:
+class SsdGain:
     """One SSD of a log or cache: what is written to it for that a day, and the points of its endurance a year."""
 
     name: str
@@ -44,7 +44,7 @@ class InUse:
     node: Node
     pool: Pool
     role: str
-    sides: tuple[Side, ...]
+    sides: tuple[SsdGain, ...]
     is_mirror: bool
     added: StoredRun | None
     since: datetime | None
@@ -142,13 +142,13 @@ def _disks_of(tops: Iterable[Vdev], index: Index) -> list[StoredDisk]:
     return sorted(known.values(), key=lambda disk: (disk.model, disk.serial))
 
 
-def _side(disk: StoredDisk, role: str, now: datetime) -> Side:
+def _side(disk: StoredDisk, role: str, now: datetime) -> SsdGain:
     kept = stored_forecast(disk)
     written = written_by_role([disk], now, kept.forecast.percent_per_year if kept else None).get(disk.pk)
     if written is None or not written.is_enough:
-        return Side(disk.label, None, None)
+        return SsdGain(disk.label, None, None)
     part = next((each for each in written.parts if each.share.role == role), None)
-    return Side(disk.label, written.bytes_per_day(role), part.wear if part else None)
+    return SsdGain(disk.label, written.bytes_per_day(role), part.wear if part else None)
 
 
 def _added(node: Node, pool: Pool, role: str) -> StoredRun | None:

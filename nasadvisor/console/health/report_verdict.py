@@ -33,7 +33,7 @@ class HostLook:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ReportVerdict:
     """The answer to "is everything all right?", in one sentence, and what it rests on."""
 
     look: Badge
@@ -50,10 +50,10 @@ class Verdict:
         return any(host.gaps for host in self.hosts)
 
 
-def verdict_on(nodes: Sequence[Node], troubles: Sequence[Trouble], now: datetime) -> Verdict:
+def verdict_on(nodes: Sequence[Node], troubles: Sequence[Trouble], now: datetime) -> ReportVerdict:
     """The verdict on these hosts; `troubles` are theirs, the worst of what nobody has acknowledged first."""
     hosts = tuple(_hosts(nodes, now))
-    return Verdict(_look(hosts, troubles), hosts)
+    return ReportVerdict(_look(hosts, troubles), hosts)
 
 
 def _look(hosts: Sequence[HostLook], troubles: Sequence[Trouble]) -> Badge:

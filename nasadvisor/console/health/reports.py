@@ -12,7 +12,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.access_models import ReportDelivery, ReportState, StoredReport
 from nasadvisor.console.health.alert_models import AlertStates, DeliveryState, StoredAlert
 from nasadvisor.console.health.headline import place_of
-from nasadvisor.console.health.messages import Message
+from nasadvisor.console.health.messages import AlertMessage
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.open_issues import troubles_on
 from nasadvisor.console.health.report_disks import (
@@ -97,7 +97,7 @@ def report_context(now: datetime) -> dict[str, object]:
     }
 
 
-def report_message(now: datetime) -> Message:
+def report_message(now: datetime) -> AlertMessage:
     """The monthly report in a few words, in the language that is on: its verdict first, as on paper."""
     nodes = list(Node.objects.defer("inventory_document"))
     verdict = verdict_on(nodes, troubles_on(nodes, now), now)
@@ -111,7 +111,7 @@ def report_message(now: datetime) -> Message:
             % {"disk": first.label, "month": f"{timezone.localtime(first.worn_out_at):%Y-%m}"}
         )
     subject = _("NAS Advisor: report of %(month)s") % {"month": f"{timezone.localtime(now):%Y-%m}"}
-    return Message(subject, "\n".join(lines) + "\n")
+    return AlertMessage(subject, "\n".join(lines) + "\n")
 
 
 def _no_fetching() -> object:

@@ -15,7 +15,7 @@ ROW_HEIGHT: Final = 14
 
 
 @dataclass(frozen=True)
-class Mark:
+class RoleMark:
     """An event at a moment: a change of role. Its words stand `y` below the top, and left of the line where they would
     leave the picture; "" where there is no room for them.
     """
@@ -26,10 +26,12 @@ class Mark:
     is_before: bool = False
 
 
-def role_marks(roles: Sequence[tuple[datetime, str]], x: Callable[[datetime], float], right: float) -> tuple[Mark, ...]:
+def role_marks(
+    roles: Sequence[tuple[datetime, str]], x: Callable[[datetime], float], right: float
+) -> tuple[RoleMark, ...]:
     """One for each change of the role at a moment, the words in the first row that is free there."""
     ends = [float("-inf")] * ROWS
-    marks: list[Mark] = []
+    marks: list[RoleMark] = []
     for (_, before), (moment, role) in pairwise(roles):
         if before == role:
             continue
@@ -39,8 +41,8 @@ def role_marks(roles: Sequence[tuple[datetime, str]], x: Callable[[datetime], fl
         begin = at - wide if is_before else at
         row = next((row for row in range(ROWS) if ends[row] <= begin), None)
         if row is None:
-            marks.append(Mark(at, ""))
+            marks.append(RoleMark(at, ""))
             continue
         ends[row] = begin + wide
-        marks.append(Mark(at, label, row * ROW_HEIGHT, is_before))
+        marks.append(RoleMark(at, label, row * ROW_HEIGHT, is_before))
     return tuple(marks)

@@ -16,7 +16,7 @@ from nasadvisor.console.accounts.platforms import detected
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alert_models import Channel, ChannelKind, MailSecurity, WatchSettings
-from nasadvisor.console.health.messages import Message
+from nasadvisor.console.health.messages import AlertMessage
 from nasadvisor.console.health.ssrf_guard import fault_in, outward_only
 from nasadvisor.console.secrets import SecretUnreadable, decrypt
 from nasadvisor.console.statements import said
@@ -37,7 +37,7 @@ class NotSent(Exception):  # noqa: N818 - named for what happened
     """The message did not go out; `str(error)` says why, without any secret."""
 
 
-def send(channel: Channel, message: Message, message_id: str) -> None:
+def send(channel: Channel, message: AlertMessage, message_id: str) -> None:
     """Send one message. `message_id` is the same when it is tried again.
 
     Raises:
@@ -54,7 +54,7 @@ def send(channel: Channel, message: Message, message_id: str) -> None:
 
 
 def send_mail(
-    recipients: Sequence[str], message: Message, message_id: str, attachment: tuple[str, bytes, str] | None = None
+    recipients: Sequence[str], message: AlertMessage, message_id: str, attachment: tuple[str, bytes, str] | None = None
 ) -> None:
     """Send one e-mail; `attachment` is name, content and type.
 
@@ -119,7 +119,7 @@ def _platform_here() -> ConsolePlatform | None:
     return next((each for each in detected() if each.notifies), None)
 
 
-def _send_by_platform(host: str, message: Message, message_id: str) -> None:
+def _send_by_platform(host: str, message: AlertMessage, message_id: str) -> None:
     """By the platform that the console is on, if it sends messages; else by that of the host with this name."""
     notice = Notice(message.level, message.subject, message.text)
     platform = _platform_here()
@@ -152,7 +152,7 @@ def _apprise() -> ModuleType:
     return importlib.import_module("apprise")
 
 
-def _send_by_apprise(secret: str, message: Message, *, may_be_private: bool) -> None:
+def _send_by_apprise(secret: str, message: AlertMessage, *, may_be_private: bool) -> None:
     fault = fault_in(secret, may_be_private=may_be_private)
     if fault:
         raise NotSent(fault)

@@ -18,9 +18,9 @@ from nasadvisor.console.health.alert_models import (
     Timing,
     WatchSettings,
 )
-from nasadvisor.console.health.collect_findings import Seen, View, unwatchable, view
+from nasadvisor.console.health.collect_findings import ObservedFinding, View, unwatchable, view
 from nasadvisor.console.health.quota_notices import CODE as QUOTA_CODE
-from nasadvisor.domain.health.alerts import Alert, EventKind, Step, acknowledge, escalate, reconcile
+from nasadvisor.domain.health.alerts import Alert, AlertChange, EventKind, acknowledge, escalate, reconcile
 from nasadvisor.domain.health.quiet_hours import QuietHours, due_at
 from nasadvisor.domain.statements import RANK, Level
 from nasadvisor.stored.documents import Json, to_document
@@ -79,7 +79,7 @@ def place_of(stored: StoredAlert) -> str:
     return stored.finding.place if stored.finding else ""
 
 
-def _with_room(node: Node, steps: list[Step], now: datetime) -> list[Step]:
+def _with_room(node: Node, steps: list[AlertChange], now: datetime) -> list[AlertChange]:
     """As many of them as may be told of one host within a day; the others are there again when it is over."""
     exempt = (None, EventKind.RECOVERED)
     counted = [step for step in steps if step.event not in exempt and step.alert.key.code != QUOTA_CODE]
@@ -100,7 +100,7 @@ def _renew_text(stored: StoredAlert, document: Json) -> None:
         StoredAlert.objects.filter(pk=stored.pk).update(finding_document=document)
 
 
-def _store(stored: StoredAlert | None, step: Step, seen: Seen | None, now: datetime) -> None:
+def _store(stored: StoredAlert | None, step: AlertChange, seen: ObservedFinding | None, now: datetime) -> None:
     if stored is None:
         assert seen is not None  # noqa: S101 - only what was seen can be new
         stored = _new(step.alert, seen)
@@ -114,7 +114,7 @@ def _store(stored: StoredAlert | None, step: Step, seen: Seen | None, now: datet
         tell(stored, step.event, now)
 
 
-def _new(alert: Alert, seen: Seen) -> StoredAlert:
+def _new(alert: Alert, seen: ObservedFinding) -> StoredAlert:
     key = alert.key
     return StoredAlert(node=seen.node, source=key.source, code=key.code, subject=key.subject, began_at=alert.began_at)
 

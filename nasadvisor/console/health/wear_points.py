@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from nasadvisor.console.health.charts import WearPoint
+from nasadvisor.console.health.charts import DrawnWear
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.readings import readings_of
 from nasadvisor.stored.packed_readings import DiskReading
 
 
-def wear_points(disk: StoredDisk, since: datetime | None = None) -> list[WearPoint]:
+def wear_points(disk: StoredDisk, since: datetime | None = None) -> list[DrawnWear]:
     """Every reading that tells the wear, oldest first.
 
     A disk may tell it in several ways that differ by far, and in others after an update of its firmware or of the
@@ -23,11 +23,11 @@ def wear_points(disk: StoredDisk, since: datetime | None = None) -> list[WearPoi
     return [_point(each, percent, followed) for each, percent in known]
 
 
-def _point(reading: DiskReading, percent: float, followed: str) -> WearPoint:
+def _point(reading: DiskReading, percent: float, followed: str) -> DrawnWear:
     told = dict(_percents(reading.indicators))
     if followed in told:
-        return WearPoint(reading.taken_at, told[followed], reading.role, followed)
-    return WearPoint(reading.taken_at, percent, reading.role, next(iter(told), ""))
+        return DrawnWear(reading.taken_at, told[followed], reading.role, followed)
+    return DrawnWear(reading.taken_at, percent, reading.role, next(iter(told), ""))
 
 
 def _percents(documents: Any) -> Iterator[tuple[str, float]]:

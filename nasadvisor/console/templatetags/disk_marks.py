@@ -3,13 +3,13 @@
 from django import template
 
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.disk_badges import Mark, marks_in_pool
+from nasadvisor.console.health.disk_badges import DiskBadge, marks_in_pool
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 
 register = template.Library()
 
 
 @register.simple_tag
-def unwell_disks(node: Node, inventory: Inventory, pool: Pool) -> list[Mark]:
+def unwell_disks(node: Node, inventory: Inventory, pool: Pool) -> list[DiskBadge]:
     """The marks of the disks of a pool, the worst first: {% unwell_disks node inventory pool as unwell %}."""
     return marks_in_pool(node, inventory, pool)

@@ -56,7 +56,7 @@ LARGEST_MESSAGE: Final = 2 * MIB
 
 
 @dataclass(frozen=True)
-class Kept(Generic[T]):
+class StoredForm(Generic[T]):
     """One form. `store` is given the host's name, the answer, and its document.
 
     `largest_message` is in bytes as it lies in a queue: none of ours has a tenth of it; `largest_document` in bytes of
@@ -70,24 +70,24 @@ class Kept(Generic[T]):
     is_rationed: bool = False
 
 
-KEPT: Final[tuple[Kept[Any], ...]] = (
-    Kept(SchemaVersions, hosts.meet),
-    Kept(PlatformReport, hosts.store_platform),
-    Kept(Inventory, store_inventory, largest_message=16 * MIB),  # one of 1,000 disks has 1 MiB
-    Kept(Reading, store_reading, is_rationed=True),
-    Kept(WaitingPrograms, store_newest),
-    Kept(CacheCurve, store_newest),
-    Kept(CommitTrace, store_newest),
-    Kept(BlockCount, store_newest),
-    Kept(MeasureProgress, store_progress),
-    Kept(Measurement, store_measurement),
-    Kept(Answers, store_answers, largest_message=8 * MIB),  # of the disks that are asked at once
-    Kept(SweepReport, store_sweep),
-    Kept(SelfTestStart, store_self_test_start),
-    Kept(NoticeAnswer, store_notice_answer),
-    Kept(Run, store_run, largest_document=quotas.LARGEST_RUN),
-    Kept(UnreadableRun, store_unreadable_run),
-    Kept(CacheSwitching, store_switching, largest_document=quotas.LARGEST_RUN),
+KEPT: Final[tuple[StoredForm[Any], ...]] = (
+    StoredForm(SchemaVersions, hosts.meet),
+    StoredForm(PlatformReport, hosts.store_platform),
+    StoredForm(Inventory, store_inventory, largest_message=16 * MIB),  # one of 1,000 disks has 1 MiB
+    StoredForm(Reading, store_reading, is_rationed=True),
+    StoredForm(WaitingPrograms, store_newest),
+    StoredForm(CacheCurve, store_newest),
+    StoredForm(CommitTrace, store_newest),
+    StoredForm(BlockCount, store_newest),
+    StoredForm(MeasureProgress, store_progress),
+    StoredForm(Measurement, store_measurement),
+    StoredForm(Answers, store_answers, largest_message=8 * MIB),  # of the disks that are asked at once
+    StoredForm(SweepReport, store_sweep),
+    StoredForm(SelfTestStart, store_self_test_start),
+    StoredForm(NoticeAnswer, store_notice_answer),
+    StoredForm(Run, store_run, largest_document=quotas.LARGEST_RUN),
+    StoredForm(UnreadableRun, store_unreadable_run),
+    StoredForm(CacheSwitching, store_switching, largest_document=quotas.LARGEST_RUN),
 )
 
 ERRORS: Final[Mapping[Question, Callable[[str, str, Json], None]]] = {
@@ -114,7 +114,7 @@ BY_NAME: Final = {name_of(kept.form): kept for kept in KEPT}
 BY_VERB: Final = {question.verb: store for question, store in ERRORS.items()}
 
 
-def kept_of(message: Message) -> Kept[Any] | None:
+def kept_of(message: Message) -> StoredForm[Any] | None:
     """The entry of an answer; None for everything else."""
     name = message.arguments[1] if message.task == questions.ANSWER_TASK and len(message.arguments) > 1 else None
     return BY_NAME.get(name) if isinstance(name, str) else None

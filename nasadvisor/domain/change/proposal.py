@@ -77,7 +77,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Known:
+class ProposalFacts:
     """All that a proposal goes by. `health` and `vetoes` (what a platform has against a disk) are by the disk's key."""
 
     inventory: Inventory
@@ -104,13 +104,13 @@ def is_free_ssd(disk: Disk) -> bool:
     return is_inside and not disk.rotational and is_empty and isinstance(can_use_disk(disk), Allowed)
 
 
-def propose(known: Known) -> Proposal:
+def propose(known: ProposalFacts) -> Proposal:
     """What we would add to a pool. A single log gets a second side, and never a second log beside it."""
     fit, unfit = _sorted_out(known)
     return _with_cache(known, fit, unfit, _log_for(known, fit))
 
 
-def propose_side(known: Known, attach_to: str, replaces: str = "") -> Proposal:
+def propose_side(known: ProposalFacts, attach_to: str, replaces: str = "") -> Proposal:
     """What we would give a log as its new side, whatever the evidence says; see `PlanRequest` for the guids.
 
     Nothing else is proposed beside a replacement.
@@ -123,7 +123,7 @@ def propose_side(known: Known, attach_to: str, replaces: str = "") -> Proposal:
     return Proposal(request, no_log, None, _left_out(fit, unfit, request))
 
 
-def propose_instead(known: Known, dead_log: str) -> Proposal:
+def propose_instead(known: ProposalFacts, dead_log: str) -> Proposal:
     """What we would put in the place of a dead log, whatever the evidence says; nothing else is proposed beside it."""
     fit, unfit = _sorted_out(known)
     log = _pair_for(known, fit, dead_log)
@@ -131,7 +131,7 @@ def propose_instead(known: Known, dead_log: str) -> Proposal:
     return Proposal(request, no_log, None, _left_out(fit, unfit, request))
 
 
-def _sorted_out(known: Known) -> tuple[tuple[Disk, ...], dict[str, Statement]]:
+def _sorted_out(known: ProposalFacts) -> tuple[tuple[Disk, ...], dict[str, Statement]]:
     """The free SSDs that are fit, the best first, and why the others are not."""
     fit: list[Disk] = []
     unfit: dict[str, Statement] = {}
@@ -147,7 +147,7 @@ def _sorted_out(known: Known) -> tuple[tuple[Disk, ...], dict[str, Statement]]:
     return tuple(sorted(fit, key=lambda disk: _rank(disk, known))), unfit
 
 
-def _against(disk: Disk, known: Known) -> Iterator[Statement]:
+def _against(disk: Disk, known: ProposalFacts) -> Iterator[Statement]:
     """What speaks against proposing a disk that may be used."""
     health = known.health.get(disk.key, SsdHealth())
     if disk.key in known.vetoes:
@@ -167,14 +167,14 @@ def _not_proposed(reason: Statement, code: str = NOT_PROPOSED) -> Statement:
     return Statement(code, _("Not proposed: {reason}"), {"reason": reason})
 
 
-def _rank(disk: Disk, known: Known) -> tuple[int, float]:
+def _rank(disk: Disk, known: ProposalFacts) -> tuple[int, float]:
     """Power-loss protection before wear; the lower the better."""
     health = known.health.get(disk.key, SsdHealth())
     wear = _UNKNOWN_WEAR if health.percent_used is None else health.percent_used
     return _PROTECTION_ORDER.get(health.power_loss, _UNKNOWN_PROTECTION), wear
 
 
-def _log_for(known: Known, fit: tuple[Disk, ...]) -> PlanRequest | Statement:
+def _log_for(known: ProposalFacts, fit: tuple[Disk, ...]) -> PlanRequest | Statement:
     pool, want = known.pool, known.wanted.log
     single = single_log_of(pool)
     if single:
@@ -186,7 +186,7 @@ def _log_for(known: Known, fit: tuple[Disk, ...]) -> PlanRequest | Statement:
     return _pair_for(known, fit)
 
 
-def _pair_for(known: Known, fit: tuple[Disk, ...], dead_log: str = "") -> PlanRequest | Statement:
+def _pair_for(known: ProposalFacts, fit: tuple[Disk, ...], dead_log: str = "") -> PlanRequest | Statement:
     """The two SSDs for a mirrored log, in the place of a dead one if there is one."""
     pool, want, host = known.pool, known.wanted.log, known.inventory.host
     roomy = [disk for disk in fit if room_on(disk, host, USUAL_RESERVE_PERCENT).size_bytes >= want.size_bytes]
@@ -214,7 +214,7 @@ def single_log_of(pool: Pool) -> Vdev | None:
     return pool.logs[0] if len(pool.logs) == 1 and not pool.logs[0].children else None
 
 
-def _side_for(known: Known, fit: tuple[Disk, ...], attach_to: str, replaces: str) -> PlanRequest | Statement:
+def _side_for(known: ProposalFacts, fit: tuple[Disk, ...], attach_to: str, replaces: str) -> PlanRequest | Statement:
     """The SSD for a new side: one like the SSD of the side that stays, if there is any."""
     inventory, pool = known.inventory, known.pool
     size_bytes = new_leg_bytes(pool, attach_to, replaces, inventory)
@@ -242,7 +242,7 @@ def _disks_of_log(pool: Pool, guid: str, inventory: Inventory) -> tuple[Disk, ..
     return tuple(place[0] for place in places if place)
 
 
-def _pair(disks: Iterable[Disk], known: Known) -> tuple[Disk, Disk] | None:
+def _pair(disks: Iterable[Disk], known: ProposalFacts) -> tuple[Disk, Disk] | None:
     """The two for a mirror: of one model on one bus if there are such, else on one bus, else any; the best of those.
 
     `disks` are ordered, the best first.
@@ -271,7 +271,7 @@ def _kind(disk: Disk) -> tuple[str, Bus]:
 
 
 def _with_cache(
-    known: Known, fit: tuple[Disk, ...], unfit: Mapping[str, Statement], log: PlanRequest | Statement
+    known: ProposalFacts, fit: tuple[Disk, ...], unfit: Mapping[str, Statement], log: PlanRequest | Statement
 ) -> Proposal:
     without = log if isinstance(log, PlanRequest) else None
     cache = _cache_for(known, fit, without or PlanRequest(known.pool.guid, reserve_percent=USUAL_RESERVE_PERCENT))
@@ -284,7 +284,7 @@ def _with_cache(
     )
 
 
-def _cache_for(known: Known, fit: tuple[Disk, ...], request: PlanRequest) -> PlanRequest | Statement:
+def _cache_for(known: ProposalFacts, fit: tuple[Disk, ...], request: PlanRequest) -> PlanRequest | Statement:
     """The wish with a cache too: on SSDs that carry no log if there are any, for its writes slow the log's."""
     pool, want = known.pool, known.wanted.cache
     if pool.caches:
@@ -300,7 +300,7 @@ def _cache_for(known: Known, fit: tuple[Disk, ...], request: PlanRequest) -> Pla
     return _tried(replace(wish, cache_size_bytes=cache_bytes_each(known.inventory, wish, want.size_bytes)), known)
 
 
-def _tried(request: PlanRequest, known: Known) -> PlanRequest | Statement:
+def _tried(request: PlanRequest, known: ProposalFacts) -> PlanRequest | Statement:
     """The wish if a plan can be made of it that nobody is warned of, else what stands against it."""
     uuids = (_TRIAL_UUID.format(number=number) for number in range(PlanIds.uuids_needed(request)))
     plan = make_plan(request, known.inventory, PlanIds("proposal", known.inventory.read_at, tuple(uuids)))

@@ -85,7 +85,7 @@ class Alert:
 
 
 @dataclass(frozen=True)
-class Step:
+class AlertChange:
     """An alert after an observation, and what there is to tell, None for nothing."""
 
     alert: Alert
@@ -94,7 +94,7 @@ class Step:
 
 def reconcile(
     alerts: Mapping[AlertKey, Alert], observed: Iterable[Observation], sources: frozenset[str], now: datetime
-) -> Iterator[Step]:
+) -> Iterator[AlertChange]:
     """The steps of every alert that moves, given all that the sources saw now.
 
     Alerts of other sources stay as they are: who was not asked cannot say that something is over.
@@ -112,14 +112,14 @@ def reconcile(
                 yield step
 
 
-def present(alert: Alert | None, seen: Observation, now: datetime) -> Step:
+def present(alert: Alert | None, seen: Observation, now: datetime) -> AlertChange:
     """The finding is there."""
     if alert is None or not alert.is_open:
         new = Alert(seen.key, AlertState.NEW, seen.level, seen.measure, now, now, seen.level, seen.measure)
-        return Step(new, EventKind.NEW)
+        return AlertChange(new, EventKind.NEW)
     current = replace(alert, level=seen.level, measure=seen.measure, away_since=None)
     if not _has_grown(alert, seen, now):
-        return Step(current)
+        return AlertChange(current)
     told = replace(
         current,
         state=AlertState.NEW,  # what was accepted is not what there is now
@@ -128,19 +128,19 @@ def present(alert: Alert | None, seen: Observation, now: datetime) -> Step:
         told_measure=max(seen.measure, alert.told_measure),
         is_escalated=False,
     )
-    return Step(told, EventKind.WORSE)
+    return AlertChange(told, EventKind.WORSE)
 
 
-def absent(alert: Alert, now: datetime) -> Step:
+def absent(alert: Alert, now: datetime) -> AlertChange:
     """The finding is not there, although its source looked."""
     if not alert.is_open:
-        return Step(alert)
+        return AlertChange(alert)
     if alert.away_since is None:
-        return Step(replace(alert, away_since=now))
+        return AlertChange(replace(alert, away_since=now))
     if now - alert.away_since < RECOVERED_AFTER:
-        return Step(alert)
+        return AlertChange(alert)
     event = None if alert.key.code in NEWS else EventKind.RECOVERED
-    return Step(replace(alert, state=AlertState.RECOVERED, told_at=now), event)
+    return AlertChange(replace(alert, state=AlertState.RECOVERED, told_at=now), event)
 
 
 def acknowledge(alert: Alert) -> Alert:
@@ -148,12 +148,12 @@ def acknowledge(alert: Alert) -> Alert:
     return replace(alert, state=AlertState.ACKNOWLEDGED) if alert.is_open else alert
 
 
-def escalate(alert: Alert, after: timedelta, now: datetime) -> Step:
+def escalate(alert: Alert, after: timedelta, now: datetime) -> AlertChange:
     """A critical alert that nobody took up in time is told to those on call, once."""
     is_due = alert.state is AlertState.NEW and alert.level is Level.CRITICAL and now - alert.told_at >= after
     if not is_due or alert.is_escalated:
-        return Step(alert)
-    return Step(replace(alert, is_escalated=True), EventKind.ESCALATED)
+        return AlertChange(alert)
+    return AlertChange(replace(alert, is_escalated=True), EventKind.ESCALATED)
 
 
 def _has_grown(alert: Alert, seen: Observation, now: datetime) -> bool:

@@ -88,7 +88,7 @@ class TableKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Place:
+class PartitionEntry:
     """What the partition table says of a partition: enough to tell whether somebody changed it."""
 
     number: int
@@ -121,9 +121,9 @@ class Partition:
         return self.start_bytes + self.size_bytes
 
     @property
-    def place(self) -> Place:
+    def place(self) -> PartitionEntry:
         """Its entry in the table, without what holds it and how it is reached."""
-        return Place(self.number, self.partuuid, self.type_uuid, self.name, self.start_bytes, self.size_bytes)
+        return PartitionEntry(self.number, self.partuuid, self.type_uuid, self.name, self.start_bytes, self.size_bytes)
 
     def is_at(self, path: str) -> bool:
         """Whether this persistent name or kernel path leads to it."""
@@ -189,7 +189,7 @@ class Disk:
         return self.holds + tuple(hold for part in self.partitions for hold in part.holds)
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[PartitionEntry, ...]:
         """The entries of its partition table, by number."""
         return tuple(part.place for part in sorted(self.partitions, key=lambda part: part.number))
 

@@ -11,7 +11,7 @@ from typing import Final
 from nasadvisor.domain.statements import RANK, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Pool, has_data_on_ssds
-from nasadvisor.domain.storage.releases import Release, Span, Version, first_after
+from nasadvisor.domain.storage.releases import Release, ReleaseSpan, Version, first_after
 from nasadvisor.domain.units import TIB
 
 MULTIHOST_HOLE_WHY: Final = Statement(
@@ -45,7 +45,7 @@ class Bug:
 
     code: str
     level: Level
-    spans: tuple[Span, ...]
+    spans: tuple[ReleaseSpan, ...]
     needs: tuple[Condition, ...]
     what: str
     meanwhile: str

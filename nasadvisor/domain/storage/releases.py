@@ -20,7 +20,7 @@ MASTER: Final = 99
 
 
 @dataclass(frozen=True)
-class Span:
+class ReleaseSpan:
     """Releases from `first` up to, not including, `until`; None if it has not ended."""
 
     first: Version
@@ -31,10 +31,10 @@ class Span:
         return self.first <= version and (self.until is None or version < self.until)
 
 
-def spans(*texts: str) -> tuple[Span, ...]:
+def spans(*texts: str) -> tuple[ReleaseSpan, ...]:
     """Spans as they are written in tables: "2.1.0 2.1.14" ends before 2.1.14, "2.3.0" has not ended."""
     pairs = (text.split() for text in texts)
-    return tuple(Span(_version(first), _version(rest[0]) if rest else None) for first, *rest in pairs)
+    return tuple(ReleaseSpan(_version(first), _version(rest[0]) if rest else None) for first, *rest in pairs)
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Release:
     version: Version
     is_between: bool
 
-    def has(self, held: tuple[Span, ...]) -> bool | None:
+    def has(self, held: tuple[ReleaseSpan, ...]) -> bool | None:
         """Whether it lies in one of the spans. A build on the way does where both its ends do, does not where neither
         does, and else cannot be told: what was mended on the way may have been mended before or after it.
         """
@@ -69,7 +69,7 @@ def parse_release(text: str) -> Release | None:
     return Release(version, is_candidate or version[2] == MASTER)
 
 
-def first_after(release: Release, held: tuple[Span, ...]) -> tuple[Version, ...]:
+def first_after(release: Release, held: tuple[ReleaseSpan, ...]) -> tuple[Version, ...]:
     """The releases later than this one in which what was in the spans is no more, one a branch."""
     return tuple(span.until for span in held if span.until and span.until > release.version)
 
@@ -94,7 +94,7 @@ class Behaviour:
     """
 
     what: str
-    spans: tuple[Span, ...]
+    spans: tuple[ReleaseSpan, ...]
     source: str
     parameter: str = ""
 
@@ -106,13 +106,13 @@ class Behaviour:
 
 PREFETCH_FROM_CACHE: Final = Behaviour(
     "what is read ahead comes from a cache that holds it, whatever l2arc_noprefetch says",
-    (Span((2, 2, 1)),),
+    (ReleaseSpan((2, 2, 1)),),
     "PR 15451: 7aef672b77 (2.2.1), 043c6ee3b6 (2.3.0)",
 )
 
 FAST_FEED: Final = Behaviour(
     "l2arc_write_max is 32 MiB unless it is set, 8 MiB before",
-    (Span((2, 2, 7)),),
+    (ReleaseSpan((2, 2, 7)),),
     "PR 15457: 022bf86370 (2.2.7), 887a3c533b (2.3.0)",
 )
 
@@ -125,44 +125,44 @@ FEED_BUDGET: Final = Behaviour(
 
 ZIL_ON_SPECIAL: Final = Behaviour(
     "without a log, the ZIL lies on the special vdevs where there are any",
-    (Span((2, 4, 0)),),
+    (ReleaseSpan((2, 4, 0)),),
     "PR 17505: be1e991a1a (2.4.0)",
     "zil_special_is_slog",
 )
 
 SMALL_VOLUME_BLOCKS: Final = Behaviour(
     "`special_small_blocks` holds for the blocks of volumes as well, before for those of files only",
-    (Span((2, 4, 0)),),
+    (ReleaseSpan((2, 4, 0)),),
     "PR 14876: b048bfa9c1 (2.4.0)",
 )
 
 REWRITE: Final = Behaviour(
     "`zfs rewrite` writes the blocks of files anew, so that they move to where new ones would go",
-    (Span((2, 3, 4)),),
+    (ReleaseSpan((2, 3, 4)),),
     "PR 17246: 809b553940 (2.3.4), 49fbdd4533 (2.4.0)",
 )
 
 METADATA_BALANCE: Final = Behaviour(
     "the ARC weighs metadata against data by zfs_arc_meta_balance; before, zfs_arc_meta_limit_percent bounds metadata",
-    (Span((2, 2, 0)),),
+    (ReleaseSpan((2, 2, 0)),),
     "PR 14359: a8d83e2a24 (2.2.0)",
 )
 
 REPLAY_FLAG_LEFT: Final = Behaviour(
     "a log that was lost and imported without (`zpool import -m`) may not be removable: its replay flag is left set",
-    (Span(EVER, (2, 3, 8)), Span((2, 4, 0), (2, 4, 3))),
+    (ReleaseSpan(EVER, (2, 3, 8)), ReleaseSpan((2, 4, 0), (2, 4, 3))),
     "PR 18277: ec88deb2cd (2.3.8), 50697dc93d (2.4.3)",
 )
 
 MULTIHOST_HOLE: Final = Behaviour(
     'a multihost pool with a hole, which a removed log leaves, is refused at import as "in use by another host"',
-    (Span((2, 3, 6), (2, 3, 9)), Span((2, 4, 1), (2, 4, 4))),
+    (ReleaseSpan((2, 3, 6), (2, 3, 9)), ReleaseSpan((2, 4, 1), (2, 4, 4))),
     "issue 18823: 9c1b3a497c (2.3.9), 9623afdb9f (2.4.4)",
 )
 
 STALE_CACHE: Final = Behaviour(
     "a cache that was removed and added again may restore log blocks of its former life; caches persist from 2.0 on",
-    (Span((2, 0, 0), (2, 3, 9)), Span((2, 4, 0), (2, 4, 4))),
+    (ReleaseSpan((2, 0, 0), (2, 3, 9)), ReleaseSpan((2, 4, 0), (2, 4, 4))),
     "c236a48f77 (2.3.9), 36a398de22 (2.4.4)",
 )
 

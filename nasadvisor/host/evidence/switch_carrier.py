@@ -15,7 +15,7 @@ from nasadvisor.host.change.logbook import Observer
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.evidence.switch_records import SwitchingUnreadable
 from nasadvisor.host.evidence.switch_steps import SwitchRuns, ids_of, ids_of_unreadable
-from nasadvisor.host.evidence.switching import Counters, SwitchHost, over, settle
+from nasadvisor.host.evidence.switching import CounterReader, SwitchHost, over, settle
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ class Counting:
     record_id: str
     number: int
     period: Period
-    counters: Counters
+    counters: CounterReader
 
 
 @dataclass

@@ -32,7 +32,7 @@ DIRECTORY: Final = "switchings"
 """Beside the journals."""
 
 
-class Counters(Protocol):
+class CounterReader(Protocol):
     """Tells what happened between two calls: `Sampler`."""
 
     def sample(self) -> Reading:
@@ -44,7 +44,7 @@ class NothingRead:
     """A host whose counters are not read."""
 
     def sample(self) -> Reading:
-        """See `Counters`."""
+        """See `CounterReader`."""
         return Reading()
 
 
@@ -90,7 +90,7 @@ class SwitchHost:
     """Where caches are switched: the runs and the records of a host, and how its counters are read anew."""
 
     runs: RunHost
-    counters: Callable[[], Counters] = NothingRead
+    counters: Callable[[], CounterReader] = NothingRead
 
     @property
     def records(self) -> SwitchRecords:

@@ -100,7 +100,7 @@ class NoAnswer(HostError):
 
 
 @dataclass(frozen=True)
-class Place:
+class ConsoleAddress:
     """Where a console listens."""
 
     address: str
@@ -118,7 +118,7 @@ class Joined:
     ahead: timedelta
 
 
-def join(place: Place, token: Token, host_name: str, path: Path, *, watch_only: bool = False) -> Joined:
+def join(place: ConsoleAddress, token: Token, host_name: str, path: Path, *, watch_only: bool = False) -> Joined:
     """Join, and keep in a file how the console is reached from now on; one that was joined before is left.
 
     With `watch_only` a mark is left first, by which the host refuses whatever would change something.
@@ -166,14 +166,14 @@ def sign_in(access: ConsoleAccess) -> timedelta:
     Raises:
         redis.exceptions.RedisError, OSError: it does not answer, or does not take this host.
     """
-    place = Place(access.address, access.port)
+    place = ConsoleAddress(access.address, access.port)
     with _service(place, user_of(access.node), access.password, access.authority) as service:
         service.ping()  # before the clocks are compared: to connect takes a while
         before = datetime.now(UTC)
         return clocks.ahead(service.time(), before, datetime.now(UTC))
 
 
-def _certificate_of(place: Place) -> str:
+def _certificate_of(place: ConsoleAddress) -> str:
     """The certificate that is shown there, whoever signed it; nothing is said to it."""
     try:
         return ssl.get_server_certificate((place.address, place.port), timeout=CONNECT_S)
@@ -181,7 +181,7 @@ def _certificate_of(place: Place) -> str:
         raise ConsoleUnreachable(str(place), str(error)) from error
 
 
-def _ask(place: Place, token: Token, certificate: str, request: JoinRequest) -> JoinAnswer:
+def _ask(place: ConsoleAddress, token: Token, certificate: str, request: JoinRequest) -> JoinAnswer:
     digest = digest_of(token.secret)
     service = _service(place, guest_of(digest), token.secret, certificate)
     try:
@@ -201,7 +201,7 @@ def _ask(place: Place, token: Token, certificate: str, request: JoinRequest) -> 
     return answer
 
 
-def _service(place: Place, user: str, password: str, trusted: str) -> redis.Redis:
+def _service(place: ConsoleAddress, user: str, password: str, trusted: str) -> redis.Redis:
     """A connection that trusts these certificates and nothing else; the name in them must be that of the place."""
     return redis.Redis(
         host=place.address,

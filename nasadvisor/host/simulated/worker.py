@@ -71,7 +71,7 @@ def sample() -> Reading:
     return Reading(samples, tuple(simulated_facts(inventory, pool) for pool in inventory.pools))
 
 
-class Counters:
+class SimulatedCounters:
     """Counts from one call to the next, as a `Sampler` of a real machine does."""
 
     def __init__(self) -> None:
@@ -150,7 +150,7 @@ tasks = HostTasks(
     curve=TraceJob(follow_reads),
     commits=TraceJob(follow_commits),
     count=count_blocks,
-    counters=Counters,
+    counters=SimulatedCounters,
 )
 tasks.register()
 repeat_in_worker(tasks.end_trials, first_after_s=0)  # as on a real host, but from the start on

@@ -21,7 +21,7 @@ GROUP_AND_OTHERS: Final = 0o077
 
 
 @dataclass(frozen=True)
-class Access:
+class TrueNasAccess:
     """How to reach one TrueNAS.
 
     `certificate` is the one the server must present, in DER; empty means that the system's authorities vouch for it.
@@ -45,7 +45,7 @@ def is_set_up(environment: Mapping[str, str]) -> bool:
     return bool(environment.get(URL))
 
 
-def access_from(environment: Mapping[str, str]) -> Access:
+def access_from(environment: Mapping[str, str]) -> TrueNasAccess:
     """The access that the settings NASADVISOR_TRUENAS_* describe.
 
     Raises:
@@ -56,7 +56,9 @@ def access_from(environment: Mapping[str, str]) -> Access:
     user = environment.get(USER, "")
     if not user:
         raise AccessNotSet(USER, Statement("user", _("the name of the user whose API key it is")))
-    return Access(host, port, user, _key(environment.get(KEY_FILE, "")), _certificate(environment.get(CERTIFICATE, "")))
+    return TrueNasAccess(
+        host, port, user, _key(environment.get(KEY_FILE, "")), _certificate(environment.get(CERTIFICATE, ""))
+    )
 
 
 def _parse(url: str) -> tuple[str, int]:

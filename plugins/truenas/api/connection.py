@@ -21,7 +21,7 @@ from websockets.sync.client import ClientConnection, connect, unix_connect
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.errors import HostError, OutputUnreadable
-from plugins.truenas.api.access import Access
+from plugins.truenas.api.access import TrueNasAccess
 from plugins.truenas.api.errors import (
     CallRefused,
     CertificateUnknown,
@@ -109,7 +109,7 @@ class Connection:
 
 
 @contextmanager
-def connection_to(access: Access, timeout_s: float = CALL_TIMEOUT_S) -> Iterator[Connection]:
+def connection_to(access: TrueNasAccess, timeout_s: float = CALL_TIMEOUT_S) -> Iterator[Connection]:
     """An open connection on which nobody has logged in yet.
 
     Raises:
@@ -160,7 +160,7 @@ def _connect_locally(path: str, version: str) -> ClientConnection:
     )
 
 
-def _connect(access: Access, version: str) -> ClientConnection:
+def _connect(access: TrueNasAccess, version: str) -> ClientConnection:
     """Open it; again if it was closed meanwhile: then the library may not tell which status was answered.
 
     And again if nothing was answered in time. The library reads and writes in two threads, and OpenSSL holds back the
@@ -173,7 +173,7 @@ def _connect(access: Access, version: str) -> ClientConnection:
     return _connect_once(access, version)
 
 
-def _connect_once(access: Access, version: str) -> ClientConnection:
+def _connect_once(access: TrueNasAccess, version: str) -> ClientConnection:
     return connect(
         f"{access.origin}/api/{version}",
         ssl=_tls(access),
@@ -186,7 +186,7 @@ def _connect_once(access: Access, version: str) -> ClientConnection:
     )
 
 
-def _tls(access: Access) -> ssl.SSLContext:
+def _tls(access: TrueNasAccess) -> ssl.SSLContext:
     """Authorities of the system, or none where one certificate is expected: then `_check_certificate` decides.
 
     TrueNAS's own certificate is self-signed for "localhost", so neither its issuer nor its name could be checked.
@@ -200,7 +200,7 @@ def _tls(access: Access) -> ssl.SSLContext:
     return context
 
 
-def _check_certificate(access: Access, socket: ClientConnection) -> None:
+def _check_certificate(access: TrueNasAccess, socket: ClientConnection) -> None:
     """Before anything is said: the certificate is the one that was stored, byte for byte."""
     if not access.certificate:
         return

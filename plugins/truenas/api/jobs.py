@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from nasadvisor.host.adapters.answer import Answer
+from nasadvisor.host.adapters.answer import JsonAnswer
 from nasadvisor.host.errors import HostError, OutputUnreadable
 from plugins.truenas.api.connection import CHANGES
 from plugins.truenas.api.errors import ConnectionLost, JobFailed, JobOutOfSight, NoAnswer, NotReached
@@ -26,7 +26,7 @@ Wait = Callable[[float], None]
 
 
 @dataclass(frozen=True)
-class Progress:
+class JobProgress:
     """How far a job is, as TrueNAS says it. `result` is what it ended with where that is yes or no."""
 
     job: int
@@ -37,7 +37,7 @@ class Progress:
     result: bool | None = None
 
 
-Observer = Callable[[Progress], None]
+Observer = Callable[[JobProgress], None]
 
 
 def job_number(method: str, result: object) -> int:
@@ -51,14 +51,14 @@ def job_number(method: str, result: object) -> int:
     return result
 
 
-def follow(job: int, method: str, sessions: Sessions, observe: Observer, wait: Wait = time.sleep) -> Progress:
+def follow(job: int, method: str, sessions: Sessions, observe: Observer, wait: Wait = time.sleep) -> JobProgress:
     """Wait for the end of a job and report every change of its progress; returns the last.
 
     Raises:
         JobFailed: it ended without success.
         JobOutOfSight: TrueNAS cannot be reached any more, or knows no such job.
     """
-    last: Progress | None = None
+    last: JobProgress | None = None
     failures = 0
     while True:
         try:
@@ -83,7 +83,7 @@ def follow(job: int, method: str, sessions: Sessions, observe: Observer, wait: W
             raise JobFailed(job, method, last.state, last.error)
 
 
-def progress_of(job: int, answer: object) -> Progress:
+def progress_of(job: int, answer: object) -> JobProgress:
     """What core.get_jobs says of one job.
 
     Raises:
@@ -92,12 +92,12 @@ def progress_of(job: int, answer: object) -> Progress:
     source = "TrueNAS (core.get_jobs)"
     if not isinstance(answer, list) or len(answer) != 1 or not isinstance(answer[0], dict):
         raise OutputUnreadable(source, f"it does not show job {job}")
-    entry = Answer(source, "", answer[0])
+    entry = JsonAnswer(source, "", answer[0])
     state = entry.text("state")
     if entry.number("id") != job or state not in ENDINGS | UNDER_WAY:
         raise OutputUnreadable(source, f"it does not show how far job {job} is")
-    progress = entry.child("progress") if entry.fields.get("progress") else Answer(source, "/progress", {})
-    return Progress(
+    progress = entry.child("progress") if entry.fields.get("progress") else JsonAnswer(source, "/progress", {})
+    return JobProgress(
         job,
         state,
         0 if progress.fields.get("percent") is None else progress.number("percent"),

@@ -9,7 +9,7 @@ from typing import Any, Final
 from nasadvisor.domain.change.refusals import PlatformUntested, said_with_undo
 from nasadvisor.domain.statements import Finding
 from nasadvisor.host.errors import OutputUnreadable
-from plugins.truenas.api.access import Access
+from plugins.truenas.api.access import TrueNasAccess
 from plugins.truenas.api.connection import CALL_TIMEOUT_S, Connection, connection_to
 from plugins.truenas.api.errors import (
     BAD_KEY,
@@ -66,7 +66,7 @@ Sessions = Callable[[], AbstractContextManager[Session]]
 
 
 @contextmanager
-def session_with(access: Access, timeout_s: float = CALL_TIMEOUT_S) -> Iterator[Session]:
+def session_with(access: TrueNasAccess, timeout_s: float = CALL_TIMEOUT_S) -> Iterator[Session]:
     """Connect and log in.
 
     Raises:
@@ -80,7 +80,7 @@ def session_with(access: Access, timeout_s: float = CALL_TIMEOUT_S) -> Iterator[
         yield Session(connection, access.host, version)
 
 
-def _log_in(connection: Connection, access: Access) -> None:
+def _log_in(connection: Connection, access: TrueNasAccess) -> None:
     login = {
         "mechanism": "API_KEY_PLAIN",
         "username": access.user,

@@ -25,7 +25,7 @@ from plugins.truenas.api.remains import Remnant, learnt, remnants
 
 
 @dataclass(frozen=True)
-class Wish:
+class WholeDisks:
     """Whole disks for a pool, by TrueNAS's identifiers. One log disk is a single log, two or more are a mirror."""
 
     pool_name: str
@@ -33,7 +33,7 @@ class Wish:
     cache_disks: tuple[str, ...] = ()
 
 
-def against(wish: Wish, picture: Picture, given: Given = nothing_given) -> Iterator[Refused]:
+def against(wish: WholeDisks, picture: Picture, given: Given = nothing_given) -> Iterator[Refused]:
     """Every reason not to ask TrueNAS for it."""
     pool = _pool_named(wish.pool_name, picture)
     if pool is None:
@@ -60,7 +60,7 @@ def against(wish: Wish, picture: Picture, given: Given = nothing_given) -> Itera
     yield from _against_mirror([disk for name in wish.log_disks if (disk := picture.disk_named(name))], pool)
 
 
-def request_for(wish: Wish, picture: Picture) -> tuple[int, dict[str, object]]:
+def request_for(wish: WholeDisks, picture: Picture) -> tuple[int, dict[str, object]]:
     """The parameters of `pool.update`. Kernel names move, so they are looked up right before the call.
 
     Raises:
@@ -78,13 +78,13 @@ def request_for(wish: Wish, picture: Picture) -> tuple[int, dict[str, object]]:
     return picture.pool_ids[pool.guid], {"topology": topology}
 
 
-def shown(wish: Wish, picture: Picture) -> str:
+def shown(wish: WholeDisks, picture: Picture) -> str:
     """The same call as a command for TrueNAS's own shell, to be looked at."""
     number, changes = request_for(wish, picture)
     return f"midclt call --job pool.update {number} '{json.dumps(changes)}'"
 
 
-def add(wish: Wish, record_id: str, desk: Desk) -> Record:
+def add(wish: WholeDisks, record_id: str, desk: Desk) -> Record:
     """Have TrueNAS add the disks, and see whether it did.
 
     Raises:
@@ -149,7 +149,7 @@ def _against_mirror(disks: list[Disk], pool: Pool) -> Iterator[Refused]:
         yield here.DisksDiffer(pool.name)
 
 
-def _asked(wish: Wish, record_id: str, by: str, picture: Picture) -> Record:
+def _asked(wish: WholeDisks, record_id: str, by: str, picture: Picture) -> Record:
     pool = _pool_named(wish.pool_name, picture)
     if pool is None:
         raise KeyError(wish.pool_name)

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from nasadvisor import alive
 from nasadvisor.cli import checkup as checkup_module
 from nasadvisor.cli import main
-from nasadvisor.cli.checkup import SERVICES, Finding, checkup
+from nasadvisor.cli.checkup import SERVICES, CheckResult, checkup
 from nasadvisor.cli.fleet import units
 from nasadvisor.cli.fleet.units import STANDS_STILL_AFTER_S
 from nasadvisor.cli.services import Services
@@ -101,7 +101,7 @@ def config(tmp_path: Path) -> HostConfig:
     return HostConfig("nas", tmp_path / "host", tmp_path, f"redis+socket://{tmp_path}/redis.sock", "auto")
 
 
-def problems(config: HostConfig, machine: Machine, settings: Mapping[str, str] = {}) -> list[Finding]:
+def problems(config: HostConfig, machine: Machine, settings: Mapping[str, str] = {}) -> list[CheckResult]:
     found = checkup(config, machine, settings, is_root=True, root=config.run_dir)
     return [finding for finding in found if not finding.ok]
 
@@ -261,7 +261,7 @@ def switched(config: HostConfig, **changes: object) -> None:
     SwitchRecords(config.state_dir / DIRECTORY).create(record)
 
 
-def switching_found(config: HostConfig) -> list[Finding]:
+def switching_found(config: HostConfig) -> list[CheckResult]:
     found = checkup(config, HEALTHY, {}, is_root=True, root=config.run_dir)
     return [each for each in found if each.what == "Switching"]
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import deliver
 from nasadvisor.console.health.alert_models import Channel, StoredAlert, WatchSettings
-from nasadvisor.console.health.messages import Message
+from nasadvisor.console.health.messages import AlertMessage
 from nasadvisor.console.health.senders import NotSent
 from nasadvisor.console.health.watch import watch
 from nasadvisor.console.secrets import encrypt
@@ -25,14 +25,14 @@ class Post:
     """A mail server and a service; `sent` are the messages with their ids and channels."""
 
     is_down: bool = False
-    sent: list[tuple[str, Message, str]] = field(default_factory=list)
+    sent: list[tuple[str, AlertMessage, str]] = field(default_factory=list)
 
     @property
     def subjects(self) -> list[str]:
         """What was sent, in one line each."""
         return [message.subject for _, message, _ in self.sent]
 
-    def send(self, channel: Channel, message: Message, message_id: str) -> None:
+    def send(self, channel: Channel, message: AlertMessage, message_id: str) -> None:
         """In the place of `senders.send`."""
         if self.is_down:
             raise NotSent("The mail server mail.example did not accept the message: refused")

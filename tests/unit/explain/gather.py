@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.statements import Level
-from nasadvisor.explain.codes import CATALOGUE, FRAMES, Catalogue, Code, Kind, Meaning
+from nasadvisor.explain.codes import CATALOGUE, FRAMES, Catalogue, Code, CodeKind, Meaning
 from nasadvisor.stored.documents import to_document
 from tests.unit.explain.source import Said, said_in
 
@@ -54,7 +54,7 @@ def page(codes: Iterable[Code]) -> str:
     """The page of the documentation."""
     all_codes = tuple(codes)
     lines = [PAGE_HEAD]
-    for kind in Kind:
+    for kind in CodeKind:
         of_kind = [(each.code, meaning) for each in all_codes for meaning in each.meanings if meaning.kind is kind]
         lines.append(f"\n## {kind.value.capitalize()}s\n\n{FRAMES[kind]}\n")
         lines.extend(_entry(code, meaning) for code, meaning in of_kind)
@@ -71,7 +71,7 @@ def _all_said() -> Iterator[tuple[str, Said]]:
 def _meanings(said: Iterable[tuple[str, Said]]) -> Iterator[Meaning]:
     """One for each kind in which a code is met, with all its sentences."""
     found = list(said)
-    for kind in Kind:
+    for kind in CodeKind:
         of_kind = [(path, each) for path, each in found if _kind(path, each) is kind]
         if of_kind:
             yield Meaning(
@@ -83,12 +83,12 @@ def _meanings(said: Iterable[tuple[str, Said]]) -> Iterator[Meaning]:
             )
 
 
-def _kind(path: str, said: Said) -> Kind:
+def _kind(path: str, said: Said) -> CodeKind:
     if said.maker == "HostError":
-        return Kind.ERROR
+        return CodeKind.ERROR
     if said.maker == "Refused":
-        return Kind.REFUSAL
-    return Kind.WARNING if any(part in path for part in PLANS) else Kind.FINDING
+        return CodeKind.REFUSAL
+    return CodeKind.WARNING if any(part in path for part in PLANS) else CodeKind.FINDING
 
 
 def _once(texts: Iterable[str]) -> tuple[str, ...]:

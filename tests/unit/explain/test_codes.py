@@ -2,7 +2,7 @@
 
 import pytest
 
-from nasadvisor.explain.codes import CATALOGUE, Catalogue, Kind, codes, nearest
+from nasadvisor.explain.codes import CATALOGUE, Catalogue, CodeKind, codes, nearest
 from nasadvisor.stored.documents import from_json
 from tests.unit.explain.gather import PAGE, gathered, page
 from tests.unit.explain.source import said_in
@@ -25,18 +25,18 @@ def test_every_code_has_a_sentence() -> None:
 
 def test_every_code_but_an_errors_is_explained_beyond_its_sentence() -> None:
     """A refusal by the docstring of its function, a finding by its explanation: write that where it is missing."""
-    kinds = {Kind.REFUSAL, Kind.WARNING, Kind.FINDING}
+    kinds = {CodeKind.REFUSAL, CodeKind.WARNING, CodeKind.FINDING}
     assert [
         code for code, found in codes().items() for each in found.meanings if each.kind in kinds and not each.more
     ] == []
 
 
 def test_it_has_refusals_warnings_findings_and_errors() -> None:
-    counted = {kind: sum(each.kind is kind for code in codes().values() for each in code.meanings) for kind in Kind}
-    assert counted[Kind.REFUSAL] > 90
-    assert counted[Kind.WARNING] > 25
-    assert counted[Kind.FINDING] > 65
-    assert counted[Kind.ERROR] > 45
+    counted = {kind: sum(each.kind is kind for code in codes().values() for each in code.meanings) for kind in CodeKind}
+    assert counted[CodeKind.REFUSAL] > 90
+    assert counted[CodeKind.WARNING] > 25
+    assert counted[CodeKind.FINDING] > 65
+    assert counted[CodeKind.ERROR] > 45
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from plugins.truenas.api.access import CERTIFICATE, KEY_FILE, URL, Access, access_from
+from plugins.truenas.api.access import CERTIFICATE, KEY_FILE, URL, TrueNasAccess, access_from
 from plugins.truenas.api.access import USER as USER_SETTING
 from plugins.truenas.api.connection import SOCKET
 from plugins.truenas.api.desk import Desk
-from plugins.truenas.api.jobs import Progress
+from plugins.truenas.api.jobs import JobProgress
 from plugins.truenas.api.records import Records
 from plugins.truenas.api.session import session_with
 from tests.unit.truenas.standin import KEY, USER, StandIn
@@ -72,7 +72,7 @@ def settings(truenas: StandIn, tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def access(settings: dict[str, str]) -> Access:
+def access(settings: dict[str, str]) -> TrueNasAccess:
     return access_from(settings)
 
 
@@ -95,14 +95,14 @@ class Office:
     """A desk, and what was seen on it."""
 
     desk: Desk
-    seen: list[Progress]
+    seen: list[JobProgress]
     waited: list[float]
     root: Path = Path("/")
 
 
 @pytest.fixture
-def office(access: Access, tmp_path: Path) -> Office:
-    seen: list[Progress] = []
+def office(access: TrueNasAccess, tmp_path: Path) -> Office:
+    seen: list[JobProgress] = []
     waited: list[float] = []
     records = Records(tmp_path / "records")
     desk = Desk(lambda: session_with(access), records, seen.append, "root (command line)", waited.append)

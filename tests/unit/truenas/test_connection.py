@@ -9,7 +9,7 @@ import pytest
 from websockets.sync.client import ClientConnection, connect
 
 from nasadvisor.host.errors import HostError, OutputUnreadable
-from plugins.truenas.api.access import CERTIFICATE, KEY_FILE, URL, USER, Access, access_from
+from plugins.truenas.api.access import CERTIFICATE, KEY_FILE, URL, USER, TrueNasAccess, access_from
 from plugins.truenas.api.connection import METHODS, connection_to
 from plugins.truenas.api.errors import (
     AccessNotSet,
@@ -27,12 +27,12 @@ from tests.unit.truenas.conftest import make_certificate
 from tests.unit.truenas.standin import KEY, StandIn
 
 
-def version_by(access: Access, timeout_s: float = 60) -> str:
+def version_by(access: TrueNasAccess, timeout_s: float = 60) -> str:
     with session_with(access, timeout_s) as session:
         return session.version
 
 
-def test_it_logs_in_with_the_key_and_learns_the_version(truenas: StandIn, access: Access) -> None:
+def test_it_logs_in_with_the_key_and_learns_the_version(truenas: StandIn, access: TrueNasAccess) -> None:
     assert version_by(access) == "25.10.1"
     login = {
         "mechanism": "API_KEY_PLAIN",
@@ -45,14 +45,14 @@ def test_it_logs_in_with_the_key_and_learns_the_version(truenas: StandIn, access
 
 @pytest.mark.parametrize("known", [("v26.0.0",), ("v25.10.0", "v26.0.0"), ("v25.10.0",)])
 def test_the_version_of_the_api_is_pinned_and_the_newest_that_both_know(
-    truenas: StandIn, access: Access, known: tuple[str, ...]
+    truenas: StandIn, access: TrueNasAccess, known: tuple[str, ...]
 ) -> None:
     truenas.api_versions = known
     with session_with(access) as session:
         assert session.connection.version == max(known)
 
 
-def test_a_truenas_with_none_of_our_api_versions_is_refused(truenas: StandIn, access: Access) -> None:
+def test_a_truenas_with_none_of_our_api_versions_is_refused(truenas: StandIn, access: TrueNasAccess) -> None:
     truenas.api_versions = ("v25.04.2",)
     with pytest.raises(NoCommonVersion, match=r"v26\.0\.0, v25\.10\.0.*Nothing was read or changed"):
         version_by(access)
@@ -97,7 +97,7 @@ def answering_late(times: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_an_opening_that_is_not_answered_in_time_is_tried_again(
-    truenas: StandIn, access: Access, monkeypatch: pytest.MonkeyPatch
+    truenas: StandIn, access: TrueNasAccess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = answering_late(2, monkeypatch)
     assert version_by(access) == "25.10.1"
@@ -105,7 +105,7 @@ def test_an_opening_that_is_not_answered_in_time_is_tried_again(
 
 
 def test_after_three_openings_that_nobody_answers_it_is_said_so(
-    truenas: StandIn, access: Access, monkeypatch: pytest.MonkeyPatch
+    truenas: StandIn, access: TrueNasAccess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = answering_late(99, monkeypatch)
     with pytest.raises(NotReached, match="timed out"):
@@ -130,7 +130,7 @@ def test_nobody_at_the_address_is_said_so(truenas: StandIn, settings: dict[str, 
     ],
 )
 def test_every_answer_but_success_is_a_sentence(
-    truenas: StandIn, access: Access, answer: dict[str, object], said: str
+    truenas: StandIn, access: TrueNasAccess, answer: dict[str, object], said: str
 ) -> None:
     truenas.login_answer = answer
     with pytest.raises(LoginRefused, match=said):
@@ -144,21 +144,23 @@ def test_a_wrong_key_is_refused(truenas: StandIn, settings: dict[str, str]) -> N
         version_by(access_from(settings))
 
 
-def test_a_login_that_is_not_allowed_now_is_said_so(truenas: StandIn, access: Access) -> None:
+def test_a_login_that_is_not_allowed_now_is_said_so(truenas: StandIn, access: TrueNasAccess) -> None:
     truenas.refused["auth.login_ex"] = {"code": -32001, "message": "Method call error", "data": {"reason": "EBUSY"}}
     with pytest.raises(LoginRefused, match="too many attempts"):
         version_by(access)
 
 
 @pytest.mark.parametrize("answer", [{"response_type": "LATER"}, {}, [], "SUCCESS", True])
-def test_a_login_answer_of_another_shape_lets_nobody_in(truenas: StandIn, access: Access, answer: object) -> None:
+def test_a_login_answer_of_another_shape_lets_nobody_in(
+    truenas: StandIn, access: TrueNasAccess, answer: object
+) -> None:
     truenas.results["auth.login_ex"] = answer or {"no": "response_type"}
     with pytest.raises(OutputUnreadable, match=r"auth\.login_ex"):
         version_by(access)
     assert truenas.called("system.version_short") == []
 
 
-def test_the_key_is_in_no_error_and_in_no_picture_of_the_access(truenas: StandIn, access: Access) -> None:
+def test_the_key_is_in_no_error_and_in_no_picture_of_the_access(truenas: StandIn, access: TrueNasAccess) -> None:
     assert KEY not in repr(access)
     truenas.refused["auth.login_ex"] = {"code": -32602, "message": "Invalid params", "data": {"reason": KEY}}
     with pytest.raises(HostError) as error:
@@ -166,40 +168,42 @@ def test_the_key_is_in_no_error_and_in_no_picture_of_the_access(truenas: StandIn
     assert KEY not in str(error.value)
 
 
-def test_the_key_is_in_no_log_even_at_debug(truenas: StandIn, access: Access, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_key_is_in_no_log_even_at_debug(
+    truenas: StandIn, access: TrueNasAccess, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG)
     version_by(access)
     ours = [record.getMessage() for record in caplog.records if not record.name.startswith("websockets.server")]
     assert not any(KEY in message for message in ours)
 
 
-def test_a_call_that_is_not_answered_ends_in_its_time(truenas: StandIn, access: Access) -> None:
+def test_a_call_that_is_not_answered_ends_in_its_time(truenas: StandIn, access: TrueNasAccess) -> None:
     truenas.silent.add("system.version_short")
     with pytest.raises(NoAnswer, match=r"did not answer system.version_short within 0.2 s.*nothing was changed"):
         version_by(access, 0.2)
 
 
-def test_a_connection_that_is_lost_is_said_so(truenas: StandIn, access: Access) -> None:
+def test_a_connection_that_is_lost_is_said_so(truenas: StandIn, access: TrueNasAccess) -> None:
     truenas.cut_at.append("system.version_short")
     with pytest.raises(ConnectionLost, match=r"the middleware restarts.*nothing was changed"):
         version_by(access)
 
 
 @pytest.mark.parametrize("answer", ["{", "[]", '"x"', '{"jsonrpc": "2.0", "id": 2}'])
-def test_an_answer_that_is_not_json_rpc_is_refused(truenas: StandIn, access: Access, answer: str) -> None:
+def test_an_answer_that_is_not_json_rpc_is_refused(truenas: StandIn, access: TrueNasAccess, answer: str) -> None:
     truenas.garbled["system.version_short"] = answer
     with pytest.raises(OutputUnreadable, match="could not be understood"):
         version_by(access)
 
 
 @pytest.mark.parametrize("version", [None, 25, "", "SCALE", ["25.10"], "25.10 $(reboot)"])
-def test_a_version_of_another_shape_is_refused(truenas: StandIn, access: Access, version: object) -> None:
+def test_a_version_of_another_shape_is_refused(truenas: StandIn, access: TrueNasAccess, version: object) -> None:
     truenas.garbled["system.version_short"] = json.dumps({"jsonrpc": "2.0", "id": 2, "result": version})
     with pytest.raises(OutputUnreadable, match=r"system\.version_short"):
         version_by(access)
 
 
-def test_a_refused_call_says_each_fault_and_no_trace(truenas: StandIn, access: Access) -> None:
+def test_a_refused_call_says_each_fault_and_no_trace(truenas: StandIn, access: TrueNasAccess) -> None:
     extra = [["pool_update.topology.log.0.disks", "sdb is in use", 22], ["pool_update.name", "is not allowed", 22]]
     data = {"error": 22, "errname": "EINVAL", "reason": "…", "extra": extra, "trace": {"formatted": "Traceback …"}}
     truenas.refused["pool.update"] = {"code": -32602, "message": "Invalid params", "data": data}
@@ -210,13 +214,17 @@ def test_a_refused_call_says_each_fault_and_no_trace(truenas: StandIn, access: A
 
 
 @pytest.mark.parametrize("error", [{}, {"code": "x"}, {"code": 1, "data": []}, {"data": {"extra": [[], 1]}}])
-def test_a_refusal_without_reasons_is_a_refusal_too(truenas: StandIn, access: Access, error: dict[str, object]) -> None:
+def test_a_refusal_without_reasons_is_a_refusal_too(
+    truenas: StandIn, access: TrueNasAccess, error: dict[str, object]
+) -> None:
     truenas.refused["pool.query"] = error
     with session_with(access) as session, pytest.raises(CallRefused, match="it gave no reason"):
         session.call("pool.query")
 
 
-def test_nothing_private_and_nothing_that_wipes_or_expands_is_ever_called(truenas: StandIn, access: Access) -> None:
+def test_nothing_private_and_nothing_that_wipes_or_expands_is_ever_called(
+    truenas: StandIn, access: TrueNasAccess
+) -> None:
     assert {
         "auth.login_ex",
         "core.get_jobs",

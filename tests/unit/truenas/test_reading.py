@@ -8,18 +8,18 @@ import pytest
 from nasadvisor.domain.storage.inventory import Bus, Hold, HoldKind
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host.errors import OutputUnreadable
-from plugins.truenas.api.access import Access
+from plugins.truenas.api.access import TrueNasAccess
 from plugins.truenas.api.reading import Picture, read_picture
 from plugins.truenas.api.session import session_with
 from tests.unit.truenas.standin import POOL_GUID, StandIn, identifier, leaf, mirror, stats
 
 
-def picture_by(access: Access) -> Picture:
+def picture_by(access: TrueNasAccess) -> Picture:
     with session_with(access) as session:
         return read_picture(session)
 
 
-def test_a_pool_comes_with_its_vdevs_by_class(truenas: StandIn, access: Access) -> None:
+def test_a_pool_comes_with_its_vdevs_by_class(truenas: StandIn, access: TrueNasAccess) -> None:
     legs = (leaf("112", "sdb", "sdb1", "b1"), leaf("113", "sdc", "sdc1", "c1"))
     legs[1]["stats"] = stats(write_errors=2)
     truenas.pools[0]["topology"]["log"] = [mirror("111", 1, *legs)]
@@ -38,7 +38,7 @@ def test_a_pool_comes_with_its_vdevs_by_class(truenas: StandIn, access: Access) 
     assert picture.inventory.host.os_name == "TrueNAS 25.10.1"
 
 
-def test_a_disk_comes_with_what_it_is_and_what_holds_it(truenas: StandIn, access: Access) -> None:
+def test_a_disk_comes_with_what_it_is_and_what_holds_it(truenas: StandIn, access: TrueNasAccess) -> None:
     truenas.disk("sdc").update(exported_zpool="old", duplicate_serial=["sdx"], bus="NVME")
     picture = picture_by(access)
     by_name = {disk.kernel_name: disk for disk in picture.inventory.disks}
@@ -59,14 +59,14 @@ def test_a_disk_comes_with_what_it_is_and_what_holds_it(truenas: StandIn, access
     [{"duplicate_serial": 1.5}, {"duplicate_serial": "sdx"}, {"imported_zpool": ["tank"]}, {"exported_zpool": {}}],
 )
 def test_what_holds_a_disk_is_not_guessed_from_an_answer_of_another_shape(
-    truenas: StandIn, access: Access, odd: dict[str, Any]
+    truenas: StandIn, access: TrueNasAccess, odd: dict[str, Any]
 ) -> None:
     truenas.disk("sdc").update(odd)
     with pytest.raises(OutputUnreadable, match=next(iter(odd))):
         picture_by(access)
 
 
-def test_disks_are_known_by_the_name_that_lasts(truenas: StandIn, access: Access) -> None:
+def test_disks_are_known_by_the_name_that_lasts(truenas: StandIn, access: TrueNasAccess) -> None:
     picture = picture_by(access)
     disk = picture.disk_named(identifier("SSD2"))
     assert disk is not None
@@ -74,12 +74,14 @@ def test_disks_are_known_by_the_name_that_lasts(truenas: StandIn, access: Access
     assert picture.disk_named("{serial_lunid}nobody") is None
 
 
-def test_two_disks_of_one_name_are_nobody(truenas: StandIn, access: Access) -> None:
+def test_two_disks_of_one_name_are_nobody(truenas: StandIn, access: TrueNasAccess) -> None:
     truenas.disks.append({**copy.deepcopy(truenas.disk("sdb")), "name": "sdx"})
     assert picture_by(access).disk_named(identifier("SSD1")) is None
 
 
-def test_a_pool_that_is_offline_has_no_topology_and_is_read_all_the_same(truenas: StandIn, access: Access) -> None:
+def test_a_pool_that_is_offline_has_no_topology_and_is_read_all_the_same(
+    truenas: StandIn, access: TrueNasAccess
+) -> None:
     truenas.pools[0].update(status="OFFLINE", topology=None, size=None, allocated=None)
     pool = picture_by(access).inventory.pools[0]
     assert (pool.state, pool.data, pool.logs, pool.size_bytes) == ("OFFLINE", (), (), 0)
@@ -99,7 +101,7 @@ def test_a_pool_that_is_offline_has_no_topology_and_is_read_all_the_same(truenas
     ],
 )
 def test_an_answer_of_another_shape_is_refused_with_its_place(
-    truenas: StandIn, access: Access, method: str, result: Any
+    truenas: StandIn, access: TrueNasAccess, method: str, result: Any
 ) -> None:
     truenas.results[method] = result
     with pytest.raises(OutputUnreadable, match=f"TrueNAS .{method}"):

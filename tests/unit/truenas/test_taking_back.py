@@ -13,12 +13,12 @@ import pytest
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host.errors import HostError, RulesForbid
 from plugins.truenas.api.errors import EndNotSeen, JobFailed, JobOutOfSight, TakenBackInPart
-from plugins.truenas.api.jobs import ATTEMPTS, Progress
+from plugins.truenas.api.jobs import ATTEMPTS, JobProgress
 from plugins.truenas.api.reading import read_picture
 from plugins.truenas.api.records import Record, RecordState
 from plugins.truenas.api.remains import remnants
 from plugins.truenas.api.taking_back import take_back
-from plugins.truenas.api.whole_disks import Wish, add
+from plugins.truenas.api.whole_disks import WholeDisks, add
 from tests.unit.truenas.conftest import Office
 from tests.unit.truenas.standin import (
     SSD_BYTES,
@@ -34,14 +34,14 @@ from tests.unit.truenas.standin import (
     stats,
 )
 
-MIRROR_AND_CACHE = Wish("tank", (identifier("SSD1"), identifier("SSD2")), (identifier("SSD3"),))
-MIRROR = Wish("tank", (identifier("SSD1"), identifier("SSD2")))
-SINGLE = Wish("tank", (identifier("SSD1"),))
+MIRROR_AND_CACHE = WholeDisks("tank", (identifier("SSD1"), identifier("SSD2")), (identifier("SSD3"),))
+MIRROR = WholeDisks("tank", (identifier("SSD1"), identifier("SSD2")))
+SINGLE = WholeDisks("tank", (identifier("SSD1"),))
 
 Shown = Callable[[Json, Json | None], Json]
 
 
-def added(office: Office, wish: Wish = MIRROR_AND_CACHE) -> Record:
+def added(office: Office, wish: WholeDisks = MIRROR_AND_CACHE) -> Record:
     return add(wish, "r1", office.desk)
 
 
@@ -177,7 +177,7 @@ def test_only_what_came_since_and_lies_on_the_recorded_disks_is_ours(truenas: St
         picture = read_picture(session)
     assert [each.top.guid for each in remnants(record, picture)] == ["201"]
     truenas.disks.append(disk("sdf", "NEW"))
-    add(Wish("tank", (), (identifier("NEW"),)), "r2", office.desk)
+    add(WholeDisks("tank", (), (identifier("NEW"),)), "r2", office.desk)
     with office.desk.sessions() as session:
         assert [each.top.guid for each in remnants(record, read_picture(session))] == ["201"]
 
@@ -301,7 +301,7 @@ def test_what_somebody_made_of_the_ssd_in_another_pool_is_not_ours(truenas: Stan
 
 def test_another_pool_of_the_same_name_says_nothing_of_ours(truenas: StandIn, office: Office) -> None:
     """TrueNAS shows the guid from its database, and the devices of whatever pool has that name."""
-    record = added(office, Wish("tank", (), (identifier("SSD3"),)))
+    record = added(office, WholeDisks("tank", (), (identifier("SSD3"),)))
     truenas.pools[0]["topology"].update(data=[leaf("666", "sda", "sda1", "x")], cache=[])
     truenas.disk("sdd").update(imported_zpool=None)
     assert refuses_to_say_it(record, office, truenas) == {"other-pool-of-that-name"}
@@ -393,7 +393,7 @@ def test_what_was_never_added_is_closed_after_looking(truenas: StandIn, office: 
 
 def test_of_what_was_added_in_part_the_rest_is_not_forgotten(truenas: StandIn, office: Office) -> None:
     """The cache is found by its SSD, the log has none that is shown: after the cache the log stays to be said."""
-    record = without_guids(added(office, Wish("tank", SINGLE.log_disks, (identifier("SSD3"),))), office)
+    record = without_guids(added(office, WholeDisks("tank", SINGLE.log_disks, (identifier("SSD3"),))), office)
     pull(truenas, "sdb")
     with pytest.raises(TakenBackInPart, match=r"1 device\(s\) were taken out of the pool.*has a log or cache, 201"):
         take_back(record, office.desk)
@@ -404,11 +404,11 @@ def test_of_what_was_added_in_part_the_rest_is_not_forgotten(truenas: StandIn, o
 # The answer of TrueNAS and what is so.
 
 
-def after(job: str, state: str, act: Callable[[], Any]) -> Callable[[Progress], None]:
+def after(job: str, state: str, act: Callable[[], Any]) -> Callable[[JobProgress], None]:
     """Do something once TrueNAS says how a job ended."""
     del job
 
-    def observe(progress: Progress) -> None:
+    def observe(progress: JobProgress) -> None:
         if progress.state == state:
             act()
 
@@ -428,7 +428,7 @@ def test_what_is_back_in_the_pool_by_the_end_is_not_said_to_be_taken_back(truena
     record = added(office)
     cache = truenas.pools[0]["topology"]["cache"][0]
 
-    def rewind(progress: Progress) -> None:
+    def rewind(progress: JobProgress) -> None:
         if progress.state == "SUCCESS" and not truenas.pools[0]["topology"]["log"]:
             truenas.pools[0]["topology"]["cache"] = [cache]
 

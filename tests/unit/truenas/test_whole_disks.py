@@ -10,7 +10,7 @@ from nasadvisor.domain.change.actions import Role
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host.change.journal import JournalUnwritable
 from nasadvisor.host.errors import RulesForbid
-from plugins.truenas.api.access import Access
+from plugins.truenas.api.access import TrueNasAccess
 from plugins.truenas.api.errors import (
     CallRefused,
     ConnectionLost,
@@ -20,19 +20,19 @@ from plugins.truenas.api.errors import (
     NoAnswer,
     VersionOutside,
 )
-from plugins.truenas.api.jobs import ATTEMPTS, RETRY_S, Progress
+from plugins.truenas.api.jobs import ATTEMPTS, RETRY_S, JobProgress
 from plugins.truenas.api.reading import read_picture
 from plugins.truenas.api.records import AddedVdev, RecordState
 from plugins.truenas.api.session import session_with
-from plugins.truenas.api.whole_disks import Wish, add, shown
+from plugins.truenas.api.whole_disks import WholeDisks, add, shown
 from tests.unit.truenas.conftest import Office
 from tests.unit.truenas.standin import SSD_BYTES, StandIn, disk, identifier, partition
 
-MIRROR_AND_CACHE = Wish("tank", (identifier("SSD1"), identifier("SSD2")), (identifier("SSD3"),))
-SINGLE = Wish("tank", (identifier("SSD1"),))
+MIRROR_AND_CACHE = WholeDisks("tank", (identifier("SSD1"), identifier("SSD2")), (identifier("SSD3"),))
+SINGLE = WholeDisks("tank", (identifier("SSD1"),))
 
 
-def codes_of(wish: Wish, office: Office) -> set[str]:
+def codes_of(wish: WholeDisks, office: Office) -> set[str]:
     """Why it is refused; nothing may have been asked of TrueNAS then."""
     with pytest.raises(RulesForbid) as refused:
         add(wish, "r1", office.desk)
@@ -115,10 +115,10 @@ def test_a_pool_that_is_not_in_order_is_refused(truenas: StandIn, office: Office
 
 def test_a_wish_that_makes_no_sense_is_refused(truenas: StandIn, office: Office) -> None:
     ssd = identifier("SSD1")
-    assert codes_of(Wish("tank"), office) == {"nothing-to-do"}
-    assert codes_of(Wish("other", (ssd,)), office) == {"pool-gone"}
-    assert codes_of(Wish("tank", (ssd,), (ssd,)), office) == {"role-twice"}
-    assert codes_of(Wish("tank", (ssd, ssd)), office) == {"disk-twice", "same-disk"}
+    assert codes_of(WholeDisks("tank"), office) == {"nothing-to-do"}
+    assert codes_of(WholeDisks("other", (ssd,)), office) == {"pool-gone"}
+    assert codes_of(WholeDisks("tank", (ssd,), (ssd,)), office) == {"role-twice"}
+    assert codes_of(WholeDisks("tank", (ssd, ssd)), office) == {"disk-twice", "same-disk"}
 
 
 def test_nothing_is_asked_without_a_durable_record(truenas: StandIn, office: Office) -> None:
@@ -160,7 +160,7 @@ def test_a_truenas_that_does_not_come_back_leaves_the_job_out_of_sight(truenas: 
 
 
 def test_a_key_that_expires_in_the_middle_of_a_job_leaves_it_out_of_sight(truenas: StandIn, office: Office) -> None:
-    def expire(_: Progress) -> None:
+    def expire(_: JobProgress) -> None:
         truenas.login_answer = {"response_type": "EXPIRED"}
         truenas.cut_at.append("core.get_jobs")
 
@@ -178,7 +178,7 @@ def test_a_job_of_another_shape_is_out_of_sight(truenas: StandIn, office: Office
 
 @pytest.mark.parametrize(("trouble", "error"), [("silent", NoAnswer), ("cut_at", ConnectionLost)])
 def test_when_nobody_knows_whether_it_began_that_is_said(
-    truenas: StandIn, access: Access, office: Office, trouble: str, error: type[Exception]
+    truenas: StandIn, access: TrueNasAccess, office: Office, trouble: str, error: type[Exception]
 ) -> None:
     desk = replace(office.desk, sessions=lambda: session_with(access, timeout_s=2))
     {"silent": truenas.silent.add, "cut_at": truenas.cut_at.append}[trouble]("pool.update")
@@ -246,7 +246,7 @@ def test_a_pool_that_goes_offline_before_the_end_was_seen_is_never_called_added(
 
 
 def test_a_connection_lost_before_the_end_was_seen_leaves_it_open(truenas: StandIn, office: Office) -> None:
-    def cut(progress: Progress) -> None:
+    def cut(progress: JobProgress) -> None:
         truenas.cut_at += ["pool.query"] if progress.state == "SUCCESS" else []
 
     with pytest.raises(EndNotSeen, match="could not be seen and recorded"):
@@ -255,7 +255,7 @@ def test_a_connection_lost_before_the_end_was_seen_leaves_it_open(truenas: Stand
 
 
 def test_an_end_that_cannot_be_recorded_is_not_said_to_have_changed_nothing(truenas: StandIn, office: Office) -> None:
-    def fill(progress: Progress) -> None:
+    def fill(progress: JobProgress) -> None:
         if progress.state == "SUCCESS":
             directory = office.desk.records.directory
             directory.rename(directory.with_name("away"))

@@ -9,7 +9,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from nasadvisor.console.change.wizard.draft import DEFAULT_LOG_SIZE, Draft, sized, typed_size
-from nasadvisor.console.change.wizard.pools import Way
+from nasadvisor.console.change.wizard.pools import PoolGoal
 from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.fleet.models import Node
@@ -18,8 +18,8 @@ from nasadvisor.console.health.models import UNREAD, StoredDisk
 from nasadvisor.domain.change.cache_sizes import largest_quiet_cache_bytes
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.proposal import (
-    Known,
     Proposal,
+    ProposalFacts,
     SsdHealth,
     Wanted,
     propose,
@@ -36,7 +36,7 @@ from nasadvisor.domain.units import parse_size
 
 SEEN_FOR_S: Final = 60
 
-ANYTHING: Final = Way(None)
+ANYTHING: Final = PoolGoal(None)
 """Nothing that is there is mirrored or replaced."""
 
 
@@ -69,10 +69,10 @@ class Advice:
         return StoredDisk.objects.defer(*UNREAD).now_known_as(keys)
 
     @cached_property
-    def known(self) -> Known:
+    def known(self) -> ProposalFacts:
         """All that a proposal goes by."""
         seen = self.seen
-        return Known(
+        return ProposalFacts(
             inventory=self.inventory,
             pool=self.pool,
             wanted=wanted_by(seen.log, seen.cache, seen.log_size, self.cache_size) if seen else NOTHING_SEEN,
@@ -80,13 +80,13 @@ class Advice:
             vetoes=vetoes_by_disk(self.node.platform.vetoes, self.inventory),
         )
 
-    def proposal(self, way: Way = ANYTHING) -> Proposal:
+    def proposal(self, way: PoolGoal = ANYTHING) -> Proposal:
         """What we would add, which SSD would become the new side of a log, or which would carry the new one."""
         if way.dead_log:
             return propose_instead(replace(self.known, wanted=self._wanted_anyway), way.dead_log)
         return propose_side(self.known, way.attach_to, way.replaces) if way.attach_to else propose(self.known)
 
-    def draft(self, way: Way = ANYTHING) -> Draft:
+    def draft(self, way: PoolGoal = ANYTHING) -> Draft:
         """The choices that come to that. What becomes of a single log is asked for before, so nothing is done here."""
         return self._draft(self.proposal(way), way)
 
@@ -107,7 +107,7 @@ class Advice:
     def _cache_total(self) -> int:
         return self.known.wanted.cache.size_bytes or largest_quiet_cache_bytes(self.inventory.host)
 
-    def _draft(self, proposal: Proposal, way: Way) -> Draft:
+    def _draft(self, proposal: Proposal, way: PoolGoal) -> Draft:
         request = proposal.request or PlanRequest(self.pool.guid)
         log_bytes = self.known.wanted.log.size_bytes
         draft = Draft(

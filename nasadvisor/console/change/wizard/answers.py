@@ -9,7 +9,7 @@ from django.utils import timezone
 from nasadvisor.console.accounts.roles import user_of
 from nasadvisor.console.change.wizard.advice import Advice
 from nasadvisor.console.change.wizard.devices import disk_choices
-from nasadvisor.console.change.wizard.draft import Draft, Kept, Loaded, sized
+from nasadvisor.console.change.wizard.draft import Draft, DraftStore, Loaded, sized
 from nasadvisor.console.change.wizard.forms import DevicesForm, LayoutForm
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.storage.pools import pool_or_404
@@ -17,7 +17,7 @@ from nasadvisor.domain.storage.inventory import Inventory, Pool
 
 
 @dataclass(frozen=True)
-class Place:
+class WizardPlace:
     """Where in the wizard somebody is: a pool of the node that is shown, the choices made for it, and our advice.
 
     `asked_at` is when their request came.
@@ -27,7 +27,7 @@ class Place:
     inventory: Inventory
     pool: Pool
     advice: Advice
-    kept: Kept
+    kept: DraftStore
     loaded: Loaded
     asked_at: datetime
 
@@ -46,7 +46,7 @@ class Place:
         self.kept.save(draft, self.asked_at)
 
 
-def place_of(request: HttpRequest, pool_guid: str) -> Place:
+def place_of(request: HttpRequest, pool_guid: str) -> WizardPlace:
     """The pool and the choices made for it.
 
     Raises:
@@ -54,12 +54,12 @@ def place_of(request: HttpRequest, pool_guid: str) -> Place:
     """
     asked_at = timezone.now()
     node, inventory, pool = pool_or_404(request, pool_guid)
-    advice, kept = Advice(node, inventory, pool), Kept(user_of(request), node, pool_guid)
-    return Place(node, inventory, pool, advice, kept, kept.load(inventory, advice.draft), asked_at)
+    advice, kept = Advice(node, inventory, pool), DraftStore(user_of(request), node, pool_guid)
+    return WizardPlace(node, inventory, pool, advice, kept, kept.load(inventory, advice.draft), asked_at)
 
 
 @dataclass(frozen=True)
-class Answers:
+class PostedForms:
     """Both forms as they were posted, and the draft that comes of them; what is not accepted is left as it was."""
 
     devices: DevicesForm
@@ -72,7 +72,7 @@ class Answers:
         return self.devices.is_valid() and self.layout.is_valid()
 
 
-def answers_to(posted: QueryDict, place: Place) -> Answers:
+def answers_to(posted: QueryDict, place: WizardPlace) -> PostedForms:
     """The draft with the ticked disks and typed sizes, caches as large as is recommended unless one was typed."""
     choices = disk_choices(place.inventory, place.pool, place.draft, place.node.platform.vetoes)
     devices = DevicesForm(posted, choices, place.draft)
@@ -83,4 +83,4 @@ def answers_to(posted: QueryDict, place: Place) -> Answers:
     )
     layout = LayoutForm(posted, ticked, place.inventory)
     draft = layout.changed_draft() if layout.is_valid() else ticked
-    return Answers(devices, layout, sized(draft, place.inventory))
+    return PostedForms(devices, layout, sized(draft, place.inventory))

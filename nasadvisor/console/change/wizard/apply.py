@@ -16,7 +16,7 @@ from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.names import names_of
 from nasadvisor.console.change.plans import own_plan, refusal_of
 from nasadvisor.console.change.runs.orders import PlanAlreadyRan, apply_plan
-from nasadvisor.console.change.wizard.draft import Kept
+from nasadvisor.console.change.wizard.draft import DraftStore
 from nasadvisor.console.change.wizard.forms import ApplyForm
 from nasadvisor.console.change.wizard.gist import gist_of
 from nasadvisor.console.change.wizard.preview import preview_of
@@ -60,7 +60,7 @@ def review(request: HttpRequest, plan_id: UUID) -> HttpResponse:
             return redirect("run-detail", plan_id)
         if is_asked:
             audit.record(request, Act.APPLY, f"{stored.node.name}: {stored.plan.pool_name} {plan_id}")
-            Kept(user_of(request), stored.node, stored.plan.request.pool_guid).drop()
+            DraftStore(user_of(request), stored.node, stored.plan.request.pool_guid).drop()
             return redirect("run-detail", plan_id)
     context = {"stored": stored, "plan": stored.plan, "form": form, "refusal": refusal, "preview": shown}
     context["back"] = _back(stored.plan)

@@ -91,7 +91,7 @@ def typed_size(size_bytes: int) -> str:
 
 
 @dataclass(frozen=True)
-class Kept:
+class DraftStore:
     """Where the choices of one user for one pool of a host are kept."""
 
     user: User

@@ -57,19 +57,19 @@ class PoolChoice:
         """Whether the pool has a log and a cache, so that to add one is nothing that lies near."""
         return bool(self.pool.logs and self.pool.caches)
 
-    def way(self, goal: str) -> "Way":
+    def way(self, goal: str) -> "PoolGoal":
         """What to go about; without a single log or a broken side it is what can always be done: to add."""
         if goal == MIRROR and self.single_log:
-            return Way(self.refusal or self.attach_refusal, attach_to=self.single_log.guid)
+            return PoolGoal(self.refusal or self.attach_refusal, attach_to=self.single_log.guid)
         if goal == REPLACE and self.broken:
-            return Way(self.replace_refusal, self.broken.partner.guid, self.broken.leg.guid)
+            return PoolGoal(self.replace_refusal, self.broken.partner.guid, self.broken.leg.guid)
         if goal == INSTEAD and self.dead:
-            return Way(self.dead_refusal, dead_log=self.dead.guid)
-        return Way(self.refusal)
+            return PoolGoal(self.dead_refusal, dead_log=self.dead.guid)
+        return PoolGoal(self.refusal)
 
 
 @dataclass(frozen=True)
-class Way:
+class PoolGoal:
     """What somebody goes about with a pool: the log leg that gets a new side, the broken one that goes, or the dead log
     that is replaced, as guids.
 

@@ -11,12 +11,12 @@ from django.views.decorators.http import require_POST
 
 from nasadvisor.console.accounts.roles import operator_required
 from nasadvisor.console.change.plans import on_to_review
-from nasadvisor.console.change.wizard.answers import Answers, Place, answers_to, place_of
+from nasadvisor.console.change.wizard.answers import PostedForms, WizardPlace, answers_to, place_of
 from nasadvisor.console.change.wizard.devices import Standing, disk_choices, told
 from nasadvisor.console.change.wizard.draft import Draft
 from nasadvisor.console.change.wizard.forms import DevicesForm, LayoutForm
 from nasadvisor.console.change.wizard.layout import LARGEST_USEFUL_LOG_BYTES, Layout, layout_of, slider_for
-from nasadvisor.console.change.wizard.pools import Way, pool_choice, pool_choices
+from nasadvisor.console.change.wizard.pools import PoolGoal, pool_choice, pool_choices
 from nasadvisor.console.change.wizard.progress import WizardStep, progress
 from nasadvisor.console.change.wizard.summary import summary_of
 from nasadvisor.console.fleet.current_host import current_node
@@ -109,7 +109,7 @@ def devices_answer(request: HttpRequest, pool_guid: str) -> HttpResponse:
     return render(request, "change/wizard/_answer.html", context)
 
 
-def _devices_page(request: HttpRequest, place: Place, answers: Answers | None) -> HttpResponse:
+def _devices_page(request: HttpRequest, place: WizardPlace, answers: PostedForms | None) -> HttpResponse:
     """The page with what is kept, or with what was posted and why it is not accepted."""
     draft = answers.draft if answers else place.draft
     shown = replace(place, loaded=replace(place.loaded, draft=draft))
@@ -134,7 +134,7 @@ def _devices_page(request: HttpRequest, place: Place, answers: Answers | None) -
     return render(request, "change/wizard/devices.html", context)
 
 
-def _size_context(place: Place, form: LayoutForm, answer: Layout) -> dict[str, Any]:
+def _size_context(place: WizardPlace, form: LayoutForm, answer: Layout) -> dict[str, Any]:
     draft = place.draft
     return {
         "place": place,
@@ -148,19 +148,19 @@ def _size_context(place: Place, form: LayoutForm, answer: Layout) -> dict[str, A
     }
 
 
-def _begin(way: Way, place: Place) -> None:
+def _begin(way: PoolGoal, place: WizardPlace) -> None:
     """Go about something else than before; what is only to be added is proposed anew with each look at it."""
     place.kept.drop()
     if way.is_of_a_log:
         place.save(place.advice.draft(way))
 
 
-def _way_of(draft: Draft) -> Way:
+def _way_of(draft: Draft) -> PoolGoal:
     """What choices go about."""
-    return Way(None, draft.attach_to, draft.replaces, draft.dead_log)
+    return PoolGoal(None, draft.attach_to, draft.replaces, draft.dead_log)
 
 
-def _pool_to_add_to(place: Place) -> Pool:
+def _pool_to_add_to(place: WizardPlace) -> Pool:
     """The pool, without the log or the side of it that is to be replaced."""
     draft = place.draft
     pool = without_log_leg(place.pool, draft.replaces) if draft.replaces else place.pool

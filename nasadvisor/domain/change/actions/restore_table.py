@@ -7,7 +7,7 @@ from nasadvisor.domain.change.actions.base import NO_COMMANDS, Argv, Backwards, 
 from nasadvisor.domain.change.actions.inventory_queries import is_there
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Inventory, Place
+from nasadvisor.domain.storage.inventory import Inventory, PartitionEntry
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class RestoreTable(Backwards):
     disk_key: str
     disk_path: str
     table_uuid: str
-    places: tuple[Place, ...]
+    places: tuple[PartitionEntry, ...]
     action: Literal["restore-table"] = "restore-table"
 
     category = Category.ALTERATION

@@ -7,7 +7,7 @@ from nasadvisor.domain.change.actions.base import NO_COMMANDS, Argv, Category, F
 from nasadvisor.domain.change.actions.restore_table import RestoreTable
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Inventory, Place
+from nasadvisor.domain.storage.inventory import Inventory, PartitionEntry
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class SaveTable(Forwards):
     disk_key: str
     disk_path: str
     table_uuid: str
-    places: tuple[Place, ...]
+    places: tuple[PartitionEntry, ...]
     unrecognised_at: int | None = None
     action: Literal["save-table"] = "save-table"
 

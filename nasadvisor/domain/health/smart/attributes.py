@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from nasadvisor.domain.health.smart.counts import CRC, REALLOCATED, Meaning, first_number, meaning
+from nasadvisor.domain.health.smart.counts import CRC, REALLOCATED, CountName, first_number, meaning
 from nasadvisor.domain.health.smart.report import PENDING_KEYS, grown_defects
 from nasadvisor.domain.health.smart.values import at, mapping, objects, text, whole
 
@@ -67,7 +67,7 @@ def reallocated(values: tuple[SmartValue, ...]) -> SmartValue | None:
     return _keyed(values, GROWN_DEFECTS) or _first(values, REALLOCATED)
 
 
-def _first(values: tuple[SmartValue, ...], what: Meaning) -> SmartValue | None:
+def _first(values: tuple[SmartValue, ...], what: CountName) -> SmartValue | None:
     return next(iter(meaning(values, what)), None)
 
 

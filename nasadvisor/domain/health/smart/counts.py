@@ -28,14 +28,14 @@ _WORDS: Final = re.compile(r"(?:\d+ ){2,5}(\d+)")
 
 
 @dataclass(frozen=True)
-class Meaning:
+class CountName:
     """Names under which disks count one thing, and the numbers that an attribute of that name must have, if any."""
 
     names: frozenset[str]
     numbers: frozenset[int] = frozenset()
 
 
-REALLOCATED: Final = Meaning(
+REALLOCATED: Final = CountName(
     frozenset(
         {
             "Later_Bad_Block",
@@ -52,11 +52,11 @@ REALLOCATED: Final = Meaning(
     ),
     frozenset({5}),
 )
-PENDING: Final = Meaning(frozenset({"Current_Pending_Sector", "Pending_Sector_Count"}))
+PENDING: Final = CountName(frozenset({"Current_Pending_Sector", "Pending_Sector_Count"}))
 """`Current_Pending_ECC_Cnt` and `Bogus_Current_Pend_Sect` are not: the firmware of Crucial's MX500 shows 1 there now
 and 0 an hour later (smartmontools ticket 1227)."""
 
-UNCORRECTABLE: Final = Meaning(
+UNCORRECTABLE: Final = CountName(
     frozenset(
         {
             "Offline_Scan_UNC_SectCt",
@@ -77,7 +77,7 @@ UNCORRECTABLE: Final = Meaning(
         }
     )
 )
-CRC: Final = Meaning(
+CRC: Final = CountName(
     frozenset(
         {
             "CRC_Error_Count",
@@ -92,7 +92,7 @@ CRC: Final = Meaning(
 )
 """Transfers that arrived damaged. They tell of the cable and the backplane, not of the disk."""
 
-TEMPERATURE: Final = Meaning(
+TEMPERATURE: Final = CountName(
     frozenset(
         {
             "Airflow_Temperature_Cel",
@@ -106,7 +106,7 @@ TEMPERATURE: Final = Meaning(
     ),
     frozenset({190, 194}),
 )
-POWER_ON: Final = Meaning(frozenset({"Power_On_Hours", "Power_On_Hours_and_Msec"}), frozenset({9}))
+POWER_ON: Final = CountName(frozenset({"Power_On_Hours", "Power_On_Hours_and_Msec"}), frozenset({9}))
 
 
 class Named(Protocol):
@@ -124,7 +124,7 @@ class Named(Protocol):
 Row = TypeVar("Row", bound=Named)
 
 
-def meaning(rows: Iterable[Row], one: Meaning) -> list[Row]:
+def meaning(rows: Iterable[Row], one: CountName) -> list[Row]:
     """The attributes that count this, in the disk's order."""
     return [row for row in rows if row.name in one.names and (not one.numbers or row.number in one.numbers)]
 

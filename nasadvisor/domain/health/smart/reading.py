@@ -16,7 +16,7 @@ from nasadvisor.domain.health.smart.counts import (
     REALLOCATED,
     TEMPERATURE,
     UNCORRECTABLE,
-    Meaning,
+    CountName,
     first_number,
     meaning,
 )
@@ -274,11 +274,11 @@ def _temperature(report: SmartReport) -> int | None:
     return next((each for each in told if each and COLDEST_CELSIUS <= each <= HOTTEST_CELSIUS), None)
 
 
-def _counted(report: SmartReport, what: Meaning) -> int | None:
+def _counted(report: SmartReport, what: CountName) -> int | None:
     return next(_all_counted(report, what), None)
 
 
-def _all_counted(report: SmartReport, what: Meaning) -> Iterator[int]:
+def _all_counted(report: SmartReport, what: CountName) -> Iterator[int]:
     found = (attribute.events for attribute in meaning(report.attributes, what))
     return (count for count in found if count is not None)
 

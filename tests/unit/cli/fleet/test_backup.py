@@ -11,7 +11,7 @@ import pytest
 
 from nasadvisor.cli.errors import Refusal
 from nasadvisor.cli.fleet import backup, backup_file
-from nasadvisor.cli.fleet.backup import Place, put_back, save
+from nasadvisor.cli.fleet.backup import ConsoleFiles, put_back, save
 from nasadvisor.host.change.releases import written_by
 from nasadvisor.stored.documents import NewerForm, to_json
 from tests.unit.cli.conftest import Shell
@@ -19,7 +19,7 @@ from tests.unit.cli.conftest import Shell
 SETTINGS = "NASADVISOR_TIME_ZONE=Europe/Berlin\n"
 
 
-def console(root: Path, users: int = 1) -> Place:
+def console(root: Path, users: int = 1) -> ConsoleFiles:
     """A console as `prepare` and `listen` leave one, with some people in its database."""
     state = root / "var/console"
     (state / "remote").mkdir(parents=True)
@@ -35,16 +35,16 @@ def console(root: Path, users: int = 1) -> Place:
     environment = root / "etc/environment"
     environment.parent.mkdir()
     environment.write_text(SETTINGS)
-    return Place(state, environment, root)
+    return ConsoleFiles(state, environment, root)
 
 
-def files(place: Place) -> dict[str, bytes]:
+def files(place: ConsoleFiles) -> dict[str, bytes]:
     """All that a console is, without what SQLite keeps beside its file."""
     found = {path for path in place.root.rglob("*") if path.is_file()}
     return {str(path): path.read_bytes() for path in found if not path.name.endswith(("-wal", "-shm"))}
 
 
-def names(place: Place) -> list[str]:
+def names(place: ConsoleFiles) -> list[str]:
     with closing(sqlite3.connect(place.state / "console.sqlite3")) as database:
         return [name for (name,) in database.execute("select name from auth_user order by name")]
 
@@ -91,7 +91,7 @@ def test_nobody_else_reads_a_backup_and_none_is_written_over(saved: Path, tmp_pa
     assert saved.read_bytes() == before
 
 
-def refused(place: Place, source: Path, match: str, *, force: bool = False) -> None:
+def refused(place: ConsoleFiles, source: Path, match: str, *, force: bool = False) -> None:
     before = files(place)
     with pytest.raises((Refusal, NewerForm), match=match):
         put_back(place, source, force=force, keep_settings=False)

@@ -8,18 +8,18 @@ import pytest
 
 from nasadvisor.cli.fleet import joining
 from nasadvisor.domain.fleet.joining import ConsoleAccess, Token
-from nasadvisor.host.fleet.joining import Joined, Place, TokenRefused
+from nasadvisor.host.fleet.joining import ConsoleAddress, Joined, TokenRefused
 from tests.unit.cli.conftest import Shell
 
 TOKEN = f"{'s' * 43}.{'f' * 64}"
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[Place]:
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[ConsoleAddress]:
     """The consoles that were asked; each answers."""
-    places: list[Place] = []
+    places: list[ConsoleAddress] = []
 
-    def join(place: Place, token: Token, _host: str, path: Path, *, watch_only: bool) -> Joined:
+    def join(place: ConsoleAddress, token: Token, _host: str, path: Path, *, watch_only: bool) -> Joined:
         assert str(token) == TOKEN
         places.append(place)
         path.write_text("{}")
@@ -33,14 +33,16 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Place]:
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("nas.example", Place("nas.example", 8844)),
-        ("nas.example:9", Place("nas.example", 9)),
-        ("192.0.2.7:8844", Place("192.0.2.7", 8844)),
-        ("[2001:db8::1]:9", Place("2001:db8::1", 9)),
-        ("[2001:db8::1]", Place("2001:db8::1", 8844)),
+        ("nas.example", ConsoleAddress("nas.example", 8844)),
+        ("nas.example:9", ConsoleAddress("nas.example", 9)),
+        ("192.0.2.7:8844", ConsoleAddress("192.0.2.7", 8844)),
+        ("[2001:db8::1]:9", ConsoleAddress("2001:db8::1", 9)),
+        ("[2001:db8::1]", ConsoleAddress("2001:db8::1", 8844)),
     ],
 )
-def test_it_asks_the_console_at_that_place(shell: Shell, asked: list[Place], text: str, place: Place) -> None:
+def test_it_asks_the_console_at_that_place(
+    shell: Shell, asked: list[ConsoleAddress], text: str, place: ConsoleAddress
+) -> None:
     result = shell.run("join", text, TOKEN)
     assert asked == [place]
     assert "as nas2" in result.output
@@ -48,7 +50,9 @@ def test_it_asks_the_console_at_that_place(shell: Shell, asked: list[Place], tex
     assert "secret" not in result.output
 
 
-def test_clocks_that_are_apart_are_told_and_the_host_joins_all_the_same(shell: Shell, asked: list[Place]) -> None:
+def test_clocks_that_are_apart_are_told_and_the_host_joins_all_the_same(
+    shell: Shell, asked: list[ConsoleAddress]
+) -> None:
     assert "2 h ahead of the console's" in " ".join(shell.run("join", "late.example", TOKEN).output.split())
     assert "clock" not in shell.run("join", "nas.example", TOKEN).output
     told = json.loads(shell.run("join", "late.example", TOKEN, "--json").stdout)
@@ -56,12 +60,12 @@ def test_clocks_that_are_apart_are_told_and_the_host_joins_all_the_same(shell: S
 
 
 @pytest.mark.parametrize("text", ["https://nas.example:8844", "nas.example:x", ""])
-def test_it_asks_nobody_at_an_address_that_is_none(shell: Shell, asked: list[Place], text: str) -> None:
+def test_it_asks_nobody_at_an_address_that_is_none(shell: Shell, asked: list[ConsoleAddress], text: str) -> None:
     assert shell.run("join", text, TOKEN).exit_code == 2
     assert asked == []
 
 
-def test_it_asks_nobody_without_a_token(shell: Shell, asked: list[Place]) -> None:
+def test_it_asks_nobody_without_a_token(shell: Shell, asked: list[ConsoleAddress]) -> None:
     result = shell.run("join", "nas.example", "hello")
     assert result.exit_code == 2
     assert "Copy the whole command" in result.stderr
@@ -69,7 +73,7 @@ def test_it_asks_nobody_without_a_token(shell: Shell, asked: list[Place]) -> Non
 
 
 def test_a_refusal_is_a_sentence(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    def join(place: Place, *_: object, **_options: object) -> Joined:
+    def join(place: ConsoleAddress, *_: object, **_options: object) -> Joined:
         raise TokenRefused(str(place))
 
     monkeypatch.setattr(joining, "join_console", join)
@@ -78,13 +82,13 @@ def test_a_refusal_is_a_sentence(shell: Shell, monkeypatch: pytest.MonkeyPatch) 
     assert "did not join" in result.stderr
 
 
-def test_only_root_joins(shell: Shell, asked: list[Place]) -> None:
+def test_only_root_joins(shell: Shell, asked: list[ConsoleAddress]) -> None:
     shell.is_root = False
     assert shell.run("join", "nas.example", TOKEN).exit_code == 3
     assert asked == []
 
 
-def test_a_host_leaves_once(shell: Shell, asked: list[Place]) -> None:
+def test_a_host_leaves_once(shell: Shell, asked: list[ConsoleAddress]) -> None:
     assert "Nothing was changed" in shell.run("leave").stderr
     shell.run("join", "nas.example", TOKEN)
     assert shell.run("leave").exit_code == 0

@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from nasadvisor.certificates import SELF_SIGNED_VALID
-from nasadvisor.cli.fleet.pages import Answer, ask_pages
+from nasadvisor.cli.fleet.pages import PageCheck, ask_pages
 from tests.lab.instance import free_port
 
 NOWHERE = Path("/nonexistent")
 
 
-def ask(settings: Mapping[str, str], now: datetime) -> Answer:
+def ask(settings: Mapping[str, str], now: datetime) -> PageCheck:
     """The pages of these tests are served by the tests themselves, which would be taken for another program."""
     return ask_pages(settings, now, NOWHERE)
 

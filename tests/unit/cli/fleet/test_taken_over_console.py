@@ -13,7 +13,7 @@ import pytest
 
 from nasadvisor.cli.errors import Refusal
 from nasadvisor.cli.fleet import backup_file
-from nasadvisor.cli.fleet.backup import Place, put_back, save
+from nasadvisor.cli.fleet.backup import ConsoleFiles, put_back, save
 from nasadvisor.cli.fleet.console_database import Sqlite
 from tests.unit.cli.fleet.test_backup import console
 
@@ -23,7 +23,7 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be led els
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> ConsoleFiles:
     """A console of a user who is not root, in folders through which everybody gets."""
     for each in takewhile(lambda folder: folder != Path(gettempdir()), (tmp_path, *tmp_path.parents[:-1])):
         each.chmod(0o755)
@@ -69,7 +69,7 @@ def link_everywhere(root: Path, target: Path) -> None:
 
 
 @pytest.fixture
-def attacked(place: Place, shadow: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def attacked(place: ConsoleFiles, shadow: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ConsoleFiles]:
     """The console puts its links in the way between two steps of root's, wherever it may write."""
     steps = {name: getattr(Sqlite, name) for name in ("save", "put_back")}
 
@@ -90,7 +90,7 @@ def attacked(place: Place, shadow: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 @as_root
-def test_a_backup_writes_nothing_where_a_link_of_the_console_leads(attacked: Place, tmp_path: Path) -> None:
+def test_a_backup_writes_nothing_where_a_link_of_the_console_leads(attacked: ConsoleFiles, tmp_path: Path) -> None:
     with pytest.raises((Refusal, OSError)):
         save(attacked, tmp_path / "backup", {})
     assert not (tmp_path / "backup").exists()
@@ -99,7 +99,7 @@ def test_a_backup_writes_nothing_where_a_link_of_the_console_leads(attacked: Pla
 
 @as_root
 def test_what_is_given_back_to_the_console_gives_it_nothing_else(
-    place: Place, shadow: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: ConsoleFiles, shadow: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever has the folder first can put a link where the next file is given away."""
     save(place, tmp_path / "backup", {})
@@ -117,7 +117,7 @@ def test_what_is_given_back_to_the_console_gives_it_nothing_else(
 
 
 @as_root
-def test_a_restored_database_is_opened_with_the_rights_of_the_console(attacked: Place, tmp_path: Path) -> None:
+def test_a_restored_database_is_opened_with_the_rights_of_the_console(attacked: ConsoleFiles, tmp_path: Path) -> None:
     good = console(tmp_path / "second")
     save(good, tmp_path / "backup", {})
     with pytest.raises((Refusal, OSError, sqlite3.Error)):
@@ -126,7 +126,7 @@ def test_a_restored_database_is_opened_with_the_rights_of_the_console(attacked: 
 
 @pytest.mark.parametrize("name", ["secret-key", "channel-key", "remote", "remote/authority.key", "remote/more"])
 def test_a_link_in_the_folder_of_the_console_is_not_followed(
-    place: Place, shadow: Path, tmp_path: Path, name: str
+    place: ConsoleFiles, shadow: Path, tmp_path: Path, name: str
 ) -> None:
     path = place.state / name
     if name == "remote":
@@ -143,7 +143,7 @@ def test_a_link_in_the_folder_of_the_console_is_not_followed(
 @as_root
 @pytest.mark.parametrize("name", ["channel-key", "remote/more"])
 def test_a_second_name_of_a_file_that_only_root_may_read_is_not_read(
-    place: Place, shadow: Path, tmp_path: Path, name: str
+    place: ConsoleFiles, shadow: Path, tmp_path: Path, name: str
 ) -> None:
     """Where the kernel does not forbid such links (fs.protected_hardlinks, proc(5))."""
     (place.state / name).unlink(missing_ok=True)
@@ -154,7 +154,7 @@ def test_a_second_name_of_a_file_that_only_root_may_read_is_not_read(
 
 
 @as_root
-def test_a_database_that_only_root_may_read_is_not_read(place: Place, tmp_path: Path) -> None:
+def test_a_database_that_only_root_may_read_is_not_read(place: ConsoleFiles, tmp_path: Path) -> None:
     secret = tmp_path / "secret.sqlite3"
     with closing(sqlite3.connect(secret)) as database:
         database.execute("create table auth_user (name text)")
@@ -167,28 +167,28 @@ def test_a_database_that_only_root_may_read_is_not_read(place: Place, tmp_path: 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
 def test_what_is_no_ordinary_file_is_refused_and_not_waited_for(
-    place: Place, tmp_path: Path, make: Callable[[Path], None]
+    place: ConsoleFiles, tmp_path: Path, make: Callable[[Path], None]
 ) -> None:
     make(place.state / "remote/odd")
     with pytest.raises(Refusal, match=r"remote/odd is no ordinary file"):
         save(place, tmp_path / "backup", {})
 
 
-def test_a_file_without_end_fills_neither_memory_nor_disk(place: Place, tmp_path: Path) -> None:
+def test_a_file_without_end_fills_neither_memory_nor_disk(place: ConsoleFiles, tmp_path: Path) -> None:
     with (place.state / "remote/huge").open("wb") as file:
         file.truncate(2**40)
     with pytest.raises(Refusal, match=r"remote/huge is larger"):
         save(place, tmp_path / "backup", {})
 
 
-def test_a_name_that_no_restore_would_take_is_refused_at_once(place: Place, tmp_path: Path) -> None:
+def test_a_name_that_no_restore_would_take_is_refused_at_once(place: ConsoleFiles, tmp_path: Path) -> None:
     (place.state / "remote/.redis.conf.swp").write_text("an editor's")
     with pytest.raises(Refusal, match=r"\.redis\.conf\.swp has a name"):
         save(place, tmp_path / "backup", {})
 
 
 @as_root
-def test_a_folder_that_others_can_exchange_is_no_place_for_root(place: Place, tmp_path: Path) -> None:
+def test_a_folder_that_others_can_exchange_is_no_place_for_root(place: ConsoleFiles, tmp_path: Path) -> None:
     """Whoever can write in the folder above can put another folder in the place of the console's."""
     save(place, tmp_path / "backup", {})
     os.chown(place.state.parent, NOBODY, NOBODY)
@@ -199,7 +199,7 @@ def test_a_folder_that_others_can_exchange_is_no_place_for_root(place: Place, tm
 
 
 @as_root
-def test_a_console_of_another_user_comes_back_as_it_was(place: Place, tmp_path: Path) -> None:
+def test_a_console_of_another_user_comes_back_as_it_was(place: ConsoleFiles, tmp_path: Path) -> None:
     with closing(sqlite3.connect(place.state / "console.sqlite3")) as database:
         database.execute("insert into auth_user values ('zoe')")
         database.commit()
@@ -213,7 +213,7 @@ def test_a_console_of_another_user_comes_back_as_it_was(place: Place, tmp_path: 
 
 
 def test_a_key_that_vanishes_while_it_is_copied_is_told(
-    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: ConsoleFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Sqlite, "save", lambda _self, _folder: (place.state / "secret-key").unlink())
     with pytest.raises((Refusal, OSError)) as error:

@@ -22,7 +22,7 @@ from nasadvisor.console.celery_app import app
 from nasadvisor.console.health import monthly, reports, senders
 from nasadvisor.console.health.access_models import ApiToken, ReportDelivery, StoredReport, new_token
 from nasadvisor.console.health.alert_models import Channel, StoredAlert
-from nasadvisor.console.health.messages import Message
+from nasadvisor.console.health.messages import AlertMessage
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.health.senders import NotSent
@@ -272,7 +272,9 @@ def test_the_monthly_report_goes_to_those_who_want_it(monkeypatch: pytest.Monkey
     watched(typical())
     mails: list[tuple[list[str], str, str]] = []
 
-    def send_mail(recipients: list[str], message: Message, message_id: str, attachment: tuple[str, bytes, str]) -> None:
+    def send_mail(
+        recipients: list[str], message: AlertMessage, message_id: str, attachment: tuple[str, bytes, str]
+    ) -> None:
         assert attachment[1].startswith(b"%PDF-")
         mails.append((recipients, message.subject, message_id))
 
@@ -305,7 +307,7 @@ class Post:
     ids: list[str] = field(default_factory=list)
     meanwhile: Callable[[], None] = lambda: None
 
-    def send_mail(self, _to: list[str], _message: Message, message_id: str, _file: tuple[str, bytes, str]) -> None:
+    def send_mail(self, _to: list[str], _message: AlertMessage, message_id: str, _file: tuple[str, bytes, str]) -> None:
         """In the place of `senders.send_mail`."""
         if self.is_down:
             raise NotSent("The mail server did not accept the message.")

@@ -15,7 +15,7 @@ from nasadvisor.console.accounts.models import AccountNotice
 from nasadvisor.console.health import account_mail
 from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.alert_models import WatchSettings
-from nasadvisor.console.health.messages import Message
+from nasadvisor.console.health.messages import AlertMessage
 from nasadvisor.console.health.senders import NotSent
 from tests.unit.console.conftest import PASSWORD, confirm
 
@@ -29,9 +29,9 @@ def viktor() -> User:
 
 
 @pytest.fixture
-def mailed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Sequence[str], Message]]:
+def mailed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Sequence[str], AlertMessage]]:
     """What was sent by e-mail."""
-    sent: list[tuple[Sequence[str], Message]] = []
+    sent: list[tuple[Sequence[str], AlertMessage]] = []
     monkeypatch.setattr(account_mail, "send_mail", lambda to, message, _id: sent.append((to, message)))
     WatchSettings.objects.update_or_create(pk=1, defaults={"mail_host": "mail.example"})
     return sent
@@ -91,7 +91,7 @@ def test_each_change_of_a_second_factor_is_told(viktor: User) -> None:
 
 
 def test_it_is_sent_once_to_the_address_that_somebody_gave(
-    viktor: User, mailed: list[tuple[Sequence[str], Message]]
+    viktor: User, mailed: list[tuple[Sequence[str], AlertMessage]]
 ) -> None:
     User.objects.create_user("nina", password=PASSWORD)
     account_notices.tell(User.objects.get(username="nina"), Act.PASSWORD_RESET, "boss")
@@ -105,7 +105,7 @@ def test_it_is_sent_once_to_the_address_that_somebody_gave(
 
 
 def test_whoever_changes_the_address_does_not_keep_it_from_the_one_before(
-    client: Client, viktor: User, mailed: list[tuple[Sequence[str], Message]]
+    client: Client, viktor: User, mailed: list[tuple[Sequence[str], AlertMessage]]
 ) -> None:
     client.force_login(viktor)
     confirm(client)
@@ -120,14 +120,14 @@ def test_whoever_changes_the_address_does_not_keep_it_from_the_one_before(
 
 
 def test_an_address_that_the_mail_server_refuses_does_not_hold_up_the_others(
-    viktor: User, monkeypatch: pytest.MonkeyPatch, mailed: list[tuple[Sequence[str], Message]]
+    viktor: User, monkeypatch: pytest.MonkeyPatch, mailed: list[tuple[Sequence[str], AlertMessage]]
 ) -> None:
     nina = User.objects.create_user("nina", email="nina@example.org")
     for user in (viktor, nina):
         account_notices.tell(user, Act.PASSWORD_RESET, "boss")
     sent: list[str] = []
 
-    def send(to: Sequence[str], _message: Message, _id: str) -> None:
+    def send(to: Sequence[str], _message: AlertMessage, _id: str) -> None:
         if to == ["viktor@example.org"]:
             raise NotSent("no such user")
         sent.extend(to)

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from nasadvisor.console.accounts.roles import UserRole
 from nasadvisor.console.change.models import StoredDraft
-from nasadvisor.console.change.wizard.draft import Draft, Kept
+from nasadvisor.console.change.wizard.draft import Draft, DraftStore
 from nasadvisor.console.fleet.models import Node
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.change.test_wizard import LAYOUT, choose, kept, plan_of, show, text
@@ -70,7 +70,7 @@ def test_one_can_start_over_with_what_is_proposed(operator: Client) -> None:
 
 
 def test_a_request_that_came_earlier_does_not_overwrite_a_later_one(operator: Client) -> None:
-    place = Kept(User.objects.get(username="operator"), Node.objects.get(), TANK)
+    place = DraftStore(User.objects.get(username="operator"), Node.objects.get(), TANK)
     now = timezone.now()
     place.save(Draft(TANK, log_size="6G"), now)
     place.save(Draft(TANK, log_size="5G"), now - timedelta(seconds=1))

@@ -10,7 +10,7 @@ from django.utils import timezone
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import deliver, outbox, platform_delivery
 from nasadvisor.console.health.alert_models import AlertEvent, Channel, ChannelKind, Delivery, StoredAlert
-from nasadvisor.console.health.messages import Message
+from nasadvisor.console.health.messages import AlertMessage
 from nasadvisor.console.health.senders import NotSent, send
 from nasadvisor.console.secrets import encrypt
 from nasadvisor.console.worker.answers import take_answer, take_error
@@ -34,19 +34,19 @@ def channel(address: str = "nas") -> Channel:
 
 
 def test_a_message_by_the_platform_is_handed_to_its_host(sent: list[Sent]) -> None:
-    send(channel(), Message("A log died", "Both sides.", Level.CRITICAL), "<1@nasadvisor>")
+    send(channel(), AlertMessage("A log died", "Both sides.", Level.CRITICAL), "<1@nasadvisor>")
     (message,) = [each for each in sent if each.task == "host.notify"]
     assert from_document(Notice, message.args[0]) == Notice(Level.CRITICAL, "A log died", "Both sides.")
 
 
 def test_a_message_by_an_unknown_host_is_not_sent() -> None:
     with pytest.raises(NotSent, match="no host called other"):
-        send(channel("other"), Message("x", "y"), "<1@nasadvisor>")
+        send(channel("other"), AlertMessage("x", "y"), "<1@nasadvisor>")
 
 
 def test_a_message_that_waits_for_redis_is_tried_again(no_redis: None) -> None:
     with pytest.raises(NotSent):
-        send(channel(), Message("x", "y"), "<1@nasadvisor>")
+        send(channel(), AlertMessage("x", "y"), "<1@nasadvisor>")
 
 
 def due(made: Channel) -> None:
@@ -171,7 +171,7 @@ def mailed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], str]]:
     """Mails that the console has sent: to whom, and their ids."""
     found: list[tuple[list[str], str]] = []
 
-    def send_mail(recipients: list[str], message: Message, message_id: str) -> None:
+    def send_mail(recipients: list[str], message: AlertMessage, message_id: str) -> None:
         assert "A log has errors" in message.text
         found.append((recipients, message_id))
 

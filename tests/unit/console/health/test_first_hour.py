@@ -11,7 +11,7 @@ from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import first_hour
 from nasadvisor.console.health.alert_models import Channel, FirstHour
-from nasadvisor.console.health.first_hour import StepState, first_steps
+from nasadvisor.console.health.first_hour import ChecklistState, first_steps
 from nasadvisor.console.health.models import SelfTestResult, StoredDisk
 from nasadvisor.domain.fleet.platforms import Platform, PlatformReport
 from nasadvisor.domain.storage.inventory import Inventory, Scan
@@ -33,7 +33,7 @@ def days_ago(days: int, kind: str = "scrub") -> Scan:
     return Scan(kind, (timezone.now() - timedelta(days=days)).isoformat(), 0)
 
 
-def state_of(step: int) -> StepState:
+def state_of(step: int) -> ChecklistState:
     return first_steps(Node.objects.get(), timezone.now())[step].state
 
 
@@ -74,7 +74,7 @@ def test_there_is_no_answer_for_a_pool_while_its_chip_says_when_the_first_one_co
     all_done()
     in_four_minutes = int(timezone.now().timestamp()) + 230
     SampledPool.objects.update(log_answer="cannot-tell", log_due_at=in_four_minutes)
-    assert state_of(WATCHED) is StepState.WAITING
+    assert state_of(WATCHED) is ChecklistState.WAITING
     text = page(viewer, "/")
     assert text.count("still watching: first answer in 4 min") == 2
     assert "There is an answer for every pool" not in text

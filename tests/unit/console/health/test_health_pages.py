@@ -11,7 +11,7 @@ from django_celery_beat.models import PeriodicTask
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import channel_pages
 from nasadvisor.console.health.alert_models import Channel, StoredAlert, WatchSettings
-from nasadvisor.console.health.messages import Message
+from nasadvisor.console.health.messages import AlertMessage
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.health.senders import NotSent
@@ -232,7 +232,7 @@ def tests_sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The tests that channels sent; one with "down" in its name is refused."""
     sent: list[str] = []
 
-    def send(channel: Channel, message: Message, message_id: str) -> None:
+    def send(channel: Channel, message: AlertMessage, message_id: str) -> None:
         del message, message_id
         if "down" in channel.name:
             raise NotSent("The service did not accept the message: unknown token")
@@ -351,7 +351,7 @@ def test_a_test_is_sent_or_it_says_why_not(admin: Client, monkeypatch: pytest.Mo
     channel = Channel.objects.create(name="mail", kind="mail", secret=encrypt("a@example.org"))
     sent: list[str] = []
 
-    def send(to: Channel, message: Message, message_id: str) -> None:
+    def send(to: Channel, message: AlertMessage, message_id: str) -> None:
         if sent:
             raise NotSent("The mail server did not accept the message.")
         sent.append(f"{to.name}: {message.subject}")

@@ -11,11 +11,11 @@ from django.test import override_settings
 
 from nasadvisor.console.health import senders
 from nasadvisor.console.health.alert_models import Channel, WatchSettings
-from nasadvisor.console.health.messages import Message, trial_message
+from nasadvisor.console.health.messages import AlertMessage, trial_message
 from nasadvisor.console.health.senders import NotSent, recipients_in, redact, send
 from nasadvisor.console.secrets import SecretUnreadable, decrypt, encrypt, new_key
 
-MESSAGE = Message("subject", "text")
+MESSAGE = AlertMessage("subject", "text")
 TOKEN = "T0K3N-very-secret"
 ADDRESS = f"json://user:{TOKEN}@127.0.0.1:9/path"
 

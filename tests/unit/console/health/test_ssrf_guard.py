@@ -12,13 +12,13 @@ from urllib3.exceptions import HTTPError
 
 from nasadvisor.console.health import ssrf_guard
 from nasadvisor.console.health.alert_models import Channel
-from nasadvisor.console.health.messages import Message
+from nasadvisor.console.health.messages import AlertMessage
 from nasadvisor.console.health.senders import NotSent, send
 from nasadvisor.console.health.ssrf_guard import fault_in, outward_only
 from nasadvisor.console.secrets import encrypt
 from nasadvisor.domain.statements import Level
 
-MESSAGE = Message("subject", "text", Level.INFO)
+MESSAGE = AlertMessage("subject", "text", Level.INFO)
 INSIDE = ["127.0.0.1", "10.1.2.3", "192.168.1.1", "100.64.0.1", "[::1]", "[fd00::1]", "[::ffff:127.0.0.1]"]
 NEVER = ["169.254.169.254", "[fe80::1]", "0.0.0.0", "224.0.0.1", "[::ffff:169.254.169.254]", "[::]"]
 

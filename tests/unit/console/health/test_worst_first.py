@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.health.disk_badges import Mark, marks_in_pool
+from nasadvisor.console.health.disk_badges import DiskBadge, marks_in_pool
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.report_disks import look_of, said_by_pools
 from nasadvisor.domain.statements import Finding, Level
@@ -37,7 +37,7 @@ def erring(machine: Inventory, index: int = 0) -> StoredDisk:
     return disk
 
 
-def marks(machine: Inventory) -> list[Mark]:
+def marks(machine: Inventory) -> list[DiskBadge]:
     return marks_in_pool(load(machine), machine, machine.pools[0])
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from nasadvisor.domain.change.cache_sizes import cache_bytes_each
 from nasadvisor.domain.change.plan import Plan, PlanRequest, make_plan
 from nasadvisor.domain.change.proposal import (
-    Known,
     Proposal,
+    ProposalFacts,
     SsdHealth,
     Want,
     Wanted,
@@ -49,13 +49,13 @@ BOTH = Wanted(HELPFUL, Want(True, 75 * GIB, SLOW))
 FAILING = SsdHealth(Finding("disk-failing", "{disk} fails.", {"disk": "It"}, Level.CRITICAL))
 
 
-def known(inventory: Inventory | None = None, wanted: Wanted = BOTH, **health: SsdHealth) -> Known:
+def known(inventory: Inventory | None = None, wanted: Wanted = BOTH, **health: SsdHealth) -> ProposalFacts:
     inventory = inventory or home_server()
-    return Known(inventory, tank_of(inventory), wanted, health)
+    return ProposalFacts(inventory, tank_of(inventory), wanted, health)
 
 
-def with_health(inventory: Inventory, health: dict[str, SsdHealth], wanted: Wanted = BOTH) -> Known:
-    return Known(inventory, tank_of(inventory), wanted, health)
+def with_health(inventory: Inventory, health: dict[str, SsdHealth], wanted: Wanted = BOTH) -> ProposalFacts:
+    return ProposalFacts(inventory, tank_of(inventory), wanted, health)
 
 
 def with_disks(*disks: Disk) -> Inventory:
@@ -372,7 +372,7 @@ class TestLogsThatAreThere:
 
 
 @st.composite
-def answers(draw: st.DrawFn, inventory: Inventory, pool: Pool) -> Known:
+def answers(draw: st.DrawFn, inventory: Inventory, pool: Pool) -> ProposalFacts:
     """What evidence, SMART and a platform may say."""
     sizes = st.sampled_from((0, MIB, GIB, 75 * GIB, 4 * TIB))
     wants = [Want(draw(st.sampled_from((True, True, False))), draw(sizes), SLOW) for _ in range(2)]
@@ -385,7 +385,7 @@ def answers(draw: st.DrawFn, inventory: Inventory, pool: Pool) -> Known:
     keys = [disk.key for disk in inventory.disks]
     health = {key: draw(healths) for key in keys if draw(st.booleans())}
     vetoes = {key: QUIET for key in keys if draw(st.sampled_from((False,) * 9 + (True,)))}
-    return Known(inventory, pool, Wanted(*wants), health, vetoes)
+    return ProposalFacts(inventory, pool, Wanted(*wants), health, vetoes)
 
 
 @st.composite
@@ -404,7 +404,7 @@ def hardware(draw: st.DrawFn, inventory: Inventory) -> Inventory:
     return replace(inventory, disks=tuple(map(other, inventory.disks)), host=host)
 
 
-def every_default(mine: Known) -> list[Proposal]:
+def every_default(mine: ProposalFacts) -> list[Proposal]:
     """What is proposed for a pool by itself, and what once somebody wants its log to be whole."""
     single = single_log_of(mine.pool)
     sides = [propose_side(mine, single.guid)] if single else []
