@@ -90,7 +90,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "nasadvisor.console.web.sanitise.SanitisedRequests",
     "nasadvisor.console.accounts.single_sign_on.SingleSignOn",
-    "nasadvisor.console.accounts.idle.Idle",
+    "nasadvisor.console.accounts.sign_in.Idle",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "nasadvisor.console.accounts.required_setup.RequiredSetup",
     "nasadvisor.console.accounts.sessions.Seen",

@@ -257,7 +257,7 @@ TRIED: Final[dict[str, str]] = {
         run-stopped: nasadvisor undo {run}
     """,
     f"{OURS}::test_what_was_followed_and_what_was_not_measured_names_how_to_measure": """
-        nasadvisor/cli/evidence/commits.py: nasadvisor probe {found.pool_name} --disk DISK
+        nasadvisor/cli/evidence/measuring.py: nasadvisor probe {found.pool_name} --disk DISK
         nasadvisor/cli/health/report.py: nasadvisor probe {chosen.name}
         nasadvisor/domain/evidence/read_options.py: nasadvisor curve POOL
         nasadvisor/domain/evidence/write_options.py: nasadvisor probe {pool} --disk DISK

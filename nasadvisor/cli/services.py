@@ -5,13 +5,14 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import click
 
 from nasadvisor.cli.errors import Refusal
-from nasadvisor.cli.reporting import report_run
 from nasadvisor.domain.evidence.tracing import WaitingPrograms
+from nasadvisor.domain.fleet.joining import host_queue
 from nasadvisor.domain.fleet.platforms import PlatformReport
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.host.build import health_of, machine_of, measure_host_of, run_host_of, this_platform
@@ -27,6 +28,31 @@ from nasadvisor.host.evidence.tracing import watch_waiting
 from nasadvisor.host.health.sweep import HealthServices
 from nasadvisor.host.storage.inventory import read_inventory
 from nasadvisor.host.storage.machine import Machine
+
+SOCKET_SCHEME: Final = "redis+socket://"
+EXPIRES_S: Final = 600
+
+
+def report_run(config: HostConfig, run_id: str) -> None:
+    """Ask this host's worker to report a run to the console. Nothing happens where nobody can be reached.
+
+    The console then follows the run by itself; the worker also reports every run whenever it starts.
+    """
+    is_here = config.access is None and config.redis_url.startswith(SOCKET_SCHEME)
+    if is_here and not _socket_of(config.redis_url).exists():
+        return
+    from nasadvisor.domain.fleet.questions import REPORT_RUN  # noqa: PLC0415 - slow to load, and seldom needed
+    from nasadvisor.host.console_link import UNREACHABLE, celery_app  # noqa: PLC0415
+
+    app = celery_app(config)
+    try:
+        app.send_task(REPORT_RUN.task, [run_id], queue=host_queue(config.node), expires=EXPIRES_S, retry=False)
+    except UNREACHABLE:
+        return
+
+
+def _socket_of(url: str) -> Path:
+    return Path(url.removeprefix(SOCKET_SCHEME).partition("?")[0])
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,7 @@ class QoS(kombu.transport.redis.QoS):
         """Nothing: what lies there was not cleaned, and nobody waits for it any more."""
 
 
-class CarefulChannel(kombu.transport.redis.Channel):
+class Channel(kombu.transport.redis.Channel):
     """A channel that takes only what is cleaned."""
 
     QoS = QoS
@@ -156,10 +156,10 @@ class CarefulChannel(kombu.transport.redis.Channel):
 class Transport(kombu.transport.redis.Transport):
     """A transport of such channels."""
 
-    CarefulChannel = CarefulChannel
+    Channel = Channel
 
 
-class CarefulConnection(kombu.Connection):
+class Connection(kombu.Connection):
     """A connection by that transport, whatever its address says."""
 
     def get_transport_cls(self) -> type[Transport]:
@@ -170,4 +170,4 @@ class CarefulConnection(kombu.Connection):
 class CarefulAmqp(celery.app.amqp.AMQP):
     """What a Celery app makes its connections of."""
 
-    CarefulConnection = CarefulConnection
+    Connection = Connection

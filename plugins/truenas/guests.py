@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from nasadvisor.domain.storage.inventory import Disk
-from nasadvisor.host.adapters.answer import JsonAnswer
+from nasadvisor.host.adapters.answer import Answer
 from plugins.truenas.api.connection import Connection
 from plugins.truenas.api.reading import objects_of
 
@@ -125,8 +125,8 @@ def _names(connection: Connection, method: str) -> dict[str, str]:
     return {each.text("id"): each.text("name") for each in objects_of(method, answer)}
 
 
-def _device(guest: str, attributes: JsonAnswer) -> GuestDevice:
-    usb = attributes.child("usb") if attributes.fields.get("usb") else JsonAnswer(attributes.source, "", {})
+def _device(guest: str, attributes: Answer) -> GuestDevice:
+    usb = attributes.child("usb") if attributes.fields.get("usb") else Answer(attributes.source, "", {})
     return GuestDevice(
         guest,
         attributes.text("dtype"),
@@ -138,7 +138,7 @@ def _device(guest: str, attributes: JsonAnswer) -> GuestDevice:
     )
 
 
-def _text(entry: JsonAnswer, key: str) -> str:
+def _text(entry: Answer, key: str) -> str:
     return "" if entry.fields.get(key) is None else entry.text(key)
 
 
@@ -148,7 +148,7 @@ def _pci(name: str) -> str:
     return address.lower() if _PCI.fullmatch(address) else ""
 
 
-def _hexadecimal(entry: JsonAnswer, key: str) -> str:
+def _hexadecimal(entry: Answer, key: str) -> str:
     return _text(entry, key).lower().removeprefix("0x")
 
 

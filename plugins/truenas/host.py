@@ -1,6 +1,7 @@
 """TrueNAS SCALE on the host: its version, what it does to slices, its mail."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -9,18 +10,74 @@ from nasadvisor.domain.fleet.rewrites import Rewrite
 from nasadvisor.domain.statements import Finding
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB, MIB
+from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.process import Runner
 from nasadvisor.host.config import load_environment
 from nasadvisor.host.errors import HostError
 from plugins.contract.host import HostPlatform
 from plugins.truenas import hazards, start
 from plugins.truenas.api.access import access_from, is_set_up
-from plugins.truenas.api.connection import local_connection
+from plugins.truenas.api.connection import Connection, local_connection
+from plugins.truenas.api.errors import CallRefused
 from plugins.truenas.api.mail import send_mail
+from plugins.truenas.api.reading import listed, objects_of
 from plugins.truenas.api.session import session_with
 from plugins.truenas.guests import guest_devices
-from plugins.truenas.tiering import rewrites
 from plugins.truenas.versions import PLATFORM_NAME, SUPPORTS
+
+TIERS_SINCE: Final = "v26.0.0"
+"""The API version that has them."""
+
+QUERY: Final = "zfs.tier.rewrite_job_query"
+STATUS: Final = "zfs.tier.rewrite_job_status"
+
+NO_SUCH_METHOD: Final = -32601
+"""JSON-RPC 2.0, section 5.1: what the first two betas of 26 answer."""
+
+MOST_JOBS: Final = 200
+"""[policy] Each is asked by itself; those that run are asked first, then as TrueNAS lists them."""
+
+RUNNING: Final = "RUNNING"
+
+
+def rewrites(connection: Connection) -> tuple[Rewrite, ...]:
+    """The jobs that have begun, whether they run still or not.
+
+    Raises:
+        HostError: TrueNAS cannot be asked.
+    """
+    if connection.version < TIERS_SINCE:
+        return ()
+    try:
+        jobs = objects_of(QUERY, connection.call(QUERY, {}))
+    except CallRefused as error:
+        if error.number == NO_SUCH_METHOD:
+            return ()
+        raise
+    asked = sorted(jobs, key=lambda job: job.text("status") != RUNNING)[:MOST_JOBS]
+    return tuple(_begun(connection, asked))
+
+
+def _begun(connection: Connection, jobs: list[Answer]) -> Iterator[Rewrite]:
+    """One that is queued has no figures, and one that has just begun has none yet: they are written once a minute."""
+    for job in jobs:
+        dataset, is_running = job.text("dataset_name"), job.text("status") == RUNNING
+        stats = _stats(connection, job.text("tier_job_id"))
+        if stats:
+            times = stats.number("initial_time"), stats.number("update_time")
+            yield Rewrite(dataset, is_running, *times, stats.number("count_bytes"))
+        elif is_running:
+            yield Rewrite(dataset, is_running, 0, 0, 0)
+
+
+def _stats(connection: Connection, job: str) -> Answer | None:
+    """The figures of a job; None where there are none, as of one that is gone by now."""
+    try:
+        told = listed(STATUS, connection.call(STATUS, {"tier_job_id": job}))
+    except CallRefused:
+        return None
+    return told.child("stats") if told.fields.get("stats") is not None else None
+
 
 ANSWER_S: Final = 20.0
 """For each call to the middleware of this host; a report waits for it."""

@@ -13,7 +13,7 @@ from typing import Final
 
 from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.host.adapters.answer import JsonAnswer
+from nasadvisor.host.adapters.answer import Answer
 from plugins.truenas.api.connection import Connection
 from plugins.truenas.api.reading import objects_of
 
@@ -100,7 +100,7 @@ def _of_last_start(program: Path) -> Iterator[Finding]:
         yield _last_start_failed(said)
 
 
-def _script(entry: JsonAnswer) -> InitScript:
+def _script(entry: Answer) -> InitScript:
     is_script = entry.text("type") == "SCRIPT"
     return InitScript(
         text=str(entry.fields.get("script" if is_script else "command") or ""),

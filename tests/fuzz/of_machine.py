@@ -15,8 +15,7 @@ from nasadvisor.domain.storage.inventory import Disk, TableKind
 from nasadvisor.host.adapters import blockstat, kstat, procfs, udev
 from nasadvisor.host.adapters.disks import _opened, disks_of, with_table
 from nasadvisor.host.adapters.holds import surroundings
-from nasadvisor.host.evidence.sample import read_tunables
-from nasadvisor.host.evidence.served import read_served
+from nasadvisor.host.evidence.sample import read_served, read_tunables
 from nasadvisor.host.storage.machine import Roots
 from nasadvisor.own_names import own_names
 from tests.fuzz.reader import TOLD, Read, Reader, all_of, of_file, of_text

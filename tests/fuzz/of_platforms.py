@@ -21,9 +21,8 @@ from plugins.truenas.api.jobs import progress_of
 from plugins.truenas.api.reading import read_picture
 from plugins.truenas.api.records import Records
 from plugins.truenas.guests import guest_devices
-from plugins.truenas.host import TrueNASHost
+from plugins.truenas.host import TrueNASHost, rewrites
 from plugins.truenas.start import init_scripts
-from plugins.truenas.tiering import rewrites
 from tests.fuzz.reader import TOLD, Answering, Reader, of_answers, of_file, of_text
 from tests.unit.machines import home_server
 from tests.unit.plugins.pve import CONTAINER, MAIL, MOUNTS, STORAGES

@@ -9,7 +9,7 @@ from nasadvisor.domain.health.smart.reading import SmartReading, decode_answer
 from nasadvisor.domain.health.sweep import SelfTest
 from nasadvisor.domain.storage.inventory import Bus, Disk, Pool
 from nasadvisor.host.adapters import smartctl, zdb
-from nasadvisor.host.adapters.answer import JsonAnswer
+from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.arc_reads import parse_reads
 from nasadvisor.host.adapters.bpftrace import parse_waiting
 from nasadvisor.host.adapters.fio import FioJob, Pattern, parse_fio
@@ -62,8 +62,8 @@ def recorded(begin: str) -> tuple[bytes, ...]:
 PROPERTIES = {"zpool get -j -p all": recorded("zpool get -j -p all")[0].decode()}
 
 
-def asked(text: str) -> JsonAnswer:
-    return JsonAnswer.of("zpool", text)
+def asked(text: str) -> Answer:
+    return Answer.of("zpool", text)
 
 
 def _pools_with_properties(text: str) -> Pool:

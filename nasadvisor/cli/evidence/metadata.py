@@ -9,7 +9,7 @@ from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.domain.evidence.metadata_blocks import KIND_NAMES
 from nasadvisor.domain.evidence.metadata_choice import advise_metadata
 from nasadvisor.domain.evidence.metadata_size import Counted, counted_of
-from nasadvisor.domain.evidence.options import NAMES, OptionFacts
+from nasadvisor.domain.evidence.options import NAMES, Known
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.storage.inventory import Pool
@@ -31,7 +31,7 @@ def count_metadata(services: Services, pool: Pool, facts: PoolFacts, minutes: in
     return counted_of(services.blocks().count(pool.guid, minutes * MINUTE_S), pool, facts)
 
 
-def print_metadata(known: OptionFacts) -> None:
+def print_metadata(known: Known) -> None:
     """What to do about metadata, and the figures it rests on."""
     advice = advise_metadata(known)
     heading(f"Metadata: {NAMES[advice.option] if advice.option else 'cannot tell'}")
@@ -42,7 +42,7 @@ def print_metadata(known: OptionFacts) -> None:
         _print_counted(known.counted)
 
 
-def metadata_document(known: OptionFacts) -> dict[str, Any]:
+def metadata_document(known: Known) -> dict[str, Any]:
     """The same as JSON."""
     advice = advise_metadata(known)
     return {

@@ -18,7 +18,7 @@ from nasadvisor.domain.evidence.log_verdict import Device, SsdTime, Verdict, jud
 from nasadvisor.domain.evidence.measuring.measurement import tested_ssd
 from nasadvisor.domain.evidence.metadata_count import LONGEST_S, SHORTEST_S
 from nasadvisor.domain.evidence.metadata_size import Counted
-from nasadvisor.domain.evidence.options import Option, OptionFacts, has_raidz
+from nasadvisor.domain.evidence.options import Known, Option, has_raidz
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.recommendation import Recommendation, recommend_cache, recommend_log
@@ -127,9 +127,9 @@ def _tested(services: Services, pool: Pool) -> SsdTime:
 
 def _known(
     workload: Workload, facts: PoolFacts, pool: Pool, ssd: SsdTime, ingest: Ingest, counted: Counted | None
-) -> OptionFacts:
+) -> Known:
     """For the time that was watched only."""
-    return OptionFacts(
+    return Known(
         workload=workload,
         facts=facts,
         span=SPOT,
@@ -145,7 +145,7 @@ def _known(
     )
 
 
-def _document(known: OptionFacts, ingest: Ingest, waiting: WaitingPrograms | None) -> dict[str, Any]:
+def _document(known: Known, ingest: Ingest, waiting: WaitingPrograms | None) -> dict[str, Any]:
     workload, cache, verdicts = known.workload, known.cache_size, (known.log, known.cache)
     return {
         "pool": known.facts.name,
@@ -226,7 +226,7 @@ def _wait_of(program: WaitingProgram) -> str:
     return "?" if program.mean_wait_ns is None else milliseconds(program.mean_wait_ns)
 
 
-def _print_sizes(known: OptionFacts) -> None:
+def _print_sizes(known: Known) -> None:
     heading("Sizes, if you add one")
     log, cache = known.log_size, known.cache_size
     paragraph(f"Log: {size_text(log.size_bytes)}, {log.because}")

@@ -20,7 +20,7 @@ from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.evidence.metadata_blocks import KIND_NAMES, BlockCount, KindBlocks
 from nasadvisor.domain.evidence.metadata_choice import MetadataAdvice, advise_metadata
 from nasadvisor.domain.evidence.metadata_size import Counted, CutOff
-from nasadvisor.domain.evidence.options import NAMES, OptionFacts
+from nasadvisor.domain.evidence.options import NAMES, Known
 from nasadvisor.domain.fleet.questions import COUNT_BLOCKS
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.units import HOUR_S
@@ -67,7 +67,7 @@ class MetadataPart:
     cuts: tuple[CutRow, ...] = ()
 
 
-def metadata_of(stored: StoredAnswer | None, known: OptionFacts, now: datetime) -> MetadataPart:
+def metadata_of(stored: StoredAnswer | None, known: Known, now: datetime) -> MetadataPart:
     """The part of the page."""
     advice = advise_metadata(known)
     counted = known.counted

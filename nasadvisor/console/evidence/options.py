@@ -13,8 +13,8 @@ from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.metadata_size import counted_of
 from nasadvisor.domain.evidence.options import (
     NAMES,
+    Known,
     Option,
-    OptionFacts,
     OptionRow,
     OptionsTable,
     Relief,
@@ -60,10 +60,10 @@ class ShownOptions:
     is_drawn: bool
 
 
-def known_of(seen: Watched, pool: Pool, curve: CacheCurve | None, count: BlockCount | None) -> OptionFacts:
+def known_of(seen: Watched, pool: Pool, curve: CacheCurve | None, count: BlockCount | None) -> Known:
     """All that was found out about a pool."""
     ingest = expected_ingest(seen.workload, seen.facts)
-    return OptionFacts(
+    return Known(
         workload=seen.workload,
         facts=seen.facts,
         span=HISTORY,

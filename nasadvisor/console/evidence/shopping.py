@@ -9,7 +9,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from nasadvisor.domain.evidence.options import NAMES, Option, OptionFacts, OptionsTable
+from nasadvisor.domain.evidence.options import NAMES, Known, Option, OptionsTable
 from nasadvisor.domain.evidence.shopping import BOUGHT, Price, ShoppingList, YearlyCost, shopping_of, yearly_costs
 
 LARGEST: Final = 10_000_000
@@ -57,7 +57,7 @@ class ShownList:
     list: ShoppingList
 
 
-def shopping_context(known: OptionFacts, table: OptionsTable, query: QueryDict) -> dict[str, object]:
+def shopping_context(known: Known, table: OptionsTable, query: QueryDict) -> dict[str, object]:
     """What the template needs: the lists, the form, and the costs if prices were entered."""
     form = PricesForm(query or None)
     costs = yearly_costs(table, form.prices())

@@ -1,15 +1,56 @@
 """The picture of a drive's wear: what it used so far, and the fan of what is to be expected. Drawn as SVG by us."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Final
 
 from nasadvisor.console.health.forecasts import FanPoint
-from nasadvisor.console.health.role_marks import RoleMark, role_marks
 from nasadvisor.console.svg import BOTTOM, RIGHT, TOP, WIDE, ChartFrame, Tick, line_through
 from nasadvisor.console.time_axis import time_labels
+
+UNITS_A_LETTER: Final = 7.0
+"""About what a letter takes in the pictures' type."""
+
+GAP: Final = 8.0
+ROWS: Final = 3
+ROW_HEIGHT: Final = 14
+
+
+@dataclass(frozen=True)
+class RoleMark:
+    """An event at a moment: a change of role. Its words stand `y` below the top, and left of the line where they would
+    leave the picture; "" where there is no room for them.
+    """
+
+    at: float
+    label: str
+    y: int = 0
+    is_before: bool = False
+
+
+def role_marks(
+    roles: Sequence[tuple[datetime, str]], x: Callable[[datetime], float], right: float
+) -> tuple[RoleMark, ...]:
+    """One for each change of the role at a moment, the words in the first row that is free there."""
+    ends = [float("-inf")] * ROWS
+    marks: list[RoleMark] = []
+    for (_, before), (moment, role) in pairwise(roles):
+        if before == role:
+            continue
+        at, label = x(moment), role or "–"
+        wide = GAP + UNITS_A_LETTER * (len(label) + 2 * label.count("+"))
+        is_before = at + wide > right
+        begin = at - wide if is_before else at
+        row = next((row for row in range(ROWS) if ends[row] <= begin), None)
+        if row is None:
+            marks.append(RoleMark(at, ""))
+            continue
+        ends[row] = begin + wide
+        marks.append(RoleMark(at, label, row * ROW_HEIGHT, is_before))
+    return tuple(marks)
+
 
 LEFT: Final = 48
 FULL: Final = 100.0

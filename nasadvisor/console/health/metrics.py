@@ -1,6 +1,7 @@
 """What Prometheus scrapes: read from the database at each scrape."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from django.contrib.auth.decorators import login_not_required
@@ -12,9 +13,42 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.access_models import ApiToken
 from nasadvisor.console.health.alert_models import AlertStates, Delivery, DeliveryState, StoredAlert
 from nasadvisor.console.health.bytes_by_role import ORDER, written_by_role
-from nasadvisor.console.health.exposition import Family, exposition, labels_text
 from nasadvisor.console.health.models import NodeHealth, StoredDisk
 from nasadvisor.domain.statements import Level
+
+
+@dataclass(frozen=True)
+class Family:
+    """All samples of one metric. A counter's name ends in `_total`."""
+
+    name: str
+    documentation: str
+    kind: Literal["gauge", "counter"] = "gauge"
+    samples: list[str] = field(default_factory=list)
+
+    def add(self, labels: str, value: float) -> None:
+        """One more sample; `labels` as `labels_text` has them, "" for none."""
+        self.samples.append(f"{self.name}{{{labels}}} {value}\n" if labels else f"{self.name} {value}\n")
+
+
+def labels_text(labels: Mapping[str, str]) -> str:
+    """Labels with their values, for `Family.add`; more can be put behind a comma."""
+    return ",".join([f'{name}="{_escaped(value)}"' for name, value in labels.items()])
+
+
+def exposition(families: Iterable[Family]) -> str:
+    """All of them."""
+    return "".join([part for family in families for part in (*_head(family), *family.samples)])
+
+
+def _head(family: Family) -> tuple[str, str]:
+    documentation = family.documentation.replace("\\", r"\\").replace("\n", r"\n")
+    return f"# HELP {family.name} {documentation}\n", f"# TYPE {family.name} {family.kind}\n"
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
+
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 BEARER: Final = "Bearer "
@@ -79,8 +113,8 @@ def _disks() -> Iterator[Family]:
         if disk.read_at:
             read_at.add(labels, disk.read_at.timestamp())
     yield from (present, answers, read_at)
-    for field, (name, text, kind) in DISK_METRICS.items():
-        yield _filled(Family(name, text, kind), field, labelled)
+    for column, (name, text, kind) in DISK_METRICS.items():
+        yield _filled(Family(name, text, kind), column, labelled)
     yield _written_by_role(labelled)
     yield _worn_out(labelled)
 
@@ -121,8 +155,8 @@ def _worn_out(labelled: Labelled) -> Family:
         "When the rated endurance is expected to be used up; absent if unknown or later than in ten years",
     )
     for labels, disk in labelled:
-        for bound, field in ENDS.items():
-            moment = getattr(disk, field)
+        for bound, column in ENDS.items():
+            moment = getattr(disk, column)
             if moment:
                 metric.add(f'{labels},bound="{bound}"', moment.timestamp())
     return metric

@@ -8,7 +8,7 @@ from nasadvisor.domain.evidence.cache_verdict import CACHES
 from nasadvisor.domain.evidence.log_verdict import Answer
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.metadata_options import metadata_of_reads, metadata_row
-from nasadvisor.domain.evidence.options import Option, OptionFacts
+from nasadvisor.domain.evidence.options import Known, Option
 from nasadvisor.domain.evidence.thresholds import GHOSTS_HELP
 from nasadvisor.domain.figures import duration, percent
 from nasadvisor.domain.statements import Statement
@@ -36,13 +36,13 @@ class MetadataAdvice:
     looked: tuple[Statement, ...]
 
 
-def advise_metadata(known: OptionFacts) -> MetadataAdvice:
+def advise_metadata(known: Known) -> MetadataAdvice:
     """The cheapest that does it, and what can be taken back before what cannot."""
     option, because = _chosen(known)
     return MetadataAdvice(option, because, tuple(_looked_at(known)))
 
 
-def _chosen(known: OptionFacts) -> tuple[Option | None, Statement]:
+def _chosen(known: Known) -> tuple[Option | None, Statement]:
     if known.facts.leaves_of(VdevClass.SPECIAL):
         return Option.NOTHING, Statement("metadata-special-there", _("The pool has special vdevs already."))
     row = metadata_row(known)
@@ -55,7 +55,7 @@ def _chosen(known: OptionFacts) -> tuple[Option | None, Statement]:
     return _by_size(known, known.counted.count)
 
 
-def _by_size(known: OptionFacts, count: BlockCount) -> tuple[Option, Statement]:
+def _by_size(known: Known, count: BlockCount) -> tuple[Option, Statement]:
     held, most = count.metadata_in_memory_bytes, known.workload.sample.levels.arc_most_bytes
     share = metadata_of_reads(known)
     values = {"metadata": size_text(held), "arc": size_text(most), "share": percent(share)}
@@ -77,7 +77,7 @@ def _by_size(known: OptionFacts, count: BlockCount) -> tuple[Option, Statement]:
     return Option.METADATA, Statement("metadata-cache-first", template, values)
 
 
-def _more_of_the_arc(known: OptionFacts, values: dict[str, str]) -> Statement:
+def _more_of_the_arc(known: Known, values: dict[str, str]) -> Statement:
     if releases.METADATA_BALANCE.is_in(known.facts.tunables.zfs_version):
         template = _(
             "All metadata of the pool takes up {metadata} of memory, and the ARC may take {arc}, so it needs no SSD. "
@@ -91,7 +91,7 @@ def _more_of_the_arc(known: OptionFacts, values: dict[str, str]) -> Statement:
     return Statement("metadata-arc-limit", template, values)
 
 
-def _not_counted(known: OptionFacts) -> Statement:
+def _not_counted(known: Known) -> Statement:
     template = _(
         "Metadata is {share} of the reads from the disks. How much of it the pool holds was not looked at, so nothing "
         "is chosen between memory, a cache and special vdevs: `nasadvisor advise {pool} --metadata` counts it."
@@ -100,7 +100,7 @@ def _not_counted(known: OptionFacts) -> Statement:
     return Statement("metadata-not-counted", template, values)
 
 
-def _looked_at(known: OptionFacts) -> Iterator[Statement]:
+def _looked_at(known: Known) -> Iterator[Statement]:
     seen = _("Looked at: what was read in {time}, by the counters of OpenZFS.")
     yield Statement("looked-counters", seen, {"time": duration(known.workload.seconds)})
     curve, counted = known.readable_curve, known.counted

@@ -10,8 +10,8 @@ from nasadvisor.domain.evidence.options import (
     COPIES_ONLY,
     UNLESS_CHECKPOINT,
     Cost,
+    Known,
     Option,
-    OptionFacts,
     OptionRow,
     Relief,
     Waiting,
@@ -31,7 +31,7 @@ _LOST_SPECIAL: Final = Statement(
 )
 
 
-def metadata_row(known: OptionFacts) -> OptionRow:
+def metadata_row(known: Known) -> OptionRow:
     """A cache with secondarycache=metadata: at the most it answers the metadata among the misses."""
     point = largest_point(known)
     judged, relief = _judged_metadata(known, point)
@@ -47,7 +47,7 @@ def metadata_row(known: OptionFacts) -> OptionRow:
     )
 
 
-def special_row(known: OptionFacts) -> OptionRow:
+def special_row(known: Known) -> OptionRow:
     """Special vdevs: never more than advised, since they are part of the pool and mostly stay there."""
     if known.facts.leaves_of(VdevClass.SPECIAL):
         about = tuple(each for each in known.log.beside if each.code.startswith("special-"))
@@ -69,13 +69,13 @@ def special_row(known: OptionFacts) -> OptionRow:
     )
 
 
-def metadata_of_reads(known: OptionFacts) -> float:
+def metadata_of_reads(known: Known) -> float:
     """The share of metadata among the reads that go to the disks: by the curve where there is one."""
     curve = known.readable_curve
     return curve.metadata_share if curve else metadata_share(known.workload.sample.arc)
 
 
-def _judged_metadata(known: OptionFacts, point: CurvePoint | None) -> tuple[Verdict, Relief | None]:
+def _judged_metadata(known: Known, point: CurvePoint | None) -> tuple[Verdict, Relief | None]:
     """At the most all metadata among the misses; beside it what the curve says of a cache for everything."""
     against = against_all(known)
     if against:
@@ -101,7 +101,7 @@ def _judged_metadata(known: OptionFacts, point: CurvePoint | None) -> tuple[Verd
     return judged_on(known, Answer.CANNOT_TELL, because), Relief(Waiting.READS, 0.0, share)
 
 
-def _metadata_cost(known: OptionFacts, point: CurvePoint | None) -> Cost | None:
+def _metadata_cost(known: Known, point: CurvePoint | None) -> Cost | None:
     """Room for all metadata where it was counted, else what the curve says of a cache for everything."""
     if known.counted is None:
         return cost_of(known, point) if point else None
@@ -111,7 +111,7 @@ def _metadata_cost(known: OptionFacts, point: CurvePoint | None) -> Cost | None:
     return Cost(header_memory_bytes(held, max(held // max(count.metadata_blocks, 1), 1)), size, 1)
 
 
-def _special_moves(known: OptionFacts) -> Statement:
+def _special_moves(known: Known) -> Statement:
     template = _(
         "New metadata is written to SSDs; what is there stays on the disks until it is rewritten. {share} of the reads "
         "from the disks are metadata."
@@ -119,7 +119,7 @@ def _special_moves(known: OptionFacts) -> Statement:
     return Statement("option-special", template, {"share": percent(metadata_of_reads(known))})
 
 
-def _special_size(known: OptionFacts) -> Statement:
+def _special_size(known: Known) -> Statement:
     template = _(
         "How much metadata the pool holds decides the size. `nasadvisor advise {pool} --metadata` counts it, and reads "
         "all of it."
@@ -127,12 +127,12 @@ def _special_size(known: OptionFacts) -> Statement:
     return Statement("option-special-size", template, {"pool": known.facts.name})
 
 
-def _special_cost(known: OptionFacts) -> Cost | None:
+def _special_cost(known: Known) -> Cost | None:
     size = known.counted.size if known.counted else None
     return Cost(ssd_bytes=size.size_bytes, ssds=size.legs) if size else None
 
 
-def _special_made(known: OptionFacts) -> tuple[Statement, ...]:
+def _special_made(known: Known) -> tuple[Statement, ...]:
     """Its size, what would still be moved, and the command: advised, and done by nobody but the reader."""
     counted = known.counted
     if counted is None:
@@ -145,7 +145,7 @@ def _special_made(known: OptionFacts) -> tuple[Statement, ...]:
     )
 
 
-def _special_back(known: OptionFacts) -> Statement:
+def _special_back(known: Known) -> Statement:
     """`alloc_bias` is a vdev property of OpenZFS after 2.4 (openzfs/zfs#18493), which platforms have taken over."""
     if known.has_raidz:
         template = _(

@@ -101,7 +101,7 @@ class OptionRow:
 
 
 @dataclass(frozen=True)
-class OptionFacts:
+class Known:
     """All that was found out about one pool. Bytes a day are those to each side of a log and to each cache.
 
     `curve` is the newest cache curve, None without one; `has_raidz` whether a data vdev is raidz or draid; `counted`

@@ -1,12 +1,12 @@
 """The table of options of one pool, the same on the page and on the command line."""
 
 from nasadvisor.domain.evidence.metadata_options import metadata_row, special_row
-from nasadvisor.domain.evidence.options import OptionFacts, OptionsTable, waits_of
+from nasadvisor.domain.evidence.options import Known, OptionsTable, waits_of
 from nasadvisor.domain.evidence.read_options import cache_row, memory_row
 from nasadvisor.domain.evidence.write_options import log_row, nothing_row, property_row
 
 
-def options_of(known: OptionFacts) -> OptionsTable:
+def options_of(known: Known) -> OptionsTable:
     """Every option has its row, whatever is known."""
     waits, memory = waits_of(known.workload), memory_row(known)
     rows = (

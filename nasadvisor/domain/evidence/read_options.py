@@ -13,8 +13,8 @@ from nasadvisor.domain.evidence.options import (
     NOTHING_LOST,
     UNLESS_CHECKPOINT,
     Cost,
+    Known,
     Option,
-    OptionFacts,
     OptionRow,
     Relief,
     Waiting,
@@ -43,7 +43,7 @@ FOLLOW: Final = Statement(
 _FULL_ARC: Final = Statement("option-arc-fills", _("The ARC must be full first."))
 
 
-def memory_row(known: OptionFacts) -> OptionRow:
+def memory_row(known: Known) -> OptionRow:
     """What more memory for the ARC would answer: off the curve, else what the ghost lists say of about one more ARC."""
     judged, relief, more_bytes = _judged_memory(known)
     is_known = relief is not None and not judged.wait_s
@@ -60,7 +60,7 @@ def memory_row(known: OptionFacts) -> OptionRow:
     )
 
 
-def cache_row(known: OptionFacts) -> OptionRow:
+def cache_row(known: Known) -> OptionRow:
     """The verdict on a cache; where it ends, or says yes, with what the curve says of a size."""
     verdict, curve = known.cache, known.readable_curve
     is_there = bool(known.facts.leaves_of(*CACHES))
@@ -89,13 +89,13 @@ def missing_of(judged: Verdict) -> tuple[Statement, ...]:
     return (_FULL_ARC,) if judged.rule.code == "arc-fills" else watch_longer(judged.wait_s)
 
 
-def judged_on(known: OptionFacts, answer: Answer, because: Statement) -> Verdict:
+def judged_on(known: Known, answer: Answer, because: Statement) -> Verdict:
     """An answer that rests on what the verdict on a cache rests on, unless too little was watched."""
     enough_s = known.span.yes_s if answer is Answer.HELPS else known.span.no_s
     return not_yet(replace(known.cache_at_once, answer=answer, rule=because), enough_s - known.workload.seconds)
 
 
-def against_all(known: OptionFacts) -> Verdict | None:
+def against_all(known: Known) -> Verdict | None:
     """What speaks of all reads, whoever would answer them."""
     at_once = known.cache_at_once
     if at_once.rule.code in OF_ALL_READS:
@@ -107,7 +107,7 @@ def against_all(known: OptionFacts) -> Verdict | None:
     return judged_on(known, Answer.NO, Statement("option-no-waits", template, {"share": percent(share)}))
 
 
-def _judged_memory(known: OptionFacts) -> tuple[Verdict, Relief | None, int]:
+def _judged_memory(known: Known) -> tuple[Verdict, Relief | None, int]:
     against = against_all(known)
     if against:
         return against, None, 0
@@ -129,7 +129,7 @@ def _judged_memory(known: OptionFacts) -> tuple[Verdict, Relief | None, int]:
     return judged_on(known, answer, because), Relief(Waiting.READS, share, None), more
 
 
-def _memory_point(known: OptionFacts) -> MemoryPoint | None:
+def _memory_point(known: Known) -> MemoryPoint | None:
     """As much as would do what the cache at the knee does, else the most that was looked at."""
     curve = known.readable_curve
     if curve is None or not curve.memory:
@@ -138,20 +138,20 @@ def _memory_point(known: OptionFacts) -> MemoryPoint | None:
     return (curve.memory_for(knee.served) if knee else None) or curve.memory[-1]
 
 
-def _point_of_cache(known: OptionFacts) -> CurvePoint | None:
+def _point_of_cache(known: Known) -> CurvePoint | None:
     """What the curve says of the cache that is proposed; None where it says that none is worth it, or nothing."""
     curve, proposed = known.readable_curve, known.recommended_cache
     return curve.point_near(proposed.size_bytes) if curve and curve.knee and proposed else None
 
 
-def _cache_relief(known: OptionFacts, point: CurvePoint | None) -> Relief | None:
+def _cache_relief(known: Known, point: CurvePoint | None) -> Relief | None:
     if point and known.curve:
         return Relief(Waiting.READS, least_at(known.curve, point), known.curve.at_most(point))
     share = ghost_share(known.workload.sample.arc)
     return Relief(Waiting.READS, share, None) if share >= GHOSTS_LITTLE and not known.readable_curve else None
 
 
-def _cache_cost(known: OptionFacts, point: CurvePoint | None) -> Cost | None:
+def _cache_cost(known: Known, point: CurvePoint | None) -> Cost | None:
     if known.recommended_cache is None:
         return None
     size, curve = known.recommended_cache.size_bytes, known.readable_curve
@@ -160,12 +160,12 @@ def _cache_cost(known: OptionFacts, point: CurvePoint | None) -> Cost | None:
     return Cost(memory, size, 1, written)
 
 
-def cost_of(known: OptionFacts, point: CurvePoint) -> Cost:
+def cost_of(known: Known, point: CurvePoint) -> Cost:
     headers = known.curve.header_bytes(point.size_bytes) if known.curve else 0
     return Cost(headers, point.size_bytes, 1, point.written_bytes_per_year)
 
 
-def largest_point(known: OptionFacts) -> CurvePoint | None:
+def largest_point(known: Known) -> CurvePoint | None:
     """The cache to recommend by the curve, else the one that would answer most."""
     curve = known.readable_curve
     if curve is None:

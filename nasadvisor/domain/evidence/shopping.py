@@ -9,7 +9,7 @@ from typing import Final
 
 from nasadvisor.domain.evidence.log_verdict import Answer
 from nasadvisor.domain.evidence.measuring.suitability import GOOD_COMMIT_NS
-from nasadvisor.domain.evidence.options import Cost, Option, OptionFacts, OptionRow, OptionsTable
+from nasadvisor.domain.evidence.options import Cost, Known, Option, OptionRow, OptionsTable
 from nasadvisor.domain.evidence.recommendation import BY_CURVE
 from nasadvisor.domain.evidence.thresholds import GAIN_HELPS
 from nasadvisor.domain.evidence.workload import CommitTime
@@ -73,7 +73,7 @@ class YearlyCost:
         return self.at_once / self.years
 
 
-def shopping_of(known: OptionFacts, table: OptionsTable) -> tuple[ShoppingList, ...]:
+def shopping_of(known: Known, table: OptionsTable) -> tuple[ShoppingList, ...]:
     """A list for log and cache each, where the table does not speak against it and its size is known."""
     found = []
     commit, log, cache = known.workload.commit_time, table.row(Option.LOG), table.row(Option.CACHE)
@@ -107,7 +107,7 @@ def _years(cost: Cost, price: Price) -> float:
     return min(SERVICE_YEARS, price.rated_terabytes * TERABYTE / cost.written_bytes_per_year)
 
 
-def _for_log(known: OptionFacts, commit: CommitTime, cost: Cost) -> tuple[Need, ...]:
+def _for_log(known: Known, commit: CommitTime, cost: Cost) -> tuple[Need, ...]:
     protection = Need(
         Statement("need-protection", _("Power-loss protection, said in its data sheet.")),
         Statement(
@@ -119,7 +119,7 @@ def _for_log(known: OptionFacts, commit: CommitTime, cost: Cost) -> tuple[Need, 
     return protection, _flush(known, commit), _endurance(cost), Need(size, known.log_size.because)
 
 
-def _flush(known: OptionFacts, commit: CommitTime) -> Need:
+def _flush(known: Known, commit: CommitTime) -> Need:
     at_once = known.workload.busy_commits_per_s * commit.likely_ns / 1e9
     most_ns = min(GOOD_COMMIT_NS, commit.likely_ns / GAIN_HELPS)
     writers = str(max(1, ceil(at_once)))
@@ -141,7 +141,7 @@ def _endurance(cost: Cost) -> Need:
     return Need(Statement("need-endurance", what, {"total": total, "day": gigabytes_text(day), "years": years}), why)
 
 
-def _for_cache(known: OptionFacts, cost: Cost) -> tuple[Need, ...]:
+def _for_cache(known: Known, cost: Cost) -> tuple[Need, ...]:
     protection = Need(
         Statement("need-no-protection", _("No power-loss protection is needed.")),
         Statement("need-no-protection-why", _("A cache holds copies only.")),

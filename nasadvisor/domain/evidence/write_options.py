@@ -10,8 +10,8 @@ from nasadvisor.domain.evidence.options import (
     NOTHING_LOST,
     UNLESS_CHECKPOINT,
     Cost,
+    Known,
     Option,
-    OptionFacts,
     OptionRow,
     Relief,
     Waiting,
@@ -72,7 +72,7 @@ _LOST_LOG: Final = Statement(
 )
 
 
-def nothing_row(known: OptionFacts, waits: Waits) -> OptionRow:
+def nothing_row(known: Known, waits: Waits) -> OptionRow:
     """What programs wait for today, and what is at risk."""
     values = {"commits": duration(waits.commits_s or 0.0), "reads": duration(waits.reads_s)}
     template = (
@@ -90,7 +90,7 @@ def nothing_row(known: OptionFacts, waits: Waits) -> OptionRow:
     )
 
 
-def property_row(known: OptionFacts, memory: OptionRow) -> OptionRow:
+def property_row(known: Known, memory: OptionRow) -> OptionRow:
     """What the verdicts found that can be set; raising the limit of the ARC gives what more memory would give."""
     found = tuple(_settings(known))
     wait_s = max(known.log.wait_s, known.cache.wait_s)
@@ -123,7 +123,7 @@ def property_row(known: OptionFacts, memory: OptionRow) -> OptionRow:
     )
 
 
-def log_row(known: OptionFacts) -> OptionRow:
+def log_row(known: Known) -> OptionRow:
     """The verdict on a log, with what it would take away from the wait for synchronous writes."""
     verdict, is_there = known.log, bool(known.facts.leaves_of(*LOGS))
     can_test = not known.ssd.is_measured and verdict.rule.code in {*SSD_DECIDES, "little-faster"}
@@ -142,14 +142,14 @@ def log_row(known: OptionFacts) -> OptionRow:
     )
 
 
-def _settings(known: OptionFacts) -> Iterator[Statement]:
+def _settings(known: Known) -> Iterator[Statement]:
     """Each once, what costs nothing and is faster first."""
     verdicts = (known.log, known.cache)
     said = [*known.cache.before, *(each.rule for each in verdicts), *(each for one in verdicts for each in one.beside)]
     yield from {each.code: each for each in said if each.code in SETTINGS}.values()
 
 
-def _log_relief(known: OptionFacts) -> Relief | None:
+def _log_relief(known: Known) -> Relief | None:
     commit, verdict, ssd = known.workload.commit_time, known.log, known.ssd
     if commit is None or not (verdict.answer is Answer.HELPS or verdict.rule.code in SSD_DECIDES):
         return None
@@ -167,6 +167,6 @@ def _most_in_line_ns(ssd: SsdTime) -> float:
     return max(ssd.many_ns, ssd.high_ns * WAITS_ALONE)
 
 
-def _test_ssd(known: OptionFacts) -> Statement:
+def _test_ssd(known: Known) -> Statement:
     template = _("A test of the SSD, some minutes long: `nasadvisor probe {pool} --disk DISK`.")
     return Statement("option-test-ssd", template, {"pool": known.facts.name})

@@ -1,8 +1,8 @@
 """What is worth knowing about a host as its inventory shows it."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from nasadvisor.domain.health.last_seen import with_names
 from nasadvisor.domain.health.log_cache_findings import log_cache_findings
 from nasadvisor.domain.health.pool_findings import pool_findings
 from nasadvisor.domain.health.release_findings import release_findings
@@ -10,8 +10,28 @@ from nasadvisor.domain.health.space_findings import space_findings
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage import releases
-from nasadvisor.domain.storage.inventory import Host, Inventory, Pool
+from nasadvisor.domain.storage.inventory import Host, Inventory, Pool, Vdev
 from nasadvisor.domain.storage.log_states import was_missing_at_import
+
+
+def with_names(pool: Pool, last_seen: Mapping[str, str], inventory: Inventory) -> Pool:
+    """The pool with each leaf that the host does not show called by the disk that was last seen there."""
+
+    def named(vdev: Vdev) -> Vdev:
+        if vdev.children:
+            return replace(vdev, children=tuple(map(named, vdev.children)))
+        label = last_seen.get(vdev.guid, "")
+        return replace(vdev, name=label, path="") if label and not inventory.place_of(vdev) else vdev
+
+    return replace(
+        pool,
+        data=tuple(map(named, pool.data)),
+        logs=tuple(map(named, pool.logs)),
+        caches=tuple(map(named, pool.caches)),
+        specials=tuple(map(named, pool.specials)),
+        dedups=tuple(map(named, pool.dedups)),
+        spares=tuple(map(named, pool.spares)),
+    )
 
 
 def findings_of(

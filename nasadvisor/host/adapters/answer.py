@@ -17,7 +17,7 @@ _NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
-class JsonAnswer:
+class Answer:
     """A JSON object in the answer of `source`; `where` is its place in it. Keys that nobody asks for do not matter."""
 
     source: str
@@ -25,7 +25,7 @@ class JsonAnswer:
     fields: dict[str, Any]
 
     @staticmethod
-    def of(source: str, text: str) -> "JsonAnswer":
+    def of(source: str, text: str) -> "Answer":
         """The whole answer.
 
         Raises:
@@ -35,14 +35,14 @@ class JsonAnswer:
             document = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise OutputUnreadable(source, f"it is not JSON ({error})") from error
-        return JsonAnswer(source, "", _object(source, "it", document))
+        return Answer(source, "", _object(source, "it", document))
 
-    def child(self, key: str) -> "JsonAnswer":
+    def child(self, key: str) -> "Answer":
         """The object under a key; an empty one where there is none."""
         where = f"{self.where}/{key}"
-        return JsonAnswer(self.source, where, _object(self.source, where, self.fields.get(key, {})))
+        return Answer(self.source, where, _object(self.source, where, self.fields.get(key, {})))
 
-    def need(self, key: str) -> "JsonAnswer":
+    def need(self, key: str) -> "Answer":
         """The object under a key that is in every answer.
 
         Raises:
@@ -52,7 +52,7 @@ class JsonAnswer:
             raise OutputUnreadable(self.source, f"{self.where}/{key} is missing")
         return self.child(key)
 
-    def children(self, key: str) -> Iterator[tuple[str, "JsonAnswer"]]:
+    def children(self, key: str) -> Iterator[tuple[str, "Answer"]]:
         """The objects under a key, by name and in order."""
         child = self.child(key)
         return ((name, child.child(name)) for name in child.fields)

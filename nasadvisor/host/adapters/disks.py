@@ -19,7 +19,7 @@ from nasadvisor.domain.storage.gpt import (
     standard_area,
 )
 from nasadvisor.domain.storage.identity import DiskIdentity, is_made_up
-from nasadvisor.domain.storage.inventory import Bus, Disk, Hold, HoldKind, Partition, Pool, TableKind
+from nasadvisor.domain.storage.inventory import Bus, Disk, Hold, HoldKind, Partition, Pool, Slot, TableKind
 from nasadvisor.domain.storage.names import is_disk_name
 from nasadvisor.domain.storage.unrecognised import is_unused
 from nasadvisor.host.adapters.holds import (
@@ -31,11 +31,36 @@ from nasadvisor.host.adapters.holds import (
     surroundings,
     zfs_label_of,
 )
-from nasadvisor.host.adapters.procfs import read_mounts, read_swaps
-from nasadvisor.host.adapters.slots import slot_of
+from nasadvisor.host.adapters.procfs import read_mounts, read_swaps, text_or_nothing
 from nasadvisor.host.adapters.tables import differences
 from nasadvisor.host.adapters.udev import BlockDevice, read_device, read_devices
 from nasadvisor.host.adapters.unrecognised import ReadAt, find_unrecognised
+
+
+def slot_of(sys: Path, kernel_name: str) -> Slot | None:
+    """The slot of a whole disk; None where the machine does not tell, as without an enclosure."""
+    device = sys / "class/block" / kernel_name / "device"
+    return _in_enclosure(device) or _in_pci(sys, device)
+
+
+def _in_enclosure(device: Path) -> Slot | None:
+    for place in sorted(device.glob("enclosure_device:*")):
+        box = place.resolve().parent
+        words = (text_or_nothing(box / "device" / fact) for fact in ("vendor", "model"))
+        name = " ".join(" ".join(filter(None, words)).split())
+        return Slot(place.name.partition(":")[2].strip(), name or text_or_nothing(box / "id"))
+    return None
+
+
+def _in_pci(sys: Path, device: Path) -> Slot | None:
+    """A namespace hangs on its controller, or where several paths are put together on the subsystem above it."""
+    addresses = (text_or_nothing(each / "address") for each in (device, *sorted(device.glob("nvme*"))))
+    address = next(filter(None, addresses), "").rpartition(".")[0]
+    for place in sorted((sys / "bus/pci/slots").glob("*")) if address else ():
+        if text_or_nothing(place / "address") == address:
+            return Slot(place.name)
+    return None
+
 
 # Found below /sys/devices/virtual/block: loop, ram, zram, zd (zvols), dm, md, nbd, bcache.
 _VIRTUAL: Final = "/devices/virtual/block/"

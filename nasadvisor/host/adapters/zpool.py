@@ -12,7 +12,7 @@ from typing import Final
 
 from nasadvisor.domain.storage.inventory import UNREADABLE, Pool, Scan, Vdev, leaf_name
 from nasadvisor.domain.units import size_text
-from nasadvisor.host.adapters.answer import JsonAnswer
+from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import CommandFailed, HostError, OutputUnreadable
 
@@ -71,7 +71,7 @@ class ZpoolJson:
                 return [replace(pools[0], problem=problem_of(error))]
             return [found for pool in pools for found in self._with_properties([pool])]
 
-    def _complete(self, pool: Pool, answer: JsonAnswer) -> Pool:
+    def _complete(self, pool: Pool, answer: Answer) -> Pool:
         properties = answer.need(pool.name).need("properties")
         guid = properties.need("guid").text("value")
         if guid != pool.guid:
@@ -80,12 +80,12 @@ class ZpoolJson:
         ashifts = parse_ashifts(self._ask(("get", "-j", "-p", "ashift", pool.name, *tops))) if tops else {}
         return with_ashifts(with_properties(pool, properties), ashifts)
 
-    def _ask(self, args: tuple[str, ...]) -> JsonAnswer:
+    def _ask(self, args: tuple[str, ...]) -> Answer:
         command = Command(Tool.ZPOOL, args, timeout_s=TIMEOUT_S)
-        return JsonAnswer.of(str(command), self._runner.run(command).stdout)
+        return Answer.of(str(command), self._runner.run(command).stdout)
 
 
-def parse_status(answer: JsonAnswer) -> tuple[Pool, ...]:
+def parse_status(answer: Answer) -> tuple[Pool, ...]:
     """The pools in an answer of `zpool status -j -P -p`, without what only properties tell.
 
     One of which the answer is not understood is there with its name, its guid and the problem.
@@ -122,7 +122,7 @@ def unreadable_pool(name: str, guid: str, problem: str) -> Pool:
     )
 
 
-def with_properties(pool: Pool, properties: JsonAnswer) -> Pool:
+def with_properties(pool: Pool, properties: Answer) -> Pool:
     """The pool with what `zpool get -j -p all` says of it."""
 
     features = {
@@ -152,19 +152,19 @@ def limited_to(compatibility: str) -> str:
     return "" if compatibility in (NO_LIMIT, NOT_TOLD) else compatibility
 
 
-def _fragmentation(told: JsonAnswer) -> int | None:
+def _fragmentation(told: Answer) -> int | None:
     """In percent; "-" where the pool keeps no histogram of its free space (feature spacemap_histogram)."""
     return None if told.text("value") == NOT_TOLD else told.number("value")
 
 
-def _is_on(properties: JsonAnswer, name: str) -> bool:
+def _is_on(properties: Answer, name: str) -> bool:
     value = properties.need(name).text("value")
     if value not in ("on", "off"):
         raise OutputUnreadable(properties.source, f"{properties.where}/{name} is {value!r} instead of on or off")
     return value == "on"
 
 
-def _checkpoint_by_feature(properties: JsonAnswer, features: dict[str, str]) -> str:
+def _checkpoint_by_feature(properties: Answer, features: dict[str, str]) -> str:
     """The checkpoint that the feature tells of although there are no statistics; "" where there is none."""
     if properties.need("version").text("value") != FEATURE_FLAGS:
         return ""
@@ -175,7 +175,7 @@ def _checkpoint_by_feature(properties: JsonAnswer, features: dict[str, str]) -> 
     return size_text(properties.need("checkpoint").number("value"))
 
 
-def parse_ashifts(answer: JsonAnswer) -> dict[str, int]:
+def parse_ashifts(answer: Answer) -> dict[str, int]:
     """The ashift by guid in an answer of `zpool get -j -p ashift POOL GUID…`."""
     vdevs = answer.need("vdevs")
     return {
@@ -243,7 +243,7 @@ def state_name(state: str, aux: str) -> str:
     return "OFFLINE" if state == "CLOSED" else state
 
 
-def _pool_or_problem(answer: JsonAnswer) -> Pool:
+def _pool_or_problem(answer: Answer) -> Pool:
     try:
         return _pool(answer)
     except OutputUnreadable as error:
@@ -253,7 +253,7 @@ def _pool_or_problem(answer: JsonAnswer) -> Pool:
     return unreadable_pool(answer.text("name"), answer.text("pool_guid"), problem)
 
 
-def _pool(pool: JsonAnswer) -> Pool:
+def _pool(pool: Answer) -> Pool:
     name = pool.text("name")
     state = pool.text("state")
     vdevs = pool.need("vdevs")
@@ -285,17 +285,17 @@ def _pool(pool: JsonAnswer) -> Pool:
     )
 
 
-def _below(vdev: JsonAnswer) -> Iterable[tuple[str, JsonAnswer]]:
+def _below(vdev: Answer) -> Iterable[tuple[str, Answer]]:
     """The vdevs below one that has no path, and so must have some."""
     vdev.need("vdevs")
     return vdev.children("vdevs")
 
 
-def _vdevs(children: Iterable[tuple[str, JsonAnswer]]) -> tuple[Vdev, ...]:
+def _vdevs(children: Iterable[tuple[str, Answer]]) -> tuple[Vdev, ...]:
     return tuple(_vdev(key, vdev) for key, vdev in children if vdev.text("vdev_type") not in DROPPED_KINDS)
 
 
-def _vdev(key: str, vdev: JsonAnswer, *, counted: bool = True) -> Vdev:
+def _vdev(key: str, vdev: Answer, *, counted: bool = True) -> Vdev:
     """One vdev. Of spares no errors are counted, and of inner vdevs no slow requests."""
     kind, guid, path = vdev.text("vdev_type"), vdev.text("guid"), vdev.text("path", "")
     aux = vdev.text("aux", "")
@@ -314,7 +314,7 @@ def _vdev(key: str, vdev: JsonAnswer, *, counted: bool = True) -> Vdev:
     )
 
 
-def _checkpoint(pool: JsonAnswer) -> str:
+def _checkpoint(pool: Answer) -> str:
     """From the statistics, for the property reads "-" until a new checkpoint holds any space.
 
     A pool without a checkpoint has no statistics of one (`checkpoint_status_nvlist()`).
@@ -325,7 +325,7 @@ def _checkpoint(pool: JsonAnswer) -> str:
     return "" if stats.text("state") == "NONE" else size_text(stats.number("space"))
 
 
-def _scan(pool: JsonAnswer) -> str:
+def _scan(pool: Answer) -> str:
     if _runs(pool, "scan_stats"):
         return pool.child("scan_stats").text("function").lower()
     rebuilds = (rebuild.text("state") for _, rebuild in pool.child("scan_stats").children("rebuild_stats"))
@@ -338,7 +338,7 @@ def _scan(pool: JsonAnswer) -> str:
     return ""
 
 
-def _runs(pool: JsonAnswer, stats: str) -> bool:
+def _runs(pool: Answer, stats: str) -> bool:
     """Whether something goes on. Where nothing of the kind ever did, there are no statistics of it.
 
     Those of a rebuild stand among those of a scan, also where there never was a scan (`scan_status_nvlist()`).
@@ -347,7 +347,7 @@ def _runs(pool: JsonAnswer, stats: str) -> bool:
     return bool(told.fields.keys() - {"rebuild_stats"}) and told.text("state") == "SCANNING"
 
 
-def _last_scan(stats: JsonAnswer) -> Scan | None:
+def _last_scan(stats: Answer) -> Scan | None:
     """Of one that went on, `_scan` has asked for the state already."""
     if stats.text("state", "NONE") != "FINISHED":
         return None

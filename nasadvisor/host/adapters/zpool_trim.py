@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from nasadvisor.host.adapters.answer import JsonAnswer
+from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 
 TIMEOUT_S: Final = 60.0
@@ -19,12 +19,12 @@ def was_trimmed(runner: Runner, pool_name: str) -> bool | None:
         OutputUnreadable
     """
     command = Command(Tool.ZPOOL, ("status", "-j", "-t", "-P", "-p", pool_name), TIMEOUT_S)
-    answer = JsonAnswer.of(str(command), runner.run(command).stdout)
+    answer = Answer.of(str(command), runner.run(command).stdout)
     states = set(_states(answer.need("pools").need(pool_name)))
     return bool(states - {_NEVER}) if states else None
 
 
-def _states(node: JsonAnswer) -> list[str]:
+def _states(node: Answer) -> list[str]:
     """Of the vdevs that hold data; caches and logs are not worth a word."""
     found = [node.text("trim_state")] if "trim_state" in node.fields else []
     for kind in ("vdevs", "special", "dedup"):

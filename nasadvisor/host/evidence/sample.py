@@ -6,6 +6,7 @@ which vdev) is read again every few minutes, and at once when a pool's vdevs hav
 """
 
 import logging
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -31,11 +32,60 @@ from nasadvisor.host.adapters.counts import count_in
 from nasadvisor.host.adapters.iostat import read_iostat
 from nasadvisor.host.adapters.kstat import read_arc, read_datasets, read_totals, read_txgs
 from nasadvisor.host.adapters.process import Command, Runner, Tool
-from nasadvisor.host.adapters.procfs import parse_memory, text_or_nothing
+from nasadvisor.host.adapters.procfs import Mount, parse_memory, parse_mountinfo, text_or_nothing, unescaped
 from nasadvisor.host.adapters.zpool_list import held_bytes
 from nasadvisor.host.errors import CommandFailed, CommandTimedOut, MachineUnreadable, OutputUnreadable
-from nasadvisor.host.evidence.served import read_served, served_as
-from nasadvisor.host.storage.machine import Machine
+from nasadvisor.host.storage.machine import Machine, Roots
+
+ZVOLS: Final = "/dev/zvol/"
+
+TARGETS: Final = ("kernel/config/target/core/*/*/udev_path", "kernel/scst_tgt/devices/*/filename")
+"""Below /sys: what LIO and SCST serve as disks, each a file with the path of the volume or image."""
+
+WRITE_THROUGH: Final = "write_through"
+"""Beside SCST's `filename`: with "1" it says nothing is saved before it is on disk."""
+
+EXPORTS: Final = ("fs/nfsd/exports", "fs/nfs/exports")
+"""Below /proc: what the NFS server exports to clients that asked of late, with its options (exports(5))."""
+
+
+def read_served(roots: Roots, unsafe_volumes: Iterable[str] = ()) -> dict[str, Served]:
+    """By the name of the dataset; `unsafe_volumes` (`Machine`) stand there by the last part of their names."""
+    mounts = [each for each in parse_mountinfo(text_or_nothing(roots.proc / "self/mountinfo")) if each.kind == "zfs"]
+    found = dict.fromkeys(unsafe_volumes, Served.VM_UNSAFE)
+    found |= {name: Served.NFS_ASYNC for path in _async_exports(roots.proc) for name in _dataset_at(path, mounts)}
+    return found | {name: Served.BLOCK for path in _targets(roots.sys) for name in _dataset_at(path, mounts)}
+
+
+def served_as(name: str, served: Mapping[str, Served]) -> Served:
+    """What is known of a dataset."""
+    return served.get(name) or served.get(name.rpartition("/")[2], Served.NO)
+
+
+def _targets(sys: Path) -> Iterator[str]:
+    for pattern in TARGETS:
+        for file in sorted(sys.glob(pattern)):
+            if text_or_nothing(file.with_name(WRITE_THROUGH)) != "1":
+                yield text_or_nothing(file).partition("\n")[0]
+
+
+def _async_exports(proc: Path) -> Iterator[str]:
+    """The paths that any client is served with `async`."""
+    for line in "\n".join(text_or_nothing(proc / each) for each in EXPORTS).split("\n"):
+        path, _, clients = line.partition("\t")
+        if not path.startswith("#") and "async" in re.split(r"[(),]", clients):
+            yield unescaped(path)
+
+
+def _dataset_at(path: str, mounts: Iterable[Mount]) -> Iterator[str]:
+    """The volume of a path below /dev/zvol, where "+" stands for a space, or the file system that a file lies on."""
+    if path.startswith(ZVOLS):
+        yield path.removeprefix(ZVOLS).replace("+", " ")
+        return
+    above = [each for each in mounts if path == each.target or path.startswith(each.target.rstrip("/") + "/")]
+    if above:
+        yield max(above, key=lambda each: len(each.target)).source
+
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from nasadvisor.host.adapters.answer import JsonAnswer
+from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.errors import HostError, OutputUnreadable
 from plugins.truenas.api.connection import CHANGES
 from plugins.truenas.api.errors import ConnectionLost, JobFailed, JobOutOfSight, NoAnswer, NotReached
@@ -92,11 +92,11 @@ def progress_of(job: int, answer: object) -> JobProgress:
     source = "TrueNAS (core.get_jobs)"
     if not isinstance(answer, list) or len(answer) != 1 or not isinstance(answer[0], dict):
         raise OutputUnreadable(source, f"it does not show job {job}")
-    entry = JsonAnswer(source, "", answer[0])
+    entry = Answer(source, "", answer[0])
     state = entry.text("state")
     if entry.number("id") != job or state not in ENDINGS | UNDER_WAY:
         raise OutputUnreadable(source, f"it does not show how far job {job} is")
-    progress = entry.child("progress") if entry.fields.get("progress") else JsonAnswer(source, "/progress", {})
+    progress = entry.child("progress") if entry.fields.get("progress") else Answer(source, "/progress", {})
     return JobProgress(
         job,
         state,

@@ -23,7 +23,7 @@ from nasadvisor.domain.storage.inventory import (
     Vdev,
 )
 from nasadvisor.domain.units import MIB
-from nasadvisor.host.adapters.answer import JsonAnswer
+from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.errors import OutputUnreadable
 from plugins.truenas.api.session import Session
 
@@ -82,7 +82,7 @@ def read_picture(session: Session) -> Picture:
     )
 
 
-def _places(pool: JsonAnswer, inventory: Inventory, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _places(pool: Answer, inventory: Inventory, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Where each leaf is: by its partition, else the disk that TrueNAS names, else the one it remembers for it."""
     for leaf in _leaves(pool):
         path = str(leaf.fields.get("path") or "")
@@ -94,7 +94,7 @@ def _places(pool: JsonAnswer, inventory: Inventory, names: Mapping[str, str]) ->
             yield leaf.text("guid"), leaf.child("unavail_disk").text("identifier")
 
 
-def _leaves(pool: JsonAnswer) -> Iterator[JsonAnswer]:
+def _leaves(pool: Answer) -> Iterator[Answer]:
     if pool.fields.get("topology") is None:
         return
     topology = pool.child("topology")
@@ -107,7 +107,7 @@ def _leaves(pool: JsonAnswer) -> Iterator[JsonAnswer]:
             yield vdev
 
 
-def _pool(entry: JsonAnswer) -> Pool:
+def _pool(entry: Answer) -> Pool:
     data = _tops(entry, "data")
     state = entry.text("status")
     return Pool(
@@ -131,15 +131,15 @@ def _pool(entry: JsonAnswer) -> Pool:
     )
 
 
-def _tops(entry: JsonAnswer, key: str) -> tuple[Vdev, ...]:
+def _tops(entry: Answer, key: str) -> tuple[Vdev, ...]:
     """The vdevs of a class; none for a pool that TrueNAS knows but has not imported, whose topology is null."""
     if entry.fields.get("topology") is None:
         return ()
     return tuple(map(_vdev, _objects(entry.child("topology"), key)))
 
 
-def _vdev(entry: JsonAnswer) -> Vdev:
-    stats = entry.child("stats") if entry.fields.get("stats") else JsonAnswer(entry.source, f"{entry.where}/stats", {})
+def _vdev(entry: Answer) -> Vdev:
+    stats = entry.child("stats") if entry.fields.get("stats") else Answer(entry.source, f"{entry.where}/stats", {})
     return Vdev(
         guid=entry.text("guid"),
         kind=entry.text("type").lower(),
@@ -154,7 +154,7 @@ def _vdev(entry: JsonAnswer) -> Vdev:
     )
 
 
-def _disk(entry: JsonAnswer) -> Disk:
+def _disk(entry: Answer) -> Disk:
     parts = tuple(map(_partition, _objects(entry, "partitions")))
     return Disk(
         identity=_identity(entry),
@@ -173,7 +173,7 @@ def _disk(entry: JsonAnswer) -> Disk:
     )
 
 
-def _identity(entry: JsonAnswer) -> DiskIdentity:
+def _identity(entry: Answer) -> DiskIdentity:
     sector = _number(entry, "sectorsize")
     return DiskIdentity(
         model=str(entry.fields.get("model") or ""),
@@ -185,7 +185,7 @@ def _identity(entry: JsonAnswer) -> DiskIdentity:
     )
 
 
-def _partition(entry: JsonAnswer) -> Partition:
+def _partition(entry: Answer) -> Partition:
     uuid, name = entry.text("partition_uuid").lower(), entry.text("name")
     start = entry.number("start")
     return Partition(
@@ -201,7 +201,7 @@ def _partition(entry: JsonAnswer) -> Partition:
     )
 
 
-def _holds(entry: JsonAnswer) -> Iterator[Hold]:
+def _holds(entry: Answer) -> Iterator[Hold]:
     imported, exported = (
         entry.text(key) if entry.fields.get(key) is not None else None for key in ("imported_zpool", "exported_zpool")
     )
@@ -217,12 +217,12 @@ def _holds(entry: JsonAnswer) -> Iterator[Hold]:
     yield from (Hold(HoldKind.DUPLICATE, str(twin)) for twin in twins)
 
 
-def _number(entry: JsonAnswer, key: str) -> int:
+def _number(entry: Answer, key: str) -> int:
     """A whole number; 0 where TrueNAS has none (null)."""
     return 0 if entry.fields.get(key) is None else entry.number(key)
 
 
-def objects_of(method: str, document: object) -> list[JsonAnswer]:
+def objects_of(method: str, document: object) -> list[Answer]:
     """The objects in the list that a call answers with.
 
     Raises:
@@ -233,7 +233,7 @@ def objects_of(method: str, document: object) -> list[JsonAnswer]:
     return [listed(method, entry) for entry in document]
 
 
-def listed(method: str, document: object) -> JsonAnswer:
+def listed(method: str, document: object) -> Answer:
     """One object of an answer.
 
     Raises:
@@ -241,16 +241,16 @@ def listed(method: str, document: object) -> JsonAnswer:
     """
     if not isinstance(document, dict):
         raise OutputUnreadable(_source(method), "an entry is not an object")
-    return JsonAnswer(_source(method), "", document)
+    return Answer(_source(method), "", document)
 
 
-def _objects(entry: JsonAnswer, key: str) -> list[JsonAnswer]:
+def _objects(entry: Answer, key: str) -> list[Answer]:
     """The objects in the list under a key, which must be there."""
     found = entry.fields.get(key)
     where = f"{entry.where}/{key}"
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         raise OutputUnreadable(entry.source, f"{where} is not a list of objects")
-    return [JsonAnswer(entry.source, f"{where}/{number}", each) for number, each in enumerate(found)]
+    return [Answer(entry.source, f"{where}/{number}", each) for number, each in enumerate(found)]
 
 
 def _source(method: str) -> str:

@@ -14,8 +14,7 @@ from nasadvisor.console.health.access_models import ApiToken, StoredReport
 from nasadvisor.console.health.alert_models import Channel
 from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.host.change.runs import RunHost
-from nasadvisor.host.simulated.count import simulated_count
-from nasadvisor.host.simulated.curve import simulated_curve
+from nasadvisor.host.simulated.evidence import simulated_count, simulated_curve
 from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.stored.documents import to_document
 from tests.browser.test_home import failing_disk, three_hosts

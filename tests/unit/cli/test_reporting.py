@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nasadvisor.cli.reporting import report_run
+from nasadvisor.cli.services import report_run
 from nasadvisor.host.config import HostConfig
 
 

@@ -11,9 +11,8 @@ import pytest
 from nasadvisor.domain.fleet.rewrites import Rewrite
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.fleet.platforms import HostPlatforms
-from plugins.truenas import tiering
-from plugins.truenas.host import TrueNASHost
-from plugins.truenas.tiering import QUERY, STATUS
+from plugins.truenas import host as truenas_host
+from plugins.truenas.host import QUERY, STATUS, TrueNASHost
 from tests.unit.fakes import FakeRunner
 from tests.unit.machines import home_server
 from tests.unit.truenas.standin import Json, StandIn
@@ -66,7 +65,7 @@ def test_one_that_has_not_begun_is_not_and_one_that_has_just_begun_is(host: True
 def test_of_very_many_those_that_run_are_asked(
     host: TrueNASHost, middleware: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tiering, "MOST_JOBS", 2)
+    monkeypatch.setattr(truenas_host, "MOST_JOBS", 2)
     middleware.tier_jobs = [*(job("COMPLETE", f"tank/{number}") for number in range(3)), job("RUNNING", "tank/now")]
     assert [each.dataset for each in told(host)] == ["tank/now", "tank/0"]
 

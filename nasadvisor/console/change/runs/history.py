@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from nasadvisor.console.change.models import UNREADABLE, StoredRun, StoredRunState
-from nasadvisor.console.change.wizard.summary import summary_of
+from nasadvisor.console.change.wizard.plan_summary import summary_of
 from nasadvisor.domain.change.runs import Run
 from nasadvisor.domain.evidence.switched import is_run_of_switching
 from nasadvisor.stored.documents import DocumentError

@@ -8,7 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.change.models import UNREADABLE, Pending, StoredRun, StoredRunState
-from nasadvisor.console.change.wizard.summary import summary_of
+from nasadvisor.console.change.wizard.plan_summary import summary_of
 from nasadvisor.domain.change.runs import Run, Step, StepState
 from nasadvisor.domain.change.trial import AFTER_START_S
 from nasadvisor.domain.units import MINUTE_S

@@ -1,5 +1,6 @@
 """The pages of a stored plan: its review, and the plain proof that it is there."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -18,11 +19,9 @@ from nasadvisor.console.change.plans import own_plan, refusal_of
 from nasadvisor.console.change.runs.orders import PlanAlreadyRan, apply_plan
 from nasadvisor.console.change.wizard.draft import DraftStore
 from nasadvisor.console.change.wizard.forms import ApplyForm
-from nasadvisor.console.change.wizard.gist import gist_of
+from nasadvisor.console.change.wizard.plan_summary import gist_of, summary_of
 from nasadvisor.console.change.wizard.preview import preview_of
 from nasadvisor.console.change.wizard.progress import ProgressItem, WizardStep, progress
-from nasadvisor.console.change.wizard.proof import parts_in_pool
-from nasadvisor.console.change.wizard.summary import summary_of
 from nasadvisor.console.change.wizard.wear import wear_of
 from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.evidence.switching import usual_length
@@ -30,10 +29,33 @@ from nasadvisor.console.fleet.current_host import show_here
 from nasadvisor.console.fleet.hosts import is_handed_over
 from nasadvisor.console.health.disk_badges import marks_in, marks_on
 from nasadvisor.console.web.errors import OtherRelease
+from nasadvisor.domain.change.actions import Slice
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Run
-from nasadvisor.domain.storage.inventory import Inventory
+from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
 from nasadvisor.stored.documents import DocumentError
+
+
+@dataclass(frozen=True)
+class PartInPool:
+    """A planned slice, its disk's label, and the pool's device on it; None if the pool has none there."""
+
+    slice: Slice
+    disk: str
+    vdev: Vdev | None
+
+
+def parts_in_pool(plan: Plan, inventory: Inventory, pool: Pool) -> tuple[PartInPool, ...]:
+    """Every slice of a plan, looked up among the log and cache devices of its pool."""
+    leaves = [leaf for top in (*pool.logs, *pool.caches) for leaf in top.leaves()]
+    return tuple(_part(piece, inventory, leaves) for piece in plan.slices)
+
+
+def _part(piece: Slice, inventory: Inventory, leaves: list[Vdev]) -> PartInPool:
+    disk, found = inventory.disk(piece.disk_key), inventory.partition(piece.partuuid)
+    names = {piece.path, piece.partuuid_path, *((found[1].path, *found[1].links) if found else ())}
+    vdev = next((leaf for leaf in leaves if leaf.path in names), None)
+    return PartInPool(piece, disk.label if disk else piece.disk_path, vdev)
 
 
 @operator_required

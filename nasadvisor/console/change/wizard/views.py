@@ -1,29 +1,104 @@
 """The pages of the wizard up to the stored plan; `apply` has those from there on."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from nasadvisor.console.accounts.roles import operator_required
+from nasadvisor.console.accounts.roles import operator_required, user_of
 from nasadvisor.console.change.plans import on_to_review
-from nasadvisor.console.change.wizard.answers import PostedForms, WizardPlace, answers_to, place_of
+from nasadvisor.console.change.wizard.advice import Advice
 from nasadvisor.console.change.wizard.devices import Standing, disk_choices, told
-from nasadvisor.console.change.wizard.draft import Draft
+from nasadvisor.console.change.wizard.draft import Draft, DraftStore, Loaded, sized
 from nasadvisor.console.change.wizard.forms import DevicesForm, LayoutForm
 from nasadvisor.console.change.wizard.layout import LARGEST_USEFUL_LOG_BYTES, Layout, layout_of, slider_for
+from nasadvisor.console.change.wizard.plan_summary import summary_of
 from nasadvisor.console.change.wizard.pools import PoolGoal, pool_choice, pool_choices
 from nasadvisor.console.change.wizard.progress import WizardStep, progress
-from nasadvisor.console.change.wizard.summary import summary_of
 from nasadvisor.console.fleet.current_host import current_node
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.disk_badges import marks_in_pool
-from nasadvisor.domain.storage.inventory import Pool
+from nasadvisor.console.storage.pools import pool_or_404
+from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.storage.log_legs import without_log_leg
 from nasadvisor.domain.storage.log_states import without_logs
+
+
+@dataclass(frozen=True)
+class WizardPlace:
+    """Where in the wizard somebody is: a pool of the node that is shown, the choices made for it, and our advice.
+
+    `asked_at` is when their request came.
+    """
+
+    node: Node
+    inventory: Inventory
+    pool: Pool
+    advice: Advice
+    kept: DraftStore
+    loaded: Loaded
+    asked_at: datetime
+
+    @property
+    def draft(self) -> Draft:
+        """The choices to go on with."""
+        return self.loaded.draft
+
+    @property
+    def is_only_pool(self) -> bool:
+        """Whether there is no other to choose."""
+        return len(self.inventory.pools) == 1
+
+    def save(self, draft: Draft) -> None:
+        """Keep other choices for it."""
+        self.kept.save(draft, self.asked_at)
+
+
+def place_of(request: HttpRequest, pool_guid: str) -> WizardPlace:
+    """The pool and the choices made for it.
+
+    Raises:
+        Http404: the node that is shown has no such pool.
+    """
+    asked_at = timezone.now()
+    node, inventory, pool = pool_or_404(request, pool_guid)
+    advice, kept = Advice(node, inventory, pool), DraftStore(user_of(request), node, pool_guid)
+    return WizardPlace(node, inventory, pool, advice, kept, kept.load(inventory, advice.draft), asked_at)
+
+
+@dataclass(frozen=True)
+class PostedForms:
+    """Both forms as they were posted, and the draft that comes of them; what is not accepted is left as it was."""
+
+    devices: DevicesForm
+    layout: LayoutForm
+    draft: Draft
+
+    @property
+    def are_valid(self) -> bool:
+        """Whether everything was accepted."""
+        return self.devices.is_valid() and self.layout.is_valid()
+
+
+def answers_to(posted: QueryDict, place: WizardPlace) -> PostedForms:
+    """The draft with the ticked disks and typed sizes, caches as large as is recommended unless one was typed."""
+    choices = disk_choices(place.inventory, place.pool, place.draft, place.node.platform.vetoes)
+    devices = DevicesForm(posted, choices, place.draft)
+    ticked = replace(
+        place.draft,
+        log_disks=devices.offered("log", posted.getlist("log")),
+        cache_disks=devices.offered("cache", posted.getlist("cache")),
+    )
+    layout = LayoutForm(posted, ticked, place.inventory)
+    draft = layout.changed_draft() if layout.is_valid() else ticked
+    return PostedForms(devices, layout, sized(draft, place.inventory))
+
 
 UNUSABLE_SHOWN = 50
 """Of disks that cannot be used, as many are shown at first; a host can have a thousand."""

@@ -2,15 +2,61 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from nasadvisor.domain.health.smart.erases import Erases, erases
-from nasadvisor.domain.health.smart.report import SmartReport
+from nasadvisor.domain.health.smart.report import Attribute, SmartReport
+from nasadvisor.domain.health.smart.vendor_wear import UNNAMED, WORD
 from nasadvisor.domain.health.smart.wear import Trust, WearIndicator
 from nasadvisor.domain.health.smart.written import ByteCounter
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.units import TERABYTE
+
+AVERAGE_NAMES: Final = (
+    "Average_Erase_Count",
+    "Ave_Block-Erase_Count",
+    "Avg_Block-Erase_Count",
+    "Average_Block-Erase_Ct",
+    "Avg_Erase_Count",
+    "Avg_Erase_Cnt",
+    "Avg_Program/Erase_Ct",
+    "Avg_Write/Erase_Count",
+    "Average_PE_Cycles_TLC",
+)
+"""RAW is a plain count. `Wear_Leveling_Count` is not here: some drives have sums of something else in it."""
+
+PACKED_NAME: Final = "MaxAvgErase_Ct"
+PACKED: Final = 173
+PHISON_PACKED: Final = frozenset({168, 170, 173, 218})
+"""Attributes by which every Phison controller is known that packs two counts into 173; 231 and 241 are newer."""
+
+
+@dataclass(frozen=True)
+class Erases:
+    """Erases per block: the average, and the most-erased block where the drive tells it."""
+
+    name: str
+    average: int
+    most: int | None
+
+
+def erases(report: SmartReport) -> Erases | None:
+    """The first erase counter that says anything, or None."""
+    packed = report.numbered(PACKED)
+    if packed and packed.raw is not None and WORD < packed.raw < 2**32 and _is_packed(report, packed):
+        return Erases(_title(packed), packed.raw >> 16, packed.raw & WORD)
+    found = (attribute for attribute in report.attributes if attribute.name in AVERAGE_NAMES)
+    return next((Erases(_title(one), one.raw, None) for one in found if one.raw), None)
+
+
+def _is_packed(report: SmartReport, attribute: Attribute) -> bool:
+    return attribute.name == PACKED_NAME or (attribute.name in UNNAMED and report.numbers >= PHISON_PACKED)
+
+
+def _title(attribute: Attribute) -> str:
+    return f"{attribute.name or 'without a name'} (attribute {attribute.number})"
+
 
 POINTS: Final = 3.0
 """Two honest indicators of one drive differ by rounding, and by when each was last refreshed."""

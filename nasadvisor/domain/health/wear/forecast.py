@@ -1,23 +1,198 @@
 """When a drive's rated endurance will be used up, as a range, and what it writes until then.
 
-Method: the write rate is a mean of past intervals in which the newest weigh most (`rates`). Wear per byte is the
+Method: the write rate is a mean of past intervals in which the newest weigh most (`write_rate`). Wear per byte is the
 drive's own lifetime ratio, corrected by how the last interval differed from it, and shrunk towards it by one whole
 step because percentages come in whole steps. The range is the spread that such forecasts had on other drives
 (`calibration`). It is a forecast of the *rating*, not of failure.
 """
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from nasadvisor.domain.health.wear import calibration
 from nasadvisor.domain.health.wear.calibration import Steadiness
-from nasadvisor.domain.health.wear.findings import history_findings
-from nasadvisor.domain.health.wear.gain import expected_gain
-from nasadvisor.domain.health.wear.history import History
+from nasadvisor.domain.health.wear.history import (
+    FALL,
+    HOURS_PER_DAY,
+    LEAST_HOURS,
+    History,
+    WearPoint,
+    intervals,
+    spaced,
+)
 from nasadvisor.domain.health.wear.phase import phase_of
-from nasadvisor.domain.health.wear.rates import steadiness, write_rate
-from nasadvisor.domain.statements import Finding
+from nasadvisor.domain.statements import Finding, Level
+from nasadvisor.domain.statements import gettext_noop as _
+
+
+def history_findings(history: History) -> tuple[Finding, ...]:
+    """Why a forecast is missing or weak, and what in the history contradicts itself."""
+    return tuple(_findings(history))
+
+
+def _findings(history: History) -> Iterator[Finding]:
+    last = history.last
+    if last is None or last.percent is None:
+        yield Finding(
+            "wear-unknown",
+            _("The drive does not say how much of its endurance is used, so there is no forecast."),
+            explanation=_(
+                "Behind some RAID controllers and USB adapters drives tell nothing, and hard "
+                "disks do not wear by writing."
+            ),
+        )
+    elif not history.enough:
+        yield Finding(
+            "not-enough-history",
+            _(
+                "There is not enough history for a date: it takes two weeks of readings, or two steps of the "
+                "percentage. What is shown is the average since the drive was new."
+            ),
+            explanation=_(
+                "A percentage that moves in whole steps says little until it has moved; a date "
+                "made of less would be a guess."
+            ),
+        )
+    if history.stopped:
+        yield Finding(
+            "wear-stopped-counting",
+            _(
+                "The drive stands at its last possible percentage, although much was written since: it has stopped "
+                "counting. Plan its replacement."
+            ),
+            level=Level.WARNING,
+            explanation=_(
+                "Some drives count to 99, 100 or 255 and then stand still. From then on only "
+                "errors and spare blocks tell how the drive is."
+            ),
+        )
+    if any(_fell(before.percent, after.percent) for _days, before, after in intervals(history.points)):
+        yield Finding(
+            "indicator-conflict",
+            _("The percentage of used endurance went down between readings, which wear cannot do."),
+            level=Level.WARNING,
+            explanation=_(
+                "A new firmware can count differently, and some drives report nonsense once. A forecast begins anew "
+                "where the counter fell."
+            ),
+        )
+
+
+def _fell(before: float | None, after: float | None) -> bool:
+    return before is not None and after is not None and after < before - FALL
+
+
+def write_rate(history: History) -> float | None:
+    """Host bytes a day expected from now on, or None without a counter.
+
+    A geometric mean of the rates of the weeks of the present segment, each weighted by how recent it is
+    (exponentially, `calibration.MEMORY_DAYS`), with the lifetime average as one day of evidence beside them. A
+    geometric mean, because write rates differ by factors: one burst must not count more than a quiet month.
+    """
+    lifetime = lifetime_rate(history)
+    points = _counted(history.segment)
+    if lifetime is None:
+        return None
+    if len(points) < 2:
+        points = _counted(history.points)
+    now = points[-1].hours
+    total, weights = math.log(_floor(lifetime)) * calibration.LIFETIME_DAYS, calibration.LIFETIME_DAYS
+    for days, before, after in intervals(spaced(points, calibration.RATE_DAYS)):
+        weight = _recency(now, before, after)
+        written = (after.bytes_written or 0) - (before.bytes_written or 0)
+        total += weight * math.log(_floor(written / days))
+        weights += weight
+    return math.exp(total / weights) * calibration.growth(now / HOURS_PER_DAY)
+
+
+def lifetime_rate(history: History) -> float | None:
+    """Host bytes a day since the drive was new: its counter over its power-on time."""
+    known = _counted(history.points)
+    if not known or known[-1].hours < LEAST_HOURS:
+        return None
+    return (known[-1].bytes_written or 0) * HOURS_PER_DAY / known[-1].hours
+
+
+def steadiness(history: History, horizon_days: float) -> Steadiness:
+    """How even the writing was in the last two intervals, and how far they reach beside the horizon."""
+    found = list(intervals(spaced(_counted(history.segment), calibration.STEADY_DAYS)))[-2:]
+    rates = [_floor(((after.bytes_written or 0) - (before.bytes_written or 0)) / days) for days, before, after in found]
+    change = abs(math.log2(rates[1] / rates[0])) if len(rates) > 1 else None
+    far = horizon_days > calibration.LONG_HORIZON_DAYS or any(
+        days > calibration.LONG_INTERVAL_DAYS for days, _before, _after in found[-1:]
+    )
+    if change is not None and change < calibration.STEADY_LOG2:
+        return Steadiness.USUAL if far else Steadiness.STEADY
+    if far or (change is not None and change > calibration.UNSTEADY_LOG2):
+        return Steadiness.UNSTEADY
+    return Steadiness.USUAL
+
+
+def _counted(points: Sequence[WearPoint]) -> list[WearPoint]:
+    return [point for point in points if point.bytes_written is not None]
+
+
+def _recency(now: float, before: WearPoint, after: WearPoint) -> float:
+    """The integral of exp(-age / memory) over an interval, in days."""
+    memory = calibration.MEMORY_DAYS
+    younger, older = ((now - point.hours) / HOURS_PER_DAY for point in (after, before))
+    return memory * (math.exp(-younger / memory) - math.exp(-older / memory))
+
+
+def _floor(rate: float) -> float:
+    return max(rate, calibration.LEAST_BYTES_PER_DAY)
+
+
+ALL_POINTS: Final = 100.0
+Exposure = Callable[[WearPoint], float | None]
+
+
+def expected_gain(history: History, bytes_per_day: float | None) -> float | None:
+    """Points a day, or None without a percentage. Without a byte counter, days take the place of bytes."""
+    last = history.last
+    if last is None or last.percent is None:
+        return None
+    if history.stopped:
+        return 0.0
+    if bytes_per_day is not None and last.bytes_written is not None:
+        usual = calibration.USUAL_REWRITES * (history.capacity_bytes or 0)
+        return _per_unit(history, _bytes, usual) * bytes_per_day
+    return _per_unit(history, _days, calibration.USUAL_DAYS) if last.hours >= LEAST_HOURS else None
+
+
+def _per_unit(history: History, exposure: Exposure, usual: float) -> float:
+    """Points per byte (or day): the lifetime ratio, corrected by the newest months.
+
+    A whole percentage hides up to a point more; a quarter of one is added, as if a usual drive had used it on top of
+    what this one did. So a new drive starts at the usual wear, `usual` bytes (or days) per 100 %, and soon has its own.
+    The correction is (observed + 1) / (expected + 1) steps of a percent: a time in which nothing was due says nothing,
+    one in which many steps were due is believed.
+    """
+    last = _known(history.points, exposure)[-1]
+    unseen = usual * calibration.UNSEEN_POINTS / ALL_POINTS
+    lifetime = ((last.percent or 0.0) + calibration.UNSEEN_POINTS) / max((exposure(last) or 0.0) + unseen, 1.0)
+    recent = spaced(_known(history.segment, exposure), calibration.WEAR_DAYS)
+    if len(recent) < 2:
+        return lifetime
+    before = recent[-2]
+    steps = max((last.percent or 0.0) - (before.percent or 0.0), 0.0)
+    due = lifetime * max((exposure(last) or 0.0) - (exposure(before) or 0.0), 0.0)
+    return lifetime * (steps + calibration.PRIOR_STEPS) / (due + calibration.PRIOR_STEPS)
+
+
+def _known(points: Sequence[WearPoint], exposure: Exposure) -> list[WearPoint]:
+    return [point for point in points if point.percent is not None and exposure(point) is not None]
+
+
+def _bytes(point: WearPoint) -> float | None:
+    return point.bytes_written
+
+
+def _days(point: WearPoint) -> float | None:
+    return point.hours / HOURS_PER_DAY
+
 
 MILESTONES: Final = (80, 90, 100)
 """Percents of rated endurance that get a date."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from nasadvisor.domain.evidence.commits import CommitTrace
-from nasadvisor.host.simulated.commits import simulated_commits
+from nasadvisor.host.simulated.evidence import simulated_commits
 from tests.unit.cli.conftest import Shell
 from tests.unit.host.evidence.test_commits import TRACE
 from tests.unit.machines import TANK

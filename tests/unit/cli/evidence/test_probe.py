@@ -11,7 +11,7 @@ from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.host.evidence.measuring.measure import MeasureHost, OrderForeign, measure
 from nasadvisor.host.evidence.measuring.measurements import MeasuredBefore
 from nasadvisor.host.evidence.measuring.replay import keep_commits
-from nasadvisor.host.simulated.commits import simulated_commits
+from nasadvisor.host.simulated.evidence import simulated_commits
 from nasadvisor.host.simulated.executor import SimulatedExecutor
 from tests.unit.cli.conftest import Shell
 from tests.unit.cli.evidence.test_advise import Recorded

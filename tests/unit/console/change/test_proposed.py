@@ -24,7 +24,7 @@ from nasadvisor.domain.evidence.workload import workload_of
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Bus, Inventory
 from nasadvisor.domain.units import GIB, TIB
-from nasadvisor.host.simulated.curve import simulated_curve
+from nasadvisor.host.simulated.evidence import simulated_curve
 from nasadvisor.stored.documents import to_document
 from tests.simulated_host import SimulatedHost, simulated_host
 from tests.unit.console.change.test_wizard import LAYOUT, choose, kept, press_on, show, text

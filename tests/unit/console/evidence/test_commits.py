@@ -13,7 +13,7 @@ from nasadvisor.console.fleet.quotas import LARGEST_RUN, size_of
 from nasadvisor.console.worker.answers import take_answer, take_error
 from nasadvisor.domain.evidence.commits import MOST_BLOCKS, LogBlocks, replayed
 from nasadvisor.host.errors import ToolMissing
-from nasadvisor.host.simulated.commits import simulated_commits
+from nasadvisor.host.simulated.evidence import simulated_commits
 from nasadvisor.stored.documents import DocumentError, Json, to_document
 from tests.unit.console.conftest import Sent
 from tests.unit.console.evidence.test_evidence import page

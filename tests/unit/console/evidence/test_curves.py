@@ -7,14 +7,14 @@ import pytest
 from django.test import Client
 from django.utils import timezone, translation
 
-from nasadvisor.console.evidence.curve_chart import curve_chart, curve_charts
+from nasadvisor.console.evidence.curves import curve_chart, curve_charts
 from nasadvisor.console.evidence.models import PART_WITHIN, StoredAnswer
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.svg import NARROW, WIDE
 from nasadvisor.console.worker.answers import take_answer, take_error
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.errors import ToolMissing
-from nasadvisor.host.simulated.curve import simulated_curve
+from nasadvisor.host.simulated.evidence import simulated_curve
 from nasadvisor.stored.documents import DocumentError, Json, to_document
 from tests.unit.console.conftest import Sent
 from tests.unit.console.evidence.sampled import fill

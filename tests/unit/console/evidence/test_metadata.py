@@ -12,7 +12,7 @@ from nasadvisor.console.evidence.models import ANSWER_WITHIN, StoredAnswer
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.worker.answers import take_answer, take_error
 from nasadvisor.host.evidence.metadata import CountUnfinished
-from nasadvisor.host.simulated.count import simulated_count
+from nasadvisor.host.simulated.evidence import simulated_count
 from nasadvisor.stored.documents import DocumentError, Json, to_document
 from tests.unit.console.conftest import Sent
 from tests.unit.console.evidence.sampled import fill

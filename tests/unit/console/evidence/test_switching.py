@@ -11,7 +11,7 @@ from nasadvisor.console.accounts.audit_models import AuditEntry
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.models import StoredAnswer
 from nasadvisor.console.evidence.report import report_of
-from nasadvisor.console.evidence.switch_chart import switch_charts
+from nasadvisor.console.evidence.switch_shown import switch_charts
 from nasadvisor.console.evidence.trials import verdict_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.worker.answers import take_answer, take_error

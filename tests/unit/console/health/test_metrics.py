@@ -6,8 +6,7 @@ from django.test.utils import CaptureQueriesContext
 from prometheus_client.parser import text_string_to_metric_families
 
 from nasadvisor.console.health import metrics
-from nasadvisor.console.health.exposition import Family, exposition, labels_text
-from nasadvisor.console.health.metrics import everything
+from nasadvisor.console.health.metrics import Family, everything, exposition, labels_text
 from nasadvisor.console.health.models import StoredDisk
 from tests.fixtures.machines.build import typical
 from tests.unit.console.health.health_data import watched

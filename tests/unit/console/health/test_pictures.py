@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from nasadvisor.console.health.role_marks import ROW_HEIGHT, role_marks
+from nasadvisor.console.health.charts import ROW_HEIGHT, role_marks
 from nasadvisor.console.time_axis import time_labels
 
 END = datetime(2026, 11, 23, 4, 46, tzinfo=UTC)

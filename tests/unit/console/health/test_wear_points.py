@@ -9,7 +9,7 @@ from django.http import QueryDict
 from django.test import Client
 
 from nasadvisor.console.health.charts import wear_chart
-from nasadvisor.console.health.disk_history import history_of
+from nasadvisor.console.health.disk_page import history_of
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.readings import keep_readings
 from nasadvisor.console.health.wear_points import wear_points

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nasadvisor.domain.evidence.gain import gain_between
+from nasadvisor.domain.evidence.comparison import gain_between
 
 
 def test_the_middle_is_the_median_of_all_pairs_of_the_same_hour() -> None:

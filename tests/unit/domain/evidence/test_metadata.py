@@ -11,7 +11,7 @@ from nasadvisor.domain.evidence.metadata_blocks import BlockKind, TypeBlocks, al
 from nasadvisor.domain.evidence.metadata_choice import MetadataAdvice, advise_metadata
 from nasadvisor.domain.evidence.metadata_count import against_count
 from nasadvisor.domain.evidence.metadata_size import CUT_OFFS, Counted, legs_of, special_size
-from nasadvisor.domain.evidence.options import Option, OptionFacts
+from nasadvisor.domain.evidence.options import Known, Option
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts
 from nasadvisor.domain.evidence.samples import ArcActivity, DiskActivity, Sample
@@ -33,7 +33,7 @@ def walkers(metadata: float = 0.6) -> Sample:
     return replace(sample, arc=replace(sample.arc, metadata_misses=int(misses * metadata)))
 
 
-def known(sample: Sample | None = None, of: PoolFacts | None = None, found: Counted | None = None) -> OptionFacts:
+def known(sample: Sample | None = None, of: PoolFacts | None = None, found: Counted | None = None) -> Known:
     return replace(known_of(sample or walkers(), of), counted=found)
 
 

@@ -10,7 +10,7 @@ from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.curve_verdict import SHORTFALL
 from nasadvisor.domain.evidence.log_verdict import UNKNOWN_SSD, Answer, SsdTime, judge_log
-from nasadvisor.domain.evidence.options import Option, OptionFacts, OptionRow, Waiting
+from nasadvisor.domain.evidence.options import Known, Option, OptionRow, Waiting
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts, Served
 from nasadvisor.domain.evidence.read_options import OF_ALL_READS
@@ -44,10 +44,10 @@ def known(
     curve: CacheCurve | None = None,
     ssd: SsdTime = UNKNOWN_SSD,
     has_raidz: bool = False,
-) -> OptionFacts:
+) -> Known:
     pool = pool or facts()
     workload = workload_of(sample, pool)
-    return OptionFacts(
+    return Known(
         workload=workload,
         facts=pool,
         span=span,
@@ -63,7 +63,7 @@ def known(
     )
 
 
-def row(option: Option, found: OptionFacts) -> OptionRow:
+def row(option: Option, found: Known) -> OptionRow:
     return options_of(found).row(option)
 
 

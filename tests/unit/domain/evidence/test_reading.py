@@ -16,8 +16,7 @@ from nasadvisor.host.adapters.blockstat import device_at, disk_below, read_disk,
 from nasadvisor.host.adapters.iostat import parse_iostat
 from nasadvisor.host.adapters.kstat import read_arc, read_datasets, read_totals, read_txgs
 from nasadvisor.host.errors import CommandFailed, CommandTimedOut, OutputUnreadable
-from nasadvisor.host.evidence.sample import Sampler, read_tunables
-from nasadvisor.host.evidence.served import read_served, served_as
+from nasadvisor.host.evidence.sample import Sampler, read_served, read_tunables, served_as
 from nasadvisor.host.storage.machine import Machine
 from tests.unit.domain.evidence.kstats import FakeSystem, iostat_block, named, txgs
 from tests.unit.fakes import FakeRunner

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.evidence.options import Option, OptionFacts
+from nasadvisor.domain.evidence.options import Known, Option
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.shopping import Price, ShoppingList, YearlyCost, shopping_of, yearly_costs
 from tests.unit.domain.evidence.pools import LEAVES, LOG_LEAF, async_writers, facts, readers, sync_writers
@@ -12,7 +12,7 @@ from tests.unit.domain.evidence.test_curve import CLIFF
 from tests.unit.domain.evidence.test_options import known
 
 
-def lists(pool: OptionFacts) -> dict[Option, ShoppingList]:
+def lists(pool: Known) -> dict[Option, ShoppingList]:
     return {each.option: each for each in shopping_of(pool, options_of(pool))}
 
 

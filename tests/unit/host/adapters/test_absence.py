@@ -10,7 +10,7 @@ import pytest
 
 from nasadvisor.domain.change.checks import LOG_FEATURE
 from nasadvisor.domain.storage.inventory import Pool
-from nasadvisor.host.adapters.answer import JsonAnswer
+from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.libzfs import LibzfsPools
 from nasadvisor.host.adapters.pools import with_locked_datasets
 from nasadvisor.host.adapters.zpool import ZpoolJson, parse_status, with_properties
@@ -128,7 +128,7 @@ def test_no_field_that_is_missing_makes_a_rule_looser(shape: str, is_ill: bool) 
 
 def test_an_answer_without_pools_is_not_a_host_without_pools() -> None:
     with pytest.raises(OutputUnreadable, match="/pools is missing"):
-        parse_status(JsonAnswer.of(STATUS, '{"output_version": {"command": "zpool status"}}'))
+        parse_status(Answer.of(STATUS, '{"output_version": {"command": "zpool status"}}'))
 
 
 @pytest.mark.parametrize("name", ["readonly", "multihost", "version", "feature@zpool_checkpoint", "size"])
@@ -153,10 +153,10 @@ def test_a_checkpoint_without_statistics_is_known_by_its_feature() -> None:
 
 
 def test_a_pool_from_before_the_features_has_none_and_no_checkpoint() -> None:
-    (pool,) = parse_status(JsonAnswer.of(STATUS, json.dumps(recording("mirrors")["commands"][STATUS])))
+    (pool,) = parse_status(Answer.of(STATUS, json.dumps(recording("mirrors")["commands"][STATUS])))
     told = {"size": "1", "allocated": "1", "readonly": "off", "multihost": "off", "version": "28"}
     told |= {"checkpoint": "-", "fragmentation": "-"}
-    properties = JsonAnswer("it", "", {name: {"value": value} for name, value in told.items()})
+    properties = Answer("it", "", {name: {"value": value} for name, value in told.items()})
     read = with_properties(pool, properties)
     assert (read.features, read.checkpoint, read.fragmentation_percent) == ((), "", None)
 

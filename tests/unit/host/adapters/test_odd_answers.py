@@ -9,7 +9,7 @@ import pytest
 
 from nasadvisor.domain.evidence.counters import Txg
 from nasadvisor.host.adapters import blockstat, kstat
-from nasadvisor.host.adapters.answer import JsonAnswer
+from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.arc_reads import parse_reads
 from nasadvisor.host.adapters.bpftrace import parse_waiting
 from nasadvisor.host.adapters.counts import LARGEST, count_in
@@ -120,7 +120,7 @@ def test_vdevs_nested_too_deeply_are_told() -> None:
         name, vdev = next(iter(below.items()))
         below = {name: {**vdev, "vdevs": below, "path": ""}}
     root["vdevs"] = below
-    assert "nested too deeply" in parse_status(JsonAnswer("zpool", "it", document))[0].problem
+    assert "nested too deeply" in parse_status(Answer("zpool", "it", document))[0].problem
 
 
 @pytest.mark.parametrize("size", ["0", "-512", "1"])

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nasadvisor.domain.storage.inventory import Pool, Scan, Vdev
-from nasadvisor.host.adapters.answer import JsonAnswer
+from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.libzfs import LibzfsPools
 from nasadvisor.host.adapters.zpool import ZpoolJson, parse_status
 from tests.unit.host.adapters.recordings import SHAPES, recording, runner
@@ -170,7 +170,7 @@ def test_slow_requests_are_counted_by_both_readers() -> None:
     (pool,) = document["commands"]["zpool status -j -P -p"]["pools"].values()
     leaf = next(iter(next(iter(pool["vdevs"][pool["name"]]["vdevs"].values()))["vdevs"].values()))
     leaf["slow_ios"] = "3"
-    (by_json,) = parse_status(JsonAnswer.of("it", json.dumps(document["commands"]["zpool status -j -P -p"])))
+    (by_json,) = parse_status(Answer.of("it", json.dumps(document["commands"]["zpool status -j -P -p"])))
     stats = [0] * 34 + [3]
     document["libzfs"]["config"]["vdev_tree"]["children"][0]["children"] = [
         {"guid": int(leaf["guid"]), "vdev_stats": stats}

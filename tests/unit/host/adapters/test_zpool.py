@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nasadvisor.domain.storage.inventory import UNREADABLE
-from nasadvisor.host.adapters.answer import JsonAnswer
+from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.zpool import ZpoolJson, parse_status, state_name
 from nasadvisor.host.errors import CommandFailed, OutputUnreadable
 from tests.unit.fakes import FakeRunner
@@ -44,7 +44,7 @@ def test_any_damage_is_survived_or_explained(data: st.DataObject) -> None:
         else:
             node.pop(key, None)
     with suppress(OutputUnreadable):
-        parse_status(JsonAnswer.of(STATUS, json.dumps(document)))
+        parse_status(Answer.of(STATUS, json.dumps(document)))
 
 
 @given(st.integers(1, 3000))
@@ -91,7 +91,7 @@ def test_a_pool_whose_vdevs_are_not_told_by_name_is_read_by_guid() -> None:
 def test_a_pool_that_is_not_understood_hides_no_other_and_is_called_by_its_name() -> None:
     document = without_kinds(status("draid"))
     document["pools"] |= status("mirrors")["pools"]
-    odd, tank = parse_status(JsonAnswer.of(STATUS, json.dumps(document)))
+    odd, tank = parse_status(Answer.of(STATUS, json.dumps(document)))
     assert (odd.name, odd.state, "vdev_type" in odd.problem) == ("inv_a", UNREADABLE, True)
     assert (tank.name, tank.problem, len(tank.data)) == ("tank", "", 2)
 
@@ -121,7 +121,7 @@ def test_unknown_kinds_and_fields_are_kept_and_passed_over() -> None:
     pool = document["pools"]["inv_a"]
     pool["vdevs"]["inv_a"]["vdevs"]["mirror-0"].update(vdev_type="anyraid", state="SLEEPY", new_field=[1, 2])
     pool["crystals"] = {"a": {}}
-    (read,) = parse_status(JsonAnswer.of(STATUS, json.dumps(document)))
+    (read,) = parse_status(Answer.of(STATUS, json.dumps(document)))
     assert (read.data[0].kind, read.data[0].state) == ("anyraid", "SLEEPY")
     assert len(read.data[0].children) == 2
 
@@ -129,28 +129,28 @@ def test_unknown_kinds_and_fields_are_kept_and_passed_over() -> None:
 def test_guids_keep_every_digit_even_as_numbers() -> None:
     document = status("mirrors")
     document["pools"]["tank"]["pool_guid"] = 18446744073709551615
-    (read,) = parse_status(JsonAnswer.of(STATUS, json.dumps(document)))
+    (read,) = parse_status(Answer.of(STATUS, json.dumps(document)))
     assert read.guid == "18446744073709551615"
 
 
 def test_new_checkpoint_without_any_space_yet_counts() -> None:
     document = status("checkpoint")
     document["pools"]["inv_a"]["checkpoint_stats"]["space"] = "0"
-    (read,) = parse_status(JsonAnswer.of(STATUS, json.dumps(document)))
+    (read,) = parse_status(Answer.of(STATUS, json.dumps(document)))
     assert read.checkpoint == "0 B"
 
 
 def test_checkpoint_that_is_being_discarded_counts_until_it_is_gone() -> None:
     document = status("checkpoint")
     document["pools"]["inv_a"]["checkpoint_stats"]["state"] = "DISCARDING"
-    assert parse_status(JsonAnswer.of(STATUS, json.dumps(document)))[0].checkpoint
+    assert parse_status(Answer.of(STATUS, json.dumps(document)))[0].checkpoint
 
 
 @pytest.mark.parametrize(("stats", "scan"), [("removal_stats", "removal"), ("raidz_expand_stats", "expansion")])
 def test_moving_data_is_something_that_runs(stats: str, scan: str) -> None:
     document = status("mirrors")
     document["pools"]["tank"][stats] = {"name": "x", "state": "SCANNING"}
-    assert parse_status(JsonAnswer.of(STATUS, json.dumps(document)))[0].scan == scan
+    assert parse_status(Answer.of(STATUS, json.dumps(document)))[0].scan == scan
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ from nasadvisor.host.broker import (
     LONGEST_BYTES,
     LONGEST_WAIT,
     CarefulAmqp,
-    CarefulChannel,
     CarefulClient,
-    CarefulConnection,
+    Channel,
+    Connection,
     ConsoleClock,
     QoS,
     Transport,
@@ -128,9 +128,9 @@ def test_every_connection_of_the_worker_is_a_careful_one() -> None:
         app = celery_app(config_from({"NASADVISOR_NODE": "nas", "NASADVISOR_REDIS": address}))
         assert isinstance(app.amqp, CarefulAmqp)
         for connection in (app.connection_for_read(), app.connection_for_write(), app.connection_for_read().clone()):
-            assert isinstance(connection, CarefulConnection)
+            assert isinstance(connection, Connection)
             assert connection.get_transport_cls() is Transport
-    assert Transport.Channel is CarefulChannel
+    assert Transport.Channel is Channel
 
 
 class Answering:

@@ -403,7 +403,7 @@ def test_it_reads_and_looks_at_its_own_machine(stage: Stage, monkeypatch: pytest
         return DeviceScan()
 
     monkeypatch.setattr(executor_module, "read_inventory", read)
-    monkeypatch.setattr(executor_module, "look_at", look)
+    monkeypatch.setattr(executor_module, "scan_devices", look)
     acting, step = executor(stage), PLAN.actions[0]
     assert acting.inventory() == home_server()
     assert acting.look(step, home_server(), OWN) == DeviceScan()

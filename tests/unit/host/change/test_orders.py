@@ -27,7 +27,7 @@ from nasadvisor.host.evidence.curve import PoolNotThere
 from nasadvisor.host.evidence.metadata import CountUnderWay
 from nasadvisor.host.evidence.trace_job import TraceJob
 from nasadvisor.host.health.sweep import HandOver, HealthServices
-from nasadvisor.host.simulated.commits import simulated_commits
+from nasadvisor.host.simulated.evidence import simulated_commits
 from nasadvisor.host.tasks import HostTasks
 from nasadvisor.stored.documents import from_document, to_document
 from tests.unit.domain.evidence.counts import COUNT

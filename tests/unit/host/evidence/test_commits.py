@@ -22,7 +22,7 @@ from nasadvisor.host.errors import OutputUnreadable
 from nasadvisor.host.evidence.commits import CommitTracer
 from nasadvisor.host.evidence.curve import PoolNotThere
 from nasadvisor.host.evidence.measuring.replay import keep_commits, kept_commits
-from nasadvisor.host.simulated.commits import simulated_commits
+from nasadvisor.host.simulated.evidence import simulated_commits
 from nasadvisor.host.storage.machine import Machine, Roots
 from tests.unit.fakes import FakeRunner
 from tests.unit.host.evidence.test_curve import Pools, Unread

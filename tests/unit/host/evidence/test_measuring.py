@@ -38,7 +38,7 @@ from nasadvisor.host.evidence.measuring.candidate import (
 )
 from nasadvisor.host.evidence.measuring.leftovers import Leftovers, RecordDamaged
 from nasadvisor.host.evidence.measuring.probe import NotOurs, ProbeHost, clean_up_probes, probe_pool
-from nasadvisor.host.simulated.commits import simulated_commits
+from nasadvisor.host.simulated.evidence import simulated_commits
 from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.stored.documents import to_json
 from tests.unit.domain.evidence.pools import sync_writers
