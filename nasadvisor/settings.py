@@ -33,8 +33,8 @@ from django.contrib.messages import constants as message_levels
 from django.core.management.utils import get_random_secret_key
 from django.utils.translation import gettext_lazy as _
 
-from nasadvisor import environment
-from nasadvisor.own_names import names_of_origins, own_names
+from nasadvisor.runtime import environment
+from nasadvisor.runtime.own_names import names_of_origins, own_names
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 STATE_DIR = environment.folder("NASADVISOR_CONSOLE_STATE", "/var/lib/nasadvisor/console")
@@ -112,8 +112,8 @@ TEMPLATES = [
                 "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "nasadvisor.console.frame.frame",
-                "nasadvisor.console.preview.preview",
+                "nasadvisor.console.home.frame.frame",
+                "nasadvisor.console.home.preview.preview",
             ],
             "loaders": ["django.template.loaders.filesystem.Loader"]
             if DEBUG
@@ -174,7 +174,7 @@ PASSWORD_BACKENDS = [
 
 AUTHENTICATION_BACKENDS = [
     *PASSWORD_BACKENDS,
-    "nasadvisor.console.accounts.second_step.FactorBackend",
+    "nasadvisor.console.accounts.second_factor.second_step.FactorBackend",
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},

@@ -67,7 +67,7 @@ TRIED: Final[dict[str, str]] = {
         device-busy: fuser -v {path}
         device-busy: lsblk {path}
         history-stays: zpool history {pool}
-        nasadvisor/console/health/first_hour.py: systemctl enable --now zfs-scrub-monthly@{pool}.timer
+        nasadvisor/console/home/first_hour.py: systemctl enable --now zfs-scrub-monthly@{pool}.timer
         nasadvisor/domain/change/unreadable_runs.py: lsblk -o NAME,SIZE,PARTUUID
         nasadvisor/domain/change/unreadable_runs.py: zpool status -g {pool}
         nasadvisor/domain/storage/known_bugs_table.py: echo 0 > /sys/module/zfs/parameters/zfs_bclone_enabled
@@ -148,7 +148,7 @@ TRIED: Final[dict[str, str]] = {
         nasadvisor/console/fleet/hosts.py: systemctl status %(service)s
         nasadvisor/console/fleet/hosts.py: systemctl status nasadvisor-host
         nasadvisor/console/fleet/remote/pages.py: systemctl status nasadvisor-remote-redis
-        nasadvisor/console/health/quota_notices.py: timedatectl
+        nasadvisor/console/alerts/quota_notices.py: timedatectl
         nasadvisor/console/management/commands/receive.py: manage listen --help
         nasadvisor/console/change/runs/orders.py: systemctl status nasadvisor-host
         nasadvisor/console/secrets.py: manage.py prepare

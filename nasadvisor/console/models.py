@@ -2,21 +2,24 @@
 
 from nasadvisor.console.accounts import audit_models
 from nasadvisor.console.accounts import models as account_models
+from nasadvisor.console.alerts import models as alert_models
+from nasadvisor.console.api import models as api_models
 from nasadvisor.console.change import models as change_models
 from nasadvisor.console.evidence import models as evidence_models
 from nasadvisor.console.fleet import models as fleet_models
 from nasadvisor.console.fleet.remote import models as remote_models
-from nasadvisor.console.health import access_models, alert_models
 from nasadvisor.console.health import models as health_models
+from nasadvisor.console.reports import models as report_models
 
 __all__ = [
-    "access_models",
     "account_models",
     "alert_models",
+    "api_models",
     "audit_models",
     "change_models",
     "evidence_models",
     "fleet_models",
     "health_models",
     "remote_models",
+    "report_models",
 ]

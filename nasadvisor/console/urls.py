@@ -4,7 +4,8 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from django.views.i18n import set_language
 
-from nasadvisor.console import about, explain, overview, pool_page, preview
+from nasadvisor.console.home import about, overview, pool_page, preview
+from nasadvisor.console.wording import explain
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
@@ -18,7 +19,11 @@ urlpatterns = [
     path("preview/", preview.progress, name="preview"),
     path("language/", login_not_required(set_language), name="set_language"),
     path("", include("nasadvisor.console.evidence.urls")),
-    path("", include("nasadvisor.console.health.urls")),
+    path("", include("nasadvisor.console.disks.urls")),
+    path("", include("nasadvisor.console.alerts.urls")),
+    path("", include("nasadvisor.console.reports.urls")),
+    path("", include("nasadvisor.console.api.urls")),
+    path("", include("nasadvisor.console.worker.urls")),
     path("", include("nasadvisor.console.change.urls")),
     path("", include("nasadvisor.console.fleet.urls")),
     path("", include("nasadvisor.console.accounts.urls")),

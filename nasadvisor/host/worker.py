@@ -4,7 +4,6 @@ import logging
 
 from celery.signals import worker_ready
 
-from nasadvisor.alive import say_alive_in_worker
 from nasadvisor.domain.change.trial import AFTER_START_S
 from nasadvisor.host.build import health_of, machine_of, measure_host_of, run_host_of, this_platform
 from nasadvisor.host.config import load_config
@@ -20,7 +19,8 @@ from nasadvisor.host.evidence.tracing import watch_waiting
 from nasadvisor.host.storage.inventory import read_inventory
 from nasadvisor.host.tasks import HostTasks
 from nasadvisor.host.timer import repeat_in_worker
-from nasadvisor.starting import run_worker
+from nasadvisor.runtime.alive import say_alive_in_worker
+from nasadvisor.runtime.starting import run_worker
 
 log = logging.getLogger(__name__)
 THREADS = 3

@@ -6,12 +6,13 @@ from django_celery_beat.models import PeriodicTask
 from playwright.sync_api import expect
 
 from nasadvisor.console.accounts.roles import UserRole, set_role
+from nasadvisor.console.alerts.models import Channel
+from nasadvisor.console.api.models import ApiToken
 from nasadvisor.console.change.plans import store_plan
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.access_models import ApiToken, StoredReport
-from nasadvisor.console.health.alert_models import Channel
-from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.health.timetable import SWEEP
+from nasadvisor.console.reports.models import StoredReport
+from nasadvisor.console.worker.schedules import create_schedules
 from tests.browser.conftest import PASSWORD, Desk
 from tests.browser.layout import check_layout, fits, resize
 from tests.fixtures.machines.build import typical

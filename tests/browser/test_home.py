@@ -4,15 +4,15 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
+from nasadvisor.console.alerts.watch import watch
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.watch import watch
 from nasadvisor.console.worker.tasks import roll_up_samples
 from tests.browser.conftest import Desk
 from tests.browser.layout import check_layout, violations
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.evidence.sampled import fill
 from tests.unit.console.health.health_data import watched
-from tests.unit.console.test_overview import failing, on_host
+from tests.unit.console.home.test_overview import failing, on_host
 from tests.unit.console.test_pages import load
 from tests.unit.machines import home_server
 

@@ -7,11 +7,11 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Browser, expect
 
+from nasadvisor.console.alerts.watch import watch
 from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.evidence.series import save_samples
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import PoolDay, StoredDisk
-from nasadvisor.console.health.watch import watch
 from nasadvisor.domain.evidence.samples import DatasetActivity, Sample
 from nasadvisor.domain.storage.inventory import Scan
 from nasadvisor.domain.units import GIB
@@ -19,7 +19,7 @@ from tests.browser.conftest import Desk
 from tests.browser.layout import check_fit, check_layout, fits
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.health.health_data import disk_of, watched, written
-from tests.unit.console.test_overview import failing
+from tests.unit.console.home.test_overview import failing
 from tests.unit.console.test_pages import load
 
 POOL = typical().pools[0]

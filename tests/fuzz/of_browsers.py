@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from fido2.utils import websafe_decode, websafe_encode
 
-from nasadvisor.console.accounts import webauthn
+from nasadvisor.console.accounts.second_factor import webauthn
 from tests.fuzz.reader import Reader, as_shown
 from tests.unit.console.accounts.authenticators import Device
 

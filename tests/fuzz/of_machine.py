@@ -17,7 +17,7 @@ from nasadvisor.host.adapters.disks import _opened, disks_of, with_table
 from nasadvisor.host.adapters.holds import surroundings
 from nasadvisor.host.evidence.sample import read_served, read_tunables
 from nasadvisor.host.storage.machine import Roots
-from nasadvisor.own_names import own_names
+from nasadvisor.runtime.own_names import own_names
 from tests.fuzz.reader import TOLD, Read, Reader, all_of, of_file, of_text
 from tests.unit.domain.change.sectors import RECORDED, recording
 from tests.unit.domain.evidence import kstats

@@ -25,7 +25,7 @@ from nasadvisor.cli.fleet.units import runs
 from nasadvisor.host.adapters.process import HostRunner
 from nasadvisor.host.change.releases import written_by
 from nasadvisor.host.config import ENVIRONMENT_FILE, load_environment, read_environment_file
-from nasadvisor.private_files import write_private
+from nasadvisor.runtime.private_files import write_private
 from nasadvisor.stored.documents import to_json
 
 STOPPED_BY: Final = {

@@ -12,11 +12,11 @@ from typing import Final
 import click
 from cryptography import x509
 
-from nasadvisor.certificates import fingerprint, is_self_signed
 from nasadvisor.host.adapters.listeners import PROC
 from nasadvisor.host.config import load_environment
 from nasadvisor.host.fleet.certificate import FOLDER, port_problem
-from nasadvisor.serving import PORT, asked_for_plain, left_to_others
+from nasadvisor.runtime.certificates import fingerprint, is_self_signed
+from nasadvisor.runtime.serving import PORT, asked_for_plain, left_to_others
 
 ANSWER_S: Final = 5
 ENDS_SOON: Final = timedelta(days=14)

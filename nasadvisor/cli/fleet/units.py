@@ -11,7 +11,7 @@ from nasadvisor.host.errors import HostError
 ANSWER_S: Final = 10.0
 
 STANDS_STILL_AFTER_S: Final = 60
-"""A service says every 20 seconds that it is alive (`nasadvisor.alive.EVERY_S`)."""
+"""A service says every 20 seconds that it is alive (`nasadvisor.runtime.alive.EVERY_S`)."""
 
 RESTARTED_WITHIN_S: Final = 60
 

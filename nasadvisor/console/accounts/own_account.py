@@ -13,13 +13,14 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from nasadvisor.console.accounts import account_notices, audit, factors
+from nasadvisor.console.accounts import account_notices, audit
 from nasadvisor.console.accounts.audit_models import Act
 from nasadvisor.console.accounts.models import Authenticator, Passkey, RecoveryCode
-from nasadvisor.console.accounts.passkey_offers import why_none_here
 from nasadvisor.console.accounts.passwords import PasswordForm, asked_of, confirm_oneself
 from nasadvisor.console.accounts.required_setup import is_factor_missing
 from nasadvisor.console.accounts.roles import user_of
+from nasadvisor.console.accounts.second_factor import factors
+from nasadvisor.console.accounts.second_factor.passkey_offers import why_none_here
 from nasadvisor.console.accounts.single_sign_on import is_known_to_platform
 from nasadvisor.console.secrets import SecretUnreadable, decrypt, encrypt
 

@@ -12,18 +12,19 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from nasadvisor.console.accounts import account_notices, passkeys
+from nasadvisor.console.accounts import account_notices
 from nasadvisor.console.accounts.audit_models import Act
 from nasadvisor.console.accounts.models import LONGEST_NAME, Passkey
 from nasadvisor.console.accounts.own_account import ask_to_remove, show_once, with_own_factors
-from nasadvisor.console.accounts.passkey_offers import Purpose, passkeys_here, site_name, why_none_here
 from nasadvisor.console.accounts.passwords import PasswordForm, asked_of, confirm_oneself
 from nasadvisor.console.accounts.required_setup import is_factor_missing
 from nasadvisor.console.accounts.roles import user_of
-from nasadvisor.console.accounts.second_factor_form import answer_field
-from nasadvisor.console.accounts.second_step import whose_password
+from nasadvisor.console.accounts.second_factor import passkeys
+from nasadvisor.console.accounts.second_factor.passkey_offers import Purpose, passkeys_here, site_name, why_none_here
+from nasadvisor.console.accounts.second_factor.second_factor_form import answer_field
+from nasadvisor.console.accounts.second_factor.second_step import whose_password
+from nasadvisor.console.accounts.second_factor.webauthn import NotProven
 from nasadvisor.console.accounts.sessions import browser_of
-from nasadvisor.console.accounts.webauthn import NotProven
 
 
 class NameForm(PasswordForm):

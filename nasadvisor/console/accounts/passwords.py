@@ -22,15 +22,15 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from nasadvisor.console.accounts import audit
 from nasadvisor.console.accounts.audit_models import Act
-from nasadvisor.console.accounts.factors import has_factor
 from nasadvisor.console.accounts.lock_out import LockOutSubject, MustWait, counted, forgive
 from nasadvisor.console.accounts.models import Guessed
-from nasadvisor.console.accounts.passkey_offers import Purpose
 from nasadvisor.console.accounts.roles import View, admin_required, may_change, user_of
-from nasadvisor.console.accounts.second_factor_form import PASSKEY, ask_for_factor, given_in, is_right
+from nasadvisor.console.accounts.second_factor.factors import has_factor
+from nasadvisor.console.accounts.second_factor.passkey_offers import Purpose
+from nasadvisor.console.accounts.second_factor.second_factor_form import PASSKEY, ask_for_factor, given_in, is_right
 from nasadvisor.console.accounts.single_sign_on import why_no_password
 from nasadvisor.console.secrets import SecretUnreadable
-from nasadvisor.console.statements import said
+from nasadvisor.console.wording.statements import said
 from plugins.contract.console import PlatformSilent
 
 F = TypeVar("F", bound=forms.BaseForm)

@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from nasadvisor.console.accounts.factors import has_factor
 from nasadvisor.console.accounts.models import GivenPassword
 from nasadvisor.console.accounts.roles import UserRole, role_of
+from nasadvisor.console.accounts.second_factor.factors import has_factor
 from nasadvisor.console.accounts.single_sign_on import is_known_to_platform
 
 WAY_OUT: Final = "logout"

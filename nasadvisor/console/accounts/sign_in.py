@@ -25,16 +25,16 @@ from django.utils.translation import gettext_lazy
 
 from nasadvisor.console.accounts import account_notices, audit
 from nasadvisor.console.accounts.audit_models import Act
-from nasadvisor.console.accounts.factors import has_factor
 from nasadvisor.console.accounts.lock_out import LockOutSubject, MustWait, authenticate_counted, forgive
 from nasadvisor.console.accounts.models import GivenPassword, Guessed, SetupToken
-from nasadvisor.console.accounts.passkey_offers import Purpose
 from nasadvisor.console.accounts.password_rules import say_plainly
 from nasadvisor.console.accounts.passwords import refuse_wrong_factor, wrong_password
 from nasadvisor.console.accounts.required_setup import has_given_password
 from nasadvisor.console.accounts.roles import UserRole, set_role, user_of
-from nasadvisor.console.accounts.second_factor_form import ask_for_factor
-from nasadvisor.console.accounts.second_step import begin_second_step, must_wait
+from nasadvisor.console.accounts.second_factor.factors import has_factor
+from nasadvisor.console.accounts.second_factor.passkey_offers import Purpose
+from nasadvisor.console.accounts.second_factor.second_factor_form import ask_for_factor
+from nasadvisor.console.accounts.second_factor.second_step import begin_second_step, must_wait
 from nasadvisor.console.accounts.single_sign_on import IN_SESSION, offer
 
 ACTIVE: Final = "active"

@@ -3,7 +3,8 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from nasadvisor.console.accounts import audit, own_account, passkey_pages, second_step, sessions, sign_in, users
+from nasadvisor.console.accounts import audit, own_account, passkey_pages, sessions, sign_in, users
+from nasadvisor.console.accounts.second_factor import second_step
 
 urlpatterns = [
     path("settings/users/", users.users, name="users"),

@@ -10,7 +10,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.statements import read_statement
+from nasadvisor.console.wording.statements import read_statement
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.change.unreadable_runs import Unreadable

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import StoredDisk
-from nasadvisor.console.statements import marked, said
+from nasadvisor.console.wording.statements import marked, said
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory

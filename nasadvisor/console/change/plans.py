@@ -15,9 +15,9 @@ from nasadvisor.console.accounts.audit_models import Act
 from nasadvisor.console.accounts.roles import user_of
 from nasadvisor.console.change.models import StoredPlan
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.statements import said
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.console.web.errors import OtherRelease
+from nasadvisor.console.wording.statements import said
 from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRefused, PlanRequest, make_plan, scope_fingerprint
 from nasadvisor.domain.change.refusals import PlanOutdated
 from nasadvisor.domain.change.runs import Goal

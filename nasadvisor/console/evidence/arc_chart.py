@@ -7,9 +7,9 @@ from typing import Final
 
 from django.utils.translation import gettext as _
 
+from nasadvisor.console.charts.history_chart import HistoryChart, Series, history_charts
 from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.evidence.series import hours_of_each
-from nasadvisor.console.history_chart import HistoryChart, Series, history_charts
 from nasadvisor.domain.evidence.samples import Levels, Sample
 from nasadvisor.domain.units import DAY_S
 

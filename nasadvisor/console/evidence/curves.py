@@ -12,11 +12,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.accounts.roles import operator_required
+from nasadvisor.console.charts.svg import NARROW, WIDE, ChartFrame, line_through
 from nasadvisor.console.evidence.asked import LENGTHS, begin_following, end_following
 from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.storage.pools import pool_or_404
-from nasadvisor.console.svg import NARROW, WIDE, ChartFrame, line_through
 from nasadvisor.domain.evidence.curve import CacheCurve, CurvePoint, MemoryPoint, curve_in_words
 from nasadvisor.domain.fleet.questions import STOP_CURVE, TRACE_CURVE
 from nasadvisor.domain.statements import Statement

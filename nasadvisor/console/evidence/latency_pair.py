@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext
 
-from nasadvisor.console.svg import NARROW, WIDE
+from nasadvisor.console.charts.svg import NARROW, WIDE
 from nasadvisor.domain.evidence.comparison import with_departed
 from nasadvisor.domain.evidence.histogram import BUCKETS, EMPTY, Histogram, merged
 from nasadvisor.domain.evidence.pool_facts import PoolFacts

@@ -9,7 +9,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.statements import read_statement
+from nasadvisor.console.wording.statements import read_statement
 from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureProgress

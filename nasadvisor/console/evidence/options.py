@@ -7,7 +7,7 @@ from typing import Final
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.evidence.watch import Watched
-from nasadvisor.console.statements import localized, unbroken
+from nasadvisor.console.wording.statements import localized, unbroken
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.metadata_size import counted_of

@@ -14,7 +14,6 @@ from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.change.models import StoredRun
-from nasadvisor.console.csv_cells import cells
 from nasadvisor.console.evidence.latency_pair import LatencyPair, latency_pairs
 from nasadvisor.console.evidence.models import Resolution
 from nasadvisor.console.evidence.probed import ProbedRow, probed_rows
@@ -22,6 +21,7 @@ from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.evidence.switch_shown import Shown, shown
 from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.evidence.watch import series_of
+from nasadvisor.console.web.csv_cells import cells
 from nasadvisor.console.web.errors import OtherRelease
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.evidence.comparison import Comparison, compare

@@ -10,10 +10,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from nasadvisor.console.badges import GOOD, QUIET, WAITING, WARN, Badge
 from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.statements import localized
+from nasadvisor.console.wording.badges import GOOD, QUIET, WAITING, WARN, Badge
+from nasadvisor.console.wording.statements import localized
 from nasadvisor.domain.evidence.log_verdict import Answer, Device
 from nasadvisor.domain.evidence.thresholds import HISTORY
 from nasadvisor.domain.statements import Statement

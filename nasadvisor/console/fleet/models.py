@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 
 from django.db import models
 
-from nasadvisor.console.statements import read_statement
+from nasadvisor.console.wording.statements import read_statement
 from nasadvisor.domain.fleet.platforms import PlatformReport
 from nasadvisor.domain.fleet.schema_versions import SchemaVersions
 from nasadvisor.domain.statements import Statement

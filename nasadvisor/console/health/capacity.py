@@ -8,9 +8,9 @@ from typing import Final
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from nasadvisor.console.charts.history_chart import HistoryChart, Series, history_charts, start_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import PoolDay
-from nasadvisor.console.history_chart import HistoryChart, Series, history_charts, start_of
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.units import GIB, TIB
 

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import ClassVar, Final
 
-from django.db import models
+from django.db import DataError, models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from nasadvisor.console.statements import read_statement
+from nasadvisor.console.wording.statements import read_statement
 from nasadvisor.domain.health.smart.reading import SmartReading
 from nasadvisor.domain.health.sweep import SweepOutcome
 from nasadvisor.domain.statements import Finding, Statement
@@ -44,6 +44,9 @@ SAID_OF: Final = (
 
 NOT_LISTED: Final = (*UNREAD, "node__inventory_document")
 """What no table shows of its disks. Of their findings it shows the worst one."""
+
+UNWORKABLE: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, DataError)
+"""What comes of words that are not what they should be; anything else is the console's own trouble, and stops all."""
 
 
 class DiskOutcome(models.TextChoices):

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -11,14 +11,12 @@ from django.utils import timezone
 
 from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.alert_models import AlertEvent, AlertStates
 from nasadvisor.console.health.bytes_by_role import forget
 from nasadvisor.console.health.forecasts import renew_forecast
-from nasadvisor.console.health.models import RawAnswer, SelfTestResult, StoredDisk
+from nasadvisor.console.health.models import UNWORKABLE, RawAnswer, SelfTestResult, StoredDisk
 from nasadvisor.console.health.raw_answers import document_of
 from nasadvisor.console.health.readings import keep_readings, thin_readings
 from nasadvisor.console.health.smart_days import Days, days_of, growth_of, note_counts, thin_out
-from nasadvisor.console.health.watch import UNWORKABLE
 from nasadvisor.domain.health.disk_findings import Subject, disk_findings
 from nasadvisor.domain.health.growth_findings import growth_findings
 from nasadvisor.domain.health.smart.attributes import SmartValue, crc_errors, reallocated, smart_values
@@ -32,8 +30,6 @@ from nasadvisor.stored.packed_readings import DiskReading
 
 RAW_KEPT = 8
 """Newest answers of each disk that are kept as they came: two days at the usual interval."""
-
-EVENTS_KEPT = timedelta(days=2 * 365)
 
 
 def store_answers(node_name: str, part: Answers, _document: Json) -> None:
@@ -289,4 +285,3 @@ def prune(now: datetime) -> None:
     thin_readings(now)
     forget(now)
     thin_out(now)
-    AlertEvent.objects.filter(at__lt=now - EVENTS_KEPT, alert__state=AlertStates.RECOVERED).delete()

@@ -21,12 +21,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, npgettext_lazy
 
 from nasadvisor.console.accounts.single_sign_on import why_no_password
-from nasadvisor.console.badges import Badge, badge_of_state
-from nasadvisor.console.explain import BLANKS, address_of
 from nasadvisor.console.health.self_tests import KNOWN_WORDS
-from nasadvisor.console.statements import localized, marked, said, said_below, unbroken
-from nasadvisor.console.steps import lead_from
 from nasadvisor.console.storage.diagrams import TITLES
+from nasadvisor.console.wording.badges import Badge, badge_of_state
+from nasadvisor.console.wording.explain import BLANKS, address_of
+from nasadvisor.console.wording.statements import localized, marked, said, said_below, unbroken
+from nasadvisor.console.wording.steps import lead_from
 from nasadvisor.domain.change.actions import Argv
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.fleet.platforms import Guest, guest_of

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from nasadvisor.alive import EVERY_S, say_alive
 from nasadvisor.console.web.networks import network_of
+from nasadvisor.runtime.alive import EVERY_S, say_alive
 
 HEADERS_WITHIN_S: Final = 10.0
 """From the connection, or from the first byte of a further request, until its headers are whole."""

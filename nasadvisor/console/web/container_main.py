@@ -1,7 +1,7 @@
 """The pages in a container: `python -m nasadvisor.console.web.container_main` with the arguments of uvicorn.
 
 There is no root that could bring a certificate there. So it is made in the console's volume; the settings decide as
-they do on a host (`nasadvisor.serving`).
+they do on a host (`nasadvisor.runtime.serving`).
 """
 
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import uvicorn
 
-from nasadvisor import environment, serving
+from nasadvisor.runtime import environment, serving
 
 
 def settings_of_pages(settings: Mapping[str, str], folder: Path) -> dict[str, str]:

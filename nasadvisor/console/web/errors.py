@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.template import loader
 from django.utils.translation import gettext as _
 
-from nasadvisor.console.disk_space import FULL_BYTES, free_bytes
+from nasadvisor.console.web.disk_space import FULL_BYTES, free_bytes
 
 log = logging.getLogger(__name__)
 

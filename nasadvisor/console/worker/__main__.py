@@ -2,7 +2,7 @@
 
 from nasadvisor.console.celery_app import app
 from nasadvisor.console.worker.clock import Clock
-from nasadvisor.starting import run_worker
+from nasadvisor.runtime.starting import run_worker
 
 THREADS = 2
 

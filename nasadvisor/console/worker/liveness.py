@@ -7,9 +7,9 @@ import time
 from datetime import timedelta
 from typing import Final
 
-from nasadvisor.alive import say_alive_in_worker
 from nasadvisor.console.celery_app import QUEUE, app
 from nasadvisor.console.fleet.hosts import UNREACHABLE
+from nasadvisor.runtime.alive import say_alive_in_worker
 
 WITHIN: Final = timedelta(minutes=5)
 """A task waits behind what was sent before it. The longest that the console does, a report or a week of samples that

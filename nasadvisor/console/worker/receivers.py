@@ -19,10 +19,10 @@ from typing import Final
 import redis
 from django.db import close_old_connections, connection, connections
 
-from nasadvisor.alive import say_alive
 from nasadvisor.console.fleet.remote.listening import NotListening, client, listening
 from nasadvisor.console.worker.enrolment import Enrolment
 from nasadvisor.console.worker.inbox import Inbox, Share
+from nasadvisor.runtime.alive import say_alive
 
 log = logging.getLogger(__name__)
 

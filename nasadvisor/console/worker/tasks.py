@@ -4,6 +4,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.utils import timezone
 
 from nasadvisor.console.accounts import audit
+from nasadvisor.console.alerts import account_mail, deliver, watch
 from nasadvisor.console.celery_app import app
 from nasadvisor.console.change.runs import orders
 from nasadvisor.console.evidence import series
@@ -11,18 +12,10 @@ from nasadvisor.console.evidence.told import expire_measurements, runs_out, sile
 from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from nasadvisor.console.evidence.watch import keep_answers
 from nasadvisor.console.fleet import hosts
-from nasadvisor.console.health import (
-    account_mail,
-    deliver,
-    first_hour,
-    hours,
-    monthly,
-    reports,
-    sweep_store,
-    sweeps,
-    watch,
-)
-from nasadvisor.console.health.access_models import StoredReport
+from nasadvisor.console.health import hours, sweep_store, sweeps
+from nasadvisor.console.home import first_hour
+from nasadvisor.console.reports import monthly, reports
+from nasadvisor.console.reports.models import StoredReport
 from nasadvisor.console.worker import answers
 from nasadvisor.console.worker.liveness import liveness
 from nasadvisor.domain.fleet.questions import (
@@ -153,6 +146,7 @@ def clear_sessions() -> None:
 def prune() -> None:
     """Drop what is kept long enough."""
     sweep_store.prune(timezone.now())
+    watch.forget_events(timezone.now())
     audit.forget(timezone.now())
 
 

@@ -18,12 +18,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from nasadvisor import serving
 from nasadvisor.host.adapters.listeners import PROC, listener_at
 from nasadvisor.host.adapters.process import HostRunner
 from nasadvisor.host.config import ENVIRONMENT_FILE, read_environment_file
 from nasadvisor.host.fleet.platforms import platforms_of
-from nasadvisor.private_files import write_private
+from nasadvisor.runtime import serving
+from nasadvisor.runtime.private_files import write_private
 from plugins.contract.host import Certificate
 
 log = logging.getLogger(__name__)

@@ -33,7 +33,7 @@ from nasadvisor.host.simulated.samples import simulated_facts, simulated_sample,
 from nasadvisor.host.simulated.smart import simulated_health
 from nasadvisor.host.tasks import HostTasks
 from nasadvisor.host.timer import repeat_in_worker
-from nasadvisor.starting import run_worker
+from nasadvisor.runtime.starting import run_worker
 from nasadvisor.stored.documents import from_json
 
 STEP_S = 0.7

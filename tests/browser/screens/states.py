@@ -8,10 +8,11 @@ from pathlib import Path
 
 from django.utils import timezone
 
+from nasadvisor.console.alerts.models import Channel
+from nasadvisor.console.api.models import ApiToken
 from nasadvisor.console.evidence.models import StoredAnswer
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.access_models import ApiToken, StoredReport
-from nasadvisor.console.health.alert_models import Channel
+from nasadvisor.console.reports.models import StoredReport
 from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.host.change.runs import RunHost
 from nasadvisor.host.simulated.evidence import simulated_count, simulated_curve

@@ -9,12 +9,12 @@ from django.test import override_settings
 from django.utils import timezone
 from playwright.sync_api import Browser, Page
 
-from nasadvisor.console.accounts.factors import add_authenticator
 from nasadvisor.console.accounts.roles import UserRole, set_role
+from nasadvisor.console.accounts.second_factor.factors import add_authenticator
 from nasadvisor.console.accounts.sign_in import new_setup_token
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.secrets import new_key
+from nasadvisor.console.worker.schedules import create_schedules
 from tests.browser.conftest import PASSWORD, Desk
 from tests.browser.screens.addresses import pages, pools
 from tests.browser.screens.answers import passkey_pages

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from nasadvisor import serving
 from nasadvisor.cli import main
 from nasadvisor.cli.services import Services
 from nasadvisor.domain.fleet.platforms import PlatformReport
@@ -23,6 +22,7 @@ from nasadvisor.host.config import HostConfig
 from nasadvisor.host.evidence.switching import SwitchHost
 from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.host.simulated.smart import simulated_health
+from nasadvisor.runtime import serving
 from tests.unit.machines import home_server
 
 

@@ -10,7 +10,6 @@ import pytest
 import redis.exceptions
 from click.testing import CliRunner
 
-from nasadvisor import alive
 from nasadvisor.cli import checkup as checkup_module
 from nasadvisor.cli import main
 from nasadvisor.cli.checkup import SERVICES, CheckResult, checkup
@@ -29,6 +28,7 @@ from nasadvisor.host.errors import CommandFailed, HostError
 from nasadvisor.host.evidence.switch_records import SwitchRecords
 from nasadvisor.host.evidence.switching import DIRECTORY
 from nasadvisor.host.storage.machine import Machine
+from nasadvisor.runtime import alive
 from tests.unit.fakes import FakeRunner
 from tests.unit.machines import TANK, home_server
 

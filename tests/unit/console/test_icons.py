@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from nasadvisor.console import badges
 from nasadvisor.console.evidence import verdict_badges
+from nasadvisor.console.wording import badges
 
 ROOT = Path(__file__).parents[3]
 NAMED = re.compile(r"\bbi-([a-z0-9]+(?:-[a-z0-9]+)*)|\bicon=\"([a-z0-9-]+)\"")

@@ -7,10 +7,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from nasadvisor.console.health.alert_models import StoredAlert
-from nasadvisor.console.health.watch import watch
+from nasadvisor.console.alerts.models import StoredAlert
+from nasadvisor.console.alerts.watch import watch
 from tests.fixtures.machines.build import typical
-from tests.unit.console.test_overview import on_host
+from tests.unit.console.home.test_overview import on_host
 from tests.unit.console.test_pages import load, page
 from tests.unit.machines import ARCHIVE, TANK, home_server
 

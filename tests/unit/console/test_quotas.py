@@ -9,16 +9,16 @@ import pytest
 from django.test import Client
 from django.utils import timezone, translation
 
+from nasadvisor.console.alerts.models import StoredAlert
+from nasadvisor.console.alerts.quota_notices import about_quotas
+from nasadvisor.console.alerts.watch import watch
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.models import SampledPool, StoredSample
 from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.quotas import Quota, QuotaReached
-from nasadvisor.console.health.alert_models import StoredAlert
 from nasadvisor.console.health.models import StoredDisk
-from nasadvisor.console.health.quota_notices import about_quotas
-from nasadvisor.console.health.watch import watch
-from nasadvisor.console.statements import said
+from nasadvisor.console.wording.statements import said
 from nasadvisor.console.worker import inbox
 from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.change.runs import Run, RunState, steps_of

@@ -2,7 +2,8 @@
 
 import pytest
 
-from nasadvisor import environment, settings
+from nasadvisor import settings
+from nasadvisor.runtime import environment
 
 
 def test_the_database_is_sqlite_in_the_folder_of_the_console_unless_a_url_names_another(

@@ -7,10 +7,10 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
+from nasadvisor.console.alerts.host_findings import about_room
+from nasadvisor.console.alerts.models import StoredAlert
+from nasadvisor.console.alerts.watch import watch
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.alert_models import StoredAlert
-from nasadvisor.console.health.host_findings import about_room
-from nasadvisor.console.health.watch import watch
 from nasadvisor.domain.statements import Level
 from nasadvisor.domain.units import GIB, MIB
 from tests.fixtures.machines.build import typical
@@ -59,7 +59,7 @@ def test_a_database_that_does_not_answer_is_not_called_a_fault(viewer: Client, m
 
 def test_a_fault_of_a_page_is_still_called_one(viewer: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     viewer.raise_request_exception = False
-    monkeypatch.setattr("nasadvisor.console.overview.current_node", lambda _: 1 / 0)
+    monkeypatch.setattr("nasadvisor.console.home.overview.current_node", lambda _: 1 / 0)
     page = viewer.get("/")
     assert page.status_code == FAULT
     assert "fault in NAS Advisor" in page.content.decode()

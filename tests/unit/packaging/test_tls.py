@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor import serving
 from nasadvisor.console.fleet.remote import certificates as authority
 from nasadvisor.console.fleet.remote import files
 from nasadvisor.console.web.container_main import settings_of_pages
+from nasadvisor.runtime import serving
 from plugins.contract.host import Certificate
 from tests.lab.instance import free_port
 

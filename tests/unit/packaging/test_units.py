@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from nasadvisor.alive import EVERY_S, WITHIN_S
+from nasadvisor.runtime.alive import EVERY_S, WITHIN_S
 
 ROOT = Path(__file__).parents[3]
 UNITS = sorted((ROOT / "packaging/systemd").glob("*.service"))

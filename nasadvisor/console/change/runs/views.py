@@ -21,8 +21,8 @@ from nasadvisor.console.change.wizard.apply import run_progress
 from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.fleet.current_host import show_here
 from nasadvisor.console.fleet.hosts import is_handed_over
-from nasadvisor.console.statements import said
 from nasadvisor.console.web.errors import OtherRelease
+from nasadvisor.console.wording.statements import said
 from nasadvisor.domain.change.undo import cannot_be_undone, undo_steps
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.fleet.platforms import warnings_with_undo

@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.change.wizard.wear import PlanWear
-from nasadvisor.console.statements import localized, said, unbroken
+from nasadvisor.console.wording.statements import localized, said, unbroken
 from nasadvisor.domain.change.actions import Category, Role
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.undo import cannot_be_undone

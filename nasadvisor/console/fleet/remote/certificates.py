@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from nasadvisor.certificates import builder, common_name, general_name, pem_of, usage
 from nasadvisor.console.fleet.remote.files import authority_path, certificate_path, key_path
-from nasadvisor.private_files import write_private
+from nasadvisor.runtime.certificates import builder, common_name, general_name, pem_of, usage
+from nasadvisor.runtime.private_files import write_private
 
 AUTHORITY_VALID: Final = timedelta(days=20 * 365)
 SERVER_VALID: Final = timedelta(days=397)

@@ -18,7 +18,7 @@ from kombu.pools import connections
 
 from nasadvisor.console.fleet.remote.files import authority_path, certificate_path, key_path
 from nasadvisor.domain.fleet.joining import digest_of
-from nasadvisor.private_files import write_private
+from nasadvisor.runtime.private_files import write_private
 from nasadvisor.stored.documents import from_json, to_json
 from nasadvisor.stored.kinds import Kind, register
 

@@ -9,8 +9,8 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.core.management.utils import get_random_secret_key
 
-from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.secrets import new_key
+from nasadvisor.console.worker.schedules import create_schedules
 
 
 class Command(BaseCommand):

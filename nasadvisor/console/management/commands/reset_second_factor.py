@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from nasadvisor.console.accounts import audit
 from nasadvisor.console.accounts.account_notices import tell
 from nasadvisor.console.accounts.audit_models import Act
-from nasadvisor.console.accounts.factors import remove_factors
+from nasadvisor.console.accounts.second_factor.factors import remove_factors
 from nasadvisor.console.accounts.sessions import sessions_of
 
 

@@ -10,9 +10,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
-from nasadvisor.certificates import fingerprint, is_self_signed
 from nasadvisor.console.accounts.sign_in import admin_exists, new_setup_token
-from nasadvisor.serving import PORT
+from nasadvisor.runtime.certificates import fingerprint, is_self_signed
+from nasadvisor.runtime.serving import PORT
 
 
 class Command(BaseCommand):

@@ -9,14 +9,15 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.accounts import account_notices, factors
+from nasadvisor.console.accounts import account_notices
 from nasadvisor.console.accounts.audit_models import Act, AuditEntry
 from nasadvisor.console.accounts.models import AccountNotice
-from nasadvisor.console.health import account_mail
-from nasadvisor.console.health.access_models import ApiToken
-from nasadvisor.console.health.alert_models import WatchSettings
-from nasadvisor.console.health.messages import AlertMessage
-from nasadvisor.console.health.senders import NotSent
+from nasadvisor.console.accounts.second_factor import factors
+from nasadvisor.console.alerts import account_mail
+from nasadvisor.console.alerts.messages import AlertMessage
+from nasadvisor.console.alerts.models import WatchSettings
+from nasadvisor.console.alerts.senders import NotSent
+from nasadvisor.console.api.models import ApiToken
 from tests.unit.console.conftest import PASSWORD, confirm
 
 NEW = "kq8vR2mzt-pL"

@@ -11,10 +11,10 @@ from django.core.management import CommandError, call_command
 from django.test import Client, override_settings
 from django.utils import timezone
 
-from nasadvisor import serving
 from nasadvisor.console.accounts.models import SetupToken
 from nasadvisor.console.accounts.roles import UserRole, role_of, set_role
 from nasadvisor.console.accounts.sign_in import new_setup_token
+from nasadvisor.runtime import serving
 
 CHOICE = {"username": "ada", "password1": "a long pass phrase", "password2": "a long pass phrase"}
 

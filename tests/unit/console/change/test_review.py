@@ -21,7 +21,7 @@ from tests.unit.console.accounts.authenticators import Device
 from tests.unit.console.accounts.browser import Browser
 from tests.unit.console.change.test_wizard import LAYOUT, kept, plan_of, press_on, show, text
 from tests.unit.console.conftest import PASSWORD, Sent, sign_in
-from tests.unit.console.test_overview import on_host
+from tests.unit.console.home.test_overview import on_host
 from tests.unit.machines import NVME1, NVME2, SHARED_SSD, TANK, home_server, with_disk, with_pool
 
 

@@ -26,7 +26,7 @@ from nasadvisor.stored.documents import to_document
 from tests.fixtures.machines.build import typical
 from tests.simulated_host import Killed, SimulatedHost, simulated_host
 from tests.unit.console.conftest import PASSWORD, Sent, sign_in
-from tests.unit.console.test_overview import on_host
+from tests.unit.console.home.test_overview import on_host
 from tests.unit.machines import NVME1, NVME2, TANK, home_server, with_pool
 
 BUSY = Statement("host-busy", "Another disk operation is running on this host.")

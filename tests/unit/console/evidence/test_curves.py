@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone, translation
 
+from nasadvisor.console.charts.svg import NARROW, WIDE
 from nasadvisor.console.evidence.curves import curve_chart, curve_charts
 from nasadvisor.console.evidence.models import PART_WITHIN, StoredAnswer
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.svg import NARROW, WIDE
 from nasadvisor.console.worker.answers import take_answer, take_error
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.errors import ToolMissing

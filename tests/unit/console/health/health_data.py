@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
+from nasadvisor.console.alerts.watch import watch
 from nasadvisor.console.health.models import RatedEndurance, ReadingMonth, StoredDisk, WrittenDay
 from nasadvisor.console.health.readings import keep_readings
-from nasadvisor.console.health.watch import watch
 from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepReport
 from nasadvisor.domain.storage.inventory import Disk, Inventory

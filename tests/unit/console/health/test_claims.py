@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from django.utils import timezone
 
-from nasadvisor.console.health.alert_models import StoredAlert
+from nasadvisor.console.alerts.models import StoredAlert
+from nasadvisor.console.alerts.watch import watch
 from nasadvisor.console.health.models import StoredDisk
-from nasadvisor.console.health.watch import watch
 from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import to_document

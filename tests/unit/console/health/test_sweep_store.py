@@ -20,8 +20,8 @@ from nasadvisor.console.health.forecasts import (
 )
 from nasadvisor.console.health.models import NodeHealth, RawAnswer, SelfTestResult, StoredDisk
 from nasadvisor.console.health.readings import readings_of, readings_of_each
-from nasadvisor.console.health.schedules import create_schedules
 from nasadvisor.console.worker.answers import take_answer, take_error
+from nasadvisor.console.worker.schedules import create_schedules
 from nasadvisor.domain.health.sweep import Answers, DiskAnswer, SweepOutcome, SweepReport
 from nasadvisor.domain.health.wear.forecast import LONGEST_DAYS, forecast
 from nasadvisor.domain.statements import Statement

@@ -6,14 +6,14 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.health.disk_badges import DiskBadge, marks_in_pool
+from nasadvisor.console.alerts.disk_badges import DiskBadge, marks_in_pool
 from nasadvisor.console.health.models import StoredDisk
-from nasadvisor.console.health.report_disks import look_of, said_by_pools
+from nasadvisor.console.reports.report_disks import look_of, said_by_pools
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import to_document
 from tests.fixtures.machines.build import typical
-from tests.unit.console.test_overview import headline
+from tests.unit.console.home.test_overview import headline
 from tests.unit.console.test_pages import load, page
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 
-from nasadvisor.console.health.schedules import create_schedules
+from nasadvisor.console.worker.schedules import create_schedules
 from nasadvisor.console.worker.tasks import clear_sessions
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
-from nasadvisor import serving
-from nasadvisor.certificates import SELF_SIGNED_VALID, self_signed
 from nasadvisor.host.fleet.certificate import bring, choose, is_renewed
-from nasadvisor.own_names import own_addresses
+from nasadvisor.runtime import serving
+from nasadvisor.runtime.certificates import SELF_SIGNED_VALID, self_signed
+from nasadvisor.runtime.own_names import own_addresses
 from plugins.contract.host import Certificate
 
 NOW = datetime(2026, 9, 1, 12, tzinfo=UTC)

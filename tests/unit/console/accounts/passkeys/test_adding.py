@@ -6,10 +6,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import override_settings
 
-from nasadvisor.console.accounts import factors
 from nasadvisor.console.accounts.audit_models import AuditEntry
 from nasadvisor.console.accounts.models import AccountNotice, Passkey, RecoveryCode
-from nasadvisor.console.accounts.webauthn import LONGEST_ID
+from nasadvisor.console.accounts.second_factor import factors
+from nasadvisor.console.accounts.second_factor.webauthn import LONGEST_ID
 from tests.unit.console.accounts.authenticators import PRESENT, Device
 from tests.unit.console.accounts.browser import ACCOUNT, ADD, MAKE, Browser
 from tests.unit.console.accounts.passkeys.spoiled import WRONG, other_passkey, other_secret

@@ -3,9 +3,9 @@
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from nasadvisor.console.accounts import factors
 from nasadvisor.console.accounts.audit_models import AuditEntry
 from nasadvisor.console.accounts.models import Passkey, PlatformAccount, RecoveryCode
+from nasadvisor.console.accounts.second_factor import factors
 from tests.unit.console.accounts.authenticators import Device
 from tests.unit.console.accounts.browser import ACCOUNT, ADD, LOGIN, MAKE, Browser, passkey_of
 

@@ -1,0 +1,1 @@
+"""For other programs: tokens, the JSON interface, the metrics for Prometheus."""

@@ -1,0 +1,184 @@
+"""What is worth doing in the first hour: a short list on Home, each line read off what is really there."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from itertools import islice
+from typing import Final
+
+from django.db.models import F, Max
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from nasadvisor.console.accounts import platforms
+from nasadvisor.console.alerts.models import Channel, FirstHour, is_somebody_told
+from nasadvisor.console.evidence.verdict_badges import chips_of, series_on
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.models import DiskOutcome, StoredDisk
+from nasadvisor.console.wording.statements import said
+from nasadvisor.domain.health.limits import SCRUB_DAYS
+from nasadvisor.domain.storage.inventory import Inventory, Pool
+
+TESTED_WITHIN: Final = timedelta(days=40)
+"""A monthly self-test, some days late."""
+
+HOUR: Final = timedelta(hours=1)
+
+ANY_SCRUB_ADVICE: Final = gettext_lazy(
+    "OpenZFS has a timer for it: `systemctl enable --now zfs-scrub-monthly@{pool}.timer`. Debian and Ubuntu scrub on "
+    "the second Sunday of each month, if /etc/cron.d/zfsutils-linux is there."
+)
+
+
+class ChecklistState(StrEnum):
+    """How far a step is: what can only be waited for is not open."""
+
+    DONE = "done"
+    WAITING = "waiting"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class ChecklistItem:
+    """A line of the list: what, how it stands, what to do, and on which page that is done (`of` a pool), "" if none."""
+
+    title: str
+    state: ChecklistState
+    words: str
+    advice: str = ""
+    page: str = ""
+    of: str = ""
+    link: str = ""
+    is_for_admins: bool = False
+
+    @property
+    def url(self) -> str:
+        """Looked up only where it is shown: an address loads every page, and the worker has use for none."""
+        return reverse(self.page, args=[self.of] if self.of else None) if self.page else ""
+
+
+def is_closed() -> bool:
+    """Whether the list was put away on this installation."""
+    return FirstHour.objects.exists()
+
+
+def close_if_done(now: datetime) -> None:
+    """Put the list away once all of it is done on every host, so that it does not come back later."""
+    nodes = list(Node.objects.defer("inventory_document"))
+    if nodes and not is_closed() and all(is_done(first_steps(node, now)) for node in nodes):
+        FirstHour.close(now, "")
+
+
+def is_done(steps: tuple[ChecklistItem, ...]) -> bool:
+    """Whether nothing is left to do."""
+    return bool(steps) and all(step.state is ChecklistState.DONE for step in steps)
+
+
+def first_steps(node: Node, now: datetime) -> tuple[ChecklistItem, ...]:
+    """The list for one host; nothing before it was read."""
+    inventory = node.inventory
+    if inventory is None:
+        return ()
+    return tuple(_steps(node, inventory, now))
+
+
+def _steps(node: Node, inventory: Inventory, now: datetime) -> Iterator[ChecklistItem]:
+    if inventory.pools:
+        yield _watching(node, inventory, now)
+    yield _telling()
+    if inventory.pools:
+        yield _scrubbing(node, inventory)
+    yield _testing(node)
+
+
+def _watching(node: Node, inventory: Inventory, now: datetime) -> ChecklistItem:
+    series = series_on(node)
+    chips = ((pool, chip) for pool in inventory.pools for chip in chips_of(series.get(pool.guid), now))
+    missing = {pool: chip for pool, chip in chips if chip.is_waiting}
+    first = next(iter(missing), inventory.pools[0]).guid
+    title, link = _("What the pools do is watched"), _("Evidence")
+    if not missing:
+        return ChecklistItem(
+            title, ChecklistState.DONE, _("There is an answer for every pool."), "", "evidence-pool", first, link
+        )
+    words = (f"{pool.name}: {chip.look.word}" for pool, chip in islice(missing.items(), 3))
+    return ChecklistItem(title, ChecklistState.WAITING, "; ".join(words), "", "evidence-pool", first, link)
+
+
+def _telling() -> ChecklistItem:
+    title = _("Somebody is told of alerts")
+    if is_somebody_told():
+        was_sent = Channel.objects.filter(is_enabled=True, last_sent_at__isnull=False).exists()
+        words = _("A channel took a message.") if was_sent else _("A channel was saved without a test on purpose.")
+        return ChecklistItem(title, ChecklistState.DONE, words)
+    if Channel.objects.filter(is_enabled=True).exists():
+        words = _("Alerts show here only: no channel has taken a message yet.")
+        return ChecklistItem(
+            title, ChecklistState.OPEN, words, "", "channels", link=_("Where alerts go"), is_for_admins=True
+        )
+    words = _("Alerts show here only: nobody is told yet.")
+    return ChecklistItem(
+        title,
+        ChecklistState.OPEN,
+        words,
+        _("Mail, ntfy, Telegram and others: a short form, and a test message before it is saved."),
+        "channel-add",
+        link=_("Add a channel"),
+        is_for_admins=True,
+    )
+
+
+def _scrubbing(node: Node, inventory: Inventory) -> ChecklistItem:
+    title = _("Every pool is scrubbed monthly")
+    late = [pool for pool in inventory.pools if not _is_scrubbed(pool, inventory.read_at)]
+    if not late:
+        return ChecklistItem(
+            title,
+            ChecklistState.DONE,
+            _("The last scrub of each is less than %(days)s days old.") % {"days": SCRUB_DAYS},
+        )
+    words = _("No scrub of %(pools)s within the last %(days)s days is on record.") % {
+        "pools": ", ".join(pool.name for pool in late),
+        "days": SCRUB_DAYS,
+    }
+    return ChecklistItem(
+        title, ChecklistState.OPEN, words, scrub_advice(node, late[0]), "pool", late[0].guid, _("Show pool")
+    )
+
+
+def scrub_advice(node: Node, pool: Pool) -> str:
+    """Who plans scrubs on a node's platform, and where to look: when the next one is cannot be seen from here."""
+    advice = platforms.scrub_advice(node.platform)
+    return said(advice) if advice else str(ANY_SCRUB_ADVICE).format(pool=pool.name)
+
+
+def _is_scrubbed(pool: Pool, read_at: str) -> bool:
+    last = pool.last_scan
+    if last is None or last.kind.lower() != "scrub":
+        return False
+    age = datetime.fromisoformat(read_at) - datetime.fromisoformat(last.ended_at)
+    return age <= timedelta(days=SCRUB_DAYS)
+
+
+def _testing(node: Node) -> ChecklistItem:
+    title = _("The disks test themselves")
+    present = StoredDisk.objects.filter(node=node, is_present=True, is_removable=False, is_forgotten=False)
+    asked = present.filter(outcome=DiskOutcome.READ)
+    count = asked.count()
+    if not count:
+        waits = _("The disks have not answered yet: that takes some minutes.")
+        words = waits if present.exists() else _("This host shows no disk.")
+        return ChecklistItem(title, ChecklistState.WAITING, words, page="disks", link=_("Disks"))
+    hours = TESTED_WITHIN // HOUR
+    tested = asked.filter(self_tests__passed=True).annotate(last=Max("self_tests__hours"))
+    recent = tested.filter(power_on_hours__lte=F("last") + hours).count()
+    words = ngettext(
+        "%(recent)s of %(count)s disk has passed a self-test in its last %(days)s days of work.",
+        "%(recent)s of %(count)s disks have passed a self-test in their last %(days)s days of work.",
+        count,
+    ) % {"recent": recent, "count": count, "days": TESTED_WITHIN.days}
+    state = ChecklistState.DONE if recent == count else ChecklistState.OPEN
+    advice = "" if recent == count else _("Switch on the schedule that makes every disk test itself.")
+    return ChecklistItem(title, state, words, advice, "schedules", link=_("Schedules"))

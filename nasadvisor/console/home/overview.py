@@ -1,0 +1,178 @@
+"""The first page: is everything all right, on every host?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from nasadvisor.console.accounts.roles import may_change, operator_required, user_of
+from nasadvisor.console.alerts.disk_badges import marks_in, marks_of
+from nasadvisor.console.alerts.headline import place_of, words_of
+from nasadvisor.console.alerts.models import FirstHour
+from nasadvisor.console.alerts.open_issues import IssueKind, Trouble, notices_about, stored_about, troubles_in
+from nasadvisor.console.change.models import StoredRun
+from nasadvisor.console.change.runs.history import row_of
+from nasadvisor.console.evidence.sparks import sparks_of
+from nasadvisor.console.evidence.verdict_badges import chips_on, series_on
+from nasadvisor.console.fleet.current_host import Contact, contact_of, current_node
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.sweeps import never_swept
+from nasadvisor.console.home.first_hour import first_steps, is_closed
+from nasadvisor.console.storage.diagrams import draw_pools
+from nasadvisor.console.storage.disks import free_ssds
+from nasadvisor.console.storage.pools import helped_pools, open_pools
+from nasadvisor.console.wording.steps import lead_from
+from nasadvisor.domain.statements import Level
+
+RECENT_RUNS: Final = 5
+
+ROWS_SHOWN: Final = 12
+"""More than that nobody reads on a first page: the alerts have them all."""
+
+HOSTS_SHOWN: Final = 12
+
+SHOW: Final[dict[IssueKind, str | Promise]] = {
+    IssueKind.DISK: gettext_lazy("Show disk"),
+    IssueKind.POOL: gettext_lazy("Show pool"),
+    IssueKind.RUN: gettext_lazy("Look at the run"),
+    IssueKind.HOST: gettext_lazy("Show hosts"),
+}
+
+
+@dataclass(frozen=True)
+class WayOut:
+    """Where somebody goes about something. `node_name` is the host to choose before, "" where it is shown already."""
+
+    url: str
+    words: str | Promise
+    node_name: str = ""
+
+
+@dataclass(frozen=True)
+class TroubleRow:
+    """A thing that needs a look: where it is, and the ways on: its own page, and what its worst finding suggests."""
+
+    trouble: Trouble
+    where: str
+    show: WayOut | None
+    step: WayOut | None
+
+
+@dataclass(frozen=True)
+class HostRow:
+    """A host, and how it stands with us."""
+
+    node: Node
+    contact: Contact
+
+    @property
+    def state(self) -> str:
+        """Its contact as a state that has a look."""
+        is_unread = self.contact is Contact.OUTDATED and self.node.inventory_version is None
+        return f"host-{Contact.NEVER if is_unread else self.contact}"
+
+    @property
+    def release(self) -> str:
+        """The release of NAS Advisor there; "" of one that has never told."""
+        return self.node.schema_versions.release if self.node.schema_versions else ""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The answer of the page in one sentence, with the way to the worst thing."""
+
+    words: str
+    level: Level
+    way: WayOut | None
+
+
+def overview(request: HttpRequest) -> HttpResponse:
+    """What is wrong on any host; then the pools, free SSDs and recent runs of the node that is shown."""
+    node = current_node(request)
+    if node is None:
+        return render(request, "fleet/no_node.html")
+    now = timezone.now()
+    nodes = list(Node.objects.defer("inventory_document"))
+    stored = stored_about(nodes)
+    troubles = troubles_in(stored, now)
+    known = [each for each in troubles if each.is_known]
+    open_ones = [each for each in troubles if not each.is_known]
+    row_of_trouble = partial(_row, shown=node, has_others=len(nodes) > 1, can_change=may_change(user_of(request)))
+    rows = [row_of_trouble(each) for each in open_ones[:ROWS_SHOWN]]
+    inventory = node.inventory
+    drawings = draw_pools(inventory) if inventory else ()
+    marks = marks_of(node, stored.disks.values())
+    context = {
+        "node": node,
+        "inventory": inventory,
+        "headline": headline_of(open_ones, rows),
+        "rows": rows,
+        "more": len(open_ones) - len(rows),
+        "known": [row_of_trouble(each) for each in known],
+        "notes": [notice for notice in notices_about(node, now) if notice.finding.level is Level.INFO],
+        "unread": [each.name for each in nodes if each.inventory_version is None],
+        "unasked": never_swept(nodes),
+        "is_alone": len(nodes) == 1,
+        "pools": drawings,
+        "pool_marks": {each.pool.guid: marks_in(each, marks) for each in drawings},
+        "open_pools": open_pools(node, inventory) if inventory else (),
+        "would_help": bool(inventory and helped_pools(node, inventory)),
+        "marks": marks,
+        "chips": chips_on(node, inventory.pools, now) if inventory else {},
+        "sparks": sparks_of(series_on(node).values(), now) if inventory else {},
+        "steps": () if is_closed() else first_steps(node, now),
+        "hosts": [HostRow(each, contact_of(each, now)) for each in nodes[:HOSTS_SHOWN]],
+        "more_hosts": max(0, len(nodes) - HOSTS_SHOWN),
+        "free_ssds": free_ssds(inventory) if inventory else (),
+        "runs": [row_of(run) for run in StoredRun.objects.filter(node=node)[:RECENT_RUNS]],
+    }
+    return render(request, "console/overview.html", context)
+
+
+@operator_required
+@require_POST
+def close_first_hour(request: HttpRequest) -> HttpResponse:
+    """Somebody needs the list of first steps no more; it is put away for everybody."""
+    FirstHour.close(timezone.now(), user_of(request).get_username())
+    return redirect("overview")
+
+
+def headline_of(troubles: Sequence[Trouble], rows: Sequence[TroubleRow]) -> Headline | None:
+    """The worst thing, which has the first row, and how many there are of its kind; None where nothing is open."""
+    if not rows:
+        return None
+    worst = rows[0]
+    return Headline(words_of(troubles, worst.where), worst.trouble.level, worst.show)
+
+
+def _row(trouble: Trouble, *, shown: Node, has_others: bool, can_change: bool) -> TroubleRow:
+    elsewhere = "" if trouble.node.pk == shown.pk else trouble.node.name
+    url, finding = _address(trouble), trouble.worst.finding
+    show = (
+        WayOut(url, SHOW[trouble.kind], elsewhere if trouble.kind in (IssueKind.POOL, IssueKind.DISK) else "")
+        if url
+        else None
+    )
+    lead = lead_from(finding, may_change=can_change) if trouble.kind is IssueKind.POOL else None
+    step = WayOut(lead.url, lead.words, elsewhere) if lead and lead.url != url else None
+    return TroubleRow(trouble, place_of(trouble, has_others=has_others), show, step)
+
+
+def _address(trouble: Trouble) -> str:
+    """The page of the thing; "" where it has none."""
+    if trouble.disk:
+        return reverse("disk", args=[trouble.disk.key])
+    if trouble.kind is IssueKind.RUN:
+        return trouble.worst.url
+    if trouble.kind is IssueKind.POOL:
+        place = next((said.finding.place for said in trouble.said if said.finding.place), "")
+        return reverse("pool", args=[place]) if place else ""
+    return reverse("settings")

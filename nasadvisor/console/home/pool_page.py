@@ -1,0 +1,127 @@
+"""The pages of pools: what all rooms know of them."""
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from nasadvisor.console.alerts.disk_badges import DiskBadge, marks_in, marks_in_pool, marks_on
+from nasadvisor.console.alerts.open_issues import inventory_findings
+from nasadvisor.console.change.models import StoredRun
+from nasadvisor.console.change.runs.history import entries_of
+from nasadvisor.console.change.wizard.pools import pool_choice
+from nasadvisor.console.change.wizard.switching import switches_of
+from nasadvisor.console.evidence.verdict_badges import Chip, chips_on
+from nasadvisor.console.fleet.current_host import current_node
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.capacity import capacity_of
+from nasadvisor.console.health.traffic import traffic_of
+from nasadvisor.console.home.first_hour import scrub_advice
+from nasadvisor.console.storage.diagrams import PoolDrawing, draw_pool, draw_pools
+from nasadvisor.console.storage.disk_uses import Index
+from nasadvisor.console.storage.pools import helped_pools, pool_or_404, reason_against_adding
+from nasadvisor.domain.health.pool_findings import POOL_MEMBER
+from nasadvisor.domain.health.urgency import worst_first
+from nasadvisor.domain.statements import Finding
+from nasadvisor.domain.storage.inventory import Inventory, Pool
+
+RUNS_SHOWN = 50
+
+
+@dataclass(frozen=True)
+class PoolListRow:
+    """A pool in the list: its drawing, what its evidence says in a few words, and the marks of its disks, worst first.
+
+    `is_open` is whether something can be added.
+    """
+
+    drawing: PoolDrawing
+    chips: tuple[Chip, ...]
+    would_help: bool
+    is_open: bool
+    marks: list[DiskBadge]
+
+
+def pools(request: HttpRequest) -> HttpResponse:
+    """Every pool of the node, to compare."""
+    node = current_node(request)
+    if node is None:
+        return render(request, "fleet/no_node.html", {"section": "pools"})
+    inventory = node.inventory
+    context = {
+        "node": node,
+        "inventory": inventory,
+        "rows": _rows(node, inventory) if inventory else (),
+        "section": "pools",
+    }
+    return render(request, "storage/pools.html", context)
+
+
+def _rows(node: Node, inventory: Inventory) -> list[PoolListRow]:
+    chips, helped = chips_on(node, inventory.pools, timezone.now()), helped_pools(node, inventory)
+    marks = marks_on(node)
+    return [
+        PoolListRow(
+            drawing=each,
+            chips=chips[each.pool.guid],
+            would_help=each.pool.guid in helped,
+            is_open=reason_against_adding(each.pool, inventory.host, node.platform.vetoes) is None,
+            marks=marks_in(each, marks),
+        )
+        for each in draw_pools(inventory)
+    ]
+
+
+def is_about(finding: Finding, pool: Pool) -> bool:
+    """By guid; some of platforms know a pool by its name alone."""
+    return finding.place == pool.guid or (not finding.place and finding.values.get("pool") == pool.name)
+
+
+def pool(request: HttpRequest, guid: str) -> HttpResponse:
+    """One pool: its tree, and what is worth knowing."""
+    node, inventory, found = pool_or_404(request, guid)
+    traffic = traffic_of(node, found, timezone.now()) or ()
+    told = (*inventory_findings(node), *traffic, *node.platform.findings)
+    drawing, marks = draw_pool(found, Index(inventory)), marks_on(node)
+    unwell = marks_in(drawing, marks)
+    findings = [finding for finding in told if is_about(finding, found)]
+    findings += [finding for mark in unwell for finding in mark.findings if finding.code != POOL_MEMBER]
+    refusal = reason_against_adding(found, inventory.host, node.platform.vetoes)
+    context = {
+        "node": node,
+        "inventory": inventory,
+        "pool": found,
+        "tab": "layout",
+        "drawing": drawing,
+        "choice": pool_choice(found, inventory, node.platform.vetoes),
+        "caches": switches_of(found, inventory, node),
+        "capacity": capacity_of(node, found, timezone.now()),
+        "scrub_advice": scrub_advice(node, found),
+        "marks": marks,
+        "unwell": unwell,
+        "findings": worst_first(findings),
+        "refusal": refusal,
+        "would_help": guid in helped_pools(node, inventory),
+        "says_refusal": refusal is not None and refusal.code not in {finding.code for finding in findings},
+        "section": "pools",
+    }
+    return render(request, "storage/pool.html", context)
+
+
+def history(request: HttpRequest, guid: str) -> HttpResponse:
+    """What NAS Advisor has changed on one pool, and the way back."""
+    node, inventory, found = pool_or_404(request, guid)
+    entries, more = entries_of(StoredRun.objects.filter(node=node, pool_guid=guid), RUNS_SHOWN)
+    context = {
+        "node": node,
+        "pool": found,
+        "tab": "history",
+        "unwell": marks_in_pool(node, inventory, found),
+        "refusal": reason_against_adding(found, inventory.host, node.platform.vetoes),
+        "would_help": guid in helped_pools(node, inventory),
+        "entries": entries,
+        "more": more,
+        "section": "pools",
+    }
+    return render(request, "storage/pool_history.html", context)

@@ -1,0 +1,1 @@
+"""Printable reports: made in the background, shown, sent every month."""

@@ -1,0 +1,1 @@
+"""The words and badges of states, statements and codes, in the language of the page."""
