@@ -28,10 +28,10 @@ def figures() -> Iterator[Figure]:
     folder = console_folder()
     from django.contrib.auth.models import User  # noqa: PLC0415
 
-    from nasadvisor.console.alerts import watch  # noqa: PLC0415
-    from nasadvisor.console.api.models import ApiToken  # noqa: PLC0415
+    from nasadvisor.console.health.alerts import watch  # noqa: PLC0415
+    from nasadvisor.console.health.api.models import ApiToken  # noqa: PLC0415
     from nasadvisor.console.health.models import StoredDisk  # noqa: PLC0415
-    from nasadvisor.console.reports import reports  # noqa: PLC0415
+    from nasadvisor.console.health.reports import reports  # noqa: PLC0415
     from nasadvisor.domain.health.sweep import Answers  # noqa: PLC0415
     from nasadvisor.host.simulated.smart import simulated_answer  # noqa: PLC0415
     from nasadvisor.stored.documents import to_document  # noqa: PLC0415

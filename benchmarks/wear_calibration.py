@@ -11,8 +11,7 @@ from benchmarks.wear_forecast import DATA, RISEN_POINTS, fitted_on, scorer
 from nasadvisor.domain.health.smart.reading import decode
 from nasadvisor.domain.health.wear.calibration import ENDS, Steadiness, smooth_spread, stepped_spread
 from nasadvisor.domain.health.wear.forecast import expected_gain, steadiness, write_rate
-from nasadvisor.domain.health.wear.history import HOURS_PER_DAY, History, Snapshot, history_of
-from nasadvisor.domain.health.wear.phase import phase_of
+from nasadvisor.domain.health.wear.history import HOURS_PER_DAY, History, Snapshot, history_of, phase_of
 
 LEAST_GAIN: Final = 2.0
 """Smaller gains are mostly rounding to whole percents."""

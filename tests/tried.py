@@ -18,11 +18,11 @@ TRIED: Final[dict[str, str]] = {
         cache-away: zpool online {pool} {guid}
         cache-back-broken: zpool remove {pool} {guid}
         cache-missing: zpool remove {pool} {guid}
-        nasadvisor/domain/change/undo_skips.py: zpool remove {pool} {guid}
+        nasadvisor/domain/change/undo_checks.py: zpool remove {pool} {guid}
         cache-out-of-service: zpool online {pool} {guid}
         cache-out-of-service: zpool status -x
         log-out-of-service: zpool online {pool} {guids}
-        nasadvisor/cli/checkup.py: zpool status {pool.name}
+        nasadvisor/cli/doctor.py: zpool status {pool.name}
         nasadvisor/console/storage/diagrams.py: zpool status {shlex.quote(self.pool.name)}
         nasadvisor/domain/change/checkpoints.py: zpool checkpoint -d {pool}
         pool-checkpoint: zpool checkpoint -d {pool}
@@ -134,9 +134,9 @@ TRIED: Final[dict[str, str]] = {
         host-silent: systemctl status nasadvisor-host
         inventory-outdated: journalctl -u nasadvisor-host
         inventory-outdated: timedatectl
-        nasadvisor/cli/checkup.py: journalctl -u {unit}
-        nasadvisor/cli/checkup.py: modprobe zfs
-        nasadvisor/cli/checkup.py: systemctl restart {unit}
+        nasadvisor/cli/doctor.py: journalctl -u {unit}
+        nasadvisor/cli/doctor.py: modprobe zfs
+        nasadvisor/cli/doctor.py: systemctl restart {unit}
         nasadvisor/cli/fleet/backup.py: systemctl start nasadvisor-prepare nasadvisor-web nasadvisor-console \
             nasadvisor-remote.path
         nasadvisor/cli/fleet/backup.py: systemctl stop {' '.join(running)}
@@ -148,7 +148,7 @@ TRIED: Final[dict[str, str]] = {
         nasadvisor/console/fleet/hosts.py: systemctl status %(service)s
         nasadvisor/console/fleet/hosts.py: systemctl status nasadvisor-host
         nasadvisor/console/fleet/remote/pages.py: systemctl status nasadvisor-remote-redis
-        nasadvisor/console/alerts/quota_notices.py: timedatectl
+        nasadvisor/console/health/alerts/host_findings.py: timedatectl
         nasadvisor/console/management/commands/receive.py: manage listen --help
         nasadvisor/console/change/runs/orders.py: systemctl status nasadvisor-host
         nasadvisor/console/secrets.py: manage.py prepare
@@ -169,7 +169,7 @@ TRIED: Final[dict[str, str]] = {
     """,
     "tests/integration/test_many_hosts.py::"
     "test_the_port_for_hosts_speaks_tls_and_nobody_is_let_in_without_a_password": """
-        nasadvisor/cli/checkup.py: /usr/lib/nasadvisor/manage listen --address NAME
+        nasadvisor/cli/doctor.py: /usr/lib/nasadvisor/manage listen --address NAME
     """,
     # A real kernel, on loop devices
     "tests/devices/test_cleared_as_told.py::test_what_was_taken_apart_is_cleared_where_it_stands": """
@@ -268,7 +268,7 @@ TRIED: Final[dict[str, str]] = {
         templates/explain/list.html: nasadvisor explain
     """,
     f"{OURS}::test_switching_names_how_it_begins_and_ends": """
-        nasadvisor/cli/evidence/switch_looks.py: nasadvisor switching {record.pool_name} --stop
+        nasadvisor/cli/doctor.py: nasadvisor switching {record.pool_name} --stop
         nasadvisor/cli/evidence/switching.py: nasadvisor switching {pool.name} --start
         switched-cache-out: nasadvisor switching {pool} --stop
         switching-under-way: nasadvisor switching {pool} --stop
@@ -296,7 +296,7 @@ NOT_TRIED: Final[dict[str, str]] = {
         clock-ahead: timedatectl set-ntp true
         clock-behind: timedatectl set-ntp true
         clock-wrong: timedatectl set-ntp true
-        nasadvisor/cli/checkup.py: timedatectl set-ntp true
+        nasadvisor/cli/doctor.py: timedatectl set-ntp true
     """: "The lab has no program that sets clocks. Without one it ends with 1 and says so, tried; the sentence says"
     " what has to be installed.",
     """

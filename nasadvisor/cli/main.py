@@ -42,7 +42,7 @@ COMMANDS: Final = (
     ),
     Deferred(
         "commits",
-        f"{_CLI}.evidence.commits:commits",
+        f"{_CLI}.evidence.measuring:commits",
         "Follow what POOL's programs commit, so that `probe --disk` replays it on an SSD. Needs bpftrace.",
     ),
     Deferred(

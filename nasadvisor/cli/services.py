@@ -26,8 +26,7 @@ from nasadvisor.host.evidence.sample import Sampler
 from nasadvisor.host.evidence.switching import SwitchHost
 from nasadvisor.host.evidence.tracing import watch_waiting
 from nasadvisor.host.health.sweep import HealthServices
-from nasadvisor.host.storage.inventory import read_inventory
-from nasadvisor.host.storage.machine import Machine
+from nasadvisor.host.storage.machine import Machine, read_inventory
 
 SOCKET_SCHEME: Final = "redis+socket://"
 EXPIRES_S: Final = 600

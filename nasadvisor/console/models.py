@@ -2,14 +2,14 @@
 
 from nasadvisor.console.accounts import audit_models
 from nasadvisor.console.accounts import models as account_models
-from nasadvisor.console.alerts import models as alert_models
-from nasadvisor.console.api import models as api_models
 from nasadvisor.console.change import models as change_models
 from nasadvisor.console.evidence import models as evidence_models
 from nasadvisor.console.fleet import models as fleet_models
 from nasadvisor.console.fleet.remote import models as remote_models
 from nasadvisor.console.health import models as health_models
-from nasadvisor.console.reports import models as report_models
+from nasadvisor.console.health.alerts import models as alert_models
+from nasadvisor.console.health.api import models as api_models
+from nasadvisor.console.health.reports import models as report_models
 
 __all__ = [
     "account_models",

@@ -12,15 +12,14 @@ from nasadvisor.host.change.gate import Executor
 from nasadvisor.host.change.runs import RunHost
 from nasadvisor.host.config import HostConfig
 from nasadvisor.host.evidence.measuring.candidate import CandidateHost
-from nasadvisor.host.evidence.measuring.leftovers import Leftovers
 from nasadvisor.host.evidence.measuring.measure import MeasureHost
 from nasadvisor.host.evidence.measuring.probe import ProbeHost
+from nasadvisor.host.evidence.measuring.records import Leftovers
 from nasadvisor.host.evidence.sample import Sampler
 from nasadvisor.host.fleet.platforms import HostPlatforms, platforms_of
 from nasadvisor.host.fleet.task_log import TaskLog
 from nasadvisor.host.health.sweep import HealthServices, start_test, sweep
-from nasadvisor.host.storage.inventory import read_inventory
-from nasadvisor.host.storage.machine import Machine
+from nasadvisor.host.storage.machine import Machine, read_inventory
 
 
 def machine_of(config: HostConfig) -> Machine:

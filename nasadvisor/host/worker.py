@@ -16,7 +16,7 @@ from nasadvisor.host.evidence.metadata import BlockCounter
 from nasadvisor.host.evidence.sample import Sampler
 from nasadvisor.host.evidence.trace_job import TraceJob
 from nasadvisor.host.evidence.tracing import watch_waiting
-from nasadvisor.host.storage.inventory import read_inventory
+from nasadvisor.host.storage.machine import read_inventory
 from nasadvisor.host.tasks import HostTasks
 from nasadvisor.host.timer import repeat_in_worker
 from nasadvisor.runtime.alive import say_alive_in_worker

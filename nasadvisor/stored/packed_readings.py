@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
-from nasadvisor.stored.deflated import deflate, inflate
+from nasadvisor.stored.packing import deflate, inflate
 
 FORM: Final = 1
 PLAIN: Final = (

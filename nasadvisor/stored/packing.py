@@ -6,6 +6,8 @@ apart from the rest, so that a page that needs only one of them reads only that.
 Names of datasets, disks and vdevs are kept once for each pool, in a `NameTable`, and stand in samples as numbers.
 """
 
+import json
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -21,9 +23,31 @@ from nasadvisor.domain.evidence.samples import (
     Sample,
     VdevActivity,
 )
-from nasadvisor.stored.deflated import deflate, inflate
+from nasadvisor.stored.documents import MAX_PACKED_BYTES
 from nasadvisor.stored.kinds import FIRST
 from nasadvisor.stored.upgrades import Document, Upgrade
+
+LEVEL: Final = 9
+
+
+def deflate(document: Any, example: bytes = b"") -> bytes:
+    """JSON without blanks, deflated; `example` is what most documents of this kind have in common."""
+    packer = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS, zdict=example)
+    return packer.compress(json.dumps(document, separators=(",", ":")).encode()) + packer.flush()
+
+
+def inflate(data: bytes, example: bytes = b"") -> Any:
+    """The document again.
+
+    Raises:
+        ValueError: it is damaged, or more than anything that was packed.
+    """
+    try:
+        stream = zlib.decompressobj(-zlib.MAX_WBITS, zdict=example)
+        return json.loads(stream.decompress(data, MAX_PACKED_BYTES).decode("ascii"))  # what was cut off is no JSON
+    except (zlib.error, RecursionError) as error:
+        raise ValueError(f"This is not what was packed: {error}") from error
+
 
 Columns = dict[str, tuple[str, ...]]
 

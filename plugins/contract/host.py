@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from nasadvisor.domain.change.runs import Goal
-from nasadvisor.domain.fleet.platforms import Guest, Notice, Veto
-from nasadvisor.domain.fleet.rewrites import Rewrite
+from nasadvisor.domain.fleet.platforms import Guest, Notice, Rewrite, Veto
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import MIB

@@ -12,8 +12,8 @@ from nasadvisor.domain.change.runs import Goal
 from nasadvisor.domain.fleet.platforms import Veto
 from nasadvisor.domain.statements import Finding, Level, NextStep, Refused
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.gpt import SOLARIS_ZFS_TYPE
 from nasadvisor.domain.storage.inventory import Disk, Inventory, Partition, Pool
-from nasadvisor.domain.storage.partition_types import SOLARIS_ZFS_TYPE
 from nasadvisor.domain.units import GIB
 from plugins.truenas.guests import GuestDevice
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.domain.fleet.platforms import Notice, Veto
-from nasadvisor.domain.fleet.rewrites import Rewrite
+from nasadvisor.domain.fleet.platforms import Notice, Rewrite, Veto
 from nasadvisor.domain.statements import Finding
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.domain.units import GIB, MIB

@@ -4,8 +4,8 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from nasadvisor.console.alerts.watch import watch
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts.watch import watch
 from nasadvisor.console.worker.tasks import roll_up_samples
 from tests.browser.conftest import Desk
 from tests.browser.layout import check_layout, violations

@@ -7,10 +7,10 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Browser, expect
 
-from nasadvisor.console.alerts.watch import watch
 from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.evidence.series import save_samples
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts.watch import watch
 from nasadvisor.console.health.models import PoolDay, StoredDisk
 from nasadvisor.domain.evidence.samples import DatasetActivity, Sample
 from nasadvisor.domain.storage.inventory import Scan

@@ -14,7 +14,7 @@ from nasadvisor.host.adapters.process import Command
 from nasadvisor.host.change.executor import MachineExecutor
 from nasadvisor.host.change.logbook import Observer
 from nasadvisor.host.change.runs import RunHost, apply_plan, finish_run, show_run, undo_run
-from nasadvisor.host.storage.inventory import read_inventory
+from nasadvisor.host.storage.machine import read_inventory
 from tests.devices.loops import LoopDisk
 from tests.devices.machine import TANK, LoopMachine
 from tests.devices.runner import Hook, Killed

@@ -18,7 +18,7 @@ from nasadvisor.host.evidence.measuring.candidate import (
     clean_up_candidates,
     measure_candidate,
 )
-from nasadvisor.host.evidence.measuring.leftovers import Leftovers
+from nasadvisor.host.evidence.measuring.records import Leftovers
 from tests.devices.bench import Bench, log_alone
 from tests.devices.loops import CHUNK_BYTES, LoopDisk
 from tests.devices.machine import TANK, LoopMachine

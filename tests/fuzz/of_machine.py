@@ -12,7 +12,7 @@ from typing import Any
 
 from nasadvisor.domain.storage.gaps import free_extents, overlaps
 from nasadvisor.domain.storage.inventory import Disk, TableKind
-from nasadvisor.host.adapters import blockstat, kstat, procfs, udev
+from nasadvisor.host.adapters import counters, procfs, udev
 from nasadvisor.host.adapters.disks import _opened, disks_of, with_table
 from nasadvisor.host.adapters.holds import surroundings
 from nasadvisor.host.evidence.sample import read_served, read_tunables
@@ -139,19 +139,19 @@ def readers() -> Iterator[Reader]:
 
 
 def _counters() -> Iterator[Reader]:
-    yield _reader("kstat-arc", "arcstats", kstat.read_arc, kstats.named(ARC))
+    yield _reader("kstat-arc", "arcstats", counters.read_arc, kstats.named(ARC))
     objset = kstats.objset("tank/my data", writes=7, zil_commit_count=9)
-    yield _reader("kstat-dataset", "objset-0x36", lambda at: all_of(kstat.read_datasets(at)), objset)
-    yield _reader("kstat-pool", "iostats", kstat.read_totals, kstats.named({"arc_read_count": 4}))
+    yield _reader("kstat-dataset", "objset-0x36", lambda at: all_of(counters.read_datasets(at)), objset)
+    yield _reader("kstat-pool", "iostats", counters.read_totals, kstats.named({"arc_read_count": 4}))
     txgs = kstats.txgs((1, "C", 100), (2, "C", 200), (3, "O", 0))
-    yield _reader("kstat-txgs", "txgs", kstat.read_txgs, txgs)
+    yield _reader("kstat-txgs", "txgs", counters.read_txgs, txgs)
     stat = kstats.disk_stat(3, 9, 100)
-    yield _reader("disk-stat", "block/sda/stat", lambda at: blockstat.read_disk(at, "sda"), stat)
-    yield _reader("written-stat", "class/block/sda/stat", lambda at: blockstat.read_written(at, "sda"), stat)
-    yield _reader("disk-size", "class/block/sda/size", lambda at: blockstat.size_of(at, "sda"), "33554432\n")
+    yield _reader("disk-stat", "block/sda/stat", lambda at: counters.read_disk(at, "sda"), stat)
+    yield _reader("written-stat", "class/block/sda/stat", lambda at: counters.read_written(at, "sda"), stat)
+    yield _reader("disk-size", "class/block/sda/size", lambda at: counters.size_of(at, "sda"), "33554432\n")
     cache = "block/sda/queue/write_cache"
-    yield _reader("disk-fact", cache, lambda at: blockstat.disk_fact(at, "sda", "queue/write_cache"), "write back\n")
-    yield _reader("nfs-server", "net/rpc/nfsd", blockstat.read_nfs, NFSD)
+    yield _reader("disk-fact", cache, lambda at: counters.disk_fact(at, "sda", "queue/write_cache"), "write back\n")
+    yield _reader("nfs-server", "net/rpc/nfsd", counters.read_nfs, NFSD)
 
 
 def _mounted(folder: Path) -> None:

@@ -21,8 +21,7 @@ from nasadvisor.host.change.journal import FILE_NAME, Journal
 from nasadvisor.host.change.releases import releases_in
 from nasadvisor.host.change.trial_clock import read_clock
 from nasadvisor.host.config import read_environment_file
-from nasadvisor.host.evidence.measuring.leftovers import Leftovers
-from nasadvisor.host.evidence.measuring.measurements import kept_measurements
+from nasadvisor.host.evidence.measuring.records import Leftovers, kept_measurements
 from nasadvisor.host.evidence.switch_records import SwitchRecords
 from nasadvisor.host.evidence.switch_steps import ids_of
 from nasadvisor.stored.documents import DocumentError, from_json, pack, to_document, unpack

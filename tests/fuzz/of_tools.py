@@ -12,17 +12,15 @@ from nasadvisor.host.adapters import smartctl, zdb
 from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.arc_reads import parse_reads
 from nasadvisor.host.adapters.bpftrace import parse_waiting
+from nasadvisor.host.adapters.counters import read_iostat
 from nasadvisor.host.adapters.fio import FioJob, Pattern, parse_fio
-from nasadvisor.host.adapters.iostat import read_iostat
 from nasadvisor.host.adapters.log_blocks import parse_blocks as parse_blocks_of_log
 from nasadvisor.host.adapters.player import parse_played
 from nasadvisor.host.adapters.pools import with_locked_datasets
 from nasadvisor.host.adapters.procfs import parse_zfs_version
-from nasadvisor.host.adapters.zdb_blocks import parse_blocks
+from nasadvisor.host.adapters.zdb import parse_blocks
 from nasadvisor.host.adapters.zpool import ZpoolJson, parse_ashifts, with_properties
-from nasadvisor.host.adapters.zpool_add import check_dry_run
-from nasadvisor.host.adapters.zpool_list import held_bytes
-from nasadvisor.host.adapters.zpool_trim import was_trimmed
+from nasadvisor.host.adapters.zpool_questions import check_dry_run, held_bytes, was_trimmed
 from nasadvisor.host.evidence.sample import read_dataset_facts
 from nasadvisor.stored.documents import from_document, to_document
 from tests.fuzz.reader import TOLD, Answering, Reader, all_of, of_answers, of_text

@@ -24,7 +24,7 @@ from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.runs import orders
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health import sweeps
-from nasadvisor.console.alerts.models import Delivery
+from nasadvisor.console.health.alerts.models import Delivery
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.fleet.questions import BY_VERB
 

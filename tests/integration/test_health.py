@@ -46,7 +46,7 @@ socketserver.ThreadingTCPServer(("127.0.0.1", 2525), Handler).serve_forever()
 """
 
 SET_UP = """
-from nasadvisor.console.alerts.models import *
+from nasadvisor.console.health.alerts.models import *
 from nasadvisor.console.secrets import encrypt
 from nasadvisor.console.health.models import *
 AlertEvent.objects.all().delete(); StoredAlert.objects.all().delete(); Channel.objects.all().delete()
@@ -106,7 +106,7 @@ def codes(product: Product, state: str = "") -> list[str]:
     """The alerts there are, of one state if asked."""
     filtered = f".filter(state='{state}')" if state else ""
     text = product.console(
-        "import json; from nasadvisor.console.alerts.models import *; "
+        "import json; from nasadvisor.console.health.alerts.models import *; "
         f"print(json.dumps(list(StoredAlert.objects{filtered}.values_list('code', flat=True))))"
     )
     return list(json.loads(text))
@@ -239,14 +239,14 @@ def test_the_command_line_asks_disks_and_writes_a_report(product: Product, post:
 def test_the_console_makes_a_report_inside_its_confinement(product: Product, post: Post) -> None:
     product.console(
         "from nasadvisor.console.celery_app import app; "
-        "from nasadvisor.console.reports.models import StoredReport; "
+        "from nasadvisor.console.health.reports.models import StoredReport; "
         "r = StoredReport.objects.create(); app.send_task('console.make_report', [r.pk], queue='console')"
     )
     until(
         lambda: (
             "done"
             in product.console(
-                "from nasadvisor.console.reports.models import StoredReport; "
+                "from nasadvisor.console.health.reports.models import StoredReport; "
                 "print(StoredReport.objects.latest('pk').state)"
             )
         )

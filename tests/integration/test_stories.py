@@ -10,7 +10,7 @@ from nasadvisor.domain.change.actions import Naming
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.runs import RunState
 from nasadvisor.domain.storage.inventory import Pool, Vdev
-from nasadvisor.domain.storage.log_legs import broken_log_legs
+from nasadvisor.domain.storage.logs import broken_log_legs
 from tests.integration.agent import Agent
 from tests.integration.wishes import CACHE_BYTES, SSDS, keys_of, mirror_and_caches, pool_of, single_log, without_cache
 from tests.lab.guest import Guest

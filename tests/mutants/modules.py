@@ -18,7 +18,7 @@ EXECUTOR: Final = ("tests/unit/host/change/test_executor.py", "tests/unit/host/c
 
 TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/change/checks": DOMAIN,
-    "domain/change/undo_checks": DOMAIN,
+    "domain/change/undo_checks": (*DOMAIN, "tests/unit/domain/change/test_undo_skips.py"),
     "domain/change/undo": (*DOMAIN, "tests/unit/domain/change/test_runs.py"),
     "domain/change/plan": DOMAIN,
     "domain/change/targets": ("tests/unit/domain/change/test_targets.py",),
@@ -26,7 +26,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/storage/gaps": ("tests/unit/domain/storage/test_gaps.py",),
     "domain/storage/gpt": ("tests/unit/domain/storage/test_gpt.py",),
     "domain/storage/unrecognised": ("tests/unit/domain/storage/test_unrecognised.py",),
-    "domain/storage/log_legs": ("tests/unit/domain/storage/test_log_legs.py",),
+    "domain/storage/logs": ("tests/unit/domain/storage/test_log_legs.py",),
     "domain/change/actions": (
         *DOMAIN,
         "tests/unit/domain/change/test_consequences.py",
@@ -45,8 +45,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/change/tables": ("tests/unit/domain/change/test_tables.py",),
     "domain/change/table_area": ("tests/unit/domain/change/test_table_area.py",),
     "domain/change/table_steps": ("tests/unit/domain/change/test_table_steps.py",),
-    "domain/change/leftovers": ("tests/unit/domain/change/test_leftovers.py",),
-    "domain/change/undo_skips": ("tests/unit/domain/change/test_undo_skips.py",),
+    "domain/change/unreadable_runs": ("tests/unit/domain/change/test_leftovers.py",),
     "domain/health/disk_findings": (
         "tests/unit/domain/health/test_disk_figures.py",
         "tests/unit/domain/health/test_findings.py",
@@ -74,7 +73,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "host/change/runs": ("tests/unit/host/change/test_run_host.py",),
     "host/change/lock": ("tests/unit/host/change/test_lock.py",),
     "host/arguments": ("tests/unit/host/test_arguments.py",),
-    "host/evidence/measuring/leftovers": ("tests/unit/host/evidence/test_leftovers.py",),
+    "host/evidence/measuring/records": ("tests/unit/host/evidence/test_leftovers.py",),
     "host/tasks": (
         "tests/unit/host/change/test_orders.py",
         "tests/unit/host/change/test_questions.py",
@@ -90,12 +89,14 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "host/adapters/process": ("tests/unit/host/adapters/test_process.py", "tests/unit/host/adapters/test_allowed.py"),
     "host/adapters/allowed": ("tests/unit/host/adapters/test_allowed.py", "tests/unit/host/adapters/test_process.py"),
     "host/adapters/blockdev": ("tests/unit/host/adapters/test_blockdev.py",),
-    "host/adapters/zpool_add": ("tests/unit/host/adapters/test_zpool_add.py",),
+    "host/adapters/zpool_questions": (
+        "tests/unit/host/adapters/test_zpool_add.py",
+        "tests/unit/host/adapters/test_zdb.py",
+        "tests/unit/host/adapters/test_zpool_trim.py",
+    ),
     "host/adapters/holds": ("tests/unit/host/adapters/test_holds.py",),
     "host/adapters/libblkid": ("tests/unit/host/adapters/test_libblkid.py",),
     "host/adapters/zdb": ("tests/unit/host/adapters/test_zdb.py",),
-    "host/adapters/zpool_get": ("tests/unit/host/adapters/test_zdb.py",),
-    "host/adapters/zpool_list": ("tests/unit/host/adapters/test_zdb.py",),
     "console/change/wizard/acceptance": ("tests/unit/console/change/test_acceptance.py",),
 }
 """By module or package under nasadvisor/: the tests that are run for its mutants."""

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import uuid4
 
-from nasadvisor.console.alerts.watch import watch
 from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.fleet import hosts
+from nasadvisor.console.health.alerts.watch import watch
 from nasadvisor.console.worker import tasks
 from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.change.plan import Plan, PlanIds, make_plan

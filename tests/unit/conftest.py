@@ -24,7 +24,15 @@ def no_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_args: object, **_kwargs: object) -> None:
         raise AssertionError("Unit tests cannot run commands: pass a FakeRunner instead.")
 
-    monkeypatch.setattr(subprocess, "Popen", refuse)
+    class NoProcess:
+        """A module that is first imported during a test may name the type in an annotation, but start nothing."""
+
+        __init__ = refuse
+
+        def __class_getitem__(cls, _item: object) -> type["NoProcess"]:
+            return cls
+
+    monkeypatch.setattr(subprocess, "Popen", NoProcess)
     for name in ("system", "posix_spawn", "posix_spawnp", "fork", "execv", "execve", "execvp", "execvpe"):
         monkeypatch.setattr(os, name, refuse)
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from zlib import crc32
 
 from nasadvisor.domain.change.plan import Plan, PlanIds, PlanRequest, make_plan
+from nasadvisor.domain.storage.gpt import SOLARIS_ZFS_TYPE
 from nasadvisor.domain.storage.identity import DiskIdentity
 from nasadvisor.domain.storage.inventory import (
     Bus,
@@ -18,7 +19,6 @@ from nasadvisor.domain.storage.inventory import (
     TableKind,
     Vdev,
 )
-from nasadvisor.domain.storage.partition_types import SOLARIS_ZFS_TYPE
 from nasadvisor.domain.units import GIB, MIB, TIB
 
 TANK = "1234567890123456789"

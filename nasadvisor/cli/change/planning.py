@@ -33,8 +33,7 @@ from nasadvisor.domain.health.smart.power_loss import weigh
 from nasadvisor.domain.health.ssd_health import ssd_health
 from nasadvisor.domain.health.sweep import DiskAnswer
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
-from nasadvisor.domain.storage.log_legs import BrokenLeg, broken_log_legs
-from nasadvisor.domain.storage.log_states import is_dead
+from nasadvisor.domain.storage.logs import BrokenLeg, broken_log_legs, is_dead
 from nasadvisor.stored.documents import to_document
 
 

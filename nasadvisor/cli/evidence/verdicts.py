@@ -27,11 +27,11 @@ from nasadvisor.domain.evidence.thresholds import SPOT
 from nasadvisor.domain.evidence.tracing import WaitingProgram, WaitingPrograms
 from nasadvisor.domain.evidence.workload import Workload, workload_of
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
-from nasadvisor.domain.fleet.rewrites import in_evidence
+from nasadvisor.domain.fleet.platforms import in_evidence
 from nasadvisor.domain.health.wear.ingest import Ingest, expected_ingest
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import MINUTE_S, gigabytes_text, size_text
-from nasadvisor.host.evidence.measuring.measurements import kept_measurements
+from nasadvisor.host.evidence.measuring.records import kept_measurements
 from nasadvisor.stored.documents import to_document
 
 NAMES = {Device.LOG: "Log (SLOG)", Device.CACHE: "Cache (L2ARC)"}

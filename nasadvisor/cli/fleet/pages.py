@@ -12,7 +12,7 @@ from typing import Final
 import click
 from cryptography import x509
 
-from nasadvisor.host.adapters.listeners import PROC
+from nasadvisor.host.adapters.procfs import PROC
 from nasadvisor.host.config import load_environment
 from nasadvisor.host.fleet.certificate import FOLDER, port_problem
 from nasadvisor.runtime.certificates import fingerprint, is_self_signed

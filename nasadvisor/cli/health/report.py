@@ -15,7 +15,7 @@ from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.domain.evidence.measuring.measurement import Measurement
 from nasadvisor.domain.figures import milliseconds, rate
 from nasadvisor.domain.units import size_text
-from nasadvisor.host.evidence.measuring.measurements import kept_measurements
+from nasadvisor.host.evidence.measuring.records import kept_measurements
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from typing import Final
 from django.utils import timezone
 from django.utils.formats import number_format
 
-from nasadvisor.console.charts.svg import BOTTOM, NARROW, RIGHT, TOP, WIDE, ChartFrame, Tick
-from nasadvisor.console.charts.time_axis import time_labels
+from nasadvisor.console.charts.svg import BOTTOM, NARROW, RIGHT, TOP, WIDE, ChartFrame, Tick, time_labels
 
 LEFT: Final = 64
 HEIGHT: Final = 220

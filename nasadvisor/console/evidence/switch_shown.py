@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from math import exp, log
 from typing import Final
 
-from nasadvisor.console.charts.svg import BOTTOM, NARROW, RIGHT, TOP, WIDE, ChartFrame, Tick
-from nasadvisor.console.charts.time_axis import time_labels
+from nasadvisor.console.charts.svg import BOTTOM, NARROW, RIGHT, TOP, WIDE, ChartFrame, Tick, time_labels
 from nasadvisor.domain.evidence.switch_words import not_back, result_of, whole_pairs
 from nasadvisor.domain.evidence.switched import CacheSwitching
 from nasadvisor.domain.evidence.switching import Period

@@ -26,7 +26,7 @@ from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.console.storage.pools import helped_pools, pool_or_404, reason_against_adding
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
 from nasadvisor.domain.evidence.options_table import options_of
-from nasadvisor.domain.fleet.rewrites import in_evidence
+from nasadvisor.domain.fleet.platforms import in_evidence
 from nasadvisor.domain.units import DAY_S, HOUR_S
 
 SHORTEST_RANGE_S = 120

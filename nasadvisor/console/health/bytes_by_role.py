@@ -12,17 +12,21 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any, Final
 
-from django.db.models import F, Sum
+from django.db import transaction
+from django.db.models import F, Max, Sum
 from django.utils import timezone
 
 from nasadvisor.console.evidence.models import Resolution, SampledPool
+from nasadvisor.console.evidence.series import whole_samples_of
 from nasadvisor.console.health.models import StoredDisk, WrittenDay
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.evidence.samples import Sample
+from nasadvisor.domain.health.traffic_findings import pool_traffic
 from nasadvisor.domain.health.wear.forecast import Spread
 from nasadvisor.domain.health.wear.roles import UNATTRIBUTED, Attribution, RoleBytes, RoleShare, attribute
 from nasadvisor.domain.storage.inventory import Inventory, VdevClass
 from nasadvisor.domain.units import DAY_S
+from nasadvisor.stored.documents import to_document
 
 HOUR_S: Final = Resolution.HOUR.value
 LOOK_BACK: Final = timedelta(days=30)
@@ -188,3 +192,27 @@ def _written(row: Mapping[str, Any], percent_per_year: Spread | None) -> Written
     middle = percent_per_year.middle if percent_per_year else None
     attribution = attribute(row[f"all_{DRIVE_COLUMN}"], [role for role in roles if role.bytes_written], middle)
     return Written(row[f"all_{SECONDS}"], attribution, percent_per_year)
+
+
+TRAFFIC_S: Final = 7 * DAY_S
+"""Logs and caches are judged by a week, as verdicts are."""
+
+
+def add_up() -> None:
+    """Add up what is new. Each hour counts once, however often and by how many processes this is called."""
+    for series in SampledPool.objects.select_related("node").defer("node__inventory_document"):
+        newest = series.samples.filter(resolution=Resolution.HOUR).aggregate(last=Max("at"))["last"] or 0
+        if newest > series.added_until:
+            with transaction.atomic():
+                _add_up(series, newest)
+
+
+def _add_up(series: SampledPool, newest: int) -> None:
+    """Whoever moves `added_until` on has the hours before it."""
+    mine = SampledPool.objects.filter(pk=series.pk, added_until=series.added_until).update(added_until=newest)
+    if not mine:
+        return
+    begin = newest - TRAFFIC_S
+    week = list(whole_samples_of(series, Resolution.HOUR, begin, newest))
+    add_hours(series, (hour for hour in week if hour.at > series.added_until))
+    SampledPool.objects.filter(pk=series.pk).update(traffic_document=to_document(pool_traffic(week, series.facts)))

@@ -19,6 +19,13 @@ from nasadvisor.domain.statements import Finding
 from nasadvisor.domain.storage.inventory import Disk, HoldKind, Inventory, VdevClass
 from nasadvisor.stored.documents import Json, to_document
 
+
+def known_protection(inventory: Inventory) -> dict[str, str]:
+    """A `power_loss.Protection` for each disk of the inventory that was asked, by its key."""
+    found = StoredDisk.objects.filter(node__name=inventory.host.node).exclude(power_loss="")
+    return dict(found.values_list("key", "power_loss"))
+
+
 OVERTAKEN_WITHIN = timedelta(minutes=5)
 
 SYSTEM = "system"

@@ -4,17 +4,37 @@ A row for each reading would take ten times the room: the names of indicators an
 them, and the database has to find each by its disk and moment.
 """
 
+import json
 import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
 from django.utils import timezone
 
-from nasadvisor.console.health.models import ReadingMonth, StoredDisk
+from nasadvisor.console.health.models import RawAnswer, ReadingMonth, StoredDisk
+from nasadvisor.domain.health.smart.attributes import SmartValue, smart_values
+from nasadvisor.stored.documents import DocumentError, unpack
 from nasadvisor.stored.packed_readings import DiskReading, pack_readings, unpack_readings
+
+
+def document_of(text: str) -> Any:
+    """JSON, whatever it holds; None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def values_in(answer: RawAnswer) -> tuple[SmartValue, ...]:
+    """All that a disk counted then; nothing where the answer is damaged."""
+    try:
+        return smart_values(document_of(unpack(answer.smartctl)))
+    except DocumentError:
+        return ()
+
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from nasadvisor.console.health.models import RawAnswer, SmartDay, StoredDisk
-from nasadvisor.console.health.raw_answers import values_in
+from nasadvisor.console.health.readings import values_in
 from nasadvisor.domain.health.growth_findings import Growth
 from nasadvisor.domain.health.smart.attributes import SmartValue
 

@@ -14,8 +14,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.bytes_by_role import forget
 from nasadvisor.console.health.forecasts import renew_forecast
 from nasadvisor.console.health.models import UNWORKABLE, RawAnswer, SelfTestResult, StoredDisk
-from nasadvisor.console.health.raw_answers import document_of
-from nasadvisor.console.health.readings import keep_readings, thin_readings
+from nasadvisor.console.health.readings import document_of, keep_readings, thin_readings
 from nasadvisor.console.health.smart_days import Days, days_of, growth_of, note_counts, thin_out
 from nasadvisor.domain.health.disk_findings import Subject, disk_findings
 from nasadvisor.domain.health.growth_findings import growth_findings

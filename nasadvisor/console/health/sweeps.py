@@ -2,18 +2,60 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import Final
 
 from django.contrib.auth.models import User
 from django.utils import timezone
+from django_celery_beat.models import PeriodicTask
 
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import NodeHealth, StoredDisk
-from nasadvisor.console.health.timetable import sweep_interval
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.fleet.questions import SMART_SWEEP, START_SELF_TEST
 from nasadvisor.domain.health.sweep import SelfTest, SelfTestStart, SweepReport
+from nasadvisor.domain.statements import gettext_noop
 from nasadvisor.stored.documents import Json
+
+KNOWN_WORDS: Final = frozenset(
+    {
+        gettext_noop("Short offline"),
+        gettext_noop("Extended offline"),
+        gettext_noop("Conveyance offline"),
+        gettext_noop("Selective offline"),
+        gettext_noop("Short captive"),
+        gettext_noop("Extended captive"),
+        gettext_noop("Short"),
+        gettext_noop("Extended"),
+        gettext_noop("Background short"),
+        gettext_noop("Background long"),
+        gettext_noop("Completed"),
+        gettext_noop("Completed without error"),
+        gettext_noop("Aborted by host"),
+        gettext_noop("Interrupted (host reset)"),
+        gettext_noop("Fatal or unknown error"),
+        gettext_noop("Fatal or unknown test error"),
+        gettext_noop("Completed: unknown failure"),
+        gettext_noop("Completed: electrical failure"),
+        gettext_noop("Completed: servo/seek failure"),
+        gettext_noop("Completed: read failure"),
+        gettext_noop("Completed: handling damage??"),
+        gettext_noop("Self-test routine in progress"),
+    }
+)
+
+
+SWEEP = "console.sweep"
+
+
+def sweep_interval() -> timedelta | None:
+    """The time between two sweeps; None while they are switched off or follow a calendar."""
+    task = PeriodicTask.objects.filter(name=SWEEP, enabled=True).select_related("interval").first()
+    if task is None or task.interval is None:
+        return None
+    unit = {task.interval.period: task.interval.every}
+    return timedelta(**unit)
+
 
 ASK_AGAIN_AFTER = timedelta(minutes=10)
 """After a sweep that did not come: Redis was down, or the host was. A second answer does no harm."""

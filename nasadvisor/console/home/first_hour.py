@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from nasadvisor.console.accounts import platforms
-from nasadvisor.console.alerts.models import Channel, FirstHour, is_somebody_told
 from nasadvisor.console.evidence.verdict_badges import chips_of, series_on
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts.models import Channel, FirstHour, is_somebody_told
 from nasadvisor.console.health.models import DiskOutcome, StoredDisk
 from nasadvisor.console.wording.statements import said
 from nasadvisor.domain.health.limits import SCRUB_DAYS

@@ -8,9 +8,9 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from nasadvisor.console.accounts.roles import UserRole, role_of
-from nasadvisor.console.alerts.models import AlertStates, StoredAlert
 from nasadvisor.console.fleet.current_host import Contact, contact_of, current_node
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts.models import AlertStates, StoredAlert
 
 
 @dataclass(frozen=True)

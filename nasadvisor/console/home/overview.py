@@ -14,16 +14,23 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.accounts.roles import may_change, operator_required, user_of
-from nasadvisor.console.alerts.disk_badges import marks_in, marks_of
-from nasadvisor.console.alerts.headline import place_of, words_of
-from nasadvisor.console.alerts.models import FirstHour
-from nasadvisor.console.alerts.open_issues import IssueKind, Trouble, notices_about, stored_about, troubles_in
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.runs.history import row_of
 from nasadvisor.console.evidence.sparks import sparks_of
 from nasadvisor.console.evidence.verdict_badges import chips_on, series_on
 from nasadvisor.console.fleet.current_host import Contact, contact_of, current_node
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts.disk_badges import marks_in, marks_of
+from nasadvisor.console.health.alerts.models import FirstHour
+from nasadvisor.console.health.alerts.open_issues import (
+    IssueKind,
+    Trouble,
+    notices_about,
+    place_of,
+    stored_about,
+    troubles_in,
+    words_of,
+)
 from nasadvisor.console.health.sweeps import never_swept
 from nasadvisor.console.home.first_hour import first_steps, is_closed
 from nasadvisor.console.storage.diagrams import draw_pools

@@ -6,15 +6,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from nasadvisor.console.alerts.disk_badges import DiskBadge, marks_in, marks_in_pool, marks_on
-from nasadvisor.console.alerts.open_issues import inventory_findings
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.runs.history import entries_of
 from nasadvisor.console.change.wizard.pools import pool_choice
-from nasadvisor.console.change.wizard.switching import switches_of
+from nasadvisor.console.change.wizard.without_choice import switches_of
 from nasadvisor.console.evidence.verdict_badges import Chip, chips_on
 from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts.disk_badges import DiskBadge, marks_in, marks_in_pool, marks_on
+from nasadvisor.console.health.alerts.open_issues import inventory_findings
 from nasadvisor.console.health.capacity import capacity_of
 from nasadvisor.console.health.traffic import traffic_of
 from nasadvisor.console.home.first_hour import scrub_advice

@@ -2,8 +2,8 @@
 
 from django import template
 
-from nasadvisor.console.alerts.disk_badges import DiskBadge, marks_in_pool
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts.disk_badges import DiskBadge, marks_in_pool
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 
 register = template.Library()

@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, npgettext_lazy
 
 from nasadvisor.console.accounts.single_sign_on import why_no_password
-from nasadvisor.console.health.self_tests import KNOWN_WORDS
+from nasadvisor.console.health.sweeps import KNOWN_WORDS
 from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.console.wording.badges import Badge, badge_of_state
 from nasadvisor.console.wording.explain import BLANKS, address_of

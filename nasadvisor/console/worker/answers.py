@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from nasadvisor.console.alerts.platform_delivery import store_notice_answer, store_notice_error
 from nasadvisor.console.change.runs.orders import store_run, store_run_error, store_unreadable_run
 from nasadvisor.console.evidence.series import store_reading
 from nasadvisor.console.evidence.told import (
@@ -21,6 +20,7 @@ from nasadvisor.console.evidence.told import (
 )
 from nasadvisor.console.fleet import hosts, quotas
 from nasadvisor.console.fleet.quotas import Quota
+from nasadvisor.console.health.alerts.platform_delivery import store_notice_answer, store_notice_error
 from nasadvisor.console.health.inventory import store_inventory, store_inventory_error
 from nasadvisor.console.health.sweep_store import store_answers
 from nasadvisor.console.health.sweeps import (

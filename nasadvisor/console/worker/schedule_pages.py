@@ -99,7 +99,7 @@ def schedules(request: HttpRequest) -> HttpResponse:
     tasks = {task.name: task for task in PeriodicTask.objects.select_related("interval", "crontab")}
     rows = [_row(tasks[name]) for name in NAMES if name in tasks]
     editable, others = [row for row in rows if row.is_editable], [row for row in rows if not row.is_editable]
-    return render(request, "health/schedules.html", {"editable": editable, "others": others, "section": "settings"})
+    return render(request, "worker/schedules.html", {"editable": editable, "others": others, "section": "settings"})
 
 
 @admin_required
@@ -115,7 +115,7 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
         messages.success(request, _("The schedule was changed."))
         return redirect("schedules")
     return render(
-        request, "health/schedule.html", {"form": form, "title": str(NAMES[task.name]), "section": "settings"}
+        request, "worker/schedule.html", {"form": form, "title": str(NAMES[task.name]), "section": "settings"}
     )
 
 

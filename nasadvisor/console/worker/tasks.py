@@ -4,7 +4,6 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.utils import timezone
 
 from nasadvisor.console.accounts import audit
-from nasadvisor.console.alerts import account_mail, deliver, watch
 from nasadvisor.console.celery_app import app
 from nasadvisor.console.change.runs import orders
 from nasadvisor.console.evidence import series
@@ -12,10 +11,11 @@ from nasadvisor.console.evidence.told import expire_measurements, runs_out, sile
 from nasadvisor.console.evidence.trials import keep_trial_verdicts
 from nasadvisor.console.evidence.watch import keep_answers
 from nasadvisor.console.fleet import hosts
-from nasadvisor.console.health import hours, sweep_store, sweeps
+from nasadvisor.console.health import bytes_by_role, sweep_store, sweeps
+from nasadvisor.console.health.alerts import account_mail, deliver, watch
+from nasadvisor.console.health.reports import monthly, reports
+from nasadvisor.console.health.reports.models import StoredReport
 from nasadvisor.console.home import first_hour
-from nasadvisor.console.reports import monthly, reports
-from nasadvisor.console.reports.models import StoredReport
 from nasadvisor.console.worker import answers
 from nasadvisor.console.worker.liveness import liveness
 from nasadvisor.domain.fleet.questions import (
@@ -52,7 +52,7 @@ def take_samples() -> None:
 def roll_up_samples() -> None:
     """Make minutes of samples and hours of minutes, forget what is old, and judge anew."""
     series.roll_up(timezone.now())
-    hours.add_up()
+    bytes_by_role.add_up()
     series.forget(timezone.now())
     keep_answers(timezone.now())
     keep_trial_verdicts(timezone.now())

@@ -3,7 +3,7 @@
 from nasadvisor.domain.change.plan import PlanRequest, room_on
 from nasadvisor.domain.change.warnings import HEADER_MEMORY_PERCENT
 from nasadvisor.domain.storage.inventory import Disk, Host, Inventory
-from nasadvisor.domain.storage.log_legs import new_leg_bytes
+from nasadvisor.domain.storage.logs import new_leg_bytes
 from nasadvisor.domain.storage.sizing import L2ARC_HEADER_BYTES, TYPICAL_BLOCK_BYTES
 from nasadvisor.domain.units import GIB, MIB, align_down, align_up
 

@@ -27,8 +27,15 @@ from nasadvisor.domain.storage import releases
 from nasadvisor.domain.storage.gaps import free_extents, has_odd_area, is_out_of_bounds, overlaps
 from nasadvisor.domain.storage.inventory import Disk, Hold, HoldKind, Host, Inventory, Partition, Pool, TableKind, Vdev
 from nasadvisor.domain.storage.known_bugs import MULTIHOST_HOLE_WHY
-from nasadvisor.domain.storage.log_legs import leg_bounds, log_mirror_of, without_log_leg
-from nasadvisor.domain.storage.log_states import TAKES_IO, is_dead, is_out_of_service, without_dead_logs
+from nasadvisor.domain.storage.logs import (
+    TAKES_IO,
+    is_dead,
+    is_out_of_service,
+    leg_bounds,
+    log_mirror_of,
+    without_dead_logs,
+    without_log_leg,
+)
 from nasadvisor.domain.storage.names import is_disk_name
 from nasadvisor.domain.units import MIB
 

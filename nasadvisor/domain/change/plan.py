@@ -48,8 +48,7 @@ from nasadvisor.domain.change.refusals import (
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.gaps import Extent, free_extents, free_number
 from nasadvisor.domain.storage.inventory import Disk, HoldKind, Host, Inventory, Pool, TableKind, fingerprint_of
-from nasadvisor.domain.storage.log_legs import find_log_leg, log_mirror_of, new_leg_bytes, without_log_leg
-from nasadvisor.domain.storage.log_states import without_logs
+from nasadvisor.domain.storage.logs import find_log_leg, log_mirror_of, new_leg_bytes, without_log_leg, without_logs
 from nasadvisor.domain.storage.names import PLAN_ID, UUID
 from nasadvisor.domain.units import MIB, align_down, align_up
 

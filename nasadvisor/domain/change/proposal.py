@@ -20,7 +20,7 @@ from nasadvisor.domain.change.warnings import warnings_for, warnings_for_target
 from nasadvisor.domain.statements import Allowed, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Bus, Disk, Inventory, Pool, Vdev
-from nasadvisor.domain.storage.log_legs import find_log_leg, log_mirror_of, new_leg_bytes
+from nasadvisor.domain.storage.logs import find_log_leg, log_mirror_of, new_leg_bytes
 
 USUAL_RESERVE_PERCENT: Final = 10
 """Of each SSD, unless somebody says otherwise (see the warning "no-reserve")."""

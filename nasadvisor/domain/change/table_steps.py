@@ -11,8 +11,7 @@ from typing import Final
 
 from nasadvisor.domain.change.actions import CreateSlice, CreateTable, DeleteSlice, Slice
 from nasadvisor.domain.change.table_area import SECTOR_BYTES, UNIT_BYTES, Area
-from nasadvisor.domain.storage.gpt import SIGNATURE, GptHeader, GptUnreadable, parse_header
-from nasadvisor.domain.storage.partition_types import SOLARIS_ZFS_TYPE
+from nasadvisor.domain.storage.gpt import SIGNATURE, SOLARIS_ZFS_TYPE, GptHeader, GptUnreadable, parse_header
 
 _BOOT_CODE_BYTES: Final = 440
 """What sgdisk takes over of a first sector that is no protective MBR. The disk signature behind it and the two bytes

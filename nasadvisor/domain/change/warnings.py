@@ -11,7 +11,7 @@ from nasadvisor.domain.statements import RANK, Finding, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage import releases
 from nasadvisor.domain.storage.inventory import Bus, Disk, Host, Inventory, Pool
-from nasadvisor.domain.storage.log_states import dead_log, was_missing_at_import, without_logs
+from nasadvisor.domain.storage.logs import dead_log, was_missing_at_import, without_logs
 from nasadvisor.domain.storage.sizing import header_memory
 from nasadvisor.domain.units import size_text
 

@@ -17,7 +17,7 @@ from nasadvisor.domain.evidence.switch_effect import FEWEST_PAIRS
 from nasadvisor.domain.evidence.switching import USUAL_PAIRS, USUAL_PERIOD_S, USUAL_SETTLE_S, Period, Switching
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.domain.storage.log_states import OFFLINE
+from nasadvisor.domain.storage.logs import OFFLINE
 from nasadvisor.domain.storage.names import UUID as UUID_TEXT
 from nasadvisor.domain.units import DAY_S, MINUTE_S
 

@@ -11,7 +11,7 @@ from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage import releases
 from nasadvisor.domain.storage.inventory import Host, Inventory, Pool, Vdev
-from nasadvisor.domain.storage.log_states import was_missing_at_import
+from nasadvisor.domain.storage.logs import was_missing_at_import
 
 
 def with_names(pool: Pool, last_seen: Mapping[str, str], inventory: Inventory) -> Pool:

@@ -9,7 +9,7 @@ from nasadvisor.domain.health.pool_findings import GOOD_STATES, name_of, named
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
-from nasadvisor.domain.storage.log_states import OFFLINE, TAKES_IO, is_dead, is_failing, was_missing_at_import
+from nasadvisor.domain.storage.logs import OFFLINE, TAKES_IO, is_dead, is_failing, was_missing_at_import
 
 CACHE_OUT_OF_SERVICE: Final = "cache-out-of-service"
 """The code of what is said of a cache that is offline."""

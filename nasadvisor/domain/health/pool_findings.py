@@ -8,7 +8,7 @@ from nasadvisor.domain.health.limits import SCRUB_AGE_DAYS, level_at
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import UNREADABLE, Inventory, Pool, Vdev, VdevClass, leaf_name
-from nasadvisor.domain.storage.log_states import OFFLINE, all_that_ails
+from nasadvisor.domain.storage.logs import OFFLINE, all_that_ails
 
 GOOD_STATES: Final = frozenset({"ONLINE", "AVAIL", "INUSE"})
 """States of a vdev that need nobody; the last two are a spare's."""

@@ -31,10 +31,10 @@ from nasadvisor.host.adapters.holds import (
     surroundings,
     zfs_label_of,
 )
+from nasadvisor.host.adapters.libblkid import ReadAt, find_unrecognised
 from nasadvisor.host.adapters.procfs import read_mounts, read_swaps, text_or_nothing
 from nasadvisor.host.adapters.tables import differences
 from nasadvisor.host.adapters.udev import BlockDevice, read_device, read_devices
-from nasadvisor.host.adapters.unrecognised import ReadAt, find_unrecognised
 
 
 def slot_of(sys: Path, kernel_name: str) -> Slot | None:

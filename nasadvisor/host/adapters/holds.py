@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from nasadvisor.domain.storage.gpt import BIOS_BOOT_TYPE, EFI_SYSTEM_TYPE
 from nasadvisor.domain.storage.inventory import NAMELESS_POOL, Hold, HoldKind, Pool, Vdev, ZfsLabel
-from nasadvisor.domain.storage.partition_types import BIOS_BOOT_TYPE, EFI_SYSTEM_TYPE
 from nasadvisor.host.adapters.procfs import Mount
 from nasadvisor.host.adapters.udev import BlockDevice
 

@@ -6,13 +6,15 @@ to; and thousands of places can be asked without starting a program for each.
 
 import ctypes
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.storage.inventory import Disk
+from nasadvisor.domain.storage.unrecognised import first_data, stretches_to_read
 from nasadvisor.host.errors import HostError
 
 LIBRARY: Final = "libblkid.so.1"
@@ -121,3 +123,16 @@ def _library() -> Any:
         getattr(library, f"blkid_probe_enable_{name}").argtypes = (pointer, number)
         getattr(library, f"blkid_probe_set_{name}_flags").argtypes = (pointer, number)
     return library
+
+
+ReadAt = Callable[[int, int], bytes]
+"""Reads a disk: from this offset, so many bytes."""
+
+
+def find_unrecognised(disk: Disk, read_at: ReadAt) -> int | None:
+    """Where such data begin on a disk on which nothing is recognised; None where all that is read is empty."""
+    for stretch in stretches_to_read(disk):
+        found = first_data(read_at(stretch.start_bytes, stretch.size_bytes), stretch.start_bytes)
+        if found is not None:
+            return found
+    return None

@@ -41,12 +41,9 @@ from nasadvisor.domain.storage.gpt import HeaderPlace, header_places
 from nasadvisor.domain.storage.inventory import Disk, Inventory
 from nasadvisor.domain.units import KIB, MIB
 from nasadvisor.host.adapters.blockdev import announce_reads, open_disk, open_idle, open_slice, read_all
-from nasadvisor.host.adapters.libblkid import recognise
-from nasadvisor.host.adapters.unrecognised import find_unrecognised
-from nasadvisor.host.adapters.waiting_writes import waiting_writes
-from nasadvisor.host.adapters.zdb import read_label
-from nasadvisor.host.adapters.zpool_get import autoexpands
-from nasadvisor.host.adapters.zpool_list import log_bytes
+from nasadvisor.host.adapters.libblkid import find_unrecognised, recognise
+from nasadvisor.host.adapters.zdb import read_label, waiting_writes
+from nasadvisor.host.adapters.zpool_questions import autoexpands, log_bytes
 from nasadvisor.host.storage.machine import Machine
 
 _GLANCES: Final = ((0, 68 * KIB), (128 * KIB, 4 * KIB), (256 * KIB, 20 * KIB), (512 * KIB, 4 * KIB))

@@ -50,11 +50,10 @@ from nasadvisor.host.adapters.blockdev import (
     write_all,
 )
 from nasadvisor.host.adapters.process import Command, Tool
-from nasadvisor.host.adapters.zpool_add import check_dry_run
+from nasadvisor.host.adapters.zpool_questions import check_dry_run
 from nasadvisor.host.change.device_scan import scan_devices
 from nasadvisor.host.change.gate import Permit, PermitMisused, Ran
-from nasadvisor.host.storage.inventory import read_inventory
-from nasadvisor.host.storage.machine import Machine
+from nasadvisor.host.storage.machine import Machine, read_inventory
 
 TIMEOUTS_S: Final = {Tool.ZPOOL: 900.0, Tool.SGDISK: 60.0, Tool.BLKDISCARD: 600.0}
 """`zpool remove` of a cache evicts every header of it first and was seen to take 5 minutes (OpenZFS issue 3358)."""

@@ -24,7 +24,6 @@ from nasadvisor.domain.change.actions import (
     UndoAction,
 )
 from nasadvisor.domain.change.device_scan import DeviceScan
-from nasadvisor.domain.change.leftovers import pool_now, traces_of
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import (
     ACTIVE,
@@ -40,8 +39,8 @@ from nasadvisor.domain.change.runs import (
     StepState,
 )
 from nasadvisor.domain.change.undo import Left, stays_after_undo
-from nasadvisor.domain.change.undo_checks import is_readable
-from nasadvisor.domain.change.undo_skips import why_skipped
+from nasadvisor.domain.change.undo_checks import is_readable, why_skipped
+from nasadvisor.domain.change.unreadable_runs import pool_now, traces_of
 from nasadvisor.domain.fleet.platforms import Vetoes, nothing_forbidden, vetoes_of, warnings_with_undo
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _

@@ -22,7 +22,7 @@ from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters.arc_reads import TracedReads, trace_reads
-from nasadvisor.host.adapters.kstat import read_arc, read_named
+from nasadvisor.host.adapters.counters import read_arc, read_named
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.evidence.sample import module_parameter, read_tunables
 from nasadvisor.host.storage.machine import Machine

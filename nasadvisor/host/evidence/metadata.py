@@ -12,7 +12,7 @@ from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool
-from nasadvisor.host.adapters.zdb_blocks import count_blocks
+from nasadvisor.host.adapters.zdb import count_blocks
 from nasadvisor.host.errors import CommandTimedOut, HostError, RulesForbid
 from nasadvisor.host.evidence.sample import Sampler
 from nasadvisor.host.storage.machine import Machine

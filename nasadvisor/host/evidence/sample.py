@@ -18,22 +18,25 @@ from nasadvisor.domain.evidence.counters import Counters, PoolCounters, VdevCoun
 from nasadvisor.domain.evidence.pool_facts import DatasetFacts, LeafFacts, PoolFacts, Served, Tunables
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.storage.inventory import Pool, VdevClass, leaf_name
-from nasadvisor.domain.storage.log_states import OFFLINE
-from nasadvisor.host.adapters.blockstat import (
+from nasadvisor.domain.storage.logs import OFFLINE
+from nasadvisor.host.adapters.counters import (
     device_at,
     disk_below,
     disk_fact,
+    read_arc,
+    read_datasets,
     read_disk,
+    read_iostat,
     read_nfs,
+    read_totals,
+    read_txgs,
     read_written,
     size_of,
 )
 from nasadvisor.host.adapters.counts import count_in
-from nasadvisor.host.adapters.iostat import read_iostat
-from nasadvisor.host.adapters.kstat import read_arc, read_datasets, read_totals, read_txgs
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.adapters.procfs import Mount, parse_memory, parse_mountinfo, text_or_nothing, unescaped
-from nasadvisor.host.adapters.zpool_list import held_bytes
+from nasadvisor.host.adapters.zpool_questions import held_bytes
 from nasadvisor.host.errors import CommandFailed, CommandTimedOut, MachineUnreadable, OutputUnreadable
 from nasadvisor.host.storage.machine import Machine, Roots
 

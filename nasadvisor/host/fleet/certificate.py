@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from nasadvisor.host.adapters.listeners import PROC, listener_at
 from nasadvisor.host.adapters.process import HostRunner
+from nasadvisor.host.adapters.procfs import PROC, listener_at
 from nasadvisor.host.config import ENVIRONMENT_FILE, read_environment_file
 from nasadvisor.host.fleet.platforms import platforms_of
 from nasadvisor.runtime import serving

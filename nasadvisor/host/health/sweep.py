@@ -13,8 +13,7 @@ from nasadvisor.domain.health.sweep import DiskAnswer, SelfTest, SweepOutcome, S
 from nasadvisor.domain.storage.inventory import Disk, Inventory
 from nasadvisor.host.adapters.smartctl import ask, ask_id_ctrl, ask_ocp, start_self_test
 from nasadvisor.host.errors import DiskUnknown, ToolMissing
-from nasadvisor.host.storage.inventory import read_inventory
-from nasadvisor.host.storage.machine import Machine
+from nasadvisor.host.storage.machine import Machine, read_inventory
 from nasadvisor.stored.documents import pack
 
 log = logging.getLogger(__name__)

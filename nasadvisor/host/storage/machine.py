@@ -1,7 +1,4 @@
-"""The composition root: what a machine is made of, as the services see it.
-
-`Machine` is handed to every service. Tests and recorded machines put other parts into the same places.
-"""
+"""The composition root: what a machine is made of, as the services see it, and one frozen picture of it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,12 +7,14 @@ from pathlib import Path
 from typing import Protocol
 
 from nasadvisor.domain.storage.identity import DiskIdentity
-from nasadvisor.domain.storage.inventory import Disk, Host, Pool
+from nasadvisor.domain.storage.inventory import Disk, Host, Inventory, Pool, has_data_on_ssds
 from nasadvisor.domain.units import MIB
 from nasadvisor.host.adapters.disks import HostDisks
 from nasadvisor.host.adapters.pools import HostPools, Reader
 from nasadvisor.host.adapters.process import HostRunner, Runner
 from nasadvisor.host.adapters.procfs import HostFacts
+from nasadvisor.host.adapters.zpool_questions import was_trimmed
+from nasadvisor.host.errors import HostError
 
 
 class HostReader(Protocol):
@@ -104,3 +103,32 @@ class Machine:
     def with_runner(self, runner: Runner) -> "Machine":
         """The same machine, its commands started by another runner."""
         return replace(self, runner=runner)
+
+
+def read_inventory(machine: Machine) -> Inventory:
+    """Look at the machine now. Pools are read first: they tell which disks are theirs.
+
+    Raises:
+        HostError: a part of the machine could not be read. A disk that cannot be examined is no error: it is in the
+            inventory with a hold that says so.
+    """
+    host = replace(machine.host.read(), tail_bytes=machine.tail_bytes)
+    pools = machine.pools.read()
+    disks = machine.disks.read(pools)
+    pools = tuple(_complete(pool, disks, machine) for pool in pools)
+    return Inventory(host, disks, pools, machine.clock().isoformat(timespec="seconds"))
+
+
+def _complete(pool: Pool, disks: tuple[Disk, ...], machine: Machine) -> Pool:
+    """With what its own answers do not tell. udev has a folder of links for each pool with volumes (60-zvol.rules)."""
+    has_volumes = (machine.roots.dev / "zvol" / pool.name).is_dir()
+    asks = pool.autotrim is False and not pool.suspended and has_data_on_ssds(pool, disks)
+    return replace(pool, has_volumes=has_volumes, trimmed=_was_trimmed(pool, machine) if asks else None)
+
+
+def _was_trimmed(pool: Pool, machine: Machine) -> bool | None:
+    """A pool that does not tell this is not worth less in all else."""
+    try:
+        return was_trimmed(machine.runner, pool.name)
+    except HostError:
+        return None

@@ -14,7 +14,7 @@ from nasadvisor.domain.change.actions import Role
 from nasadvisor.domain.change.checks import against_sick_log
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.storage.inventory import Vdev
-from nasadvisor.domain.storage.log_states import TAKES_IO
+from nasadvisor.domain.storage.logs import TAKES_IO
 from nasadvisor.host.errors import HostError, RulesForbid
 from plugins.truenas.api import refusals as here
 from plugins.truenas.api.desk import Desk, picture_after, picture_now

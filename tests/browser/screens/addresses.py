@@ -9,9 +9,9 @@ from django.urls import URLPattern, reverse
 from django_celery_beat.models import PeriodicTask
 from playwright.sync_api import APIRequestContext
 
-from nasadvisor.console.alerts.models import Channel
 from nasadvisor.console.change.models import StoredPlan, StoredRun
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts.models import Channel
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.worker.schedule_pages import EDITABLE
 from nasadvisor.domain.storage.inventory import Pool

@@ -27,8 +27,7 @@ from nasadvisor.host.build import machine_of, run_host_of
 from nasadvisor.host.change.runs import RunHost, apply_plan, finish_run, show_run, undo_run
 from nasadvisor.host.config import config_from
 from nasadvisor.host.errors import HostError
-from nasadvisor.host.storage.inventory import read_inventory
-from nasadvisor.host.storage.machine import Machine
+from nasadvisor.host.storage.machine import Machine, read_inventory
 from nasadvisor.stored.documents import from_document, to_document
 
 COMMAND_S = 600

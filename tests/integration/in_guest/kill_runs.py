@@ -22,7 +22,7 @@ from nasadvisor.domain.units import MIB
 from nasadvisor.host.build import machine_of, run_host_of
 from nasadvisor.host.change.runs import apply_plan, finish_run, show_run, undo_run
 from nasadvisor.host.config import config_from
-from nasadvisor.host.storage.inventory import read_inventory
+from nasadvisor.host.storage.machine import read_inventory
 from tests.integration.in_guest.points import Point, apply_points, undo_points
 
 CONFIG = config_from({**os.environ, "NASADVISOR_HOST_STATE": tempfile.mkdtemp(prefix="kill-runs-")})

@@ -14,7 +14,7 @@ from nasadvisor.domain.health.sweep import DiskAnswer
 from nasadvisor.host.build import machine_of
 from nasadvisor.host.config import load_config
 from nasadvisor.host.health.sweep import asked_disks, sweep
-from nasadvisor.host.storage.inventory import read_inventory
+from nasadvisor.host.storage.machine import read_inventory
 
 
 def main(times: int) -> None:

@@ -10,9 +10,9 @@ import pytest
 import redis.exceptions
 from click.testing import CliRunner
 
-from nasadvisor.cli import checkup as checkup_module
+from nasadvisor.cli import doctor as checkup_module
 from nasadvisor.cli import main
-from nasadvisor.cli.checkup import SERVICES, CheckResult, checkup
+from nasadvisor.cli.doctor import SERVICES, CheckResult, checkup
 from nasadvisor.cli.fleet import units
 from nasadvisor.cli.fleet.units import STANDS_STILL_AFTER_S
 from nasadvisor.cli.services import Services
@@ -377,7 +377,7 @@ def test_only_root_sees_everything(config: HostConfig) -> None:
 def test_the_exit_code_tells_whether_there_are_problems(
     config: HostConfig, monkeypatch: pytest.MonkeyPatch, is_root: bool, code: int
 ) -> None:
-    monkeypatch.setattr("nasadvisor.cli.checkup.UNIT_DIRECTORIES", ())
+    monkeypatch.setattr("nasadvisor.cli.doctor.UNIT_DIRECTORIES", ())
     services = Services(
         inventory=lambda: pytest.fail("the doctor reads no inventory"),
         run_host=lambda: pytest.fail("the doctor runs nothing"),

@@ -8,8 +8,8 @@ from django_celery_beat.models import PeriodicTask
 
 from nasadvisor.console.accounts import audit
 from nasadvisor.console.accounts.audit_models import AuditEntry
-from nasadvisor.console.alerts.models import Channel, StoredAlert
 from nasadvisor.console.change.models import StoredRun, StoredRunState
+from nasadvisor.console.health.alerts.models import Channel, StoredAlert
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.worker.answers import take_error
 from nasadvisor.console.worker.schedules import create_schedules

@@ -7,8 +7,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from nasadvisor.console.alerts.models import StoredAlert
-from nasadvisor.console.alerts.watch import watch
+from nasadvisor.console.health.alerts.models import StoredAlert
+from nasadvisor.console.health.alerts.watch import watch
 from tests.fixtures.machines.build import typical
 from tests.unit.console.home.test_overview import on_host
 from tests.unit.console.test_pages import load, page

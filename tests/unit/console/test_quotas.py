@@ -9,14 +9,14 @@ import pytest
 from django.test import Client
 from django.utils import timezone, translation
 
-from nasadvisor.console.alerts.models import StoredAlert
-from nasadvisor.console.alerts.quota_notices import about_quotas
-from nasadvisor.console.alerts.watch import watch
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.models import SampledPool, StoredSample
 from nasadvisor.console.fleet import quotas
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.fleet.quotas import Quota, QuotaReached
+from nasadvisor.console.health.alerts.host_findings import about_quotas
+from nasadvisor.console.health.alerts.models import StoredAlert
+from nasadvisor.console.health.alerts.watch import watch
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.wording.statements import said
 from nasadvisor.console.worker import inbox

@@ -7,10 +7,10 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.alerts.host_findings import about_room
-from nasadvisor.console.alerts.models import StoredAlert
-from nasadvisor.console.alerts.watch import watch
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts.host_findings import about_room
+from nasadvisor.console.health.alerts.models import StoredAlert
+from nasadvisor.console.health.alerts.watch import watch
 from nasadvisor.domain.statements import Level
 from nasadvisor.domain.units import GIB, MIB
 from tests.fixtures.machines.build import typical

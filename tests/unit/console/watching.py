@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from nasadvisor.console.alerts import deliver
-from nasadvisor.console.alerts.messages import AlertMessage
-from nasadvisor.console.alerts.models import Channel, StoredAlert, WatchSettings
-from nasadvisor.console.alerts.senders import NotSent
-from nasadvisor.console.alerts.watch import watch
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts import deliver
+from nasadvisor.console.health.alerts.messages import AlertMessage
+from nasadvisor.console.health.alerts.models import Channel, StoredAlert, WatchSettings
+from nasadvisor.console.health.alerts.senders import NotSent
+from nasadvisor.console.health.alerts.watch import watch
 from nasadvisor.console.secrets import encrypt
 from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.storage.inventory import Inventory

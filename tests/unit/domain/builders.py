@@ -22,7 +22,7 @@ from nasadvisor.domain.storage.inventory import (
     TableKind,
     Vdev,
 )
-from nasadvisor.domain.storage.log_legs import broken_log_legs
+from nasadvisor.domain.storage.logs import broken_log_legs
 from nasadvisor.domain.units import GIB, MIB, TIB
 from tests.unit.machines import NVME1, NVME2, TANK, home_server, leaf_on, partition, with_disk
 

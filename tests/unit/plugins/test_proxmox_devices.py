@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from nasadvisor.domain.statements import Level
+from nasadvisor.domain.storage.gpt import SOLARIS_ZFS_TYPE
 from nasadvisor.domain.storage.inventory import Inventory, Partition
-from nasadvisor.domain.storage.partition_types import SOLARIS_ZFS_TYPE
 from nasadvisor.host.change.runs import apply_plan
 from nasadvisor.host.fleet.platforms import HostPlatforms
 from plugins.proxmox.host import ProxmoxHost

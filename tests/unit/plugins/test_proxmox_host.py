@@ -9,7 +9,7 @@ import pytest
 from nasadvisor.domain.change.runs import Goal
 from nasadvisor.domain.fleet.platforms import Guest, guest_of
 from nasadvisor.domain.statements import Level
-from nasadvisor.domain.storage.partition_types import SOLARIS_ZFS_TYPE
+from nasadvisor.domain.storage.gpt import SOLARIS_ZFS_TYPE
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.adapters.process import Command, Output, Tool
 from nasadvisor.host.change.lock import HostBusy, host_lock

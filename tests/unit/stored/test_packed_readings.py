@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.stored.deflated import deflate
 from nasadvisor.stored.packed_readings import (
     FORM,
     PLAIN,
@@ -16,6 +15,7 @@ from nasadvisor.stored.packed_readings import (
     pack_readings,
     unpack_readings,
 )
+from nasadvisor.stored.packing import deflate
 from tests.unit.stored.readings import READINGS, said
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "packed-readings"

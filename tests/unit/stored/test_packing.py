@@ -20,12 +20,12 @@ from nasadvisor.domain.evidence.samples import (
     VdevActivity,
 )
 from nasadvisor.stored import packing
-from nasadvisor.stored.deflated import deflate
 from nasadvisor.stored.documents import MAX_PACKED_BYTES
 from nasadvisor.stored.packing import (
     COLUMNS,
     NameTable,
     NewerSample,
+    deflate,
     pack_activity,
     pack_latency,
     unpack_activity,

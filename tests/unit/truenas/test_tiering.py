@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nasadvisor.domain.fleet.rewrites import Rewrite
+from nasadvisor.domain.fleet.platforms import Rewrite
 from nasadvisor.host.errors import HostError
 from nasadvisor.host.fleet.platforms import HostPlatforms
 from plugins.truenas import host as truenas_host

@@ -8,12 +8,12 @@ from typing import Final
 from django.core.cache import cache
 from django.utils import timezone
 
-from nasadvisor.console.alerts.collect_findings import findings_about
 from nasadvisor.console.change.wizard.draft import DEFAULT_LOG_SIZE, Draft, sized, typed_size
 from nasadvisor.console.change.wizard.pools import PoolGoal
 from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.evidence.watch import Watched, series_of, watched
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts.collect_findings import findings_about
 from nasadvisor.console.health.models import UNREAD, StoredDisk
 from nasadvisor.domain.change.cache_sizes import largest_quiet_cache_bytes
 from nasadvisor.domain.change.plan import PlanRequest

@@ -13,7 +13,6 @@ from nasadvisor.console.accounts import audit
 from nasadvisor.console.accounts.audit_models import Act
 from nasadvisor.console.accounts.passwords import POSTED_FIELDS, asked_of, confirm_password, require_only
 from nasadvisor.console.accounts.roles import operator_required, user_of
-from nasadvisor.console.alerts.disk_badges import marks_in, marks_on
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.names import names_of
 from nasadvisor.console.change.plans import own_plan, refusal_of
@@ -28,6 +27,7 @@ from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.evidence.switching import usual_length
 from nasadvisor.console.fleet.current_host import show_here
 from nasadvisor.console.fleet.hosts import is_handed_over
+from nasadvisor.console.health.alerts.disk_badges import marks_in, marks_on
 from nasadvisor.console.web.errors import OtherRelease
 from nasadvisor.domain.change.actions import Slice
 from nasadvisor.domain.change.plan import Plan

@@ -16,7 +16,7 @@ from nasadvisor.domain.change.warnings import warnings_for_disk
 from nasadvisor.domain.fleet.platforms import Veto, vetoes_on
 from nasadvisor.domain.statements import Finding, Refused, Statement
 from nasadvisor.domain.storage.inventory import Disk, Host, Inventory, Pool
-from nasadvisor.domain.storage.log_legs import find_log_leg
+from nasadvisor.domain.storage.logs import find_log_leg
 
 
 class Standing(StrEnum):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from nasadvisor.console.change.plans import plan_for
 from nasadvisor.console.change.wizard.draft import Draft
-from nasadvisor.console.health.power_loss import known_protection
+from nasadvisor.console.health.inventory import known_protection
 from nasadvisor.console.storage.diagrams import DiskDrawing, Segment, SegmentKind, draw_disk, segment
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.change.actions import Role

@@ -12,8 +12,7 @@ from nasadvisor.domain.change.refusals import LogLegNotOnline, LogLegUnknown
 from nasadvisor.domain.fleet.platforms import Veto, vetoes_on
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
-from nasadvisor.domain.storage.log_legs import BrokenLeg, broken_log_legs, without_log_leg
-from nasadvisor.domain.storage.log_states import OFFLINE, is_dead, without_logs
+from nasadvisor.domain.storage.logs import OFFLINE, BrokenLeg, broken_log_legs, is_dead, without_log_leg, without_logs
 
 MIRROR: Final = "mirror"
 REPLACE: Final = "replace"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from nasadvisor.console.change.wizard.acceptance import Risk, risks_in
 from nasadvisor.console.change.wizard.layout import draw_disks
-from nasadvisor.console.health.power_loss import known_protection
+from nasadvisor.console.health.inventory import known_protection
 from nasadvisor.console.storage.diagrams import DiskDrawing, PoolDrawing, draw_pool
 from nasadvisor.console.storage.disk_uses import Index
 from nasadvisor.domain.change.actions import Action, Argv, UndoAction

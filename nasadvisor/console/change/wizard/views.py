@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from nasadvisor.console.accounts.roles import operator_required, user_of
-from nasadvisor.console.alerts.disk_badges import marks_in_pool
 from nasadvisor.console.change.plans import on_to_review
 from nasadvisor.console.change.wizard.advice import Advice
 from nasadvisor.console.change.wizard.devices import Standing, disk_choices, told
@@ -24,10 +23,10 @@ from nasadvisor.console.change.wizard.pools import PoolGoal, pool_choice, pool_c
 from nasadvisor.console.change.wizard.progress import WizardStep, progress
 from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts.disk_badges import marks_in_pool
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.storage.inventory import Inventory, Pool
-from nasadvisor.domain.storage.log_legs import without_log_leg
-from nasadvisor.domain.storage.log_states import without_logs
+from nasadvisor.domain.storage.logs import without_log_leg, without_logs
 
 
 @dataclass(frozen=True)

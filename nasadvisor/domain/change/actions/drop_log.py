@@ -9,7 +9,7 @@ from nasadvisor.domain.change.actions.pool_step import PoolStep
 from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.domain.storage.log_states import without_logs
+from nasadvisor.domain.storage.logs import without_logs
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from nasadvisor.domain.change.actions.pool_step import PoolStep
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.domain.storage.log_legs import without_log_leg
+from nasadvisor.domain.storage.logs import without_log_leg
 
 
 @dataclass(frozen=True)

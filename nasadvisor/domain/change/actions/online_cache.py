@@ -9,7 +9,7 @@ from nasadvisor.domain.change.actions.inventory_queries import cache_of
 from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.domain.storage.log_states import OFFLINE
+from nasadvisor.domain.storage.logs import OFFLINE
 
 
 @dataclass(frozen=True)

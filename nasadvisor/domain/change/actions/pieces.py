@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from nasadvisor.domain.storage.gpt import SOLARIS_ZFS_TYPE
 from nasadvisor.domain.storage.inventory import Disk, Partition
-from nasadvisor.domain.storage.partition_types import SOLARIS_ZFS_TYPE
 
 
 class Role(StrEnum):

@@ -8,7 +8,7 @@ from nasadvisor.domain.change.waiting import WaitingDataset
 from nasadvisor.domain.statements import Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool
-from nasadvisor.domain.storage.log_states import OFFLINE, TAKES_IO, all_that_ails, is_dead, is_failing
+from nasadvisor.domain.storage.logs import OFFLINE, TAKES_IO, all_that_ails, is_dead, is_failing
 
 NAMED_AT_MOST: Final = 3
 

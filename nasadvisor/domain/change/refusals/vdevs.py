@@ -6,7 +6,7 @@ from nasadvisor.domain.change.checkpoints import after_checkpoint
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool, Vdev
-from nasadvisor.domain.storage.log_states import OFFLINE
+from nasadvisor.domain.storage.logs import OFFLINE
 
 
 def LogLegGone(pool: Pool, guid: str) -> Refused:

@@ -20,12 +20,12 @@ from nasadvisor.domain.health.smart.counts import (
     first_number,
     meaning,
 )
-from nasadvisor.domain.health.smart.ocp import read_ocp_log
 from nasadvisor.domain.health.smart.power_loss import (
     ProtectionEvidence,
     id_ctrl_evidence,
     ocp_evidence,
     power_loss_evidence,
+    read_ocp_log,
 )
 from nasadvisor.domain.health.smart.report import (
     COLDEST_CELSIUS,

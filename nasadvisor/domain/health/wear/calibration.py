@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from nasadvisor.domain.health.wear.phase import Phase
+from nasadvisor.domain.health.wear.history import Phase
 
 MEMORY_DAYS: Final = 30.0
 """An interval that ended so long ago counts 1/e: rates of servers change between months, seldom within one."""

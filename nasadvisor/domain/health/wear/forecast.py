@@ -20,9 +20,9 @@ from nasadvisor.domain.health.wear.history import (
     History,
     WearPoint,
     intervals,
+    phase_of,
     spaced,
 )
-from nasadvisor.domain.health.wear.phase import phase_of
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.statements import gettext_noop as _
 

@@ -28,8 +28,8 @@ from nasadvisor.host.change.gate import Gate
 from nasadvisor.host.change.lock import host_lock
 from nasadvisor.host.change.runs import LOCK_WAIT_S, RunHost
 from nasadvisor.host.errors import HostError, RulesForbid, ToolMissing
-from nasadvisor.host.evidence.measuring.leftovers import Leftovers
 from nasadvisor.host.evidence.measuring.probe import quietly
+from nasadvisor.host.evidence.measuring.records import Leftovers
 from nasadvisor.host.evidence.measuring.replay import replay_on
 
 JOBS: Final = tuple((block * KIB, writers) for writers in (1, 16) for block in (4, 16, 64, 128))

@@ -27,9 +27,9 @@ from nasadvisor.host.evidence.measuring.candidate import (
     half_of_fill_s,
     measure_candidate,
 )
-from nasadvisor.host.evidence.measuring.measurements import claim_order, keep_measurement
 from nasadvisor.host.evidence.measuring.probe import JOBS as PROBE_JOBS
 from nasadvisor.host.evidence.measuring.probe import SETTLE_S, ProbeHost, clean_up_probes, probe_pool
+from nasadvisor.host.evidence.measuring.records import claim_order, keep_measurement
 from nasadvisor.host.evidence.measuring.replay import kept_commits
 from nasadvisor.host.evidence.sample import Sampler
 

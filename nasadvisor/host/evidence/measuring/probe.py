@@ -28,7 +28,7 @@ from nasadvisor.host.adapters.fio import FioJob, Pattern, run_fio
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.change.lock import host_lock
 from nasadvisor.host.errors import HostError, ToolMissing
-from nasadvisor.host.evidence.measuring.leftovers import Leftovers
+from nasadvisor.host.evidence.measuring.records import Leftovers
 
 ZFS_TIMEOUT_S: Final = 120.0
 LOCK_WAIT_S: Final = 1.0

@@ -9,8 +9,7 @@ from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.domain.evidence.tracing import ProcessCalls, WaitingPrograms, by_program
-from nasadvisor.domain.fleet.platforms import PlatformReport
-from nasadvisor.domain.fleet.rewrites import Rewrite
+from nasadvisor.domain.fleet.platforms import PlatformReport, Rewrite
 from nasadvisor.domain.units import GIB
 from nasadvisor.host.errors import ToolMissing
 from tests.unit.cli.conftest import Shell

@@ -9,7 +9,7 @@ import pytest
 from nasadvisor.domain.evidence.measuring.measurement import MeasureOrder, MeasureProgress, Stage
 from nasadvisor.domain.evidence.samples import Sample
 from nasadvisor.host.evidence.measuring.measure import MeasureHost, OrderForeign, measure
-from nasadvisor.host.evidence.measuring.measurements import MeasuredBefore
+from nasadvisor.host.evidence.measuring.records import MeasuredBefore
 from nasadvisor.host.evidence.measuring.replay import keep_commits
 from nasadvisor.host.simulated.evidence import simulated_commits
 from nasadvisor.host.simulated.executor import SimulatedExecutor

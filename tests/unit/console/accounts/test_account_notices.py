@@ -13,11 +13,11 @@ from nasadvisor.console.accounts import account_notices
 from nasadvisor.console.accounts.audit_models import Act, AuditEntry
 from nasadvisor.console.accounts.models import AccountNotice
 from nasadvisor.console.accounts.second_factor import factors
-from nasadvisor.console.alerts import account_mail
-from nasadvisor.console.alerts.messages import AlertMessage
-from nasadvisor.console.alerts.models import WatchSettings
-from nasadvisor.console.alerts.senders import NotSent
-from nasadvisor.console.api.models import ApiToken
+from nasadvisor.console.health.alerts import account_mail
+from nasadvisor.console.health.alerts.messages import AlertMessage
+from nasadvisor.console.health.alerts.models import WatchSettings
+from nasadvisor.console.health.alerts.senders import NotSent
+from nasadvisor.console.health.api.models import ApiToken
 from tests.unit.console.conftest import PASSWORD, confirm
 
 NEW = "kq8vR2mzt-pL"

@@ -20,7 +20,7 @@ from nasadvisor.console.accounts.models import Authenticator, Guessed, PlatformA
 from nasadvisor.console.accounts.roles import UserRole, set_role
 from nasadvisor.console.accounts.second_factor import factors
 from nasadvisor.console.accounts.second_factor.second_step import HALF_FOR
-from nasadvisor.console.api.models import ApiToken, new_token
+from nasadvisor.console.health.api.models import ApiToken, new_token
 from nasadvisor.console.secrets import new_key
 from tests.unit.console.conftest import PASSWORD, Clock
 

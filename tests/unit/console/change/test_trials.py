@@ -8,13 +8,13 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console.accounts.roles import UserRole
-from nasadvisor.console.alerts.models import AlertEvent, StoredAlert
-from nasadvisor.console.alerts.watch import watch
 from nasadvisor.console.change.models import StoredPlan, StoredRun, StoredRunState
 from nasadvisor.console.change.runs import orders
 from nasadvisor.console.evidence.report import Report
 from nasadvisor.console.evidence.trials import NOT_SEEN, keep_trial_verdicts, verdict_of
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts.models import AlertEvent, StoredAlert
+from nasadvisor.console.health.alerts.watch import watch
 from nasadvisor.domain.evidence.comparison import Comparison, Difference, Figures
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.units import DAY_S

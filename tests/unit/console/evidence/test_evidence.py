@@ -16,8 +16,7 @@ from nasadvisor.console.worker.tasks import roll_up_samples
 from nasadvisor.domain.change.runs import Run, RunState, StepState, steps_of
 from nasadvisor.domain.evidence.options import Option
 from nasadvisor.domain.evidence.reading import Reading
-from nasadvisor.domain.fleet.platforms import PlatformReport
-from nasadvisor.domain.fleet.rewrites import Rewrite
+from nasadvisor.domain.fleet.platforms import PlatformReport, Rewrite
 from nasadvisor.domain.units import GIB, HOUR_S
 from nasadvisor.stored.documents import to_document
 from tests.unit.console.conftest import Clock

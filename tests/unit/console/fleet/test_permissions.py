@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.alerts.collect_findings import view
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts.collect_findings import view
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.sweeps import request_self_tests
 from nasadvisor.console.worker.answers import take_answer

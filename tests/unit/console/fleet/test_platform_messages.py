@@ -7,11 +7,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.alerts import deliver, outbox, platform_delivery
-from nasadvisor.console.alerts.messages import AlertMessage
-from nasadvisor.console.alerts.models import AlertEvent, Channel, ChannelKind, Delivery, StoredAlert
-from nasadvisor.console.alerts.senders import NotSent, send
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts import deliver, outbox, platform_delivery
+from nasadvisor.console.health.alerts.messages import AlertMessage
+from nasadvisor.console.health.alerts.models import AlertEvent, Channel, ChannelKind, Delivery, StoredAlert
+from nasadvisor.console.health.alerts.senders import NotSent, send
 from nasadvisor.console.secrets import encrypt
 from nasadvisor.console.worker.answers import take_answer, take_error
 from nasadvisor.domain.fleet.platforms import Notice, NoticeAnswer

@@ -6,7 +6,7 @@ from django.test import Client
 
 from nasadvisor.console.accounts import audit, passwords
 from nasadvisor.console.accounts.audit_models import AuditEntry
-from nasadvisor.console.alerts.models import StoredAlert
+from nasadvisor.console.health.alerts.models import StoredAlert
 from tests.fixtures.machines.build import typical
 from tests.unit.console.accounts.test_access import token
 from tests.unit.console.conftest import PASSWORD

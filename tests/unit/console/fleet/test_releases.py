@@ -154,8 +154,8 @@ def test_it_takes_no_word_for_another_node() -> None:
 @pytest.mark.parametrize(
     "document", [None, [], {}, {"forms": {"run": "1"}}, {"node": "nas", "release": "", "forms": []}]
 )
-def test_what_does_not_say_what_is_spoken_is_refused(document: Any) -> None:
-    with pytest.raises(ValueError, match="not a valid schema-versions document"):
+def test_what_does_not_say_which_versions_it_has_is_refused(document: Any) -> None:
+    with pytest.raises(ValueError, match="not a valid schemaversions document"):
         take_answer(NODE, "schema-versions", document)
 
 

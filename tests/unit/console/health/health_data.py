@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from nasadvisor.console.alerts.watch import watch
+from nasadvisor.console.health.alerts.watch import watch
 from nasadvisor.console.health.models import RatedEndurance, ReadingMonth, StoredDisk, WrittenDay
 from nasadvisor.console.health.readings import keep_readings
 from nasadvisor.console.worker.answers import take_answer

@@ -8,13 +8,13 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.alerts.collect_findings import view
-from nasadvisor.console.api.models import ApiToken
 from nasadvisor.console.change.plans import store_plan
 from nasadvisor.console.evidence import series
 from nasadvisor.console.evidence.models import Resolution, SampledPool
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health import hours
+from nasadvisor.console.health import bytes_by_role
+from nasadvisor.console.health.alerts.collect_findings import view
+from nasadvisor.console.health.api.models import ApiToken
 from nasadvisor.console.health.bytes_by_role import Written, written_by_role
 from nasadvisor.console.health.models import RatedEndurance, StoredDisk, WrittenDay
 from nasadvisor.console.health.readings import keep_readings
@@ -88,7 +88,7 @@ def watch_hours(*samples: Sample) -> None:
     )
     take_answer("nas", "reading", to_document(Reading((), (PoolFacts(TANK, "tank", "", leaves=leaves),))))
     series.save_samples(SampledPool.objects.get(), Resolution.HOUR, samples)
-    hours.add_up()
+    bytes_by_role.add_up()
 
 
 def last_hours(count: int, **changes: object) -> list[Sample]:
@@ -126,8 +126,8 @@ def test_each_role_has_its_share_of_what_the_drive_was_written() -> None:
 @pytest.mark.usefixtures("watched_for_days")
 def test_an_hour_counts_once_however_often_it_is_added_up() -> None:
     watch_hours(*last_hours(3))
-    hours.add_up()
-    hours.add_up()
+    bytes_by_role.add_up()
+    bytes_by_role.add_up()
     assert sum(day.cache_bytes for day in WrittenDay.objects.all()) == 18 * GIB
 
 
@@ -157,7 +157,7 @@ def test_a_disk_of_two_pools_is_counted_once() -> None:
     watch_hours(*last_hours(2))
     other = SampledPool.objects.create(node=Node.objects.get(), guid="77", name="other")
     series.save_samples(other, Resolution.HOUR, [hour(NOW)])
-    hours.add_up()
+    bytes_by_role.add_up()
     assert sum(day.drive_bytes for day in WrittenDay.objects.all()) == 16 * GIB
 
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from django.utils import timezone
 
-from nasadvisor.console.alerts.models import StoredAlert
-from nasadvisor.console.alerts.watch import watch
+from nasadvisor.console.health.alerts.models import StoredAlert
+from nasadvisor.console.health.alerts.watch import watch
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.storage.inventory import Inventory

@@ -8,16 +8,15 @@ from django.test import Client
 from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 
-from nasadvisor.console.alerts import channel_pages
-from nasadvisor.console.alerts.messages import AlertMessage
-from nasadvisor.console.alerts.models import Channel, StoredAlert, WatchSettings
-from nasadvisor.console.alerts.senders import NotSent
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts import channel_pages
+from nasadvisor.console.health.alerts.messages import AlertMessage
+from nasadvisor.console.health.alerts.models import Channel, StoredAlert, WatchSettings
+from nasadvisor.console.health.alerts.senders import NotSent
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.secrets import decrypt, encrypt
 from nasadvisor.console.worker.schedules import create_schedules
-from nasadvisor.domain.fleet.platforms import PlatformReport
-from nasadvisor.domain.fleet.rewrites import Rewrite
+from nasadvisor.domain.fleet.platforms import PlatformReport, Rewrite
 from nasadvisor.domain.storage.inventory import Slot, Vdev
 from nasadvisor.domain.units import DAY_S, GIB
 from nasadvisor.stored.documents import to_document

@@ -5,8 +5,8 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from nasadvisor.console.charts.time_axis import time_labels
-from nasadvisor.console.disks.wear_chart import ROW_HEIGHT, role_marks
+from nasadvisor.console.charts.svg import time_labels
+from nasadvisor.console.health.disks.wear_chart import ROW_HEIGHT, role_marks
 
 END = datetime(2026, 11, 23, 4, 46, tzinfo=UTC)
 WIDE, NARROW = 684, 284

@@ -11,12 +11,12 @@ from django.utils import timezone
 from pypdf import PdfReader
 from weasyprint import HTML  # looks for its libraries when it is loaded, and no test may
 
-from nasadvisor.console.alerts.models import StoredAlert
 from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts.models import StoredAlert
 from nasadvisor.console.health.models import DiskOutcome, PoolDay, SmartDay, StoredDisk
-from nasadvisor.console.reports import reports
-from nasadvisor.console.reports.models import StoredReport
+from nasadvisor.console.health.reports import reports
+from nasadvisor.console.health.reports.models import StoredReport
 from nasadvisor.console.worker.tasks import roll_up_samples, send_reports
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.stored.documents import to_document

@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.alerts.models import Channel, FirstHour
 from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts.models import Channel, FirstHour
 from nasadvisor.console.health.models import SelfTestResult, StoredDisk
 from nasadvisor.console.home import first_hour
 from nasadvisor.console.home.first_hour import ChecklistState, first_steps

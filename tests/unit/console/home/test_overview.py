@@ -10,10 +10,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from nasadvisor.console.alerts.models import StoredAlert
-from nasadvisor.console.alerts.watch import take_up, watch
 from nasadvisor.console.fleet import hosts
 from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts.models import StoredAlert
+from nasadvisor.console.health.alerts.watch import take_up, watch
 from nasadvisor.console.health.models import NodeHealth, StoredDisk
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.storage.inventory import Inventory

@@ -21,8 +21,8 @@ from nasadvisor.domain.change.actions import (
     Slice,
 )
 from nasadvisor.domain.change.actions.base import PLANNED_GUID
+from nasadvisor.domain.storage.gpt import SOLARIS_ZFS_TYPE
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory, Partition, TableKind, Vdev
-from nasadvisor.domain.storage.partition_types import SOLARIS_ZFS_TYPE
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import (
     TABLE_UUID,

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.change.leftovers import Traces, pool_now, traces_of
 from nasadvisor.domain.change.plan import Plan, PlanRequest
+from nasadvisor.domain.change.unreadable_runs import Traces, pool_now, traces_of
 from nasadvisor.domain.storage.inventory import Inventory, Vdev
 from nasadvisor.domain.units import GIB
 from tests.unit.domain.builders import disk_of, tank_of

@@ -11,8 +11,7 @@ from nasadvisor.domain.change.checks import can
 from nasadvisor.domain.change.device_scan import DeviceScan, Signature, against_look
 from nasadvisor.domain.change.plan import PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.change.undo import cannot_be_undone, stays_after_undo, undo_preview
-from nasadvisor.domain.change.undo_checks import can_undo
-from nasadvisor.domain.change.undo_skips import why_skipped
+from nasadvisor.domain.change.undo_checks import can_undo, why_skipped
 from nasadvisor.domain.change.warnings import warnings_for
 from nasadvisor.domain.statements import Allowed, Answer, Level, Refused
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev

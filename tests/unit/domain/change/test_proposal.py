@@ -22,7 +22,7 @@ from nasadvisor.domain.change.proposal import (
 from nasadvisor.domain.change.warnings import warnings_for
 from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.domain.storage.inventory import Bus, Disk, Hold, HoldKind, Inventory, Pool
-from nasadvisor.domain.storage.log_legs import broken_log_legs
+from nasadvisor.domain.storage.logs import broken_log_legs
 from nasadvisor.domain.units import GIB, MIB, TIB, align_up
 from tests.unit.domain.builders import ids_for, inventories, mirrored_log, tank_of
 from tests.unit.machines import (

@@ -10,7 +10,7 @@ from nasadvisor.domain.change.consequences import losses_of
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.undo import cannot_be_undone, undo_preview
 from nasadvisor.domain.storage.inventory import Inventory, TableKind
-from nasadvisor.domain.storage.log_legs import broken_log_legs, without_log_leg
+from nasadvisor.domain.storage.logs import broken_log_legs, without_log_leg
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import change_vdev, code_of, disk_of, tank_of
 from tests.unit.domain.change.never.wishes import CACHE, REPLACE, SINGLE, refused

@@ -15,7 +15,7 @@ from nasadvisor.domain.change.actions import (
 )
 from nasadvisor.domain.change.device_scan import ACTIVE, DESTROYED, DeviceScan, SliceLabel
 from nasadvisor.domain.change.undo import GONE_WITH_DISK
-from nasadvisor.domain.change.undo_skips import why_skipped
+from nasadvisor.domain.change.undo_checks import why_skipped
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Inventory
 from tests.unit.domain.builders import disk_of, made, mirrored_log, slice_on, tank_of

@@ -12,9 +12,18 @@ from nasadvisor.domain.evidence.pool_facts import Served, Tunables
 from nasadvisor.domain.evidence.samples import Sample, merge
 from nasadvisor.domain.storage.inventory import Pool, Vdev
 from nasadvisor.domain.units import GIB, MIB
-from nasadvisor.host.adapters.blockstat import device_at, disk_below, read_disk, read_nfs, read_written
-from nasadvisor.host.adapters.iostat import parse_iostat
-from nasadvisor.host.adapters.kstat import read_arc, read_datasets, read_totals, read_txgs
+from nasadvisor.host.adapters.counters import (
+    device_at,
+    disk_below,
+    parse_iostat,
+    read_arc,
+    read_datasets,
+    read_disk,
+    read_nfs,
+    read_totals,
+    read_txgs,
+    read_written,
+)
 from nasadvisor.host.errors import CommandFailed, CommandTimedOut, OutputUnreadable
 from nasadvisor.host.evidence.sample import Sampler, read_served, read_tunables, served_as
 from nasadvisor.host.storage.machine import Machine

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.fleet.rewrites import Rewrite, in_evidence, in_wear
+from nasadvisor.domain.fleet.platforms import Rewrite, in_evidence, in_wear
 from nasadvisor.domain.statements import Level
 from nasadvisor.domain.units import DAY_S, GIB
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
-from nasadvisor.domain.storage.log_legs import (
+from nasadvisor.domain.storage.logs import (
     BrokenLeg,
     broken_log_legs,
     find_log_leg,

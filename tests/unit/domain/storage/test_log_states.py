@@ -7,7 +7,7 @@ import pytest
 
 from nasadvisor.domain.change.refusals import PoolNotOnline
 from nasadvisor.domain.storage.inventory import Pool, Vdev
-from nasadvisor.domain.storage.log_states import (
+from nasadvisor.domain.storage.logs import (
     all_that_ails,
     dead_log,
     is_dead,

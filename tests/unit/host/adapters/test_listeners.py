@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nasadvisor.host.adapters.listeners import Listener, listener_at
+from nasadvisor.host.adapters.procfs import Listener, listener_at
 from nasadvisor.host.fleet.certificate import port_problem
 from tests.lab.instance import free_port
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nasadvisor.domain.evidence.counters import Txg
-from nasadvisor.host.adapters import blockstat, kstat
+from nasadvisor.host.adapters import counters
 from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.adapters.arc_reads import parse_reads
 from nasadvisor.host.adapters.bpftrace import parse_waiting
@@ -20,7 +20,7 @@ from nasadvisor.host.adapters.procfs import parse_memory, parse_mountinfo, read_
 from nasadvisor.host.adapters.udev import _read_device
 from nasadvisor.host.adapters.zdb import LabelUnreadable, read_label
 from nasadvisor.host.adapters.zpool import ZpoolJson, parse_status
-from nasadvisor.host.adapters.zpool_list import held_bytes
+from nasadvisor.host.adapters.zpool_questions import held_bytes
 from nasadvisor.host.config import read_environment_file
 from nasadvisor.host.errors import MachineUnreadable, OutputUnreadable
 from nasadvisor.host.evidence.sample import read_dataset_facts, read_tunables
@@ -52,21 +52,21 @@ def test_a_counter_that_ran_below_zero_is_none_and_the_largest_that_can_be_kept_
 @pytest.mark.parametrize("odd", ["3 4180541 C 0 0", f"{TOO_LONG} 1 C 0 0 0 0 0 1 1 1 1", "4 1 C 0 0 0 0 0 1 x 1 1"])
 def test_a_transaction_group_of_which_less_is_told_does_not_hide_the_others(tmp_path: Path, odd: str) -> None:
     (tmp_path / "txgs").write_text(kstats.txgs((1, "C", 100), (2, "C", 200)) + odd + "\n")
-    assert kstat.read_txgs(tmp_path) == (Txg(1, 400), Txg(2, 800))
+    assert counters.read_txgs(tmp_path) == (Txg(1, 400), Txg(2, 800))
 
 
 def test_a_history_that_is_no_text_tells_nothing(tmp_path: Path) -> None:
     (tmp_path / "txgs").write_bytes(b"\xff\xfe\n")
-    assert kstat.read_txgs(tmp_path) == ()
+    assert counters.read_txgs(tmp_path) == ()
 
 
 def test_counters_that_are_too_long_or_no_text_read_as_nothing(tmp_path: Path) -> None:
     (tmp_path / "arcstats").write_text(kstats.named({"l2_hits": TOO_LONG, "size": 7}))
-    activity, levels = kstat.read_arc(tmp_path)
+    activity, levels = counters.read_arc(tmp_path)
     assert (activity.l2_hits, levels.arc_bytes) == (0, 7)
     (tmp_path / "net/rpc").mkdir(parents=True)
     (tmp_path / "net/rpc/nfsd").write_bytes(b"proc3 22 \xff\n")
-    assert blockstat.read_nfs(tmp_path) == (0, 0)
+    assert counters.read_nfs(tmp_path) == (0, 0)
 
 
 def fio(change: Any) -> str:

@@ -5,8 +5,7 @@ import pytest
 from nasadvisor.domain.change.device_scan import ACTIVE, DESTROYED, L2CACHE, SliceLabel
 from nasadvisor.host.adapters.process import Output
 from nasadvisor.host.adapters.zdb import LabelUnreadable, LogChain, log_chains, read_label
-from nasadvisor.host.adapters.zpool_get import autoexpands
-from nasadvisor.host.adapters.zpool_list import VdevSizeUnknown, held_bytes, log_bytes
+from nasadvisor.host.adapters.zpool_questions import VdevSizeUnknown, autoexpands, held_bytes, log_bytes
 from nasadvisor.host.errors import CommandFailed, CommandTimedOut, HostError
 from tests.unit.fakes import FakeRunner
 

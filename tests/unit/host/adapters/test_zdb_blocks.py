@@ -8,7 +8,7 @@ import pytest
 from nasadvisor.domain.evidence.metadata_blocks import TypeBlocks
 from nasadvisor.domain.units import KIB, MIB
 from nasadvisor.host.adapters.process import Output, Tool
-from nasadvisor.host.adapters.zdb_blocks import count_blocks, parse_blocks
+from nasadvisor.host.adapters.zdb import count_blocks, parse_blocks
 from nasadvisor.host.errors import CommandFailed, OutputUnreadable, ToolMissing
 from tests.unit.fakes import FakeRunner
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nasadvisor.host.adapters.zpool_add import DryRunDiffers, check_dry_run
+from nasadvisor.host.adapters.zpool_questions import DryRunDiffers, check_dry_run
 from tests.unit.domain.builders import cache_on, log_on
 from tests.unit.machines import NVME1, NVME2
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nasadvisor.host.adapters.zpool_trim import was_trimmed
+from nasadvisor.host.adapters.zpool_questions import was_trimmed
 from nasadvisor.host.errors import OutputUnreadable
 from tests.unit.fakes import FakeRunner
 

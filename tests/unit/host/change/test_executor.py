@@ -38,7 +38,7 @@ from nasadvisor.domain.storage.inventory import Disk, Host, Inventory, Pool
 from nasadvisor.domain.units import GIB, MIB
 from nasadvisor.host.adapters.blockdev import DeviceBusy, DeviceChanged, open_disk
 from nasadvisor.host.adapters.process import Command, Output, Runner, Tool
-from nasadvisor.host.adapters.zpool_add import DryRunDiffers, check_dry_run
+from nasadvisor.host.adapters.zpool_questions import DryRunDiffers, check_dry_run
 from nasadvisor.host.change import executor as executor_module
 from nasadvisor.host.change.executor import MachineExecutor
 from nasadvisor.host.change.gate import Permit

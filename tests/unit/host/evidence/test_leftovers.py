@@ -7,8 +7,8 @@ import pytest
 
 from nasadvisor.domain.evidence.measuring.probing import CandidateRecord, ProbeRecord
 from nasadvisor.host.change.chain import chained_line
-from nasadvisor.host.evidence.measuring import leftovers as leftovers_module
-from nasadvisor.host.evidence.measuring.leftovers import Leftovers, RecordDamaged
+from nasadvisor.host.evidence.measuring import records as leftovers_module
+from nasadvisor.host.evidence.measuring.records import Leftovers, RecordDamaged
 from nasadvisor.stored.documents import to_json
 
 T = TypeVar("T", ProbeRecord, CandidateRecord)

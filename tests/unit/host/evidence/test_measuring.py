@@ -36,8 +36,8 @@ from nasadvisor.host.evidence.measuring.candidate import (
     clean_up_candidates,
     measure_candidate,
 )
-from nasadvisor.host.evidence.measuring.leftovers import Leftovers, RecordDamaged
 from nasadvisor.host.evidence.measuring.probe import NotOurs, ProbeHost, clean_up_probes, probe_pool
+from nasadvisor.host.evidence.measuring.records import Leftovers, RecordDamaged
 from nasadvisor.host.simulated.evidence import simulated_commits
 from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.stored.documents import to_json

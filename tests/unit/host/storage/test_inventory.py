@@ -10,8 +10,7 @@ from nasadvisor.domain.storage.identity import DiskIdentity
 from nasadvisor.domain.storage.inventory import Disk, Host, Pool, Vdev
 from nasadvisor.host.adapters.process import Tool
 from nasadvisor.host.errors import CommandTimedOut
-from nasadvisor.host.storage.inventory import read_inventory
-from nasadvisor.host.storage.machine import Machine, Roots
+from nasadvisor.host.storage.machine import Machine, Roots, read_inventory
 from tests.unit.fakes import FakeRunner
 from tests.unit.machines import home_server
 

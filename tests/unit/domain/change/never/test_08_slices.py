@@ -12,8 +12,8 @@ from nasadvisor.domain.change.actions import (
 )
 from nasadvisor.domain.change.checks import can, can_use_disk
 from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, make_plan
+from nasadvisor.domain.storage.gpt import SOLARIS_ZFS_TYPE
 from nasadvisor.domain.storage.inventory import Inventory, TableKind
-from nasadvisor.domain.storage.partition_types import SOLARIS_ZFS_TYPE
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import (
     TABLE_UUID,

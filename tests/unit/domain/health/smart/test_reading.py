@@ -3,12 +3,13 @@
 import pytest
 
 from nasadvisor.domain.health.smart.attributes import smart_values
-from nasadvisor.domain.health.smart.ocp import read_ocp_log, write_amplification
 from nasadvisor.domain.health.smart.power_loss import (
     Protection,
     id_ctrl_evidence,
     ocp_evidence,
+    read_ocp_log,
     weigh,
+    write_amplification,
 )
 from nasadvisor.domain.health.smart.reading import SmartReading, decode
 from nasadvisor.stored.documents import from_document, to_document

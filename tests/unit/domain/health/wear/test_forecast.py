@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from nasadvisor.domain.health.wear.calibration import Steadiness, smooth_spread, stepped_spread
 from nasadvisor.domain.health.wear.forecast import Exhaustion, Forecast, forecast, percents_at
-from nasadvisor.domain.health.wear.history import History, RoleChange, history_of
-from nasadvisor.domain.health.wear.phase import Phase
+from nasadvisor.domain.health.wear.history import History, Phase, RoleChange, history_of
 from nasadvisor.stored.documents import from_document, to_document
 from tests.unit.domain.health.wear.histories import DAY, TB, history, snapshot
 

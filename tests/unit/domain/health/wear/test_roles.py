@@ -3,9 +3,8 @@
 import pytest
 
 from nasadvisor.domain.health.wear.forecast import forecast
-from nasadvisor.domain.health.wear.roles import RoleBytes, attribute
+from nasadvisor.domain.health.wear.roles import RoleBytes, as_l2arc, as_slog, attribute
 from nasadvisor.domain.health.wear.warranty import erase_clock, tbw_clock
-from nasadvisor.domain.health.wear.what_if import as_l2arc, as_slog
 from nasadvisor.domain.units import MIB
 from tests.unit.domain.health.wear.histories import TB, history
 

@@ -1,0 +1,72 @@
+"""Plans with nothing to choose: taking a dead log out, taking a cache out of service."""
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_POST
+
+from nasadvisor.console.accounts.roles import operator_required
+from nasadvisor.console.change.models import StoredRun, StoredRunState, readable
+from nasadvisor.console.change.plans import review_of
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.domain.change.plan import PlanRequest
+from nasadvisor.domain.health.pool_findings import name_of
+from nasadvisor.domain.storage.inventory import Inventory, Pool
+from nasadvisor.domain.storage.logs import OFFLINE
+
+
+@require_POST
+@operator_required
+def take_log_out(request: HttpRequest, pool_guid: str, log_guid: str) -> HttpResponse:
+    """Make the plan and show it; nothing is changed before its review is confirmed."""
+    return review_of(request, PlanRequest(pool_guid, dead_log=log_guid))
+
+
+@dataclass(frozen=True)
+class CacheSwitch:
+    """A cache of a pool, by model and serial. `run` is the one of ours that took it out of service, None where none
+    did.
+    """
+
+    guid: str
+    name: str
+    path: str
+    state: str
+    run: StoredRun | None
+
+    @property
+    def is_out(self) -> bool:
+        """Whether it is out of service."""
+        return self.state == OFFLINE
+
+    @property
+    def can_take_out(self) -> bool:
+        """Whether it works, so that it can be taken out."""
+        return self.state == "ONLINE"
+
+
+def switches_of(pool: Pool, inventory: Inventory, node: Node) -> tuple[CacheSwitch, ...]:
+    """The caches of a pool."""
+    if not pool.caches:
+        return ()
+    runs = _taking_out(pool, node)
+    return tuple(
+        CacheSwitch(top.guid, name_of(top, inventory), top.path, top.state, runs.get(top.guid)) for top in pool.caches
+    )
+
+
+@require_POST
+@operator_required
+def take_cache_out(request: HttpRequest, pool_guid: str, cache_guid: str) -> HttpResponse:
+    """Make the plan and show it; nothing is changed before its review is confirmed."""
+    return review_of(request, PlanRequest(pool_guid, offline_cache=cache_guid))
+
+
+def _taking_out(pool: Pool, node: Node) -> dict[str, StoredRun]:
+    """The applied runs that took a cache of the pool out of service, by the guid of the cache; the latest of each."""
+    runs: dict[str, StoredRun] = {}
+    for stored in readable(StoredRun.objects.filter(node=node, pool_guid=pool.guid, state=StoredRunState.APPLIED)):
+        guid = stored.run.plan.request.offline_cache
+        if guid:
+            runs.setdefault(guid, stored)
+    return runs

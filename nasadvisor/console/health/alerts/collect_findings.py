@@ -1,0 +1,182 @@
+"""What there is to watch: every finding of a node, with who can tell that it is over."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from nasadvisor.console.fleet.current_host import Contact, contact_of
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts.host_findings import (
+    about_contact,
+    about_platform,
+    about_quotas,
+    about_room,
+    about_runs,
+    about_trials,
+)
+from nasadvisor.console.health.inventory import findings_on
+from nasadvisor.console.health.models import LARGE_FIELDS, SAID_OF, DiskOutcome, NodeHealth, StoredDisk
+from nasadvisor.console.health.sweeps import sweep_interval
+from nasadvisor.console.health.traffic import traffic_of
+from nasadvisor.domain.health.alerts import AlertKey, Observation
+from nasadvisor.domain.health.disk_findings import Subject, unanswered
+from nasadvisor.domain.statements import Finding, Level, Statement, gettext_noop
+from nasadvisor.domain.storage.inventory import Inventory
+
+CLAIMS_NAMED: Final = 8
+
+SWEEP_GRACE = timedelta(minutes=30)
+"""A sweep may take that long after its time, and the clock may be that late."""
+
+
+@dataclass(frozen=True)
+class ObservedFinding:
+    """A finding of one node, and its observation."""
+
+    node: Node
+    finding: Finding
+    observation: Observation
+
+
+@dataclass(frozen=True)
+class View:
+    """All that was seen now, and the sources that looked. `unread` are the guids of pools that could not be read."""
+
+    seen: tuple[ObservedFinding, ...]
+    sources: frozenset[str]
+    unread: frozenset[str] = frozenset()
+
+
+def unwatchable(node: Node, error: Exception) -> View:
+    """What there is to say of a node whose words nobody can work with; what is open about it stays as it is."""
+    template = gettext_noop(
+        "What {node} told cannot be worked with, so it is not watched. Other hosts are. Look at its host part with "
+        "`journalctl -u nasadvisor-host`, and here with `journalctl -u nasadvisor-console`. ({problem})"
+    )
+    explanation = gettext_noop("Until then nobody would be told if a disk or a pool of {node} failed.")
+    values: dict[str, str | Statement] = {"node": node.name, "problem": f"{type(error).__name__}: {error!s:.200}"}
+    finding = Finding("node-unwatchable", template, values, Level.CRITICAL, explanation, subject=node.name)
+    source = _watching(node)
+    return View((_seen(node, source, finding),), frozenset({source}))
+
+
+def disk_findings(node: Node) -> Iterator[Finding]:
+    """What the sweeps and inventories say about the disks of a node."""
+    for disk in StoredDisk.objects.filter(node=node, is_forgotten=False).only(*SAID_OF):
+        yield from findings_about(disk)
+
+
+def findings_about(disk: StoredDisk) -> Iterator[Finding]:
+    """What the sweeps and inventories say about one disk."""
+    if not disk.is_present:
+        if not disk.is_removable:
+            yield _gone(disk)
+        return
+    if disk.outcome == DiskOutcome.FAILED:
+        yield unanswered(Subject(disk.label, disk.key, str(disk.pk), disk.role), disk.problem)
+    yield from disk.findings
+
+
+def claims(node: Node, inventory: Inventory) -> Iterator[Finding]:
+    """Disks that another host still shows: they stay with that one, with their history (`inventory.note_disks`)."""
+    keys = [disk.key for disk in inventory.disks]
+    elsewhere = StoredDisk.objects.filter(key__in=keys, is_present=True).exclude(node=node)
+    labels: dict[str, list[str]] = {}
+    for other, disk in ((each.node.name, each) for each in elsewhere.select_related("node").defer(*LARGE_FIELDS)):
+        labels.setdefault(other, []).append(disk.label)
+    for other, found in sorted(labels.items()):
+        yield Finding(
+            "disks-claimed",
+            gettext_noop(
+                "{node} shows disks that {other} still shows too ({disks}). They stay with {other}, and {node} is not "
+                "believed about them."
+            ),
+            {"node": node.name, "other": other, "disks": ", ".join(sorted(found)[:CLAIMS_NAMED])},
+            Level.WARNING,
+            gettext_noop(
+                "Both may reach one shelf; then acknowledge this. Else two disks have the same serial number, and "
+                "those of {node} are not watched, or one of the hosts tells what is not so."
+            ),
+            subject=other,
+        )
+
+
+def sweep_findings(node: Node, now: datetime) -> Iterator[Finding]:
+    """Whether the sweeps of a node happen as they should."""
+    health = NodeHealth.objects.filter(node=node).first()
+    interval = sweep_interval()
+    if health is None or interval is None or node.is_simulated:
+        return
+    if health.error:
+        template = gettext_noop("The disks of {node} could not be asked for their health: {reason}")
+        yield Finding(
+            "sweep-failed",
+            template,
+            {"node": node.name, "reason": health.error},
+            Level.WARNING,
+            subject=node.name,
+            explanation=gettext_noop("Until it works again nobody would notice that a disk wears out or fails."),
+        )
+    began = health.sweep_ended_at or health.known_since
+    if now - began > interval + SWEEP_GRACE:
+        yield Finding(
+            "sweep-missed",
+            gettext_noop(
+                "The disks of {node} have not been asked for their health for {hours} hours. Look at its host part "
+                "with `systemctl status nasadvisor-host`."
+            ),
+            {"node": node.name, "hours": str(int((now - began).total_seconds()) // 3600)},
+            Level.WARNING,
+            gettext_noop("Without sweeps nobody would notice that a disk wears out or fails."),
+            subject=node.name,
+        )
+
+
+def view(node: Node, now: datetime) -> View:
+    """Look at one node."""
+    contact = contact_of(node, now)
+    own, disks, pools = f"console/{node.name}", f"disks/{node.name}", f"inventory/{node.name}"
+    found = [(own, finding) for finding in (*_own_findings(node, contact, now), *sweep_findings(node, now))]
+    found += [(disks, finding) for finding in disk_findings(node)]
+    sources = {own, disks, _watching(node)}
+    inventory = node.inventory if contact is Contact.FRESH else None
+    if inventory:
+        sources.add(pools)
+        found += [(pools, finding) for finding in (*findings_on(node, inventory), *claims(node, inventory))]
+        for pool in inventory.pools:
+            traffic = traffic_of(node, pool, now)
+            if traffic is not None:
+                sources.add(f"samples/{node.name}/{pool.guid}")
+                found += [(f"samples/{node.name}/{pool.guid}", finding) for finding in traffic]
+    seen = tuple(_seen(node, source, finding) for source, finding in found if finding.level is not Level.INFO)
+    unread = frozenset(pool.guid for pool in inventory.pools if pool.problem) if inventory else frozenset[str]()
+    return View(seen, frozenset(sources), unread)
+
+
+def _watching(node: Node) -> str:
+    return f"watch/{node.name}"
+
+
+def _own_findings(node: Node, contact: Contact, now: datetime) -> Iterator[Finding]:
+    told = (*about_contact(node, contact), *about_runs(node), *about_trials(node, now), *about_platform(node))
+    for notice in (*told, *about_room(node), *about_quotas(node, now)):
+        yield notice.finding
+
+
+def _seen(node: Node, source: str, finding: Finding) -> ObservedFinding:
+    key = AlertKey(source, finding.code, finding.subject)
+    return ObservedFinding(node, finding, Observation(key, finding.level, finding.measure))
+
+
+def _gone(disk: StoredDisk) -> Finding:
+    return Finding(
+        "disk-gone",
+        gettext_noop(
+            "The disk {disk} is gone. If you took it out, say so on its page; else look at its cable and slot."
+        ),
+        {"disk": disk.label},
+        Level.WARNING,
+        gettext_noop("{disk} was there before and is in the inventory no more."),
+        subject=str(disk.pk),
+    )

@@ -1,0 +1,325 @@
+"""What needs a look on the overview: findings about the host, its contact with us, and its runs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.conf import settings
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from nasadvisor.console.change.models import UNREADABLE, StoredRun, StoredRunState
+from nasadvisor.console.fleet import quotas
+from nasadvisor.console.fleet.current_host import Contact
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.fleet.quotas import Quota
+from nasadvisor.console.web.disk_space import ENOUGH_BYTES, FULL_BYTES, free_bytes
+from nasadvisor.domain.change.trial import AFTER_START_S
+from nasadvisor.domain.fleet.permissions import CODES
+from nasadvisor.domain.fleet.platforms import vetoes_on
+from nasadvisor.domain.fleet.schema_versions import difference
+from nasadvisor.domain.statements import Finding, Level, Statement, gettext_noop
+from nasadvisor.domain.units import MINUTE_S, size_text
+from nasadvisor.stored.schema_versions import own_schema_versions
+
+TRIAL_IS_NEWS_FOR: Final = timedelta(days=3)
+"""How long the end of a trial is told, unless the pool has had another run since."""
+
+TRIAL_MAY_BE_LATE: Final = timedelta(minutes=10)
+"""A host that runs takes back within a minute; one that has just started waits for `trial.AFTER_START_S`."""
+
+WAITING_FOR_SOMEBODY: Final = (StoredRunState.INTERRUPTED, StoredRunState.ATTENTION, *UNREADABLE)
+
+
+@dataclass(frozen=True)
+class HostFinding:
+    """A finding and where to go about it, where that is not the finding's own next step."""
+
+    finding: Finding
+    url: str = ""
+    link: str | Promise = ""
+
+
+def about_contact(node: Node, contact: Contact) -> Iterator[HostFinding]:
+    """How a host stands with us, where that is not well."""
+    if contact is Contact.SILENT:
+        template = gettext_noop(
+            "{node} has not been heard from for a while, so what you see here may be out of date. Look at its host "
+            "part with `systemctl status nasadvisor-host`."
+        )
+        yield HostFinding(
+            Finding(
+                "host-silent",
+                template,
+                {"node": node.name},
+                Level.CRITICAL,
+                explanation=gettext_noop(
+                    "Runs under way go on without the console, and trials end by themselves. Nobody "
+                    "watches the disks of the host from here until it is back."
+                ),
+            )
+        )
+    if contact is Contact.OUTDATED:
+        template = gettext_noop(
+            "{node} answers, but its last reading is old, so what you see here may be out of date. Check that its "
+            "clock is right (`timedatectl`), and look at its host part with `journalctl -u nasadvisor-host`."
+        )
+        yield HostFinding(
+            Finding(
+                "inventory-outdated",
+                template,
+                {"node": node.name},
+                Level.WARNING,
+                explanation=gettext_noop(
+                    "A plan is checked against what the host reads then, so nothing wrong is done "
+                    "because of it. What is shown may be wrong."
+                ),
+            )
+        )
+    if contact is Contact.FAILED and node.inventory_error:
+        failed = Finding(
+            "inventory-failed",
+            gettext_noop("{node} could not read itself: {reason}"),
+            {"node": node.name, "reason": node.inventory_error},
+            Level.WARNING,
+            explanation=gettext_noop("A host that cannot be read is not changed. What is shown is what was read last."),
+        )
+        yield HostFinding(failed)
+
+
+def about_room(node: Node) -> Iterator[HostFinding]:
+    """The disk of the console itself fills up, which is said of the host that it is on."""
+    if node.is_remote:
+        return
+    free = free_bytes()
+    if free >= ENOUGH_BYTES:
+        return
+    yield HostFinding(
+        Finding(
+            "console-disk-full",
+            gettext_noop(
+                "Only {free} are free in {place}, where the console keeps its database. Free some space there; what "
+                "had to wait then goes on by itself."
+            ),
+            {"free": size_text(free), "place": str(settings.STATE_DIR)},
+            Level.CRITICAL if free < FULL_BYTES else Level.WARNING,
+            explanation=gettext_noop(
+                "Without room nothing new is stored: no samples, no alerts, and nobody can sign in. Runs under way go "
+                "on, and none is begun."
+            ),
+        )
+    )
+
+
+def about_release(node: Node) -> Iterator[HostFinding]:
+    """Where a host and this console are of releases that speak differently: which one is older, and what to do."""
+    found = difference(node.name, node.schema_versions, own_schema_versions())
+    if found and not node.is_simulated:  # that one has the same release
+        yield HostFinding(found)
+
+
+def about_platform(node: Node) -> Iterator[HostFinding]:
+    """What the host's platform says: why nothing can be changed, and its findings."""
+    for reason in vetoes_on(node.platform.vetoes, ""):
+        level = Level.INFO if reason.code in CODES else Level.WARNING  # somebody has set it so
+        yield HostFinding(Finding(reason.code, reason.template, reason.values, level))
+    yield from map(HostFinding, node.platform.findings)
+
+
+def nodes_with_news() -> frozenset[int]:
+    """The nodes of which `about_runs` or `about_trials` may have something to say."""
+    stuck, tried = Q(state__in=WAITING_FOR_SOMEBODY), Q(trial_until__isnull=False) | Q(trial_ended_at__isnull=False)
+    return frozenset(StoredRun.objects.filter(stuck | tried).values_list("node_id", flat=True))
+
+
+def about_runs(node: Node) -> Iterator[HostFinding]:
+    """Runs that wait for somebody."""
+    stuck = StoredRun.objects.filter(node=node, state__in=WAITING_FOR_SOMEBODY)
+    for run in stuck.defer("document"):
+        yield HostFinding(_about_run(node, run), reverse("run-detail", args=[run.pk]), _("Look at the run"))
+
+
+def _about_run(node: Node, run: StoredRun) -> Finding:
+    if run.state == StoredRunState.INTERRUPTED:
+        return _interrupted(run)
+    return _unreadable(node, run) if run.state in UNREADABLE else _needs_attention(run)
+
+
+def _interrupted(run: StoredRun) -> Finding:
+    return Finding(
+        "run-interrupted",
+        gettext_noop("A run on pool {pool} was interrupted. Nothing goes on by itself: finish it or undo it."),
+        {"pool": run.pool_name},
+        Level.WARNING,
+        gettext_noop(
+            "The machine or the service stopped in the middle. The journal holds what was begun, and every step is "
+            "looked up on the host before it is finished or taken back. Until then the pool works with what is there."
+        ),
+        subject=str(run.pk),
+    )
+
+
+def _unreadable(node: Node, run: StoredRun) -> Finding:
+    return Finding(
+        "run-unreadable",
+        gettext_noop("{node} cannot read the journal of the run {run}. {problem}"),
+        {"node": node.name, "run": str(run.pk), "problem": run.error or ""},
+        Level.CRITICAL,
+        gettext_noop(
+            "A run is finished or undone only by a journal that is whole, as nobody can tell otherwise what it did. It "
+            "is left exactly as it is."
+        ),
+        subject=str(run.pk),
+    )
+
+
+def _needs_attention(run: StoredRun) -> Finding:
+    return Finding(
+        "run-attention",
+        gettext_noop("A run on pool {pool} needs attention: it could neither go on nor back."),
+        {"pool": run.pool_name},
+        Level.CRITICAL,
+        gettext_noop(
+            "Its page says at which step it stopped and why. Once that is put right, the undo can be asked for again, "
+            "any number of times."
+        ),
+        subject=str(run.pk),
+    )
+
+
+def about_trials(node: Node, now: datetime) -> Iterator[HostFinding]:
+    """Runs on trial, and how trials ended."""
+    runs = StoredRun.objects.filter(node=node).select_related("node").defer("document", "node__inventory_document")
+    for run in runs.filter(trial_until__isnull=False):
+        yield _about_trial(run, _on_trial(run, now))
+    for run in runs.filter(trial_ended_at__isnull=False, state=StoredRunState.APPLIED):
+        yield _about_trial(run, _not_taken_back(run))
+    ended = runs.filter(trial_ended_at__gt=now - TRIAL_IS_NEWS_FOR, state=StoredRunState.UNDONE)
+    for run in ended.filter(trial_verdict_document__isnull=False):
+        if not runs.filter(pool_guid=run.pool_guid, requested_at__gt=run.trial_ended_at).exists():
+            yield _about_trial(run, _taken_back(run))
+
+
+def _about_trial(run: StoredRun, finding: Finding) -> HostFinding:
+    return HostFinding(finding, reverse("run-detail", args=[run.pk]), _("Look at the run"))
+
+
+def _on_trial(run: StoredRun, now: datetime) -> Finding:
+    assert run.trial_until  # noqa: S101 - it was looked for
+    values: dict[str, str | Statement] = {
+        "node": run.node.name,
+        "pool": run.pool_name,
+        "until": f"{timezone.localtime(run.trial_until):%Y-%m-%d %H:%M}",
+        "minutes": str(AFTER_START_S // MINUTE_S),
+    }
+    if now < run.trial_until + TRIAL_MAY_BE_LATE:
+        template = gettext_noop(
+            "What pool {pool} got is on trial until {until}. Then {node} takes it back by itself, unless somebody "
+            "keeps it."
+        )
+        return Finding(
+            "trial-running",
+            template,
+            values,
+            subject=str(run.pk),
+            explanation=gettext_noop(
+                "The host itself keeps the time, so neither this console nor a closed browser is needed for it."
+            ),
+        )
+    template = gettext_noop(
+        "The trial on pool {pool} was over at {until}, but {node} has not told that it was taken back. If {node} was "
+        "off, it takes it back {minutes} minutes after its start; to prevent that, keep the run."
+    )
+    return Finding(
+        "trial-late",
+        template,
+        values,
+        Level.WARNING,
+        subject=str(run.pk),
+        explanation=gettext_noop(
+            "Time counts only as far as it is proven: after a restart with a clock that "
+            "nothing has set right, the host waits longer rather than shorter. What is on "
+            "trial goes on working meanwhile."
+        ),
+    )
+
+
+def _not_taken_back(run: StoredRun) -> Finding:
+    template = gettext_noop(
+        "The trial on pool {pool} is over, but it could not be taken back. Nothing was changed, and it is not tried "
+        "again by itself: undo it or keep it."
+    )
+    return Finding(
+        "trial-stays",
+        template,
+        {"pool": run.pool_name},
+        Level.WARNING,
+        subject=str(run.pk),
+        explanation=gettext_noop(
+            "The run's page has what stood in the way. The log or cache goes on working until somebody decides."
+        ),
+    )
+
+
+def _taken_back(run: StoredRun) -> Finding:
+    verdict = run.trial_verdict
+    assert verdict  # noqa: S101 - it was looked for
+    template = gettext_noop("The trial on pool {pool} is over, and everything was taken back. {verdict}")
+    values: dict[str, str | Statement] = {"pool": run.pool_name, "verdict": verdict}
+    return Finding(
+        "trial-ended",
+        template,
+        values,
+        Level.WARNING,
+        subject=str(run.pk),
+        explanation=gettext_noop(
+            "What it brought is compared by the hours before and during the trial. To have it"
+            " for good, make the same plan again and apply it without a trial."
+        ),
+    )
+
+
+CODE: Final = "host-quota"
+
+_WHAT: Final = {
+    Quota.RUNS: Statement("quota-runs", gettext_noop("more than {most} runs"), {"most": str(quotas.MOST_RUNS)}),
+    Quota.RUN_SIZE: Statement(
+        "quota-run-size",
+        gettext_noop("a run of more than {most} KiB"),
+        {"most": str(quotas.LARGEST_RUN // 1024)},
+    ),
+    Quota.DISKS: Statement("quota-disks", gettext_noop("more than {most} disks"), {"most": str(quotas.MOST_DISKS)}),
+    Quota.POOLS: Statement("quota-pools", gettext_noop("more than {most} pools"), {"most": str(quotas.MOST_POOLS)}),
+    Quota.ALERTS: Statement(
+        "quota-alerts",
+        gettext_noop("more than {most} messages of alerts within a day"),
+        {"most": str(quotas.MOST_MESSAGES)},
+    ),
+    Quota.CLOCK: Statement("quota-clock", gettext_noop("samples of the future; check its clock with `timedatectl`")),
+    Quota.QUEUE: Statement("quota-queue", gettext_noop("messages faster than they can be stored")),
+    Quota.MESSAGE_SIZE: Statement("quota-message-size", gettext_noop("a message larger than any of ours")),
+}
+
+
+def about_quotas(node: Node, now: datetime) -> Iterator[HostFinding]:
+    """Quotas that a host has reached within a day, one finding for each."""
+    for quota in quotas.reached_by(node, now):
+        yield HostFinding(
+            Finding(
+                CODE,
+                gettext_noop("{node} told more than is stored of one host: {what}. That was left out."),
+                {"node": node.name, "what": _WHAT[quota]},
+                Level.WARNING,
+                gettext_noop(
+                    "A host in order tells far less. What was stored before stays, and other hosts are not touched by "
+                    "it. On {node} the command nasadvisor still shows everything. If you cannot say why it is so much, "
+                    "somebody else may have taken over {node}: look at `journalctl -u nasadvisor-host` there, and "
+                    "forget it under Settings to end its access."
+                ),
+                subject=quota.value,
+            )
+        )

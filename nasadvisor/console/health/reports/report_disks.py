@@ -1,0 +1,177 @@
+"""The disks of a report: hard disks with what they count and how that moved, SSDs with how they wear."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Final
+
+from django.db.models import Case, F, Q, QuerySet, Value, When
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from nasadvisor.console.charts.svg import NARROW
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts.disk_badges import WORST_FIRST, mark_of
+from nasadvisor.console.health.bytes_by_role import Written, written_by_role
+from nasadvisor.console.health.disks.wear_chart import WearChart, wear_chart, wear_points
+from nasadvisor.console.health.forecasts import stored_forecast
+from nasadvisor.console.health.models import NOT_LISTED, DiskOutcome, StoredDisk
+from nasadvisor.console.health.ratings import with_ratings
+from nasadvisor.console.health.readings import Temperatures, temperatures_of
+from nasadvisor.console.health.smart_days import TREND, change_of, days_of
+from nasadvisor.console.storage.disk_uses import Index
+from nasadvisor.console.storage.disks import PoolTrouble, troubles_by_key
+from nasadvisor.console.wording.badges import GOOD, WAITING, WARN, Badge, badge_of_state
+from nasadvisor.domain.health.smart.attributes import GROWN_DEFECTS, PENDING_DEFECTS
+from nasadvisor.domain.statements import Level
+
+LISTED: Final = 100
+DRAWN: Final = 8
+
+REALLOCATED: Final = ("5", GROWN_DEFECTS)
+PENDING: Final = ("197", PENDING_DEFECTS)
+CRC: Final = ("199",)
+"""Keys of `smart.attributes` by which the days of a disk have these counts where they are hard disks."""
+
+SaidByPools = Mapping[tuple[int, str], PoolTrouble]
+"""What pools say against disks, by the number of the node and the key of the disk there."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """What a disk counts, None where it does not, and how much more that is than at the beginning of the period."""
+
+    now: int | None
+    more: int | None
+
+
+@dataclass(frozen=True)
+class HardDisk:
+    """A hard disk with what it counts."""
+
+    disk: StoredDisk
+    look: Badge
+    reallocated: Count
+    pending: Count
+    crc: Count
+    temperatures: Temperatures | None
+
+
+@dataclass(frozen=True)
+class Ssd:
+    """An SSD, with who writes to it; the disk has `rated_terabytes`."""
+
+    disk: StoredDisk
+    look: Badge
+    written: Written | None
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An SSD with its picture."""
+
+    disk: StoredDisk
+    chart: WearChart
+
+
+def hard_disks(now: datetime, said: SaidByPools) -> list[HardDisk]:
+    """The hard disks of all hosts, those that need a look first."""
+    found = _listed(said).filter(is_rotational=True).defer(*NOT_LISTED)
+    counts = [F(name).desc(nulls_last=True) for name in ("pending", "reallocated", "crc_errors")]
+    against = Case(When(key__in={key for _, key in said}, is_present=True, then=Value(0)), default=Value(1))
+    disks = list(found.order_by(WORST_FIRST.asc(), against.asc(), *counts, "node__name", "model", "serial")[:LISTED])
+    days, heat = days_of(disks), temperatures_of(disks, now - TREND)
+    looks = {disk.pk: look_of(disk, said.get((disk.node_id, disk.key))) for disk in disks}
+    return [_hard_disk(disk, looks[disk.pk], days.get(disk.pk, []), heat.get(disk.pk), now) for disk in disks]
+
+
+def count_of_hard_disks(said: SaidByPools) -> int:
+    """All of them of which anything is known, whether there is room to list them or not."""
+    return _listed(said).filter(is_rotational=True).count()
+
+
+def ssds(now: datetime, said: SaidByPools) -> list[Ssd]:
+    """The SSDs of all hosts, those first that wear out first."""
+    disks = list(with_ratings(_by_wear(_listed(said)).defer(*NOT_LISTED))[:LISTED])
+    written = written_by_role(disks, now)
+    return [Ssd(disk, look_of(disk, said.get((disk.node_id, disk.key))), written.get(disk.pk)) for disk in disks]
+
+
+def count_of_ssds(said: SaidByPools) -> int:
+    """All of them of which anything is known, whether there is room to list them or not."""
+    return _listed(said).filter(is_rotational=False).count()
+
+
+def count_of_unasked(said: SaidByPools) -> int:
+    """The disks of which there is nothing to list: they were never asked, and no pool complains of them."""
+    return _known().count() - _listed(said).count()
+
+
+def drawn_ssds(now: datetime) -> list[Drawn]:
+    """The pictures of those that wear out first."""
+    disks = _by_wear(_known()).filter(has_forecast=True, percent_used__gt=0)[:DRAWN]
+    return [_drawn(disk, now) for disk in disks.defer("node__inventory_document")]
+
+
+def look_of(disk: StoredDisk, trouble: PoolTrouble | None) -> Badge:
+    """How a disk is, in a mark and a word. `trouble` is what its pools say against it."""
+    mark = mark_of(disk)
+    is_out = trouble is not None and bool(trouble.state) and disk.is_present
+    if mark and (mark.level is Level.CRITICAL or not is_out):
+        return mark.look
+    if trouble and disk.is_present:
+        return badge_of_state(trouble.state) if trouble.state else Badge(*WARN, _errors(trouble.errors))
+    if disk.outcome == DiskOutcome.READ:
+        return Badge(*GOOD, _("All right"))
+    return badge_of_state(disk.outcome) if disk.outcome else Badge(*WAITING, _("Not asked yet"))
+
+
+def _errors(count: int) -> str:
+    return ngettext("%(errors)s I/O error", "%(errors)s I/O errors", count) % {"errors": count}
+
+
+def said_by_pools(nodes: Iterable[Node]) -> SaidByPools:
+    """What the pools of these hosts say against disks."""
+    read = ((node.pk, node.inventory) for node in nodes)
+    indexes = ((pk, Index(inventory)) for pk, inventory in read if inventory)
+    return {(pk, key): trouble for pk, index in indexes for key, trouble in troubles_by_key(index).items()}
+
+
+def _known() -> QuerySet[StoredDisk]:
+    return StoredDisk.objects.filter(is_forgotten=False).select_related("node")
+
+
+def _listed(said: SaidByPools) -> QuerySet[StoredDisk]:
+    return _known().filter(~Q(outcome=DiskOutcome.NEVER) | Q(key__in={key for _, key in said}))
+
+
+def _by_wear(disks: QuerySet[StoredDisk]) -> QuerySet[StoredDisk]:
+    order = (F("worn_out_at").asc(nulls_last=True), F("percent_used").desc(nulls_last=True))
+    return disks.filter(is_rotational=False).order_by(*order, "node__name", "model", "serial")
+
+
+def _hard_disk(
+    disk: StoredDisk, look: Badge, days: list[tuple[date, Mapping[str, int]]], heat: Temperatures | None, now: datetime
+) -> HardDisk:
+    today = timezone.localtime(now).date()
+
+    def count(value: int | None, keys: tuple[str, ...]) -> Count:
+        if value is None:
+            return Count(None, None)
+        changes = (change_of(key, value, days, today) for key in keys)
+        return Count(value, next((change[0] for change in changes if change), None))
+
+    return HardDisk(
+        disk=disk,
+        look=look,
+        reallocated=count(disk.reallocated, REALLOCATED),
+        pending=count(disk.pending, PENDING),
+        crc=count(disk.crc_errors, CRC),
+        temperatures=heat,
+    )
+
+
+def _drawn(disk: StoredDisk, now: datetime) -> Drawn:
+    kept = stored_forecast(disk)
+    return Drawn(disk, wear_chart(wear_points(disk), kept.fan if kept else (), now, NARROW))

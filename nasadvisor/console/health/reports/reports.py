@@ -1,0 +1,290 @@
+"""Printable reports: made in the background, kept for a while."""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Final
+
+from django.template.loader import render_to_string
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from nasadvisor.console.charts.history_chart import HistoryChart
+from nasadvisor.console.fleet.current_host import Contact, contact_of
+from nasadvisor.console.fleet.models import Node
+from nasadvisor.console.health.alerts.messages import AlertMessage
+from nasadvisor.console.health.alerts.models import AlertStates, DeliveryState, StoredAlert
+from nasadvisor.console.health.alerts.open_issues import Trouble, place_of, troubles_on, words_of
+from nasadvisor.console.health.capacity import Capacity, capacity_of
+from nasadvisor.console.health.models import UNWORKABLE, DiskOutcome, NodeHealth, StoredDisk
+from nasadvisor.console.health.reports.models import ReportDelivery, ReportState, StoredReport
+from nasadvisor.console.health.reports.report_disks import (
+    count_of_hard_disks,
+    count_of_ssds,
+    count_of_unasked,
+    drawn_ssds,
+    hard_disks,
+    said_by_pools,
+    ssds,
+)
+from nasadvisor.console.health.reports.report_gains import comparisons, in_use
+from nasadvisor.console.wording.badges import BAD, GOOD, QUIET, WAITING, WARN, Badge, badge_of_state
+from nasadvisor.domain.statements import Level
+from nasadvisor.domain.storage.inventory import Pool
+
+NAMED: Final = 4
+"""Disks of a host that are called by their names; how many more there are is said."""
+
+
+@dataclass(frozen=True)
+class HostLook:
+    """When a host and its disks were looked at last, None for never, and what was not looked at, in sentences."""
+
+    node: Node
+    read_at: datetime | None
+    asked_at: datetime | None
+    gaps: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ReportVerdict:
+    """The answer to "is everything all right?", in one sentence, and what it rests on."""
+
+    look: Badge
+    hosts: tuple[HostLook, ...]
+
+    @property
+    def words(self) -> str:
+        """The sentence."""
+        return str(self.look.word)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether anything was not looked at."""
+        return any(host.gaps for host in self.hosts)
+
+
+def verdict_on(nodes: Sequence[Node], troubles: Sequence[Trouble], now: datetime) -> ReportVerdict:
+    """The verdict on these hosts; `troubles` are theirs, the worst of what nobody has acknowledged first."""
+    hosts = tuple(_hosts(nodes, now))
+    return ReportVerdict(_look(hosts, troubles), hosts)
+
+
+def _look(hosts: Sequence[HostLook], troubles: Sequence[Trouble]) -> Badge:
+    opened = [each for each in troubles if not each.is_known]
+    if opened:
+        words = words_of(opened, place_of(opened[0], has_others=len(hosts) > 1))
+        return Badge(*(BAD if opened[0].level is Level.CRITICAL else WARN), words)
+    if all(host.read_at is None for host in hosts):
+        return Badge(*WAITING, _("No host has told anything yet"))
+    if any(host.gaps for host in hosts):
+        return Badge(*QUIET, _("Nothing is open, but not everything was looked at"))
+    if not any(host.node.inventory and host.node.inventory.pools for host in hosts):
+        return Badge(*QUIET, _("No pool is imported"))
+    if troubles:
+        count = len(troubles)
+        words = ngettext("Nothing new, %(count)s known problem", "Nothing new, %(count)s known problems", count)
+        return Badge(*QUIET, words % {"count": count})
+    return Badge(*GOOD, _("Everything is all right"))
+
+
+def _hosts(nodes: Iterable[Node], now: datetime) -> Iterator[HostLook]:
+    swept = dict(NodeHealth.objects.values_list("node", "sweep_ended_at"))
+    silent = _silent_disks()
+    for node in nodes:
+        swept_at = swept.get(node.pk)
+        unheard = silent.get(node.pk, ()) if swept_at else ()
+        gaps = (*_gaps_of_host(node, swept_at, now), *_gaps_of_disks(unheard))
+        yield HostLook(node, node.inventory_read_at, swept_at, gaps)
+
+
+def _silent_disks() -> dict[int, list[StoredDisk]]:
+    """Disks that are there and of which the last sweep brought nothing, by the number of their host."""
+    there = StoredDisk.objects.filter(is_present=True, is_forgotten=False, is_removable=False)
+    disks = there.exclude(outcome=DiskOutcome.READ).order_by("node", "outcome", "model", "serial")
+    found = disks.only("node", "model", "serial", "outcome")
+    return {node: list(group) for node, group in groupby(found, key=lambda disk: disk.node_id)}
+
+
+def _gaps_of_host(node: Node, swept_at: datetime | None, now: datetime) -> Iterator[str]:
+    at = f"{timezone.localtime(node.inventory_read_at):%Y-%m-%d %H:%M}" if node.inventory_read_at else "–"
+    match contact_of(node, now):
+        case Contact.NEVER:
+            yield _("The host has not told anything yet.")
+            return
+        case Contact.SILENT:
+            yield _("The host is silent: what is said of it was read at %(at)s.") % {"at": at}
+        case Contact.FAILED | Contact.OUTDATED:
+            yield _("The host's last reading is old: what is said of it was read at %(at)s.") % {"at": at}
+        case Contact.FRESH:
+            pass
+    if swept_at is None:
+        yield _("Its disks have not been asked for their health yet.")
+
+
+def _gaps_of_disks(disks: Iterable[StoredDisk]) -> Iterator[str]:
+    for outcome, group in groupby(disks, key=lambda disk: disk.outcome):
+        found = list(group)
+        names = ", ".join(disk.label for disk in found[:NAMED])
+        if len(found) > NAMED:
+            names = _("%(names)s and %(count)s more") % {"names": names, "count": len(found) - NAMED}
+        yield _words_of_gap(DiskOutcome(outcome), len(found)) % {"count": len(found), "disks": names}
+
+
+def _words_of_gap(outcome: DiskOutcome, count: int) -> str:
+    if outcome is DiskOutcome.ASLEEP:
+        return ngettext(
+            "%(count)s disk was asleep and was left asleep: %(disks)s",
+            "%(count)s disks were asleep and were left asleep: %(disks)s",
+            count,
+        )
+    if outcome is DiskOutcome.UNSUPPORTED:
+        return ngettext(
+            "%(count)s disk tells nothing of its health: %(disks)s",
+            "%(count)s disks tell nothing of their health: %(disks)s",
+            count,
+        )
+    if outcome is DiskOutcome.FAILED:
+        return ngettext("%(count)s disk did not answer: %(disks)s", "%(count)s disks did not answer: %(disks)s", count)
+    return ngettext("%(count)s disk was not asked: %(disks)s", "%(count)s disks were not asked: %(disks)s", count)
+
+
+LISTED: Final = 100
+DRAWN: Final = 6
+
+
+@dataclass(frozen=True)
+class PoolRow:
+    """A pool, its use over the last weeks, and when its last scrub ended; None where none is on record."""
+
+    node: Node
+    pool: Pool
+    capacity: Capacity
+    scrubbed_at: datetime | None
+
+    @property
+    def look(self) -> Badge:
+        """Its state."""
+        return badge_of_state(self.pool.state)
+
+    @property
+    def used(self) -> float:
+        """The share that is allocated."""
+        return self.pool.allocated_bytes / self.pool.size_bytes if self.pool.size_bytes else 0.0
+
+    @property
+    def chart(self) -> HistoryChart | None:
+        """The narrow picture of its use; None before the second day."""
+        return self.capacity.charts[-1] if self.capacity.charts else None
+
+
+def pool_rows(nodes: Iterable[Node], now: datetime) -> list[PoolRow]:
+    """The pools of all hosts."""
+    found = [(node, pool) for node in nodes for pool in (node.inventory.pools if node.inventory else ())]
+    return [PoolRow(node, pool, capacity_of(node, pool, now), _scrubbed_at(pool)) for node, pool in found[:LISTED]]
+
+
+def drawn_pools(rows: Iterable[PoolRow]) -> list[PoolRow]:
+    """Those that have a picture, as many as a report has room for."""
+    return [row for row in rows if row.chart][:DRAWN]
+
+
+def _scrubbed_at(pool: Pool) -> datetime | None:
+    if pool.last_scan is None or not pool.last_scan.ended_at:
+        return None
+    return timezone.localtime(datetime.fromisoformat(pool.last_scan.ended_at))
+
+
+log = logging.getLogger(__name__)
+
+KEPT: Final = 12
+"""Of each person who asks for some, and of the schedule's."""
+
+TROUBLES_LISTED: Final = 50
+MONTH: Final = timedelta(days=31)
+
+LOST_AFTER: Final = timedelta(minutes=30)
+"""Its message is dropped ten minutes after it was asked for, and it takes some minutes on a slow machine."""
+
+
+def make_report(report: StoredReport, now: datetime) -> None:
+    """Make a report that was asked for."""
+    try:
+        pdf = report_pdf(report.language, now)
+    except (*UNWORKABLE, OSError, MemoryError):
+        log.exception("the report could not be made")
+        StoredReport.objects.filter(pk=report.pk).update(state=ReportState.FAILED)
+        return
+    StoredReport.objects.filter(pk=report.pk).update(state=ReportState.DONE, pdf=pdf)
+    of_same = StoredReport.objects.filter(requested_by=report.requested_by)
+    kept = of_same.values_list("pk", flat=True)[:KEPT]
+    unsent = ReportDelivery.objects.filter(state__in=(DeliveryState.WAITING, DeliveryState.SENDING))
+    of_same.exclude(pk__in=[*kept, *unsent.values_list("report", flat=True)]).delete()
+
+
+def give_up_lost(now: datetime) -> None:
+    """A report whose worker or whose message came to an end before it was made will never be."""
+    asked_for = StoredReport.objects.filter(state=ReportState.REQUESTED, day=None)
+    asked_for.filter(requested_at__lt=now - LOST_AFTER).update(state=ReportState.FAILED)
+
+
+def report_pdf(language: str, now: datetime) -> bytes:
+    """The report as PDF, in a language."""
+    from weasyprint import HTML  # noqa: PLC0415 - slow to load and large, and only needed here
+
+    with translation.override(language):
+        html = render_to_string("health/reports/report.html", {**report_context(now), "is_printed": True})
+        pdf: bytes = HTML(string=html, url_fetcher=_no_fetching()).write_pdf()
+    return pdf
+
+
+def report_context(now: datetime) -> dict[str, object]:
+    """What the report says, on paper and on its page. However much there is of anything, it lists the worst of it."""
+    nodes = list(Node.objects.defer("inventory_document"))
+    troubles = troubles_on(nodes, now)
+    pools, said = pool_rows(nodes, now), said_by_pools(nodes)
+    return {
+        "now": now,
+        "verdict": verdict_on(nodes, troubles, now),
+        "rows": [(each, place_of(each, has_others=len(nodes) > 1)) for each in troubles[:TROUBLES_LISTED]],
+        "more_troubles": max(0, len(troubles) - TROUBLES_LISTED),
+        "recent": StoredAlert.objects.filter(began_at__gte=now - MONTH).count(),
+        "in_use": in_use(nodes, now),
+        "comparisons": comparisons(now),
+        "pools": pools,
+        "pool_count": sum(len(node.inventory.pools) for node in nodes if node.inventory),
+        "drawn_pools": drawn_pools(pools),
+        "ssds": ssds(now, said),
+        "ssd_count": count_of_ssds(said),
+        "drawn": drawn_ssds(now),
+        "hard_disks": hard_disks(now, said),
+        "hard_disk_count": count_of_hard_disks(said),
+        "unasked": count_of_unasked(said),
+    }
+
+
+def report_message(now: datetime) -> AlertMessage:
+    """The monthly report in a few words, in the language that is on: its verdict first, as on paper."""
+    nodes = list(Node.objects.defer("inventory_document"))
+    verdict = verdict_on(nodes, troubles_on(nodes, now), now)
+    opened = StoredAlert.objects.exclude(state=AlertStates.RECOVERED).count()
+    first = StoredDisk.objects.filter(is_forgotten=False, worn_out_at__isnull=False).order_by("worn_out_at").first()
+    lines = [verdict.words, *(f"{host.node.name}: {gap}" for host in verdict.hosts for gap in host.gaps)]
+    lines.append(_("Open alerts: %(count)d") % {"count": opened})
+    if first and first.worn_out_at:
+        lines.append(
+            _("The first SSD to use up its rated endurance: %(disk)s, about %(month)s")
+            % {"disk": first.label, "month": f"{timezone.localtime(first.worn_out_at):%Y-%m}"}
+        )
+    subject = _("NAS Advisor: report of %(month)s") % {"month": f"{timezone.localtime(now):%Y-%m}"}
+    return AlertMessage(subject, "\n".join(lines) + "\n")
+
+
+def _no_fetching() -> object:
+    """A report holds all it needs; nothing is fetched on the word of a disk's name."""
+    from weasyprint.urls import URLFetcher  # noqa: PLC0415 - as above
+
+    return URLFetcher(allowed_protocols=(), allow_redirects=False)
