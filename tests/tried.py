@@ -34,7 +34,7 @@ TRIED: Final[dict[str, str]] = {
     """,
     f"{COMMANDS}::test_a_log_that_is_ill_goes_or_comes_back_by_the_commands_that_are_named": """
         log-missing: zpool remove {pool} {guid}
-        log-one-leg: zpool detach {pool} {guid}
+        log-one-side: zpool detach {pool} {guid}
         log-out-of-service: zpool remove {pool} {guid}
         pool-not-online: zpool detach {pool} {guids}
         pool-not-online: zpool online {pool} {guids}

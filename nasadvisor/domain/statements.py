@@ -91,7 +91,7 @@ class NextStep(StrEnum):
     LOOK_AT_DISK = "look-at-disk"
     ADD_LOG_OR_CACHE = "add-log-or-cache"
     MIRROR_LOG = "mirror-log"
-    REPLACE_LOG_LEG = "replace-log-leg"
+    REPLACE_LOG_SIDE = "replace-log-side"
     REPLACE_DEAD_LOG = "replace-dead-log"
 
 

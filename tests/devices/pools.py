@@ -70,11 +70,11 @@ class Log:
 
     @property
     def vdev(self) -> Vdev:
-        legs = tuple(leaf.vdev for leaf in self.leaves)
-        if len(legs) == 1:
-            return legs[0]
-        state = "ONLINE" if all(leg.state == "ONLINE" for leg in legs) else "DEGRADED"
-        return Vdev(str(self.guid), "mirror", "mirror-1", state, ashift=ASHIFT, children=legs)
+        sides = tuple(leaf.vdev for leaf in self.leaves)
+        if len(sides) == 1:
+            return sides[0]
+        state = "ONLINE" if all(side.state == "ONLINE" for side in sides) else "DEGRADED"
+        return Vdev(str(self.guid), "mirror", "mirror-1", state, ashift=ASHIFT, children=sides)
 
 
 @dataclass
@@ -224,19 +224,19 @@ class MemoryPools:
         return leaves
 
     def _take_out(self, pool: MemoryPool, guid: int) -> None:
-        """Labels stay on what is taken out, with txg 0; a mirror of which one leg is left becomes that leg."""
+        """Labels stay on what is taken out, with txg 0; a mirror of which one side is left becomes that side."""
         logs = [log for log in pool.logs if guid == int(log.vdev.guid)]
-        legs = [(log, leaf) for log in pool.logs for leaf in log.leaves if len(log.leaves) > 1 and leaf.guid == guid]
+        sides = [(log, leaf) for log in pool.logs for leaf in log.leaves if len(log.leaves) > 1 and leaf.guid == guid]
         caches = [leaf for leaf in pool.caches if leaf.guid == guid]
-        if not logs and not legs and not caches:
+        if not logs and not sides and not caches:
             raise ZpoolRefused(f"cannot remove {guid}: no such device in pool")
         for log in logs:
             pool.logs.remove(log)
-        for log, leaf in legs:
+        for log, leaf in sides:
             log.leaves.remove(leaf)
         for leaf in caches:
             pool.caches.remove(leaf)
-        for leaf in [leaf for log in logs for leaf in log.leaves] + [leaf for _, leaf in legs]:
+        for leaf in [leaf for log in logs for leaf in log.leaves] + [leaf for _, leaf in sides]:
             leaf.write_labels(pool.name, pool.guid, PoolState.ACTIVE, txg=0)
             leaf.release()
         for leaf in caches:

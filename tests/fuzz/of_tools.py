@@ -28,7 +28,7 @@ from tests.unit.domain.evidence.kstats import iostat_block
 from tests.unit.domain.evidence.test_tracing import PRINTED as WAITING
 from tests.unit.domain.health.smart.drives import nvme, sas, sata
 from tests.unit.host.adapters.recordings import SHAPES, as_printed, recording
-from tests.unit.host.adapters.test_zdb import CACHE, CHAINS, LOG_LEG
+from tests.unit.host.adapters.test_zdb import CACHE, CHAINS, LOG_SIDE
 from tests.unit.host.adapters.test_zdb_blocks import BLOCKS
 from tests.unit.host.evidence.test_commits import PLAYED, TRACE
 from tests.unit.host.evidence.test_commits import PRINTED as LOG_BLOCKS
@@ -123,7 +123,7 @@ def readers() -> Iterator[Reader]:
     yield Reader("zfs-list-locked", locked, _as_bytes(LOCKED), TOLD)
     states = of_answers(lambda it: with_locked_datasets((TANK_POOL,), it), {"zfs list": LOCKED})
     yield Reader("zpool-get-encryption", states, _as_bytes("tank\tactive\n", "tank\tdisabled\n"), TOLD)
-    yield Reader("zdb-label", of_answers(lambda it: zdb.read_label(it, SLICE)), _as_bytes(LOG_LEG, CACHE), TOLD)
+    yield Reader("zdb-label", of_answers(lambda it: zdb.read_label(it, SLICE)), _as_bytes(LOG_SIDE, CACHE), TOLD)
     yield Reader("zdb-chains", of_answers(lambda it: zdb.log_chains(it, "tank")), _as_bytes(CHAINS), TOLD)
     yield Reader("zdb-blocks", of_text(parse_blocks), _as_bytes(BLOCKS), TOLD)
     drives = (nvme(), sas(), sata((202, "Percent_Lifetime_Remain", 30, 70), page7=70, sectors=10**9))

@@ -11,7 +11,7 @@ import pytest
 
 from nasadvisor.domain.change.checks import can_use_pool
 from nasadvisor.domain.change.refusals import CacheOverwritten, LogHasErrors, PoolAway
-from nasadvisor.domain.evidence.metadata_size import command_of, legs_of, special_size
+from nasadvisor.domain.evidence.metadata_size import command_of, sides_of, special_size
 from nasadvisor.domain.health.findings import findings_of
 from nasadvisor.domain.health.pool_findings import member_finding
 from nasadvisor.domain.statements import Finding, Refused, Statement
@@ -100,7 +100,7 @@ def test_a_log_that_is_ill_goes_or_comes_back_by_the_commands_that_are_named(wal
     )
     for make, code, start, left in (
         ("zpool offline walk {0}/l1", "log-out-of-service", "zpool online", ["l0", "l1", "l2"]),
-        ("zpool offline -f walk {0}/l1", "log-one-leg", "zpool detach", ["l0", "l2"]),
+        ("zpool offline -f walk {0}/l1", "log-one-side", "zpool detach", ["l0", "l2"]),
         ("zpool offline -f walk {0}/l2", "log-missing", "zpool remove", ["l0"]),
         ("zpool offline walk {0}/l0", "log-out-of-service", "zpool remove", []),
     ):
@@ -289,4 +289,4 @@ def test_special_vdevs_are_made_by_the_command_that_is_named(walked: Agent, data
     command = command_of(special_size(COUNT, pool), pool)
     guest.run(command.replace("SSD-", f"{PLACE}/SSD-"))
     pool, _found = pool_named(walked, "walk")
-    assert [len(top.children) for top in pool.specials] == [legs_of(pool)]
+    assert [len(top.children) for top in pool.specials] == [sides_of(pool)]

@@ -38,7 +38,7 @@ FIRST_LEAF = "$(zpool list -vHP tank | awk '/by-id/{print $1; exit}')"
 OBSTACLES = (
     Obstacle("a disk in a pool", f"zpool create other $D && {READ_ONLY}", "disk-pool"),
     Obstacle("a disk of an exported pool", "zpool create other $D && zpool export other", "disk-exported-pool"),
-    Obstacle("a leg of an md array", MD, "disk-holder"),
+    Obstacle("a side of an md array", MD, "disk-holder"),
     Obstacle("a disk of a stopped md array", f"{MD} && mdadm -q --stop /dev/md9", "disk-raid"),
     Obstacle("an LVM volume in use", "vgcreate -q v $D && lvcreate -q -L64M -n l v", "disk-holder"),
     Obstacle("an LVM disk without volumes", "pvcreate -q $D", "disk-lvm"),

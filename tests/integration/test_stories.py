@@ -10,7 +10,7 @@ from nasadvisor.domain.change.actions import Naming
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.runs import RunState
 from nasadvisor.domain.storage.inventory import Pool, Vdev
-from nasadvisor.domain.storage.logs import broken_log_legs
+from nasadvisor.domain.storage.logs import broken_log_sides
 from tests.integration.agent import Agent
 from tests.integration.wishes import CACHE_BYTES, SSDS, keys_of, mirror_and_caches, pool_of, single_log, without_cache
 from tests.lab.guest import Guest
@@ -68,7 +68,7 @@ def test_a_mirrored_log_and_two_caches_come_and_go_under_writers_and_every_byte_
         guest.run(CHECK)
         pool = pool_of(agent)
         assert [top.kind for top in pool.logs] == ["mirror"]
-        assert leaf_paths(pool.logs) == [leg.path for leg in plan.slices if leg.role == "log"]
+        assert leaf_paths(pool.logs) == [side.path for side in plan.slices if side.role == "log"]
         assert len(pool.caches) == 2
         assert states(pool) == {"ONLINE"}
         guest.run("zpool scrub -w tank")
@@ -92,10 +92,10 @@ def test_a_single_log_becomes_a_mirror_when_the_second_ssd_arrives(agent: Agent,
     blank = agent.guest.digests(*SSDS)
     first = agent.apply(agent.plan(replace(single_log(agent, "nvme0"), naming=naming)))
     assert first.state is RunState.APPLIED, [step.note for step in first.steps]
-    leg = next(pool_of(agent).logs[0].leaves())
+    side = next(pool_of(agent).logs[0].leaves())
     key = keys_of(agent, "nvme1")
     wish = PlanRequest(
-        pool_of(agent).guid, key, cache_disks=key, cache_size_bytes=CACHE_BYTES, naming=naming, attach_to=leg.guid
+        pool_of(agent).guid, key, cache_disks=key, cache_size_bytes=CACHE_BYTES, naming=naming, attach_to=side.guid
     )
     second = agent.apply(agent.plan(wish))
     assert second.state is RunState.APPLIED, [step.note for step in second.steps]
@@ -125,9 +125,9 @@ def test_the_broken_side_of_a_log_is_replaced_in_one_run(agent: Agent) -> None:
     guest.vanish("nvme1")
     with writing(guest):
         guest.run("until zpool list -H -o health tank | grep -q DEGRADED; do sleep 1; done", timeout=300)
-        (broken,) = broken_log_legs(pool_of(agent))
+        (broken,) = broken_log_sides(pool_of(agent))
         key = keys_of(agent, "sata0")
-        wish = PlanRequest(pool_of(agent).guid, key, attach_to=broken.partner.guid, replaces=broken.leg.guid)
+        wish = PlanRequest(pool_of(agent).guid, key, attach_to=broken.partner.guid, replaces=broken.side.guid)
         assert "pool-not-online" in agent.refusals(replace(wish, replaces=""))
         second = agent.apply(agent.plan(wish))
         assert second.state is RunState.APPLIED, [step.note for step in second.steps]

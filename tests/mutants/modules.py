@@ -6,7 +6,7 @@ DOMAIN: Final = (
     "tests/unit/domain/change/never",
     "tests/unit/domain/change/test_plan.py",
     "tests/unit/domain/change/test_refusals.py",
-    "tests/unit/domain/change/test_replace_log_leg.py",
+    "tests/unit/domain/change/test_replace_log_side.py",
     "tests/unit/domain/change/test_undo.py",
     "tests/unit/domain/change/test_undo_rules.py",
     "tests/unit/domain/change/test_undo_steps.py",
@@ -26,7 +26,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/storage/gaps": ("tests/unit/domain/storage/test_gaps.py",),
     "domain/storage/gpt": ("tests/unit/domain/storage/test_gpt.py",),
     "domain/storage/unrecognised": ("tests/unit/domain/storage/test_unrecognised.py",),
-    "domain/storage/logs": ("tests/unit/domain/storage/test_log_legs.py",),
+    "domain/storage/logs": ("tests/unit/domain/storage/test_log_sides.py",),
     "domain/change/actions": (
         *DOMAIN,
         "tests/unit/domain/change/test_consequences.py",

@@ -33,7 +33,7 @@ from nasadvisor.domain.health.smart.power_loss import weigh
 from nasadvisor.domain.health.ssd_health import ssd_health
 from nasadvisor.domain.health.sweep import DiskAnswer
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
-from nasadvisor.domain.storage.logs import BrokenLeg, broken_log_legs, is_dead
+from nasadvisor.domain.storage.logs import BrokenSide, broken_log_sides, is_dead
 from nasadvisor.stored.documents import to_document
 
 
@@ -113,7 +113,7 @@ class Wish:
     naming: str
     use_free_space: bool
     mirror_existing_log: str | None
-    replace_log_leg: str | None
+    replace_log_side: str | None
     replace_dead_log: str | None
     remove_dead_log: str | None
     offline_cache: str | None
@@ -132,7 +132,7 @@ class Wish:
             raise click.UsageError("--log-size needs --log.")
         if self.replace_dead_log is not None and not self.log:
             raise click.UsageError("--replace-dead-log needs an SSD for the new log, given with --log.")
-        options = {"--mirror-existing-log": self.mirror_existing_log, "--replace-log-leg": self.replace_log_leg}
+        options = {"--mirror-existing-log": self.mirror_existing_log, "--replace-log-side": self.replace_log_side}
         given = [option for option, text in options.items() if text is not None]
         if len(given) > 1:
             raise click.UsageError(f"{given[0]} and {given[1]} do not go together.")
@@ -152,7 +152,7 @@ class Wish:
         """
         alone = {"--offline-cache": self.offline_cache, "--remove-dead-log": self.remove_dead_log}
         lone = [option for option, text in alone.items() if text is not None]
-        others = (self.mirror_existing_log, self.replace_log_leg, self.replace_dead_log)
+        others = (self.mirror_existing_log, self.replace_log_side, self.replace_dead_log)
         is_more = self.log or self.cache or len(lone) > 1 or any(text is not None for text in others)
         if lone and is_more:
             raise click.UsageError(f"{lone[0]} goes with no other SSD and with no other of these options.")
@@ -166,8 +166,8 @@ class Wish:
         """
         pool = find_pool(inventory, self.pool)
         dead = self.replace_dead_log or self.remove_dead_log
-        broken = _broken_leg(pool, self.replace_log_leg) if self.replace_log_leg else None
-        attach_to = _existing_leg(pool, self.mirror_existing_log) if self.mirror_existing_log else ""
+        broken = _broken_side(pool, self.replace_log_side) if self.replace_log_side else None
+        attach_to = _existing_side(pool, self.mirror_existing_log) if self.mirror_existing_log else ""
         return PlanRequest(
             pool_guid=pool.guid,
             log_disks=tuple(find_disk(inventory, text).key for text in self.log),
@@ -178,7 +178,7 @@ class Wish:
             naming=Naming(self.naming),
             use_free_extents=self.use_free_space,
             attach_to=broken.partner.guid if broken else attach_to,
-            replaces=broken.leg.guid if broken else "",
+            replaces=broken.side.guid if broken else "",
             dead_log=_dead_log(pool, dead) if dead else "",
             offline_cache=_cache(pool, self.offline_cache) if self.offline_cache else "",
         )
@@ -204,7 +204,7 @@ class Wish:
 @click.option(
     "--mirror-existing-log", metavar="GUID|auto", help="Make an existing log a mirror with the one --log SSD."
 )
-@click.option("--replace-log-leg", metavar="GUID|auto", help="Replace a log mirror's broken side with the --log SSD.")
+@click.option("--replace-log-side", metavar="GUID|auto", help="Replace a log mirror's broken side with the --log SSD.")
 @click.option(
     "--replace-dead-log", metavar="GUID|auto", help="Take a dead log out first; the --log SSDs are the new one."
 )
@@ -276,30 +276,30 @@ def make_plan_for(request: PlanRequest, inventory: Inventory) -> Plan:
     return made
 
 
-def _existing_leg(pool: Pool, text: str) -> str:
-    """The guid of the log leg to mirror; with "auto", the only log's first leg."""
-    legs = [leaf for top in pool.logs for leaf in top.leaves()]
-    if not legs:
+def _existing_side(pool: Pool, text: str) -> str:
+    """The guid of the log side to mirror; with "auto", the only log's first side."""
+    sides = [leaf for top in pool.logs for leaf in top.leaves()]
+    if not sides:
         raise Refusal(f"Pool {pool.name} has no log that could become a mirror.")
     if text == "auto":
         if len(pool.logs) > 1:
-            raise click.UsageError(f"Pool {pool.name} has several logs. Say which one: {_listed(legs)}.")
-        return legs[0].guid
-    if text not in [leaf.guid for leaf in legs]:
-        raise Refusal(f"Pool {pool.name} has no log with the guid {text}. It has: {_listed(legs)}.")
+            raise click.UsageError(f"Pool {pool.name} has several logs. Say which one: {_listed(sides)}.")
+        return sides[0].guid
+    if text not in [leaf.guid for leaf in sides]:
+        raise Refusal(f"Pool {pool.name} has no log with the guid {text}. It has: {_listed(sides)}.")
     return text
 
 
-def _broken_leg(pool: Pool, text: str) -> BrokenLeg:
+def _broken_side(pool: Pool, text: str) -> BrokenSide:
     """The broken side of a mirrored log, by guid; with "auto", the first there is."""
-    found = broken_log_legs(pool)
+    found = broken_log_sides(pool)
     if not found:
         raise Refusal(f"Pool {pool.name} has no mirrored log of which one side is broken and another works.")
-    legs = found if text == "auto" else [each for each in found if each.leg.guid == text]
-    if not legs:
-        listed = _listed([each.leg for each in found])
-        raise Refusal(f"Pool {pool.name} has no broken log leg with the guid {text}. It has: {listed}.")
-    return legs[0]
+    sides = found if text == "auto" else [each for each in found if each.side.guid == text]
+    if not sides:
+        listed = _listed([each.side for each in found])
+        raise Refusal(f"Pool {pool.name} has no broken log side with the guid {text}. It has: {listed}.")
+    return sides[0]
 
 
 def _dead_log(pool: Pool, text: str) -> str:
@@ -328,8 +328,8 @@ def _cache(pool: Pool, text: str) -> str:
     return guids[0] if text == "auto" else text
 
 
-def _listed(legs: Iterable[Vdev]) -> str:
-    return ", ".join(f"{leg.guid} ({leg.path or leg.name})" for leg in legs)
+def _listed(sides: Iterable[Vdev]) -> str:
+    return ", ".join(f"{side.guid} ({side.path or side.name})" for side in sides)
 
 
 def _write(path: Path, made: Plan) -> None:

@@ -27,7 +27,7 @@ SILENT: Final = {
 }
 """Why nothing is known of a disk now, by how asking it went (`sweep.SweepOutcome`)."""
 
-LEGEND: Final = (
+SIDEEND: Final = (
     "Sizes are binary as ZFS counts (1 GiB is 1024³ bytes); what was written is decimal as data sheets count (1 TB is "
     "1000⁴ bytes). Used: the share of its rated endurance that an SSD says is used. Reallocated: sectors that the disk "
     "has replaced. Pending: sectors that it cannot read now. –: the disk does not tell."
@@ -60,7 +60,7 @@ def page(found: dict[str, Any]) -> str:
         f"<h2>What needs a look</h2>{_table(('Level', 'What'), findings) if findings else '<p>Nothing.</p>'}"
         f"<h2>Pools</h2>{_table(('Pool', 'State', 'Used', 'Last scrub', 'Damaged files'), pools)}"
         f"<h2>SSDs</h2>{_table(SSD_HEADS, ssds)}<h2>Hard disks</h2>{_table(HARD_DISK_HEADS, hard_disks)}"
-        f"<p class='sub'>{LEGEND}</p></body></html>"
+        f"<p class='sub'>{SIDEEND}</p></body></html>"
     )
 
 

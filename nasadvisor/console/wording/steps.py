@@ -14,12 +14,12 @@ _WORDS: Final[dict[NextStep, str | Promise]] = {
     NextStep.LOOK_AT_DISK: _("Look at the disk"),
     NextStep.ADD_LOG_OR_CACHE: _("Add log or cache"),
     NextStep.MIRROR_LOG: _("Give the log a second side"),
-    NextStep.REPLACE_LOG_LEG: _("Replace this side of the log"),
+    NextStep.REPLACE_LOG_SIDE: _("Replace this side of the log"),
     NextStep.REPLACE_DEAD_LOG: _("Replace the dead log"),
 }
 
 _OPERATORS_ONLY: Final = frozenset(
-    {NextStep.ADD_LOG_OR_CACHE, NextStep.MIRROR_LOG, NextStep.REPLACE_LOG_LEG, NextStep.REPLACE_DEAD_LOG}
+    {NextStep.ADD_LOG_OR_CACHE, NextStep.MIRROR_LOG, NextStep.REPLACE_LOG_SIDE, NextStep.REPLACE_DEAD_LOG}
 )
 
 
@@ -48,7 +48,7 @@ def _url(step: NextStep, place: str) -> str:
             return reverse("wizard-start", args=[place])
         case NextStep.MIRROR_LOG:
             return f"{reverse('wizard-start', args=[place])}?goal=mirror"
-        case NextStep.REPLACE_LOG_LEG:
+        case NextStep.REPLACE_LOG_SIDE:
             return f"{reverse('wizard-start', args=[place])}?goal=replace"
         case NextStep.REPLACE_DEAD_LOG:
             return f"{reverse('wizard-start', args=[place])}?goal=instead"

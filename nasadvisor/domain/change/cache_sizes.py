@@ -3,7 +3,7 @@
 from nasadvisor.domain.change.plan import PlanRequest, room_on
 from nasadvisor.domain.change.warnings import HEADER_MEMORY_PERCENT
 from nasadvisor.domain.storage.inventory import Disk, Host, Inventory
-from nasadvisor.domain.storage.logs import new_leg_bytes
+from nasadvisor.domain.storage.logs import new_side_bytes
 from nasadvisor.domain.storage.sizing import L2ARC_HEADER_BYTES, TYPICAL_BLOCK_BYTES
 from nasadvisor.domain.units import GIB, MIB, align_down, align_up
 
@@ -38,4 +38,4 @@ def _log_bytes(inventory: Inventory, request: PlanRequest) -> int:
     pool = inventory.pool(request.pool_guid)
     if pool is None or not request.attach_to:
         return request.log_size_bytes
-    return new_leg_bytes(pool, request.attach_to, request.replaces, inventory)
+    return new_side_bytes(pool, request.attach_to, request.replaces, inventory)

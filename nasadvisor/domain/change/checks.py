@@ -15,7 +15,7 @@ from nasadvisor.domain.change.actions import (
     CreateSlice,
     CreateTable,
     DropLog,
-    DropLogLeg,
+    DropLogSide,
     OfflineCache,
     Role,
     SaveTable,
@@ -31,10 +31,10 @@ from nasadvisor.domain.storage.logs import (
     TAKES_IO,
     is_dead,
     is_out_of_service,
-    leg_bounds,
     log_mirror_of,
+    side_bounds,
     without_dead_logs,
-    without_log_leg,
+    without_log_side,
 )
 from nasadvisor.domain.storage.names import is_disk_name
 from nasadvisor.domain.units import MIB
@@ -74,7 +74,7 @@ def can(action: Action, inventory: Inventory) -> Answer:
             return _first(_against_cache(action, inventory))
         case AttachLog():
             return _first(_against_attach(action, inventory))
-        case DropLogLeg():
+        case DropLogSide():
             return _first(_against_drop(action, inventory))
         case DropLog():
             return _first(_against_drop_log(action, inventory))
@@ -247,10 +247,10 @@ def _against_log(action: AddLog, inventory: Inventory) -> Iterator[Refused]:
         return
     yield from _against_log_pool(pool, inventory.host)
     yield from _against_addition(action, pool)
-    yield from _against_members(action.legs, Role.LOG, pool, inventory)
-    if len({leg.size_bytes for leg in action.legs}) > 1:
+    yield from _against_members(action.sides, Role.LOG, pool, inventory)
+    if len({side.size_bytes for side in action.sides}) > 1:
         yield no.SizesDiffer(action.pool_name)
-    disks = [inventory.disk(leg.disk_key) for leg in action.legs]
+    disks = [inventory.disk(side.disk_key) for side in action.sides]
     yield from against_shared_disk(disks)
     in_log = {physical(disk) for top in pool.logs for disk in _disks_of(top, inventory)}
     yield from (no.DiskInLog(disk, pool) for disk in disks if disk and physical(disk) in in_log)
@@ -277,32 +277,32 @@ def _against_attach(action: AttachLog, inventory: Inventory) -> Iterator[Refused
     if pool.scan == RESILVER:
         yield no.PoolResilvers(pool)
     yield from _against_addition(action, pool)
-    yield from _against_members((action.leg,), Role.LOG, pool, inventory)
+    yield from _against_members((action.side,), Role.LOG, pool, inventory)
     top = next((top for top in pool.logs for leaf in top.leaves() if leaf.guid == action.existing_guid), None)
     if top is None:
-        yield no.LogLegGone(pool, action.existing_guid)
+        yield no.LogSideGone(pool, action.existing_guid)
         return
     yield from _against_partners(action, pool, top, inventory)
 
 
 def _against_partners(action: AttachLog, pool: Pool, top: Vdev, inventory: Inventory) -> Iterator[Refused]:
-    """Every leg that is there must be healthy, known and on another SSD, and the new one as long as they are."""
-    disks: list[Disk | None] = [inventory.disk(action.leg.disk_key)]
+    """Every side that is there must be healthy, known and on another SSD, and the new one as long as they are."""
+    disks: list[Disk | None] = [inventory.disk(action.side.disk_key)]
     for leaf in top.leaves():
         if leaf.state != "ONLINE":
-            yield no.LogLegNotOnline(pool, leaf)
+            yield no.LogSideNotOnline(pool, leaf)
         found = inventory.partition_at(leaf.path)
         if found is None:
-            yield no.LogLegUnknown(pool, leaf)
+            yield no.LogSideUnknown(pool, leaf)
             continue
         disks.append(found[0])
-    shortest, longest = leg_bounds(top, inventory)
-    if not shortest <= action.leg.size_bytes <= longest:
+    shortest, longest = side_bounds(top, inventory)
+    if not shortest <= action.side.size_bytes <= longest:
         yield no.SizesDiffer(pool.name)
     yield from against_shared_disk(disks)
 
 
-def _against_drop(action: DropLogLeg, inventory: Inventory) -> Iterator[Refused]:
+def _against_drop(action: DropLogSide, inventory: Inventory) -> Iterator[Refused]:
     """A side is taken out only if it is broken, another one works, and nothing else ails the pool."""
     pool = inventory.pool(action.pool_guid)
     if pool is None:
@@ -312,15 +312,15 @@ def _against_drop(action: DropLogLeg, inventory: Inventory) -> Iterator[Refused]
         yield no.PoolRenamed(pool, action.pool_name)
     top = log_mirror_of(pool, action.vdev_guid)
     if top is None:
-        yield no.LogLegGone(pool, action.vdev_guid)
+        yield no.LogSideGone(pool, action.vdev_guid)
         return
-    leg = next(leg for leg in top.children if leg.guid == action.vdev_guid)
+    side = next(side for side in top.children if side.guid == action.vdev_guid)
     others = [other for other in top.children if other.guid != action.vdev_guid]
-    if leg.state == "ONLINE":
-        yield no.LogLegWorks(pool, leg)
+    if side.state == "ONLINE":
+        yield no.LogSideWorks(pool, side)
     if all(other.state != "ONLINE" for other in others):
-        yield from (no.LastGoodLeg(pool, other) for other in others)
-    yield from _against_log_pool(without_log_leg(pool, action.vdev_guid), inventory.host)
+        yield from (no.LastGoodSide(pool, other) for other in others)
+    yield from _against_log_pool(without_log_side(pool, action.vdev_guid), inventory.host)
 
 
 def _against_drop_log(action: DropLog, inventory: Inventory) -> Iterator[Refused]:
@@ -333,7 +333,7 @@ def _against_drop_log(action: DropLog, inventory: Inventory) -> Iterator[Refused
         yield no.PoolRenamed(pool, action.pool_name)
     log = next((top for top in pool.logs if top.guid == action.vdev_guid), None)
     if log is None:
-        yield no.LogLegGone(pool, action.vdev_guid)
+        yield no.LogSideGone(pool, action.vdev_guid)
         return
     if not is_dead(log):
         yield from against_sick_log(pool, log)
@@ -373,7 +373,7 @@ def _against_offline(action: OfflineCache, inventory: Inventory) -> Iterator[Ref
 
 
 def against_shared_disk(disks: list[Disk | None]) -> Iterator[Refused]:
-    """Two legs on one physical disk."""
+    """Two sides on one physical disk."""
     seen: set[str] = set()
     for disk in filter(None, disks):
         if physical(disk) in seen:

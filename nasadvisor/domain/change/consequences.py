@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nasadvisor.domain.change.actions.attach_log import leg_dies
+from nasadvisor.domain.change.actions.attach_log import side_dies
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.statements import Finding
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
@@ -40,7 +40,7 @@ def _findings_for(plan: Plan, inventory: Inventory, key: str) -> Iterator[Findin
 
 
 def _losses_of_partners(plan: Plan, inventory: Inventory, pool: Pool) -> Iterator[DeviceLoss]:
-    """The legs that are in the log already: from now on they are sides of a mirror."""
+    """The sides that are in the log already: from now on they are sides of a mirror."""
     for top in pool.logs:
         leaves = tuple(top.leaves())
         if any(leaf.guid == plan.request.attach_to for leaf in leaves):
@@ -50,4 +50,4 @@ def _losses_of_partners(plan: Plan, inventory: Inventory, pool: Pool) -> Iterato
 
 def _loss_of_partner(leaf: Vdev, inventory: Inventory, pool: Pool) -> DeviceLoss:
     place = inventory.place_of(leaf)
-    return DeviceLoss(place[0].label if place else leaf.name, leaf.path, (leg_dies(pool.name),))
+    return DeviceLoss(place[0].label if place else leaf.name, leaf.path, (side_dies(pool.name),))

@@ -19,7 +19,7 @@ from nasadvisor.domain.change.actions import (
     CreateSlice,
     CreateTable,
     DropLog,
-    DropLogLeg,
+    DropLogSide,
     Naming,
     OfflineCache,
     Role,
@@ -34,21 +34,21 @@ from nasadvisor.domain.change.refusals import (
     DiskHeld,
     DiskTwice,
     ImpossibleReserve,
-    LegHasNoRoom,
-    LegTooLarge,
-    LogLegGone,
-    LogLegUnknown,
+    LogSideGone,
+    LogSideUnknown,
     NoPool,
     NothingToDo,
     OfflineAlone,
-    OneLegForAttach,
+    OneSideForAttach,
     PlanForeign,
+    SideHasNoRoom,
+    SideTooLarge,
     TooSmall,
 )
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.gaps import Extent, free_extents, free_number
 from nasadvisor.domain.storage.inventory import Disk, HoldKind, Host, Inventory, Pool, TableKind, fingerprint_of
-from nasadvisor.domain.storage.logs import find_log_leg, log_mirror_of, new_leg_bytes, without_log_leg, without_logs
+from nasadvisor.domain.storage.logs import find_log_side, log_mirror_of, new_side_bytes, without_log_side, without_logs
 from nasadvisor.domain.storage.names import PLAN_ID, UUID
 from nasadvisor.domain.units import MIB, align_down, align_up
 
@@ -67,9 +67,9 @@ _UUID = re.compile(UUID)
 class PlanRequest:
     """What somebody wants. Disks are named by key; sizes are bytes per slice.
 
-    `log_disks`: none, one (single log) or more (mirror). `attach_to` is the guid of an existing log leg: then the one
-    log disk becomes its mirror, and `log_size_bytes` is ignored because the legs must match. `replaces` is the guid of
-    a broken leg of that same mirror, which is taken out first. `dead_log` is the guid of a log of which no side works:
+    `log_disks`: none, one (single log) or more (mirror). `attach_to` is the guid of an existing log side: then the one
+    log disk becomes its mirror, and `log_size_bytes` is ignored because the sides must match. `replaces` is the guid of
+    a broken side of that same mirror, which is taken out first. `dead_log` is the guid of a log of which no side works:
     it is taken out before anything is added, or alone. `offline_cache` is the guid of a cache to take out of service;
     it goes with nothing else.
     `cache_size_bytes` None means as much as fits. `reserve_percent` of each SSD stays unpartitioned at its end, and
@@ -219,7 +219,7 @@ def _refusals_of_request(request: PlanRequest, ids: PlanIds) -> Iterator[Refused
     if not 0 <= request.reserve_percent <= MAX_RESERVE_PERCENT:
         yield ImpossibleReserve(request.reserve_percent, MAX_RESERVE_PERCENT)
     if (request.attach_to or request.replaces) and len(request.log_disks) != 1:
-        yield OneLegForAttach()
+        yield OneSideForAttach()
     if request.offline_cache and (request.disks or request.dead_log):
         yield OfflineAlone()
     if len(ids.uuids) < PlanIds.uuids_needed(request):
@@ -230,7 +230,7 @@ def _refusals_of_targets(request: PlanRequest, inventory: Inventory, pool: Pool)
     """What can be said of the pool and the disks before anything is laid out."""
     if not request.disks and not request.dead_log and not request.offline_cache:
         yield NothingToDo(pool.name)
-    left = without_log_leg(pool, request.replaces) if request.replaces else pool
+    left = without_log_side(pool, request.replaces) if request.replaces else pool
     left = without_logs(left, request.dead_log)
     is_added_to = bool(request.disks or request.offline_cache)
     answers = [can_use_pool(left, inventory.host, bool(request.log_disks))] if is_added_to else []
@@ -249,18 +249,18 @@ def _refusals_of_targets(request: PlanRequest, inventory: Inventory, pool: Pool)
 def _refusals_of_logs(request: PlanRequest, inventory: Inventory, pool: Pool) -> Iterator[Refused]:
     """What is wrong with the logs and sides that the wish names."""
     if request.attach_to:
-        leg = find_log_leg(pool, request.attach_to)
-        if leg is None:
-            yield LogLegGone(pool, request.attach_to)
-        elif inventory.partition_at(leg.path) is None:
-            yield LogLegUnknown(pool, leg)
+        side = find_log_side(pool, request.attach_to)
+        if side is None:
+            yield LogSideGone(pool, request.attach_to)
+        elif inventory.partition_at(side.path) is None:
+            yield LogSideUnknown(pool, side)
     if request.dead_log:
         refused = can(drop_of(pool, request.dead_log), inventory)
         yield from (refused,) if isinstance(refused, Refused) else ()
     if request.replaces:
         top = log_mirror_of(pool, request.replaces)
-        if top is None or request.attach_to not in [leg.guid for leg in top.children]:
-            yield LogLegGone(pool, request.replaces)
+        if top is None or request.attach_to not in [side.guid for side in top.children]:
+            yield LogSideGone(pool, request.replaces)
 
 
 def _why_not_whole(disk: Disk) -> Iterator[Refused]:
@@ -283,7 +283,7 @@ def _lay_out(
     for disk in filter(None, map(inventory.disk, request.disks)):
         room = room_on(disk, inventory.host, request.reserve_percent)
         if request.attach_to and room.size_bytes < log_size:
-            refusals.append(_leg_has_no_room(request, inventory.host, disk, log_size))
+            refusals.append(_side_has_no_room(request, inventory.host, disk, log_size))
             continue
         pieces = _slices(request, disk, room, log_size)
         if isinstance(pieces, Refused):
@@ -329,17 +329,17 @@ def room_on(disk: Disk, host: Host, reserve_percent: int) -> Extent:
 def _log_size(request: PlanRequest, inventory: Inventory, pool: Pool) -> int:
     """As asked, rounded up to 1 MiB; or as long as the log needs that is to be mirrored."""
     if request.attach_to:
-        return new_leg_bytes(pool, request.attach_to, request.replaces, inventory)
+        return new_side_bytes(pool, request.attach_to, request.replaces, inventory)
     return align_up(request.log_size_bytes)
 
 
-def _leg_has_no_room(request: PlanRequest, host: Host, disk: Disk, log_size: int) -> Refused:
+def _side_has_no_room(request: PlanRequest, host: Host, disk: Disk, log_size: int) -> Refused:
     """Its size is not for choosing, so what is said is the largest reserve beside which it has room."""
     for percent in range(request.reserve_percent, -1, -1):
         if room_on(disk, host, percent).size_bytes >= log_size:
             room = room_on(disk, host, request.reserve_percent).size_bytes
-            return LegHasNoRoom(disk, log_size, room, request.reserve_percent, percent)
-    return LegTooLarge(disk, log_size)
+            return SideHasNoRoom(disk, log_size, room, request.reserve_percent, percent)
+    return SideTooLarge(disk, log_size)
 
 
 def _slice(request: PlanRequest, disk: Disk, role: Role, number: int, extent: Extent) -> Slice:
@@ -361,20 +361,20 @@ def _pool_actions(request: PlanRequest, pool: Pool, layout: tuple[Preparation, .
     pieces = tuple(chain.from_iterable(action.pieces for action in layout))
     logs = tuple(piece for piece in pieces if piece.role is Role.LOG)
     caches = tuple(piece for piece in pieces if piece.role is Role.CACHE)
-    leg = find_log_leg(pool, request.attach_to) if request.attach_to else None
-    broken = find_log_leg(pool, request.replaces) if request.replaces else None
+    side = find_log_side(pool, request.attach_to) if request.attach_to else None
+    broken = find_log_side(pool, request.replaces) if request.replaces else None
     if request.offline_cache:
         path = next((top.path for top in pool.caches if top.guid == request.offline_cache), "")
         yield OfflineCache(pool.name, pool.guid, request.offline_cache, path)
     if request.dead_log:
         yield drop_of(pool, request.dead_log)
     if broken:
-        yield DropLogLeg(pool.name, pool.guid, broken.guid, broken.path)
-    if leg:
+        yield DropLogSide(pool.name, pool.guid, broken.guid, broken.path)
+    if side:
         # By its path, for the guid of the one that stays alone changes.
-        left = [each for top in without_log_leg(pool, request.replaces).logs for each in top.leaves()]
-        guid = next(each.guid for each in left if each.path == leg.path)
-        yield AttachLog(pool.name, pool.guid, pool.ashift, guid, leg.path, logs[0])
+        left = [each for top in without_log_side(pool, request.replaces).logs for each in top.leaves()]
+        guid = next(each.guid for each in left if each.path == side.path)
+        yield AttachLog(pool.name, pool.guid, pool.ashift, guid, side.path, logs[0])
     elif logs:
         yield AddLog(pool.name, pool.guid, pool.ashift, logs)
     if caches:

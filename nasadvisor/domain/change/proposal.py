@@ -20,7 +20,7 @@ from nasadvisor.domain.change.warnings import warnings_for, warnings_for_target
 from nasadvisor.domain.statements import Allowed, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Bus, Disk, Inventory, Pool, Vdev
-from nasadvisor.domain.storage.logs import find_log_leg, log_mirror_of, new_leg_bytes
+from nasadvisor.domain.storage.logs import find_log_side, log_mirror_of, new_side_bytes
 
 USUAL_RESERVE_PERCENT: Final = 10
 """Of each SSD, unless somebody says otherwise (see the warning "no-reserve")."""
@@ -217,7 +217,7 @@ def single_log_of(pool: Pool) -> Vdev | None:
 def _side_for(known: ProposalFacts, fit: tuple[Disk, ...], attach_to: str, replaces: str) -> PlanRequest | Statement:
     """The SSD for a new side: one like the SSD of the side that stays, if there is any."""
     inventory, pool = known.inventory, known.pool
-    size_bytes = new_leg_bytes(pool, attach_to, replaces, inventory)
+    size_bytes = new_side_bytes(pool, attach_to, replaces, inventory)
     partners = _disks_of_log(pool, attach_to, inventory)
     taken = {physical(disk) for disk in partners}
     kinds = {_kind(disk) for disk in partners}
@@ -237,7 +237,7 @@ def _side_for(known: ProposalFacts, fit: tuple[Disk, ...], attach_to: str, repla
 
 def _disks_of_log(pool: Pool, guid: str, inventory: Inventory) -> tuple[Disk, ...]:
     """The disks of the log that has this side, as far as they are known."""
-    top = log_mirror_of(pool, guid) or find_log_leg(pool, guid)
+    top = log_mirror_of(pool, guid) or find_log_side(pool, guid)
     places = (inventory.place_of(leaf) for leaf in top.leaves()) if top else ()
     return tuple(place[0] for place in places if place)
 

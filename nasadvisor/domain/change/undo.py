@@ -11,7 +11,7 @@ from nasadvisor.domain.change.actions import (
     Argv,
     AttachLog,
     DropLog,
-    DropLogLeg,
+    DropLogSide,
     RemoveVdev,
     Role,
     UndoAction,
@@ -48,7 +48,7 @@ def undo_preview(plan: Plan) -> tuple[Argv, ...]:
 def cannot_be_undone(plan: Plan) -> tuple[Finding, ...]:
     """What stays different after an undo; said before anything is done."""
     findings = [finding for action in plan.actions for finding in action.never_undone()]
-    findings.extend(_legs_that_stay_out(plan))
+    findings.extend(_sides_that_stay_out(plan))
     findings.append(
         Finding(
             "history-stays",
@@ -81,10 +81,10 @@ def _free_space_overwritten() -> Finding:
     )
 
 
-def _legs_that_stay_out(plan: Plan) -> tuple[Finding, ...]:
+def _sides_that_stay_out(plan: Plan) -> tuple[Finding, ...]:
     return tuple(
         Finding(
-            "broken-leg-stays-out",
+            "broken-side-stays-out",
             _(
                 "The broken side {path} stays out of the log of pool {pool}, which then stands on {existing} alone, as "
                 "it does now."
@@ -98,7 +98,7 @@ def _legs_that_stay_out(plan: Plan) -> tuple[Finding, ...]:
         )
         for drop in plan.actions
         for attach in plan.actions
-        if isinstance(drop, DropLogLeg) and isinstance(attach, AttachLog)
+        if isinstance(drop, DropLogSide) and isinstance(attach, AttachLog)
     )
 
 
@@ -125,7 +125,7 @@ def stays_after_undo(plan: Plan, undone: tuple[UndoAction, ...], left: Left = NO
                 ),
             )
         )
-    findings.extend(_legs_that_stay_out(plan))
+    findings.extend(_sides_that_stay_out(plan))
     for action in plan.actions:
         if isinstance(action, DropLog):
             findings.extend(action.never_undone())

@@ -110,7 +110,7 @@ def _against_remove(action: RemoveVdev, inventory: Inventory) -> Iterator[Refuse
         yield no.VdevGone(action.vdev_guid, pool.name, action.role)
         return
     yield from _against_foreign_leaf(action, pool, top, inventory)
-    if top.guid != action.vdev_guid:  # a single log that got a second side is a leg now
+    if top.guid != action.vdev_guid:  # a single log that got a second side is a side now
         yield no.VdevGone(action.vdev_guid, pool.name, action.role)
     if action.role is Role.LOG:
         yield from against_sick_log(pool, top)
@@ -138,7 +138,7 @@ def _against_state(pool: Pool, planned_name: str) -> Iterator[Refused]:
 
 
 def _against_foreign_leaf(action: RemoveVdev, pool: Pool, top: Vdev, inventory: Inventory) -> Iterator[Refused]:
-    """A vdev of ours may have got a further leg since, or a replacement, which is not ours to take out."""
+    """A vdev of ours may have got a further side since, or a replacement, which is not ours to take out."""
     ours = {piece.partuuid for piece in action.slices}
     for leaf in top.leaves():
         found = inventory.partition_at(leaf.path)
@@ -153,13 +153,13 @@ def _against_detach(action: DetachLog, inventory: Inventory) -> Iterator[Refused
         yield no.PoolAway(action.pool_name, action.pool_guid)
         return
     yield from _against_pool(pool, action.pool_name)
-    mirror = next((top for top in pool.logs if any(leg.guid == action.vdev_guid for leg in top.children)), None)
+    mirror = next((top for top in pool.logs if any(side.guid == action.vdev_guid for side in top.children)), None)
     if mirror is None:
         yield no.VdevGone(action.vdev_guid, pool.name, Role.LOG)
         return
-    others = [leg for leg in mirror.children if leg.guid != action.vdev_guid]
-    if all(leg.state != "ONLINE" for leg in others):
-        yield from (no.LastGoodLeg(pool, leg) for leg in others)
+    others = [side for side in mirror.children if side.guid != action.vdev_guid]
+    if all(side.state != "ONLINE" for side in others):
+        yield from (no.LastGoodSide(pool, side) for side in others)
 
 
 def _against_online(action: OnlineCache, inventory: Inventory) -> Iterator[Refused]:

@@ -85,7 +85,7 @@ class StoredBlocks:
     copies: float
 
     def bytes_at(self, ashift: int) -> float:
-        """What they take up on a mirror, each leg of it."""
+        """What they take up on a mirror, each side of it."""
         return align_up(self.stored_bytes, 1 << ashift) * self.blocks * self.copies
 
 
@@ -108,7 +108,7 @@ class KindBlocks:
         return sum(each.stored_bytes * each.blocks for each in self.sizes)
 
     def bytes_at(self, ashift: int) -> int:
-        """What they take up on a mirror, each leg of it."""
+        """What they take up on a mirror, each side of it."""
         return int(sum(each.bytes_at(ashift) for each in self.sizes))
 
 

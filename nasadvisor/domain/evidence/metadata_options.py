@@ -129,7 +129,7 @@ def _special_size(known: Known) -> Statement:
 
 def _special_cost(known: Known) -> Cost | None:
     size = known.counted.size if known.counted else None
-    return Cost(ssd_bytes=size.size_bytes, ssds=size.legs) if size else None
+    return Cost(ssd_bytes=size.size_bytes, ssds=size.sides) if size else None
 
 
 def _special_made(known: Known) -> tuple[Statement, ...]:

@@ -46,10 +46,10 @@ class CutOff:
 
 @dataclass(frozen=True)
 class SpecialSize:
-    """What special vdevs would hold, each leg of them; `size_bytes` is how large they should be.
+    """What special vdevs would hold, each side of them; `size_bytes` is how large they should be.
 
     `metadata_bytes` is what the pool has today, `cut_off` the value of special_small_blocks that is recommended, 0 for
-    metadata only. `grown` is how many times as much it is with the pool full, `legs` how many SSDs hold the same.
+    metadata only. `grown` is how many times as much it is with the pool full, `sides` how many SSDs hold the same.
     """
 
     ashift: int
@@ -58,7 +58,7 @@ class SpecialSize:
     cut_off: int
     grown: float
     size_bytes: int
-    legs: int
+    sides: int
 
     @property
     def small_bytes(self) -> int:
@@ -104,10 +104,10 @@ def special_size(count: BlockCount, pool: Pool, zfs_version: str = "", smallest_
     held = metadata + advised.added_bytes
     grown = _grown(pool)
     size = max(align_up(int(held * grown / (1 - LEFT_FREE)), GIB), GIB)
-    return SpecialSize(ashift, metadata, cut_offs, advised.block_bytes, grown, size, legs_of(pool))
+    return SpecialSize(ashift, metadata, cut_offs, advised.block_bytes, grown, size, sides_of(pool))
 
 
-def legs_of(pool: Pool) -> int:
+def sides_of(pool: Pool) -> int:
     """How many SSDs must hold the same so that special vdevs bear as many losses as the data, and one at the least."""
     return max(_losses(pool), 1) + 1
 
@@ -148,10 +148,10 @@ def special_in_words(size: SpecialSize) -> Iterator[Statement]:
         )
         yield Statement("special-size", template, values)
     template = _(
-        "{legs} SSDs that mirror each other, so that as many may die as of the data disks. If all of them die, THE "
+        "{sides} SSDs that mirror each other, so that as many may die as of the data disks. If all of them die, THE "
         "WHOLE POOL IS LOST."
     )
-    yield Statement("special-legs", template, {"legs": str(size.legs)})
+    yield Statement("special-sides", template, {"sides": str(size.sides)})
 
 
 def command_of(size: SpecialSize, pool: Pool) -> str:
@@ -160,7 +160,7 @@ def command_of(size: SpecialSize, pool: Pool) -> str:
     `zpool add` takes no mirror beside disks without one ("mismatched replication level", check_replication() in
     cmd/zpool/zpool_vdev.c), unless it is forced; an SSD is added like them, and the second attached to it.
     """
-    disks = [f"SSD-{number + 1}" for number in range(size.legs)]
+    disks = [f"SSD-{number + 1}" for number in range(size.sides)]
     add = f"zpool add -o ashift={size.ashift} {pool.name} special"
     if not _losses(pool):
         return f"{add} {disks[0]} && zpool attach {pool.name} {' '.join(disks)}"

@@ -48,7 +48,7 @@ def _about_log(pool: Pool, log: Vdev, inventory: Inventory) -> Iterator[Finding]
     if is_failing(log):
         yield _log_failing(pool, log, [side for side in broken if side.state in TAKES_IO], inventory)
     elif broken and good:
-        yield _log_one_leg(pool, log, good, broken, inventory)
+        yield _log_one_side(pool, log, good, broken, inventory)
     if offline:
         yield _log_out_of_service(pool, log, offline, good, inventory)
 
@@ -153,16 +153,16 @@ def _log_out_of_service(pool: Pool, log: Vdev, offline: list[Vdev], good: list[V
     )
 
 
-def _log_one_leg(pool: Pool, log: Vdev, good: list[Vdev], bad: list[Vdev], inventory: Inventory) -> Finding:
+def _log_one_side(pool: Pool, log: Vdev, good: list[Vdev], bad: list[Vdev], inventory: Inventory) -> Finding:
     return Finding(
-        "log-one-leg",
+        "log-one-side",
         _(
             "The mirrored log of pool {pool} runs on {good} alone: {devices}. Replace the broken side with a slice on "
             "another SSD; if it is to go without a replacement, `zpool detach {pool} {guid}` takes it out."
         ),
         {
             "pool": pool.name,
-            "good": ", ".join(name_of(leg, inventory) for leg in good),
+            "good": ", ".join(name_of(side, inventory) for side in good),
             "devices": named(bad, inventory),
             "guid": bad[0].guid,
         },
@@ -173,7 +173,7 @@ def _log_one_leg(pool: Pool, log: Vdev, good: list[Vdev], bad: list[Vdev], inven
         ),
         subject=log.guid,
         measure=len(bad),
-        step=NextStep.REPLACE_LOG_LEG,
+        step=NextStep.REPLACE_LOG_SIDE,
         place=pool.guid,
     )
 

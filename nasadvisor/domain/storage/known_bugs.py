@@ -103,7 +103,7 @@ ENCRYPTION: Final = Condition(
     _("it has encrypted datasets"), lambda pool, _inventory: "encryption" in pool.active_features
 )
 DEDUP: Final = Condition(_("it holds deduplicated data"), lambda pool, _inventory: pool.dedup_table_bytes > 0)
-LEGACY_DEDUP: Final = Condition(
+SIDEACY_DEDUP: Final = Condition(
     _("it holds deduplicated data"),
     lambda pool, _inventory: pool.dedup_table_bytes > 0 and "fast_dedup" not in pool.active_features,
 )

@@ -92,7 +92,7 @@ def scan_devices(machine: Machine, step: Step, inventory: Inventory, own: OwnTab
             return replace(_look_at_slices(machine, (piece,), inventory), table=table)
         case RemoveVdev() | DropLog():
             return _look_at_vdev(machine, step, inventory)
-        case DetachLog(leg=piece):
+        case DetachLog(side=piece):
             away = inventory.pool(step.pool_guid) is None
             return _look_at_slices(machine, (piece,), inventory) if away else DeviceScan()
         case OfflineCache():

@@ -20,7 +20,7 @@ from nasadvisor.domain.change.actions import (
     DeleteSlice,
     DetachLog,
     DropLog,
-    DropLogLeg,
+    DropLogSide,
     OfflineCache,
     OnlineCache,
     RemoveVdev,
@@ -93,7 +93,7 @@ class MachineExecutor:
                 ran = self._create(step, permit.inventory)
             case AddLog() | AddCache() | AttachLog():
                 ran = self._add(step)
-            case DropLogLeg() | DropLog() | RemoveVdev() | DetachLog() | OfflineCache() | OnlineCache():
+            case DropLogSide() | DropLog() | RemoveVdev() | DetachLog() | OfflineCache() | OnlineCache():
                 ran = self._run(step.commands())
             case DeleteSlice():
                 ran = self._delete(step, permit.inventory)

@@ -107,7 +107,7 @@ def _without(pool: Pool, guid: str) -> Pool:
 
 
 def _pruned(tops: tuple[Vdev, ...], guid: str) -> tuple[Vdev, ...]:
-    """Without the vdev; a mirror of which one leg is left becomes that leg, with the mirror's guid, as in OpenZFS."""
+    """Without the vdev; a mirror of which one side is left becomes that side, with the mirror's guid, as in OpenZFS."""
     kept = []
     for top in tops:
         children = tuple(child for child in top.children if child.guid != guid)

@@ -22,7 +22,7 @@ from nasadvisor.domain.storage.inventory import (
     TableKind,
     Vdev,
 )
-from nasadvisor.domain.storage.logs import broken_log_legs
+from nasadvisor.domain.storage.logs import broken_log_sides
 from nasadvisor.domain.units import GIB, MIB, TIB
 from tests.unit.machines import NVME1, NVME2, TANK, home_server, leaf_on, partition, with_disk
 
@@ -76,8 +76,8 @@ def made(inventory: Inventory, *pieces: Slice, holds: tuple[Hold, ...] = ()) -> 
 def log_on(*keys: str, inventory: Inventory | None = None) -> tuple[Inventory, AddLog]:
     """A machine on which the slices of a log are ready, and the action that would add it to tank."""
     inventory = inventory or home_server()
-    legs = tuple(slice_on(disk_of(inventory, key)) for key in keys)
-    return made(inventory, *legs), AddLog("tank", TANK, 12, legs)
+    sides = tuple(slice_on(disk_of(inventory, key)) for key in keys)
+    return made(inventory, *sides), AddLog("tank", TANK, 12, sides)
 
 
 def cache_on(*keys: str) -> tuple[Inventory, AddCache]:
@@ -91,16 +91,16 @@ def attach_to_log() -> tuple[Inventory, AttachLog]:
     """A machine where tank has a single log on the first NVMe SSD, and a slice on the second is ready to join it."""
     inventory, _ = log_on(NVME1)
     inventory = with_log(inventory, leaf_on(disk_of(inventory, NVME1), LOG_GUID))
-    leg = slice_on(disk_of(inventory, NVME2))
-    return made(inventory, leg), AttachLog("tank", TANK, 12, LOG_GUID, disk_of(inventory, NVME1).path, leg)
+    side = slice_on(disk_of(inventory, NVME2))
+    return made(inventory, side), AttachLog("tank", TANK, 12, LOG_GUID, disk_of(inventory, NVME1).path, side)
 
 
 def mirrored_log() -> tuple[Inventory, tuple[Slice, ...]]:
     """A machine where tank has a mirrored log on both NVMe SSDs, and the slices it stands on."""
     inventory, action = log_on(NVME1, NVME2)
-    legs = (leaf_on(disk_of(inventory, NVME1), LOG_GUID), leaf_on(disk_of(inventory, NVME2), "32"))
-    mirror = Vdev(MIRROR_GUID, "mirror", "mirror-2", "ONLINE", ashift=12, children=legs)
-    return with_log(inventory, mirror), action.legs
+    sides = (leaf_on(disk_of(inventory, NVME1), LOG_GUID), leaf_on(disk_of(inventory, NVME2), "32"))
+    mirror = Vdev(MIRROR_GUID, "mirror", "mirror-2", "ONLINE", ashift=12, children=sides)
+    return with_log(inventory, mirror), action.sides
 
 
 def with_log(inventory: Inventory, *tops: Vdev) -> Inventory:
@@ -218,11 +218,11 @@ def disks(draw: st.DrawFn, number: int) -> Disk:
     return replace(disk, table=TableKind.GPT, table_uuid=TABLE_UUID, partitions=draw(partitions(disk)))
 
 
-def with_broken_side(leg: Vdev) -> Vdev:
-    """A mirrored log of which only this leg works."""
+def with_broken_side(side: Vdev) -> Vdev:
+    """A mirrored log of which only this side works."""
     path = "/dev/disk/by-partuuid/00000000-0000-4000-8000-00000000dead"
-    broken = Vdev(f"{leg.guid}8", "disk", path, "UNAVAIL", path=path, ashift=12)
-    return Vdev(f"{leg.guid}9", "mirror", "mirror-2", "DEGRADED", ashift=12, children=(leg, broken))
+    broken = Vdev(f"{side.guid}8", "disk", path, "UNAVAIL", path=path, ashift=12)
+    return Vdev(f"{side.guid}9", "mirror", "mirror-2", "DEGRADED", ashift=12, children=(side, broken))
 
 
 @st.composite
@@ -283,8 +283,8 @@ def requests(draw: st.DrawFn, inventory: Inventory, numbers: st.SearchStrategy[i
     attach = bool(pool.logs) and draw(st.booleans())
     logs = dict.fromkeys(draw(st.lists(keys, min_size=1 if attach else 0, max_size=1 if attach else 3)))
     caches = dict.fromkeys(draw(st.lists(keys, min_size=0 if logs else 1, max_size=3)))
-    leg = draw(st.sampled_from([leaf.guid for top in pool.logs for leaf in top.leaves()])) if attach else ""
-    broken = [each.leg.guid for each in broken_log_legs(pool) if each.partner.guid == leg]
+    side = draw(st.sampled_from([leaf.guid for top in pool.logs for leaf in top.leaves()])) if attach else ""
+    broken = [each.side.guid for each in broken_log_sides(pool) if each.partner.guid == side]
     return PlanRequest(
         pool_guid=pool.guid,
         log_disks=tuple(logs),
@@ -294,7 +294,7 @@ def requests(draw: st.DrawFn, inventory: Inventory, numbers: st.SearchStrategy[i
         reserve_percent=draw(st.integers(0, 40)),
         naming=draw(st.sampled_from(Naming)),
         use_free_extents=draw(st.sampled_from((True,) * 5 + (False,))),
-        attach_to=leg,
+        attach_to=side,
         replaces=broken[0] if broken else "",
     )
 

@@ -66,7 +66,7 @@ class ModelExecutor:
                 places = {place // MIB for place in places_to_look(piece)}
                 found = tuple(Signature(what, at * MIB) for at, what in each.content.items() if at in places)
                 return DeviceScan(found, table=_area(each))
-            case AddLog(legs=pieces) | AddCache(slices=pieces) | RemoveVdev(slices=pieces):
+            case AddLog(sides=pieces) | AddCache(slices=pieces) | RemoveVdev(slices=pieces):
                 is_away = self._pool(step.pool_guid) is None
                 return self._look_at(pieces) if is_away or not isinstance(step, RemoveVdev) else DeviceScan()
             case DeleteSlice(slice=piece) | ClearSlice(slice=piece):
@@ -89,7 +89,7 @@ class ModelExecutor:
                 self._write(piece.disk_key, step)
                 self._cut()
                 self._slice(piece).blank(piece.start_bytes, piece.size_bytes)
-            case AddLog(legs=pieces) | AddCache(slices=pieces):
+            case AddLog(sides=pieces) | AddCache(slices=pieces):
                 self._add(step, pieces)
             case RemoveVdev():
                 self._remove(step)

@@ -20,16 +20,16 @@ def picture_by(access: TrueNasAccess) -> Picture:
 
 
 def test_a_pool_comes_with_its_vdevs_by_class(truenas: StandIn, access: TrueNasAccess) -> None:
-    legs = (leaf("112", "sdb", "sdb1", "b1"), leaf("113", "sdc", "sdc1", "c1"))
-    legs[1]["stats"] = stats(write_errors=2)
-    truenas.pools[0]["topology"]["log"] = [mirror("111", 1, *legs)]
+    sides = (leaf("112", "sdb", "sdb1", "b1"), leaf("113", "sdc", "sdc1", "c1"))
+    sides[1]["stats"] = stats(write_errors=2)
+    truenas.pools[0]["topology"]["log"] = [mirror("111", 1, *sides)]
     truenas.pools[0]["topology"]["cache"] = [leaf("121", "sdd", "sdd1", "d1")]
     picture = picture_by(access)
     pool = picture.inventory.pool(POOL_GUID)
     assert pool is not None
     assert (pool.name, pool.state, pool.ashift, pool.size_bytes) == ("tank", "ONLINE", 12, 4000 * GIB)
     assert [(top.guid, top.kind) for top in pool.logs] == [("111", "mirror")]
-    assert [(leg.guid, leg.path, leg.write_errors) for leg in pool.logs[0].children] == [
+    assert [(side.guid, side.path, side.write_errors) for side in pool.logs[0].children] == [
         ("112", "/dev/disk/by-partuuid/b1", 0),
         ("113", "/dev/disk/by-partuuid/c1", 2),
     ]

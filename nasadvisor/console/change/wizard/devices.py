@@ -16,7 +16,7 @@ from nasadvisor.domain.change.warnings import warnings_for_disk
 from nasadvisor.domain.fleet.platforms import Veto, vetoes_on
 from nasadvisor.domain.statements import Finding, Refused, Statement
 from nasadvisor.domain.storage.inventory import Disk, Host, Inventory, Pool
-from nasadvisor.domain.storage.logs import find_log_leg
+from nasadvisor.domain.storage.logs import find_log_side
 
 
 class Standing(StrEnum):
@@ -133,6 +133,6 @@ def _standing(disk: Disk, refusal: Refused | None) -> Standing:
 
 def _partner_disks(inventory: Inventory, pool: Pool, draft: Draft) -> tuple[Disk, ...]:
     """The disk of the log that is to become a mirror."""
-    leg = find_log_leg(pool, draft.attach_to) if draft.attach_to else None
-    found = inventory.partition_at(leg.path) if leg else None
+    side = find_log_side(pool, draft.attach_to) if draft.attach_to else None
+    found = inventory.partition_at(side.path) if side else None
     return (found[0],) if found else ()

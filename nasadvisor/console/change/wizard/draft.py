@@ -51,10 +51,10 @@ class Draft:
     @property
     def disks(self) -> tuple[str, ...]:
         """Every chosen disk once, log disks first."""
-        return tuple(dict.fromkeys((*self.log_legs, *self.cache_disks)))
+        return tuple(dict.fromkeys((*self.log_sides, *self.cache_disks)))
 
     @property
-    def log_legs(self) -> tuple[str, ...]:
+    def log_sides(self) -> tuple[str, ...]:
         """The disks that carry the log."""
         if self.log_on in self.log_disks and not self.attach_to:
             return (self.log_on,)
@@ -64,7 +64,7 @@ class Draft:
         """What is asked of the planner."""
         return PlanRequest(
             pool_guid=self.pool_guid,
-            log_disks=self.log_legs,
+            log_disks=self.log_sides,
             log_size_bytes=parse_size(self.log_size),
             cache_disks=self.cache_disks,
             cache_size_bytes=parse_size(self.cache_size) if self.cache_size else None,

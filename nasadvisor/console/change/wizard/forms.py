@@ -115,7 +115,7 @@ class LayoutForm(forms.Form):
 
 def _initial(draft: Draft) -> dict[str, Any]:
     return {
-        "log_on": draft.log_legs[0] if len(draft.log_legs) == 1 else MIRROR,
+        "log_on": draft.log_sides[0] if len(draft.log_sides) == 1 else MIRROR,
         "log_size": draft.log_size,
         "cache_size": draft.cache_size,
         "reserve_percent": draft.reserve_percent,

@@ -25,7 +25,7 @@ _STAYS: Final[dict[str, str | Promise]] = {
     "history-stays": _("the commands in the pool's history"),
     "free-space-overwritten": _("unpartitioned space that was written to"),
     "cache-comes-back-colder": _("a cache that is colder for a while"),
-    "broken-leg-stays-out": _("a log without its broken side, as it is now"),
+    "broken-side-stays-out": _("a log without its broken side, as it is now"),
     "dead-log-stays-out": _("the pool without its dead log"),
 }
 

@@ -8,11 +8,18 @@ from nasadvisor.console.storage.pools import reason_against_adding
 from nasadvisor.domain.change.checks import can, can_use_pool
 from nasadvisor.domain.change.plan import drop_of
 from nasadvisor.domain.change.proposal import single_log_of
-from nasadvisor.domain.change.refusals import LogLegNotOnline, LogLegUnknown
+from nasadvisor.domain.change.refusals import LogSideNotOnline, LogSideUnknown
 from nasadvisor.domain.fleet.platforms import Veto, vetoes_on
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
-from nasadvisor.domain.storage.logs import OFFLINE, BrokenLeg, broken_log_legs, is_dead, without_log_leg, without_logs
+from nasadvisor.domain.storage.logs import (
+    OFFLINE,
+    BrokenSide,
+    broken_log_sides,
+    is_dead,
+    without_log_side,
+    without_logs,
+)
 
 MIRROR: Final = "mirror"
 REPLACE: Final = "replace"
@@ -34,7 +41,7 @@ class PoolChoice:
     log_refusal: Refused | None
     single_log: Vdev | None
     attach_refusal: Refused | None
-    broken: BrokenLeg | None
+    broken: BrokenSide | None
     replace_refusal: Refused | None
     dead: Vdev | None
     dead_refusal: Refused | None
@@ -61,7 +68,7 @@ class PoolChoice:
         if goal == MIRROR and self.single_log:
             return PoolGoal(self.refusal or self.attach_refusal, attach_to=self.single_log.guid)
         if goal == REPLACE and self.broken:
-            return PoolGoal(self.replace_refusal, self.broken.partner.guid, self.broken.leg.guid)
+            return PoolGoal(self.replace_refusal, self.broken.partner.guid, self.broken.side.guid)
         if goal == INSTEAD and self.dead:
             return PoolGoal(self.dead_refusal, dead_log=self.dead.guid)
         return PoolGoal(self.refusal)
@@ -69,8 +76,7 @@ class PoolChoice:
 
 @dataclass(frozen=True)
 class PoolGoal:
-    """What somebody goes about with a pool: the log leg that gets a new side, the broken one that goes, or the dead log
-    that is replaced, as guids.
+    """What somebody does with a pool, as guids: the log side that gets a partner, the broken one, or the dead log.
 
     All are "" where nothing but something new is added. `refusal` forbids it.
     """
@@ -96,7 +102,7 @@ def pool_choice(pool: Pool, inventory: Inventory, vetoes: tuple[Veto, ...] = ())
     """One pool."""
     log_answer = can_use_pool(pool, inventory.host, adds_log=True)
     single_log = single_log_of(pool)
-    broken = next((each for each in broken_log_legs(pool) if each.leg.state != OFFLINE), None)
+    broken = next((each for each in broken_log_sides(pool) if each.side.state != OFFLINE), None)
     dead = next((top for top in pool.logs if is_dead(top)), None)
     forbidden = tuple(vetoes_on(vetoes, "", pool.guid))
     against_replacing = (*forbidden, *(_against_replacing(pool, broken, inventory) if broken else ()))
@@ -113,13 +119,13 @@ def pool_choice(pool: Pool, inventory: Inventory, vetoes: tuple[Veto, ...] = ())
     )
 
 
-def _against_replacing(pool: Pool, broken: BrokenLeg, inventory: Inventory) -> Iterator[Refused]:
+def _against_replacing(pool: Pool, broken: BrokenSide, inventory: Inventory) -> Iterator[Refused]:
     """The pool must be well once the broken side is out, and the disk of the other one must be known."""
-    answer = can_use_pool(without_log_leg(pool, broken.leg.guid), inventory.host, adds_log=True)
+    answer = can_use_pool(without_log_side(pool, broken.side.guid), inventory.host, adds_log=True)
     if isinstance(answer, Refused):
         yield answer
     if inventory.partition_at(broken.partner.path) is None:
-        yield LogLegUnknown(pool, broken.partner)
+        yield LogSideUnknown(pool, broken.partner)
 
 
 def _against_new_log(pool: Pool, dead: Vdev, inventory: Inventory) -> Iterator[Refused]:
@@ -133,5 +139,5 @@ def _against_new_log(pool: Pool, dead: Vdev, inventory: Inventory) -> Iterator[R
 
 def _against_attach(pool: Pool, leaf: Vdev, inventory: Inventory) -> Refused | None:
     if leaf.state != "ONLINE":
-        return LogLegNotOnline(pool, leaf)
-    return None if inventory.partition_at(leaf.path) else LogLegUnknown(pool, leaf)
+        return LogSideNotOnline(pool, leaf)
+    return None if inventory.partition_at(leaf.path) else LogSideUnknown(pool, leaf)

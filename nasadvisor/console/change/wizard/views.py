@@ -26,7 +26,7 @@ from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.disk_badges import marks_in_pool
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.storage.inventory import Inventory, Pool
-from nasadvisor.domain.storage.logs import without_log_leg, without_logs
+from nasadvisor.domain.storage.logs import without_log_side, without_logs
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ def _size_context(place: WizardPlace, form: LayoutForm, answer: Layout) -> dict[
         "form": form,
         "layout": answer,
         "summary": summary_of(answer.plan) if answer.plan else None,
-        "log_slider": slider_for(draft.log_legs, draft, place.inventory, LARGEST_USEFUL_LOG_BYTES),
+        "log_slider": slider_for(draft.log_sides, draft, place.inventory, LARGEST_USEFUL_LOG_BYTES),
         "cache_slider": slider_for(draft.cache_disks, draft, place.inventory),
         "seen": place.advice.seen,
         "recommended_cache": place.advice.cache_size,
@@ -237,5 +237,5 @@ def _way_of(draft: Draft) -> PoolGoal:
 def _pool_to_add_to(place: WizardPlace) -> Pool:
     """The pool, without the log or the side of it that is to be replaced."""
     draft = place.draft
-    pool = without_log_leg(place.pool, draft.replaces) if draft.replaces else place.pool
+    pool = without_log_side(place.pool, draft.replaces) if draft.replaces else place.pool
     return without_logs(pool, draft.dead_log)

@@ -17,7 +17,7 @@ from nasadvisor.domain.change.actions.create_table import CreateTable
 from nasadvisor.domain.change.actions.delete_slice import DeleteSlice
 from nasadvisor.domain.change.actions.detach_log import DetachLog
 from nasadvisor.domain.change.actions.drop_log import DropLog
-from nasadvisor.domain.change.actions.drop_log_leg import DropLogLeg
+from nasadvisor.domain.change.actions.drop_log_side import DropLogSide
 from nasadvisor.domain.change.actions.offline_cache import OfflineCache
 from nasadvisor.domain.change.actions.online_cache import OnlineCache
 from nasadvisor.domain.change.actions.pieces import Naming, Role, Slice
@@ -41,7 +41,7 @@ __all__ = [
     "DeleteSlice",
     "DetachLog",
     "DropLog",
-    "DropLogLeg",
+    "DropLogSide",
     "Naming",
     "OfflineCache",
     "OnlineCache",
@@ -55,7 +55,7 @@ __all__ = [
     "UndoAction",
 ]
 
-Action = CreateTable | SaveTable | CreateSlice | AddLog | AddCache | AttachLog | DropLogLeg | DropLog | OfflineCache
+Action = CreateTable | SaveTable | CreateSlice | AddLog | AddCache | AttachLog | DropLogSide | DropLog | OfflineCache
 
 UndoAction = RemoveVdev | DetachLog | DeleteSlice | RestoreTable | OnlineCache
 

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from nasadvisor.domain.change.actions.adding import dry_run_of, zpool_add
 from nasadvisor.domain.change.actions.after import leaf_on, with_pool
-from nasadvisor.domain.change.actions.attach_log import leg_dies
+from nasadvisor.domain.change.actions.attach_log import side_dies
 from nasadvisor.domain.change.actions.base import PLANNED_GUID, Argv, Category, Outcome
 from nasadvisor.domain.change.actions.inventory_queries import is_leaf_on_any, left_on
 from nasadvisor.domain.change.actions.pieces import Role, Slice
@@ -42,41 +42,41 @@ OTHER_LOG_STRIPED: Final = _(
 
 @dataclass(frozen=True)
 class AddLog(PoolStep):
-    """Add a log vdev: one leg is a single log, two or more are a mirror."""
+    """Add a log vdev: one side is a single log, two or more are a mirror."""
 
     ashift: int
-    legs: tuple[Slice, ...]
+    sides: tuple[Slice, ...]
     action: Literal["add-log"] = "add-log"
 
     category = Category.ADDITION
 
     @property
     def is_mirror(self) -> bool:
-        return len(self.legs) > 1
+        return len(self.sides) > 1
 
     @property
     def pieces(self) -> tuple[Slice, ...]:
-        return self.legs
+        return self.sides
 
     def describe(self) -> Statement:
         if not self.is_mirror:
             return Statement(self.action, _("Add one slice as log to pool {pool}"), {"pool": self.pool_name})
-        values = {"count": str(len(self.legs)), "pool": self.pool_name}
+        values = {"count": str(len(self.sides)), "pool": self.pool_name}
         return Statement(self.action, _("Add a mirror of {count} slices as log to pool {pool}"), values)
 
     def forwards(self, inventory: Inventory) -> Inventory:
-        if not self.legs:
+        if not self.sides:
             return inventory
-        leaves = tuple(leaf_on(leg, self.ashift) for leg in self.legs)
+        leaves = tuple(leaf_on(side, self.ashift) for side in self.sides)
         top = leaves[0]
         if self.is_mirror:
             top = Vdev(PLANNED_GUID, "mirror", "mirror", "ONLINE", ashift=self.ashift, children=leaves)
         pool = inventory.pool(self.pool_guid)
-        return with_pool(inventory, self.pool_guid, self.legs, logs=(*pool.logs, top) if pool else ())
+        return with_pool(inventory, self.pool_guid, self.sides, logs=(*pool.logs, top) if pool else ())
 
     def commands(self) -> tuple[Argv, ...]:
         keyword = ("log", "mirror") if self.is_mirror else ("log",)
-        return (zpool_add(self.pool_name, self.ashift, keyword, self.legs),)
+        return (zpool_add(self.pool_name, self.ashift, keyword, self.sides),)
 
     def dry_run(self) -> Argv:
         """Shows the layout that would result, and changes nothing."""
@@ -86,19 +86,19 @@ class AddLog(PoolStep):
         pool = inventory.pool(self.pool_guid)
         for top in pool.logs if pool else ():
             leaves = list(top.leaves())
-            same_count = len(leaves) == len(self.legs)
+            same_count = len(leaves) == len(self.sides)
             right_kind = (top.kind == "mirror") == self.is_mirror
-            if same_count and right_kind and all(is_leaf_on_any(leaf, self.legs, inventory) for leaf in leaves):
+            if same_count and right_kind and all(is_leaf_on_any(leaf, self.sides, inventory) for leaf in leaves):
                 return Outcome((top.guid,))
         return None
 
     def left(self, inventory: Inventory) -> Outcome | None:
         pool = inventory.pool(self.pool_guid)
-        return left_on(self.legs, pool.logs, inventory) if pool else None
+        return left_on(self.sides, pool.logs, inventory) if pool else None
 
     def undo(self, outcome: Outcome) -> tuple[RemoveVdev, ...]:
         return tuple(
-            RemoveVdev(self.pool_name, self.pool_guid, Role.LOG, guid, self.legs) for guid in outcome.vdev_guids
+            RemoveVdev(self.pool_name, self.pool_guid, Role.LOG, guid, self.sides) for guid in outcome.vdev_guids
         )
 
     def planned_outcome(self) -> Outcome:
@@ -120,11 +120,11 @@ class AddLog(PoolStep):
         )
 
     def if_lost(self, disk_key: str, inventory: Inventory) -> Iterator[Finding]:
-        if all(leg.disk_key != disk_key for leg in self.legs):
+        if all(side.disk_key != disk_key for side in self.sides):
             return
         values = {"pool": self.pool_name}
         if self.is_mirror:
-            yield leg_dies(self.pool_name)
+            yield side_dies(self.pool_name)
         else:
             yield Finding(
                 "single-log-dies",

@@ -14,7 +14,7 @@ from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory, Vdev
 
-LOG_LEG_DIES: Final = _(
+LOG_SIDE_DIES: Final = _(
     "If it dies, the other side of the mirrored log carries on: nothing is lost, and pool {pool} shows as DEGRADED "
     "until the side is replaced. Acknowledged writes are lost only if both sides are dead and the machine crashes."
 )
@@ -22,34 +22,34 @@ LOG_LEG_DIES: Final = _(
 
 @dataclass(frozen=True)
 class AttachLog(PoolStep):
-    """Make a single log a mirror, or add a leg to a mirrored one, with `zpool attach`."""
+    """Make a single log a mirror, or add a side to a mirrored one, with `zpool attach`."""
 
     ashift: int
     existing_guid: str
     existing_path: str
-    leg: Slice
+    side: Slice
     action: Literal["attach-log"] = "attach-log"
 
     category = Category.ALTERATION
 
     @property
     def pieces(self) -> tuple[Slice, ...]:
-        return (self.leg,)
+        return (self.side,)
 
     def describe(self) -> Statement:
         return Statement(
             self.action,
             _("Mirror the log of pool {pool}: attach a slice on {disk} to {existing}"),
-            {"pool": self.pool_name, "disk": self.leg.disk_path, "existing": self.existing_path},
+            {"pool": self.pool_name, "disk": self.side.disk_path, "existing": self.existing_path},
         )
 
     def forwards(self, inventory: Inventory) -> Inventory:
         pool = inventory.pool(self.pool_guid)
         logs = tuple(self._mirrored(top) for top in pool.logs) if pool else ()
-        return with_pool(inventory, self.pool_guid, (self.leg,), logs=logs)
+        return with_pool(inventory, self.pool_guid, (self.side,), logs=logs)
 
     def _mirrored(self, top: Vdev) -> Vdev:
-        leaf = leaf_on(self.leg, self.ashift)
+        leaf = leaf_on(self.side, self.ashift)
         if top.guid == self.existing_guid:
             return Vdev(PLANNED_GUID, "mirror", "mirror", "ONLINE", ashift=top.ashift, children=(top, leaf))
         if any(child.guid == self.existing_guid for child in top.children):
@@ -58,33 +58,33 @@ class AttachLog(PoolStep):
 
     def commands(self) -> tuple[Argv, ...]:
         ashift = f"ashift={self.ashift}"
-        return (("zpool", "attach", "-o", ashift, self.pool_name, self.existing_guid, self.leg.path),)
+        return (("zpool", "attach", "-o", ashift, self.pool_name, self.existing_guid, self.side.path),)
 
     def landed(self, inventory: Inventory) -> Outcome | None:
         pool = inventory.pool(self.pool_guid)
         for top in pool.logs if pool else ():
-            guids = [leaf.guid for leaf in top.leaves() if is_leaf_on(leaf, self.leg, inventory)]
+            guids = [leaf.guid for leaf in top.leaves() if is_leaf_on(leaf, self.side, inventory)]
             if top.kind == "mirror" and guids and any(leaf.guid == self.existing_guid for leaf in top.leaves()):
                 return Outcome((guids[0],))
         return None
 
     def undo(self, outcome: Outcome) -> tuple[DetachLog, ...]:
-        return tuple(DetachLog(self.pool_name, self.pool_guid, guid, self.leg) for guid in outcome.vdev_guids)
+        return tuple(DetachLog(self.pool_name, self.pool_guid, guid, self.side) for guid in outcome.vdev_guids)
 
     def planned_outcome(self) -> Outcome:
-        return Outcome(("<guid of the new log leg>",))
+        return Outcome(("<guid of the new log side>",))
 
     def if_lost(self, disk_key: str, inventory: Inventory) -> Iterator[Finding]:
         del inventory
-        if self.leg.disk_key == disk_key:
-            yield leg_dies(self.pool_name)
+        if self.side.disk_key == disk_key:
+            yield side_dies(self.pool_name)
 
 
-def leg_dies(pool_name: str) -> Finding:
+def side_dies(pool_name: str) -> Finding:
     """What it means if a side of a mirrored log dies."""
     return Finding(
-        "log-leg-dies",
-        LOG_LEG_DIES,
+        "log-side-dies",
+        LOG_SIDE_DIES,
         {"pool": pool_name},
         Level.INFO,
         explanation=_("Replace it soon: until then the log is as a single one."),

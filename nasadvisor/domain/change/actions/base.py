@@ -32,7 +32,7 @@ class Category(StrEnum):
 class Outcome:
     """What a step really did: the guids of the top-level vdevs that OpenZFS made, in the order of the plan.
 
-    For `AttachLog` it is the guid of the new leg alone. Other actions have none.
+    For `AttachLog` it is the guid of the new side alone. Other actions have none.
     """
 
     vdev_guids: tuple[str, ...] = ()

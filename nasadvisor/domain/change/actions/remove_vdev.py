@@ -48,5 +48,5 @@ class RemoveVdev(Backwards):
 
     def gone(self, inventory: Inventory) -> bool:
         # A cache keeps its guid, and its pieces may be those of other caches of the same run.
-        legs = self.slices if self.role is Role.LOG else ()
-        return is_out(self.pool_guid, self.vdev_guid, legs, inventory)
+        sides = self.slices if self.role is Role.LOG else ()
+        return is_out(self.pool_guid, self.vdev_guid, sides, inventory)

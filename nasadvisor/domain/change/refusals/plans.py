@@ -36,9 +36,9 @@ def OfflineAlone() -> Refused:
     )
 
 
-def OneLegForAttach() -> Refused:
+def OneSideForAttach() -> Refused:
     """A log that is alone becomes a mirror when one more device is attached to it, and a plan attaches one."""
-    return Refused("one-leg-for-attach", _("To mirror an existing log, name exactly one SSD for the new side."))
+    return Refused("one-side-for-attach", _("To mirror an existing log, name exactly one SSD for the new side."))
 
 
 def NothingToDo(pool_name: str) -> Refused:

@@ -22,12 +22,14 @@ def TooSmall(disk: Disk, role: Role, wanted_bytes: int, room_bytes: int) -> Refu
 
 
 # `fitting_percent` is the largest reserve beside which the slice has room.
-def LegHasNoRoom(disk: Disk, wanted_bytes: int, room_bytes: int, reserve_percent: int, fitting_percent: int) -> Refused:
+def SideHasNoRoom(
+    disk: Disk, wanted_bytes: int, room_bytes: int, reserve_percent: int, fitting_percent: int
+) -> Refused:
     """The sides of a mirror have one size, so the new side must be as long as the one that is there, and the
     reserve takes what is left.
     """
     return Refused(
-        "leg-beside-reserve",
+        "side-beside-reserve",
         _(
             "A further side of this log must be {wanted} long, and beside a reserve of {reserve} % {disk} has room for {room}. The largest reserve that leaves enough room is {fitting} %: choose that, or a larger SSD."
         ),
@@ -41,10 +43,10 @@ def LegHasNoRoom(disk: Disk, wanted_bytes: int, room_bytes: int, reserve_percent
     )
 
 
-def LegTooLarge(disk: Disk, wanted_bytes: int) -> Refused:
+def SideTooLarge(disk: Disk, wanted_bytes: int) -> Refused:
     """The sides of a mirror have one size, and OpenZFS attaches no device that is smaller than what is there."""
     return Refused(
-        "leg-too-large",
+        "side-too-large",
         _(
             "A further side of this log must be {wanted} long, and {disk} has no such room, without any reserve either. Choose a larger SSD."
         ),

@@ -9,49 +9,49 @@ from nasadvisor.domain.storage.inventory import Pool, Vdev
 from nasadvisor.domain.storage.logs import OFFLINE
 
 
-def LogLegGone(pool: Pool, guid: str) -> Refused:
+def LogSideGone(pool: Pool, guid: str) -> Refused:
     """The plan names the device to which a side shall be attached by its guid, and the log has none with it now. It
     was removed or replaced since the plan was made.
     """
     return Refused(
-        "log-leg-gone",
+        "log-side-gone",
         _("Pool {pool} has no log device with the guid {guid} any more. Read the host again and make a new plan."),
         {"pool": pool.name, "guid": guid},
     )
 
 
-def LogLegNotOnline(pool: Pool, leg: Vdev) -> Refused:
+def LogSideNotOnline(pool: Pool, side: Vdev) -> Refused:
     """The new side is filled from the one that is there, and one that does not work well gives nothing dependable
     to copy.
     """
     return Refused(
-        "log-leg-not-online",
+        "log-side-not-online",
         _("The log device {path} of pool {pool} is {state}. Repair it before a second side is attached."),
-        {"pool": pool.name, "path": leg.path, "state": leg.state},
+        {"pool": pool.name, "path": side.path, "state": side.state},
     )
 
 
-def LogLegWorks(pool: Pool, leg: Vdev) -> Refused:
+def LogSideWorks(pool: Pool, side: Vdev) -> Refused:
     """Taking out a side that works would leave the log without its mirror until another is attached."""
     return Refused(
-        "log-leg-works",
+        "log-side-works",
         _(
             "The side {path} of the log of pool {pool} is ONLINE, so it is not taken out. Only a side that is broken is replaced."
         ),
-        {"pool": pool.name, "path": leg.path or leg.name},
+        {"pool": pool.name, "path": side.path or side.name},
     )
 
 
-def LogLegUnknown(pool: Pool, leg: Vdev) -> Refused:
+def LogSideUnknown(pool: Pool, side: Vdev) -> Refused:
     """Which SSD a device is on is told by the partition at its path. With multipath, device-mapper or a file in
     between, two devices can be one SSD, and a mirror of them would protect nothing.
     """
     return Refused(
-        "log-leg-unknown",
+        "log-side-unknown",
         _(
             "The log device {path} of pool {pool} is no partition of a disk that is known here, so nothing shows that the two sides would be on different SSDs. Check that its disk is plugged in, and read the host again. Behind multipath, device-mapper or a file, a second side is not added."
         ),
-        {"pool": pool.name, "path": leg.path},
+        {"pool": pool.name, "path": side.path},
     )
 
 
@@ -146,7 +146,7 @@ def VdevGone(guid: str, pool_name: str, role: Role) -> Refused:
     )
 
 
-def LogHasErrors(pool: Pool, leg: Vdev) -> Refused:
+def LogHasErrors(pool: Pool, side: Vdev) -> Refused:
     """To remove a log OpenZFS writes out what is in it and waits for the device. One that answers with errors can
     keep it waiting for good. Once it is offline, OpenZFS asks it nothing more.
     """
@@ -157,10 +157,10 @@ def LogHasErrors(pool: Pool, leg: Vdev) -> Refused:
         ),
         {
             "pool": pool.name,
-            "path": leg.path or leg.name,
-            "guid": leg.guid,
-            "state": leg.state,
-            "errors": str(leg.read_errors + leg.write_errors),
+            "path": side.path or side.name,
+            "guid": side.guid,
+            "state": side.state,
+            "errors": str(side.read_errors + side.write_errors),
         },
     )
 
@@ -178,14 +178,14 @@ def VdevChanged(pool: Pool, top: Vdev, leaf: Vdev, role: Role) -> Refused:
     )
 
 
-def LastGoodLeg(pool: Pool, leg: Vdev) -> Refused:
+def LastGoodSide(pool: Pool, side: Vdev) -> Refused:
     """Whatever is in a log lives only as long as one of its sides does. A side is detached only while the other one
     is ONLINE.
     """
     return Refused(
-        "last-good-leg",
+        "last-good-side",
         _(
             "The side of the log of pool {pool} that would stay, {path}, is {state}. Without the other one the log would be lost, so nothing is detached. Repair that side first."
         ),
-        {"pool": pool.name, "path": leg.path or leg.name, "state": leg.state},
+        {"pool": pool.name, "path": side.path or side.name, "state": side.state},
     )

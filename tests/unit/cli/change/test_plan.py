@@ -118,7 +118,10 @@ def test_what_makes_no_sense_is_a_usage_error(shell: Shell, options: tuple[str, 
         (("--pool", "tank", "--cache", "nonesuch"), "There is no disk nonesuch"),
         (("--pool", "nonesuch", "--cache", "N1"), "no imported pool nonesuch. Imported are: tank, archive."),
         (("--pool", "tank", "--log", "N1", "--mirror-existing-log", "auto"), "has no log that could become a mirror"),
-        (("--pool", "tank", "--log", "N1", "--replace-log-leg", "auto"), "no mirrored log of which one side is broken"),
+        (
+            ("--pool", "tank", "--log", "N1", "--replace-log-side", "auto"),
+            "no mirrored log of which one side is broken",
+        ),
     ],
 )
 def test_what_the_host_does_not_have_now_is_refused(shell: Shell, options: tuple[str, ...], sentence: str) -> None:
@@ -227,17 +230,17 @@ class TestReplacingABrokenSide:
 
     @pytest.mark.parametrize("which", ["auto", "32"])
     def test_it_takes_the_broken_side_out_and_attaches_to_the_other(self, shell: Shell, which: str) -> None:
-        plan = planned(shell, "--pool", "tank", "--log", "N2", "--replace-log-leg", which)
+        plan = planned(shell, "--pool", "tank", "--log", "N2", "--replace-log-side", which)
         assert (plan.request.attach_to, plan.request.replaces) == ("31", "32")
-        assert [action.action for action in plan.actions][-2:] == ["drop-log-leg", "attach-log"]
+        assert [action.action for action in plan.actions][-2:] == ["drop-log-side", "attach-log"]
 
     def test_a_side_that_works_is_refused_with_those_that_are_broken(self, shell: Shell) -> None:
-        result = shell.run("plan", "--pool", "tank", "--log", "N2", "--replace-log-leg", "31")
+        result = shell.run("plan", "--pool", "tank", "--log", "N2", "--replace-log-side", "31")
         assert result.exit_code == 3
         assert "32 (/dev/disk/by-partuuid/" in result.stderr
 
     def test_it_does_not_go_with_mirroring(self, shell: Shell) -> None:
-        options = ("--pool", "tank", "--log", "N2", "--replace-log-leg", "auto", "--mirror-existing-log", "auto")
+        options = ("--pool", "tank", "--log", "N2", "--replace-log-side", "auto", "--mirror-existing-log", "auto")
         assert "do not go together" in shell.run("plan", *options).stderr
 
 

@@ -63,7 +63,7 @@ def test_it_prints_what_there_is_and_what_cut_offs_would_add(walking: Shell) -> 
 def test_in_json_it_says_the_same(walking: Shell) -> None:
     document = walking.json("advise", "tank", "--metadata")["metadata"]
     assert document["option"] == "metadata-cache"
-    assert document["counted"]["size"]["legs"] == 2
+    assert document["counted"]["size"]["sides"] == 2
 
 
 def test_in_json_nothing_is_counted_that_was_not_looked_at(walking: Shell) -> None:

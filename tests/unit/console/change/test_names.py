@@ -52,11 +52,11 @@ def test_the_commands_of_a_review_are_captioned_by_what_they_do(operator: Client
 def test_a_slice_is_named_by_its_disk_and_number(operator: Client) -> None:
     plan = plan_of(operator).plan
     names = names_of(plan, Node.objects.get(), home_server())
-    leg = plan.slices[0]
-    statement = Statement("x", "The side {path}. See `ls {path}`.", {"path": leg.path})
+    side = plan.slices[0]
+    statement = Statement("x", "The side {path}. See `ls {path}`.", {"path": side.path})
     shown = named(statement, names)
-    assert f'<span class="disk-name" title="{leg.path}">{LABEL} – slice 1</span>. See' in shown
-    assert f"<code>ls {leg.path}</code>" in shown
+    assert f'<span class="disk-name" title="{side.path}">{LABEL} – slice 1</span>. See' in shown
+    assert f"<code>ls {side.path}</code>" in shown
 
 
 def test_no_word_or_number_of_a_step_is_taken_for_a_disk(operator: Client) -> None:

@@ -295,7 +295,7 @@ class TestSize:
         operator.post(f"/wizard/{TANK}/", {"goal": "replace"})
         press_on(operator, [NVME2], [])
         stored = StoredPlan.objects.get()
-        assert [action.action for action in stored.plan.actions][-2:] == ["drop-log-leg", "attach-log"]
+        assert [action.action for action in stored.plan.actions][-2:] == ["drop-log-side", "attach-log"]
         preview = text(operator.get(f"/plans/{stored.pk}/"))
         assert "zpool detach tank 32" in preview
         assert "The broken side" in preview
@@ -329,7 +329,7 @@ def test_a_viewer_gets_into_no_step_of_the_wizard(viewer: Client) -> None:
 
 class TestDraft:
     def test_the_chosen_single_place_decides_who_carries_the_log(self) -> None:
-        assert Draft(TANK, (NVME1, NVME2), log_on=NVME2).log_legs == (NVME2,)
+        assert Draft(TANK, (NVME1, NVME2), log_on=NVME2).log_sides == (NVME2,)
 
     def test_a_place_that_is_no_longer_chosen_falls_back_to_the_mirror(self) -> None:
-        assert Draft(TANK, (NVME1, NVME2), log_on="gone").log_legs == (NVME1, NVME2)
+        assert Draft(TANK, (NVME1, NVME2), log_on="gone").log_sides == (NVME1, NVME2)

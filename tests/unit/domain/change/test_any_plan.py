@@ -143,7 +143,7 @@ def test_the_sides_of_a_mirror_are_of_one_size_on_different_ssds(examples: tuple
         for action in plan.actions:
             if not isinstance(action, AddLog | AttachLog):
                 continue
-            pieces = list(action.legs) if isinstance(action, AddLog) else [action.leg]
+            pieces = list(action.sides) if isinstance(action, AddLog) else [action.side]
             disks = [inventory.disk(piece.disk_key) for piece in pieces]
             if isinstance(action, AttachLog):
                 partner = inventory.partition_at(action.existing_path)

@@ -20,7 +20,7 @@ def rewind() -> RewindTable:
 
 def clear() -> tuple[Inventory, ClearSlice]:
     inventory, log = log_on(NVME1)
-    return inventory, ClearSlice(log.legs[0], "tank", TANK)
+    return inventory, ClearSlice(log.sides[0], "tank", TANK)
 
 
 def holding(inventory: Inventory, *holds: Hold) -> Inventory:

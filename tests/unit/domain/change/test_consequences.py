@@ -27,7 +27,7 @@ def codes(request: PlanRequest, inventory: Inventory) -> list[list[str]]:
 
 MEANT = {
     "cache-dies": (Level.INFO, "read from pool tank", "its loss no hurry"),
-    "log-leg-dies": (Level.INFO, "pool tank shows as DEGRADED", "Replace it soon"),
+    "log-side-dies": (Level.INFO, "pool tank shows as DEGRADED", "Replace it soon"),
     "single-log-dies": (Level.WARNING, "Pool tank shows as DEGRADED", "as long as the machine runs"),
     "single-log-dies-and-crash": (Level.CRITICAL, "the import of pool tank is refused", "A mirror ends this risk"),
     "other-log-striped": (Level.WARNING, "Pool tank has another log", "Make each of them a mirror"),
@@ -97,7 +97,7 @@ def test_of_a_pool_that_is_not_imported_it_is_not_known_whether_it_has_another_l
 
 
 def test_an_ssd_with_log_and_cache_says_what_both_mean() -> None:
-    assert codes(MIRROR_AND_CACHES, home_server()) == [["log-leg-dies", "cache-dies"]] * 2
+    assert codes(MIRROR_AND_CACHES, home_server()) == [["log-side-dies", "cache-dies"]] * 2
 
 
 def test_a_single_log_says_what_a_crash_costs() -> None:
@@ -128,7 +128,7 @@ def test_attaching_a_side_speaks_of_the_old_side_too() -> None:
     request = PlanRequest(TANK, (NVME2,), attach_to="31")
     losses = losses_of(plan_for(request, inventory), inventory)
     assert [loss.device for loss in losses] == ["Samsung SSD 960 EVO 500GB (N2)", "Samsung SSD 960 EVO 500GB (N1)"]
-    assert [[finding.code for finding in loss.findings] for loss in losses] == [["log-leg-dies"]] * 2
+    assert [[finding.code for finding in loss.findings] for loss in losses] == [["log-side-dies"]] * 2
 
 
 def test_a_log_beside_another_log_is_said_to_be_no_stand_in() -> None:

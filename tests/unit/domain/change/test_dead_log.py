@@ -64,7 +64,7 @@ def test_a_mirrored_log_goes_as_a_whole() -> None:
     (drop,) = plan.actions
     assert isinstance(drop, DropLog)
     assert (drop.vdev_guid, len(drop.devices)) == ("60", 2)
-    assert "log-leg-gone" in refused(TAKE_OUT, with_dead_log("UNAVAIL", "FAULTED"))
+    assert "log-side-gone" in refused(TAKE_OUT, with_dead_log("UNAVAIL", "FAULTED"))
 
 
 def test_a_cache_may_come_along_and_the_new_log_may_be_single() -> None:
@@ -87,8 +87,8 @@ def test_a_cache_may_come_along_and_the_new_log_may_be_single() -> None:
         (with_dead_log("FAULTED", "ONLINE"), MIRROR_DROP, "log-works"),
         (with_dead_log("FAULTED", "DEGRADED"), MIRROR_DROP, "log-has-errors"),
         (with_dead_log("FAULTED", "OFFLINE"), MIRROR_DROP, "log-out-of-service"),
-        (with_dead_log("FAULTED", "UNAVAIL"), DROP, "log-leg-gone"),
-        (home_server(), DROP, "log-leg-gone"),
+        (with_dead_log("FAULTED", "UNAVAIL"), DROP, "log-side-gone"),
+        (home_server(), DROP, "log-side-gone"),
         (broken_data(with_dead_log()), DROP, "pool-not-online"),
         (with_pool(with_dead_log(), state="FAULTED"), DROP, "pool-not-online"),
         (with_pool(with_dead_log(), suspended=True), DROP, "pool-suspended"),

@@ -14,7 +14,7 @@ from nasadvisor.domain.change.actions import (
     DeleteSlice,
     DetachLog,
     DropLog,
-    DropLogLeg,
+    DropLogSide,
     OfflineCache,
     OnlineCache,
     RemoveVdev,
@@ -64,8 +64,8 @@ SAID = [
     ),
     (DetachLog("tank", TANK, "32", TWO), "detach-log", f"Detach the side on {TWO.path} from the log of pool tank"),
     (
-        DropLogLeg("tank", TANK, "32", "/dev/dead"),
-        "drop-log-leg",
+        DropLogSide("tank", TANK, "32", "/dev/dead"),
+        "drop-log-side",
         "Take the broken side /dev/dead out of the log of pool tank",
     ),
     (
@@ -74,7 +74,7 @@ SAID = [
         "Take the dead log /dev/a, /dev/b out of pool tank",
     ),
     (DropLog("tank", TANK, "61", ()), "drop-log", "Take the dead log 61 out of pool tank"),
-    (DropLogLeg("tank", TANK, "32", ""), "drop-log-leg", "Take the broken side 32 out of the log of pool tank"),
+    (DropLogSide("tank", TANK, "32", ""), "drop-log-side", "Take the broken side 32 out of the log of pool tank"),
     (
         RemoveVdev("tank", TANK, Role.LOG, "30", (ONE, TWO)),
         "remove-vdev",

@@ -14,7 +14,7 @@ from nasadvisor.domain.change.actions import (
     CreateTable,
     DeleteSlice,
     DetachLog,
-    DropLogLeg,
+    DropLogSide,
     Naming,
     RemoveVdev,
     RestoreTable,
@@ -266,9 +266,9 @@ def test_what_stands_in_a_slice_that_is_to_join_a_pool_is_somebodys() -> None:
     _, cache = cache_on(NVME1, NVME2)
     attached, attach = attach_to_log()
     held = Hold(HoldKind.SIGNATURE, "ext4")
-    assert asked(add, DeviceScan((EXT4, ZFS)), None, inventory) == no.SliceHeld(add.legs[0], held)
+    assert asked(add, DeviceScan((EXT4, ZFS)), None, inventory) == no.SliceHeld(add.sides[0], held)
     assert asked(cache, DeviceScan((EXT4,)), None, inventory) == no.SliceHeld(cache.slices[0], held)
-    assert asked(attach, DeviceScan((EXT4,)), None, attached) == no.SliceHeld(attach.leg, held)
+    assert asked(attach, DeviceScan((EXT4,)), None, attached) == no.SliceHeld(attach.side, held)
     for step in (add, cache, attach):
         assert asked(step, DeviceScan(), None, inventory) is None
 
@@ -278,19 +278,19 @@ def test_a_label_in_any_slice_that_is_to_join_a_pool_is_somebodys(name: str, sai
     inventory, add = log_on(NVME1, NVME2)
     label = replace(NEEDED, pool_name=name)
     hold = Hold(HoldKind.EXPORTED_POOL, said)
-    cache = AddCache("tank", TANK, 12, add.legs)
-    attach = AttachLog("tank", TANK, 12, "31", "", add.legs[1])
+    cache = AddCache("tank", TANK, 12, add.sides)
+    attach = AttachLog("tank", TANK, 12, "31", "", add.sides[1])
     for step in (add, cache, attach):
-        look = DeviceScan(labels=((add.legs[1].partuuid, label),))
-        assert asked(step, look, None, inventory) == no.SliceHeld(add.legs[1], hold)
+        look = DeviceScan(labels=((add.sides[1].partuuid, label),))
+        assert asked(step, look, None, inventory) == no.SliceHeld(add.sides[1], hold)
 
 
 # Taking out a log
 
 
 def test_a_log_with_writes_that_openzfs_cannot_write_out_stays() -> None:
-    inventory, legs = mirrored_log()
-    step = RemoveVdev("tank", TANK, Role.LOG, "30", legs)
+    inventory, sides = mirrored_log()
+    step = RemoveVdev("tank", TANK, Role.LOG, "30", sides)
     locked, unmounted = WaitingDataset("tank/a", key_root="tank/a"), WaitingDataset("tank/b")
     pool = tank_of(inventory)
     assert asked(step, DeviceScan(waiting=(unmounted, locked)), None, inventory) == no.LogHoldsLocked(pool, (locked,))
@@ -419,9 +419,9 @@ def test_a_torn_deletion_in_a_changed_table_is_rewound_to_theirs_and_never_resto
 
 
 def test_steps_that_change_a_pool_alone_are_not_judged_by_bytes() -> None:
-    inventory, legs = mirrored_log()
-    look = DeviceScan((EXT4,), ((legs[1].partuuid, NEEDED),))
-    for step in (DetachLog("tank", TANK, "32", legs[1]), DropLogLeg("tank", TANK, "32", "x")):
+    inventory, sides = mirrored_log()
+    look = DeviceScan((EXT4,), ((sides[1].partuuid, NEEDED),))
+    for step in (DetachLog("tank", TANK, "32", sides[1]), DropLogSide("tank", TANK, "32", "x")):
         assert asked(step, look, None, inventory) is None
 
 

@@ -10,7 +10,7 @@ from nasadvisor.domain.change.actions import (
     CreateTable,
     DeleteSlice,
     DetachLog,
-    DropLogLeg,
+    DropLogSide,
     Outcome,
     RemoveVdev,
     RestoreTable,
@@ -74,7 +74,7 @@ class TestTablesAndSlices:
     )
     def test_a_slice_is_there_when_its_partition_is_exactly_the_planned_one(self, changes: dict[str, object]) -> None:
         inventory, log = log_on(NVME1)
-        action = CreateSlice(log.legs[0], TANK)
+        action = CreateSlice(log.sides[0], TANK)
         assert action.landed(inventory) == Outcome()
         part = disk_of(inventory, NVME1).partitions[0]
         other = replace(part, **changes)  # type: ignore[arg-type]
@@ -83,7 +83,7 @@ class TestTablesAndSlices:
 
     def test_a_slice_is_gone_when_its_disk_is_there_without_it(self) -> None:
         inventory, log = log_on(NVME1, NVME2)
-        step = DeleteSlice(log.legs[0], TANK)
+        step = DeleteSlice(log.sides[0], TANK)
         assert not step.gone(inventory)
         assert step.gone(with_disk(inventory, NVME1, partitions=()))
         pulled = tuple(disk for disk in inventory.disks if disk.key != NVME1)
@@ -96,17 +96,17 @@ class TestTablesAndSlices:
 class TestLogs:
     def test_a_mirror_counts_when_it_stands_on_all_planned_slices_and_no_other(self) -> None:
         inventory, action = log_on(NVME1, NVME2)
-        legs = [leaf_of(inventory, piece, guid) for piece, guid in zip(action.legs, ("31", "32"), strict=True)]
-        assert action.landed(with_log(inventory, mirror_of(*legs))) == Outcome((MIRROR_GUID,))
+        sides = [leaf_of(inventory, piece, guid) for piece, guid in zip(action.sides, ("31", "32"), strict=True)]
+        assert action.landed(with_log(inventory, mirror_of(*sides))) == Outcome((MIRROR_GUID,))
         stranger = Vdev("33", "disk", "x", "ONLINE", path="/dev/disk/by-id/x-part1")
-        for leaves in ([legs[0], stranger], [*legs, stranger], [*legs, legs[0]], [legs[0]]):
+        for leaves in ([sides[0], stranger], [*sides, stranger], [*sides, sides[0]], [sides[0]]):
             assert action.landed(with_log(inventory, mirror_of(*leaves))) is None, leaves
 
     def test_the_kind_and_the_number_of_sides_count_and_not_only_the_slices(self) -> None:
         """A single log where a mirror was planned, and the other way round, is another log than the planned one."""
         inventory, mirror = log_on(NVME1, NVME2)
-        one, two = (leaf_of(inventory, piece, guid) for piece, guid in zip(mirror.legs, ("31", "32"), strict=True))
-        single = AddLog("tank", TANK, 12, mirror.legs[:1])
+        one, two = (leaf_of(inventory, piece, guid) for piece, guid in zip(mirror.sides, ("31", "32"), strict=True))
+        single = AddLog("tank", TANK, 12, mirror.sides[:1])
         assert mirror.landed(with_log(inventory, one)) is None
         assert mirror.landed(with_log(inventory, one, two)) is None
         assert mirror.landed(with_log(inventory, replace(mirror_of(one, two), kind="raidz"))) is None
@@ -116,7 +116,7 @@ class TestLogs:
 
     def test_another_pool_or_class_does_not_count(self) -> None:
         inventory, action = log_on(NVME1)
-        leaf = leaf_of(inventory, action.legs[0], LOG_GUID)
+        leaf = leaf_of(inventory, action.sides[0], LOG_GUID)
         assert action.landed(with_log(inventory, leaf)) == Outcome((LOG_GUID,))
         assert action.landed(with_pool(with_log(inventory, leaf), **EXPORTED)) is None
         assert action.landed(with_pool(inventory, caches=(leaf,))) is None
@@ -124,7 +124,7 @@ class TestLogs:
 
     def test_what_is_left_of_a_mirror_is_the_vdev_on_its_other_slices(self) -> None:
         inventory, action = log_on(NVME1, NVME2)
-        one, two = (leaf_of(inventory, piece, guid) for piece, guid in zip(action.legs, ("31", "32"), strict=True))
+        one, two = (leaf_of(inventory, piece, guid) for piece, guid in zip(action.sides, ("31", "32"), strict=True))
         stranger = Vdev("33", "disk", "x", "ONLINE", path="/dev/disk/by-id/x-part1")
         assert action.left(with_log(inventory, stranger, two)) == Outcome(("32",))
         assert action.left(with_log(inventory, mirror_of(one, two))) == Outcome((MIRROR_GUID,))
@@ -142,7 +142,7 @@ class TestLogs:
     def test_a_side_is_attached_when_both_stand_in_one_mirror(self) -> None:
         inventory, action = attach_to_log()
         old = tank_of(inventory).logs[0]
-        new = leaf_of(inventory, action.leg, "32")
+        new = leaf_of(inventory, action.side, "32")
         stranger = Vdev("33", "disk", "x", "ONLINE", path="/dev/disk/by-id/x-part1")
         assert action.landed(with_log(inventory, stranger, mirror_of(old, new))) == Outcome(("32",))
         for tops in (
@@ -156,7 +156,7 @@ class TestLogs:
         assert action.landed(with_pool(with_log(inventory, mirror_of(old, new)), **EXPORTED)) is None
 
     def test_a_broken_side_is_out_when_the_pool_shows_no_such_guid(self) -> None:
-        action = DropLogLeg("tank", TANK, "32", "/dev/disk/by-id/x")
+        action = DropLogSide("tank", TANK, "32", "/dev/disk/by-id/x")
         assert action.landed(with_broken_log()) is None
         assert action.landed(with_single_log()) == Outcome()
         assert action.landed(with_pool(with_single_log(), **EXPORTED)) is None
@@ -231,5 +231,5 @@ class TestOut:
 def test_a_slice_of_another_number_is_not_the_planned_one() -> None:
     inventory, log = log_on(NVME1)
     second = slice_on(disk_of(inventory, NVME1), number=2)
-    leaf = leaf_of(inventory, log.legs[0], LOG_GUID)
+    leaf = leaf_of(inventory, log.sides[0], LOG_GUID)
     assert AddLog("tank", TANK, 12, (second,)).landed(with_log(inventory, leaf)) is None

@@ -11,7 +11,7 @@ from nasadvisor.domain.change.actions import (
     ClearSlice,
     CreateSlice,
     CreateTable,
-    DropLogLeg,
+    DropLogSide,
     OfflineCache,
     OnlineCache,
     Outcome,
@@ -92,14 +92,14 @@ class TestLogsAndCaches:
     def test_a_mirrored_log_stands_on_all_its_slices_and_holds_them(self) -> None:
         inventory, add = log_on(NVME1, NVME2)
         after = add.forwards(inventory)
-        sides = tuple(map(planned, add.legs))
+        sides = tuple(map(planned, add.sides))
         assert tank_of(after).logs == (Vdev(PLANNED_GUID, "mirror", "mirror", "ONLINE", ashift=12, children=sides),)
         assert holds_on(after, NVME1) == holds_on(after, NVME2) == [IN_TANK]
         assert others(after) == others(inventory)
 
     def test_a_single_log_is_its_slice_and_comes_behind_those_that_are_there(self) -> None:
         inventory, add = log_on(NVME2, inventory=with_single_log())
-        assert tank_of(add.forwards(inventory)).logs == (*tank_of(inventory).logs, planned(add.legs[0]))
+        assert tank_of(add.forwards(inventory)).logs == (*tank_of(inventory).logs, planned(add.sides[0]))
 
     def test_caches_come_behind_those_that_are_there_and_hold_their_slices(self) -> None:
         inventory = with_cache()
@@ -116,27 +116,27 @@ class TestLogsAndCaches:
         inventory, attach = attach_to_log()
         (old,) = tank_of(inventory).logs
         after = attach.forwards(inventory)
-        sides = (old, planned(attach.leg))
+        sides = (old, planned(attach.side))
         assert tank_of(after).logs == (Vdev(PLANNED_GUID, "mirror", "mirror", "ONLINE", ashift=12, children=sides),)
         assert holds_on(after, NVME2) == [IN_TANK]
 
     def test_a_mirror_gets_a_further_side_and_another_log_none(self) -> None:
-        inventory, legs = mirrored_log()
+        inventory, sides = mirrored_log()
         (mirror,) = tank_of(inventory).logs
         beside = replace(
             mirror, guid="50", children=tuple(replace(side, guid=f"5{side.guid}") for side in mirror.children)
         )
         pool = replace(tank_of(inventory), logs=(beside, mirror))
         inventory = replace(inventory, pools=(pool,))
-        attach = AttachLog("tank", TANK, 12, "32", "/dev/x", legs[0])
+        attach = AttachLog("tank", TANK, 12, "32", "/dev/x", sides[0])
         after = tank_of(attach.forwards(inventory)).logs
-        assert after == (beside, replace(mirror, children=(*mirror.children, planned(legs[0]))))
+        assert after == (beside, replace(mirror, children=(*mirror.children, planned(sides[0]))))
 
     def test_a_broken_side_goes_from_its_own_pool_only(self) -> None:
         inventory = with_broken_log()
         twin = replace(tank_of(inventory), name="twin", guid="99")
         inventory = replace(inventory, pools=(*inventory.pools, twin))
-        after = DropLogLeg("tank", TANK, "32", "").forwards(inventory)
+        after = DropLogSide("tank", TANK, "32", "").forwards(inventory)
         (single,) = tank_of(with_single_log()).logs
         assert tank_of(after).logs == (replace(single, guid=tank_of(inventory).logs[0].guid),)
         assert after.pool("99") == twin
@@ -157,13 +157,13 @@ class TestLogsAndCaches:
             AddLog("tank", "99", 12, (PIECE,)),
             AddCache("tank", "99", 12, (PIECE,)),
             AttachLog("tank", "99", 12, "31", "/dev/x", PIECE),
-            DropLogLeg("tank", "99", "31", ""),
+            DropLogSide("tank", "99", "31", ""),
             OfflineCache("tank", "99", "41", ""),
         ],
         ids=lambda step: step.action,
     )
     def test_of_a_pool_that_is_not_imported_nothing_is_expected_and_nothing_known(
-        self, step: AddLog | AddCache | AttachLog | DropLogLeg | OfflineCache
+        self, step: AddLog | AddCache | AttachLog | DropLogSide | OfflineCache
     ) -> None:
         assert step.forwards(MACHINE) == MACHINE
         assert (step.landed(MACHINE), step.left(MACHINE)) == (None, None)
@@ -199,7 +199,7 @@ class TestAgain:
         assert AddLog("tank", TANK, 12, (PIECE, second)).cleaning() == cleared
         assert AddCache("tank", TANK, 12, (PIECE, second)).cleaning() == cleared
         assert AttachLog("tank", TANK, 12, "31", "/dev/x", PIECE).cleaning() == cleared[:1]
-        assert DropLogLeg("tank", TANK, "32", "").cleaning() == ()
+        assert DropLogSide("tank", TANK, "32", "").cleaning() == ()
         assert OfflineCache("tank", TANK, "41", "").cleaning() == ()
 
     def test_a_step_goes_by_what_its_pool_is_called_now_and_as_planned_where_that_is_not_known(self) -> None:

@@ -8,7 +8,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.change.actions import AttachLog, CreateSlice, DropLogLeg, Naming, Role
+from nasadvisor.domain.change.actions import AttachLog, CreateSlice, DropLogSide, Naming, Role
 from nasadvisor.domain.change.plan import PlanIds, PlanRefused, PlanRequest, make_plan
 from nasadvisor.domain.statements import Refused
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory, TableKind, Vdev, VdevClass
@@ -85,13 +85,13 @@ def test_a_second_ssd_makes_the_log_a_mirror_and_adds_a_second_cache() -> None:
     ]
     attach = plan.actions[3]
     assert isinstance(attach, AttachLog)
-    assert (attach.existing_guid, attach.leg.size_bytes) == (LOG_GUID, 4 * GIB)
+    assert (attach.existing_guid, attach.side.size_bytes) == (LOG_GUID, 4 * GIB)
     tank = tank_of(plan.after(with_single_log()))
     assert [top.kind for top in tank.logs] == ["mirror"]
     assert len(tank.caches) == 1
 
 
-def test_a_third_leg_joins_the_mirror() -> None:
+def test_a_third_side_joins_the_mirror() -> None:
     mirrored = plan_for(PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID), with_single_log()).after(with_single_log())
     third = plan_for(MIRROR_AND_CACHES, home_server()).slices[0]
     after = AttachLog("tank", TANK, 12, LOG_GUID, "", third).forwards(mirrored)
@@ -145,7 +145,7 @@ def test_a_whole_disk_log_and_an_equal_ssd_name_the_reserve_beside_which_they_fi
     refused = make_plan(MIRROR_WHOLE, with_whole_disk_log(), ids_for(MIRROR_WHOLE))
     assert isinstance(refused, PlanRefused)
     (refusal,) = refused.refusals
-    assert refusal.code == "leg-beside-reserve"
+    assert refusal.code == "side-beside-reserve"
     assert (refusal.values["reserve"], refusal.values["fitting"]) == ("10", "0")
     plan = plan_for(replace(MIRROR_WHOLE, reserve_percent=int(str(refusal.values["fitting"]))), with_whole_disk_log())
     (piece,) = plan.slices
@@ -176,7 +176,7 @@ def test_where_no_reserve_is_small_enough_a_larger_ssd_is_asked_for() -> None:
     inventory = replace(inventory, host=replace(inventory.host, tail_bytes=2 * GIB + MIB))
     refused = make_plan(MIRROR_WHOLE, inventory, ids_for(MIRROR_WHOLE))
     assert isinstance(refused, PlanRefused)
-    assert [refusal.code for refusal in refused.refusals] == ["leg-too-large"]
+    assert [refusal.code for refusal in refused.refusals] == ["side-too-large"]
 
 
 def test_a_third_side_of_a_log_with_unequal_sides_is_as_long_as_the_shorter_one() -> None:
@@ -186,10 +186,10 @@ def test_a_third_side_of_a_log_with_unequal_sides_is_as_long_as_the_shorter_one(
     assert second
     longer = with_partitions(second, partition(second, 1, MIB, 6 * GIB, Hold(HoldKind.POOL, "tank")))
     disks = tuple(longer if disk.key == SHARED_SSD else disk for disk in inventory.disks)
-    legs = (leaf_on(first, "41"), leaf_on(longer, "42"))
-    mirror = Vdev("40", "mirror", "mirror-2", "ONLINE", ashift=12, children=legs)
+    sides = (leaf_on(first, "41"), leaf_on(longer, "42"))
+    mirror = Vdev("40", "mirror", "mirror-2", "ONLINE", ashift=12, children=sides)
     unequal = with_pool(replace(inventory, disks=disks), logs=(mirror,))
-    for side in legs:
+    for side in sides:
         plan = plan_for(PlanRequest(TANK, (NVME2,), attach_to=side.guid), unequal)
         assert [piece.size_bytes for piece in plan.slices] == [4 * GIB]
 
@@ -224,7 +224,7 @@ def test_every_disk_that_is_gone_or_too_small_is_named() -> None:
     codes = [
         refusal.code for refusal in reasons(wish, with_disk(small(with_single_log(), NVME2, GIB), SATA_SSD, holds=()))
     ]
-    assert codes == ["leg-too-large", "cache-too-large"]
+    assert codes == ["side-too-large", "cache-too-large"]
 
 
 def test_a_missing_feature_is_told_together_with_everything_else() -> None:
@@ -266,7 +266,7 @@ def test_the_reserve_that_is_told_is_the_largest_beside_which_the_second_side_fi
     inventory = replace(inventory, host=replace(inventory.host, tail_bytes=0))
     wish = PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID, reserve_percent=60)
     (refusal,) = reasons(wish, inventory)
-    assert (refusal.code, refusal.values["fitting"]) == ("leg-beside-reserve", "50")
+    assert (refusal.code, refusal.values["fitting"]) == ("side-beside-reserve", "50")
     assert plan_for(replace(wish, reserve_percent=50), inventory).slices[0].size_bytes == 4 * GIB
     assert reasons(replace(wish, reserve_percent=51), inventory)
 
@@ -275,7 +275,7 @@ def test_a_plan_names_its_pool_and_the_side_that_it_takes_out() -> None:
     plan = plan_for(PlanRequest(TANK, (NVME2,), attach_to=LOG_GUID, replaces="32"), with_broken_log())
     assert plan.pool_name == "tank"
     assert {action.pool_guid for action in plan.actions if isinstance(action, CreateSlice)} == {TANK}
-    (drop,) = (action for action in plan.actions if isinstance(action, DropLogLeg))
+    (drop,) = (action for action in plan.actions if isinstance(action, DropLogSide))
     assert drop.vdev_path == "/dev/disk/by-partuuid/00000000-0000-4000-8000-00000000dead"
 
 

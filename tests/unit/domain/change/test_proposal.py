@@ -22,7 +22,7 @@ from nasadvisor.domain.change.proposal import (
 from nasadvisor.domain.change.warnings import warnings_for
 from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.domain.storage.inventory import Bus, Disk, Hold, HoldKind, Inventory, Pool
-from nasadvisor.domain.storage.logs import broken_log_legs
+from nasadvisor.domain.storage.logs import broken_log_sides
 from nasadvisor.domain.units import GIB, MIB, TIB, align_up
 from tests.unit.domain.builders import ids_for, inventories, mirrored_log, tank_of
 from tests.unit.machines import (
@@ -325,7 +325,7 @@ class TestLogsThatAreThere:
     def test_of_a_side_that_is_not_there_nothing_is_proposed(self) -> None:
         proposal = propose_side(known(wanted=Wanted(USELESS, USELESS)), "99")
         assert proposal.request is None
-        assert code(proposal.no_log) == "log-leg-gone"
+        assert code(proposal.no_log) == "log-side-gone"
 
     def test_where_nothing_can_replace_a_broken_side_it_is_said_and_why_each_ssd_cannot(self) -> None:
         inventory = with_disk(with_broken_log(), NVME2, removable=True)
@@ -408,7 +408,7 @@ def every_default(mine: ProposalFacts) -> list[Proposal]:
     """What is proposed for a pool by itself, and what once somebody wants its log to be whole."""
     single = single_log_of(mine.pool)
     sides = [propose_side(mine, single.guid)] if single else []
-    broken = [propose_side(mine, each.partner.guid, each.leg.guid) for each in broken_log_legs(mine.pool)]
+    broken = [propose_side(mine, each.partner.guid, each.side.guid) for each in broken_log_sides(mine.pool)]
     return [propose(mine), *sides, *broken]
 
 

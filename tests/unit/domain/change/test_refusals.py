@@ -168,16 +168,16 @@ def log_twice_on_one_disk() -> list[Refused]:
     return wish(ON_FREE_SPACE, with_single_log())
 
 
-def sick_leg(**changes: object) -> list[Refused]:
+def sick_side(**changes: object) -> list[Refused]:
     inventory, action = attach_to_log()
     return rule(can(action, change_vdev(inventory, LOG_GUID, **changes)))
 
 
-def wrong_size_leg() -> list[Refused]:
+def wrong_size_side() -> list[Refused]:
     inventory, action = attach_to_log()
-    piece = replace(action.leg, size_bytes=5 * GIB)
+    piece = replace(action.side, size_bytes=5 * GIB)
     bare = with_disk(inventory, NVME2, partitions=())
-    return rule(can(replace(action, leg=piece), made(bare, piece)))
+    return rule(can(replace(action, side=piece), made(bare, piece)))
 
 
 def further_side_of(size_bytes: int) -> list[Refused]:
@@ -186,15 +186,15 @@ def further_side_of(size_bytes: int) -> list[Refused]:
     return wish(SECOND, with_disk(inventory, NVME1, partitions=(part,)))
 
 
-def last_leg() -> list[Refused]:
-    inventory, legs = mirrored_log()
+def last_side() -> list[Refused]:
+    inventory, sides = mirrored_log()
     sick = change_vdev(inventory, LOG_GUID, state="FAULTED")
-    return rule(can_undo(DetachLog("tank", TANK, "32", legs[1]), sick))
+    return rule(can_undo(DetachLog("tank", TANK, "32", sides[1]), sick))
 
 
-def foreign_leg() -> list[Refused]:
-    inventory, legs = mirrored_log()
-    return remove_rule(inventory, slices=legs[:1])
+def foreign_side() -> list[Refused]:
+    inventory, sides = mirrored_log()
+    return remove_rule(inventory, slices=sides[:1])
 
 
 def table_changed() -> list[Refused]:
@@ -225,8 +225,8 @@ def with_zfs(inventory: Inventory, version: str) -> Inventory:
 def same_serial() -> list[Refused]:
     identity = replace(disk_of(home_server(), NVME2).identity, serial="n1 ")
     inventory, action = log_on(NVME1, NVME2)
-    legs = (action.legs[0], replace(action.legs[1], disk_key=identity.key))
-    return rule(can(replace(action, legs=legs), with_disk(inventory, NVME2, identity=identity)))
+    sides = (action.sides[0], replace(action.sides[1], disk_key=identity.key))
+    return rule(can(replace(action, sides=sides), with_disk(inventory, NVME2, identity=identity)))
 
 
 def untold() -> list[Refused]:
@@ -234,10 +234,10 @@ def untold() -> list[Refused]:
     return rule(can_use_disk(replace(disk, identity=replace(disk.identity, serial="", wwn=""))))
 
 
-def unequal_legs() -> list[Refused]:
+def unequal_sides() -> list[Refused]:
     disks = [disk_of(home_server(), key) for key in (NVME1, NVME2)]
-    legs = (slice_on(disks[0]), slice_on(disks[1], size_bytes=5 * GIB))
-    return rule(can(AddLog("tank", TANK, 12, legs), made(home_server(), *legs)))
+    sides = (slice_on(disks[0]), slice_on(disks[1], size_bytes=5 * GIB))
+    return rule(can(AddLog("tank", TANK, 12, sides), made(home_server(), *sides)))
 
 
 def on_sectors_of(sector_bytes: int) -> list[Refused]:
@@ -324,10 +324,10 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
     (lambda: log_rule(lambda _: home_server()), "slice-gone", ("by-id/nvme-", "Read the host again")),
     (slice_held, "slice-held", ("by-id/nvme-", "mount: /srv", "take it out first")),
     (same_serial, "same-disk", ("960 EVO", "Choose two different SSDs")),
-    (wrong_size_leg, "sizes-differ", ("tank", "Make a new plan")),
-    (lambda: further_side_of(440 * GIB), "leg-beside-reserve", (OTHER_DISK, "440 GiB", "reserve of 10 %", "is 5 %")),
-    (lambda: further_side_of(499 * 10**9 + 999 * MIB), "leg-too-large", (OTHER_DISK, "Choose a larger SSD")),
-    (unequal_legs, "sizes-differ", ("tank", "Make a new plan")),
+    (wrong_size_side, "sizes-differ", ("tank", "Make a new plan")),
+    (lambda: further_side_of(440 * GIB), "side-beside-reserve", (OTHER_DISK, "440 GiB", "reserve of 10 %", "is 5 %")),
+    (lambda: further_side_of(499 * 10**9 + 999 * MIB), "side-too-large", (OTHER_DISK, "Choose a larger SSD")),
+    (unequal_sides, "sizes-differ", ("tank", "Make a new plan")),
     (
         lambda: wish(replace(SINGLE, log_disks=(NVME1, NVME1)), home_server()),
         "disk-twice",
@@ -340,21 +340,21 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
         "sector-too-large",
         (DISK, "4096", "512", "tank", "Choose another SSD"),
     ),
-    (lambda: wish(replace(SECOND, attach_to="77"), with_single_log()), "log-leg-gone", ("tank", "77", "new plan")),
-    (lambda: sick_leg(state="DEGRADED"), "log-leg-not-online", ("tank", "DEGRADED", "Repair it")),
+    (lambda: wish(replace(SECOND, attach_to="77"), with_single_log()), "log-side-gone", ("tank", "77", "new plan")),
+    (lambda: sick_side(state="DEGRADED"), "log-side-not-online", ("tank", "DEGRADED", "Repair it")),
     (
         lambda: wish(SECOND, with_disk(with_single_log(), NVME1, partitions=())),
-        "log-leg-unknown",
+        "log-side-unknown",
         ("tank", "by-partuuid", "Check that its disk is plugged in"),
     ),
     (
         lambda: wish(REPLACE, change_vdev(with_broken_log(), "32", state="ONLINE")),
-        "log-leg-works",
+        "log-side-works",
         ("tank", "is ONLINE", "Only a side that is broken is replaced"),
     ),
     (
         lambda: wish(replace(SECOND, log_disks=()), with_single_log()),
-        "one-leg-for-attach",
+        "one-side-for-attach",
         ("name exactly one SSD",),
     ),
     (lambda: wish(PlanRequest(TANK), home_server()), "nothing-to-do", ("tank", "Choose at least one")),
@@ -365,8 +365,8 @@ CASES: list[tuple[Callable[[], list[Refused]], str, tuple[str, ...]]] = [
         "vdev-gone",
         ("tank", "cache", MIRROR_GUID, "Read the host again"),
     ),
-    (foreign_leg, "vdev-changed", ("tank", MIRROR_GUID, "by-partuuid", "undo this one")),
-    (last_leg, "last-good-leg", ("tank", "FAULTED", "Repair that side first")),
+    (foreign_side, "vdev-changed", ("tank", MIRROR_GUID, "by-partuuid", "undo this one")),
+    (last_side, "last-good-side", ("tank", "FAULTED", "Repair that side first")),
     (
         lambda: remove_rule(change_vdev(mirrored_log()[0], LOG_GUID, write_errors=3)),
         "log-has-errors",
@@ -552,7 +552,7 @@ def test_the_table_above_reaches_every_refusal_there_is() -> None:
 
 def every_refusal() -> Iterator[Refused]:
     """Each function of the module called with something of the right type, DiskHeld once for each kind of hold."""
-    inventory, legs = mirrored_log()
+    inventory, sides = mirrored_log()
     pool = tank_of(inventory)
     samples: dict[object, object] = {
         Disk: disk_of(inventory, NVME1),
@@ -562,7 +562,7 @@ def every_refusal() -> Iterator[Refused]:
         str: "text",
         Statement: Statement("why", "It is so."),
         int: 7,
-        type(legs[0]): legs[0],
+        type(sides[0]): sides[0],
         tuple[WaitingDataset, ...]: (WaitingDataset("tank/a"),),
     }
     for name, function in inspect.getmembers(refusals, inspect.isfunction):
@@ -594,9 +594,9 @@ def test_no_sentence_speaks_of_none() -> None:
 @pytest.mark.parametrize(
     "sentence",
     [
-        refusals.LastGoodLeg,
+        refusals.LastGoodSide,
         refusals.LogHasErrors,
-        refusals.LogLegWorks,
+        refusals.LogSideWorks,
         refusals.CacheNotOnline,
         lambda pool, vdev: refusals.CacheOverwritten(pool, vdev, "ext4"),
     ],

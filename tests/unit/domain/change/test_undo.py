@@ -31,7 +31,7 @@ def test_the_preview_names_the_guids_that_are_not_known_yet() -> None:
         ("zpool", "remove", "tank", "<guid of the new log>"),
     ]
     attach = undo_preview(plan_for(ATTACH, with_single_log()))
-    assert attach[0] == ("zpool", "detach", "tank", "<guid of the new log leg>")
+    assert attach[0] == ("zpool", "detach", "tank", "<guid of the new log side>")
 
 
 def test_the_preview_takes_the_last_step_back_first() -> None:

@@ -51,8 +51,8 @@ def test_a_table_is_readable_unless_it_is_of_another_kind_or_udev_says_that_it_i
 
 def test_a_log_is_not_taken_out_of_a_pool_with_a_checkpoint_which_is_named() -> None:
     """Who has several pools has to be told whose checkpoint to discard."""
-    inventory, legs = mirrored_log()
-    step = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, legs)
+    inventory, sides = mirrored_log()
+    step = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, sides)
     assert can_undo(step, inventory) == Allowed()
     held = with_pool(inventory, checkpoint="1.2M")
     assert can_undo(step, held) == no.PoolHasCheckpoint(tank_of(held))

@@ -25,9 +25,9 @@ MACHINE = home_server()
 DISK = disk_of(MACHINE, NVME1)
 PIECE = slice_on(DISK)
 DELETE, RESTORE = DeleteSlice(PIECE, TANK), RestoreTable(NVME1, DISK.path, "t", ())
-INVENTORY, LEGS = mirrored_log()
-REMOVE = RemoveVdev("tank", TANK, Role.LOG, "30", LEGS)
-DETACH = DetachLog("tank", TANK, "32", LEGS[1])
+INVENTORY, SIDES = mirrored_log()
+REMOVE = RemoveVdev("tank", TANK, Role.LOG, "30", SIDES)
+DETACH = DetachLog("tank", TANK, "32", SIDES[1])
 NEEDED = SliceLabel(ACTIVE, 15, "tank", TANK, "30")
 
 
@@ -81,7 +81,7 @@ def test_a_vdev_of_a_pool_that_was_destroyed_is_skipped_and_the_pool_named(step:
 
 def test_a_cache_of_a_pool_that_is_not_there_is_not_said_to_be_that_of_a_destroyed_one() -> None:
     """Its label names no pool: the pool may be exported, and will miss the cache when it is imported."""
-    why = said(RemoveVdev("tank", TANK, Role.CACHE, "40", LEGS), replace(INVENTORY, pools=()))
+    why = said(RemoveVdev("tank", TANK, Role.CACHE, "40", SIDES), replace(INVENTORY, pools=()))
     assert why
     assert (why.code, why.values) == ("cache-of-absent-pool", {"pool": "tank", "guid": "40"})
     assert "destroyed" not in str(why)

@@ -7,7 +7,7 @@ from nasadvisor.domain.change.actions import (
     CreateTable,
     DeleteSlice,
     DetachLog,
-    DropLogLeg,
+    DropLogSide,
     Outcome,
     RemoveVdev,
     RestoreTable,
@@ -45,23 +45,23 @@ def test_a_table_that_was_there_is_taken_back_with_the_partitions_that_were_ther
 
 
 def test_a_slice_is_deleted_for_the_pool_that_it_was_made_for() -> None:
-    piece = log_on(NVME1)[1].legs[0]
+    piece = log_on(NVME1)[1].sides[0]
     assert CreateSlice(piece, TANK).undo(Outcome()) == (DeleteSlice(piece, TANK),)
 
 
 def test_each_vdev_is_removed_from_its_pool_by_the_guid_it_got_with_all_slices_of_its_step() -> None:
     log = log_on(NVME1, NVME2)[1]
-    assert log.undo(Outcome(("30",))) == (RemoveVdev("tank", TANK, Role.LOG, "30", log.legs),)
+    assert log.undo(Outcome(("30",))) == (RemoveVdev("tank", TANK, Role.LOG, "30", log.sides),)
     cache = cache_on(NVME1, NVME2)[1]
     assert cache.undo(Outcome(("41", "42"))) == tuple(
         RemoveVdev("tank", TANK, Role.CACHE, guid, cache.slices) for guid in ("41", "42")
     )
-    leg = attach_to_log()[1]
-    assert leg.undo(Outcome(("32",))) == (DetachLog("tank", TANK, "32", leg.leg),)
+    side = attach_to_log()[1]
+    assert side.undo(Outcome(("32",))) == (DetachLog("tank", TANK, "32", side.side),)
 
 
 def test_a_broken_side_does_not_come_back() -> None:
-    assert DropLogLeg("tank", TANK, "32", DISK).undo(Outcome()) == ()
+    assert DropLogSide("tank", TANK, "32", DISK).undo(Outcome()) == ()
 
 
 def test_what_cannot_be_undone_is_told_and_warns_of_nothing() -> None:
@@ -72,20 +72,20 @@ def test_what_cannot_be_undone_is_told_and_warns_of_nothing() -> None:
 
 def test_a_broken_side_is_named_by_its_path_and_by_its_guid_where_it_has_none() -> None:
     plan = plan_for(PlanRequest(TANK, (NVME2,), attach_to=REPLACE.attach_to, replaces="32"), with_broken_log())
-    drop = next(action for action in plan.actions if isinstance(action, DropLogLeg))
+    drop = next(action for action in plan.actions if isinstance(action, DropLogSide))
     for path, shown in ((DISK, DISK), ("", "32")):
         actions = tuple(replace(drop, vdev_path=path) if action == drop else action for action in plan.actions)
         said = {finding.code: finding for finding in cannot_be_undone(replace(plan, actions=actions))}
-        assert said["broken-leg-stays-out"].values["path"] == shown
+        assert said["broken-side-stays-out"].values["path"] == shown
 
 
 def test_a_step_is_taken_back_from_its_pool_as_that_is_called_now() -> None:
     now = replace(tank_of(home_server()), name="renamed", guid="99")
-    leg = log_on(NVME1)[1].legs[0]
-    for action in (log_on(NVME1)[1], cache_on(NVME1)[1], attach_to_log()[1], DropLogLeg("tank", TANK, "32", DISK)):
+    side = log_on(NVME1)[1].sides[0]
+    for action in (log_on(NVME1)[1], cache_on(NVME1)[1], attach_to_log()[1], DropLogSide("tank", TANK, "32", DISK)):
         assert action.at_pool(now) == replace(action, pool_name="renamed", pool_guid="99")
         assert action.at_pool(None) == action
-    assert CreateSlice(leg, TANK).at_pool(now) == CreateSlice(leg, "99")
+    assert CreateSlice(side, TANK).at_pool(now) == CreateSlice(side, "99")
     for table in (CreateTable(NVME1, DISK, "a-table", 0, 0), SaveTable(NVME1, DISK, "a-table", ())):
         assert table.at_pool(now) == table
 

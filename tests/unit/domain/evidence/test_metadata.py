@@ -10,7 +10,7 @@ from nasadvisor.domain.evidence.log_verdict import Answer
 from nasadvisor.domain.evidence.metadata_blocks import BlockKind, TypeBlocks, allocated_on, kind_of, kinds_of
 from nasadvisor.domain.evidence.metadata_choice import MetadataAdvice, advise_metadata
 from nasadvisor.domain.evidence.metadata_count import against_count
-from nasadvisor.domain.evidence.metadata_size import CUT_OFFS, Counted, legs_of, special_size
+from nasadvisor.domain.evidence.metadata_size import CUT_OFFS, Counted, sides_of, special_size
 from nasadvisor.domain.evidence.options import Known, Option
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts
@@ -149,7 +149,7 @@ class TestSize:
         assert special_size(with_table, apart).metadata_bytes == without.metadata_bytes
 
     @pytest.mark.parametrize(
-        ("tops", "legs"),
+        ("tops", "sides"),
         [
             ((top(),), 2),
             ((top(disks=3),), 3),
@@ -160,8 +160,8 @@ class TestSize:
             ((top("disk", "sda", 0),), 2),  # as little as the pool can bear, its metadata shall bear more
         ],
     )
-    def test_as_many_may_die_as_of_the_data_disks(self, tops: tuple[Vdev, ...], legs: int) -> None:
-        assert legs_of(pool(*tops)) == legs
+    def test_as_many_may_die_as_of_the_data_disks(self, tops: tuple[Vdev, ...], sides: int) -> None:
+        assert sides_of(pool(*tops)) == sides
 
     def test_beside_disks_without_a_mirror_one_is_added_and_the_other_attached(self) -> None:
         """OpenZFS refuses `zpool add POOL special mirror` there, and says to force it."""

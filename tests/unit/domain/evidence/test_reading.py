@@ -253,8 +253,8 @@ def test_a_reading_starts_one_program(system: FakeSystem) -> None:
 
 def test_of_a_pool_with_a_log_each_reading_tells_what_it_holds_and_a_sum_keeps_the_most(system: FakeSystem) -> None:
     bench = Bench(system)
-    legs = (Vdev("31", "disk", "nvme0n1p1", "ONLINE"), Vdev("32", "disk", "nvme1n1p1", "ONLINE"))
-    bench.pools = [replace(bench.pools[0], logs=(Vdev("30", "mirror", "mirror-1", "ONLINE", children=legs),))]
+    sides = (Vdev("31", "disk", "nvme0n1p1", "ONLINE"), Vdev("32", "disk", "nvme1n1p1", "ONLINE"))
+    bench.pools = [replace(bench.pools[0], logs=(Vdev("30", "mirror", "mirror-1", "ONLINE", children=sides),))]
     samples: list[Sample] = []
     for seconds, held in ((0, 5), (10, 300), (20, 120)):
         bench.answers["zpool list -vHPpg tank"] = (

@@ -30,8 +30,8 @@ def test_it_finds_a_pool_that_is_not_online(state: str, level: Level) -> None:
 
 def test_it_names_the_devices_at_fault() -> None:
     tank = home_server().pools[0]
-    legs = tank.data[0].children
-    bad = replace(tank.data[0], state="DEGRADED", children=(legs[0], replace(legs[1], state="UNAVAIL")))
+    sides = tank.data[0].children
+    bad = replace(tank.data[0], state="DEGRADED", children=(sides[0], replace(sides[1], state="UNAVAIL")))
     inventory = with_pool(home_server(), state="DEGRADED", data=(bad, tank.data[1]))
     (finding,) = findings_of(only_tank(inventory))
     assert "Pool tank is DEGRADED: WDC WD40EFRX (WD-2) UNAVAIL. " in str(finding)
@@ -39,7 +39,7 @@ def test_it_names_the_devices_at_fault() -> None:
 
 def test_where_only_a_log_ails_a_pool_nobody_is_sent_to_its_disks() -> None:
     """Nothing needs to be replaced where somebody took a log offline."""
-    pool, log = with_logs(leg("31", "OFFLINE"), state="DEGRADED")
+    pool, log = with_logs(side("31", "OFFLINE"), state="DEGRADED")
     assert (pool.code, pool.level, log.code) == ("pool-not-online", Level.WARNING, "log-out-of-service")
     assert "because of its log alone" in str(pool)
     assert "Replace" not in str(pool)
@@ -96,8 +96,8 @@ def test_it_does_not_ask_for_a_scrub_while_one_runs() -> None:
 
 def test_it_finds_slow_requests_and_counts_them() -> None:
     tank = home_server().pools[0]
-    legs = tank.data[0].children
-    slow = replace(tank.data[0], children=(replace(legs[0], slow_ios=7), replace(legs[1], slow_ios=2)))
+    sides = tank.data[0].children
+    slow = replace(tank.data[0], children=(replace(sides[0], slow_ios=7), replace(sides[1], slow_ios=2)))
     (finding,) = findings_of(only_tank(with_pool(home_server(), data=(slow, tank.data[1]))))
     assert (finding.code, finding.level, finding.measure) == ("slow-io", Level.WARNING, 9)
 
@@ -106,12 +106,12 @@ def with_logs(*logs: Vdev, **changes: object) -> tuple[Finding, ...]:
     return findings_of(only_tank(with_pool(home_server(), logs=logs, **changes)))
 
 
-def leg(guid: str, state: str = "ONLINE", path: str = "/dev/disk/by-partuuid/1") -> Vdev:
+def side(guid: str, state: str = "ONLINE", path: str = "/dev/disk/by-partuuid/1") -> Vdev:
     return Vdev(guid, "disk", path, state, path=path)
 
 
 def test_a_mirrored_log_without_fault_is_nothing_to_speak_of() -> None:
-    assert with_logs(Vdev("30", "mirror", "mirror-2", "ONLINE", children=(leg("31"), leg("32")))) == ()
+    assert with_logs(Vdev("30", "mirror", "mirror-2", "ONLINE", children=(side("31"), side("32")))) == ()
 
 
 def test_a_single_log_is_pointed_out_and_leads_to_the_wizard() -> None:
@@ -122,7 +122,7 @@ def test_a_single_log_is_pointed_out_and_leads_to_the_wizard() -> None:
 
 
 def test_logs_without_mirrors_beside_each_other_are_told_as_one_thing() -> None:
-    (finding,) = with_logs(leg("31", path="/dev/disk/by-id/a-part1"), leg("32", path="/dev/disk/by-id/b-part1"))
+    (finding,) = with_logs(side("31", path="/dev/disk/by-id/a-part1"), side("32", path="/dev/disk/by-id/b-part1"))
     assert finding.code == "log-single"
     assert (finding.values["count"], finding.values["device"]) == ("2", "a-part1, b-part1")
 
@@ -158,14 +158,14 @@ def test_a_disk_that_is_replaced_at_its_own_path_is_called_by_it() -> None:
 
 
 def test_a_mirrored_log_with_one_side_left_names_the_command_that_takes_the_other_out() -> None:
-    (finding,) = with_logs(Vdev("30", "mirror", "mirror-2", "DEGRADED", children=(leg("31"), leg("32", "UNAVAIL"))))
-    assert (finding.code, finding.level, finding.step) == ("log-one-leg", Level.WARNING, NextStep.REPLACE_LOG_LEG)
+    (finding,) = with_logs(Vdev("30", "mirror", "mirror-2", "DEGRADED", children=(side("31"), side("32", "UNAVAIL"))))
+    assert (finding.code, finding.level, finding.step) == ("log-one-side", Level.WARNING, NextStep.REPLACE_LOG_SIDE)
     assert "`zpool detach tank 32`" in str(finding)
 
 
 @pytest.mark.parametrize(("state", "errors"), [("REMOVED", 0), ("REMOVED", 3), ("FAULTED", 4), ("UNAVAIL", 1)])
 def test_a_log_that_died_while_the_pool_ran_has_lost_nothing_and_its_way_out_is_named(state: str, errors: int) -> None:
-    found = with_logs(replace(leg("31", state), write_errors=errors))
+    found = with_logs(replace(side("31", state), write_errors=errors))
     finding = next(finding for finding in found if finding.code.startswith("log-"))
     assert (finding.code, finding.level) == ("log-missing", Level.CRITICAL)
     assert "nothing acknowledged is lost" in str(finding)
@@ -176,7 +176,7 @@ def test_a_log_that_died_while_the_pool_ran_has_lost_nothing_and_its_way_out_is_
 @pytest.mark.parametrize("state", ["UNAVAIL", "FAULTED"])
 def test_of_a_log_that_was_missing_at_the_import_it_is_said_what_may_be_lost(state: str) -> None:
     """FAULTED is one whose label was not the pool's."""
-    (finding,) = with_logs(leg("31", state))
+    (finding,) = with_logs(side("31", state))
     assert (finding.code, finding.level) == ("log-lost", Level.CRITICAL)
     assert "nothing acknowledged is lost" not in str(finding)
     assert "writes of its last seconds are lost" in str(finding)
@@ -186,10 +186,10 @@ def test_of_a_log_that_was_missing_at_the_import_it_is_said_what_may_be_lost(sta
 @pytest.mark.parametrize(
     ("sides", "code"),
     [
-        ((leg("31", "UNAVAIL"), leg("32", "UNAVAIL")), "log-lost"),
-        ((leg("31", "REMOVED"), leg("32", "UNAVAIL")), "log-lost"),
-        ((replace(leg("31", "FAULTED"), write_errors=9), leg("32", "UNAVAIL")), "log-missing"),
-        ((leg("31", "REMOVED"), leg("32", "REMOVED")), "log-missing"),
+        ((side("31", "UNAVAIL"), side("32", "UNAVAIL")), "log-lost"),
+        ((side("31", "REMOVED"), side("32", "UNAVAIL")), "log-lost"),
+        ((replace(side("31", "FAULTED"), write_errors=9), side("32", "UNAVAIL")), "log-missing"),
+        ((side("31", "REMOVED"), side("32", "REMOVED")), "log-missing"),
     ],
 )
 def test_a_mirrored_log_was_missing_only_if_no_side_of_it_was_there(sides: tuple[Vdev, ...], code: str) -> None:
@@ -200,11 +200,11 @@ def test_a_mirrored_log_was_missing_only_if_no_side_of_it_was_there(sides: tuple
 
 
 def test_a_log_that_somebody_took_offline_is_not_called_dead() -> None:
-    (single,) = with_logs(leg("31", "OFFLINE"))
+    (single,) = with_logs(side("31", "OFFLINE"))
     assert (single.code, single.level) == ("log-out-of-service", Level.WARNING)
     assert "`zpool online tank 31`" in str(single)
     assert "`zpool remove tank 31`" in single.why
-    both = (leg("31", "OFFLINE"), leg("32", "OFFLINE"))
+    both = (side("31", "OFFLINE"), side("32", "OFFLINE"))
     (mirrored,) = with_logs(Vdev("30", "mirror", "mirror-2", "UNAVAIL", children=both))
     assert "`zpool online tank 31 32`" in str(mirrored)
     assert "`zpool remove tank 30`" in mirrored.why
@@ -212,52 +212,52 @@ def test_a_log_that_somebody_took_offline_is_not_called_dead() -> None:
 
 
 def test_a_side_that_somebody_took_offline_is_put_back_and_not_replaced() -> None:
-    sides = (leg("31"), leg("32", "OFFLINE"))
+    sides = (side("31"), side("32", "OFFLINE"))
     (finding,) = with_logs(Vdev("30", "mirror", "mirror-2", "DEGRADED", children=sides))
     assert (finding.code, finding.step) == ("log-out-of-service", NextStep.LOOK_AT_POOL)
     assert "`zpool online tank 32`" in str(finding)
     assert "detach" not in str(finding)
-    three = (*sides, leg("33", "FAULTED"))
+    three = (*sides, side("33", "FAULTED"))
     found = with_logs(Vdev("30", "mirror", "mirror-2", "DEGRADED", children=three))
-    assert [finding.code for finding in found] == ["log-one-leg", "log-out-of-service"]
+    assert [finding.code for finding in found] == ["log-one-side", "log-out-of-service"]
     assert "`zpool detach tank 33`" in str(found[0])
 
 
 def test_a_log_with_errors_that_takes_writes_is_taken_out_of_use_first() -> None:
-    (finding,) = with_logs(leg("31", "DEGRADED"))
+    (finding,) = with_logs(side("31", "DEGRADED"))
     assert (finding.code, finding.level) == ("log-failing", Level.CRITICAL)
     assert "`zpool offline -f tank 31`" in str(finding)
     assert "can hang for good" in finding.why
     assert "`zpool remove tank" not in str(finding)
-    sides = (leg("31", "DEGRADED"), leg("32", "UNAVAIL"))
+    sides = (side("31", "DEGRADED"), side("32", "UNAVAIL"))
     (mirrored,) = with_logs(Vdev("30", "mirror", "mirror-2", "DEGRADED", children=sides))
     assert "`zpool offline -f tank 31`" in str(mirrored)
 
 
 def test_a_cache_that_is_gone_costs_no_data() -> None:
-    (finding,) = with_logs(caches=(leg("41", "UNAVAIL"), leg("42")))
+    (finding,) = with_logs(caches=(side("41", "UNAVAIL"), side("42")))
     assert (finding.code, finding.level, finding.measure) == ("cache-missing", Level.WARNING, 1)
     assert "Nothing is lost" in str(finding)
 
 
 def test_a_cache_that_was_taken_out_of_service_is_not_called_gone_and_is_no_alert() -> None:
-    (finding,) = with_logs(caches=(leg("41", "OFFLINE"), leg("42")))
+    (finding,) = with_logs(caches=(side("41", "OFFLINE"), side("42")))
     assert (finding.code, finding.level, finding.subject) == ("cache-out-of-service", Level.INFO, "41")
     assert "`zpool online tank 41`" in str(finding)
     assert "remove" not in str(finding)
-    broken, out = with_logs(caches=(leg("41", "OFFLINE"), leg("42", "UNAVAIL")))
+    broken, out = with_logs(caches=(side("41", "OFFLINE"), side("42", "UNAVAIL")))
     assert (broken.code, broken.measure, out.code) == ("cache-missing", 1, "cache-out-of-service")
     assert "42" in str(broken)
 
 
 @pytest.mark.parametrize("path", ["/dev/sdb1", "/dev/nvme0n1p3", "/dev/vdc"])
 def test_a_cache_under_a_kernel_name_is_pointed_out(path: str) -> None:
-    (finding,) = with_logs(caches=(leg("41", path=path),))
+    (finding,) = with_logs(caches=(side("41", path=path),))
     assert (finding.code, finding.subject) == ("unstable-path", "41")
 
 
 def test_a_path_of_device_mapper_is_stable() -> None:
-    assert with_logs(caches=(leg("41", path="/dev/mapper/mpatha-part1"),)) == ()
+    assert with_logs(caches=(side("41", path="/dev/mapper/mpatha-part1"),)) == ()
 
 
 def test_it_warns_of_bugs_that_the_layout_can_meet() -> None:
@@ -271,7 +271,7 @@ def test_it_warns_of_bugs_that_the_layout_can_meet() -> None:
 
 def test_it_warns_that_a_lost_log_may_not_be_removable_where_the_release_leaves_its_flag() -> None:
     def codes(state: str, release: str) -> set[str]:
-        machine = with_pool(home_server(), logs=(leg("31", state),), state="DEGRADED")
+        machine = with_pool(home_server(), logs=(side("31", state),), state="DEGRADED")
         return set(codes_of(replace(only_tank(machine), host=replace(machine.host, zfs_kernel=release))))
 
     for old in ("2.2.11-1", "2.3.7-1", "2.4.0", "2.4.2-pve1"):
@@ -283,9 +283,9 @@ def test_it_warns_that_a_lost_log_may_not_be_removable_where_the_release_leaves_
 
 
 def test_every_finding_can_be_told_from_the_others() -> None:
-    legs = (leg("31"), leg("32", "UNAVAIL"))
+    sides = (side("31"), side("32", "UNAVAIL"))
     found = with_logs(
-        Vdev("30", "mirror", "mirror-2", "DEGRADED", children=legs), leg("33", "REMOVED"), state="DEGRADED"
+        Vdev("30", "mirror", "mirror-2", "DEGRADED", children=sides), side("33", "REMOVED"), state="DEGRADED"
     )
     assert len({(finding.code, finding.subject) for finding in found}) == len(found) == 3
     assert all(finding.why for finding in found)

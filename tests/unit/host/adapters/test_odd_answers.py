@@ -30,7 +30,7 @@ from tests.fuzz.reader import Answering
 from tests.unit.domain.evidence import kstats
 from tests.unit.host.adapters.recordings import recording
 from tests.unit.host.adapters.test_udev import DISK, device
-from tests.unit.host.adapters.test_zdb import LOG_LEG
+from tests.unit.host.adapters.test_zdb import LOG_SIDE
 from tests.unit.host.evidence.test_measuring import FIO
 
 TOO_LONG = "9" * 5000
@@ -134,7 +134,7 @@ def test_a_disk_whose_sectors_have_no_size_is_one_that_cannot_be_read(tmp_path: 
 def test_numbers_of_zfs_that_are_too_long_are_told_or_left_out() -> None:
     assert held_bytes(Answering(f"77\t9\t{TOO_LONG}\t5\n78\t9\t4096\t5\n"), "tank") == {"78": 4096}
     with pytest.raises(LabelUnreadable, match="state is missing"):
-        read_label(Answering(LOG_LEG.replace("state: 0", f"state: {TOO_LONG}", 1)), SLICE)
+        read_label(Answering(LOG_SIDE.replace("state: 0", f"state: {TOO_LONG}", 1)), SLICE)
     with pytest.raises(OutputUnreadable, match="no number of bytes"):
         read_dataset_facts(Answering(DATASETS.replace("131072", "128K")), "tank", {})
 

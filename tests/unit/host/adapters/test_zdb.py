@@ -10,7 +10,7 @@ from nasadvisor.host.errors import CommandFailed, CommandTimedOut, HostError
 from tests.unit.fakes import FakeRunner
 
 SLICE = "/dev/disk/by-partuuid/aaaaaaaa-0000-4000-8000-000000000005"
-LOG_LEG = """\
+LOG_SIDE = """\
 ------------------------------------
 LABEL 0
 ------------------------------------
@@ -77,19 +77,19 @@ def label_of(answer: str | Output) -> SliceLabel | None:
 
 
 def test_the_label_of_a_log_is_read_and_not_what_is_nested_in_it() -> None:
-    assert label_of(LOG_LEG) == SliceLabel(ACTIVE, 15, "tank", "10343527583029334201", "78")
+    assert label_of(LOG_SIDE) == SliceLabel(ACTIVE, 15, "tank", "10343527583029334201", "78")
 
 
 def test_of_the_name_of_a_pool_only_the_quotes_are_taken_off() -> None:
-    label = label_of(LOG_LEG.replace("'tank'", "'XtankX'"))
+    label = label_of(LOG_SIDE.replace("'tank'", "'XtankX'"))
     assert label
     assert label.pool_name == "XtankX"
 
 
 def test_a_log_that_was_removed_or_whose_pool_was_destroyed_is_not_needed() -> None:
-    live = label_of(LOG_LEG)
-    removed = label_of(LOG_LEG.replace("txg: 15", "txg: 0"))
-    destroyed = label_of(LOG_LEG.replace("    state: 0", "    state: 2", 1))
+    live = label_of(LOG_SIDE)
+    removed = label_of(LOG_SIDE.replace("txg: 15", "txg: 0"))
+    destroyed = label_of(LOG_SIDE.replace("    state: 0", "    state: 2", 1))
     assert live
     assert removed
     assert destroyed
@@ -114,12 +114,12 @@ def test_a_slice_without_a_label_has_none() -> None:
         ("    guid: 78\n", "", "guid"),
         ("    state: 0\n", "    state: active\n", "state"),
         ("    txg: 15\n", "    txg: -1\n", "txg"),
-        (LOG_LEG, "", "state, guid"),
+        (LOG_SIDE, "", "state, guid"),
     ],
 )
 def test_a_label_that_is_not_understood_is_not_taken_for_none(line: str, now: str, missing: str) -> None:
     with pytest.raises(LabelUnreadable) as error:
-        label_of(LOG_LEG.replace(line, now, 1))
+        label_of(LOG_SIDE.replace(line, now, 1))
     assert error.value.statement.values == {"path": SLICE, "missing": missing}
     assert "It was left alone" in str(error.value)
 
@@ -127,12 +127,13 @@ def test_a_label_that_is_not_understood_is_not_taken_for_none(line: str, now: st
 def test_of_a_label_that_zdb_could_unpack_in_part_the_fields_count_whatever_it_ended_with() -> None:
     """It ends with 2 as well where the label at the other end of the slice is torn; a pool may need the slice still."""
     for code in (1, 2):
-        assert label_of(Output(LOG_LEG, "", code, 0.1)) == label_of(LOG_LEG)
+        assert label_of(Output(LOG_SIDE, "", code, 0.1)) == label_of(LOG_SIDE)
 
 
 def test_of_several_labels_the_first_counts() -> None:
     """An older one behind it may say that nobody needs the slice."""
-    assert label_of(LOG_LEG + LOG_LEG.replace("txg: 15", "txg: 0").replace("guid: 78", "guid: 79")) == label_of(LOG_LEG)
+    older = LOG_SIDE.replace("txg: 15", "txg: 0").replace("guid: 78", "guid: 79")
+    assert label_of(LOG_SIDE + older) == label_of(LOG_SIDE)
 
 
 def test_a_failure_of_zdb_is_no_slice_without_a_label() -> None:
@@ -142,7 +143,7 @@ def test_a_failure_of_zdb_is_no_slice_without_a_label() -> None:
 
 def test_zdb_is_not_waited_for_for_ever() -> None:
     runner = FakeRunner(
-        {f"zdb -l {SLICE}": LOG_LEG, CACHE_FILE: "-\n", "zdb -iv tank": CHAINS, "zpool list -vHPpg tank": ""}
+        {f"zdb -l {SLICE}": LOG_SIDE, CACHE_FILE: "-\n", "zdb -iv tank": CHAINS, "zpool list -vHPpg tank": ""}
     )
     read_label(runner, SLICE)
     log_chains(runner, "tank")

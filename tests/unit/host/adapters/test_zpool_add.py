@@ -8,7 +8,7 @@ from tests.unit.machines import NVME1, NVME2
 
 LOG = log_on(NVME1, NVME2)[1]
 CACHE = cache_on(NVME1, NVME2)[1]
-ONE, TWO = (leg.path.rsplit("/", 1)[1] for leg in LOG.legs)
+ONE, TWO = (side.path.rsplit("/", 1)[1] for side in LOG.sides)
 HEAD = "would update 'tank' to the following configuration:\n\n"
 
 
@@ -38,19 +38,19 @@ def test_a_pool_called_logs_does_not_make_its_data_logs() -> None:
 
 
 def test_a_name_is_known_with_and_without_its_directory() -> None:
-    check_dry_run(f"{HEAD}\ttank\n\t  x\n\tlogs\n\t  mirror\n\t    {LOG.legs[0].path}\n\t    {TWO}\n", LOG)
+    check_dry_run(f"{HEAD}\ttank\n\t  x\n\tlogs\n\t  mirror\n\t    {LOG.sides[0].path}\n\t    {TWO}\n", LOG)
 
 
 def test_the_error_names_the_class_every_slice_that_is_missing_and_the_answer() -> None:
     answer = f"{HEAD}\ttank\n\t  x\n"
     with pytest.raises(DryRunDiffers) as error:
         check_dry_run(answer, LOG)
-    assert f"{LOG.legs[0].path}, {LOG.legs[1].path} under logs" in str(error.value)
+    assert f"{LOG.sides[0].path}, {LOG.sides[1].path} under logs" in str(error.value)
     assert str(error.value).endswith(answer.strip())
 
 
 def test_only_what_is_missing_is_named() -> None:
     with pytest.raises(DryRunDiffers) as error:
         check_dry_run(f"{HEAD}\ttank\n\t  x\n\tcache\n\t  {ONE}\n", CACHE)
-    assert LOG.legs[0].path not in str(error.value)
-    assert f"put {LOG.legs[1].path} under cache" in str(error.value)
+    assert LOG.sides[0].path not in str(error.value)
+    assert f"put {LOG.sides[1].path} under cache" in str(error.value)

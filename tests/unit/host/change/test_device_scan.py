@@ -19,7 +19,7 @@ from nasadvisor.domain.change.actions import (
     CreateTable,
     DeleteSlice,
     DetachLog,
-    DropLogLeg,
+    DropLogSide,
     OfflineCache,
     OnlineCache,
     RemoveVdev,
@@ -540,7 +540,7 @@ def test_of_a_cache_that_is_not_there_nothing_is_opened(stage: Stage, inventory:
 
 
 def test_nothing_is_looked_at_for_steps_that_change_a_pool_alone(stage: Stage) -> None:
-    inventory, legs = mirrored_log()
-    for step in (DetachLog("tank", TANK, "32", legs[1]), DropLogLeg("tank", TANK, "32", "x")):
+    inventory, sides = mirrored_log()
+    for step in (DetachLog("tank", TANK, "32", sides[1]), DropLogSide("tank", TANK, "32", "x")):
         assert stage.look(step, inventory) == DeviceScan()
     assert stage.opened == []

@@ -20,7 +20,7 @@ from nasadvisor.domain.change.actions import (
     CreateSlice,
     DeleteSlice,
     DetachLog,
-    DropLogLeg,
+    DropLogSide,
     Naming,
     OfflineCache,
     OnlineCache,
@@ -62,7 +62,7 @@ PLAN = plan_for(PlanRequest(TANK, (NVME1, NVME2), GIB, (NVME1, NVME2), GIB), hom
 
 def dry_run_of(action: AddLog | AddCache) -> str:
     """What `zpool add -n` prints, as recorded on OpenZFS 2.3.9."""
-    heading, pieces = ("logs", action.legs) if isinstance(action, AddLog) else ("cache", action.slices)
+    heading, pieces = ("logs", action.sides) if isinstance(action, AddLog) else ("cache", action.slices)
     names = [piece.path.rsplit("/", 1)[1] for piece in pieces]
     mirror = ["\t  mirror"] if len(pieces) > 1 and heading == "logs" else []
     head = ["would update 'tank' to the following configuration:", "", "\ttank", "\t  mirror-0", "\t    ata-WDC_1"]
@@ -195,7 +195,7 @@ def test_never_4_identity_is_checked_right_before_every_destructive_command(stag
         events = done(stage, action)
         for command in map(typed, action.commands()):
             before = events[: events.index(command)]
-            targets = [piece.partuuid_path for piece in getattr(action, "legs", getattr(action, "slices", ()))]
+            targets = [piece.partuuid_path for piece in getattr(action, "sides", getattr(action, "slices", ()))]
             targets = targets or [command.rsplit(" ", 1)[1]]
             assert all(f"check {target}" in before for target in targets)
 
@@ -364,16 +364,16 @@ def test_a_side_is_attached_without_a_dry_run_for_there_is_none(stage: Stage) ->
     inventory, step = attach_to_log()
     ran = executor(stage).do(permit_for(step, inventory))
     command = typed(step.commands()[0])
-    assert stage.events == [f"check {step.leg.partuuid_path}", SETTLE, command, SETTLE]
+    assert stage.events == [f"check {step.side.partuuid_path}", SETTLE, command, SETTLE]
     assert [each.argv for each in ran] == list(step.commands())
 
 
 def test_vdevs_are_taken_out_by_the_commands_that_are_shown(stage: Stage) -> None:
-    inventory, legs = mirrored_log()
+    inventory, sides = mirrored_log()
     steps: list[tuple[Step, Inventory]] = [
-        (RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, legs), inventory),
-        (DetachLog("tank", TANK, "32", legs[1]), inventory),
-        (DropLogLeg("tank", TANK, "32", "x"), with_broken_log()),
+        (RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, sides), inventory),
+        (DetachLog("tank", TANK, "32", sides[1]), inventory),
+        (DropLogSide("tank", TANK, "32", "x"), with_broken_log()),
         (OfflineCache("tank", TANK, CACHE_GUID, "x"), with_cache()),
         (OnlineCache("tank", TANK, CACHE_GUID, "x"), with_cache("OFFLINE")),
     ]
@@ -387,8 +387,8 @@ def test_vdevs_are_taken_out_by_the_commands_that_are_shown(stage: Stage) -> Non
 
 def test_a_slice_is_cleared_by_zeros_alone(stage: Stage) -> None:
     inventory, log = log_on(NVME1)
-    assert executor(stage).do(permit_for(ClearSlice(log.legs[0], "tank", TANK), inventory)) == ()
-    assert stage.events == [f"blank {log.legs[0].partuuid_path}", SETTLE]
+    assert executor(stage).do(permit_for(ClearSlice(log.sides[0], "tank", TANK), inventory)) == ()
+    assert stage.events == [f"blank {log.sides[0].partuuid_path}", SETTLE]
 
 
 def test_it_reads_and_looks_at_its_own_machine(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -439,9 +439,9 @@ def test_openzfs_is_not_given_a_name_that_does_not_lead_to_the_slice(
     by_id = replace(PLAN.request, naming=Naming.DISK_ID)
     plan = plan_for(by_id, home_server())
     action = log_action(plan)
-    path = action.legs[1].path
+    path = action.sides[1].path
     monkeypatch.setattr(executor_module, "_exists", lambda name: leads != "nowhere" or name != path)
-    places = {leg.path: leg.partuuid_path for leg in action.legs}
+    places = {side.path: side.partuuid_path for side in action.sides}
     monkeypatch.setattr(os.path, "realpath", lambda name: "/dev/other" if name == path else places.get(name, name))
     if leads == "nowhere":
         monkeypatch.setattr(os.path, "realpath", lambda name: "/dev/same")

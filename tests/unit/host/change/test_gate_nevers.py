@@ -43,14 +43,14 @@ SLICE = next(step for step in PLAN.actions if isinstance(step, CreateSlice))
 WITH_TABLE = TABLE.forwards(MACHINE)
 LOG_READY, LOG = log_on(NVME1, NVME2)
 CACHE_READY, CACHE = cache_on(NVME1)
-MIRRORED, LEGS = mirrored_log()
-REMOVAL = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, LEGS)
-DELETION = DeleteSlice(LEGS[0], TANK)
-FREED = made(MACHINE, *LEGS)
-SHORT = replace(LOG.legs[1], size_bytes=GIB)
+MIRRORED, SIDES = mirrored_log()
+REMOVAL = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, SIDES)
+DELETION = DeleteSlice(SIDES[0], TANK)
+FREED = made(MACHINE, *SIDES)
+SHORT = replace(LOG.sides[1], size_bytes=GIB)
 KERNEL_NAME = "/dev/nvme0n1"
 TWIN = replace(disk_of(MACHINE, NVME2).identity, serial=disk_of(MACHINE, NVME1).identity.serial)
-LOG_ON_TWIN = replace(LOG, legs=(LOG.legs[0], replace(LOG.legs[1], disk_key=TWIN.key)))
+LOG_ON_TWIN = replace(LOG, sides=(LOG.sides[0], replace(LOG.sides[1], disk_key=TWIN.key)))
 UNTOLD_BEFORE = TABLE.disk_key
 UNTOLD_IDENTITY = replace(disk_of(MACHINE, UNTOLD_BEFORE).identity, serial="", wwn="")
 UNTOLD = replace(TABLE, disk_key=UNTOLD_IDENTITY.key)
@@ -67,7 +67,7 @@ IN_ORDER: tuple[tuple[Step, Inventory], ...] = (
 
 def moved(piece_at: int) -> Inventory:
     """The partition with the PARTUUID of the slice begins elsewhere now."""
-    part = replace(LEGS[0].as_partition(), start_bytes=piece_at)
+    part = replace(SIDES[0].as_partition(), start_bytes=piece_at)
     return with_disk(FREED, NVME1, partitions=(part,))
 
 
@@ -87,9 +87,9 @@ CASES: tuple[tuple[int, str, Step, Inventory], ...] = (
         replace(TABLE, disk_path=KERNEL_NAME),
         with_disk(MACHINE, TABLE.disk_key, path=KERNEL_NAME),
     ),
-    (2, "nothing-to-do", replace(LOG, legs=()), LOG_READY),
-    (2, "plan-foreign", replace(LOG, legs=CACHE.slices), CACHE_READY),
-    (2, "plan-foreign", replace(CACHE, slices=LOG.legs), LOG_READY),
+    (2, "nothing-to-do", replace(LOG, sides=()), LOG_READY),
+    (2, "plan-foreign", replace(LOG, sides=CACHE.slices), CACHE_READY),
+    (2, "plan-foreign", replace(CACHE, slices=LOG.sides), LOG_READY),
     (3, "disk-filesystem", TABLE, with_disk(MACHINE, TABLE.disk_key, holds=(Hold(HoldKind.FILESYSTEM, "ext4"),))),
     (3, "disk-boot", SLICE, with_disk(WITH_TABLE, SLICE.slice.disk_key, holds=(Hold(HoldKind.BOOT, "/"),))),
     (4, "disk-gone", TABLE, replace(MACHINE, disks=())),
@@ -101,7 +101,7 @@ CASES: tuple[tuple[int, str, Step, Inventory], ...] = (
         LOG_ON_TWIN,
         with_disk(LOG_READY, NVME2, identity=TWIN),
     ),
-    (5, "sizes-differ", replace(LOG, legs=(LOG.legs[0], SHORT)), made(MACHINE, LOG.legs[0], SHORT)),
+    (5, "sizes-differ", replace(LOG, sides=(LOG.sides[0], SHORT)), made(MACHINE, LOG.sides[0], SHORT)),
     (6, "pool-checkpoint", LOG, with_pool(LOG_READY, checkpoint="1G")),
     (6, "pool-not-online", LOG, with_pool(LOG_READY, state="DEGRADED")),
     (6, "feature-missing", LOG, with_pool(LOG_READY, features=frozenset())),
@@ -115,7 +115,7 @@ CASES: tuple[tuple[int, str, Step, Inventory], ...] = (
     (10, "slice-gone", DELETION, moved(2 * MIB)),
     (10, "slice-held", DELETION, MIRRORED),
     (10, "vdev-gone", replace(REMOVAL, vdev_guid="99"), MIRRORED),
-    (10, "vdev-changed", replace(REMOVAL, slices=LEGS[:1]), MIRRORED),
+    (10, "vdev-changed", replace(REMOVAL, slices=SIDES[:1]), MIRRORED),
     (17, "disk-duplicate", TABLE, with_disk(MACHINE, TABLE.disk_key, holds=(Hold(HoldKind.DUPLICATE, "sdx"),))),
     (17, "disk-path", SLICE, with_disk(WITH_TABLE, SLICE.slice.disk_key, holds=(Hold(HoldKind.PATH, "sdx"),))),
     (17, "disk-gone", TABLE, with_disk(MACHINE, TABLE.disk_key, place="pci-1-usb-0:3")),

@@ -115,7 +115,7 @@ def test_a_broken_side_is_replaced_and_the_new_one_can_be_taken_back(bench: Benc
     assert (pool.state, [len(top.children) for top in pool.logs]) == ("ONLINE", [2])
     undone = undo_run(bench.host, run.id, "root", bench.watch)
     assert undone.state is RunState.UNDONE
-    assert "broken-leg-stays-out" in {finding.code for finding in undone.findings}
+    assert "broken-side-stays-out" in {finding.code for finding in undone.findings}
     pool = bench.executor.inventory().pool(TANK)
     assert pool is not None
     assert [top.kind for top in pool.logs] == ["disk"]

@@ -34,9 +34,9 @@ def test_add_names_its_class_before_the_first_device() -> None:
 def test_the_class_is_that_of_the_role() -> None:
     plan = plan_for(MIRROR_AND_CACHES, home_server())
     log, cache = (action.commands()[0] for action in plan.actions if isinstance(action, AddLog | AddCache))
-    legs = [piece.path for piece in plan.slices if piece.role is Role.LOG]
+    sides = [piece.path for piece in plan.slices if piece.role is Role.LOG]
     pieces = [piece.path for piece in plan.slices if piece.role is Role.CACHE]
-    assert log == ("zpool", "add", "-o", "ashift=12", "tank", "log", "mirror", *legs)
+    assert log == ("zpool", "add", "-o", "ashift=12", "tank", "log", "mirror", *sides)
     assert cache == ("zpool", "add", "-o", "ashift=12", "tank", "cache", *pieces)
 
 
@@ -48,7 +48,7 @@ def test_a_single_log_is_no_mirror() -> None:
 
 def test_a_slice_made_for_the_one_is_never_added_as_the_other() -> None:
     inventory, log = log_on(NVME1)
-    assert code_of(can(AddCache("tank", TANK, 12, log.legs), inventory)) == "plan-foreign"
+    assert code_of(can(AddCache("tank", TANK, 12, log.sides), inventory)) == "plan-foreign"
     inventory, cache = cache_on(NVME1)
     assert code_of(can(AddLog("tank", TANK, 12, cache.slices), inventory)) == "plan-foreign"
 

@@ -71,10 +71,10 @@ def test_a_disk_that_is_gone_or_swapped_for_another_is_refused() -> None:
 def test_a_partition_that_differs_in_anything_is_not_our_slice(changes: dict[str, Any]) -> None:
     inventory, action = log_on(NVME1)
     part = replace(disk_of(inventory, NVME1).partitions[0], **changes)
-    assert not action.legs[0].is_on(disk_of(inventory, NVME1), part)
+    assert not action.sides[0].is_on(disk_of(inventory, NVME1), part)
     changed = with_disk(inventory, NVME1, partitions=(part,))
     assert code_of(can(action, changed)) == "slice-gone"
-    assert code_of(can_undo(DeleteSlice(action.legs[0], TANK), changed)) == "slice-gone"
+    assert code_of(can_undo(DeleteSlice(action.sides[0], TANK), changed)) == "slice-gone"
 
 
 def test_a_slice_that_moved_to_another_disk_is_not_our_slice() -> None:
@@ -82,14 +82,14 @@ def test_a_slice_that_moved_to_another_disk_is_not_our_slice() -> None:
     part = disk_of(inventory, NVME1).partitions[0]
     moved = with_disk(with_disk(inventory, NVME1, partitions=()), NVME2, partitions=(part,))
     assert code_of(can(action, moved)) == "slice-gone"
-    assert code_of(can_undo(DeleteSlice(action.legs[0], TANK), moved)) == "slice-gone"
+    assert code_of(can_undo(DeleteSlice(action.sides[0], TANK), moved)) == "slice-gone"
 
 
 def test_a_partuuid_that_is_there_twice_names_nothing() -> None:
     inventory, action = log_on(NVME1)
     cloned = with_disk(inventory, NVME2, partitions=disk_of(inventory, NVME1).partitions)
     assert code_of(can(action, cloned)) == "slice-gone"
-    assert code_of(can_undo(DeleteSlice(action.legs[0], TANK), cloned)) == "slice-twice"
+    assert code_of(can_undo(DeleteSlice(action.sides[0], TANK), cloned)) == "slice-twice"
 
 
 def test_a_path_that_is_not_known_matches_no_disk_and_no_partition() -> None:

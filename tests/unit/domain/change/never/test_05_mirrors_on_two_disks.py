@@ -1,4 +1,4 @@
-"""Rule 5: both legs of a mirror on different physical disks (serial), sizes matched."""
+"""Rule 5: both sides of a mirror on different physical disks (serial), sizes matched."""
 
 from dataclasses import replace
 
@@ -71,10 +71,10 @@ def test_a_log_on_a_whole_disk_counts_too() -> None:
     assert refused(SINGLE, inventory) == {"disk-in-log"}
 
 
-def test_legs_of_different_sizes_are_refused() -> None:
+def test_sides_of_different_sizes_are_refused() -> None:
     disks = [disk_of(home_server(), key) for key in (NVME1, NVME2)]
-    legs = (slice_on(disks[0]), slice_on(disks[1], size_bytes=5 * GIB))
-    assert code_of(can(AddLog("tank", TANK, 12, legs), made(home_server(), *legs))) == "sizes-differ"
+    sides = (slice_on(disks[0]), slice_on(disks[1], size_bytes=5 * GIB))
+    assert code_of(can(AddLog("tank", TANK, 12, sides), made(home_server(), *sides))) == "sizes-differ"
 
 
 def test_a_second_side_is_as_long_as_the_first_and_never_shorter() -> None:
@@ -85,38 +85,38 @@ def test_a_second_side_is_as_long_as_the_first_and_never_shorter() -> None:
         assert [piece.size_bytes for piece in plan.slices] == [expected]
     inventory, action = attach_to_log()
     for wrong in (4 * GIB - MIB, 4 * GIB + MIB):
-        leg = replace(action.leg, size_bytes=wrong)
-        ready = made(with_disk(inventory, NVME2, partitions=()), leg)
-        assert code_of(can(replace(action, leg=leg), ready)) == "sizes-differ"
+        side = replace(action.side, size_bytes=wrong)
+        ready = made(with_disk(inventory, NVME2, partitions=()), side)
+        assert code_of(can(replace(action, side=side), ready)) == "sizes-differ"
 
 
 def test_a_side_whose_partner_is_not_found_is_not_attached() -> None:
     inventory, action = attach_to_log()
     assert code_of(can(action, inventory)) == ""
     for path in ("", "/dev/disk/by-id/gone"):
-        assert code_of(can(action, change_vdev(inventory, LOG_GUID, path=path))) == "log-leg-unknown"
+        assert code_of(can(action, change_vdev(inventory, LOG_GUID, path=path))) == "log-side-unknown"
 
 
-def test_a_side_is_attached_only_to_a_leg_of_a_log_that_is_there() -> None:
+def test_a_side_is_attached_only_to_a_side_of_a_log_that_is_there() -> None:
     inventory, action = attach_to_log()
     for guid in ("77", "10", "101", "", TANK):
-        assert code_of(can(replace(action, existing_guid=guid), inventory)) == "log-leg-gone"
+        assert code_of(can(replace(action, existing_guid=guid), inventory)) == "log-side-gone"
 
 
 def test_a_side_that_is_attached_is_a_slice_as_planned_and_unused() -> None:
     inventory, action = attach_to_log()
     assert code_of(can(action, with_disk(inventory, NVME2, partitions=()))) == "slice-gone"
-    assert code_of(can(replace(action, leg=replace(action.leg, role=Role.CACHE)), inventory)) == "plan-foreign"
+    assert code_of(can(replace(action, side=replace(action.side, role=Role.CACHE)), inventory)) == "plan-foreign"
     part = replace(disk_of(inventory, NVME2).partitions[0], holds=(Hold(HoldKind.SWAP, "swap"),))
     assert code_of(can(action, with_disk(inventory, NVME2, partitions=(part,)))) == "slice-held"
 
 
-def test_attaching_looks_at_every_leg_that_is_there() -> None:
-    inventory, legs = mirrored_log()
+def test_attaching_looks_at_every_side_that_is_there() -> None:
+    inventory, sides = mirrored_log()
     third = slice_on(disk_of(inventory, SHARED_SSD), number=2, start_bytes=200 * GIB)
     ready = made(inventory, third)
-    action = AttachLog("tank", TANK, 12, LOG_GUID, legs[0].path, third)
+    action = AttachLog("tank", TANK, 12, LOG_GUID, sides[0].path, third)
     assert code_of(can(action, ready)) == ""
-    assert code_of(can(action, change_vdev(ready, "32", state="OFFLINE"))) == "log-leg-not-online"
+    assert code_of(can(action, change_vdev(ready, "32", state="OFFLINE"))) == "log-side-not-online"
     twin = replace(disk_of(ready, NVME2).identity, serial="C2")
     assert code_of(can(action, with_disk(ready, NVME2, identity=twin))) == "same-disk"

@@ -7,7 +7,7 @@ import pytest
 
 from nasadvisor.domain.change.actions import (
     DetachLog,
-    DropLogLeg,
+    DropLogSide,
     RemoveVdev,
     Role,
 )
@@ -65,10 +65,10 @@ def test_nothing_is_added_to_such_a_pool(changes: dict[str, Any], code: str) -> 
 def test_nothing_is_taken_out_of_such_a_pool_but_a_degraded_one_can_be_undone(
     changes: dict[str, Any], code: str
 ) -> None:
-    inventory, legs = mirrored_log()
+    inventory, sides = mirrored_log()
     changed = with_pool(inventory, **changes)
-    assert code_of(can_undo(RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, legs), changed)) == code
-    assert code_of(can_undo(DetachLog("tank", TANK, "32", legs[1]), changed)) == code
+    assert code_of(can_undo(RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, sides), changed)) == code
+    assert code_of(can_undo(DetachLog("tank", TANK, "32", sides[1]), changed)) == code
 
 
 def test_a_log_needs_the_feature_and_a_cache_does_not() -> None:
@@ -87,10 +87,10 @@ def test_a_log_needs_the_feature_and_a_cache_does_not() -> None:
     ],
 )
 def test_a_hole_in_a_multihost_pool_is_not_made_where_the_import_would_then_fail(version: str, has_bug: bool) -> None:
-    inventory, legs = mirrored_log()
+    inventory, sides = mirrored_log()
     host = replace(inventory.host, zfs_kernel=version)
     buggy = with_pool(replace(inventory, host=host), multihost=True)
-    removal = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, legs)
+    removal = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, sides)
     code = "known-bug" if has_bug else ""
     assert code_of(can_use_pool(tank_of(buggy), host, adds_log=True)) == code
     assert code_of(can_undo(removal, buggy)) == code
@@ -111,7 +111,7 @@ def test_the_pool_must_be_the_one_that_the_plan_names() -> None:
 
 
 def test_no_step_makes_a_log_in_a_multihost_pool_where_it_could_not_be_taken_out() -> None:
-    drop = DropLogLeg("tank", TANK, "32", "/dev/disk/by-id/x")
+    drop = DropLogSide("tank", TANK, "32", "/dev/disk/by-id/x")
     for machine, action in (log_on(NVME1), attach_to_log(), (with_broken_log(), drop)):
         inventory = replace(machine, host=replace(machine.host, zfs_kernel="2.3.8-1"))
         assert code_of(can(action, inventory)) == ""

@@ -26,10 +26,10 @@ def test_every_addition_says_the_ashift_of_the_pool() -> None:
             assert {argv[2:4] for argv in argvs} == {("-o", f"ashift={ashift}")}
 
 
-def test_a_side_is_attached_to_the_guid_of_the_leg_that_is_there() -> None:
+def test_a_side_is_attached_to_the_guid_of_the_side_that_is_there() -> None:
     plan = plan_for(SECOND, with_single_log())
-    leg = plan.slices[0].path
-    assert plan.actions[-1].commands() == (("zpool", "attach", "-o", "ashift=12", "tank", LOG_GUID, leg),)
+    side = plan.slices[0].path
+    assert plan.actions[-1].commands() == (("zpool", "attach", "-o", "ashift=12", "tank", LOG_GUID, side),)
 
 
 @pytest.mark.parametrize("ashift", [0, 8, 17, -1, 10**9])

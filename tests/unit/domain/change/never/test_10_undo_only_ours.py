@@ -71,10 +71,10 @@ def test_vdevs_are_named_by_guid_and_slices_by_partuuid() -> None:
                 assert argv == ("sgdisk", f"--delete={step.slice.number}", step.slice.disk_path)
 
 
-def test_what_takes_a_vdev_out_is_remove_for_a_whole_one_and_detach_for_a_leg() -> None:
-    _, legs = mirrored_log()
-    assert RemoveVdev("tank", TANK, Role.LOG, "17", legs).commands() == (("zpool", "remove", "tank", "17"),)
-    assert DetachLog("tank", TANK, "17", legs[0]).commands() == (("zpool", "detach", "tank", "17"),)
+def test_what_takes_a_vdev_out_is_remove_for_a_whole_one_and_detach_for_a_side() -> None:
+    _, sides = mirrored_log()
+    assert RemoveVdev("tank", TANK, Role.LOG, "17", sides).commands() == (("zpool", "remove", "tank", "17"),)
+    assert DetachLog("tank", TANK, "17", sides[0]).commands() == (("zpool", "detach", "tank", "17"),)
 
 
 def test_labels_are_cleared_before_the_slice_is_deleted() -> None:
@@ -84,8 +84,8 @@ def test_labels_are_cleared_before_the_slice_is_deleted() -> None:
 
 
 def test_the_class_of_a_guid_is_looked_at_again() -> None:
-    inventory, legs = mirrored_log()
-    removal = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, legs)
+    inventory, sides = mirrored_log()
+    removal = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, sides)
     assert code_of(can_undo(removal, inventory)) == ""
     log = tank_of(inventory).logs
     for other_class in ("data", "caches", "specials", "dedups", "spares"):
@@ -94,56 +94,56 @@ def test_the_class_of_a_guid_is_looked_at_again() -> None:
     assert code_of(can_undo(replace(removal, role=Role.CACHE), inventory)) == "vdev-gone"
 
 
-def test_neither_a_leg_nor_a_data_vdev_is_removed() -> None:
-    inventory, legs = mirrored_log()
+def test_neither_a_side_nor_a_data_vdev_is_removed() -> None:
+    inventory, sides = mirrored_log()
     for guid in (LOG_GUID, "32", "10", "101", ""):
-        assert code_of(can_undo(RemoveVdev("tank", TANK, Role.LOG, guid, legs), inventory)) == "vdev-gone"
-        assert code_of(can_undo(RemoveVdev("tank", TANK, Role.CACHE, guid, legs), inventory)) == "vdev-gone"
+        assert code_of(can_undo(RemoveVdev("tank", TANK, Role.LOG, guid, sides), inventory)) == "vdev-gone"
+        assert code_of(can_undo(RemoveVdev("tank", TANK, Role.CACHE, guid, sides), inventory)) == "vdev-gone"
 
 
 def test_of_several_logs_the_one_with_the_guid_is_looked_at() -> None:
-    inventory, legs = mirrored_log()
+    inventory, sides = mirrored_log()
     other = Vdev("55", "disk", "x", "ONLINE", write_errors=9)
-    removal = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, legs)
+    removal = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, sides)
     for tops in ((other, *tank_of(inventory).logs), (*tank_of(inventory).logs, other)):
         both = with_pool(inventory, logs=tops)
         assert code_of(can_undo(removal, both)) == ""
         assert code_of(can_undo(replace(removal, vdev_guid="55", slices=()), both)) == "log-has-errors"
 
 
-def test_only_a_leg_of_a_mirrored_log_is_detached() -> None:
-    inventory, legs = mirrored_log()
-    assert code_of(can_undo(DetachLog("tank", TANK, "32", legs[1]), inventory)) == ""
+def test_only_a_side_of_a_mirrored_log_is_detached() -> None:
+    inventory, sides = mirrored_log()
+    assert code_of(can_undo(DetachLog("tank", TANK, "32", sides[1]), inventory)) == ""
     for guid in (MIRROR_GUID, "101", "102", ""):
-        assert code_of(can_undo(DetachLog("tank", TANK, guid, legs[1]), inventory)) == "vdev-gone"
+        assert code_of(can_undo(DetachLog("tank", TANK, guid, sides[1]), inventory)) == "vdev-gone"
     single = with_log(inventory, leaf_on(disk_of(inventory, NVME1), LOG_GUID))
-    assert code_of(can_undo(DetachLog("tank", TANK, LOG_GUID, legs[0]), single)) == "vdev-gone"
+    assert code_of(can_undo(DetachLog("tank", TANK, LOG_GUID, sides[0]), single)) == "vdev-gone"
 
 
-def test_a_leg_is_not_detached_from_a_mirror_that_would_then_be_dead() -> None:
-    inventory, legs = mirrored_log()
-    detach = DetachLog("tank", TANK, "32", legs[1])
-    assert code_of(can_undo(detach, change_vdev(inventory, LOG_GUID, state="FAULTED"))) == "last-good-leg"
+def test_a_side_is_not_detached_from_a_mirror_that_would_then_be_dead() -> None:
+    inventory, sides = mirrored_log()
+    detach = DetachLog("tank", TANK, "32", sides[1])
+    assert code_of(can_undo(detach, change_vdev(inventory, LOG_GUID, state="FAULTED"))) == "last-good-side"
     assert code_of(can_undo(detach, change_vdev(inventory, "32", state="FAULTED"))) == ""
     third = Vdev("33", "disk", "x", "ONLINE")
-    legs_of_three = (*tank_of(inventory).logs[0].children, third)
-    of_three = change_vdev(inventory, MIRROR_GUID, children=legs_of_three)
+    sides_of_three = (*tank_of(inventory).logs[0].children, third)
+    of_three = change_vdev(inventory, MIRROR_GUID, children=sides_of_three)
     assert code_of(can_undo(detach, change_vdev(of_three, LOG_GUID, state="FAULTED"))) == ""
 
 
-def test_a_vdev_that_somebody_added_a_leg_to_is_left_alone() -> None:
-    inventory, legs = mirrored_log()
-    ours = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, legs[:1])
+def test_a_vdev_that_somebody_added_a_side_to_is_left_alone() -> None:
+    inventory, sides = mirrored_log()
+    ours = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, sides[:1])
     assert code_of(can_undo(ours, inventory)) == "vdev-changed"
     whole_disk = change_vdev(inventory, "32", path=disk_of(inventory, SHARED_SSD).path)
-    assert code_of(can_undo(replace(ours, slices=legs), whole_disk)) == "vdev-changed"
+    assert code_of(can_undo(replace(ours, slices=sides), whole_disk)) == "vdev-changed"
     vanished = change_vdev(inventory, "32", path="/dev/disk/by-partuuid/gone", state="UNAVAIL")
-    assert code_of(can_undo(replace(ours, slices=legs), vanished)) == ""
+    assert code_of(can_undo(replace(ours, slices=sides), vanished)) == ""
 
 
 def test_a_single_log_that_somebody_mirrored_is_left_alone() -> None:
-    inventory, legs = mirrored_log()
-    answer = can_undo(RemoveVdev("tank", TANK, Role.LOG, LOG_GUID, legs[:1]), inventory)
+    inventory, sides = mirrored_log()
+    answer = can_undo(RemoveVdev("tank", TANK, Role.LOG, LOG_GUID, sides[:1]), inventory)
     assert code_of(answer) == "vdev-changed"
     assert "Undo first the run that added it" in str(answer)
 

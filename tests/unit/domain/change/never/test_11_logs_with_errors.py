@@ -28,15 +28,15 @@ from tests.unit.machines import (
 
 
 def answer(**changes: object) -> Answer:
-    inventory, legs = mirrored_log()
+    inventory, sides = mirrored_log()
     guid = str(changes.pop("guid", LOG_GUID))
-    removal = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, legs)
+    removal = RemoveVdev("tank", TANK, Role.LOG, MIRROR_GUID, sides)
     return can_undo(removal, change_vdev(inventory, guid, **changes))
 
 
 @pytest.mark.parametrize("counter", ["read_errors", "write_errors"])
 @pytest.mark.parametrize("state", ["ONLINE", "DEGRADED"])
-def test_a_leg_that_takes_writes_and_has_errors_forbids_it(counter: str, state: str) -> None:
+def test_a_side_that_takes_writes_and_has_errors_forbids_it(counter: str, state: str) -> None:
     assert code_of(answer(**{counter: 1, "state": state})) == "log-has-errors"
 
 
@@ -49,7 +49,7 @@ def test_read_and_write_errors_do_not_cancel_out() -> None:
     assert code_of(answer(read_errors=2, write_errors=2)) == "log-has-errors"
 
 
-def test_a_dead_leg_beside_a_healthy_one_does_not() -> None:
+def test_a_dead_side_beside_a_healthy_one_does_not() -> None:
     assert code_of(answer(state="FAULTED", write_errors=9)) == ""
     assert code_of(answer(checksum_errors=1)) == ""
 
@@ -57,7 +57,7 @@ def test_a_dead_leg_beside_a_healthy_one_does_not() -> None:
 def removal_of_single_log(**changes: object) -> Answer:
     inventory, action = log_on(NVME1)
     sick = replace(leaf_on(disk_of(inventory, NVME1), LOG_GUID), **changes)  # type: ignore[arg-type]
-    removal = RemoveVdev("tank", TANK, Role.LOG, LOG_GUID, action.legs)
+    removal = RemoveVdev("tank", TANK, Role.LOG, LOG_GUID, action.sides)
     return can_undo(removal, with_log(inventory, sick))
 
 

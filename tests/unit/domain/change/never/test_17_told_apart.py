@@ -119,9 +119,9 @@ def test_a_plan_for_a_disk_leads_to_neither_once_there_are_two_that_nothing_tell
 
 
 def test_a_slice_on_a_disk_that_has_a_twin_by_now_is_neither_deleted_nor_called_gone() -> None:
-    inventory, legs = mirrored_log()
-    inventory = with_disk(made(inventory, *legs), NVME1, place="pci-1-usb-0:1")
-    deletion = DeleteSlice(legs[0], TANK)
+    inventory, sides = mirrored_log()
+    inventory = with_disk(made(inventory, *sides), NVME1, place="pci-1-usb-0:1")
+    deletion = DeleteSlice(sides[0], TANK)
     assert code_of(can_undo(deletion, inventory)) != ""
     assert is_there(NVME1, inventory)
 

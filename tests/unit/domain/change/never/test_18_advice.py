@@ -102,7 +102,7 @@ def test_nothing_is_said_to_be_taken_out_of_a_pool_with_a_checkpoint_before_that
     said = what_takes_out(ill(checkpoint="180K"))
     assert {each.code for each in said} == {
         "log-missing",
-        "log-one-leg",
+        "log-one-side",
         "cache-missing",
         "pool-not-online",
         "cache-overwritten",

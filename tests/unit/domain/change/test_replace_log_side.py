@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from nasadvisor.domain.change.actions import AttachLog, DropLogLeg
+from nasadvisor.domain.change.actions import AttachLog, DropLogSide
 from nasadvisor.domain.change.checks import can
 from nasadvisor.domain.change.consequences import losses_of
 from nasadvisor.domain.change.plan import PlanRequest
 from nasadvisor.domain.change.undo import cannot_be_undone, undo_preview
 from nasadvisor.domain.storage.inventory import Inventory, TableKind
-from nasadvisor.domain.storage.logs import broken_log_legs, without_log_leg
+from nasadvisor.domain.storage.logs import broken_log_sides, without_log_side
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import change_vdev, code_of, disk_of, tank_of
 from tests.unit.domain.change.never.wishes import CACHE, REPLACE, SINGLE, refused
@@ -25,12 +25,12 @@ from tests.unit.machines import (
     with_single_log,
 )
 
-DROP = DropLogLeg("tank", TANK, "32", "/dev/disk/by-partuuid/00000000-0000-4000-8000-00000000dead")
+DROP = DropLogSide("tank", TANK, "32", "/dev/disk/by-partuuid/00000000-0000-4000-8000-00000000dead")
 
 
 def test_the_slice_is_made_before_the_broken_side_goes_and_the_new_one_comes_last() -> None:
     plan = plan_for(REPLACE, with_broken_log())
-    assert [action.action for action in plan.actions] == ["create-table", "create-slice", "drop-log-leg", "attach-log"]
+    assert [action.action for action in plan.actions] == ["create-table", "create-slice", "drop-log-side", "attach-log"]
     assert plan.actions[2].commands() == (("zpool", "detach", "tank", "32"),)
 
 
@@ -38,8 +38,8 @@ def test_the_side_that_stays_is_attached_to_by_the_guid_it_takes_from_the_mirror
     attach = plan_for(REPLACE, with_broken_log()).actions[-1]
     assert isinstance(attach, AttachLog)
     assert attach.existing_guid == "30"
-    leg = tank_of(with_single_log()).logs[0]
-    assert attach.existing_path == leg.path
+    side = tank_of(with_single_log()).logs[0]
+    assert attach.existing_path == side.path
 
 
 def test_afterwards_the_log_is_a_mirror_of_two_sides_and_the_pool_is_well() -> None:
@@ -47,7 +47,7 @@ def test_afterwards_the_log_is_a_mirror_of_two_sides_and_the_pool_is_well() -> N
     pool = tank_of(plan_for(REPLACE, inventory).after(inventory))
     assert pool.state == "ONLINE"
     assert [(top.kind, len(top.children)) for top in pool.logs] == [("mirror", 2)]
-    assert broken_log_legs(pool) == ()
+    assert broken_log_sides(pool) == ()
 
 
 def test_of_three_sides_the_two_that_stay_keep_their_mirror_and_guids() -> None:
@@ -55,16 +55,16 @@ def test_of_three_sides_the_two_that_stay_keep_their_mirror_and_guids() -> None:
     mirror = tank_of(inventory).logs[0]
     third = replace(mirror.children[0], guid="33")
     pool = replace(tank_of(inventory), logs=(replace(mirror, children=(*mirror.children, third)),))
-    left = without_log_leg(pool, "32")
-    assert [(top.guid, [leg.guid for leg in top.children]) for top in left.logs] == [("30", ["31", "33"])]
+    left = without_log_side(pool, "32")
+    assert [(top.guid, [side.guid for side in top.children]) for top in left.logs] == [("30", ["31", "33"])]
     assert (left.state, left.logs[0].state) == ("ONLINE", "ONLINE")
 
 
 def test_the_undo_takes_the_new_side_out_and_says_that_the_broken_one_does_not_come_back() -> None:
     plan = plan_for(REPLACE, with_broken_log())
-    assert undo_preview(plan)[0] == ("zpool", "detach", "tank", "<guid of the new log leg>")
+    assert undo_preview(plan)[0] == ("zpool", "detach", "tank", "<guid of the new log side>")
     said = {finding.code: str(finding) for finding in cannot_be_undone(plan)}
-    assert "which then stands on" in said["broken-leg-stays-out"]
+    assert "which then stands on" in said["broken-side-stays-out"]
 
 
 def test_what_happens_if_a_device_dies_is_told_of_both_sides_and_not_of_the_dead_one() -> None:
@@ -82,8 +82,8 @@ def _with_broken_data() -> Inventory:
 @pytest.mark.parametrize(
     ("inventory", "code"),
     [
-        (change_vdev(with_broken_log(), "32", state="ONLINE"), "log-leg-works"),
-        (change_vdev(with_broken_log(), "31", state="DEGRADED"), "last-good-leg"),
+        (change_vdev(with_broken_log(), "32", state="ONLINE"), "log-side-works"),
+        (change_vdev(with_broken_log(), "31", state="DEGRADED"), "last-good-side"),
         (_with_broken_data(), "pool-not-online"),
         (with_pool(with_broken_log(), checkpoint="1.2G"), "pool-checkpoint"),
         (with_pool(with_broken_log(), suspended=True), "pool-suspended"),
@@ -91,7 +91,7 @@ def _with_broken_data() -> Inventory:
         (with_pool(with_broken_log(), state="FAULTED"), "pool-not-online"),
         (with_pool(with_broken_log(), name="renamed"), "pool-renamed"),
         (with_pool(with_broken_log(), guid="99"), "pool-gone"),
-        (with_single_log(), "log-leg-gone"),
+        (with_single_log(), "log-side-gone"),
         (with_broken_log(), ""),
     ],
 )
@@ -108,9 +108,9 @@ def test_in_a_pool_with_a_broken_side_nothing_else_is_added() -> None:
     ("request_", "code"),
     [
         (replace(REPLACE, replaces="31", attach_to="32"), "pool-not-online"),
-        (replace(REPLACE, attach_to=""), "log-leg-gone"),
-        (replace(REPLACE, replaces="99"), "log-leg-gone"),
-        (replace(REPLACE, log_disks=()), "one-leg-for-attach"),
+        (replace(REPLACE, attach_to=""), "log-side-gone"),
+        (replace(REPLACE, replaces="99"), "log-side-gone"),
+        (replace(REPLACE, log_disks=()), "one-side-for-attach"),
     ],
 )
 def test_a_wish_that_names_the_wrong_sides_is_refused(request_: PlanRequest, code: str) -> None:

@@ -8,16 +8,16 @@ from nasadvisor.domain.change.actions.pool_step import PoolStep
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Inventory
-from nasadvisor.domain.storage.logs import without_log_leg
+from nasadvisor.domain.storage.logs import without_log_side
 
 
 @dataclass(frozen=True)
-class DropLogLeg(PoolStep):
+class DropLogSide(PoolStep):
     """Take a broken side out of a mirrored log, by guid, so that another can take its place. Nothing takes it back."""
 
     vdev_guid: str
     vdev_path: str
-    action: Literal["drop-log-leg"] = "drop-log-leg"
+    action: Literal["drop-log-side"] = "drop-log-side"
 
     category = Category.REMOVAL
 
@@ -30,7 +30,7 @@ class DropLogLeg(PoolStep):
 
     def forwards(self, inventory: Inventory) -> Inventory:
         pools = tuple(
-            without_log_leg(pool, self.vdev_guid) if pool.guid == self.pool_guid else pool for pool in inventory.pools
+            without_log_side(pool, self.vdev_guid) if pool.guid == self.pool_guid else pool for pool in inventory.pools
         )
         return replace(inventory, pools=pools)
 

@@ -7,13 +7,13 @@ import pytest
 
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
 from nasadvisor.domain.storage.logs import (
-    BrokenLeg,
-    broken_log_legs,
-    find_log_leg,
-    leg_bounds,
+    BrokenSide,
+    broken_log_sides,
+    find_log_side,
     log_mirror_of,
-    new_leg_bytes,
-    without_log_leg,
+    new_side_bytes,
+    side_bounds,
+    without_log_side,
 )
 from nasadvisor.domain.units import GIB, MIB
 from tests.unit.domain.builders import LOG_GUID, MIRROR_GUID, change_vdev, mirrored_log, tank_of
@@ -29,8 +29,8 @@ def pool_with(*logs: Vdev, state: str = "ONLINE") -> Pool:
     return replace(tank_of(MIRRORED), logs=logs, state=state)
 
 
-def mirror_of(*legs: Vdev, state: str = "ONLINE", guid: str = MIRROR_GUID) -> Vdev:
-    return replace(MIRROR, guid=guid, state=state, children=legs)
+def mirror_of(*sides: Vdev, state: str = "ONLINE", guid: str = MIRROR_GUID) -> Vdev:
+    return replace(MIRROR, guid=guid, state=state, children=sides)
 
 
 def with_sizes(first: int, second: int) -> Inventory:
@@ -45,35 +45,35 @@ def with_sizes(first: int, second: int) -> Inventory:
 
 def test_a_side_is_found_by_its_guid_in_any_log_and_nothing_else_is() -> None:
     pool = pool_with(replace(ONE, guid="77"), MIRROR)
-    assert find_log_leg(pool, "77") == replace(ONE, guid="77")
-    assert find_log_leg(pool, OTHER.guid) == OTHER
+    assert find_log_side(pool, "77") == replace(ONE, guid="77")
+    assert find_log_side(pool, OTHER.guid) == OTHER
     for guid in (MIRROR_GUID, "99", pool.data[0].children[0].guid):
-        assert find_log_leg(pool, guid) is None
+        assert find_log_side(pool, guid) is None
 
 
 def test_only_a_broken_side_beside_one_that_works_can_be_replaced() -> None:
     broken = replace(OTHER, state="FAULTED")
-    assert broken_log_legs(pool_with(MIRROR)) == ()
-    assert broken_log_legs(pool_with(mirror_of(broken, ONE))) == (BrokenLeg(broken, ONE),)
-    assert broken_log_legs(pool_with(mirror_of(broken, replace(ONE, state="DEGRADED")))) == ()
-    assert broken_log_legs(pool_with(broken)) == ()
+    assert broken_log_sides(pool_with(MIRROR)) == ()
+    assert broken_log_sides(pool_with(mirror_of(broken, ONE))) == (BrokenSide(broken, ONE),)
+    assert broken_log_sides(pool_with(mirror_of(broken, replace(ONE, state="DEGRADED")))) == ()
+    assert broken_log_sides(pool_with(broken)) == ()
 
 
 def test_of_every_mirror_each_broken_side_is_named_with_the_first_that_works() -> None:
     broken, dead = replace(OTHER, state="FAULTED"), replace(OTHER, guid="34", state="REMOVED")
     third = replace(ONE, guid="33")
     second = mirror_of(replace(ONE, guid="61"), replace(broken, guid="62"), guid="60")
-    assert broken_log_legs(pool_with(mirror_of(broken, ONE, third, dead), second)) == (
-        BrokenLeg(broken, ONE),
-        BrokenLeg(dead, ONE),
-        BrokenLeg(*reversed(second.children)),
+    assert broken_log_sides(pool_with(mirror_of(broken, ONE, third, dead), second)) == (
+        BrokenSide(broken, ONE),
+        BrokenSide(dead, ONE),
+        BrokenSide(*reversed(second.children)),
     )
 
 
 def test_a_side_in_whose_place_a_spare_works_is_neither_broken_nor_a_partner() -> None:
     broken = replace(OTHER, state="FAULTED")
-    assert broken_log_legs(pool_with(mirror_of(SPARE, ONE))) == ()
-    assert broken_log_legs(pool_with(mirror_of(replace(SPARE, state="ONLINE"), broken))) == ()
+    assert broken_log_sides(pool_with(mirror_of(SPARE, ONE))) == ()
+    assert broken_log_sides(pool_with(mirror_of(replace(SPARE, state="ONLINE"), broken))) == ()
 
 
 def test_the_mirror_of_a_side_is_the_one_that_has_it() -> None:
@@ -86,42 +86,42 @@ def test_the_mirror_of_a_side_is_the_one_that_has_it() -> None:
 
 def test_a_new_side_is_as_long_as_the_shortest_and_at_most_as_the_longest_that_is_there() -> None:
     """A shorter one OpenZFS refuses; of a longer one it wastes the rest."""
-    assert leg_bounds(MIRROR, with_sizes(5 * GIB, 4 * GIB)) == (4 * GIB, 5 * GIB)
-    assert leg_bounds(MIRROR, with_sizes(4 * GIB + 512, 4 * GIB)) == (4 * GIB, 4 * GIB + MIB)
-    assert leg_bounds(MIRROR, with_disk(with_sizes(5 * GIB, 4 * GIB), NVME1, partitions=())) == (4 * GIB, 4 * GIB)
-    assert leg_bounds(MIRROR, replace(MIRRORED, disks=())) == (0, 0)
+    assert side_bounds(MIRROR, with_sizes(5 * GIB, 4 * GIB)) == (4 * GIB, 5 * GIB)
+    assert side_bounds(MIRROR, with_sizes(4 * GIB + 512, 4 * GIB)) == (4 * GIB, 4 * GIB + MIB)
+    assert side_bounds(MIRROR, with_disk(with_sizes(5 * GIB, 4 * GIB), NVME1, partitions=())) == (4 * GIB, 4 * GIB)
+    assert side_bounds(MIRROR, replace(MIRRORED, disks=())) == (0, 0)
 
 
 def test_the_length_of_a_new_side_goes_by_the_sides_that_stay() -> None:
     inventory = with_sizes(5 * GIB, 4 * GIB)
-    assert new_leg_bytes(pool_with(MIRROR), LOG_GUID, "", inventory) == 4 * GIB
-    assert new_leg_bytes(pool_with(MIRROR), LOG_GUID, OTHER.guid, inventory) == 5 * GIB
-    assert new_leg_bytes(pool_with(MIRROR), OTHER.guid, LOG_GUID, inventory) == 4 * GIB
-    assert new_leg_bytes(pool_with(MIRROR), "99", "", inventory) == 0
-    assert new_leg_bytes(pool_with(MIRROR), LOG_GUID, LOG_GUID, inventory) == 5 * GIB, "as long as the one that goes"
+    assert new_side_bytes(pool_with(MIRROR), LOG_GUID, "", inventory) == 4 * GIB
+    assert new_side_bytes(pool_with(MIRROR), LOG_GUID, OTHER.guid, inventory) == 5 * GIB
+    assert new_side_bytes(pool_with(MIRROR), OTHER.guid, LOG_GUID, inventory) == 4 * GIB
+    assert new_side_bytes(pool_with(MIRROR), "99", "", inventory) == 0
+    assert new_side_bytes(pool_with(MIRROR), LOG_GUID, LOG_GUID, inventory) == 5 * GIB, "as long as the one that goes"
     alone = pool_with(replace(OTHER, guid="77"), ONE)
-    assert new_leg_bytes(alone, ONE.guid, "", inventory) == 5 * GIB
+    assert new_side_bytes(alone, ONE.guid, "", inventory) == 5 * GIB
 
 
 def test_a_side_that_stays_alone_takes_the_guid_of_its_mirror() -> None:
-    left = without_log_leg(pool_with(MIRROR, replace(ONE, guid="77")), OTHER.guid)
+    left = without_log_side(pool_with(MIRROR, replace(ONE, guid="77")), OTHER.guid)
     assert left.logs == (replace(ONE, guid=MIRROR_GUID), replace(ONE, guid="77"))
 
 
 def test_of_three_sides_two_stay_a_mirror_that_is_well_only_if_both_are() -> None:
     third = replace(ONE, guid="33")
     sick = replace(third, state="FAULTED")
-    for legs, state in (((ONE, third), "ONLINE"), ((ONE, sick), "DEGRADED"), ((sick, ONE), "DEGRADED")):
-        mirror = mirror_of(*legs, replace(OTHER, state="REMOVED"), state="DEGRADED")
-        assert without_log_leg(pool_with(mirror), OTHER.guid).logs == (mirror_of(*legs, state=state),)
+    for sides, state in (((ONE, third), "ONLINE"), ((ONE, sick), "DEGRADED"), ((sick, ONE), "DEGRADED")):
+        mirror = mirror_of(*sides, replace(OTHER, state="REMOVED"), state="DEGRADED")
+        assert without_log_side(pool_with(mirror), OTHER.guid).logs == (mirror_of(*sides, state=state),)
 
 
 def test_without_a_side_that_is_not_there_the_pool_is_the_same() -> None:
     pool = tank_of(with_broken_log())
     for guid in ("99", MIRROR_GUID, pool.data[0].children[0].guid):
-        assert without_log_leg(pool, guid) == pool
+        assert without_log_side(pool, guid) == pool
     single = tank_of(with_single_log())
-    assert without_log_leg(single, single.logs[0].guid) == single
+    assert without_log_side(single, single.logs[0].guid) == single
 
 
 SICK = replace(tank_of(MIRRORED).data[0], children=(replace(ONE, guid="70", state="UNAVAIL"),))
@@ -140,11 +140,11 @@ SICK = replace(tank_of(MIRRORED).data[0], children=(replace(ONE, guid="70", stat
 def test_a_pool_is_well_again_only_if_nothing_else_ails_it(ailing: Callable[[Pool], Pool]) -> None:
     """Else a pool that lost a disk of its data would be written to as if it were whole."""
     pool = tank_of(with_broken_log())
-    assert without_log_leg(pool, "32").state == "ONLINE"
-    assert without_log_leg(ailing(pool), "32").state == "DEGRADED"
-    assert without_log_leg(replace(pool, state="FAULTED"), "32").state == "FAULTED"
-    assert without_log_leg(replace(pool, caches=(SICK,)), "32").state == "ONLINE"
+    assert without_log_side(pool, "32").state == "ONLINE"
+    assert without_log_side(ailing(pool), "32").state == "DEGRADED"
+    assert without_log_side(replace(pool, state="FAULTED"), "32").state == "FAULTED"
+    assert without_log_side(replace(pool, caches=(SICK,)), "32").state == "ONLINE"
 
 
 def test_a_broken_side_that_is_put_in_order_is_none() -> None:
-    assert broken_log_legs(tank_of(change_vdev(with_broken_log(), "32", state="ONLINE"))) == ()
+    assert broken_log_sides(tank_of(change_vdev(with_broken_log(), "32", state="ONLINE"))) == ()
