@@ -125,7 +125,7 @@ def _devices(facts: PoolFacts, columns: list[dict[str, int]]) -> list[dict[str, 
     ]
 
 
-def marks_of(runs: Iterable[StoredRun], span: TimeRange) -> list[dict[str, Any]]:
+def run_marks(runs: Iterable[StoredRun], span: TimeRange) -> list[dict[str, Any]]:
     """When something was added or taken back in this range."""
     marks = []
     for run in (stored.run for stored in readable(runs)):

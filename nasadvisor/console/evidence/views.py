@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.evidence.arc_chart import arc_history
 from nasadvisor.console.evidence.curves import curve_context, curve_of
-from nasadvisor.console.evidence.heat import TimeRange, heat_map, marks_of, targets_of, with_disk_names
+from nasadvisor.console.evidence.heat import TimeRange, heat_map, run_marks, targets_of, with_disk_names
 from nasadvisor.console.evidence.measuring import reasons_against_measuring
 from nasadvisor.console.evidence.metadata import LENGTHS, metadata_of
 from nasadvisor.console.evidence.options import drawn, known_of
@@ -90,7 +90,7 @@ def heat(request: HttpRequest, guid: str) -> JsonResponse:
     kind = "reads" if request.GET.get("kind") == "reads" else "writes"
     span = _range(request)
     data: dict[str, Any] = heat_map(series, facts, target, kind, span)
-    data["marks"] = [{**mark, "what": _mark_word(mark["what"])} for mark in marks_of(_runs(node, guid), span)]
+    data["marks"] = [{**mark, "what": _mark_word(mark["what"])} for mark in run_marks(_runs(node, guid), span)]
     return JsonResponse(data)
 
 

@@ -20,15 +20,15 @@ from nasadvisor.console.evidence.sparks import sparks_of
 from nasadvisor.console.evidence.verdict_badges import chips_on, series_on
 from nasadvisor.console.fleet.current_host import Contact, contact_of, current_node
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.alerts.disk_badges import marks_in, marks_of
+from nasadvisor.console.health.alerts.disk_badges import badges_in, badges_of
 from nasadvisor.console.health.alerts.models import FirstHour
 from nasadvisor.console.health.alerts.open_issues import (
     IssueKind,
-    Trouble,
-    notices_about,
+    OpenIssue,
+    host_findings_about,
+    issues_in,
     place_of,
     stored_about,
-    troubles_in,
     words_of,
 )
 from nasadvisor.console.health.sweeps import never_swept
@@ -64,10 +64,10 @@ class WayOut:
 
 
 @dataclass(frozen=True)
-class TroubleRow:
+class IssueRow:
     """A thing that needs a look: where it is, and the ways on: its own page, and what its worst finding suggests."""
 
-    trouble: Trouble
+    issue: OpenIssue
     where: str
     show: WayOut | None
     step: WayOut | None
@@ -109,27 +109,27 @@ def overview(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     nodes = list(Node.objects.defer("inventory_document"))
     stored = stored_about(nodes)
-    troubles = troubles_in(stored, now)
-    known = [each for each in troubles if each.is_known]
-    open_ones = [each for each in troubles if not each.is_known]
-    row_of_trouble = partial(_row, shown=node, has_others=len(nodes) > 1, can_change=may_change(user_of(request)))
-    rows = [row_of_trouble(each) for each in open_ones[:ROWS_SHOWN]]
+    issues = issues_in(stored, now)
+    known = [each for each in issues if each.is_known]
+    open_ones = [each for each in issues if not each.is_known]
+    row_of_issue = partial(_row, shown=node, has_others=len(nodes) > 1, can_change=may_change(user_of(request)))
+    rows = [row_of_issue(each) for each in open_ones[:ROWS_SHOWN]]
     inventory = node.inventory
     drawings = draw_pools(inventory) if inventory else ()
-    marks = marks_of(node, stored.disks.values())
+    marks = badges_of(node, stored.disks.values())
     context = {
         "node": node,
         "inventory": inventory,
         "headline": headline_of(open_ones, rows),
         "rows": rows,
         "more": len(open_ones) - len(rows),
-        "known": [row_of_trouble(each) for each in known],
-        "notes": [notice for notice in notices_about(node, now) if notice.finding.level is Level.INFO],
+        "known": [row_of_issue(each) for each in known],
+        "notes": [notice for notice in host_findings_about(node, now) if notice.finding.level is Level.INFO],
         "unread": [each.name for each in nodes if each.inventory_version is None],
         "unasked": never_swept(nodes),
         "is_alone": len(nodes) == 1,
         "pools": drawings,
-        "pool_marks": {each.pool.guid: marks_in(each, marks) for each in drawings},
+        "pool_badges": {each.pool.guid: badges_in(each, marks) for each in drawings},
         "open_pools": open_pools(node, inventory) if inventory else (),
         "would_help": bool(inventory and helped_pools(node, inventory)),
         "marks": marks,
@@ -152,34 +152,34 @@ def close_first_hour(request: HttpRequest) -> HttpResponse:
     return redirect("overview")
 
 
-def headline_of(troubles: Sequence[Trouble], rows: Sequence[TroubleRow]) -> Headline | None:
+def headline_of(issues: Sequence[OpenIssue], rows: Sequence[IssueRow]) -> Headline | None:
     """The worst thing, which has the first row, and how many there are of its kind; None where nothing is open."""
     if not rows:
         return None
     worst = rows[0]
-    return Headline(words_of(troubles, worst.where), worst.trouble.level, worst.show)
+    return Headline(words_of(issues, worst.where), worst.issue.level, worst.show)
 
 
-def _row(trouble: Trouble, *, shown: Node, has_others: bool, can_change: bool) -> TroubleRow:
-    elsewhere = "" if trouble.node.pk == shown.pk else trouble.node.name
-    url, finding = _address(trouble), trouble.worst.finding
+def _row(issue: OpenIssue, *, shown: Node, has_others: bool, can_change: bool) -> IssueRow:
+    elsewhere = "" if issue.node.pk == shown.pk else issue.node.name
+    url, finding = _address(issue), issue.worst.finding
     show = (
-        WayOut(url, SHOW[trouble.kind], elsewhere if trouble.kind in (IssueKind.POOL, IssueKind.DISK) else "")
+        WayOut(url, SHOW[issue.kind], elsewhere if issue.kind in (IssueKind.POOL, IssueKind.DISK) else "")
         if url
         else None
     )
-    lead = lead_from(finding, may_change=can_change) if trouble.kind is IssueKind.POOL else None
+    lead = lead_from(finding, may_change=can_change) if issue.kind is IssueKind.POOL else None
     step = WayOut(lead.url, lead.words, elsewhere) if lead and lead.url != url else None
-    return TroubleRow(trouble, place_of(trouble, has_others=has_others), show, step)
+    return IssueRow(issue, place_of(issue, has_others=has_others), show, step)
 
 
-def _address(trouble: Trouble) -> str:
+def _address(issue: OpenIssue) -> str:
     """The page of the thing; "" where it has none."""
-    if trouble.disk:
-        return reverse("disk", args=[trouble.disk.key])
-    if trouble.kind is IssueKind.RUN:
-        return trouble.worst.url
-    if trouble.kind is IssueKind.POOL:
-        place = next((said.finding.place for said in trouble.said if said.finding.place), "")
+    if issue.disk:
+        return reverse("disk", args=[issue.disk.key])
+    if issue.kind is IssueKind.RUN:
+        return issue.worst.url
+    if issue.kind is IssueKind.POOL:
+        place = next((said.finding.place for said in issue.said if said.finding.place), "")
         return reverse("pool", args=[place]) if place else ""
     return reverse("settings")

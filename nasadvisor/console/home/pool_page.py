@@ -13,7 +13,7 @@ from nasadvisor.console.change.wizard.without_choice import switches_of
 from nasadvisor.console.evidence.verdict_badges import Chip, chips_on
 from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.alerts.disk_badges import DiskBadge, marks_in, marks_in_pool, marks_on
+from nasadvisor.console.health.alerts.disk_badges import DiskBadge, badges_in, badges_in_pool, badges_on
 from nasadvisor.console.health.alerts.open_issues import inventory_findings
 from nasadvisor.console.health.capacity import capacity_of
 from nasadvisor.console.health.traffic import traffic_of
@@ -60,14 +60,14 @@ def pools(request: HttpRequest) -> HttpResponse:
 
 def _rows(node: Node, inventory: Inventory) -> list[PoolListRow]:
     chips, helped = chips_on(node, inventory.pools, timezone.now()), helped_pools(node, inventory)
-    marks = marks_on(node)
+    marks = badges_on(node)
     return [
         PoolListRow(
             drawing=each,
             chips=chips[each.pool.guid],
             would_help=each.pool.guid in helped,
             is_open=reason_against_adding(each.pool, inventory.host, node.platform.vetoes) is None,
-            marks=marks_in(each, marks),
+            marks=badges_in(each, marks),
         )
         for each in draw_pools(inventory)
     ]
@@ -83,8 +83,8 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
     node, inventory, found = pool_or_404(request, guid)
     traffic = traffic_of(node, found, timezone.now()) or ()
     told = (*inventory_findings(node), *traffic, *node.platform.findings)
-    drawing, marks = draw_pool(found, Index(inventory)), marks_on(node)
-    unwell = marks_in(drawing, marks)
+    drawing, marks = draw_pool(found, Index(inventory)), badges_on(node)
+    unwell = badges_in(drawing, marks)
     findings = [finding for finding in told if is_about(finding, found)]
     findings += [finding for mark in unwell for finding in mark.findings if finding.code != POOL_MEMBER]
     refusal = reason_against_adding(found, inventory.host, node.platform.vetoes)
@@ -117,7 +117,7 @@ def history(request: HttpRequest, guid: str) -> HttpResponse:
         "node": node,
         "pool": found,
         "tab": "history",
-        "unwell": marks_in_pool(node, inventory, found),
+        "unwell": badges_in_pool(node, inventory, found),
         "refusal": reason_against_adding(found, inventory.host, node.platform.vetoes),
         "would_help": guid in helped_pools(node, inventory),
         "entries": entries,

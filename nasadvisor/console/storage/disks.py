@@ -39,7 +39,7 @@ HOLD_WORDS: Final[dict[HoldKind, str | Promise]] = {
 
 
 @dataclass(frozen=True)
-class PoolTrouble:
+class PoolIssue:
     """What a pool says against a disk: a state other than `GOOD_STATES`, else "", and errors since the last clear."""
 
     state: str
@@ -50,14 +50,14 @@ class PoolTrouble:
 class Usage:
     """What a disk is used for, its unpartitioned room beside that, and why it cannot be used where it serves nobody.
 
-    `trouble` is what its pools say against it.
+    `issue` is what its pools say against it.
     """
 
     uses: tuple[str, ...]
     is_free: bool
     room_bytes: int
     refusal: Refused | None
-    trouble: PoolTrouble | None
+    issue: PoolIssue | None
 
 
 def is_free(disk: Disk, host: Host) -> bool:
@@ -83,23 +83,23 @@ def usage_of(disk: Disk, index: Index) -> Usage:
     uses = uses_of(disk, index)
     shown = answer if is_system(disk) or not index.pool_uses_of(disk) else None
     room_bytes = room_on(disk, host, 0).size_bytes if disk.partitions and answer is None else 0
-    return Usage(uses, not uses and is_free(disk, host), room_bytes, shown, trouble_of(index.pool_uses_of(disk)))
+    return Usage(uses, not uses and is_free(disk, host), room_bytes, shown, issue_of(index.pool_uses_of(disk)))
 
 
-def trouble_of(uses: Iterable[PoolUse]) -> PoolTrouble | None:
+def issue_of(uses: Iterable[PoolUse]) -> PoolIssue | None:
     """What the pools that a disk serves say against it."""
     vdevs = [use.vdev for use in uses]
     state = next((vdev.state for vdev in vdevs if vdev.state not in GOOD_STATES), "")
     errors = sum(vdev.errors for vdev in vdevs)
-    return PoolTrouble(state, errors) if state or errors else None
+    return PoolIssue(state, errors) if state or errors else None
 
 
-def troubles_by_key(index: Index) -> Mapping[str, PoolTrouble]:
+def issues_by_key(index: Index) -> Mapping[str, PoolIssue]:
     """What the pools say against disks, by the keys of those."""
     found: dict[str, list[PoolUse]] = {}
     for (key, _), uses in index.pool_uses.items():
         found.setdefault(key, []).extend(uses)
-    return {key: trouble for key, uses in found.items() if (trouble := trouble_of(uses))}
+    return {key: issue for key, uses in found.items() if (issue := issue_of(uses))}
 
 
 def uses_of(disk: Disk, index: Index) -> tuple[str, ...]:

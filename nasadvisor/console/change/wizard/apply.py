@@ -27,7 +27,7 @@ from nasadvisor.console.evidence.report import report_of
 from nasadvisor.console.evidence.switching import usual_length
 from nasadvisor.console.fleet.current_host import show_here
 from nasadvisor.console.fleet.hosts import is_handed_over
-from nasadvisor.console.health.alerts.disk_badges import marks_in, marks_on
+from nasadvisor.console.health.alerts.disk_badges import badges_in, badges_on
 from nasadvisor.console.web.errors import OtherRelease
 from nasadvisor.domain.change.actions import Slice
 from nasadvisor.domain.change.plan import Plan
@@ -89,7 +89,7 @@ def review(request: HttpRequest, plan_id: UUID) -> HttpResponse:
     if inventory and shown:
         wear = wear_of(stored.plan, stored.node, inventory)
         context |= {"wear": wear, "gist": gist_of(stored.plan, inventory, wear)}
-        context["pool_marks"] = marks_in(shown.before, marks_on(stored.node))
+        context["pool_badges"] = badges_in(shown.before, badges_on(stored.node))
         context["names"] = names_of(stored.plan, stored.node, inventory)
         guid = stored.plan.request.pool_guid
         gives_cache = bool(stored.plan.request.cache_disks)

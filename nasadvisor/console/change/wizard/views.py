@@ -23,7 +23,7 @@ from nasadvisor.console.change.wizard.pools import PoolGoal, pool_choice, pool_c
 from nasadvisor.console.change.wizard.progress import WizardStep, progress
 from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.alerts.disk_badges import marks_in_pool
+from nasadvisor.console.health.alerts.disk_badges import badges_in_pool
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.storage.logs import without_log_side, without_logs
@@ -202,7 +202,7 @@ def _devices_page(request: HttpRequest, place: WizardPlace, answers: PostedForms
         "unusable": unusable if "all" in request.GET else unusable[:UNUSABLE_SHOWN],
         "unusable_count": len(unusable),
         "shows_all": "all" in request.GET,
-        "pool_marks": marks_in_pool(place.node, place.inventory, place.pool),
+        "pool_badges": badges_in_pool(place.node, place.inventory, place.pool),
         "pool_choice": pool_choice(_pool_to_add_to(place), place.inventory, vetoes),
     }
     return render(request, "change/wizard/devices.html", context)

@@ -1,6 +1,6 @@
 """Emptying the outbox: what is due goes out, what did not go out is tried again, nothing goes out twice.
 
-What goes by the platform of a host is only handed over here; `by_host` has the rest.
+What goes by the platform of a host is only handed over here; `platform_delivery` has the rest.
 """
 
 import logging

@@ -26,7 +26,7 @@ OPEN_LEVELS: Final = (Level.WARNING.value, Level.CRITICAL.value)
 UNWELL: Final = (
     Q(worst_level__in=OPEN_LEVELS) | Q(outcome=DiskOutcome.FAILED) | Q(is_present=False, is_removable=False)
 ) & Q(is_forgotten=False)
-"""The disks of which `observe.findings_about` has a warning or worse to say."""
+"""The disks of which `collect_findings.findings_about` has a warning or worse to say."""
 
 WORST_FIRST: Final = Case(
     When(UNWELL & Q(worst_level=Level.CRITICAL.value), then=Value(0)), When(UNWELL, then=Value(1)), default=Value(2)
@@ -87,7 +87,7 @@ class DiskBadge:
 
 
 @dataclass(frozen=True)
-class Marks:
+class DiskBadges:
     """The marks of the disks that need a look, and the disks that answered and have nothing to say, by their keys.
     `gone` are those that the host shows no more, by the guids of the vdevs that they were.
     """
@@ -102,18 +102,18 @@ class Marks:
         return ";".join(f"{key}={mark.worst.code}" for key, mark in sorted(self.unwell.items()))
 
 
-def mark_of(disk: StoredDisk) -> DiskBadge | None:
+def badge_of(disk: StoredDisk) -> DiskBadge | None:
     """The mark of one disk; None where nobody needs to look."""
     found = worst_first(finding for finding in findings_about(disk) if finding.level is not Level.INFO)
     return DiskBadge(found, disk.key) if found else None
 
 
-def marks_on(node: Node) -> Marks:
+def badges_on(node: Node) -> DiskBadges:
     """The marks of every disk of a node."""
-    return marks_of(node, StoredDisk.objects.filter(UNWELL, node=node).only(*SAID_OF))
+    return badges_of(node, StoredDisk.objects.filter(UNWELL, node=node).only(*SAID_OF))
 
 
-def marks_in(drawing: PoolDrawing, marks: Marks) -> list[DiskBadge]:
+def badges_in(drawing: PoolDrawing, marks: DiskBadges) -> list[DiskBadge]:
     """Those of the disks of a pool, with what the pool itself says of them, the worst first."""
     found: dict[str, DiskBadge] = {}
     for group in drawing.groups:
@@ -129,14 +129,14 @@ def marks_in(drawing: PoolDrawing, marks: Marks) -> list[DiskBadge]:
     return sorted(found.values(), key=lambda mark: urgency(mark.worst))
 
 
-def marks_in_pool(node: Node, inventory: Inventory, pool: Pool) -> list[DiskBadge]:
+def badges_in_pool(node: Node, inventory: Inventory, pool: Pool) -> list[DiskBadge]:
     """Those of the disks of a pool where nothing else is drawn of it."""
-    return marks_in(draw_pool(pool, Index(inventory)), marks_on(node))
+    return badges_in(draw_pool(pool, Index(inventory)), badges_on(node))
 
 
-def marks_of(node: Node, unwell: Iterable[StoredDisk]) -> Marks:
+def badges_of(node: Node, unwell: Iterable[StoredDisk]) -> DiskBadges:
     """The same where its disks that are `UNWELL` are read already; others, also of other nodes, may be among them."""
-    marks = {disk.key: mark for disk in unwell if disk.node_id == node.pk and (mark := mark_of(disk))}
+    marks = {disk.key: mark for disk in unwell if disk.node_id == node.pk and (mark := badge_of(disk))}
     disks = StoredDisk.objects.filter(node=node)
     answered = disks.filter(outcome=DiskOutcome.READ, is_present=True, is_forgotten=False).values_list("key", flat=True)
-    return Marks(marks, frozenset(answered) - marks.keys(), last_seen_on(node))
+    return DiskBadges(marks, frozenset(answered) - marks.keys(), last_seen_on(node))

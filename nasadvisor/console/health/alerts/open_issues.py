@@ -59,7 +59,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Trouble:
+class OpenIssue:
     """A thing that needs a look, with what is said of it. `disk` is what is stored of one."""
 
     kind: IssueKind
@@ -121,21 +121,21 @@ def stored_about(nodes: Iterable[Node]) -> Stored:
     """Read what is stored about these nodes."""
     by_pk = {node.pk: node for node in nodes}
     told = _acknowledged_or_open(by_pk)
-    return Stored(by_pk, told, _troubled_disks(by_pk, told))
+    return Stored(by_pk, told, _disks_with_issues(by_pk, told))
 
 
-def troubles_on(nodes: Iterable[Node], now: datetime) -> tuple[Trouble, ...]:
+def issues_on(nodes: Iterable[Node], now: datetime) -> tuple[OpenIssue, ...]:
     """Everything that needs a look on these nodes, what nobody has acknowledged first, the worst of it on top."""
-    return troubles_in(stored_about(nodes), now)
+    return issues_in(stored_about(nodes), now)
 
 
-def troubles_in(stored: Stored, now: datetime) -> tuple[Trouble, ...]:
+def issues_in(stored: Stored, now: datetime) -> tuple[OpenIssue, ...]:
     """The same where that is read already."""
     by_pk, told, disks = stored.nodes, stored.alerts, stored.disks
     things: dict[tuple[int, IssueKind, str], _Gathered] = {}
     with_runs = nodes_with_news()
     for node in by_pk.values():
-        for notice in notices_about(node, now, has_runs=node.pk in with_runs):
+        for notice in host_findings_about(node, now, has_runs=node.pk in with_runs):
             if notice.finding.level is not Level.INFO:
                 _put(things, node, notice, disks, told.get((node.pk, notice.finding.code, notice.finding.subject)))
     for disk in disks.values():
@@ -146,7 +146,7 @@ def troubles_in(stored: Stored, now: datetime) -> tuple[Trouble, ...]:
     for alert in told.values():
         if not _is_looked_up(alert) and not _is_said(things, alert) and alert.finding:
             _put(things, by_pk[alert.node_id], HostFinding(alert.finding), disks, alert)
-    found = [Trouble(each.kind, each.node, _in_order(each.said.values()), each.disk) for each in things.values()]
+    found = [OpenIssue(each.kind, each.node, _in_order(each.said.values()), each.disk) for each in things.values()]
     return tuple(sorted(found, key=_urgency))
 
 
@@ -154,13 +154,13 @@ def _in_order(said: Iterable[Said]) -> tuple[Said, ...]:
     return tuple(sorted(said, key=lambda each: urgency(each.finding)))
 
 
-def _urgency(trouble: Trouble) -> tuple[bool, int, bool, bool, int, str]:
+def _urgency(issue: OpenIssue) -> tuple[bool, int, bool, bool, int, str]:
     """Of what is equally bad a pool comes first: it holds the data, a disk may be a free one."""
-    level, can_wait, place = urgency(trouble.worst.finding)
-    return trouble.is_known, level, can_wait, trouble.kind is not IssueKind.POOL, place, trouble.node.name
+    level, can_wait, place = urgency(issue.worst.finding)
+    return issue.is_known, level, can_wait, issue.kind is not IssueKind.POOL, place, issue.node.name
 
 
-def notices_about(node: Node, now: datetime, *, has_runs: bool = True) -> Iterator[HostFinding]:
+def host_findings_about(node: Node, now: datetime, *, has_runs: bool = True) -> Iterator[HostFinding]:
     """What there is to say about a node and its pools at this moment, notes too."""
     if node.inventory_version:  # before its first reading there is none that could be old
         yield from about_contact(node, contact_of(node, now))
@@ -185,7 +185,7 @@ def _acknowledged_or_open(by_pk: dict[int, Node]) -> dict[tuple[int, str, str], 
     return {(each.node_id, each.code, each.subject): each for each in found}
 
 
-def _troubled_disks(by_pk: dict[int, Node], told: dict[tuple[int, str, str], StoredAlert]) -> dict[str, StoredDisk]:
+def _disks_with_issues(by_pk: dict[int, Node], told: dict[tuple[int, str, str], StoredAlert]) -> dict[str, StoredDisk]:
     named = [int(alert.subject) for alert in told.values() if _is_about_disk(alert) and alert.subject.isdecimal()]
     found = StoredDisk.objects.filter(UNWELL | Q(pk__in=named, is_forgotten=False), node__in=list(by_pk))
     return {str(disk.pk): disk for disk in found.only(*SAID_OF)}
@@ -240,33 +240,33 @@ def _pool_of(finding: Finding) -> str:
     return str(finding.values.get("pool", ""))
 
 
-def words_of(troubles: Sequence[Trouble], place: str) -> str:
+def words_of(issues: Sequence[OpenIssue], place: str) -> str:
     """The first of them, which is in this place, and how many there are of its kind; "" where there is none."""
-    if not troubles:
+    if not issues:
         return ""
-    worst = troubles[0]
+    worst = issues[0]
     what = _what(worst)
-    return f"{_counted(what, sum(_what(each) == what for each in troubles))}: {worst.name} {place}".strip()
+    return f"{_counted(what, sum(_what(each) == what for each in issues))}: {worst.name} {place}".strip()
 
 
-def place_of(trouble: Trouble, *, has_others: bool) -> str:
+def place_of(issue: OpenIssue, *, has_others: bool) -> str:
     """ "in tank, mirror-1 on nas2", as far as there is something to say."""
-    disk, words = trouble.disk, []
+    disk, words = issue.disk, []
     if disk and disk.pool_name:
         words.append(_("in %(pool)s") % {"pool": ", ".join(filter(None, (disk.pool_name, disk.vdev_name)))})
-    if has_others and trouble.kind is not IssueKind.HOST:
-        words.append(_("on %(host)s") % {"host": trouble.node.name})
+    if has_others and issue.kind is not IssueKind.HOST:
+        words.append(_("on %(host)s") % {"host": issue.node.name})
     return " ".join(words)
 
 
-def _what(trouble: Trouble) -> str:
+def _what(issue: OpenIssue) -> str:
     """What is said of a thing in a headline: one of the sentences of `_counted`."""
-    code = trouble.worst.finding.code
-    if trouble.kind is IssueKind.DISK:
+    code = issue.worst.finding.code
+    if issue.kind is IssueKind.DISK:
         return "disk-failing" if code in FAILING else "disk"
-    if trouble.kind is IssueKind.POOL:
-        return "pool-critical" if trouble.level is Level.CRITICAL else "pool"
-    if trouble.kind is IssueKind.RUN:
+    if issue.kind is IssueKind.POOL:
+        return "pool-critical" if issue.level is Level.CRITICAL else "pool"
+    if issue.kind is IssueKind.RUN:
         return "run"
     return "host-silent" if code == "host-silent" else "host"
 

@@ -18,7 +18,7 @@ from nasadvisor.console.charts.history_chart import LINES_AT_MOST, HistoryChart,
 from nasadvisor.console.charts.svg import NARROW, WIDE
 from nasadvisor.console.fleet.current_host import current_node, show_here
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.alerts.disk_badges import mark_of
+from nasadvisor.console.health.alerts.disk_badges import badge_of
 from nasadvisor.console.health.alerts.models import AlertStates, StoredAlert
 from nasadvisor.console.health.bytes_by_role import LOOK_BACK, ORDER, ROLE_OF_COLUMN, written_by_role
 from nasadvisor.console.health.disks.wear_chart import wear_chart, wear_points
@@ -29,7 +29,7 @@ from nasadvisor.console.health.readings import readings_of, temperatures_of
 from nasadvisor.console.health.smart_days import counts_of, newest_values, trends_of
 from nasadvisor.console.storage.diagrams import draw_disk
 from nasadvisor.console.storage.disk_uses import Index
-from nasadvisor.console.storage.disks import hold_words, is_free, reason_against, trouble_of, uses_of
+from nasadvisor.console.storage.disks import hold_words, is_free, issue_of, reason_against, uses_of
 from nasadvisor.console.storage.pools import open_pools
 from nasadvisor.domain.fleet.permissions import Verbs, why_not
 from nasadvisor.domain.fleet.platforms import in_wear
@@ -253,7 +253,7 @@ def _layout(node: Node, found: Disk, inventory: Inventory) -> dict[str, Any]:
         "uses": uses_of(found, index),
         "parts": [(part, [hold_words(hold) for hold in part.holds]) for part in found.partitions],
         "pool_uses": index.pool_uses_of(found),
-        "trouble": trouble_of(index.pool_uses_of(found)),
+        "issue": issue_of(index.pool_uses_of(found)),
         "is_free": is_free(found, inventory.host),
         "open_pools": open_pools(node, inventory),
         "refusal": reason_against(found, inventory.host),
@@ -263,7 +263,7 @@ def _layout(node: Node, found: Disk, inventory: Inventory) -> dict[str, Any]:
 def _health(request: HttpRequest, stored: StoredDisk, now: datetime) -> dict[str, Any]:
     """What it says of itself, and how that moves."""
     values = newest_values(stored.raw_answers.all())
-    mark = mark_of(stored)
+    mark = badge_of(stored)
     said_above = [finding.code for finding in mark.findings] if mark else []
     trends = trends_of(stored, values, now)
     alerts = StoredAlert.objects.filter(subject=str(stored.pk), source__startswith="disks/")

@@ -14,12 +14,12 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from nasadvisor.console.fleet.current_host import current_node
-from nasadvisor.console.health.alerts.disk_badges import UNWELL, DiskBadge, mark_of
+from nasadvisor.console.health.alerts.disk_badges import UNWELL, DiskBadge, badge_of
 from nasadvisor.console.health.bytes_by_role import Written, written_by_role
 from nasadvisor.console.health.models import NOT_LISTED, NodeHealth, StoredDisk
 from nasadvisor.console.health.ratings import with_ratings
 from nasadvisor.console.storage.disk_uses import Index
-from nasadvisor.console.storage.disks import Usage, troubles_by_key, usage_of
+from nasadvisor.console.storage.disks import Usage, issues_by_key, usage_of
 from nasadvisor.console.storage.pools import open_pools
 from nasadvisor.domain.statements import Level
 from nasadvisor.domain.storage.inventory import Disk
@@ -150,9 +150,9 @@ def _order(sort: str, index: Index | None) -> Sequence[OrderBy]:
 
 def _worst_first(index: Index | None) -> Case:
     """The rank of a disk by what it says itself and by what its pools say against it."""
-    troubles = troubles_by_key(index) if index else {}
-    broken = Q(key__in=[key for key, trouble in troubles.items() if trouble.state], is_present=True)
-    erring = Q(key__in=list(troubles), is_present=True)
+    issues = issues_by_key(index) if index else {}
+    broken = Q(key__in=[key for key, issue in issues.items() if issue.state], is_present=True)
+    erring = Q(key__in=list(issues), is_present=True)
     is_worst = (UNWELL & Q(worst_level=Level.CRITICAL.value)) | broken
     return Case(When(is_worst, then=Value(0)), When(UNWELL | erring, then=Value(1)), default=Value(2))
 
@@ -168,7 +168,7 @@ def _head(name: str, asked: Asked) -> Head:
 
 def _rows(page: Page[StoredDisk], index: Index | None) -> list[DiskRow]:
     written = written_by_role(page.object_list, timezone.now())
-    return [DiskRow(each, mark_of(each), _usage(each, index), written.get(each.pk)) for each in page.object_list]
+    return [DiskRow(each, badge_of(each), _usage(each, index), written.get(each.pk)) for each in page.object_list]
 
 
 def _usage(stored: StoredDisk, index: Index | None) -> Usage | None:

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 from nasadvisor.console.charts.svg import NARROW
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.alerts.disk_badges import WORST_FIRST, mark_of
+from nasadvisor.console.health.alerts.disk_badges import WORST_FIRST, badge_of
 from nasadvisor.console.health.bytes_by_role import Written, written_by_role
 from nasadvisor.console.health.disks.wear_chart import WearChart, wear_chart, wear_points
 from nasadvisor.console.health.forecasts import stored_forecast
@@ -21,7 +21,7 @@ from nasadvisor.console.health.ratings import with_ratings
 from nasadvisor.console.health.readings import Temperatures, temperatures_of
 from nasadvisor.console.health.smart_days import TREND, change_of, days_of
 from nasadvisor.console.storage.disk_uses import Index
-from nasadvisor.console.storage.disks import PoolTrouble, troubles_by_key
+from nasadvisor.console.storage.disks import PoolIssue, issues_by_key
 from nasadvisor.console.wording.badges import GOOD, WAITING, WARN, Badge, badge_of_state
 from nasadvisor.domain.health.smart.attributes import GROWN_DEFECTS, PENDING_DEFECTS
 from nasadvisor.domain.statements import Level
@@ -34,7 +34,7 @@ PENDING: Final = ("197", PENDING_DEFECTS)
 CRC: Final = ("199",)
 """Keys of `smart.attributes` by which the days of a disk have these counts where they are hard disks."""
 
-SaidByPools = Mapping[tuple[int, str], PoolTrouble]
+SaidByPools = Mapping[tuple[int, str], PoolIssue]
 """What pools say against disks, by the number of the node and the key of the disk there."""
 
 
@@ -114,14 +114,14 @@ def drawn_ssds(now: datetime) -> list[Drawn]:
     return [_drawn(disk, now) for disk in disks.defer("node__inventory_document")]
 
 
-def look_of(disk: StoredDisk, trouble: PoolTrouble | None) -> Badge:
-    """How a disk is, in a mark and a word. `trouble` is what its pools say against it."""
-    mark = mark_of(disk)
-    is_out = trouble is not None and bool(trouble.state) and disk.is_present
+def look_of(disk: StoredDisk, issue: PoolIssue | None) -> Badge:
+    """How a disk is, in a mark and a word. `issue` is what its pools say against it."""
+    mark = badge_of(disk)
+    is_out = issue is not None and bool(issue.state) and disk.is_present
     if mark and (mark.level is Level.CRITICAL or not is_out):
         return mark.look
-    if trouble and disk.is_present:
-        return badge_of_state(trouble.state) if trouble.state else Badge(*WARN, _errors(trouble.errors))
+    if issue and disk.is_present:
+        return badge_of_state(issue.state) if issue.state else Badge(*WARN, _errors(issue.errors))
     if disk.outcome == DiskOutcome.READ:
         return Badge(*GOOD, _("All right"))
     return badge_of_state(disk.outcome) if disk.outcome else Badge(*WAITING, _("Not asked yet"))
@@ -135,7 +135,7 @@ def said_by_pools(nodes: Iterable[Node]) -> SaidByPools:
     """What the pools of these hosts say against disks."""
     read = ((node.pk, node.inventory) for node in nodes)
     indexes = ((pk, Index(inventory)) for pk, inventory in read if inventory)
-    return {(pk, key): trouble for pk, index in indexes for key, trouble in troubles_by_key(index).items()}
+    return {(pk, key): issue for pk, index in indexes for key, issue in issues_by_key(index).items()}
 
 
 def _known() -> QuerySet[StoredDisk]:

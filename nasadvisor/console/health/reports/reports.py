@@ -17,7 +17,7 @@ from nasadvisor.console.fleet.current_host import Contact, contact_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.messages import AlertMessage
 from nasadvisor.console.health.alerts.models import AlertStates, DeliveryState, StoredAlert
-from nasadvisor.console.health.alerts.open_issues import Trouble, place_of, troubles_on, words_of
+from nasadvisor.console.health.alerts.open_issues import OpenIssue, issues_on, place_of, words_of
 from nasadvisor.console.health.capacity import Capacity, capacity_of
 from nasadvisor.console.health.models import UNWORKABLE, DiskOutcome, NodeHealth, StoredDisk
 from nasadvisor.console.health.reports.models import ReportDelivery, ReportState, StoredReport
@@ -67,14 +67,14 @@ class ReportVerdict:
         return any(host.gaps for host in self.hosts)
 
 
-def verdict_on(nodes: Sequence[Node], troubles: Sequence[Trouble], now: datetime) -> ReportVerdict:
-    """The verdict on these hosts; `troubles` are theirs, the worst of what nobody has acknowledged first."""
+def verdict_on(nodes: Sequence[Node], issues: Sequence[OpenIssue], now: datetime) -> ReportVerdict:
+    """The verdict on these hosts; `issues` are theirs, the worst of what nobody has acknowledged first."""
     hosts = tuple(_hosts(nodes, now))
-    return ReportVerdict(_look(hosts, troubles), hosts)
+    return ReportVerdict(_look(hosts, issues), hosts)
 
 
-def _look(hosts: Sequence[HostLook], troubles: Sequence[Trouble]) -> Badge:
-    opened = [each for each in troubles if not each.is_known]
+def _look(hosts: Sequence[HostLook], issues: Sequence[OpenIssue]) -> Badge:
+    opened = [each for each in issues if not each.is_known]
     if opened:
         words = words_of(opened, place_of(opened[0], has_others=len(hosts) > 1))
         return Badge(*(BAD if opened[0].level is Level.CRITICAL else WARN), words)
@@ -84,8 +84,8 @@ def _look(hosts: Sequence[HostLook], troubles: Sequence[Trouble]) -> Badge:
         return Badge(*QUIET, _("Nothing is open, but not everything was looked at"))
     if not any(host.node.inventory and host.node.inventory.pools for host in hosts):
         return Badge(*QUIET, _("No pool is imported"))
-    if troubles:
-        count = len(troubles)
+    if issues:
+        count = len(issues)
         words = ngettext("Nothing new, %(count)s known problem", "Nothing new, %(count)s known problems", count)
         return Badge(*QUIET, words % {"count": count})
     return Badge(*GOOD, _("Everything is all right"))
@@ -203,7 +203,7 @@ log = logging.getLogger(__name__)
 KEPT: Final = 12
 """Of each person who asks for some, and of the schedule's."""
 
-TROUBLES_LISTED: Final = 50
+ISSUES_LISTED: Final = 50
 MONTH: Final = timedelta(days=31)
 
 LOST_AFTER: Final = timedelta(minutes=30)
@@ -244,13 +244,13 @@ def report_pdf(language: str, now: datetime) -> bytes:
 def report_context(now: datetime) -> dict[str, object]:
     """What the report says, on paper and on its page. However much there is of anything, it lists the worst of it."""
     nodes = list(Node.objects.defer("inventory_document"))
-    troubles = troubles_on(nodes, now)
+    issues = issues_on(nodes, now)
     pools, said = pool_rows(nodes, now), said_by_pools(nodes)
     return {
         "now": now,
-        "verdict": verdict_on(nodes, troubles, now),
-        "rows": [(each, place_of(each, has_others=len(nodes) > 1)) for each in troubles[:TROUBLES_LISTED]],
-        "more_troubles": max(0, len(troubles) - TROUBLES_LISTED),
+        "verdict": verdict_on(nodes, issues, now),
+        "rows": [(each, place_of(each, has_others=len(nodes) > 1)) for each in issues[:ISSUES_LISTED]],
+        "more_issues": max(0, len(issues) - ISSUES_LISTED),
         "recent": StoredAlert.objects.filter(began_at__gte=now - MONTH).count(),
         "in_use": in_use(nodes, now),
         "comparisons": comparisons(now),
@@ -269,7 +269,7 @@ def report_context(now: datetime) -> dict[str, object]:
 def report_message(now: datetime) -> AlertMessage:
     """The monthly report in a few words, in the language that is on: its verdict first, as on paper."""
     nodes = list(Node.objects.defer("inventory_document"))
-    verdict = verdict_on(nodes, troubles_on(nodes, now), now)
+    verdict = verdict_on(nodes, issues_on(nodes, now), now)
     opened = StoredAlert.objects.exclude(state=AlertStates.RECOVERED).count()
     first = StoredDisk.objects.filter(is_forgotten=False, worn_out_at__isnull=False).order_by("worn_out_at").first()
     lines = [verdict.words, *(f"{host.node.name}: {gap}" for host in verdict.hosts for gap in host.gaps)]

@@ -3,8 +3,8 @@
 A file for each action: what it is (`describe`), whether it adds, changes or takes away (`category`), what the inventory
 looks like afterwards (`forwards`), what runs for it (`commands`), how it is seen that it happened (`landed`, `gone`),
 what takes it back (`undo`), and what it means for the pool (`if_lost`, `never_undone`). Rules about when it may run are
-in `checks`, `undo_checks` and `looks`, so that they are read in one place; what is special about a machine is in the
-host's executor. The shape is that of Django's migration operations.
+in `checks`, `undo_checks` and `device_scan`, so that they are read in one place; what is special about a machine is in
+the host's executor. The shape is that of Django's migration operations.
 """
 
 from nasadvisor.domain.change.actions.add_cache import AddCache

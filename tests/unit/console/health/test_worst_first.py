@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from nasadvisor.console.health.alerts.disk_badges import DiskBadge, marks_in_pool
+from nasadvisor.console.health.alerts.disk_badges import DiskBadge, badges_in_pool
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.reports.report_disks import look_of, said_by_pools
 from nasadvisor.domain.statements import Finding, Level
@@ -38,7 +38,7 @@ def erring(machine: Inventory, index: int = 0) -> StoredDisk:
 
 
 def marks(machine: Inventory) -> list[DiskBadge]:
-    return marks_in_pool(load(machine), machine, machine.pools[0])
+    return badges_in_pool(load(machine), machine, machine.pools[0])
 
 
 @pytest.mark.parametrize("state", ["FAULTED", "UNAVAIL", "REMOVED"])
@@ -92,8 +92,8 @@ def test_a_report_says_the_state_before_the_counts() -> None:
     machine = with_member("FAULTED")
     node = load(machine)
     disk = erring(machine)
-    trouble = said_by_pools([node])[node.pk, disk.key]
-    assert look_of(StoredDisk.objects.get(pk=disk.pk), trouble).word == "FAULTED"
+    issue = said_by_pools([node])[node.pk, disk.key]
+    assert look_of(StoredDisk.objects.get(pk=disk.pk), issue).word == "FAULTED"
     assert str(look_of(StoredDisk.objects.get(pk=disk.pk), None).word) == "Media errors"
 
 

@@ -76,7 +76,7 @@ def test_a_disk_has_one_row_whatever_is_said_of_it(viewer: Client) -> None:
     watch(timezone.now())
     StoredDisk.objects.filter(pk=disk.pk).update(outcome="failed")
     text = page(viewer, "/")
-    assert text.count('class="trouble ') == 1
+    assert text.count('class="issue ') == 1
     assert "does not answer when asked for its health" in text
 
 

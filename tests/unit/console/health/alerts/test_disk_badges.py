@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from nasadvisor.console.fleet.models import Node
-from nasadvisor.console.health.alerts.disk_badges import marks_on
+from nasadvisor.console.health.alerts.disk_badges import badges_on
 from nasadvisor.console.health.alerts.models import StoredAlert
 from nasadvisor.console.health.alerts.watch import take_up, watch
 from nasadvisor.console.health.models import StoredDisk
@@ -19,7 +19,7 @@ from tests.unit.console.home.test_overview import failing
 from tests.unit.console.test_pages import load, page
 
 
-def marks_in(text: str) -> list[str]:
+def badges_in(text: str) -> list[str]:
     """The words of the marks, in the order of the page."""
     return [
         " ".join(found.split()) for found in re.findall(r'class="state disk-mark[^>]*>.*?</i>([^<]*)', text, re.DOTALL)
@@ -29,18 +29,18 @@ def marks_in(text: str) -> list[str]:
 @pytest.mark.parametrize("path", ["/", "/pools/{pool}/", "/disks/", "/disks/{disk}/"])
 def test_a_failing_disk_is_marked_in_words_wherever_it_is_shown(viewer: Client, path: str) -> None:
     disk = failing()
-    found = marks_in(page(viewer, path.format(pool=typical().pools[0].guid, disk=disk.key)))
+    found = badges_in(page(viewer, path.format(pool=typical().pools[0].guid, disk=disk.key)))
     assert found == ["Failing"]
 
 
-def test_the_drawing_of_a_large_pool_marks_its_leaves_too(viewer: Client) -> None:
+def test_the_drawing_of_a_large_pool_badges_its_leaves_too(viewer: Client) -> None:
     watched(large(), days=0)
     pool = max(large().pools, key=lambda each: sum(1 for tops in each.by_class().values() for _ in tops))
     disk = StoredDisk.objects.filter(pool_name=pool.name, role="data")[0]
     StoredDisk.objects.filter(pk=disk.pk).update(outcome="failed")
     text = page(viewer, f"/pools/{pool.guid}/")
     assert "pool-compact" in text
-    assert "No answer" in marks_in(text)
+    assert "No answer" in badges_in(text)
 
 
 def test_a_disk_that_was_not_asked_is_not_called_all_right(viewer: Client) -> None:
@@ -52,11 +52,11 @@ def test_a_disk_that_was_not_asked_is_not_called_all_right(viewer: Client) -> No
 
 def test_the_kept_list_of_disks_follows_the_marks(viewer: Client) -> None:
     load(typical())
-    assert marks_in(page(viewer, "/disks/")) == []
+    assert badges_in(page(viewer, "/disks/")) == []
     disk = failing()
-    assert marks_in(page(viewer, "/disks/")) == ["Failing"]
+    assert badges_in(page(viewer, "/disks/")) == ["Failing"]
     StoredDisk.objects.filter(pk=disk.pk).update(finding_documents=[], worst_level="")
-    assert marks_in(page(viewer, "/disks/")) == []
+    assert badges_in(page(viewer, "/disks/")) == []
 
 
 def test_an_alert_that_says_what_stands_above_is_not_said_twice(viewer: Client) -> None:
@@ -83,9 +83,9 @@ def test_a_disk_that_is_gone_is_marked_and_one_that_was_taken_out_is_not() -> No
     load(typical())
     key = typical().disks[0].key
     load(replace(typical(), disks=typical().disks[1:], read_at=timezone.now().isoformat()))
-    assert marks_on(Node.objects.get()).unwell[key].worst.code == "disk-gone"
+    assert badges_on(Node.objects.get()).unwell[key].worst.code == "disk-gone"
     StoredDisk.objects.filter(key=key).update(is_forgotten=True)
-    assert key not in marks_on(Node.objects.get()).unwell
+    assert key not in badges_on(Node.objects.get()).unwell
 
 
 @pytest.fixture
