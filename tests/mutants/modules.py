@@ -26,7 +26,7 @@ TESTS: Final[dict[str, tuple[str, ...]]] = {
     "domain/storage/gaps": ("tests/unit/domain/storage/test_gaps.py",),
     "domain/storage/gpt": ("tests/unit/domain/storage/test_gpt.py",),
     "domain/storage/unrecognised": ("tests/unit/domain/storage/test_unrecognised.py",),
-    "domain/storage/logs": ("tests/unit/domain/storage/test_log_sides.py",),
+    "domain/storage/logs": ("tests/unit/domain/storage/test_logs.py",),
     "domain/change/actions": (
         *DOMAIN,
         "tests/unit/domain/change/test_consequences.py",

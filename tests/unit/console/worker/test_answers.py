@@ -54,9 +54,15 @@ def test_an_error_that_says_nothing_or_is_about_no_text_is_refused(verb: str) ->
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("answer", [home_server(), run_at(1, RunState.APPLYING), own_schema_versions("nas")], ids=type)
-def test_no_host_answers_for_another(answer: Any) -> None:
-    name = type(answer).__name__.lower()
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("inventory", home_server()),
+        ("run", run_at(1, RunState.APPLYING)),
+        ("schema-versions", own_schema_versions("nas")),
+    ],
+)
+def test_no_host_answers_for_another(name: str, answer: Any) -> None:
     with pytest.raises(ValueError, match=f"The {name} of nas came from other"):
         take_answer("other", name, to_document(answer))
     assert not Node.objects.exists()

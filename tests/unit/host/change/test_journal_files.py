@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 
@@ -48,9 +48,11 @@ FIRST, LAST = Intent(AT, Goal.APPLY, 0), Ended(AT, RunState.APPLIED)
 
 
 @pytest.fixture(autouse=True)
-def nobodys_umask() -> None:
+def nobodys_umask() -> Iterator[None]:
     """Modes come from the program and not from who started it."""
-    os.umask(0)
+    before = os.umask(0)
+    yield
+    os.umask(before)
 
 
 @pytest.fixture
