@@ -25,15 +25,21 @@ WORDS: Final[dict[str, str | Promise]] = {
     "log-in-use": gettext_lazy("takes {share} of log writes"),
     "log-bypassed": gettext_lazy("takes only {share} of log writes"),
     "log-idle": gettext_lazy("hardly used"),
+    "log-slow": gettext_lazy("slower than the disks"),
+    "log-throughput": gettext_lazy("waits for the disks all the same"),
     "depends-on-ssd": gettext_lazy("depends on the SSD: test it first"),
     "slow-flash": gettext_lazy("depends on the SSD: test it first"),
+    "bandwidth": gettext_lazy("depends on the SSD: test it first"),
+    "flush-unknown": gettext_lazy("the disks' latency cannot be read"),
     "no-latency": gettext_lazy("the disks' latency cannot be read"),
     "ghosts": gettext_lazy("would serve at least {share} of the misses"),
     "some-ghosts": gettext_lazy("would serve at least {share} of the misses"),
     "cache-serves": gettext_lazy("serves {share} of what the memory misses"),
     "cache-wears": gettext_lazy("wears more than it serves"),
+    "cache-before-flash": gettext_lazy("hardly sooner than the pool itself"),
     "arc-fills": gettext_lazy("the memory is still filling"),
     "no-ghosts": gettext_lazy("not shown to help"),
+    "ghosts-of-all": gettext_lazy("not shown to help"),
     "metadata-only": gettext_lazy("not shown to help"),
     "kept-out": gettext_lazy("what is read may not enter it"),
     "nothing-eligible": gettext_lazy("what is read may not enter it"),
@@ -53,7 +59,7 @@ OVERDUE_S: Final = 10 * MINUTE_S
 """An answer that should have come so long ago does not come while nothing new is watched."""
 
 BADGES: Final = {Answer.HELPS: GOOD, Answer.LITTLE: QUIET, Answer.NO: QUIET, Answer.CANNOT_TELL: WAITING}
-BAD_USE: Final = frozenset({"log-bypassed", "cache-wears"})
+BAD_USE: Final = frozenset({"log-bypassed", "log-slow", "cache-wears"})
 
 TITLES: Final[dict[Device, str | Promise]] = {Device.LOG: gettext_lazy("Log"), Device.CACHE: gettext_lazy("Cache")}
 

@@ -15,10 +15,14 @@ from nasadvisor.domain.evidence.thresholds import (
     ARC_AT_LIMIT,
     ARC_FULL,
     ARC_LIMIT_SHARE,
+    ARC_SHRUNK,
+    ENOUGH_HITS,
     GHOSTS_HELP,
     GHOSTS_LITTLE,
+    HEADER_SHARE,
     L2_USEFUL,
     POOL_SHARE,
+    READ_FELT_SHARE,
     READ_WAITING_SHARE,
     STREAM_SHARE,
     Span,
@@ -54,7 +58,14 @@ def _beside(workload: Workload, facts: PoolFacts, rule: Statement) -> Iterator[S
     found = also_kept_out(kept_out_of(workload, facts))
     if found and found.values["datasets"] != rule.values.get("datasets"):
         yield found
-    caches = facts.leaves_of(*CACHES)
+    caches, levels = facts.leaves_of(*CACHES), workload.sample.levels
+    if caches and levels.l2_header_bytes >= HEADER_SHARE * levels.arc_target_bytes:
+        template = _(
+            "The headers of what lies on the cache take {headers} of the ARC's {arc}, memory that would answer reads "
+            "itself. A smaller cache takes less."
+        )
+        values = {"headers": size_text(levels.l2_header_bytes), "arc": size_text(levels.arc_target_bytes)}
+        yield Statement("cache-headers", template, values)
     if caches:
         feed, wanted = cache_feed(workload, facts, [leaf.size_bytes for leaf in caches])
         largest = max(caches, key=lambda leaf: leaf.size_bytes)
@@ -66,15 +77,21 @@ def ghost_share(arc: ArcActivity) -> float:
     return min(arc.ghost_hits / arc.misses, 1.0) if arc.misses else 0.0
 
 
+def own_ghost_share(workload: Workload) -> float:
+    """The same of one pool's misses, at least: ghost hits are the host's, so those of others may be among them."""
+    own = workload.misses_share
+    return max((ghost_share(workload.sample.arc) - (1 - own)) / own, 0.0) if own else 0.0
+
+
 def stream_share(arc: ArcActivity) -> float:
     """The share of misses that were read ahead."""
     return arc.prefetch_misses / arc.misses if arc.misses else 0.0
 
 
 def read_waiting_share(workload: Workload) -> float:
-    """How much of the time somebody waits for a read that the ARC missed (more than 1 if several do)."""
+    """How much of the time somebody waits for a read of this pool that the ARC missed (more than 1 if several do)."""
     misses_per_s = workload.sample.arc.demand_misses / workload.seconds if workload.seconds else 0.0
-    return misses_per_s * workload.reads.quantile_ns(0.5) / 1e9
+    return misses_per_s * workload.misses_share * workload.read_ns / 1e9
 
 
 def _decide(workload: Workload, facts: PoolFacts) -> tuple[Answer, Statement]:
@@ -82,20 +99,21 @@ def _decide(workload: Workload, facts: PoolFacts) -> tuple[Answer, Statement]:
     if not levels.arc_bytes:
         return Answer.CANNOT_TELL, Statement("no-arcstats", _("The ARC's counters could not be read on this host."))
     if facts.leaves_of(*CACHES):
-        answer, rule = _cache_in_use(arc)
+        answer, rule = _cache_in_use(workload)
         return (answer is Answer.LITTLE and judge_kept_out(workload, facts)) or (answer, rule)
     return (
-        _nothing_missed(workload)
-        or _others_miss(workload)
+        _others_miss(workload)
+        or _nothing_missed(workload)
         or judge_kept_out(workload, facts)
         or _streams(arc, facts)
         or _filling(levels)
         or _flash(workload)
-        or _ghosts(arc, levels)
+        or _ghosts(workload)
     )
 
 
-def _cache_in_use(arc: ArcActivity) -> tuple[Answer, Statement]:
+def _cache_in_use(workload: Workload) -> tuple[Answer, Statement]:
+    arc = workload.sample.arc
     asked = arc.l2_hits + arc.l2_misses
     share = arc.l2_hits / asked if asked else 0.0
     values = {
@@ -103,6 +121,14 @@ def _cache_in_use(arc: ArcActivity) -> tuple[Answer, Statement]:
         "read": size_text(arc.l2_read_bytes),
         "written": size_text(arc.l2_written_bytes),
     }
+    if share >= L2_USEFUL and workload.is_flash:
+        template = _(
+            "The cache serves {share} of what the ARC misses, but the pool is made of SSDs itself and reads in about "
+            "{pool}: what the cache serves comes hardly sooner."
+        )
+        return Answer.LITTLE, Statement(
+            "cache-before-flash", template, {**values, "pool": milliseconds(workload.read_ns)}
+        )
     if share >= L2_USEFUL and arc.l2_read_bytes >= arc.l2_written_bytes:
         template = _("The cache serves {share} of what the ARC misses: {read} read from it, {written} written to it.")
         return Answer.HELPS, Statement("cache-serves", template, values)
@@ -116,7 +142,7 @@ def _cache_in_use(arc: ArcActivity) -> tuple[Answer, Statement]:
 def _nothing_missed(workload: Workload) -> tuple[Answer, Statement] | None:
     arc, share = workload.sample.arc, read_waiting_share(workload)
     hits = arc.demand_hits / (arc.demand_hits + arc.demand_misses) if arc.demand_hits + arc.demand_misses else 1.0
-    if share >= READ_WAITING_SHARE:
+    if share >= READ_FELT_SHARE or (share >= READ_WAITING_SHARE and hits < ENOUGH_HITS):
         return None
     return Answer.NO, Statement(
         "arc-is-enough",
@@ -126,14 +152,13 @@ def _nothing_missed(workload: Workload) -> tuple[Answer, Statement] | None:
 
 
 def _others_miss(workload: Workload) -> tuple[Answer, Statement] | None:
-    """The ARC's counters are the host's; from OpenZFS 2.3 on a pool tells its own misses."""
-    reads, misses = workload.sample.pool.arc_reads, workload.sample.arc.misses
-    if not reads or not misses or reads / misses >= POOL_SHARE:
+    """The ARC's counters are the host's. A pool's own misses are told from OpenZFS 2.3 on, and bounded by its disks."""
+    if not workload.sample.arc.misses or workload.misses_share >= POOL_SHARE:
         return None
     return Answer.NO, Statement(
         "other-pools",
         _("Only {share} of the reads that the ARC missed were of this pool."),
-        {"share": percent(reads / misses)},
+        {"share": percent(workload.misses_share)},
     )
 
 
@@ -163,13 +188,20 @@ def _flash(workload: Workload) -> tuple[Answer, Statement] | None:
     return Answer.LITTLE, Statement(
         "flash-pool",
         _("The pool is made of SSDs itself and reads in about {read}; a cache is hardly faster."),
-        {"read": milliseconds(workload.reads.quantile_ns(0.5))},
+        {"read": milliseconds(workload.read_ns)},
     )
 
 
-def _ghosts(arc: ArcActivity, levels: Levels) -> tuple[Answer, Statement]:
+def _ghosts(workload: Workload) -> tuple[Answer, Statement]:
+    arc, levels, own = workload.sample.arc, workload.sample.levels, workload.misses_share
     share = ghost_share(arc)
     values = {"share": percent(share), "arc": size_text(levels.arc_target_bytes)}
+    if share >= GHOSTS_HELP > own_ghost_share(workload):
+        template = _(
+            "{share} of the host's misses were of blocks that the ARC just dropped, but only {own} of the misses can "
+            "be this pool's: whose blocks they were, OpenZFS cannot tell."
+        )
+        return Answer.CANNOT_TELL, Statement("ghosts-of-all", template, {**values, "own": percent(own)})
     if share >= GHOSTS_HELP:
         return Answer.HELPS, Statement(
             "ghosts",
@@ -186,8 +218,9 @@ def _ghosts(arc: ArcActivity, levels: Levels) -> tuple[Answer, Statement]:
         return Answer.CANNOT_TELL, Statement(
             "no-ghosts",
             _(
-                "Only {share} of the misses were of blocks that the ARC had just dropped, so a cache of about {arc} "
-                "would serve next to nothing. What a much larger one would do, OpenZFS cannot tell."
+                "Only {share} of the misses were of blocks that the ARC had just dropped: so much a cache of about "
+                "{arc} would serve at least. What a much larger one, or one for metadata alone, would do, OpenZFS "
+                "cannot tell."
             ),
             values,
         )
@@ -204,6 +237,15 @@ def _ghosts(arc: ArcActivity, levels: Levels) -> tuple[Answer, Statement]:
 def _first(levels: Levels, facts: PoolFacts) -> Iterator[Statement]:
     """Memory serves reads faster than any SSD, so what costs nothing comes first."""
     memory, most = facts.tunables.memory_bytes, levels.arc_most_bytes
+    if most and levels.arc_target_bytes < ARC_SHRUNK * most:
+        yield Statement(
+            "arc-shrunk",
+            _(
+                "The ARC was pushed back to {arc}, far below its limit of {limit}: memory was needed elsewhere. Find "
+                "out what takes it before you buy an SSD, since the headers of a cache take more of it."
+            ),
+            {"arc": size_text(levels.arc_target_bytes), "limit": size_text(most)},
+        )
     at_limit = levels.arc_target_bytes >= ARC_AT_LIMIT * most
     if memory and most and at_limit and most < ARC_LIMIT_SHARE * memory:
         yield Statement(

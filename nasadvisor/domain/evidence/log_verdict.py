@@ -4,6 +4,7 @@ One rule after another is asked; the first that has something to say decides. A 
 for the cache are in `cache_verdict`; every number is in `thresholds`.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -17,12 +18,13 @@ from nasadvisor.domain.evidence.thresholds import (
     GAIN_LITTLE,
     LARGE_COMMIT_BYTES,
     MOST_SHARE,
+    SATA_LOG_BYTES_PER_S,
     SLOW_SSD_COMMIT_NS,
     SLOW_SSD_IN_LINE_NS,
     WAITING_SHARE,
     Span,
 )
-from nasadvisor.domain.evidence.workload import LOGS, CommitTime, Workload
+from nasadvisor.domain.evidence.workload import DATA, LOGS, CommitTime, Workload, commit_time_of
 from nasadvisor.domain.figures import duration, milliseconds, milliseconds_range, percent, rate
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -97,10 +99,10 @@ def judge_log(workload: Workload, facts: PoolFacts, span: Span, ssd: SsdTime = U
         rule=rule,
         evidence=log_evidence(workload, ssd),
         seconds=workload.seconds,
-        beside=(*about_special(workload, facts), *about_guests(workload, facts)),
+        beside=(*_beside(workload, rule), *about_special(workload, facts), *about_guests(workload, facts)),
     )
     enough_s = span.yes_s if answer is Answer.HELPS else span.no_s
-    have_s = workload.busy_seconds if answer is Answer.HELPS else workload.seconds
+    have_s = max(workload.busy_seconds, workload.waited_s) if answer is Answer.HELPS else workload.seconds
     return not_yet(verdict, enough_s - have_s)
 
 
@@ -117,9 +119,26 @@ def not_yet(verdict: Verdict, missing_s: float) -> Verdict:
     return replace(verdict, answer=Answer.CANNOT_TELL, rule=rule, wait_s=missing_s)
 
 
+def _beside(workload: Workload, rule: Statement) -> Iterator[Statement]:
+    """That others are told “saved” before it is so, where that is not the answer itself."""
+    if workload.hidden and rule.code != "sync-disabled":
+        yield Statement(
+            "sync-disabled-too",
+            _(
+                "{datasets} have sync=disabled: their programs are told “saved” at once, and lose up to some seconds "
+                "of it in a crash. No log changes that, and what they would wait for is not counted."
+            ),
+            {"datasets": _names_of_hidden(workload)},
+        )
+
+
+def _names_of_hidden(workload: Workload) -> str:
+    return ", ".join(each.name for each in workload.hidden[:3])
+
+
 def _decide_log(workload: Workload, facts: PoolFacts, ssd: SsdTime) -> tuple[Answer, Statement]:
     if facts.leaves_of(*LOGS):
-        return _log_in_use(workload)
+        return _log_in_use(workload, facts)
     found = _no_demand(workload) or _out_of_reach(workload) or _streams(workload)
     if found:
         return found
@@ -128,31 +147,53 @@ def _decide_log(workload: Workload, facts: PoolFacts, ssd: SsdTime) -> tuple[Ans
             "no-latency",
             _("Programs wait for synchronous writes, but no latency of the pool's disks could be read."),
         )
-    return _seldom(workload, workload.commit_time) or _compare(workload, workload.commit_time, ssd)
+    return _compare(workload, workload.commit_time, ssd)
 
 
-def _log_in_use(workload: Workload) -> tuple[Answer, Statement]:
+def _log_in_use(workload: Workload, facts: PoolFacts) -> tuple[Answer, Statement]:
+    """The log that is there, by its own time: that it takes the blocks is use, and no help yet."""
     values = {"share": percent(workload.log_share), "commits": rate(workload.busy_commits_per_s)}
     if not workload.commits or not workload.busy_seconds:
         return Answer.NO, Statement("log-idle", _("The pool has a log, but programs hardly write synchronously."))
-    if workload.log_share >= MOST_SHARE:
-        return Answer.HELPS, Statement(
-            "log-in-use",
-            _("The pool has a log, and it takes {share} of the log blocks, at {commits} commits/s in busy times."),
+    if workload.throughput_share >= MOST_SHARE:
+        return Answer.LITTLE, Statement(
+            "log-throughput",
+            _(
+                "{share} of the commits are on datasets with logbias=throughput: the log takes their records, but "
+                "their data go to the disks, and a commit waits for both. With logbias=latency the log would take all."
+            ),
+            {"share": percent(workload.throughput_share)},
+        )
+    if workload.log_share < MOST_SHARE:
+        return Answer.LITTLE, Statement(
+            "log-bypassed",
+            _("The pool has a log, but only {share} of the log blocks go there: it is full, offline or not asked for."),
             values,
         )
-    return Answer.LITTLE, Statement(
-        "log-bypassed",
-        _("The pool has a log, but only {share} of the log blocks go there: it is full, offline or not asked for."),
+    own, disks = (commit_time_of(workload.sample, facts.leaves_of(*classes)) for classes in (LOGS, DATA))
+    if own and disks and own.likely_ns * GAIN_LITTLE >= disks.likely_ns:
+        return Answer.LITTLE if disks.flush_is_known else Answer.CANNOT_TELL, Statement(
+            "log-slow",
+            _(
+                "The pool has a log, and it takes {share} of the log blocks, but about {log} for each commit; the "
+                "disks themselves need about {disks} for a write. An SSD with power-loss protection needs far less."
+            ),
+            {**values, "log": milliseconds(own.likely_ns), "disks": milliseconds(disks.likely_ns)},
+        )
+    return Answer.HELPS, Statement(
+        "log-in-use",
+        _("The pool has a log, and it takes {share} of the log blocks, at {commits} commits/s in busy times."),
         values,
     )
 
 
 def _no_demand(workload: Workload) -> tuple[Answer, Statement] | None:
-    """Nobody waits: hardly any commits, or only such that OpenZFS does not count."""
+    """Nobody waits: hardly any commits, only such that wrote nothing, or such that OpenZFS does not count.
+
+    Who waits is told by time and not by number: three commits a second that take 300 ms each keep a program waiting.
+    """
     is_quiet = workload.busy_seconds < BUSY_SHARE * workload.seconds or not workload.busy_seconds
     if is_quiet and workload.hidden:
-        names = ", ".join(each.name for each in workload.hidden[:3])
         return Answer.NO, Statement(
             "sync-disabled",
             _(
@@ -160,7 +201,27 @@ def _no_demand(workload: Workload) -> tuple[Answer, Statement] | None:
                 "“saved” at once, and lose up to some seconds of it in a crash. A log changes nothing about that. How "
                 "much they would gain from a log with sync=standard cannot be seen, because OpenZFS does not count it."
             ),
-            {"datasets": names},
+            {"datasets": _names_of_hidden(workload)},
+        )
+    if workload.commits and not workload.writing_share:
+        return Answer.NO, Statement(
+            "clean-commits",
+            _(
+                "Programs ask for synchronous writes, {commits} commits/s, but had nothing to write: fsync of a file "
+                "without changes returns at once."
+            ),
+            {"commits": rate(workload.commits_per_s)},
+        )
+    if workload.waiting_share >= WAITING_SHARE:
+        return None
+    if is_quiet and workload.busy_waiting_share >= WAITING_SHARE:
+        return Answer.LITTLE, Statement(
+            "rare-commits",
+            _(
+                "Programs wait for synchronous writes seldom: in {waited} of the {seen} that were watched. Then a log "
+                "would be felt."
+            ),
+            {"waited": duration(workload.busy_seconds), "seen": duration(workload.seconds)},
         )
     if is_quiet and workload.bytes_per_commit < LARGE_COMMIT_BYTES:  # of large ones few keep a program waiting
         return Answer.NO, Statement(
@@ -177,12 +238,12 @@ def _out_of_reach(workload: Workload) -> tuple[Answer, Statement] | None:
         return Answer.NO, Statement(
             "logbias-throughput",
             _(
-                "{share} of the commits are on datasets with logbias=throughput, which never use a log. With "
-                "logbias=latency they would."
+                "{share} of the commits are on datasets with logbias=throughput, whose data go to the disks even where "
+                "there is a log. With logbias=latency a log would take them."
             ),
             {"share": percent(workload.throughput_share)},
         )
-    if workload.direct_share >= MOST_SHARE:
+    if workload.direct_share >= MOST_SHARE and workload.indirect_share >= MOST_SHARE:
         return Answer.NO, Statement(
             "direct-io",
             _("{share} of what is written is Direct I/O, which goes to the pool itself even where there is a log."),
@@ -204,26 +265,40 @@ def _streams(workload: Workload) -> tuple[Answer, Statement] | None:
     )
 
 
-def _seldom(workload: Workload, commit: CommitTime) -> tuple[Answer, Statement] | None:
-    share = workload.busy_commits_per_s * workload.reachable_commits_share * commit.likely_ns / 1e9
-    if share >= WAITING_SHARE:
-        return None
-    return Answer.LITTLE, Statement(
-        "seldom",
-        _("Even in busy times programs wait for commits only {share} of the time, so there is little to win."),
-        {"share": percent(share)},
-    )
-
-
 def _compare(workload: Workload, commit: CommitTime, ssd: SsdTime) -> tuple[Answer, Statement]:
-    """The pool's commit against the SSD's; what must hold must hold for the SSD's slow end."""
+    """The pool's commit against the SSD's; what must hold must hold for the SSD's slow end.
+
+    Where flushes are not counted, as by device mapper and old kernels, the time is a least one.
+    """
     slow_gain, fast_gain = commit.likely_ns / ssd.high_ns, commit.likely_ns / ssd.low_ns
+    share = max(workload.busy_waiting_share, workload.waiting_share)
     values = {
         "pool": milliseconds(commit.likely_ns),
         "ssd": milliseconds_range(ssd.low_ns, ssd.high_ns),
-        "commits": rate(workload.busy_commits_per_s),
+        "commits": rate(workload.commits_per_s),
     }
-    if slow_gain >= GAIN_HELPS and workload.zil_is_flash and not ssd.is_measured:
+    if not commit.flush_is_known and (share < WAITING_SHARE or slow_gain < GAIN_HELPS):
+        return Answer.CANNOT_TELL, Statement(
+            "flush-unknown",
+            _(
+                "Programs wait for {commits} commits/s. How long each takes cannot be told: the disks write in about "
+                "{pool}, but how long they take to empty their caches is not counted, as behind an encryption of disks."
+            ),
+            values,
+        )
+    if fast_gain < GAIN_LITTLE:
+        return Answer.NO, Statement(
+            "pool-as-fast",
+            _("The pool's own disks commit in about {pool}, as fast as the SSD would ({ssd})."),
+            values,
+        )
+    if share < WAITING_SHARE:
+        return Answer.LITTLE, Statement(
+            "seldom",
+            _("Even in busy times programs wait for commits only {share} of the time, so there is little to win."),
+            {"share": percent(share)},
+        )
+    if fast_gain >= GAIN_HELPS and workload.zil_is_flash and not ssd.is_measured:
         return Answer.CANNOT_TELL, Statement(
             "slow-flash",
             _(
@@ -233,17 +308,7 @@ def _compare(workload: Workload, commit: CommitTime, ssd: SsdTime) -> tuple[Answ
             values,
         )
     if slow_gain >= GAIN_HELPS:
-        return Answer.HELPS, Statement(
-            "slow-commits",
-            _("Programs wait for {commits} commits/s in busy times, about {pool} for each; an SSD needs {ssd}."),
-            values,
-        )
-    if fast_gain < GAIN_LITTLE:
-        return Answer.NO, Statement(
-            "pool-as-fast",
-            _("The pool's own disks commit in about {pool}, as fast as the SSD would ({ssd})."),
-            values,
-        )
+        return _if_it_takes_the_stream(workload, values)
     if ssd.is_measured or workload.zil_is_flash:
         return Answer.LITTLE, Statement(
             "little-faster",
@@ -256,6 +321,24 @@ def _compare(workload: Workload, commit: CommitTime, ssd: SsdTime) -> tuple[Answ
     return Answer.CANNOT_TELL, Statement(
         "depends-on-ssd",
         _("The pool commits in about {pool}. Whether an SSD is much faster depends on the SSD ({ssd}): test it first."),
+        values,
+    )
+
+
+def _if_it_takes_the_stream(workload: Workload, values: Mapping[str, str]) -> tuple[Answer, Statement]:
+    """A log is as quick as said only as long as it can take what comes."""
+    if workload.busy_sync_bytes_per_s >= SATA_LOG_BYTES_PER_S:
+        return Answer.CANNOT_TELL, Statement(
+            "bandwidth",
+            _(
+                "Programs wait for {commits} commits/s, about {pool} for each, and write {stream}/s so: more than an "
+                "SSD on SATA takes. A log that cannot take it makes the pool slower than its disks are."
+            ),
+            {**values, "stream": size_text(int(workload.busy_sync_bytes_per_s))},
+        )
+    return Answer.HELPS, Statement(
+        "slow-commits",
+        _("Programs wait for {commits} commits/s in busy times, about {pool} for each; an SSD needs {ssd}."),
         values,
     )
 

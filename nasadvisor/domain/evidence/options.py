@@ -179,13 +179,12 @@ UNLESS_CHECKPOINT: Final = Statement("option-back-undo", _("Yes, except while th
 def waits_of(workload: Workload) -> Waits:
     """From counts and the time of one: commits by the likely time of one, reads that the ARC missed by their median.
 
-    Misses are the host's; where the pool counts its own (OpenZFS 2.3), its share of them.
+    Misses are the host's, of which the pool has its share (`misses_share`).
     """
     commit, seconds = workload.commit_time, max(workload.seconds, 1e-9)
-    commits_s = workload.commits / seconds * commit.likely_ns / 1e9 * HOUR_S if commit else None
-    misses, own = workload.sample.arc.misses, workload.sample.pool.arc_reads
-    share = min(own / misses, 1.0) if own and misses else 1.0
-    return Waits(0.0 if not workload.commits else commits_s, read_waiting_share(workload) * share * HOUR_S)
+    writing = workload.commits * workload.writing_share
+    commits_s = writing / seconds * commit.likely_ns / 1e9 * HOUR_S if commit else None
+    return Waits(0.0 if not writing else commits_s, read_waiting_share(workload) * HOUR_S)
 
 
 def watch_longer(wait_s: float) -> tuple[Statement, ...]:

@@ -3,9 +3,10 @@
 from dataclasses import replace
 from typing import Final
 
-from nasadvisor.domain.evidence.cache_verdict import CACHES, ghost_share, read_waiting_share
+from nasadvisor.domain.evidence.cache_verdict import CACHES, own_ghost_share, read_waiting_share
 from nasadvisor.domain.evidence.curve import CurvePoint, MemoryPoint, curve_in_words, size_from_curve
 from nasadvisor.domain.evidence.curve_verdict import COUNTERS_END, least_at
+from nasadvisor.domain.evidence.feed import cache_feed
 from nasadvisor.domain.evidence.log_verdict import Answer, Verdict, not_yet
 from nasadvisor.domain.evidence.options import (
     AT_ANY_TIME,
@@ -122,7 +123,7 @@ def _judged_memory(known: Known) -> tuple[Verdict, Relief | None, int]:
         relief = Relief(Waiting.READS, point.low, point.high)
         answer = Answer.HELPS if point.served >= GHOSTS_HELP else Answer.LITTLE
         return judged_on(known, answer, because), relief, point.more_bytes
-    share, more = ghost_share(known.workload.sample.arc), known.workload.sample.levels.arc_target_bytes
+    share, more = own_ghost_share(known.workload), known.workload.sample.levels.arc_target_bytes
     template = _("About {more} more for the ARC would answer at least {share} of the reads that now go to the disks.")
     because = Statement("option-memory", template, {"more": size_text(more), "share": percent(share)})
     answer = Answer.HELPS if share >= GHOSTS_HELP else Answer.CANNOT_TELL  # of still more memory they tell nothing
@@ -147,8 +148,15 @@ def _point_of_cache(known: Known) -> CurvePoint | None:
 def _cache_relief(known: Known, point: CurvePoint | None) -> Relief | None:
     if point and known.curve:
         return Relief(Waiting.READS, least_at(known.curve, point), known.curve.at_most(point))
-    share = ghost_share(known.workload.sample.arc)
+    share = own_ghost_share(known.workload) * _fed_share(known)
     return Relief(Waiting.READS, share, None) if share >= GHOSTS_LITTLE and not known.readable_curve else None
+
+
+def _fed_share(known: Known) -> float:
+    """How much of what the ARC drops is copied to a cache: what never gets there is never read from it."""
+    size = known.recommended_cache
+    feed, dropped = cache_feed(known.workload, known.facts, [size.size_bytes if size else 0])
+    return min(feed.filling / dropped, 1.0) if dropped else 1.0
 
 
 def _cache_cost(known: Known, point: CurvePoint | None) -> Cost | None:

@@ -68,7 +68,7 @@ def recommend_log(workload: Workload, facts: PoolFacts) -> Recommendation:
             False,
         )
     ingest = workload.peak_sync_bytes_per_s * workload.block_overhead
-    txg_s = rounded_up_s(max(workload.txgs.quantile_ns(0.95) / 1e9, facts.tunables.txg_timeout_s))
+    txg_s = rounded_up_s(_txg_s(workload, facts))
     held_bytes = int(LOG_SAFETY * ingest * TXGS_IN_LOG * txg_s)
     wanted = align_up(held_bytes, GIB)
     size_bytes = max(min(wanted, align_up(most_bytes, GIB)), SMALLEST_LOG_BYTES)
@@ -88,12 +88,26 @@ def recommend_log(workload: Workload, facts: PoolFacts) -> Recommendation:
     return Recommendation(size_bytes, Statement("measured-log", template, values), True)
 
 
+def _txg_s(workload: Workload, facts: PoolFacts) -> float:
+    """How long a transaction group takes. Those that end by the timeout take that, whatever else is in its bucket."""
+    timeout_s = facts.tunables.txg_timeout_s
+    longest_ns = workload.txgs.quantile_ns(0.95)
+    bucket_of_timeout = int(timeout_s * 1e9).bit_length()
+    return timeout_s if int(longest_ns).bit_length() <= bucket_of_timeout else longest_ns / 1e9
+
+
 def mean_block_bytes(workload: Workload) -> int:
-    """The mean block that the ARC had to read (OpenZFS 2.3 tells), else the default recordsize."""
+    """The mean block that the ARC had to read (OpenZFS 2.3 tells), else that of the datasets that are read.
+
+    A volume's blocks have its volblocksize; those of a file system have its recordsize at the most.
+    """
     pool = workload.sample.pool
-    if pool.arc_reads < FEWEST_READS_FOR_BLOCK:
-        return TYPICAL_BLOCK_BYTES
-    return max(pool.arc_read_bytes // pool.arc_reads, SMALLEST_BLOCK)
+    if pool.arc_reads >= FEWEST_READS_FOR_BLOCK:
+        return max(pool.arc_read_bytes // pool.arc_reads, SMALLEST_BLOCK)
+    facts = {each.name: each.facts for each in workload.datasets}
+    read = [(each.read_bytes, found.block_bytes) for each in workload.sample.datasets if (found := facts[each.name])]
+    blocks = sum(size / block for size, block in read if block)
+    return max(int(sum(size for size, _block in read) / blocks), SMALLEST_BLOCK) if blocks else TYPICAL_BLOCK_BYTES
 
 
 def recommend_cache(workload: Workload) -> Recommendation | None:

@@ -3,6 +3,7 @@
 Each number stands with what makes it. Nothing is named by brand, and no price is known here.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 from typing import Final
@@ -17,7 +18,10 @@ from nasadvisor.domain.evidence.write_options import DAYS_PER_YEAR
 from nasadvisor.domain.figures import milliseconds, rate
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.units import GIB, TERABYTE, gigabytes_text, size_text, terabytes_text
+from nasadvisor.domain.units import GIB, MIB, TERABYTE, gigabytes_text, size_text, terabytes_text
+
+STREAM_BYTES_PER_S: Final = 100 * MIB
+"""[policy] From here on a list names how much must be taken: no SSD that is sold for this takes less."""
 
 SERVICE_YEARS: Final = 5
 """[policy] How long a part shall last: the usual warranty of SSDs for servers."""
@@ -116,20 +120,32 @@ def _for_log(known: Known, commit: CommitTime, cost: Cost) -> tuple[Need, ...]:
         ),
     )
     size = Statement("need-size", _("At least {size}."), {"size": size_text(cost.ssd_bytes)})
-    return protection, _flush(known, commit), _endurance(cost), Need(size, known.log_size.because)
+    return protection, _flush(known, commit), *_stream(known), _endurance(cost), Need(size, known.log_size.because)
 
 
 def _flush(known: Known, commit: CommitTime) -> Need:
-    at_once = known.workload.busy_commits_per_s * commit.likely_ns / 1e9
+    at_once = known.workload.commits_per_s * commit.likely_ns / 1e9
     most_ns = min(GOOD_COMMIT_NS, commit.likely_ns / GAIN_HELPS)
     writers = str(max(1, ceil(at_once)))
     what = _("A synchronous write of 4 KiB, with its flush, in {time} at the most; {writers} at a time.")
     why = _("The pool takes {pool} for each of {commits} commits/s in busy times, so about {writers} at once.")
-    values = {"pool": milliseconds(commit.likely_ns), "commits": rate(known.workload.busy_commits_per_s)}
+    values = {"pool": milliseconds(commit.likely_ns), "commits": rate(known.workload.commits_per_s)}
     return Need(
         Statement("need-flush", what, {"time": milliseconds(most_ns), "writers": writers}),
         Statement("need-flush-why", why, {**values, "writers": writers}),
     )
+
+
+def _stream(known: Known) -> Iterator[Need]:
+    """How much it must take; nothing where any SSD takes it."""
+    stream = known.workload.busy_sync_bytes_per_s * known.workload.block_overhead
+    if stream >= STREAM_BYTES_PER_S:
+        what = _(
+            "It must keep up writes of {stream}/s for as long as programs write, not only until its fast part is full."
+        )
+        why = _("So much is written synchronously in busy times, with what the ZIL adds to it.")
+        values = {"stream": size_text(int(stream))}
+        yield Need(Statement("need-stream", what, values), Statement("need-stream-why", why))
 
 
 def _endurance(cost: Cost) -> Need:
@@ -148,4 +164,14 @@ def _for_cache(known: Known, cost: Cost) -> tuple[Need, ...]:
     )
     size = Statement("need-size", _("At least {size}."), {"size": size_text(cost.ssd_bytes)})
     said = known.recommended_cache
-    return Need(size, said.because if said else BY_CURVE), _endurance(cost), protection
+    return Need(size, said.because if said else BY_CURVE), _most_endurance(cost), protection
+
+
+def _most_endurance(cost: Cost) -> Need:
+    """What lies on a cache already is not written to it again, so the pace that was watched is the most."""
+    day = cost.written_bytes_per_year / DAYS_PER_YEAR
+    what = _("An endurance for up to {day} a day at first; {total} written (TBW) in {years} years is the most.")
+    total = terabytes_text(cost.written_bytes_per_year * SERVICE_YEARS)
+    why = _("So much the ARC drops a day. What lies on the cache already is not written again, so it becomes less.")
+    values = {"total": total, "day": gigabytes_text(day), "years": str(SERVICE_YEARS)}
+    return Need(Statement("need-most-endurance", what, values), Statement("need-most-endurance-why", why))

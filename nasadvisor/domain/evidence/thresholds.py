@@ -45,8 +45,18 @@ GAIN_HELPS: Final = 3.0
 GAIN_LITTLE: Final = 1.3
 """[policy] Below that it is as good as nothing: the mirrored log must wait for the slower of two SSDs."""
 
-WAITING_SHARE: Final = 0.02
-"""[policy] Somebody must wait for commits for at least this share of the busy time (commits/s times their length)."""
+WAITING_SHARE: Final = 0.10
+"""[policy] Programs must wait for commits for at least this share of the time (commits/s times their length). A part of
+less is not felt: six commits a second of 7 ms each are 4 %, and whoever was asked about such hosts said: leave it."""
+
+COMMITS_A_BLOCK: Final = 4
+"""[policy] So many commits to one block of the ZIL are explained by programs that commit at once; more found nothing to
+write: fsync(2) of a file without changes returns at once, and is counted all the same (zil_commit_count)."""
+
+SATA_LOG_BYTES_PER_S: Final = 450 * 1_000_000
+"""[policy] What a log on SATA can take: 6 Gb/s carry 600 MB/s with their coding (8b/10b), and good SSDs write 450 to
+520. What asks for more is held up by such a log: sixteen writers of 1 MiB got a third of what the disks gave (OpenZFS
+PR 14378)."""
 
 BUSY_SHARE: Final = 0.002
 """[policy] And the busy time must be at least this share of what was watched: three minutes a day."""
@@ -67,7 +77,23 @@ GHOSTS_LITTLE: Final = 0.05
 """[policy] Below that, one of about the ARC's size would serve next to nothing."""
 
 READ_WAITING_SHARE: Final = 0.02
-"""[policy] Somebody must wait for missed reads for at least this share of the time."""
+"""[policy] Programs must wait for missed reads for at least this share of the time."""
+
+READ_FELT_SHARE: Final = 0.10
+ENOUGH_HITS: Final = 0.99
+"""[policy] Where they wait for less than the first, and the ARC serves the second of their reads, nobody feels it. Of
+fewer hits a day's sum may hide an hour in which somebody waits all the time, as for a walk through many small files."""
+
+READS_AGGREGATED: Final = 16
+"""[policy] So many reads of blocks become one read of a disk at the most (zfs_vdev_aggregation_limit is 1 MiB, and most
+blocks have 64 KiB or more). It bounds a pool's share of the host's misses where OpenZFS does not count it (before 2.3).
+"""
+
+OTHER_READS: Final = 0.1
+"""[policy] Where misses are a smaller share of what the disks read, most reads are those of a scrub or a resilver."""
+
+ARC_SHRUNK: Final = 0.5
+"""[policy] An ARC whose target is below this share of its limit was pushed back."""
 
 ARC_FULL: Final = 0.90
 """[policy] An ARC below this share of its target is still filling: its misses are first reads."""

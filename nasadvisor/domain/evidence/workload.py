@@ -6,6 +6,7 @@ from enum import StrEnum
 from nasadvisor.domain.evidence.histogram import EMPTY, Histogram, merged
 from nasadvisor.domain.evidence.pool_facts import DatasetFacts, LeafFacts, PoolFacts
 from nasadvisor.domain.evidence.samples import DatasetActivity, DiskActivity, Sample
+from nasadvisor.domain.evidence.thresholds import COMMITS_A_BLOCK, MOST_SHARE, OTHER_READS, READS_AGGREGATED
 from nasadvisor.domain.figures import MS
 from nasadvisor.domain.storage.inventory import VdevClass
 
@@ -104,6 +105,61 @@ class Workload:
         """How much one commit carries."""
         return self.sync_bytes / self.commits if self.commits else 0.0
 
+    @property
+    def writing_share(self) -> float:
+        """The share of commits that wrote something; the others found nothing to write, and nobody waited for them."""
+        blocks = sum(each.log_blocks + each.pool_blocks for each in self.sample.datasets)
+        if not self.commits or not (blocks or self.sync_bytes):
+            return 0.0
+        return min(COMMITS_A_BLOCK * blocks / self.commits, 1.0) if blocks else 1.0
+
+    @property
+    def commits_per_s(self) -> float:
+        """In busy times; of all that was watched where no time was busy, as on a pool that takes seconds for each."""
+        return self.busy_commits_per_s or self.commits / max(self.seconds, 1e-9)
+
+    @property
+    def waited_s(self) -> float:
+        """How many seconds programs waited for commits that could go to a log; those of several add up."""
+        return self.commits * self._waits_of_one_s
+
+    @property
+    def waiting_share(self) -> float:
+        """How much of all that was watched somebody waited so (more than 1 if several did)."""
+        return self.waited_s / max(self.seconds, 1e-9)
+
+    @property
+    def busy_waiting_share(self) -> float:
+        """The same of busy times alone."""
+        return self.busy_commits_per_s * self._waits_of_one_s
+
+    @property
+    def indirect_share(self) -> float:
+        """The share of what was committed that lies on the pool already, as Direct I/O and large blocks do."""
+        indirect = sum(each.indirect_bytes for each in self.sample.datasets)
+        return indirect / self.sync_bytes if self.sync_bytes else 0.0
+
+    @property
+    def misses_share(self) -> float:
+        """The share of the host's misses that can be this pool's: by its own count (OpenZFS 2.3), else by its disks."""
+        misses = self.sample.arc.misses
+        if not misses:
+            return 1.0
+        own = self.sample.pool.arc_reads or READS_AGGREGATED * self.reads.total
+        return min(own / misses, 1.0)
+
+    @property
+    def read_ns(self) -> float:
+        """How long a read that the ARC missed takes, median; of the quickest where most reads are a scrub's."""
+        own = self.sample.pool.arc_reads or self.sample.arc.misses
+        share = own / self.reads.total if self.reads.total else 1.0
+        return self.reads.quantile_ns(0.5 if share >= OTHER_READS else share / 2)
+
+    @property
+    def _waits_of_one_s(self) -> float:
+        commit = self.commit_time
+        return self.writing_share * self.reachable_commits_share * commit.likely_ns / 1e9 if commit else 0.0
+
     def _commits_share(self, reach: Reach) -> float:
         total = sum(each.commits_per_s for each in self.datasets)
         return sum(each.commits_per_s for each in self.datasets if each.reach is reach) / total if total else 0.0
@@ -166,18 +222,31 @@ def _block_overhead(sample: Sample) -> float:
 def _commit_time(sample: Sample, facts: PoolFacts) -> CommitTime | None:
     """From the disks that take the ZIL now; None where nothing was written synchronously."""
     leaves = zil_leaves(sample, facts)
+    if not sum(each.sync_writes for each in sample.vdevs if each.guid in {leaf.guid for leaf in leaves}):
+        return None
+    return commit_time_of(sample, leaves)
+
+
+def commit_time_of(sample: Sample, leaves: tuple[LeafFacts, ...]) -> CommitTime | None:
+    """How long a commit takes, or would take, on these leaves; None where nothing was written to them.
+
+    Where most writes are not synchronous, as beside a replication, the median is theirs. Synchronous ones go first
+    (zfs_vdev_sync_write_min_active), so they are taken for the quickest.
+    """
     active = [each for each in sample.vdevs if each.guid in {leaf.guid for leaf in leaves}]
     writes = merged([each.writes for each in active])
-    if not sum(each.sync_writes for each in active) or writes == EMPTY:
+    if writes == EMPTY:
         return None
     names = {leaf.disk for leaf in leaves}
     flushes, flush_ns = flush_time([disk for disk in sample.disks if disk.key in names])
-    write_ns = writes.quantile_ns(0.5)
+    sync_share = sum(each.sync_writes for each in active) / max(writes.total, 1)
+    middle = sync_share / 2 if 0 < sync_share < MOST_SHARE else 0.5
+    write_ns = writes.quantile_ns(middle)
     return CommitTime(
         write_ns=write_ns,
         flush_ns=flush_ns,
         flushes=flushes,
-        low_ns=writes.quantile_ns(0.25) + flush_ns / 2,
+        low_ns=writes.quantile_ns(middle / 2) + flush_ns / 2,
         likely_ns=write_ns + flush_ns,
         high_ns=writes.quantile_ns(0.9) + 2 * flush_ns,
         flush_is_known=bool(flushes) or all(leaf.write_cache == "write through" for leaf in leaves),

@@ -34,6 +34,7 @@ SETTINGS: Final = frozenset(
     {
         "raise-arc-limit",
         "logbias-throughput",
+        "log-throughput",
         "kept-out",
         "kept-out-some",
         "metadata-little",
@@ -44,13 +45,16 @@ SETTINGS: Final = frozenset(
         "guests-at-risk",
         "guests-unknown",
         "sync-disabled",
+        "sync-disabled-too",
     }
 )
 """The rules and remarks of the verdicts that name something to set."""
 
 ARC_LIMIT: Final = "raise-arc-limit"
 
-SSD_DECIDES: Final = frozenset({"depends-on-ssd", "slow-flash"})
+BANDWIDTH: Final = "bandwidth"
+
+SSD_DECIDES: Final = frozenset({"depends-on-ssd", "slow-flash", BANDWIDTH})
 """Where the verdict on a log hangs on the SSD alone."""
 
 WAITS_ALONE: Final = 2.5
@@ -154,10 +158,10 @@ def _log_relief(known: Known) -> Relief | None:
     if commit is None or not (verdict.answer is Answer.HELPS or verdict.rule.code in SSD_DECIDES):
         return None
     reach = known.workload.reachable_commits_share
-    at_once = known.workload.busy_commits_per_s * commit.likely_ns / 1e9
+    at_once = known.workload.commits_per_s * commit.likely_ns / 1e9
     most_ns = _most_in_line_ns(ssd) if at_once > SEVERAL else ssd.high_ns * WAITS_ALONE
     low, high = (reach * max(1 - each / commit.likely_ns, 0.0) for each in (most_ns, ssd.low_ns))
-    return Relief(Waiting.COMMITS, low, high)
+    return Relief(Waiting.COMMITS, 0.0 if verdict.rule.code == BANDWIDTH else low, high)
 
 
 def _most_in_line_ns(ssd: SsdTime) -> float:

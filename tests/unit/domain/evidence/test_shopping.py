@@ -35,7 +35,7 @@ def test_more_that_wait_at_once_are_more_writers() -> None:
 
 def test_for_a_cache_no_protection_is_asked_for() -> None:
     found = lists(known(readers()))[Option.CACHE]
-    assert [each.what.code for each in found.needs] == ["need-size", "need-endurance", "need-no-protection"]
+    assert [each.what.code for each in found.needs] == ["need-size", "need-most-endurance", "need-no-protection"]
     assert str(found.needs[0].what) == "At least 40 GiB."
     big = replace(CLIFF, block_bytes=1024 * CLIFF.block_bytes)
     by_curve = lists(known(readers(), curve=big))[Option.CACHE]

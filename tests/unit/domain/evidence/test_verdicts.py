@@ -63,13 +63,23 @@ class TestLog:
         assert told(log(sync_writers(), facts(logbias="throughput"))) == (Answer.NO, "logbias-throughput")
 
     def test_direct_io_goes_past_it(self) -> None:
+        """Its records lie on the pool already (WR_INDIRECT); commits that carry their data use the log all the same."""
         sample = sync_writers()
-        direct = replace(sample, pool=PoolActivity(direct_written_bytes=sample.datasets[0].written_bytes))
-        assert told(log(direct)) == (Answer.NO, "direct-io")
+        [dataset] = sample.datasets
+        pool = PoolActivity(direct_written_bytes=dataset.written_bytes)
+        indirect = replace(dataset, indirect_bytes=dataset.needcopy_bytes, needcopy_bytes=0)
+        assert told(log(replace(sample, pool=pool, datasets=(indirect,)))) == (Answer.NO, "direct-io")
+        assert told(log(replace(sample, pool=pool))) == (Answer.HELPS, "slow-commits")
 
     def test_a_flash_pool_gains_little(self) -> None:
-        verdict = log(sync_writers(speed="fast", flush_ms=1), facts(*FLASH))
-        assert told(verdict) == (Answer.LITTLE, "little-faster")
+        sample = sync_writers(1500, speed="fast", flush_ms=0)
+        sample = replace(sample, disks=tuple(replace(each, flush_ms=each.flushes // 5) for each in sample.disks))
+        assert told(log(sample, facts(*FLASH))) == (Answer.LITTLE, "little-faster")
+
+    def test_of_a_flash_pool_that_a_faster_ssd_would_beat_nothing_is_told(self) -> None:
+        """A quick SSD for consumers takes 1.1 ms for a flush, one with power-loss protection an eighth of that."""
+        sample = sync_writers(400, speed="fast", flush_ms=1)
+        assert told(log(sample, facts(*FLASH))) == (Answer.CANNOT_TELL, "slow-flash")
 
     def test_a_slow_flash_pool_promises_nothing_of_an_ssd_that_was_not_tested(self) -> None:
         """Its own SSDs are slow at this, so another may be as well; one that was tested is judged by its figures."""
@@ -92,7 +102,7 @@ class TestLog:
         assert told(log(sync_writers(commits_per_s=0.4))) == (Answer.NO, "no-commits")
 
     def test_short_waits_gain_little(self) -> None:
-        assert told(log(sync_writers(commits_per_s=6, speed="fast", flush_ms=0))) == (Answer.LITTLE, "seldom")
+        assert told(log(sync_writers(commits_per_s=6, speed="fast", flush_ms=1))) == (Answer.LITTLE, "seldom")
 
     def test_on_disks_of_middling_speed_it_depends_on_the_ssd(self) -> None:
         verdict = log(sync_writers(speed="fast", flush_ms=4))
@@ -113,7 +123,7 @@ class TestLog:
 
     def test_a_short_burst_in_a_day_is_not_worth_a_log(self) -> None:
         day = merge([sync_writers(seconds=60), replace(async_writers(DAY - 60), at=int(DAY))])
-        assert told(log(day)) == (Answer.NO, "no-commits")
+        assert told(log(day)) == (Answer.LITTLE, "rare-commits")
 
     def test_one_that_is_there_is_judged_by_what_it_takes(self) -> None:
         pool = facts(*LEAVES, LOG_LEAF)
