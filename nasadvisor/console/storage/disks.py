@@ -61,8 +61,8 @@ class Usage:
 
 
 def is_free(disk: Disk, host: Host) -> bool:
-    """Whether nothing is on it, be it recognised or not, and nothing forbids its use."""
-    return not disk.partitions and disk.unrecognised_at is None and reason_against(disk, host) is None
+    """Whether nothing is on it, and nothing forbids its use."""
+    return disk.is_blank and reason_against(disk, host) is None
 
 
 def reason_against(disk: Disk, host: Host) -> Refused | None:

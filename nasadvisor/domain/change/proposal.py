@@ -100,8 +100,7 @@ class Proposal:
 def is_free_ssd(disk: Disk) -> bool:
     """Whether a disk is an SSD inside the machine with nothing on it, be it recognised or not."""
     is_inside = not disk.removable and not disk.network and disk.bus not in (Bus.USB, Bus.MMC)
-    is_empty = not disk.partitions and disk.unrecognised_at is None
-    return is_inside and not disk.rotational and is_empty and isinstance(can_use_disk(disk), Allowed)
+    return is_inside and not disk.rotational and disk.is_blank and isinstance(can_use_disk(disk), Allowed)
 
 
 def propose(known: ProposalFacts) -> Proposal:
@@ -136,8 +135,8 @@ def _sorted_out(known: ProposalFacts) -> tuple[tuple[Disk, ...], dict[str, State
     fit: list[Disk] = []
     unfit: dict[str, Statement] = {}
     for disk in known.inventory.disks:
-        is_blank = not disk.rotational and not disk.partitions and known.inventory.disk(disk.key) is disk
-        if not is_blank or not isinstance(can_be_target(disk, known.pool, known.inventory.host), Allowed):
+        is_whole_ssd = not disk.rotational and not disk.partitions and known.inventory.disk(disk.key) is disk
+        if not is_whole_ssd or not isinstance(can_be_target(disk, known.pool, known.inventory.host), Allowed):
             continue
         reason = next(_against(disk, known), None)
         if reason:

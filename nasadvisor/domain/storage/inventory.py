@@ -184,6 +184,11 @@ class Disk:
         return f"{self.identity.model or 'Unnamed disk'}{f' ({told})' if told else ''}"
 
     @property
+    def is_blank(self) -> bool:
+        """Whether nothing is on it, be it recognised or not: no partition, nothing that holds it, no unknown data."""
+        return not self.partitions and not self.holds and self.unrecognised_at is None
+
+    @property
     def all_holds(self) -> tuple[Hold, ...]:
         """Those of the disk and of every partition on it."""
         return self.holds + tuple(hold for part in self.partitions for hold in part.holds)
