@@ -261,6 +261,7 @@ TRIED: Final[dict[str, str]] = {
         nasadvisor/cli/health/report.py: nasadvisor probe {chosen.name}
         nasadvisor/domain/evidence/read_options.py: nasadvisor curve POOL
         nasadvisor/domain/evidence/write_options.py: nasadvisor probe {pool} --disk DISK
+        nasadvisor/domain/evidence/write_options.py: nasadvisor probe {pool}
     """,
     f"{OURS}::test_what_is_not_known_names_where_it_is_listed": """
         nasadvisor/cli/explain.py: nasadvisor explain

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from nasadvisor.domain.evidence.excluded_reads import also_kept_out, judge_kept_out, kept_out_of, metadata_share
 from nasadvisor.domain.evidence.feed import cache_feed, feed_notes
+from nasadvisor.domain.evidence.histogram import merged
 from nasadvisor.domain.evidence.log_verdict import Answer, Device, Evidence, Verdict, not_yet
-from nasadvisor.domain.evidence.pool_facts import PoolFacts
+from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts
 from nasadvisor.domain.evidence.samples import ArcActivity, Levels
 from nasadvisor.domain.evidence.thresholds import (
     ARC_AT_LIMIT,
@@ -17,10 +18,12 @@ from nasadvisor.domain.evidence.thresholds import (
     ARC_LIMIT_SHARE,
     ARC_SHRUNK,
     ENOUGH_HITS,
+    GAIN_LITTLE,
     GHOSTS_HELP,
     GHOSTS_LITTLE,
     HEADER_SHARE,
     L2_USEFUL,
+    MOST_SHARE,
     POOL_SHARE,
     READ_FELT_SHARE,
     READ_WAITING_SHARE,
@@ -59,6 +62,13 @@ def _beside(workload: Workload, facts: PoolFacts, rule: Statement) -> Iterator[S
     if found and found.values["datasets"] != rule.values.get("datasets"):
         yield found
     caches, levels = facts.leaves_of(*CACHES), workload.sample.levels
+    if levels.arc_target_bytes < ARC_SHRUNK * levels.arc_most_bytes:
+        template = _(
+            "The ARC was pushed back to {arc}, far below its limit of {limit}: memory was needed elsewhere. Find out "
+            "what takes it before you buy an SSD, since the headers of a cache take more of it."
+        )
+        values = {"arc": size_text(levels.arc_target_bytes), "limit": size_text(levels.arc_most_bytes)}
+        yield Statement("arc-shrunk", template, values)
     if caches and levels.l2_header_bytes >= HEADER_SHARE * levels.arc_target_bytes:
         template = _(
             "The headers of what lies on the cache take {headers} of the ARC's {arc}, memory that would answer reads "
@@ -99,7 +109,7 @@ def _decide(workload: Workload, facts: PoolFacts) -> tuple[Answer, Statement]:
     if not levels.arc_bytes:
         return Answer.CANNOT_TELL, Statement("no-arcstats", _("The ARC's counters could not be read on this host."))
     if facts.leaves_of(*CACHES):
-        answer, rule = _cache_in_use(workload)
+        answer, rule = _cache_in_use(workload, facts.leaves_of(*CACHES))
         return (answer is Answer.LITTLE and judge_kept_out(workload, facts)) or (answer, rule)
     return (
         _others_miss(workload)
@@ -112,7 +122,7 @@ def _decide(workload: Workload, facts: PoolFacts) -> tuple[Answer, Statement]:
     )
 
 
-def _cache_in_use(workload: Workload) -> tuple[Answer, Statement]:
+def _cache_in_use(workload: Workload, caches: tuple[LeafFacts, ...]) -> tuple[Answer, Statement]:
     arc = workload.sample.arc
     asked = arc.l2_hits + arc.l2_misses
     share = arc.l2_hits / asked if asked else 0.0
@@ -121,6 +131,22 @@ def _cache_in_use(workload: Workload) -> tuple[Answer, Statement]:
         "read": size_text(arc.l2_read_bytes),
         "written": size_text(arc.l2_written_bytes),
     }
+    own = merged([each.reads for each in workload.sample.vdevs if each.guid in {leaf.guid for leaf in caches}])
+    if share >= L2_USEFUL and workload.misses_share < MOST_SHARE:
+        template = _(
+            "The host's caches serve {share} of what the ARC misses, but only {own} of the misses can be this pool's: "
+            "whose reads they serve, OpenZFS cannot tell."
+        )
+        return Answer.CANNOT_TELL, Statement(
+            "caches-of-all", template, {**values, "own": percent(workload.misses_share)}
+        )
+    if share >= L2_USEFUL and own.total and own.quantile_ns(0.5) * GAIN_LITTLE >= workload.read_ns:
+        template = _(
+            "The cache serves {share} of what the ARC misses, but takes about {cache} for a read, and the pool itself "
+            "{pool}: what the cache serves comes hardly sooner."
+        )
+        times = {"cache": milliseconds(own.quantile_ns(0.5)), "pool": milliseconds(workload.read_ns)}
+        return Answer.LITTLE, Statement("cache-slow", template, {**values, **times})
     if share >= L2_USEFUL and workload.is_flash:
         template = _(
             "The cache serves {share} of what the ARC misses, but the pool is made of SSDs itself and reads in about "
@@ -237,15 +263,6 @@ def _ghosts(workload: Workload) -> tuple[Answer, Statement]:
 def _first(levels: Levels, facts: PoolFacts) -> Iterator[Statement]:
     """Memory serves reads faster than any SSD, so what costs nothing comes first."""
     memory, most = facts.tunables.memory_bytes, levels.arc_most_bytes
-    if most and levels.arc_target_bytes < ARC_SHRUNK * most:
-        yield Statement(
-            "arc-shrunk",
-            _(
-                "The ARC was pushed back to {arc}, far below its limit of {limit}: memory was needed elsewhere. Find "
-                "out what takes it before you buy an SSD, since the headers of a cache take more of it."
-            ),
-            {"arc": size_text(levels.arc_target_bytes), "limit": size_text(most)},
-        )
     at_limit = levels.arc_target_bytes >= ARC_AT_LIMIT * most
     if memory and most and at_limit and most < ARC_LIMIT_SHARE * memory:
         yield Statement(

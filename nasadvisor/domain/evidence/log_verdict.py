@@ -155,7 +155,7 @@ def _log_in_use(workload: Workload, facts: PoolFacts) -> tuple[Answer, Statement
     values = {"share": percent(workload.log_share), "commits": rate(workload.busy_commits_per_s)}
     if not workload.commits or not workload.busy_seconds:
         return Answer.NO, Statement("log-idle", _("The pool has a log, but programs hardly write synchronously."))
-    if workload.throughput_share >= MOST_SHARE:
+    if workload.throughput_share >= MOST_SHARE and not workload.is_felt:
         return Answer.LITTLE, Statement(
             "log-throughput",
             _(
@@ -234,7 +234,7 @@ def _no_demand(workload: Workload) -> tuple[Answer, Statement] | None:
 
 def _out_of_reach(workload: Workload) -> tuple[Answer, Statement] | None:
     """There is demand, but it would go past the log."""
-    if workload.throughput_share >= MOST_SHARE:
+    if workload.throughput_share >= MOST_SHARE and not workload.is_felt:
         return Answer.NO, Statement(
             "logbias-throughput",
             _(
@@ -253,7 +253,7 @@ def _out_of_reach(workload: Workload) -> tuple[Answer, Statement] | None:
 
 
 def _streams(workload: Workload) -> tuple[Answer, Statement] | None:
-    if workload.bytes_per_commit < LARGE_COMMIT_BYTES:
+    if workload.bytes_per_commit < LARGE_COMMIT_BYTES or workload.small_waiting_share >= WAITING_SHARE:
         return None
     return Answer.LITTLE, Statement(
         "large-streams",
@@ -271,7 +271,7 @@ def _compare(workload: Workload, commit: CommitTime, ssd: SsdTime) -> tuple[Answ
     Where flushes are not counted, as by device mapper and old kernels, the time is a least one.
     """
     slow_gain, fast_gain = commit.likely_ns / ssd.high_ns, commit.likely_ns / ssd.low_ns
-    share = max(workload.busy_waiting_share, workload.waiting_share)
+    share = max(workload.busy_waiting_share, workload.waiting_share)  # `is_felt` from WAITING_SHARE on
     values = {
         "pool": milliseconds(commit.likely_ns),
         "ssd": milliseconds_range(ssd.low_ns, ssd.high_ns),

@@ -66,6 +66,7 @@ def cache_row(known: Known) -> OptionRow:
     verdict, curve = known.cache, known.readable_curve
     is_there = bool(known.facts.leaves_of(*CACHES))
     is_open = not is_there and verdict.rule.code in CURVE_TELLS
+    is_shared = is_there and verdict.rule.code == "caches-of-all"
     point = _point_of_cache(known)
     says_more = not is_there and (verdict.answer is Answer.HELPS or is_open)
     return OptionRow(
@@ -80,7 +81,8 @@ def cache_row(known: Known) -> OptionRow:
             *((curve_in_words(curve),) if curve and says_more else ()),
             *(each for each in verdict.beside if each.code not in SETTINGS),
         ),
-        missing=missing_of(verdict) or ((FOLLOW,) if is_open and not (curve and curve.tells_size) else ()),
+        missing=missing_of(verdict)
+        or ((FOLLOW,) if (is_open or is_shared) and not (curve and curve.tells_size) else ()),
         is_there=is_there,
     )
 

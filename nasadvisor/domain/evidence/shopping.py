@@ -23,6 +23,9 @@ from nasadvisor.domain.units import GIB, MIB, TERABYTE, gigabytes_text, size_tex
 STREAM_BYTES_PER_S: Final = 100 * MIB
 """[policy] From here on a list names how much must be taken: no SSD that is sold for this takes less."""
 
+MOST_BYTES_A_DAY: Final = 40 * TERABYTE
+"""[policy] What the SSDs with most endurance take: ten times their 3.84 TB a day."""
+
 SERVICE_YEARS: Final = 5
 """[policy] How long a part shall last: the usual warranty of SSDs for servers."""
 
@@ -151,10 +154,14 @@ def _stream(known: Known) -> Iterator[Need]:
 def _endurance(cost: Cost) -> Need:
     day = cost.written_bytes_per_year / DAYS_PER_YEAR
     years = str(SERVICE_YEARS)
-    what = _("An endurance of at least {total} written (TBW): {day} a day for {years} years.")
     total = terabytes_text(cost.written_bytes_per_year * SERVICE_YEARS)
+    values = {"total": total, "day": gigabytes_text(day), "years": years}
     why = Statement("need-endurance-why", _("So much would be written to it at the pace that was watched."))
-    return Need(Statement("need-endurance", what, {"total": total, "day": gigabytes_text(day), "years": years}), why)
+    if day > MOST_BYTES_A_DAY:
+        what = _("No SSD lasts for this: {day} a day are {total} written (TBW) in {years} years.")
+        return Need(Statement("need-too-much-endurance", what, values), why)
+    what = _("An endurance of at least {total} written (TBW): {day} a day for {years} years.")
+    return Need(Statement("need-endurance", what, values), why)
 
 
 def _for_cache(known: Known, cost: Cost) -> tuple[Need, ...]:

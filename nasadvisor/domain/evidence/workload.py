@@ -6,7 +6,14 @@ from enum import StrEnum
 from nasadvisor.domain.evidence.histogram import EMPTY, Histogram, merged
 from nasadvisor.domain.evidence.pool_facts import DatasetFacts, LeafFacts, PoolFacts
 from nasadvisor.domain.evidence.samples import DatasetActivity, DiskActivity, Sample
-from nasadvisor.domain.evidence.thresholds import COMMITS_A_BLOCK, MOST_SHARE, OTHER_READS, READS_AGGREGATED
+from nasadvisor.domain.evidence.thresholds import (
+    COMMITS_A_BLOCK,
+    LARGE_COMMIT_BYTES,
+    MOST_SHARE,
+    OTHER_READS,
+    READS_AGGREGATED,
+    WAITING_SHARE,
+)
 from nasadvisor.domain.figures import MS
 from nasadvisor.domain.storage.inventory import VdevClass
 
@@ -33,6 +40,11 @@ class DatasetWorkload:
     written_bytes_per_s: float
     log_share: float
     writes_per_s: float = 0.0
+
+    @property
+    def bytes_per_commit(self) -> float:
+        """How much one of its commits carries."""
+        return self.sync_bytes_per_s / self.commits_per_s if self.commits_per_s else 0.0
 
     @property
     def reach(self) -> Reach:
@@ -132,6 +144,18 @@ class Workload:
     def busy_waiting_share(self) -> float:
         """The same of busy times alone."""
         return self.busy_commits_per_s * self._waits_of_one_s
+
+    @property
+    def is_felt(self) -> bool:
+        """Whether somebody feels how long they wait for commits that could go to a log, all day or when it is busy."""
+        return max(self.waiting_share, self.busy_waiting_share) >= WAITING_SHARE
+
+    @property
+    def small_waiting_share(self) -> float:
+        """`waiting_share` of the datasets alone whose commits are no streams."""
+        total = sum(each.commits_per_s for each in self.datasets)
+        small = sum(each.commits_per_s for each in self.datasets if each.bytes_per_commit < LARGE_COMMIT_BYTES)
+        return self.waiting_share * small / total if total else 0.0
 
     @property
     def indirect_share(self) -> float:

@@ -57,6 +57,9 @@ BANDWIDTH: Final = "bandwidth"
 SSD_DECIDES: Final = frozenset({"depends-on-ssd", "slow-flash", BANDWIDTH})
 """Where the verdict on a log hangs on the SSD alone."""
 
+PROBE_DECIDES: Final = frozenset({"flush-unknown", "log-slow"})
+"""Where a measurement by writing tells how long the pool itself takes."""
+
 WAITS_ALONE: Final = 2.5
 WAITS_IN_LINE: Final = 6.5
 """[fitted] How many times as long as the SSD needs alone a commit waits for it at the most: for the slower of two SSDs,
@@ -141,7 +144,11 @@ def log_row(known: Known) -> OptionRow:
         relief=None if is_there else _log_relief(known),
         cost=None if is_there or verdict.answer is Answer.NO else cost,
         beside=tuple(each for each in verdict.beside if each.code not in SETTINGS),
-        missing=(*watch_longer(verdict.wait_s), *((_test_ssd(known),) if can_test else ())),
+        missing=(
+            *watch_longer(verdict.wait_s),
+            *((_test_ssd(known),) if can_test else ()),
+            *((_probe_pool(known),) if verdict.rule.code in PROBE_DECIDES else ()),
+        ),
         is_there=is_there,
     )
 
@@ -169,6 +176,11 @@ def _most_in_line_ns(ssd: SsdTime) -> float:
     if ssd.many_ns is None:
         return ssd.high_ns * WAITS_IN_LINE
     return max(ssd.many_ns, ssd.high_ns * WAITS_ALONE)
+
+
+def _probe_pool(known: Known) -> Statement:
+    template = _("A measurement of the pool itself, some minutes long: `nasadvisor probe {pool}`.")
+    return Statement("option-probe-pool", template, {"pool": known.facts.name})
 
 
 def _test_ssd(known: Known) -> Statement:

@@ -153,6 +153,29 @@ def test_who_lies_to_their_programs_is_named_beside_those_who_wait() -> None:
     assert said.values["datasets"] == "tank/vm"
 
 
+def test_a_stream_of_one_program_hides_no_small_commits_of_another() -> None:
+    sample = sync_writers(30)
+    stream = DatasetActivity("tank/video", commits=30 * int(DAY), needcopy_bytes=30 * int(DAY) * 16 * MIB)
+    both = replace(sample, datasets=(*sample.datasets, stream))
+    assert workload_of(both, facts()).bytes_per_commit > 4 * MIB
+    assert log(both).rule.code != "large-streams"
+
+
+def test_half_of_the_commits_past_a_log_leave_those_that_wait_for_it() -> None:
+    sample = sync_writers(40)
+    past = replace(sample.datasets[0], name="tank/vm")
+    vm = DatasetFacts("tank/vm", False, "standard", "throughput", 8192)
+    pool = replace(facts(), datasets=(*facts().datasets, vm))
+    assert told(log(replace(sample, datasets=(*sample.datasets, past)), pool)) == (Answer.HELPS, "slow-commits")
+
+
+def test_no_ssd_is_named_for_what_none_lasts() -> None:
+    at = known(sync_writers(1300, commit_bytes=MIB))
+    lists = shopping_of(replace(at, log_bytes_per_day=146e12), options_of(replace(at, log_bytes_per_day=146e12)))
+    [needed] = [each for each in lists if each.option is Option.LOG]
+    assert "need-too-much-endurance" in {need.what.code for need in needed.needs}
+
+
 class TestReads:
     def test_misses_of_others_are_bounded_by_what_the_disks_read(self) -> None:
         """Before OpenZFS 2.3 no pool counts its own; its disks cannot have read what was never asked of them."""
@@ -188,6 +211,21 @@ class TestReads:
         assert told(verdict) == (Answer.LITTLE, "cache-before-flash")
         assert "cache-headers" in {each.code for each in verdict.beside}
 
+    def test_a_cache_is_held_against_the_disks_by_its_own_time(self) -> None:
+        sample = readers()
+        arc = replace(sample.arc, l2_hits=50, l2_misses=50, l2_read_bytes=9, l2_written_bytes=3)
+        quick, slow = (VdevActivity(CACHE_LEAF.guid, at_ms(ms, 1000), EMPTY) for ms in (0.1, 12))
+        pool = facts(*LEAVES, CACHE_LEAF)
+        with_cache = {own: replace(sample, arc=arc, vdevs=(*sample.vdevs, own)) for own in (quick, slow)}
+        assert told(cache(with_cache[quick], pool)) == (Answer.HELPS, "cache-serves")
+        assert told(cache(with_cache[slow], pool)) == (Answer.LITTLE, "cache-slow")
+
+    def test_what_all_caches_of_a_host_serve_is_not_said_of_one_pool(self) -> None:
+        sample = readers()
+        arc = replace(sample.arc, l2_hits=50, l2_misses=50, l2_read_bytes=9, l2_written_bytes=3)
+        part = replace(sample, arc=arc, pool=PoolActivity(arc_reads=sample.pool.arc_reads // 5))
+        assert told(cache(part, facts(*LEAVES, CACHE_LEAF))) == (Answer.CANNOT_TELL, "caches-of-all")
+
     def test_what_is_never_copied_to_a_cache_is_never_read_from_it(self) -> None:
         sample = readers(3000, ghost_share=0.4)
         old = facts(zfs="2.2.2-0ubuntu9")
@@ -199,8 +237,8 @@ class TestReads:
     def test_an_arc_that_was_pushed_back_is_looked_into_first(self) -> None:
         sample = readers(arc_bytes=2 * GIB)
         shrunk = replace(sample, levels=replace(sample.levels, arc_target_bytes=2 * GIB))
-        assert "arc-shrunk" in {each.code for each in cache(shrunk).before}
-        assert "arc-shrunk" not in {each.code for each in cache(readers()).before}
+        assert "arc-shrunk" in {each.code for each in cache(shrunk).beside}
+        assert "arc-shrunk" not in {each.code for each in cache(readers()).beside}
 
     def test_the_headers_of_small_blocks_are_reckoned_before_a_pool_counts_its_reads(self) -> None:
         sample = replace(
