@@ -80,6 +80,4 @@ def remember_json(ctx: click.Context, _: click.Parameter, wanted: bool) -> bool:
     return wanted
 
 
-json_option = click.option(
-    "--json", "as_json", is_flag=True, is_eager=True, callback=remember_json, help="Answer in JSON."
-)
+json_option = click.option("--json", "as_json", is_flag=True, is_eager=True, callback=remember_json, help="Print JSON.")

@@ -38,12 +38,12 @@ COMMANDS: Final = (
     Deferred(
         "curve",
         f"{_CLI}.evidence.curves:curve",
-        "Follow a share of POOL's reads and say what a cache of each size would answer. Needs bpftrace.",
+        "Trace reads and predict the hit rate for each cache size. Needs bpftrace.",
     ),
     Deferred(
         "commits",
         f"{_CLI}.evidence.measuring:commits",
-        "Follow what POOL's programs commit, so that `probe --disk` replays it on an SSD. Needs bpftrace.",
+        "Record POOL's synchronous writes for replay with `probe --disk`. Needs bpftrace.",
     ),
     Deferred(
         "switching",
@@ -53,7 +53,7 @@ COMMANDS: Final = (
     Deferred(
         "plan",
         f"{_CLI}.change.planning:plan",
-        "Plan a log or cache and show what would be done. Changes nothing.",
+        "Create a plan for a log or cache (changes nothing). Changes nothing.",
     ),
     Deferred(
         "apply",
@@ -75,12 +75,12 @@ COMMANDS: Final = (
     Deferred(
         "keep",
         f"{_CLI}.change.running:keep",
-        "Keep a run that is on trial: it is not taken back by itself. `undo` takes it back at any time.",
+        "Keep a trial permanently. `undo` takes it back at any time.",
     ),
     Deferred(
         "health",
         f"{_CLI}.health.sweep:health",
-        "Ask all disks and pools how they are. Exit code 5 if something needs attention.",
+        "Check the health of all disks and pools. Exit code 5 if something needs attention.",
     ),
     Deferred(
         "report",
@@ -95,7 +95,7 @@ COMMANDS: Final = (
     Deferred(
         "explain",
         f"{_CLI}.explain:explain",
-        "Say what a code means, such as too-small: what to do, and in which state the pool is. Without one, list all.",
+        "Explain a message code, e.g. `too-small`. Without one, list all.",
     ),
     Deferred(
         "join",
@@ -115,7 +115,7 @@ COMMANDS: Final = (
     Deferred(
         "restore",
         f"{_CLI}.fleet.backup:restore",
-        "Replace the console of this machine by that in FILE, all of it or nothing. Its services must be stopped.",
+        "Restore the console from FILE (all or nothing). Its services must be stopped.",
     ),
     Deferred(
         "doctor",

@@ -34,8 +34,9 @@ class WatchOnly(HostError):
 
     def __init__(self) -> None:
         template = _(
-            "This host lets itself be watched by a console and nothing else, so nothing was changed. The command "
-            "nasadvisor on the host does it; to let the console ask, join it again without --watch-only."
+            "This host is monitored only and accepts no changes from the console. Nothing was changed. The "
+            "command nasadvisor on the host does it; to let the console ask, join it again without "
+            "--watch-only."
         )
         super().__init__(template)
 

@@ -40,7 +40,7 @@ NOTHING_CHANGED: Final = (RulesForbid, VersionOutside, JournalUnwritable)
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
-yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+yes_option = click.option("--yes", is_flag=True, help="Skip the confirmation prompt.")
 
 
 @dataclass(frozen=True)

@@ -198,7 +198,7 @@ def test_while_the_map_is_being_loaded_the_page_says_so_and_then_how_to_read_it(
     assert box
     assert box["height"] > 300
     asked[0].continue_()
-    expect(readout).to_have_text("Point at the map for its values; drag to zoom in.")
+    expect(readout).to_have_text("Hover for values; drag to zoom.")
 
 
 def test_the_map_tells_its_values_and_zooms(operator: Desk) -> None:
@@ -304,7 +304,7 @@ def test_an_address_that_leads_to_what_a_phone_folds_opens_it(operator: Desk) ->
     operator.open(f"/pools/{TANK}/evidence/#metadata")
     expect(operator.page.get_by_text("Listing a directory")).to_be_visible()
     expect(operator.page.get_by_text("Where it bends")).to_be_hidden()
-    operator.page.get_by_role("heading", name="How large a cache would have to be").click()
+    operator.page.get_by_role("heading", name="Cache size vs. hit rate").click()
     expect(operator.page.get_by_text("Where it bends")).to_be_visible()
 
 

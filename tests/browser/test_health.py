@@ -127,7 +127,7 @@ def test_an_alert_is_acknowledged_and_the_count_in_the_menu_falls(watcher: Desk)
     show(watcher, "alerts")
     before = int(page.locator(".rail-count").inner_text().split()[0])
     page.get_by_role("button", name="Acknowledge").first.click()
-    expect(page.get_by_text("told again only if it gets worse")).to_be_visible()
+    expect(page.get_by_text("notified again only if it gets worse")).to_be_visible()
     expect(page.locator(".rail-count")).to_contain_text(str(before - 1))
     expect(page.get_by_text("acknowledged by admin")).to_be_visible()
 

@@ -56,7 +56,7 @@ def test_the_headline_leads_to_the_failing_disk(operator: Desk) -> None:
     operator.open("/")
     expect(operator.page.locator("h1")).to_contain_text("1 disk is failing: WDC")
     operator.page.get_by_role("link", name="Show disk").click()
-    expect(operator.page.get_by_text("says itself that it is failing").first).to_be_visible()
+    expect(operator.page.get_by_text("reports that it is failing").first).to_be_visible()
 
 
 def test_the_pool_of_another_host_is_one_click_away(operator: Desk) -> None:

@@ -141,5 +141,5 @@ def test_the_first_steps_are_put_away_with_a_click(operator: Desk) -> None:
     operator.open("/")
     page = operator.page
     check_fit(page, "story-first-hour")
-    page.get_by_role("button", name="Put this list away").click()
+    page.get_by_role("button", name="Hide this checklist").click()
     expect(page.get_by_role("heading", name="First steps")).to_have_count(0)

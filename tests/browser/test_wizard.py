@@ -84,7 +84,7 @@ def test_the_review_of_a_mirrored_log_and_caches_fits_on_one_screen(operator: De
     page = operator.page
     begin(operator)
     journey.preview(page)
-    for words in ("Before", "After", "Added", "Wiped", "RAM", "Wear", "An undo leaves", "Good to know"):
+    for words in ("Before", "After", "Added", "Wiped", "RAM", "Wear", "After an undo, these remain", "Good to know"):
         expect(page.get_by_text(words, exact=words != "Good to know").first).to_be_in_viewport()
     expect(page.get_by_role("button", name="Apply to pool tank")).to_be_in_viewport()
     assert page.evaluate("document.documentElement.scrollHeight <= window.innerHeight")

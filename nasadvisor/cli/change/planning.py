@@ -216,7 +216,7 @@ class Wish:
 def plan(
     ctx: click.Context, /, recommended: str | None, seconds: int, output: Path | None, as_json: bool, **options: object
 ) -> None:
-    """Plan a log or cache and show what would be done. Changes nothing.
+    """Create a plan for a log or cache (changes nothing). Changes nothing.
 
     With --recommended the pool is watched while it does its work, and only what helps is planned, at the size that was
     measured; where nothing helps, that is said, and why.

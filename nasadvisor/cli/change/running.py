@@ -42,7 +42,7 @@ AFTER_KEEP: Final = {
 }
 UNCLEAR: Final = (ExitCode.ATTENTION, "This needs attention. See it with: nasadvisor show {id}")
 
-yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+yes_option = click.option("--yes", is_flag=True, help="Skip the confirmation prompt.")
 run_argument = click.argument("run_id", metavar="RUN")
 
 
@@ -58,7 +58,7 @@ run_argument = click.argument("run_id", metavar="RUN")
     type=TrialLength(),
     default=0,
     metavar="TIME",
-    help="Try it for so long, e.g. 24h or 3d; then the service nasadvisor-host takes it back, unless it is kept.",
+    help="Revert automatically after this time (e.g. 24h, 3d) unless kept.",
 )
 @json_option
 @click.pass_context
@@ -123,7 +123,7 @@ def finish(ctx: click.Context, run_id: str, yes: bool, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def keep(ctx: click.Context, run_id: str, as_json: bool) -> None:
-    """Keep a run that is on trial: it is not taken back by itself. `undo` takes it back at any time."""
+    """Keep a trial permanently. `undo` takes it back at any time."""
     services = services_for(ctx)
     run = keep_run(services.run_host(), run_id, who())
     services.report(run.id)

@@ -32,7 +32,7 @@ def runs(ctx: click.Context, in_place: bool, as_json: bool) -> None:
         rows = (*map(_row, found.runs), *map(_unreadable_row, found.unreadable))
         table(("RUN", "STARTED (UTC)", "POOL", "STATE", "BY"), rows)
     else:
-        click.echo("No run has left anything on this host." if in_place else "No plan was applied on this host yet.")
+        click.echo("No run has left anything on this host." if in_place else "No changes on this host yet.")
     for run in found.unreadable:
         click.echo(f"{run.id}: {run.said}", err=True)
     if found.unreadable:

@@ -21,7 +21,7 @@ from nasadvisor.stored.documents import to_document
 @json_option
 @click.pass_context
 def curve(ctx: click.Context, pool: str, minutes: int, as_json: bool) -> None:
-    """Follow a share of POOL's reads and say what a cache of each size would answer. Needs bpftrace.
+    """Trace reads and predict the hit rate for each cache size. Needs bpftrace.
 
     Run it while the pool does its work. Nothing is written, and no content is looked at: only which blocks are read.
     What it says is a prediction.

@@ -29,7 +29,7 @@ from nasadvisor.stored.documents import to_document
 @json_option
 @click.pass_context
 def commits(ctx: click.Context, pool: str, minutes: int, as_json: bool) -> None:
-    """Follow what POOL's programs commit, so that `probe --disk` replays it on an SSD. Needs bpftrace.
+    """Record POOL's synchronous writes for replay with `probe --disk`. Needs bpftrace.
 
     Run it while the pool does its work. No content is looked at: only how large each block of the ZIL is, when it comes
     and how long it takes. The busiest minutes are kept on this host until the next trace.

@@ -21,7 +21,7 @@ UNKNOWN: Final = "-"
 
 def print_options(options: OptionsTable) -> None:
     """The figures beside each other, then what each row rests on."""
-    heading("What can be done")
+    heading("Options compared")
     rows = (
         (
             NAMES[row.option],

@@ -204,7 +204,7 @@ def backup(file: Path, as_json: bool) -> None:
 @click.option("--keep-settings", is_flag=True, help="Leave /etc/nasadvisor/environment as it is.")
 @json_option
 def restore(file: Path, force: bool, keep_settings: bool, as_json: bool) -> None:
-    """Replace the console of this machine by that in FILE, all of it or nothing. Its services must be stopped."""
+    """Restore the console from FILE (all or nothing). Its services must be stopped."""
     try:
         before = put_back(here(), file, force=force, keep_settings=keep_settings)
     except (OSError, sqlite3.Error) as error:

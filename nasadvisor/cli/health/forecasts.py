@@ -49,7 +49,7 @@ def forecast(jsonl: bool) -> None:
     known is null.
 
     A line that cannot be read is answered by nulls with an "error" that says why, and does not end the stream. Blank
-    lines are passed over.
+    lines are ignored.
     """
     if not jsonl:
         raise Misuse("Say --jsonl, and give one drive a line on standard input; --help describes them.")

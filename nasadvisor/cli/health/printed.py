@@ -69,7 +69,7 @@ def verdict(found: dict[str, Any]) -> str:
     worst = next((each for each in found["findings"] if each["level"] != Level.INFO), None)
     if worst:
         return f"{str(worst['level']).capitalize()}: {worst['text']}"
-    return "Nothing is open, but not everything was looked at." if gaps(found) else "Nothing needs a look."
+    return "No open alerts, but some checks are incomplete." if gaps(found) else "Nothing needs a look."
 
 
 def gaps(found: dict[str, Any]) -> list[str]:

@@ -49,7 +49,7 @@ class Health:
 @json_option
 @click.pass_context
 def health(ctx: click.Context, as_json: bool) -> None:
-    """Ask all disks and pools how they are. Exit code 5 if something needs attention."""
+    """Check the health of all disks and pools. Exit code 5 if something needs attention."""
     found = look(services_for(ctx))
     if as_json:
         click.echo(json.dumps(document_of(found), ensure_ascii=False))

@@ -55,5 +55,5 @@ def _tell_at_sign_in(request: HttpRequest, user: User, **_kwargs: object) -> Non
     lines = [notice.sentence for notice in new[:SHOWN]]
     new.update(is_told=True)
     for line in lines:
-        text = _("New: %(line)s If that was neither you nor agreed with you, change your password.") % {"line": line}
+        text = _("New: %(line)s If this wasn't you, change your password.") % {"line": line}
         messages.warning(request, text, fail_silently=True)

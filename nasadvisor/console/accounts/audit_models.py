@@ -29,7 +29,7 @@ class Act(models.TextChoices):
     RECOVERY_CODES_MADE = "recovery-codes-made", _("made new recovery codes")
     RECOVERY_CODE_USED = "recovery-code-used", _("used a recovery code")
     FACTORS_RESET = "factors-reset", _("took a second factor away on the console's machine")
-    ADDRESS_CHANGED = "address-changed", _("changed where their notices go")
+    ADDRESS_CHANGED = "address-changed", _("changed notification address")
     SESSION_ENDED = "session-ended", _("signed another browser of theirs out")
     SESSION_IDLE = "session-idle", _("did nothing for too long and was signed out")
     ALL_SESSIONS_ENDED = "all-sessions-ended", _("signed out everywhere")

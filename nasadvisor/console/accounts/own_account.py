@@ -45,7 +45,7 @@ class AddressForm(PasswordForm):
     email = forms.EmailField(
         label=gettext_lazy("E-mail address"),
         required=False,
-        help_text=gettext_lazy("By the mail server that is set under “Where alerts go”; without one, nothing is sent."),
+        help_text=gettext_lazy("By the mail server that is set under “Notifications”; without one, nothing is sent."),
     )
     field_order = ("email", "password")
 

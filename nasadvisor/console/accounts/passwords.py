@@ -70,7 +70,7 @@ def confirm_password(request: HttpRequest, form: forms.BaseForm) -> bool:
     """
     if _is_answered(request, form) and not may_change(user_of(request)):
         audit.record_refusal(request, user_of(request).get_username())
-        form.add_error("password", _("You may look at everything here but change nothing. Ask an operator."))
+        form.add_error("password", _("You have read-only access. Ask an operator to make this change."))
     return _is_confirmed_now(request, form)
 
 

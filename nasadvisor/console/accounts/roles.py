@@ -61,7 +61,7 @@ def operator_required(view: View) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not may_change(user_of(request)):
-            raise PermissionDenied(_("You may look at everything here but change nothing. Ask an operator."))
+            raise PermissionDenied(_("You have read-only access. Ask an operator to make this change."))
         return view(request, *args, **kwargs)
 
     return guarded

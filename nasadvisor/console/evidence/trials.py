@@ -15,9 +15,7 @@ _SENTENCES: Final = {
     Difference.FASTER: gettext_noop(
         "It helped: commits were faster with it, and that is more than chance ({figures})."
     ),
-    Difference.SLOWER: gettext_noop(
-        "It did harm: commits were slower with it, and that is more than chance ({figures})."
-    ),
+    Difference.SLOWER: gettext_noop("It made things worse: commits were significantly slower ({figures})."),
     Difference.NO_DIFFERENCE: gettext_noop("It made no difference that could not be chance ({figures})."),
 }
 

@@ -70,7 +70,7 @@ def ask(node: Node, question: Question, *arguments: object, by: User | None) -> 
         HostUnreachable: it could not be handed over.
     """
     if by and (question.may_ask is Asker.NOBODY or (question.may_ask is Asker.OPERATOR and not may_change(by))):
-        raise PermissionDenied(_("You may look at everything here but change nothing. Ask an operator."))
+        raise PermissionDenied(_("You have read-only access. Ask an operator to make this change."))
     if ASKER in question.arguments:
         arguments = (*arguments, by.get_username() if by else BY_CLOCK)
     if not question.groups:
@@ -175,8 +175,9 @@ def _require_listener(node: Node) -> None:
     if waiting >= WAITING_AT_MOST:
         raise HostUnreachable(
             _(
-                "%(node)s has not taken up any request for long, so it is not asked again before it does. Look at it "
-                "there with `systemctl status nasadvisor-host`, or forget it under Settings if it is gone for good."
+                "%(node)s has not responded to requests for a while, so no new ones are sent until it "
+                "does. Look at it there with `systemctl status nasadvisor-host`, or forget it under "
+                "Settings if it is gone for good."
             )
             % {"node": node.name}
         )

@@ -98,7 +98,7 @@ def _watching(node: Node, inventory: Inventory, now: datetime) -> ChecklistItem:
     chips = ((pool, chip) for pool in inventory.pools for chip in chips_of(series.get(pool.guid), now))
     missing = {pool: chip for pool, chip in chips if chip.is_waiting}
     first = next(iter(missing), inventory.pools[0]).guid
-    title, link = _("What the pools do is watched"), _("Evidence")
+    title, link = _("Collecting evidence"), _("Evidence")
     if not missing:
         return ChecklistItem(
             title, ChecklistState.DONE, _("There is an answer for every pool."), "", "evidence-pool", first, link
@@ -108,7 +108,7 @@ def _watching(node: Node, inventory: Inventory, now: datetime) -> ChecklistItem:
 
 
 def _telling() -> ChecklistItem:
-    title = _("Somebody is told of alerts")
+    title = _("Set up notifications")
     if is_somebody_told():
         was_sent = Channel.objects.filter(is_enabled=True, last_sent_at__isnull=False).exists()
         words = _("A channel took a message.") if was_sent else _("A channel was saved without a test on purpose.")
@@ -116,9 +116,9 @@ def _telling() -> ChecklistItem:
     if Channel.objects.filter(is_enabled=True).exists():
         words = _("Alerts show here only: no channel has taken a message yet.")
         return ChecklistItem(
-            title, ChecklistState.OPEN, words, "", "channels", link=_("Where alerts go"), is_for_admins=True
+            title, ChecklistState.OPEN, words, "", "channels", link=_("Notifications"), is_for_admins=True
         )
-    words = _("Alerts show here only: nobody is told yet.")
+    words = _("Alerts appear only on this page. Add a notification channel.")
     return ChecklistItem(
         title,
         ChecklistState.OPEN,
@@ -131,7 +131,7 @@ def _telling() -> ChecklistItem:
 
 
 def _scrubbing(node: Node, inventory: Inventory) -> ChecklistItem:
-    title = _("Every pool is scrubbed monthly")
+    title = _("Schedule a monthly scrub")
     late = [pool for pool in inventory.pools if not _is_scrubbed(pool, inventory.read_at)]
     if not late:
         return ChecklistItem(
@@ -163,7 +163,7 @@ def _is_scrubbed(pool: Pool, read_at: str) -> bool:
 
 
 def _testing(node: Node) -> ChecklistItem:
-    title = _("The disks test themselves")
+    title = _("Schedule disk self-tests")
     present = StoredDisk.objects.filter(node=node, is_present=True, is_removable=False, is_forgotten=False)
     asked = present.filter(outcome=DiskOutcome.READ)
     count = asked.count()

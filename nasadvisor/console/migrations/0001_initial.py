@@ -153,9 +153,7 @@ class Migration(migrations.Migration):
                 ("quiet_end", models.TimeField(blank=True, null=True, verbose_name="Quiet until")),
                 (
                     "escalate_after_hours",
-                    models.PositiveIntegerField(
-                        default=4, verbose_name="Repeat what nobody acknowledges after (hours)"
-                    ),
+                    models.PositiveIntegerField(default=4, verbose_name="Repeat unacknowledged alerts after (hours)"),
                 ),
                 ("digest_at", models.TimeField(default="07:00", verbose_name="Daily summary at")),
                 (

@@ -38,7 +38,7 @@ STORAGE: Final[Mapping[str, str | Promise]] = {
 
 SETTINGS: Final[Mapping[str, str | Promise]] = {
     "settings": gettext_lazy("Hosts and platform"),
-    "channels": gettext_lazy("Where alerts go"),
+    "channels": gettext_lazy("Notifications"),
     "schedules": gettext_lazy("Schedules"),
     "users": gettext_lazy("Users"),
     "tokens": gettext_lazy("Tokens"),

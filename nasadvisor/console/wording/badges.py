@@ -63,10 +63,10 @@ _BADGES: Final[dict[str, Badge]] = {
     # Alerts, deliveries, and how asking a disk went.
     "new": Badge("danger", "bell-fill", _("New")),
     "acknowledged": Badge("secondary", "check2-circle", _("Acknowledged")),
-    "recovered": Badge(*GOOD, _("Over")),
+    "recovered": Badge(*GOOD, _("Resolved")),
     "read": Badge(*GOOD, _("Answers")),
     "asleep": Badge("secondary", "moon-fill", _("Asleep")),
-    "unsupported": Badge(*QUIET, _("Tells nothing")),
+    "unsupported": Badge(*QUIET, _("No SMART data")),
     # How a host stands with us.
     "host-never": Badge(*WAITING, _("Not read yet")),
     "host-fresh": Badge("secondary", "check-circle", _("Answers")),

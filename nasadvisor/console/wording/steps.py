@@ -11,7 +11,7 @@ from nasadvisor.domain.statements import Finding, NextStep
 
 _WORDS: Final[dict[NextStep, str | Promise]] = {
     NextStep.LOOK_AT_POOL: _("Look at the pool"),
-    NextStep.LOOK_AT_DISK: _("Look at the disk"),
+    NextStep.LOOK_AT_DISK: _("View disk"),
     NextStep.ADD_LOG_OR_CACHE: _("Add log or cache"),
     NextStep.MIRROR_LOG: _("Give the log a second side"),
     NextStep.REPLACE_LOG_SIDE: _("Replace this side of the log"),

@@ -21,7 +21,7 @@ from nasadvisor.console.accounts.passwords import ask_again, is_confirmed_by
 from nasadvisor.console.accounts.roles import admin_required
 
 NAMES: Final[dict[str, str | Promise]] = {
-    "console.sweep": gettext_lazy("Ask all disks for their health"),
+    "console.sweep": gettext_lazy("Check the health of all disks"),
     "console.short_self_tests": gettext_lazy("Short self-tests of all disks"),
     "console.long_self_tests": gettext_lazy("Long self-tests of all disks"),
     "console.monthly_report": gettext_lazy("Send the monthly report"),

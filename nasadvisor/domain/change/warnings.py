@@ -369,8 +369,8 @@ def _about_slices(plan: Plan) -> Iterator[Finding]:
         yield Finding(
             "no-reserve",
             _(
-                "Nothing is kept in reserve. An SSD without unwritten space wears faster and slows down under steady "
-                "writes; 10 % is the usual reserve."
+                "No space is reserved. An SSD with no spare space wears faster and slows down under "
+                "sustained writes; 10 % is usual."
             ),
             {},
             Level.WARNING,

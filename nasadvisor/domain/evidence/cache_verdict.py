@@ -172,7 +172,7 @@ def _nothing_missed(workload: Workload) -> tuple[Answer, Statement] | None:
         return None
     return Answer.NO, Statement(
         "arc-is-enough",
-        _("The ARC serves {hits} of the reads, and programs wait for the rest only {share} of the time."),
+        _("The ARC already serves {hits} of reads; programs spend only {share} of their time waiting for the rest."),
         {"hits": percent(hits), "share": percent(share)},
     )
 

@@ -102,7 +102,11 @@ def judge_log(workload: Workload, facts: PoolFacts, span: Span, ssd: SsdTime = U
         beside=(*_beside(workload, rule), *about_special(workload, facts), *about_guests(workload, facts)),
     )
     enough_s = span.yes_s if answer is Answer.HELPS else span.no_s
-    have_s = max(workload.busy_seconds, workload.waited_s) if answer is Answer.HELPS else workload.seconds
+    have_s = (
+        max(workload.busy_seconds, min(workload.waited_s, workload.seconds))
+        if answer is Answer.HELPS
+        else workload.seconds
+    )
     return not_yet(verdict, enough_s - have_s)
 
 
@@ -113,7 +117,7 @@ def not_yet(verdict: Verdict, missing_s: float) -> Verdict:
     template = (
         _("Too little was seen so far: {seen} of the pool at work. What was seen speaks for it.")
         if verdict.answer is Answer.HELPS
-        else _("Too little was seen so far: {seen} of the pool at work. What was seen speaks against it.")
+        else _("Not enough data yet ({seen} of activity). So far it points to no benefit.")
     )
     rule = Statement("too-early", template, {"seen": duration(verdict.seconds)})
     return replace(verdict, answer=Answer.CANNOT_TELL, rule=rule, wait_s=missing_s)
@@ -226,7 +230,10 @@ def _no_demand(workload: Workload) -> tuple[Answer, Statement] | None:
     if is_quiet and workload.bytes_per_commit < LARGE_COMMIT_BYTES:  # of large ones few keep a program waiting
         return Answer.NO, Statement(
             "no-commits",
-            _("Hardly anybody waits for synchronous writes: {commits} commits/s on average. A log takes only those."),
+            _(
+                "This pool does almost no synchronous writes ({commits} commits/s on average), and a log "
+                "(SLOG) speeds up only those."
+            ),
             {"commits": rate(workload.commits / workload.seconds if workload.seconds else 0.0)},
         )
     return None

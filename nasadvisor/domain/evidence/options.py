@@ -191,7 +191,7 @@ def watch_longer(wait_s: float) -> tuple[Statement, ...]:
     """That so much watching is missing; nothing where that is not what is."""
     if not wait_s:
         return ()
-    template = _("Another {more} of watching; the answer is then here by itself.")
+    template = _("{more} more data needed; the result will appear here automatically.")
     return (Statement("option-watch", template, {"more": duration(wait_s)}),)
 
 

@@ -85,7 +85,7 @@ def nothing_row(known: Known, waits: Waits) -> OptionRow:
     template = (
         _("How long programs wait for synchronous writes cannot be told; for reads from the disks {reads} an hour.")
         if waits.commits_s is None
-        else _("Of each hour, programs wait {commits} for synchronous writes and {reads} for reads from the disks.")
+        else _("In an average hour, programs wait {commits} for synchronous writes and {reads} for disk reads.")
     )
     at_risk = next((each for each in known.log.beside if each.code in RISKS), None)
     return OptionRow(
@@ -104,7 +104,7 @@ def property_row(known: Known, memory: OptionRow) -> OptionRow:
     if not found:
         because = Statement(
             "option-no-setting",
-            _("The verdicts below name no property that is in the way."),
+            _("No ZFS property is holding this pool back."),
         )
         return OptionRow(
             Option.PROPERTY,

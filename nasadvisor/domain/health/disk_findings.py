@@ -86,10 +86,10 @@ def _failing(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
     if reading.passed is False:
         yield Finding(
             "disk-failing",
-            _("The disk {disk} says itself that it is failing. Replace it as soon as you can."),
+            _("The disk {disk} reports that it is failing (SMART status FAILED). Replace it as soon as possible."),
             {"disk": disk.label},
             Level.CRITICAL,
-            _("Its overall SMART status is FAILED. Many disks fail without such a sign; few that give it last long."),
+            _("Drives that report this rarely last long."),
         )
     for code, template in CRITICAL_WARNINGS.items():
         if code in reading.warnings:
@@ -142,10 +142,10 @@ def _errors(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
     if reading.media_errors:
         yield Finding(
             "media-errors",
-            _("The disk {disk} could not return what was written to it (media errors in its life: {count})."),
+            _("The disk {disk} has returned {count} media errors: data it could not read back."),
             {"disk": disk.label, "count": str(reading.media_errors)},
             Level.WARNING,
-            _("A pool with redundancy repairs such reads. If you know of them, acknowledge this: only growth is told."),
+            _("A redundant pool repairs these. Acknowledge the alert to be notified again only if the number rises."),
             measure=reading.media_errors,
         )
     if reading.pending:
@@ -163,7 +163,7 @@ def _errors(disk: Subject, reading: SmartReading) -> Iterator[Finding]:
             _("The disk {disk} has replaced {count} of its sectors or blocks because they were bad."),
             {"disk": disk.label, "count": str(reading.reallocated)},
             Level.INFO,
-            _("A few are no fault; it is growth that counts."),
+            _("A small, stable number is normal; a rising number is not."),
             measure=reading.reallocated,
         )
 

@@ -96,7 +96,7 @@ def test_the_alerts_of_every_host_are_on_one_page_with_the_way_to_each(operator:
 @pytest.mark.parametrize(
     ("path", "name"),
     [
-        ("/settings/alerts/", "Where alerts go"),
+        ("/settings/alerts/", "Notifications"),
         ("/settings/schedules/", "Schedules"),
         ("/settings/users/", "Users"),
         ("/settings/tokens/", "Tokens"),
@@ -143,7 +143,7 @@ def test_a_page_below_one_of_settings_leads_back_to_it(admin: Client, path: str,
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("/settings/tokens/add/", "It may look at everything; no token can change a pool."),
+        ("/settings/tokens/add/", "Tokens are read-only for pools."),
         ("/settings/users/add/", "Operators also apply plans and undo runs."),
     ],
 )

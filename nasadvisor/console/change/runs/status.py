@@ -27,7 +27,7 @@ _WORDS: Final[dict[str, Words]] = {
         _("Nothing has been changed yet. You may close this page: that changes nothing."),
     ),
     StoredRunState.UNANSWERED: (
-        _("%(node)s did not take up the plan in time."),
+        _("%(node)s did not pick up the plan in time."),
         _(
             "The order has expired, so nothing was changed and nothing will be. Look at it there with "
             "`systemctl status nasadvisor-host`, then make the plan again."
@@ -39,7 +39,7 @@ _WORDS: Final[dict[str, Words]] = {
     ),
     StoredRunState.APPLIED: (
         _("Pool %(pool)s has what was planned: %(summary)s."),
-        _("Nothing more needs to be done to keep it. Undo takes it back; its page says first what stays different."),
+        _("No further action needed. To reverse it, choose Undo; you will first see what cannot be restored."),
     ),
     StoredRunState.REFUSED: (
         _("The host refused the plan. Nothing was changed."),
@@ -69,7 +69,7 @@ _WORDS: Final[dict[str, Words]] = {
         ),
     ),
     StoredRunState.ATTENTION: (
-        _("This run needs attention: it got neither forwards nor back."),
+        _("This run is stuck: it could neither finish nor be undone."),
         _("The failed step below says what happened and in which state things are. Nothing goes on by itself."),
     ),
     StoredRunState.DAMAGED: (
@@ -90,9 +90,9 @@ _INTERRUPTED_UNDO: Final[Words] = (
 _ON_TRIAL: Final[Words] = (
     _("Pool %(pool)s has what was planned, on trial: %(summary)s."),
     _(
-        "Unless somebody keeps it, %(node)s takes it back by itself when the time is over. If it is off then, it does "
-        "so %(minutes)s minutes after its next start, or later where no time source proves how long it was off. If "
-        "something forbids the undo, nothing is done and you are told."
+        "Unless someone keeps it, %(node)s reverts it automatically when the time is up. If it is off "
+        "then, it does so %(minutes)s minutes after its next start, or later where no time source proves "
+        "how long it was off. If something forbids the undo, nothing is done and you are told."
     ),
 )
 

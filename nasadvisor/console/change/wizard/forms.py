@@ -155,9 +155,9 @@ class ApplyForm(PasswordForm):
             (str(30 * DAY_S), gettext_lazy("Try it for 30 days")),
         ),
         help_text=gettext_lazy(
-            "It can be undone later, with your password. A trial is taken back by itself when its time is over, unless "
-            "somebody keeps it before; what you enter below agrees to that too. Before and after are compared at the "
-            "same hours of the day, so a day or more tells most."
+            "You can undo this later. A trial is reverted automatically when it ends unless someone keeps "
+            "it; your password below authorises that as well. Before and after are compared at the same "
+            "hours of the day, so a day or more tells most."
         ),
     )
     field_order = ("trial", "password")

@@ -87,5 +87,5 @@ def acknowledge(request: HttpRequest, pk: int) -> HttpResponse:
     stored = get_object_or_404(StoredAlert, pk=pk)
     take_up(stored, user_of(request).get_username(), timezone.now())
     audit.record(request, Act.ALERT_TAKEN_UP, f"{stored.node}: {stored}")
-    messages.success(request, _("Acknowledged. It is told again only if it gets worse."))
+    messages.success(request, _("Acknowledged. You will be notified again only if it gets worse."))
     return redirect("alerts")

@@ -51,8 +51,9 @@ class View:
 def unwatchable(node: Node, error: Exception) -> View:
     """What there is to say of a node whose words nobody can work with; what is open about it stays as it is."""
     template = gettext_noop(
-        "What {node} told cannot be worked with, so it is not watched. Other hosts are. Look at its host part with "
-        "`journalctl -u nasadvisor-host`, and here with `journalctl -u nasadvisor-console`. ({problem})"
+        "{node} sent data that could not be processed, so it is not being monitored. Other hosts are "
+        "unaffected. Look at its host part with `journalctl -u nasadvisor-host`, and here with `journalctl "
+        "-u nasadvisor-console`. ({problem})"
     )
     explanation = gettext_noop("Until then nobody would be told if a disk or a pool of {node} failed.")
     values: dict[str, str | Statement] = {"node": node.name, "problem": f"{type(error).__name__}: {error!s:.200}"}
@@ -89,8 +90,8 @@ def claims(node: Node, inventory: Inventory) -> Iterator[Finding]:
         yield Finding(
             "disks-claimed",
             gettext_noop(
-                "{node} shows disks that {other} still shows too ({disks}). They stay with {other}, and {node} is not "
-                "believed about them."
+                "{node} and {other} both report these disks ({disks}). They remain assigned to {other}; "
+                "reports from {node} are ignored."
             ),
             {"node": node.name, "other": other, "disks": ", ".join(sorted(found)[:CLAIMS_NAMED])},
             Level.WARNING,
@@ -128,7 +129,7 @@ def sweep_findings(node: Node, now: datetime) -> Iterator[Finding]:
             ),
             {"node": node.name, "hours": str(int((now - began).total_seconds()) // 3600)},
             Level.WARNING,
-            gettext_noop("Without sweeps nobody would notice that a disk wears out or fails."),
+            gettext_noop("Without health checks, a failing disk would go unnoticed."),
             subject=node.name,
         )
 
@@ -177,6 +178,6 @@ def _gone(disk: StoredDisk) -> Finding:
         ),
         {"disk": disk.label},
         Level.WARNING,
-        gettext_noop("{disk} was there before and is in the inventory no more."),
+        gettext_noop("{disk} is no longer detected."),
         subject=str(disk.pk),
     )

@@ -300,7 +300,7 @@ _WHAT: Final = {
         {"most": str(quotas.MOST_MESSAGES)},
     ),
     Quota.CLOCK: Statement("quota-clock", gettext_noop("samples of the future; check its clock with `timedatectl`")),
-    Quota.QUEUE: Statement("quota-queue", gettext_noop("messages faster than they can be stored")),
+    Quota.QUEUE: Statement("quota-queue", gettext_noop("messages arriving faster than they can be stored")),
     Quota.MESSAGE_SIZE: Statement("quota-message-size", gettext_noop("a message larger than any of ours")),
 }
 
@@ -311,14 +311,14 @@ def about_quotas(node: Node, now: datetime) -> Iterator[HostFinding]:
         yield HostFinding(
             Finding(
                 CODE,
-                gettext_noop("{node} told more than is stored of one host: {what}. That was left out."),
+                gettext_noop("{node} sent more data than is kept for one host ({what}); the excess was discarded."),
                 {"node": node.name, "what": _WHAT[quota]},
                 Level.WARNING,
                 gettext_noop(
-                    "A host in order tells far less. What was stored before stays, and other hosts are not touched by "
-                    "it. On {node} the command nasadvisor still shows everything. If you cannot say why it is so much, "
-                    "somebody else may have taken over {node}: look at `journalctl -u nasadvisor-host` there, and "
-                    "forget it under Settings to end its access."
+                    "A healthy host sends far less. What was stored before stays, and other hosts are not "
+                    "touched by it. On {node} the command nasadvisor still shows everything. If you cannot "
+                    "say why it is so much, somebody else may have taken over {node}: look at `journalctl "
+                    "-u nasadvisor-host` there, and forget it under Settings to end its access."
                 ),
                 subject=quota.value,
             )

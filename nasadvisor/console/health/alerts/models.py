@@ -238,7 +238,7 @@ class WatchSettings(models.Model):
     mail_sender = models.EmailField(_("Sender"), default="", blank=True)
     quiet_begin = models.TimeField(_("Quiet from"), null=True, blank=True)
     quiet_end = models.TimeField(_("Quiet until"), null=True, blank=True)
-    escalate_after_hours = models.PositiveIntegerField(_("Repeat what nobody acknowledges after (hours)"), default=4)
+    escalate_after_hours = models.PositiveIntegerField(_("Repeat unacknowledged alerts after (hours)"), default=4)
     digest_at = models.TimeField(_("Daily summary at"), default="07:00")
     console_address = models.URLField(_("Address of this console, for links in messages"), default="", blank=True)
 

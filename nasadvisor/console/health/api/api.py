@@ -136,7 +136,7 @@ class AlertOut(Schema):
 api = NinjaAPI(
     title="NAS Advisor",
     version=__version__,
-    description="Health of disks and pools. Make a token in the settings and send it as a bearer token.",
+    description="Health of disks and pools. Create a token in the settings and send it as a bearer token.",
     auth=Bearer(),
     docs_url=None,  # its pages load scripts from elsewhere
     openapi_url=None,  # ours asks for a token too

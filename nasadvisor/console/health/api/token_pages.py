@@ -24,10 +24,7 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg]
         model = ApiToken
         fields: ClassVar = ["name", "may_acknowledge"]
         help_texts: ClassVar = {
-            "name": gettext_lazy(
-                "Of the program that reads with it, for example Prometheus. It may look at everything; no token can "
-                "change a pool."
-            )
+            "name": gettext_lazy("For the client that will use it, e.g. Prometheus. Tokens are read-only for pools.")
         }
 
 

@@ -67,7 +67,7 @@ def forget(request: HttpRequest, pk: int) -> HttpResponse:
     if not disk.is_present:
         StoredDisk.objects.filter(pk=pk).update(is_forgotten=True)
         audit.record(request, Act.DISK_FORGOTTEN, f"{disk.node.name}: {disk}")
-        messages.success(request, _("%(disk)s is not missed any more.") % {"disk": disk})
+        messages.success(request, _("%(disk)s is no longer reported as missing.") % {"disk": disk})
     return redirect("disks")
 
 

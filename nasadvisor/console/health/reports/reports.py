@@ -79,9 +79,9 @@ def _look(hosts: Sequence[HostLook], issues: Sequence[OpenIssue]) -> Badge:
         words = words_of(opened, place_of(opened[0], has_others=len(hosts) > 1))
         return Badge(*(BAD if opened[0].level is Level.CRITICAL else WARN), words)
     if all(host.read_at is None for host in hosts):
-        return Badge(*WAITING, _("No host has told anything yet"))
+        return Badge(*WAITING, _("No host has reported yet"))
     if any(host.gaps for host in hosts):
-        return Badge(*QUIET, _("Nothing is open, but not everything was looked at"))
+        return Badge(*QUIET, _("No open alerts, but some checks are incomplete"))
     if not any(host.node.inventory and host.node.inventory.pools for host in hosts):
         return Badge(*QUIET, _("No pool is imported"))
     if issues:

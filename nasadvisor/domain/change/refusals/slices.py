@@ -9,9 +9,7 @@ from nasadvisor.domain.units import size_text
 
 
 def TooSmall(disk: Disk, role: Role, wanted_bytes: int, room_bytes: int) -> Refused:
-    """What counts is the largest gap in one piece. From it go the reserve, the edges that make slices begin and end
-    at whole MiB, and what a platform wants free at the end of the disk.
-    """
+    """Only the largest contiguous gap counts, minus the reserve, MiB alignment and any space the platform keeps at the end."""
     return Refused(
         "too-small",
         _(

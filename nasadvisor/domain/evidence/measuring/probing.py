@@ -136,8 +136,8 @@ def _against_load(pool: Pool, load: Sample) -> Iterator[Refused]:
 
 
 def ProbeNotOnline(pool: Pool) -> Refused:
-    """A probe writes and flushes in a dataset of its own to see how long the pool takes. A pool in trouble would be
-    measured wrongly and has other cares.
+    """A probe writes and flushes in a dataset of its own to see how long the pool takes. Benchmarks on a pool with
+    faults are misleading and add load it cannot spare.
     """
     return Refused(
         "probe-not-online",

@@ -264,7 +264,7 @@ def test_a_swapped_disk_is_refused(shell: Shell, plan_file: Path) -> None:
 
 
 def test_runs_lists_what_was_done(shell: Shell, plan_file: Path) -> None:
-    assert "No plan was applied" in shell.run("runs").stdout
+    assert "No changes on this host yet" in shell.run("runs").stdout
     assert shell.json("runs") == []
     run = applied(shell, plan_file)
     assert run in shell.run("runs").stdout

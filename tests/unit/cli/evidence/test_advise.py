@@ -86,7 +86,7 @@ def test_where_nothing_was_rewritten_nothing_is_said(busy: Shell) -> None:
 
 def test_it_begins_with_all_that_can_be_done_beside_each_other(busy: Shell) -> None:
     lines = busy.run("advise", "tank").output.splitlines()
-    at = lines.index("What can be done")
+    at = lines.index("Options compared")
     assert lines[at + 1].startswith("CHOICE")
     [log] = [line for line in lines if line.startswith("Log (SLOG)  ")]
     assert "helps" in log

@@ -48,7 +48,7 @@ def test_it_says_first_what_counting_costs(walking: Shell) -> None:
     text = said(walking, "--metadata", "--minutes", "90")
     assert walking.blocks.asked == [(TANK, 5400)]
     cost = text.index("zdb reads all its metadata, at the lowest I/O priority")
-    assert cost < text.index("What can be done")
+    assert cost < text.index("Options compared")
     assert "is ended after 90 min" in text
 
 

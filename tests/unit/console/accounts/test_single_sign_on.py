@@ -197,7 +197,7 @@ class TestBeforeAChange:
         plan = plan_of(ann)
         dummy.visitors["ticket"] = Visitor("ann@dummy", Access.VIEWER)
         answer = ann.post(reverse("wizard-review", args=[plan.id]), {"password": "dummy"})
-        assert "change nothing" in answer.content.decode()
+        assert "read-only access" in answer.content.decode()
         assert not [each for each in sent if each.task == "host.apply"]
 
     def test_a_platform_that_falls_silent_starts_nothing(

@@ -154,7 +154,7 @@ class TestWhatIsTicked:
         failing = {
             "version": 1,
             "code": "disk-failing",
-            "template": "The disk {disk} says itself that it is failing. Replace it as soon as you can.",
+            "template": "The disk {disk} reports that it is failing.",
             "values": {"disk": "Samsung SSD 860 EVO (A1)"},
             "level": "critical",
             "explanation": "",
@@ -167,7 +167,7 @@ class TestWhatIsTicked:
         StoredDisk.objects.filter(serial="A1").update(finding_documents=[failing])
         assert SATA.key not in ticked(operator, "log", with_ssds(SATA)) | ticked(operator, "cache", with_ssds(SATA))
         page = text(operator.get(DEVICES))
-        assert "Not proposed: The disk Samsung SSD 860 EVO (A1) says itself that it is failing." in page
+        assert "Not proposed: The disk Samsung SSD 860 EVO (A1) reports that it is failing." in page
 
     def test_nothing_is_ticked_where_nothing_helps_and_the_evidence_says_why(
         self, operator: Client, says: Says

@@ -146,7 +146,7 @@ class TestRunPage:
     ) -> None:
         StoredRun.objects.update(state=StoredRunState.UNANSWERED, pending=Pending.NOTHING)
         page = text(client.get(f"/runs/{requested.pk}/"))
-        assert "nas did not take up the plan in time." in page
+        assert "nas did not pick up the plan in time." in page
         assert "nothing was changed and nothing will be" in page
         assert "hx-trigger" not in page
 

@@ -191,7 +191,7 @@ def test_the_verdict_tells_the_figures() -> None:
 
     assert "It helped" in said(Difference.FASTER)
     assert "synchronous commits 61/s → 185/s, a commit 16 ms → 5.0 ms" in said(Difference.FASTER)
-    assert "It did harm" in said(Difference.SLOWER)
+    assert "It made things worse" in said(Difference.SLOWER)
     assert "no difference" in said(Difference.NO_DIFFERENCE)
     assert said(Difference.TOO_EARLY) == said(Difference.OTHER_HOURS) == str(verdict_of(None)) == str(NOT_SEEN)
 

@@ -183,7 +183,7 @@ class TestDevices:
         assert "Nothing is chosen yet." in text(press_on(operator, [], []))
         chosen = {"log": [NVME1], "log_size": "900G"}
         page = text(operator.post(f"/wizard/{TANK}/devices/answer/", chosen))
-        assert "These choices do not make a plan yet." in page
+        assert "Choose at least one SSD to continue." in page
         assert "Nothing is chosen yet." not in page
 
     def test_free_space_beside_partitions_is_offered_only_when_asked_for(self, operator: Client) -> None:

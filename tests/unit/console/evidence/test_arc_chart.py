@@ -59,4 +59,4 @@ def test_where_nothing_was_read_nothing_is_drawn() -> None:
 
 def test_the_page_of_the_evidence_shows_it(viewer: Client) -> None:
     fill(1)
-    assert "What the memory answered" in page(viewer, f"/pools/{TANK}/evidence/")
+    assert "Cache hit rate (ARC and L2ARC)" in page(viewer, f"/pools/{TANK}/evidence/")

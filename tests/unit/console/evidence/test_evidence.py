@@ -115,7 +115,7 @@ def test_the_shopping_list_says_what_makes_each_number_and_prices_become_money_a
 def test_before_a_whole_day_the_table_says_when_it_will_know(viewer: Client) -> None:
     fill(0.05)
     text = page(viewer, f"/pools/{TANK}/evidence/")
-    assert "of watching; the answer is then here by itself." in text
+    assert "more data needed; the result will appear here automatically." in text
     assert "less waiting an hour" not in text[text.index("option-log") : text.index("option-cache")]
 
 
@@ -150,7 +150,7 @@ def test_three_hours_speak_for_a_log_whenever_the_tests_run(operator: Client, cl
 
 def test_a_short_time_is_no_ground_for_no(viewer: Client) -> None:
     fill(0.05)
-    assert "Too little was seen so far" in page(viewer, f"/pools/{TANK}/evidence/")
+    assert "Not enough data yet" in page(viewer, f"/pools/{TANK}/evidence/")
 
 
 def test_the_wizard_recommends_the_measured_size_and_says_why(operator: Client) -> None:
@@ -211,7 +211,7 @@ def test_the_report_compares_the_same_hours_and_tests_the_difference(viewer: Cli
     fill(40, log_hours_ago=15)
     run = applied_run(15)
     text = page(viewer, f"/evidence/{TANK}/report/{run.id}/")
-    assert "Commits are faster than before, and that is more than chance" in text
+    assert "Commits are faster than before; the difference is statistically significant" in text
     assert "Same hours of the day" in text
     assert re.search(r"Commits are [0-9.]+ times as fast as before \([0-9.]+ to [0-9.]+ times in nine of ten", text)
     rows = list(csv.reader(viewer.get(f"/evidence/{TANK}/report/{run.id}/?format=csv").content.decode().splitlines()))

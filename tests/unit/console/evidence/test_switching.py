@@ -116,7 +116,7 @@ def test_nothing_is_said_of_how_exact_it_will_be_before_enough_is_recorded(opera
 def test_how_exact_it_will_be_comes_from_the_recorded_hours(operator: Client) -> None:
     watched(hours=26)
     text = page(operator, START)
-    assert text.count("then we know within ±") == 1, "of a day; of three and of seven too little is recorded"
+    assert text.count("expected precision ±") == 1, "of a day; of three and of seven too little is recorded"
     assert text.count("too little was recorded until now") == 2
 
 

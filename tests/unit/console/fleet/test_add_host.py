@@ -56,7 +56,7 @@ def test_a_console_that_does_not_listen_says_how_to_begin(admin: Client, tmp_pat
     with override_settings(STATE_DIR=tmp_path):
         page = admin.get(ADD).content.decode()
         assert "listen --address testserver" in page
-        assert "Make a token" not in page
+        assert "Create token" not in page
         assert admin.post(ADD, {"name": "nas2", "password": PASSWORD}).status_code == 200
     assert not JoinToken.objects.exists()
 

@@ -127,7 +127,7 @@ class TestANodeThatStaysAway:
     def test_the_page_says_that_it_takes_up_nothing(self, viewer: Client) -> None:
         Node.objects.create(name="nas1")
         page = viewer.post("/refresh/", follow=True).content.decode()
-        assert "nas1 has not taken up any request for long" in page
+        assert "nas1 has not responded to requests for a while" in page
 
 
 class TestForgetting:

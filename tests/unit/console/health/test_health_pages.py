@@ -96,7 +96,7 @@ def test_the_page_of_a_drive_shows_its_range_its_picture_and_what_is_wrong(viewe
     text = page(viewer, f"/disks/{disk_of(WORN).key}/")
     assert 'class="fan"' in text
     assert 'class="past"' in text
-    assert "could not return what was written to it (media errors in its life: 3)" in text
+    assert "has returned 3 media errors" in text
     assert "92 %" in text
     assert " style=" not in text
 
@@ -241,7 +241,7 @@ def tests_sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return sent
 
 
-NOBODY = "nobody is told yet"
+NOBODY = "Alerts appear only on this page"
 
 
 def test_a_channel_is_saved_once_its_test_was_accepted(admin: Client, tests_sent: list[str]) -> None:
@@ -442,6 +442,6 @@ def test_what_keeps_the_pages_going_is_not_changed_here(admin: Client) -> None:
 def test_what_nobody_may_change_of_the_schedules_is_folded_away(admin: Client) -> None:
     create_schedules()
     shown, _, folded = page(admin, "/settings/schedules/").partition("<details><summary>What keeps the console running")
-    assert "Ask all disks for their health" in shown
+    assert "Check the health of all disks" in shown
     assert "Follow runs" in folded
     assert (shown.count(">Change<"), folded.count(">Change<")) == (4, 0)

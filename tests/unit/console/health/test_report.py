@@ -36,7 +36,7 @@ def dying() -> StoredDisk:
     disk = StoredDisk.objects.filter(vdev_name="mirror-1").order_by("serial")[0]
     said = Finding(
         "disk-failing",
-        "The disk {disk} says itself that it is failing. Replace it as soon as you can.",
+        "The disk {disk} reports that it is failing (SMART status FAILED). Replace it as soon as possible.",
         {"disk": disk.label},
         Level.CRITICAL,
         subject=str(disk.pk),
@@ -83,7 +83,7 @@ def test_everything_is_all_right_only_where_everything_was_looked_at(viewer: Cli
     StoredAlert.objects.all().delete()
     assert verdict(page(viewer, NOW)) == "Everything is all right"
     StoredDisk.objects.filter(is_rotational=True).update(outcome=DiskOutcome.ASLEEP)
-    assert verdict(page(viewer, NOW)) == "Nothing is open, but not everything was looked at"
+    assert verdict(page(viewer, NOW)) == "No open alerts, but some checks are incomplete"
 
 
 def test_where_no_pool_is_imported_the_report_says_so_as_home_does(viewer: Client) -> None:
@@ -153,7 +153,7 @@ def test_before_the_first_sweep_it_says_that_no_disk_was_asked(viewer: Client) -
 
 
 def test_before_any_host_has_told_anything_the_report_says_so(viewer: Client) -> None:
-    assert verdict(page(viewer, NOW)) == "No host has told anything yet"
+    assert verdict(page(viewer, NOW)) == "No host has reported yet"
 
 
 def test_every_hard_disk_is_there_with_what_it_counts_and_what_was_added(viewer: Client) -> None:

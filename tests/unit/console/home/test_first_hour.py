@@ -60,7 +60,7 @@ def test_a_new_installation_has_a_list_with_the_time_to_the_first_answer(viewer:
     text = page(viewer, "/")
     assert "First steps" in text
     assert "first answer in 5 min" in text.partition("First steps")[2].partition("</section>")[0]
-    assert "nobody is told yet" in text
+    assert "Alerts appear only on this page" in text
     assert "No scrub of tank within the last 45 days is on record." in text
     assert "have not answered yet" in text
 
@@ -143,7 +143,7 @@ def test_an_operator_puts_the_list_away_for_everybody(operator: Client) -> None:
 def test_a_viewer_puts_nothing_away(viewer: Client) -> None:
     load(typical())
     assert viewer.post("/first-hour/close/").status_code == 403
-    assert "Put this list away" not in page(viewer, "/")
+    assert "Hide this checklist" not in page(viewer, "/")
 
 
 def test_only_administrators_are_led_to_the_form_of_a_channel(operator: Client) -> None:

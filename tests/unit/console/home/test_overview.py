@@ -51,7 +51,7 @@ def failing(level: Level = Level.CRITICAL) -> StoredDisk:
     disk = StoredDisk.objects.filter(vdev_name="mirror-1").order_by("serial")[0]
     said = Finding(
         "disk-failing" if level is Level.CRITICAL else "too-hot",
-        "The disk {disk} says itself that it is failing. Replace it as soon as you can.",
+        "The disk {disk} reports that it is failing (SMART status FAILED). Replace it as soon as possible.",
         {"disk": disk.label},
         level,
         subject=str(disk.pk),
@@ -67,7 +67,7 @@ def test_a_failing_disk_is_the_headline_with_its_place_and_the_way_to_it(viewer:
     assert headline(viewer) == f"1 disk is failing: {disk.model} {disk.serial} in tank, mirror-1"
     text = page(viewer, "/")
     assert f'href="/disks/{disk.key}/">Show disk' in text
-    assert "says itself that it is failing" in text
+    assert "reports that it is failing" in text
     assert FINE not in text
 
 

@@ -213,7 +213,7 @@ def test_the_page_of_a_pool_says_first_that_a_disk_of_it_fails(viewer: Client) -
     watched(typical(), days=0)
     failing()
     page_of_pool = page(viewer, TYPICAL)
-    assert "says itself that it is failing" in page_of_pool.partition("No scrub of pool")[0]
+    assert "reports that it is failing" in page_of_pool.partition("No scrub of pool")[0]
 
 
 def test_who_adds_to_a_pool_of_which_a_disk_fails_is_told_so_before_and_at_the_review(operator: Client) -> None:
@@ -221,12 +221,12 @@ def test_who_adds_to_a_pool_of_which_a_disk_fails_is_told_so_before_and_at_the_r
     watched(typical(), days=0)
     disk = failing()
     devices = f"/wizard/{POOL.guid}/devices/"
-    assert "says itself that it is failing" in page(operator, devices)
+    assert "reports that it is failing" in page(operator, devices)
     free = [each.key for each in typical().disks if not each.rotational and is_free(each, typical().host)][:2]
     review = operator.post(devices, {"log": free, "cache": [], **LAYOUT})
     assert review.status_code == 302, review.content.decode()
     text = page(operator, review.headers["Location"])
-    assert "says itself that it is failing" in text
+    assert "reports that it is failing" in text
     assert f'href="/disks/{disk.key}/"' in text
 
 

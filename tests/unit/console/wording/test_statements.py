@@ -56,9 +56,11 @@ def test_no_line_ends_within_an_option_of_a_command() -> None:
 
 def test_a_sentence_below_the_name_of_its_disk_does_not_say_it_again() -> None:
     failing = Statement(
-        "f", "The disk {disk} says itself that it is failing. Replace it as soon as you can.", {"disk": "WDC (S1)"}
+        "f",
+        "The disk {disk} reports that it is failing (SMART status FAILED). Replace it as soon as possible.",
+        {"disk": "WDC (S1)"},
     )
-    assert said_below(failing).startswith("The disk says itself")
+    assert said_below(failing).startswith("The disk reports")
     with translation.override("de"):
         assert said_below(failing).startswith("Die Platte meldet selbst")
     of_pool = Statement("p", "Pool {pool} has lost {disk}.", {"pool": "tank", "disk": "WDC (S1)"})

@@ -72,7 +72,7 @@ class TestNothing:
         waits = options_of(known(sync_writers())).waits
         assert waits.commits_s == pytest.approx(60 * 0.0166 * 3600, rel=0.05)
         assert waits.reads_s == 0
-        assert str(row(Option.NOTHING, known(sync_writers())).because).startswith("Of each hour, programs wait ")
+        assert str(row(Option.NOTHING, known(sync_writers())).because).startswith("In an average hour, programs wait ")
 
     def test_reads_of_other_pools_are_no_waits_of_this_one(self) -> None:
         sample = readers()

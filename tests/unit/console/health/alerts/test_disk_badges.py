@@ -62,7 +62,7 @@ def test_the_kept_list_of_disks_follows_the_marks(viewer: Client) -> None:
 def test_an_alert_that_says_what_stands_above_is_not_said_twice(viewer: Client) -> None:
     disk = failing()
     watch(timezone.now())
-    said = "says itself that it is failing"
+    said = "reports that it is failing"
     text = page(viewer, f"/disks/{disk.key}/").partition('<div class="notices">')[2]
     assert text.count(said) == 1
     assert "Nothing but what stands above." in text
