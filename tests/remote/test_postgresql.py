@@ -15,7 +15,7 @@ from django.db import connection
 from django.utils import timezone
 from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.console.evidence import series
-from nasadvisor.console.health import sweep_store, watch
+from nasadvisor.console.health.alerts import watch
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.console.health.readings import readings_of_each
 from nasadvisor.console.fleet.models import Node
