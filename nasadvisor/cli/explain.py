@@ -18,7 +18,7 @@ def _that_begin(_ctx: click.Context, _param: click.Parameter, incomplete: str) -
 @click.argument("code", required=False, shell_complete=_that_begin)
 @json_option
 def explain(code: str | None, as_json: bool) -> None:
-    """Explain a message code, e.g. `too-small`. Without one, list all."""
+    """Explain a message code, e.g. too-small. Without one, list all."""
     if code is None:
         _list(as_json)
         return

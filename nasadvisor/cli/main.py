@@ -95,7 +95,7 @@ COMMANDS: Final = (
     Deferred(
         "explain",
         f"{_CLI}.explain:explain",
-        "Explain a message code, e.g. `too-small`. Without one, list all.",
+        "Explain a message code, e.g. too-small. Without one, list all.",
     ),
     Deferred(
         "join",

@@ -61,7 +61,7 @@ class Act(models.TextChoices):
     LOOK_CLOSER = "look-closer", _("asked a host to trace or to count")
     SELF_TEST = "self-test", _("asked a disk to test itself")
     DISK_RATED = "disk-rated", _("entered what a disk is rated for")
-    DISK_FORGOTTEN = "disk-forgotten", _("marked a disk as taken out for good")
+    DISK_FORGOTTEN = "disk-forgotten", _("marked a disk as permanently removed")
     ALERT_TAKEN_UP = "alert-taken-up", _("acknowledged an alert")
 
 

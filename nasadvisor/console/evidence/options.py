@@ -132,7 +132,7 @@ def _gain(relief: Relief | None, waits: Waits) -> str:
         return _("at least %(low)s less waiting an hour") % {"low": low}
     high = _time(whole * relief.high)
     if not relief.low:
-        return _("at the most %(high)s less waiting an hour") % {"high": high}
+        return _("at most %(high)s less waiting an hour") % {"high": high}
     if low == high:
         return _("%(high)s less waiting an hour") % {"high": high}
     return _("%(low)s to %(high)s less waiting an hour") % {"low": low, "high": high}

@@ -26,7 +26,7 @@ WORDS: Final[dict[str, str | Promise]] = {
     "log-bypassed": gettext_lazy("takes only {share} of log writes"),
     "log-idle": gettext_lazy("hardly used"),
     "log-slow": gettext_lazy("slower than the disks"),
-    "log-throughput": gettext_lazy("waits for the disks all the same"),
+    "log-throughput": gettext_lazy("still waits for the disks"),
     "depends-on-ssd": gettext_lazy("depends on the SSD: test it first"),
     "slow-flash": gettext_lazy("depends on the SSD: test it first"),
     "bandwidth": gettext_lazy("depends on the SSD: test it first"),
@@ -116,7 +116,7 @@ def _waiting(title: str | Promise, missing_s: float) -> Chip:
 def _still_watching(missing_s: float) -> str:
     """How long it takes to an answer, hours once it is that long; or that it should be there and nothing comes."""
     if missing_s < -OVERDUE_S:
-        return _("overdue: nothing was watched lately")
+        return _("overdue: nothing was watched recently")
     if missing_s > HOUR_S:
         hours = ceil(missing_s / HOUR_S)
         return ngettext("%(count)s h more to watch", "%(count)s h more to watch", hours) % {"count": hours}

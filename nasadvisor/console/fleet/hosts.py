@@ -177,7 +177,7 @@ def _require_listener(node: Node) -> None:
             _(
                 "%(node)s has not responded to requests for a while, so no new ones are sent until it "
                 "does. Look at it there with `systemctl status nasadvisor-host`, or forget it under "
-                "Settings if it is gone for good."
+                "Settings if it is permanently gone."
             )
             % {"node": node.name}
         )

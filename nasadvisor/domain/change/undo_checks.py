@@ -56,8 +56,9 @@ def why_skipped(action: UndoAction, inventory: Inventory, look: DeviceScan) -> S
 def _cache_of_absent_pool(action: RemoveVdev) -> Statement:
     """The label of a cache names no pool, so it does not tell a pool that was destroyed from one that is away."""
     template = _(
-        "Pool {pool} is not on this host, so its cache was not taken out of it. A cache holds nothing but copies. If "
-        "the pool is imported again, it shows the cache as missing: take it out with `zpool remove {pool} {guid}`."
+        "Pool {pool} is not on this host, so its cache was not taken out of it. A cache holds only copies. "
+        "If the pool is imported again, it shows the cache as missing: take it out with `zpool remove "
+        "{pool} {guid}`."
     )
     return Statement("cache-of-absent-pool", template, {"pool": action.pool_name, "guid": action.vdev_guid})
 

@@ -84,9 +84,9 @@ def feed_notes(feed: Feed, tunables: Tunables, wanted: float, size_bytes: int, d
     }
     if feed.budget_percent and wanted > feed.steady and disk_bytes > size_bytes:
         template = _(
-            "This OpenZFS writes {most} a day at the most to a cache of {size}: l2arc_dwpd_limit={limit} is percent of "
-            "the slice, not of the SSD. The ARC drops {wanted} a day for it. With l2arc_dwpd_limit={value} it could be "
-            "written as much as the whole SSD of {disk} once a day."
+            "This OpenZFS writes at most {most} a day to a cache of {size}: l2arc_dwpd_limit={limit} is "
+            "percent of the slice, not of the SSD. The ARC drops {wanted} a day for it. With "
+            "l2arc_dwpd_limit={value} it could be written as much as the whole SSD of {disk} once a day."
         )
         yield Statement("slice-budget", template, values)
     elif not feed.budget_percent and min(wanted, feed.steady) * DAY_S > disk_bytes:

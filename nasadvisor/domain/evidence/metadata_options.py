@@ -89,7 +89,7 @@ def _judged_metadata(known: Known, point: CurvePoint | None) -> tuple[Verdict, R
             known, Answer.LITTLE, Statement("option-little-metadata", template, {"share": percent(share)})
         ), None
     if point is None:
-        template = _("It answers metadata only: at the most {share} of the reads from the disks.")
+        template = _("It answers metadata only: at most {share} of the reads from the disks.")
         because = Statement("option-metadata", template, {"share": percent(share)})
         return judged_on(known, Answer.CANNOT_TELL, because), Relief(Waiting.READS, 0.0, share)
     template = _(

@@ -130,7 +130,7 @@ def _flush(known: Known, commit: CommitTime) -> Need:
     at_once = known.workload.commits_per_s * commit.likely_ns / 1e9
     most_ns = min(GOOD_COMMIT_NS, commit.likely_ns / GAIN_HELPS)
     writers = str(max(1, ceil(at_once)))
-    what = _("A synchronous write of 4 KiB, with its flush, in {time} at the most; {writers} at a time.")
+    what = _("A synchronous write of 4 KiB, with its flush, within {time}; {writers} at a time.")
     why = _("The pool takes {pool} for each of {commits} commits/s in busy times, so about {writers} at once.")
     values = {"pool": milliseconds(commit.likely_ns), "commits": rate(known.workload.commits_per_s)}
     return Need(

@@ -79,8 +79,8 @@ def not_back(record: CacheSwitching) -> Finding | None:
         {"pool": record.pool_name, "why": record.problem},
         Level.WARNING,
         _(
-            "A cache holds nothing but copies, so nothing is lost: reads are slower than they could be. The pool keeps "
-            "which of its caches are out of service, also over a restart."
+            "A cache holds only copies, so nothing is lost: reads are slower than they could be. The pool "
+            "keeps which of its caches are out of service, also over a restart."
         ),
         subject=record.pool_guid,
         step=NextStep.LOOK_AT_POOL,

@@ -68,7 +68,7 @@ def MayNotChange() -> Refused:  # noqa: N802
 
 
 def MayNotUndo() -> Refused:  # noqa: N802
-    """Whoever runs the host has set it so. Trials end by themselves all the same, as the host does that alone."""
+    """Whoever runs the host has set it so. Trials still end automatically, since the host does that alone."""
     return Refused(
         "console-may-not-undo",
         _(

@@ -108,9 +108,10 @@ def _log_failing(pool: Pool, log: Vdev, failing: list[Vdev], inventory: Inventor
         },
         Level.CRITICAL,
         _(
-            "`zpool remove` of a log that answers with errors can hang for good and block every other zpool command "
-            "until a hard reboot (OpenZFS issue 18894). Once it is FAULTED nothing waits for it: synchronous writes go "
-            "to the pool's own disks, more slowly, and nothing is lost while the machine runs."
+            "`zpool remove` of a log that answers with errors can hang permanently and block every other "
+            "zpool command until a hard reboot (OpenZFS issue 18894). Once it is FAULTED nothing waits for "
+            "it: synchronous writes go to the pool's own disks, more slowly, and nothing is lost while the "
+            "machine runs."
         ),
         subject=log.guid,
         measure=len(failing),
@@ -142,9 +143,9 @@ def _log_out_of_service(pool: Pool, log: Vdev, offline: list[Vdev], good: list[V
         },
         Level.WARNING,
         _(
-            "Nothing is lost, and it stays so after a restart or an import. The pool is DEGRADED as long as it is "
-            "offline, and nothing can be added to it. If the log is to go for good, `zpool remove {pool} {guid}` takes "
-            "the whole log out."
+            "Nothing is lost, and it stays so after a restart or an import. The pool is DEGRADED as long "
+            "as it is offline, and nothing can be added to it. To remove the log permanently, `zpool "
+            "remove {pool} {guid}` takes the whole log out."
         ),
         subject=log.guid,
         measure=len(offline),

@@ -83,7 +83,7 @@ def _special_full(pool: Pool, host: Host) -> Iterator[Finding]:
             ),
             _about(pool, percent=str(percent)),
             Level.WARNING,
-            _("Nothing is lost by it. What is on the data vdevs by then stays there until it is written anew."),
+            _("Nothing is lost by it. What is on the data vdevs by then stays there until it is rewritten."),
             subject=pool.guid,
             measure=percent,
             step=NextStep.LOOK_AT_POOL,

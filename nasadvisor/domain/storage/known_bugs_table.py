@@ -272,7 +272,7 @@ DEDUPLICATION: Final = (
         Level.INFO,
         spans("2.3.0 2.3.9", "2.4.0 2.4.4"),
         (DEDUP,),
-        _("`zpool ddtprune` can drop other entries than it should, and lose their space for good (openzfs 17982)."),
+        _("`zpool ddtprune` can drop other entries than it should, and lose their space permanently (openzfs 17982)."),
         _("Do not run `zpool ddtprune`."),
         ("DDT: Fix several bugs in pruning", "Fix ddtprune causing space leak"),
         PRUNING_CAME,

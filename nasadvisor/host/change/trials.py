@@ -30,9 +30,9 @@ NO_TRIAL: Final = _(
 )
 
 MOVED: Final = _(
-    "The clock of this host was set anew, the host was off while no time source kept its clock right, or it had a "
-    "release of NAS Advisor before that did not count. A trial lasts as long as time was really spent on it, so this "
-    "one now ends at {until} UTC. Keep or undo the run before if you like."
+    "The clock of this host was changed, the host was off while no time source kept its clock right, or it "
+    "had a release of NAS Advisor before that did not count. A trial lasts as long as time was really "
+    "spent on it, so this one now ends at {until} UTC. Keep or undo the run before if you like."
 )
 
 KEPT_EVERY_S: Final = 15 * MINUTE_S

@@ -35,7 +35,7 @@ def RoleTwice(disk: Disk) -> Refused:
 
 def RemoveWipesMore(disk: Disk) -> Refused:
     """TrueNAS takes the device out of the pool and then wipes the whole of the disk that it was on. That is asked
-    of it only where the disk carries nothing but what TrueNAS made for this log or cache.
+    of it only where the disk carries only what TrueNAS made for this log or cache.
     """
     return Refused(
         "remove-wipes-more",

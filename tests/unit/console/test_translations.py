@@ -63,3 +63,16 @@ def text_of(entry: str, key: str) -> str:
     lines = entry.partition(f"{key} ")[2].splitlines()
     quoted = list(itertools.takewhile(lambda line: line.startswith('"'), lines))
     return "".join(ast.literal_eval(line) for line in quoted)
+
+
+BOOKISH = (
+    "for good|for ever|of late|lately|anew|nothing but|all the same|ails|in the place of|shall|until now"
+    "|at the most|anybody"
+)
+"""What no sentence says any more: permanently, recently, again, only, still, instead of, should, so far, at most."""
+
+
+def test_no_sentence_is_bookish() -> None:
+    texts = [text for entry in ENTRIES for text in re.findall(r'^msgid(?:_plural)? "(.+)"$', entry, re.MULTILINE)]
+    assert len(texts) > 2000
+    assert [text for text in texts if re.search(rf"\b({BOOKISH})\b", text, re.IGNORECASE)] == []

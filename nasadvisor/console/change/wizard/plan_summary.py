@@ -21,7 +21,7 @@ from nasadvisor.domain.storage.sizing import HeaderMemory, header_memory
 from nasadvisor.domain.units import size_text
 
 _STAYS: Final[dict[str, str | Promise]] = {
-    "log-leaves-hole": _("an empty place (a hole) where the log was, for good"),
+    "log-leaves-hole": _("an empty place (a hole) where the log was, permanently"),
     "history-stays": _("the commands in the pool's history"),
     "free-space-overwritten": _("unpartitioned space that was written to"),
     "cache-comes-back-colder": _("a cache that is colder for a while"),

@@ -277,8 +277,8 @@ def _taken_back(run: StoredRun) -> Finding:
         Level.WARNING,
         subject=str(run.pk),
         explanation=gettext_noop(
-            "What it brought is compared by the hours before and during the trial. To have it"
-            " for good, make the same plan again and apply it without a trial."
+            "What it brought is compared by the hours before and during the trial. To keep it permanently, "
+            "make the same plan again and apply it without a trial."
         ),
     )
 

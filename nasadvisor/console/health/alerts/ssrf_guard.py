@@ -96,4 +96,7 @@ def _is_path(value: str) -> bool:
 
 
 def _said() -> str:
-    return _("That address is in the console's own network. Tick that the channel may lead there, if it shall.")
+    return _(
+        "That address is in the console's own network. Tick “May lead to machines in the console's own network” to use "
+        "it."
+    )

@@ -84,5 +84,5 @@ class AddCache(PoolStep):
                 CACHE_DIES,
                 {"pool": self.pool_name},
                 Level.INFO,
-                explanation=_("A cache holds nothing but copies, so it needs no mirror and its loss no hurry."),
+                explanation=_("A cache holds only copies, so it needs no mirror and its loss no hurry."),
             )

@@ -57,7 +57,7 @@ class OfflineCache(PoolStep):
             {"pool": self.pool_name},
             Level.INFO,
             explanation=_(
-                "OpenZFS restores a cache from lists that it keeps on it, where `l2arc_rebuild_enabled` is 1. A cache "
-                "holds nothing but copies, so reads are slower for a while and nothing is lost."
+                "OpenZFS restores a cache from lists that it keeps on it, where `l2arc_rebuild_enabled` is "
+                "1. A cache holds only copies, so reads are slower for a while and nothing is lost."
             ),
         )

@@ -59,7 +59,7 @@ class OnlineCache(Backwards):
                 "cache-not-in-pool",
                 _("The cache {path} is not in pool {pool} any more, so there was nothing to put back into service."),
                 self._values,
-                explanation=_("Somebody has taken it out of the pool since. Nothing but copies was on it."),
+                explanation=_("Somebody has taken it out of the pool since. It held only copies."),
             )
         elif cache.state != "ONLINE":
             yield Finding(

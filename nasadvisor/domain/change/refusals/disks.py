@@ -55,7 +55,9 @@ HOLD_SENTENCES: Final[dict[HoldKind, str]] = {
         "{disk} cannot be used: it and {what} are paths to the same disk (multipath), which serves neither log nor cache here. Choose another SSD."
     ),
     HoldKind.DUPLICATE: _(
-        "{disk} cannot be used: nothing tells it from {what}. If a dock or USB case hides its serial, attach it directly. If both are one disk on two cables, unplug one. Else choose another SSD. It is watched all the same."
+        "{disk} cannot be used: nothing tells it from {what}. If a dock or USB case hides its serial, "
+        "attach it directly. If both are one disk on two cables, unplug one. Else choose another SSD. It "
+        "is still watched."
     ),
     HoldKind.COPY: _(
         "{disk} cannot be used: a partition on it and one on another disk have the same PARTUUID ({what}), as after a copy. Take the copy out, or choose another SSD."
@@ -165,7 +167,8 @@ def NoIdentity(disk: Disk) -> Refused:
     return Refused(
         "no-identity",
         _(
-            "{disk} tells neither a serial nor a WWN, so another disk could take its place unnoticed. It is not used, but watched all the same. Choose another SSD."
+            "{disk} tells neither a serial nor a WWN, so another disk could take its place unnoticed. It "
+            "is not used, but still watched. Choose another SSD."
         ),
         {"disk": disk.label},
     )
@@ -255,7 +258,8 @@ def TableChanged(disk: Disk) -> Refused:
     return Refused(
         "table-changed",
         _(
-            "The partition table of {disk} was changed by somebody else since the run, so its old sectors are not written back. Our slices are gone from it all the same."
+            "The partition table of {disk} was changed by somebody else since the run, so its old sectors "
+            "are not written back. Our slices are gone from it anyway."
         ),
         {"disk": disk.label},
     )
@@ -444,7 +448,7 @@ def TableImageMissing(disk: Disk) -> Refused:
 
 def TableImageDamaged(disk: Disk, problem: str) -> Refused:
     """The kept sectors of a table are checked before they are written back: that they are whole, and a table for
-    this very disk. These are not. The slices of the run can be deleted all the same.
+    this very disk. These are not. The slices of the run can still be deleted.
     """
     return Refused(
         "table-image-damaged",

@@ -25,7 +25,7 @@ def PlatformUntested(name: str, version: str, first: str, before: str) -> Refuse
 
 
 def PlatformVersionUnknown(name: str) -> Refused:
-    """What is safe on a platform depends on its version. An undo is allowed all the same, so that nobody is locked
+    """What is safe on a platform depends on its version. An undo is still allowed, so that nobody is locked
     in.
     """
     return Refused(

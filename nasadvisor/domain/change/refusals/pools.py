@@ -37,7 +37,7 @@ def PoolRenamed(pool: Pool, planned: str) -> Refused:
 
 def PoolNotOnline(pool: Pool) -> Refused:
     """A pool that is degraded or worse lacks a device already, and changing others can make that worse. The one
-    exception is a log: where a dead log, or the broken side of a mirrored one, is all that ails the pool, it can be
+    exception is a log: where a dead log, or the broken side of a mirrored one, is the pool's only fault, it can be
     replaced or taken out.
     """
     log = all_that_ails(pool)
@@ -89,7 +89,7 @@ def PoolUnreadable(pool: Pool) -> Refused:
 
 def PoolSuspended(pool: Pool) -> Refused:
     """OpenZFS stops a pool whose disks do not take what it must write. Every command that changes it would wait,
-    perhaps for ever. What was acknowledged is not lost as long as the machine runs.
+    perhaps indefinitely. What was acknowledged is not lost as long as the machine runs.
     """
     return Refused(
         "pool-suspended",
@@ -202,7 +202,7 @@ def LogHoldsLocked(pool: Pool, waiting: tuple[WaitingDataset, ...]) -> Refused:
 def LogHoldsWrites(pool: Pool, waiting: tuple[WaitingDataset, ...]) -> Refused:
     """After a crash the log holds the last writes of each dataset. OpenZFS writes those of a filesystem to the pool
     when it is mounted, and those of a volume when its device appears; until then it lets go of no log. Filesystems
-    with canmount=noauto, such as older boot environments, and volumes with volmode=none wait for ever. Nothing has to
+    with canmount=noauto, such as older boot environments, and volumes with volmode=none wait indefinitely. Nothing has to
     be encrypted for that, although zpool says "Mount encrypted datasets to replay logs".
     """
     return Refused(

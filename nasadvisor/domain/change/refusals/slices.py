@@ -93,7 +93,7 @@ def NotAligned(disk: Disk, piece: Slice) -> Refused:
 
 
 def SectorsDiffer(disk: Disk, piece: Slice) -> Refused:
-    """The same number of sectors is another place on a disk with other sectors. The SSD was formatted anew since
+    """The same number of sectors is another place on a disk with other sectors. The SSD was reformatted since
     the plan was made, or another one is in its place.
     """
     return Refused(
@@ -202,7 +202,7 @@ def SliceNeeded(piece: Slice, pool_name: str, pool_guid: str) -> Refused:
     could be imported with `zpool import -m` only, and the writes in the log would be lost.
 
     A pool that is destroyed, or gets another guid by `zpool reguid`, writes that on the devices it has. An SSD that
-    was out at that time names a pool for ever that is nowhere; only people can tell it from one that is elsewhere.
+    was out at that time permanently names a pool that is nowhere; only people can tell it from one that is elsewhere.
     """
     return Refused(
         "slice-needed",

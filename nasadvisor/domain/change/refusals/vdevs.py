@@ -10,7 +10,7 @@ from nasadvisor.domain.storage.logs import OFFLINE
 
 
 def LogSideGone(pool: Pool, guid: str) -> Refused:
-    """The plan names the device to which a side shall be attached by its guid, and the log has none with it now. It
+    """The plan names the device to which a side is to be attached by its guid, and the log has none with it now. It
     was removed or replaced since the plan was made.
     """
     return Refused(
@@ -148,12 +148,16 @@ def VdevGone(guid: str, pool_name: str, role: Role) -> Refused:
 
 def LogHasErrors(pool: Pool, side: Vdev) -> Refused:
     """To remove a log OpenZFS writes out what is in it and waits for the device. One that answers with errors can
-    keep it waiting for good. Once it is offline, OpenZFS asks it nothing more.
+    keep it waiting indefinitely. Once it is offline, OpenZFS asks it nothing more.
     """
     return Refused(
         "log-has-errors",
         _(
-            "The log device {path} of pool {pool} is {state}; I/O errors so far: {errors}. `zpool remove` of such a log can hang for good and block every other zpool command until a hard reboot (OpenZFS issue 18894). Nothing was changed. Take it out of use first with `zpool offline -f {pool} {guid}`: synchronous writes then go to the pool's own disks, more slowly, and nothing is lost while the machine runs. Then try again."
+            "The log device {path} of pool {pool} is {state}; I/O errors so far: {errors}. `zpool remove` "
+            "of such a log can hang permanently and block every other zpool command until a hard reboot "
+            "(OpenZFS issue 18894). Nothing was changed. Take it out of use first with `zpool offline -f "
+            "{pool} {guid}`: synchronous writes then go to the pool's own disks, more slowly, and nothing "
+            "is lost while the machine runs. Then try again."
         ),
         {
             "pool": pool.name,

@@ -74,8 +74,8 @@ def _findings(history: History) -> Iterator[Finding]:
             _("The percentage of used endurance went down between readings, which wear cannot do."),
             level=Level.WARNING,
             explanation=_(
-                "A new firmware can count differently, and some drives report nonsense once. A forecast begins anew "
-                "where the counter fell."
+                "A new firmware can count differently, and some drives report nonsense once. A forecast "
+                "starts again where the counter fell."
             ),
         )
 

@@ -66,7 +66,7 @@ class TestReview:
         assert f"Nothing: {labels} are blank as their host knew them <time" in page
         assert "About 150 MiB for the headers of a full cache" in page
         assert "nobody has watched what this pool writes" in page
-        assert "An empty place (a hole) where the log was, for good; the commands in the pool&#x27;s history" in page
+        assert "An empty place (a hole) where the log was, permanently; the commands in the pool&#x27;s history" in page
 
     def test_a_log_on_ssds_without_power_loss_protection_is_warned_of_before_anything_folded(
         self, operator: Client

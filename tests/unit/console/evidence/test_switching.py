@@ -110,14 +110,14 @@ def test_nothing_is_said_of_how_exact_it_will_be_before_enough_is_recorded(opera
     watched()
     text = page(operator, START)
     assert "±" not in text
-    assert text.count("too little was recorded until now") == 3
+    assert text.count("too little has been recorded so far") == 3
 
 
 def test_how_exact_it_will_be_comes_from_the_recorded_hours(operator: Client) -> None:
     watched(hours=26)
     text = page(operator, START)
     assert text.count("expected precision ±") == 1, "of a day; of three and of seven too little is recorded"
-    assert text.count("too little was recorded until now") == 2
+    assert text.count("too little has been recorded so far") == 2
 
 
 def test_while_it_goes_on_it_can_be_stopped_at_any_time(operator: Client, sent: list[Sent]) -> None:

@@ -50,7 +50,7 @@ def test_figures_have_the_decimal_separator_of_the_language() -> None:
         (6.5 * 3600, "Log: 7 h more to watch"),
         (200, "Log: still watching: first answer in 4 min"),
         (-60, "Log: still watching: first answer in 1 min"),
-        (-3600, "Log: overdue: nothing was watched lately"),
+        (-3600, "Log: overdue: nothing was watched recently"),
     ],
 )
 def test_what_is_not_known_yet_says_how_much_longer_it_takes(more_s: float, words: str) -> None:

@@ -227,7 +227,7 @@ def test_a_log_with_errors_that_takes_writes_is_taken_out_of_use_first() -> None
     (finding,) = with_logs(side("31", "DEGRADED"))
     assert (finding.code, finding.level) == ("log-failing", Level.CRITICAL)
     assert "`zpool offline -f tank 31`" in str(finding)
-    assert "can hang for good" in finding.why
+    assert "can hang permanently" in finding.why
     assert "`zpool remove tank" not in str(finding)
     sides = (side("31", "DEGRADED"), side("32", "UNAVAIL"))
     (mirrored,) = with_logs(Vdev("30", "mirror", "mirror-2", "DEGRADED", children=sides))

@@ -65,7 +65,7 @@ def test_an_alert_that_says_what_stands_above_is_not_said_twice(viewer: Client) 
     said = "reports that it is failing"
     text = page(viewer, f"/disks/{disk.key}/").partition('<div class="notices">')[2]
     assert text.count(said) == 1
-    assert "Nothing but what stands above." in text
+    assert "Only what is listed above." in text
     take_up(StoredAlert.objects.get(subject=str(disk.pk)), "anna", timezone.now())
     text = page(viewer, f"/disks/{disk.key}/").partition('<div class="notices">')[2]
     assert text.count(said) == 2, "that somebody has taken it up stands nowhere else"

@@ -1,4 +1,4 @@
-"""Rule 11: a log with I/O errors is never removed blindly, because that can hang for good."""
+"""Rule 11: a log with I/O errors is never removed blindly, because that can hang permanently."""
 
 from dataclasses import replace
 
