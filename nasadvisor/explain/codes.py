@@ -39,9 +39,9 @@ FRAMES: Final = {
         "the plan accepts it."
     ),
     CodeKind.FINDING: _(
-        "It is read off the host and changes nothing by itself. One with the level warning or critical is an alert: it "
-        "is told once, and again only if it grows. It can be acknowledged, and it is over by itself once the host no "
-        "longer shows it."
+        "It is read off the host and changes nothing by itself. One with the level warning or critical is "
+        "an alert: it is told once, and again only if it grows. It can be acknowledged, and it clears "
+        "automatically once the host no longer shows it."
     ),
     CodeKind.ERROR: _(
         "Something could not be done, and the sentence says how far it came. In the middle of a run, what was done "

@@ -62,13 +62,15 @@ def _without_database(failure: DatabaseError) -> HttpResponse:
     """The page has no frame, for that is asked of the database."""
     if free_bytes() < FULL_BYTES:
         sentence = _(
-            "The disk that holds the console's database is full, so nothing was stored. Pools are not affected, and "
-            "runs go on. Free some space in %(place)s on the console's host; the pages then work again by themselves."
+            "The disk that holds the console's database is full, so nothing was stored. Pools are not "
+            "affected, and runs go on. Free some space in %(place)s on the console's host; the pages then "
+            "recover automatically."
         ) % {"place": settings.STATE_DIR}
     else:
         sentence = _(
-            "The console's database does not answer, so this page cannot be shown. Pools are not affected, and runs go "
-            "on. The pages work again by themselves once it does; `journalctl -u nasadvisor-web` shows what is wrong."
+            "The console's database does not answer, so this page cannot be shown. Pools are not affected, "
+            "and runs go on. The pages recover automatically once it does; `journalctl -u nasadvisor-web` "
+            "shows what is wrong."
         )
     log.error("the database does not work: %s", failure)
     page = loader.render_to_string("console/error.html", {"sentence": sentence, "status": 503})

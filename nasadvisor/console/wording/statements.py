@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from nasadvisor.domain.statements import Statement, gettext_noop
 from nasadvisor.stored.documents import DocumentError, Json, from_document
 
-_NO_LONGER_READABLE = gettext_noop("A reason was given, but it cannot be read any more. {problem}")
+_NO_LONGER_READABLE = gettext_noop("A reason was given, but it can no longer be read. {problem}")
 
 _FIGURE: Final = re.compile(
     r"(?<![\w.])(\d+)\.(\d+)(?=(?:\s?–\s?\d+(?:\.\d+)?)?(?:/s|\s(?:%|ms|s|min|h|d|[KMGTPE]iB|[kMGT]?B))(?!\w))"

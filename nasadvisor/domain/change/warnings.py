@@ -190,8 +190,8 @@ def _about_pool(plan: Plan, pool: Pool) -> Iterator[Finding]:
         yield Finding(
             "scan-running",
             _(
-                "On pool {pool} something else is under way: {scan}. It goes on, but both take longer. Waiting for its "
-                "end is calmer."
+                "On pool {pool} something else is under way: {scan}. It continues, but both take longer. "
+                "Waiting for its end is calmer."
             ),
             {"pool": pool.name, "scan": Statement("scan", SCANS.get(pool.scan, OTHER_SCAN))},
             Level.WARNING,
@@ -208,9 +208,9 @@ def _about_cache(plan: Plan, host: Host) -> Iterator[Finding]:
         yield Finding(
             "cache-headers-large",
             _(
-                "A full cache of {cache} needs about {headers} of memory for its headers at 128 KiB blocks and {worst} "
-                "at 16 KiB blocks, out of {memory}; still smaller blocks need still more. The ARC cannot use that "
-                "memory any more. A smaller cache may serve better."
+                "A full cache of {cache} needs about {headers} of memory for its headers at 128 KiB blocks "
+                "and {worst} at 16 KiB blocks, out of {memory}; still smaller blocks need still more. The "
+                "ARC can no longer use that memory. A smaller cache may serve better."
             ),
             {
                 "cache": size_text(cache_bytes),

@@ -73,8 +73,8 @@ def not_back(record: CacheSwitching) -> Finding | None:
     return Finding(
         "switched-cache-out",
         _(
-            "Switching left a cache of pool {pool} out of service: {why} It is tried again by itself; to try it now: "
-            "nasadvisor switching {pool} --stop"
+            "Switching left a cache of pool {pool} out of service: {why} It is retried automatically; to "
+            "try it now: nasadvisor switching {pool} --stop"
         ),
         {"pool": record.pool_name, "why": record.problem},
         Level.WARNING,

@@ -40,7 +40,7 @@ def _reallocated(disk: Subject, growth: Growth | None) -> Iterator[Finding]:
             ),
             _figures(disk, growth),
             Level.WARNING,
-            _("A disk that goes on replacing sectors often fails within months. What was readable was kept."),
+            _("A disk that keeps replacing sectors often fails within months. What was readable was kept."),
             measure=growth.now,
         )
 
@@ -50,8 +50,8 @@ def _crc(disk: Subject, growth: Growth | None) -> Iterator[Finding]:
         yield Finding(
             "crc-growing",
             _(
-                "{more} transfers to or from the disk {disk} arrived damaged in the last {days} days ({count} in all). "
-                "Check its cable and slot, and change the cable if it goes on."
+                "{more} transfers to or from the disk {disk} arrived damaged in the last {days} days "
+                "({count} in all). Check its cable and slot, and change the cable if it continues."
             ),
             _figures(disk, growth),
             Level.WARNING,

@@ -226,9 +226,9 @@ def _cache_out_of_service(pool: Pool, cache: Vdev, inventory: Inventory) -> Find
     return Finding(
         CACHE_OUT_OF_SERVICE,
         _(
-            "The cache {device} of pool {pool} is out of service, as somebody asked for. While it is switched for a "
-            "proof it comes back by itself; else undo the run that took it out, or, if that was done by hand, put it "
-            "back with `zpool online {pool} {guid}`."
+            "The cache {device} of pool {pool} is out of service, as somebody asked for. While it is "
+            "switched for a proof it returns automatically; else undo the run that took it out, or, if "
+            "that was done by hand, put it back with `zpool online {pool} {guid}`."
         ),
         {"pool": pool.name, "device": name_of(cache, inventory), "guid": cache.guid},
         Level.INFO,

@@ -86,7 +86,7 @@ def member_finding(pool: Pool, vdev_class: VdevClass, leaf: Vdev, label: str) ->
         template = _("The disk {disk} of pool {pool} was taken offline. `zpool online {pool} {guid}` brings it back.")
     elif leaf.state in BROKEN_STATES:
         template = _(
-            "Pool {pool} goes on without the disk {disk}: it is {state}. Look at its cable and slot, or replace it."
+            "Pool {pool} continues without the disk {disk}: it is {state}. Look at its cable and slot, or replace it."
         )
     else:
         template = _("The disk {disk} of pool {pool} is {state}: too much of what it returned was wrong.")

@@ -121,8 +121,8 @@ def _no_spare(pool: Pool) -> Iterator[Finding]:
             _about(pool, count=str(disks)),
             Level.INFO,
             _(
-                "A spare takes over by itself (zed has to run), in the night too. If a new disk is at hand here at all "
-                "times, it is not needed."
+                "A spare takes over automatically (zed has to run), in the night too. If a new disk is at "
+                "hand here at all times, it is not needed."
             ),
             subject=pool.guid,
             measure=disks,

@@ -303,7 +303,7 @@ ENCRYPTED: Final = (
         Level.WARNING,
         spans("2.1.3 2.1.7"),
         (ENCRYPTION,),
-        _("Encrypted datasets that an older release made may not be unlocked any more (openzfs 13709)."),
+        _("Encrypted datasets that an older release made may no longer be unlocked (openzfs 13709)."),
         "",
         ("Handle and detect #13709's unlock regression",),
         "Introduce a flag to skip comparing the local mac when raw sending",

@@ -73,8 +73,9 @@ class RunStopped(JournalUnwritable):
 
     def __init__(self, path: Path, reason: str | Statement) -> None:
         template = _(
-            "The journal {path} cannot be written any more: {reason}. So the run {run} stops here, and what it did "
-            "stays as it is; the pool works on. Make room or mend the disk, then `nasadvisor undo {run}` takes it back."
+            "The journal {path} can no longer be written: {reason}. So the run {run} stops here, and what "
+            "it did stays as it is; the pool works on. Make room or mend the disk, then `nasadvisor undo "
+            "{run}` takes it back."
         )
         HostError.__init__(self, template, path=str(path), reason=reason, run=path.parent.name)
 

@@ -40,7 +40,7 @@ KEPT_EVERY_S: Final = 15 * MINUTE_S
 
 
 def keep_run(host: RunHost, run_id: str, by: str) -> Run:
-    """Keep a run that is on trial: it is not taken back by itself any more. One that was kept before stays so.
+    """Keep a run that is on trial: it is no longer reverted automatically. One that was kept before stays so.
 
     Raises:
         HostBusy, NobodyAsks, RunUnknown, JournalDamaged, JournalUnwritable, WrongMoment: nothing was changed.

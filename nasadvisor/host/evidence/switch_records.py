@@ -38,8 +38,8 @@ class SwitchingUnreadable(HostError):  # noqa: N818
 
     def __init__(self, path: Path, problem: str) -> None:
         template = _(
-            "The record {path} of a cache that was switched cannot be read: {problem}. Nothing is taken out of service "
-            "by it any more, and what was is put back. Its result is lost; delete the file."
+            "The record {path} of a cache that was switched cannot be read: {problem}. It no longer takes "
+            "anything out of service, and what was is put back. Its result is lost; delete the file."
         )
         super().__init__(template, path=str(path), problem=problem)
 

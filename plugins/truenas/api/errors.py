@@ -145,8 +145,9 @@ class JobOutOfSight(HostError):
 
     def __init__(self, job: int, method: str, problem: HostError) -> None:
         template = _(
-            "TrueNAS's job {job} ({method}) may still be running, but it cannot be followed any more. {problem} Look "
-            "it up under Jobs in TrueNAS, and then at the pool. Do not start it again before it has ended."
+            "TrueNAS's job {job} ({method}) may still be running, but it can no longer be followed. "
+            "{problem} Look it up under Jobs in TrueNAS, and then at the pool. Do not start it again "
+            "before it has ended."
         )
         super().__init__(template, job=str(job), method=method, problem=problem.statement)
 

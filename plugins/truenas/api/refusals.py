@@ -94,10 +94,10 @@ def PoolNotListed(record: Record) -> Refused:
     return Refused(
         "pool-not-listed",
         _(
-            "TrueNAS does not list pool {pool} (guid {guid}) any more, and the SSDs {disks} are not all there and "
-            "blank, so the log or cache may be in use again once the pool is imported. Nothing was changed by this "
-            "step, and nothing is recorded as taken back. Import the pool, or wipe the SSDs in TrueNAS if it was "
-            "destroyed; then undo it again."
+            "TrueNAS no longer lists pool {pool} (guid {guid}), and the SSDs {disks} are not all there and "
+            "blank, so the log or cache may be in use again once the pool is imported. Nothing was changed "
+            "by this step, and nothing is recorded as taken back. Import the pool, or wipe the SSDs in "
+            "TrueNAS if it was destroyed; then undo it again."
         ),
         {"pool": record.pool_name, "guid": record.pool_guid, "disks": ", ".join(record.disks)},
     )
@@ -164,7 +164,7 @@ def StillThere(pool: Pool, top: Vdev) -> Refused:
 
 
 def JobUnderWay(job: int, method: str) -> Refused:
-    """TrueNAS does such work in jobs that go on by themselves. A second one for the same device would get into the
+    """TrueNAS does such work in jobs that continue on their own. A second one for the same device would get into the
     way of the first.
     """
     return Refused(
@@ -181,8 +181,8 @@ def DiskNotShown(name: str) -> Statement:
     return Statement(
         "disk-not-shown",
         _(
-            "TrueNAS does not show exactly one disk {disk}. It is in none of its pools any more, but whether it was "
-            "wiped cannot be seen: wipe it before it is used elsewhere."
+            "TrueNAS does not show exactly one disk {disk}. It is no longer in any of its pools, but "
+            "whether it was wiped cannot be seen: wipe it before it is used elsewhere."
         ),
         {"disk": name},
     )

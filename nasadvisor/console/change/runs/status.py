@@ -35,7 +35,7 @@ _WORDS: Final[dict[str, Words]] = {
     ),
     StoredRunState.APPLYING: (
         _("Working on pool %(pool)s: %(done)s of %(count)s steps done."),
-        _("The run goes on by itself. You may close this page: that changes nothing."),
+        _("The run continues in the background. You may close this page: that changes nothing."),
     ),
     StoredRunState.APPLIED: (
         _("Pool %(pool)s has what was planned: %(summary)s."),
@@ -47,7 +47,7 @@ _WORDS: Final[dict[str, Words]] = {
     ),
     StoredRunState.UNDOING: (
         _("Taking everything back: %(undone)s of %(undo_count)s steps done."),
-        _("The undo goes on by itself. You may close this page: that changes nothing."),
+        _("The undo continues in the background. You may close this page: that changes nothing."),
     ),
     StoredRunState.UNDONE: (
         _("Everything that this run did was taken back."),
@@ -55,7 +55,7 @@ _WORDS: Final[dict[str, Words]] = {
     ),
     StoredRunState.PUTTING_BACK: (
         _("A step failed. What was done before it is being taken back."),
-        _("This goes on by itself. You may close this page: that changes nothing."),
+        _("This continues in the background. You may close this page: that changes nothing."),
     ),
     StoredRunState.PUT_BACK: (
         _("A step failed, and what was done before it was taken back."),
@@ -64,16 +64,16 @@ _WORDS: Final[dict[str, Words]] = {
     StoredRunState.INTERRUPTED: (
         _("The run was interrupted after %(done)s of %(count)s steps."),
         _(
-            "The host worker or the machine stopped in the middle. Nothing goes on by itself: choose whether to "
-            "finish the rest or to take back what was done."
+            "The host worker or the machine stopped in the middle. Nothing continues automatically: choose "
+            "whether to finish the rest or to take back what was done."
         ),
     ),
     StoredRunState.ATTENTION: (
         _("This run is stuck: it could neither finish nor be undone."),
-        _("The failed step below says what happened and in which state things are. Nothing goes on by itself."),
+        _("The failed step below says what happened and in which state things are. Nothing continues automatically."),
     ),
     StoredRunState.DAMAGED: (
-        _("%(node)s cannot read the journal of this run any more: it is damaged."),
+        _("%(node)s can no longer read the journal of this run: it is damaged."),
         _("The run can be neither finished nor undone from here. Below is what the host told before that."),
     ),
     StoredRunState.NEWER: (
@@ -84,7 +84,7 @@ _WORDS: Final[dict[str, Words]] = {
 
 _INTERRUPTED_UNDO: Final[Words] = (
     _("The undo was interrupted after %(undone)s of %(undo_count)s steps."),
-    _("Nothing goes on by itself. Undo takes back the rest."),
+    _("Nothing continues automatically. Undo takes back the rest."),
 )
 
 _ON_TRIAL: Final[Words] = (
@@ -98,7 +98,7 @@ _ON_TRIAL: Final[Words] = (
 
 _TRIAL_STAYS: Final[Words] = (
     _("The trial is over, but it could not be taken back."),
-    _("Nothing was changed; the reasons are below. It is not tried again by itself: undo it or keep it."),
+    _("Nothing was changed; the reasons are below. It is not retried automatically: undo it or keep it."),
 )
 
 _TRIAL_OVER: Final[Words] = (

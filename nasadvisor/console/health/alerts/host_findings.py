@@ -58,7 +58,7 @@ def about_contact(node: Node, contact: Contact) -> Iterator[HostFinding]:
                 {"node": node.name},
                 Level.CRITICAL,
                 explanation=gettext_noop(
-                    "Runs under way go on without the console, and trials end by themselves. Nobody "
+                    "Runs under way go on without the console, and trials end automatically. Nobody "
                     "watches the disks of the host from here until it is back."
                 ),
             )
@@ -102,8 +102,8 @@ def about_room(node: Node) -> Iterator[HostFinding]:
         Finding(
             "console-disk-full",
             gettext_noop(
-                "Only {free} are free in {place}, where the console keeps its database. Free some space there; what "
-                "had to wait then goes on by itself."
+                "Only {free} are free in {place}, where the console keeps its database. Free some space "
+                "there; what had to wait then continues automatically."
             ),
             {"free": size_text(free), "place": str(settings.STATE_DIR)},
             Level.CRITICAL if free < FULL_BYTES else Level.WARNING,
@@ -152,7 +152,7 @@ def _about_run(node: Node, run: StoredRun) -> Finding:
 def _interrupted(run: StoredRun) -> Finding:
     return Finding(
         "run-interrupted",
-        gettext_noop("A run on pool {pool} was interrupted. Nothing goes on by itself: finish it or undo it."),
+        gettext_noop("A run on pool {pool} was interrupted. Nothing continues automatically: finish it or undo it."),
         {"pool": run.pool_name},
         Level.WARNING,
         gettext_noop(
@@ -218,8 +218,8 @@ def _on_trial(run: StoredRun, now: datetime) -> Finding:
     }
     if now < run.trial_until + TRIAL_MAY_BE_LATE:
         template = gettext_noop(
-            "What pool {pool} got is on trial until {until}. Then {node} takes it back by itself, unless somebody "
-            "keeps it."
+            "What pool {pool} got is on trial until {until}. Then {node} reverts it automatically, unless "
+            "someone keeps it."
         )
         return Finding(
             "trial-running",
@@ -241,17 +241,16 @@ def _on_trial(run: StoredRun, now: datetime) -> Finding:
         Level.WARNING,
         subject=str(run.pk),
         explanation=gettext_noop(
-            "Time counts only as far as it is proven: after a restart with a clock that "
-            "nothing has set right, the host waits longer rather than shorter. What is on "
-            "trial goes on working meanwhile."
+            "Time counts only as far as it is proven: after a restart with a clock that nothing has set "
+            "right, the host waits longer rather than shorter. What is on trial keeps working meanwhile."
         ),
     )
 
 
 def _not_taken_back(run: StoredRun) -> Finding:
     template = gettext_noop(
-        "The trial on pool {pool} is over, but it could not be taken back. Nothing was changed, and it is not tried "
-        "again by itself: undo it or keep it."
+        "The trial on pool {pool} is over, but it could not be taken back. Nothing was changed, and it is "
+        "not retried automatically: undo it or keep it."
     )
     return Finding(
         "trial-stays",
@@ -260,7 +259,7 @@ def _not_taken_back(run: StoredRun) -> Finding:
         Level.WARNING,
         subject=str(run.pk),
         explanation=gettext_noop(
-            "The run's page has what stood in the way. The log or cache goes on working until somebody decides."
+            "The run's page has what stood in the way. The log or cache keeps working until someone decides."
         ),
     )
 

@@ -57,7 +57,7 @@ class OnlineCache(Backwards):
         elif cache is None:
             yield Finding(
                 "cache-not-in-pool",
-                _("The cache {path} is not in pool {pool} any more, so there was nothing to put back into service."),
+                _("The cache {path} is no longer in pool {pool}, so there was nothing to put back into service."),
                 self._values,
                 explanation=_("Somebody has taken it out of the pool since. It held only copies."),
             )

@@ -92,7 +92,8 @@ def StateUnknown(why: Statement) -> Refused:
     return Refused(
         "state-unknown",
         _(
-            "The host could not be examined any more, so this run stops here and what it did until then stays. {why} Once that is mended, undo the run: it looks at the host first."
+            "The host could no longer be examined, so this run stops here and what it did until then "
+            "stays. {why} Once that is mended, undo the run: it looks at the host first."
         ),
         {"why": why},
     )
@@ -105,7 +106,9 @@ def StepNotThere(step: Statement) -> Refused:
     return Refused(
         "step-not-there",
         _(
-            "The host does not show any more what a step of this run did (“{step}”): somebody took it back meanwhile. The rest of the run is in place. Undo the run to take back what is left of it, and make a new plan."
+            "The host no longer shows what a step of this run did (“{step}”): somebody took it back "
+            "meanwhile. The rest of the run is in place. Undo the run to take back what is left of it, and "
+            "make a new plan."
         ),
         {"step": step},
     )

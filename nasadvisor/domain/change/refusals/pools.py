@@ -135,7 +135,7 @@ def PoolResilvers(pool: Pool) -> Refused:
 
 def FeatureMissing(pool: Pool) -> Refused:
     """Pools that were made by older systems can lack features that newer ones take for granted. A feature that is
-    in use cannot be disabled any more, so enabling one is left to you.
+    in use can no longer be disabled, so enabling one is left to you.
     """
     template = _(
         "Pool {pool} lacks the feature allocation_classes, which a log device needs on this OpenZFS. `zpool set feature@allocation_classes=enabled {pool}` enables it and no other; older OpenZFS may not import the pool for writing after that."

@@ -254,14 +254,16 @@ def UndoUncertain() -> Refused:
     return Refused(
         "undo-uncertain",
         _(
-            "The host shows nothing of this run any more, but a step ended with an error, so the partition tables of its SSDs may not be as before. Do not restart the host. Undo the run again: it reads the tables and writes what is missing."
+            "The host no longer shows anything of this run, but a step ended with an error, so the "
+            "partition tables of its SSDs may not be as before. Do not restart the host. Undo the run "
+            "again: it reads the tables and writes what is missing."
         ),
         {},
     )
 
 
 def RunStillShows(places: str) -> Refused:
-    """“Undone” is said only of a host that shows nothing of the run any more: no slice with one of its PARTUUIDs,
+    """“Undone” is said only of a host that no longer shows anything of the run: no slice with one of its PARTUUIDs,
     and no device with one of its guids in a pool.
     """
     return Refused(

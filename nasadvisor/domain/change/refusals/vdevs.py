@@ -15,7 +15,7 @@ def LogSideGone(pool: Pool, guid: str) -> Refused:
     """
     return Refused(
         "log-side-gone",
-        _("Pool {pool} has no log device with the guid {guid} any more. Read the host again and make a new plan."),
+        _("Pool {pool} no longer has a log device with the guid {guid}. Read the host again and make a new plan."),
         {"pool": pool.name, "guid": guid},
     )
 

@@ -59,7 +59,7 @@ def test_a_chosen_disk_that_is_gone_is_left_out_and_that_is_said(operator: Clien
     choose(operator, [NVME1, NVME2], [])
     inventory = home_server()
     show(host, replace(inventory, disks=tuple(disk for disk in inventory.disks if disk.key != NVME2)))
-    assert "A disk that you had chosen is not there any more" in text(operator.get(DEVICES))
+    assert "A disk that you had chosen is no longer there" in text(operator.get(DEVICES))
 
 
 def test_one_can_start_over_with_what_is_proposed(operator: Client) -> None:

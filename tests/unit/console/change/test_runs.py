@@ -159,7 +159,7 @@ class TestRunPage:
         Node.objects.update(last_contact=timezone.now() - timedelta(seconds=90))
         page = text(client.get(f"/runs/{requested.pk}/"))
         assert "nas was last heard 9" in page
-        assert "s ago. The run goes on there by itself" in page
+        assert "s ago. The run continues there" in page
 
     def test_a_refused_run_shows_the_reason(
         self, client: Client, requested: StoredRun, host: SimulatedHost, sent: list[Sent]
@@ -355,7 +355,7 @@ class TestARunWhoseJournalCannotBeRead:
     ) -> None:
         take_answer(applied.node.name, "unreadable-run", to_document(self.lost(applied)))
         page = text(client.get(f"/runs/{applied.pk}/"))
-        assert "cannot read the journal of this run any more" in page
+        assert "can no longer read the journal of this run" in page
         assert "damaged in line 3" in page
         assert "zpool add" in page
         assert "/undo/" not in page

@@ -122,7 +122,7 @@ def test_a_host_that_falls_silent_is_told(operator: Client, sent: list[Sent]) ->
     long_ago = timezone.now() - PART_WITHIN - timedelta(seconds=1)
     StoredAnswer.objects.update(asked_at=long_ago, told_at=long_ago)
     text = page(operator, PART)
-    assert "The host does not answer any more" in text
+    assert "The host no longer answers" in text
     assert "hx-trigger" not in text
 
 
