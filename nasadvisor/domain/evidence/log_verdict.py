@@ -196,6 +196,8 @@ def _no_demand(workload: Workload) -> tuple[Answer, Statement] | None:
 
     Who waits is told by time and not by number: three commits a second that take 300 ms each keep a program waiting.
     """
+    if workload.waiting_share >= WAITING_SHARE:
+        return None
     is_quiet = workload.busy_seconds < BUSY_SHARE * workload.seconds or not workload.busy_seconds
     if is_quiet and workload.hidden:
         return Answer.NO, Statement(
@@ -216,8 +218,6 @@ def _no_demand(workload: Workload) -> tuple[Answer, Statement] | None:
             ),
             {"commits": rate(workload.commits_per_s)},
         )
-    if workload.waiting_share >= WAITING_SHARE:
-        return None
     if is_quiet and workload.busy_waiting_share >= WAITING_SHARE:
         return Answer.LITTLE, Statement(
             "rare-commits",

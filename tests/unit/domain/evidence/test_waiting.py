@@ -151,6 +151,8 @@ def test_who_lies_to_their_programs_is_named_beside_those_who_wait() -> None:
     assert told(verdict) == (Answer.HELPS, "slow-commits")
     [said] = [each for each in verdict.beside if each.code == "sync-disabled-too"]
     assert said.values["datasets"] == "tank/vm"
+    slow = committing(2000, 0.4)
+    assert told(log(replace(slow, datasets=(*slow.datasets, vm)), pool)) == (Answer.HELPS, "slow-commits")
 
 
 def test_a_stream_of_one_program_hides_no_small_commits_of_another() -> None:
