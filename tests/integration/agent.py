@@ -147,7 +147,8 @@ class Standby:
         self._agent: Agent | None = None
 
     def agent(self) -> Agent:
-        """The one that stands by, or one that is started now."""
+        """The one that stands by, or one that is started now: a guest that was cleaned by a power cut has none."""
+        self.rest()
         if self._agent is None:
             self._agent = Agent(self.guest)
         return self._agent
