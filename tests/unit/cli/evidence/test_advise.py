@@ -104,7 +104,7 @@ def test_in_json_every_choice_has_its_row(busy: Shell) -> None:
 def test_it_says_what_to_look_for_in_an_ssd_and_why(busy: Shell) -> None:
     output = " ".join(busy.run("advise", "tank").output.split())
     assert "To buy for Log (SLOG): 2 SSDs, each" in output
-    assert "with its flush, in 0.30 ms at the most" in output
+    assert "with its flush, within 0.30 ms" in output
     assert "At the prices given" not in output
 
 

@@ -104,7 +104,7 @@ def test_on_top_stands_what_can_be_done_with_a_bar_for_what_is_known(viewer: Cli
 def test_the_shopping_list_says_what_makes_each_number_and_prices_become_money_a_year(viewer: Client) -> None:
     fill(25)
     text = page(viewer, f"/pools/{TANK}/evidence/")
-    assert "with its flush, in 0.30 ms at the most" in text
+    assert "with its flush, within 0.30 ms" in text
     assert "costs-table" not in text
     with_prices = page(viewer, f"/pools/{TANK}/evidence/?log_price=80&log_rated=10000&memory_price=")
     [row] = re.findall(r"<tr><th scope=\"row\">Log \(SLOG\)</th> <td class=\"costs-bar\">.*?</tr>", with_prices)

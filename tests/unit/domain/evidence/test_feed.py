@@ -81,7 +81,7 @@ def test_for_a_small_slice_it_is_said_what_to_set() -> None:
     verdict = judge_cache(workload_of(dropping(20 * MIB), pool), pool, HISTORY)
     [note] = [each for each in verdict.beside if each.code == "slice-budget"]
     assert "l2arc_dwpd_limit=800" in str(note)
-    assert "100 GiB a day at the most" in str(note)
+    assert "at most 100 GiB a day" in str(note)
     quiet = judge_cache(workload_of(dropping(MIB), pool), pool, HISTORY)
     assert quiet.beside == ()
 
