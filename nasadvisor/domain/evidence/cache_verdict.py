@@ -4,11 +4,10 @@ OpenZFS's ghost lists tell what would have been a hit in an ARC larger by about 
 more than that, so nothing more is said: never is a hit rate of a larger cache guessed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from nasadvisor.domain.evidence.excluded_reads import also_kept_out, judge_kept_out, kept_out_of, metadata_share
 from nasadvisor.domain.evidence.feed import cache_feed, feed_notes
-from nasadvisor.domain.evidence.histogram import merged
 from nasadvisor.domain.evidence.log_verdict import Answer, Device, Evidence, Verdict, not_yet
 from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts
 from nasadvisor.domain.evidence.samples import ArcActivity, Levels
@@ -30,7 +29,7 @@ from nasadvisor.domain.evidence.thresholds import (
     STREAM_SHARE,
     Span,
 )
-from nasadvisor.domain.evidence.workload import Workload
+from nasadvisor.domain.evidence.workload import Workload, reads_of
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -131,8 +130,27 @@ def _cache_in_use(workload: Workload, caches: tuple[LeafFacts, ...]) -> tuple[An
         "read": size_text(arc.l2_read_bytes),
         "written": size_text(arc.l2_written_bytes),
     }
-    own = merged([each.reads for each in workload.sample.vdevs if each.guid in {leaf.guid for leaf in caches}])
-    if share >= L2_USEFUL and workload.misses_share < MOST_SHARE:
+    if share >= L2_USEFUL:
+        found = _use_without_gain(workload, caches, values)
+        if found:
+            return found
+        if arc.l2_read_bytes >= arc.l2_written_bytes:
+            template = _(
+                "The cache serves {share} of what the ARC misses: {read} read from it, {written} written to it."
+            )
+            return Answer.HELPS, Statement("cache-serves", template, values)
+    template = _(
+        "The cache serves {share} of what the ARC misses; {read} were read from it and {written} written to it, so it "
+        "wears more than it serves. A cache needs hours to fill."
+    )
+    return Answer.LITTLE, Statement("cache-wears", template, values)
+
+
+def _use_without_gain(
+    workload: Workload, caches: tuple[LeafFacts, ...], values: Mapping[str, str]
+) -> tuple[Answer, Statement] | None:
+    """Why a cache that serves reads makes none of this pool faster; None where it does."""
+    if workload.misses_share < MOST_SHARE:
         template = _(
             "The host's caches serve {share} of what the ARC misses, but only {own} of the misses can be this pool's: "
             "whose reads they serve, OpenZFS cannot tell."
@@ -140,29 +158,23 @@ def _cache_in_use(workload: Workload, caches: tuple[LeafFacts, ...]) -> tuple[An
         return Answer.CANNOT_TELL, Statement(
             "caches-of-all", template, {**values, "own": percent(workload.misses_share)}
         )
-    if share >= L2_USEFUL and own.total and own.quantile_ns(0.5) * GAIN_LITTLE >= workload.read_ns:
+    pool, reads = milliseconds(workload.read_ns), reads_of(workload.sample, caches)
+    cache_ns = reads.quantile_ns(0.5)
+    if reads.total and cache_ns * GAIN_LITTLE >= workload.read_ns:
         template = _(
             "The cache serves {share} of what the ARC misses, but takes about {cache} for a read, and the pool itself "
             "{pool}: what the cache serves comes hardly sooner."
         )
-        times = {"cache": milliseconds(own.quantile_ns(0.5)), "pool": milliseconds(workload.read_ns)}
-        return Answer.LITTLE, Statement("cache-slow", template, {**values, **times})
-    if share >= L2_USEFUL and workload.is_flash:
+        return Answer.LITTLE, Statement(
+            "cache-slow", template, {**values, "cache": milliseconds(cache_ns), "pool": pool}
+        )
+    if workload.is_flash:
         template = _(
             "The cache serves {share} of what the ARC misses, but the pool is made of SSDs itself and reads in about "
             "{pool}: what the cache serves comes hardly sooner."
         )
-        return Answer.LITTLE, Statement(
-            "cache-before-flash", template, {**values, "pool": milliseconds(workload.read_ns)}
-        )
-    if share >= L2_USEFUL and arc.l2_read_bytes >= arc.l2_written_bytes:
-        template = _("The cache serves {share} of what the ARC misses: {read} read from it, {written} written to it.")
-        return Answer.HELPS, Statement("cache-serves", template, values)
-    template = _(
-        "The cache serves {share} of what the ARC misses; {read} were read from it and {written} written to it, so it "
-        "wears more than it serves. A cache needs hours to fill."
-    )
-    return Answer.LITTLE, Statement("cache-wears", template, values)
+        return Answer.LITTLE, Statement("cache-before-flash", template, {**values, "pool": pool})
+    return None
 
 
 def _nothing_missed(workload: Workload) -> tuple[Answer, Statement] | None:

@@ -278,13 +278,12 @@ def _compare(workload: Workload, commit: CommitTime, ssd: SsdTime) -> tuple[Answ
     Where flushes are not counted, as by device mapper and old kernels, the time is a least one.
     """
     slow_gain, fast_gain = commit.likely_ns / ssd.high_ns, commit.likely_ns / ssd.low_ns
-    share = max(workload.busy_waiting_share, workload.waiting_share)  # `is_felt` from WAITING_SHARE on
     values = {
         "pool": milliseconds(commit.likely_ns),
         "ssd": milliseconds_range(ssd.low_ns, ssd.high_ns),
         "commits": rate(workload.commits_per_s),
     }
-    if not commit.flush_is_known and (share < WAITING_SHARE or slow_gain < GAIN_HELPS):
+    if not commit.flush_is_known and (not workload.is_felt or slow_gain < GAIN_HELPS):
         return Answer.CANNOT_TELL, Statement(
             "flush-unknown",
             _(
@@ -299,11 +298,11 @@ def _compare(workload: Workload, commit: CommitTime, ssd: SsdTime) -> tuple[Answ
             _("The pool's own disks commit in about {pool}, as fast as the SSD would ({ssd})."),
             values,
         )
-    if share < WAITING_SHARE:
+    if not workload.is_felt:
         return Answer.LITTLE, Statement(
             "seldom",
             _("Even in busy times programs wait for commits only {share} of the time, so there is little to win."),
-            {"share": percent(share)},
+            {"share": percent(workload.most_waiting_share)},
         )
     if fast_gain >= GAIN_HELPS and workload.zil_is_flash and not ssd.is_measured:
         return Answer.CANNOT_TELL, Statement(

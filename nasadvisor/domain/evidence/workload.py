@@ -146,9 +146,14 @@ class Workload:
         return self.busy_commits_per_s * self._waits_of_one_s
 
     @property
+    def most_waiting_share(self) -> float:
+        """The larger of both: all day or when it is busy."""
+        return max(self.waiting_share, self.busy_waiting_share)
+
+    @property
     def is_felt(self) -> bool:
-        """Whether somebody feels how long they wait for commits that could go to a log, all day or when it is busy."""
-        return max(self.waiting_share, self.busy_waiting_share) >= WAITING_SHARE
+        """Whether somebody feels how long they wait for commits that could go to a log."""
+        return self.most_waiting_share >= WAITING_SHARE
 
     @property
     def small_waiting_share(self) -> float:
@@ -213,10 +218,16 @@ def workload_of(sample: Sample, facts: PoolFacts) -> Workload:
         commit_time=_commit_time(sample, facts),
         is_flash=bool(data) and not any(leaf.rotational for leaf in data),
         zil_is_flash=bool(zil) and not any(leaf.rotational for leaf in zil),
-        reads=merged([each.reads for each in sample.vdevs if each.guid in {leaf.guid for leaf in data}]),
+        reads=reads_of(sample, data),
         txgs=sample.txgs,
         sample=sample,
     )
+
+
+def reads_of(sample: Sample, leaves: tuple[LeafFacts, ...]) -> Histogram:
+    """How long the reads of these leaves took."""
+    guids = {leaf.guid for leaf in leaves}
+    return merged([each.reads for each in sample.vdevs if each.guid in guids])
 
 
 def _most_commits_first(dataset: DatasetWorkload) -> tuple[float, float, str]:

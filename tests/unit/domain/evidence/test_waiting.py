@@ -32,6 +32,11 @@ def committing(ms: float, commits_per_s: float, flush_ms: int = 0) -> Sample:
     return replace(sample, vdevs=vdevs)
 
 
+def without_blocks(sample: Sample) -> Sample:
+    """Its commits found nothing to write."""
+    return replace(sample, datasets=tuple(replace(each, pool_blocks=0, pool_bytes=0) for each in sample.datasets))
+
+
 def log(sample: Sample, pool: PoolFacts | None = None) -> Verdict:
     return judge_log(workload_of(sample, pool or facts()), pool or facts(), HISTORY)
 
@@ -73,7 +78,7 @@ def test_who_waits_four_percent_of_the_time_feels_no_log() -> None:
 
 def test_an_fsync_that_writes_nothing_keeps_nobody_waiting() -> None:
     sample = sync_writers(100, commit_bytes=0)
-    clean = replace(sample, datasets=tuple(replace(each, pool_blocks=0, pool_bytes=0) for each in sample.datasets))
+    clean = without_blocks(sample)
     assert told(log(clean)) == (Answer.NO, "clean-commits")
     few = replace(sample, datasets=tuple(replace(each, pool_blocks=each.commits // 500) for each in sample.datasets))
     assert log(few).answer is not Answer.HELPS
@@ -81,7 +86,7 @@ def test_an_fsync_that_writes_nothing_keeps_nobody_waiting() -> None:
 
 def test_what_is_waited_is_told_of_writing_commits_only() -> None:
     sample = sync_writers(100, commit_bytes=0)
-    clean = replace(sample, datasets=tuple(replace(each, pool_blocks=0, pool_bytes=0) for each in sample.datasets))
+    clean = without_blocks(sample)
     assert table(clean).waits.commits_s == 0
     assert (table(sample).waits.commits_s or 0) > 0
 
@@ -172,8 +177,8 @@ def test_half_of_the_commits_past_a_log_leave_those_that_wait_for_it() -> None:
 
 
 def test_no_ssd_is_named_for_what_none_lasts() -> None:
-    at = known(sync_writers(1300, commit_bytes=MIB))
-    lists = shopping_of(replace(at, log_bytes_per_day=146e12), options_of(replace(at, log_bytes_per_day=146e12)))
+    worn = replace(known(sync_writers(1300, commit_bytes=MIB)), log_bytes_per_day=146e12)
+    lists = shopping_of(worn, options_of(worn))
     [needed] = [each for each in lists if each.option is Option.LOG]
     assert "need-too-much-endurance" in {need.what.code for need in needed.needs}
 
