@@ -1,1 +1,1 @@
-"""Watching over disks and pools: readings, alerts, their delivery, schedules and reports."""
+"""Watching over disks and pools: what is stored of disks, and the rooms of alerts, disks, reports and the API."""

@@ -1,1 +1,1 @@
-"""The console's background: tasks, the clock, and what hosts say."""
+"""The console's background: tasks, the clock and its schedules, and what hosts say."""
