@@ -116,7 +116,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     rows = [row_of_issue(each) for each in open_ones[:ROWS_SHOWN]]
     inventory = node.inventory
     drawings = draw_pools(inventory) if inventory else ()
-    marks = badges_of(node, stored.disks.values())
+    badges = badges_of(node, stored.disks.values())
     context = {
         "node": node,
         "inventory": inventory,
@@ -129,10 +129,10 @@ def overview(request: HttpRequest) -> HttpResponse:
         "unasked": never_swept(nodes),
         "is_alone": len(nodes) == 1,
         "pools": drawings,
-        "pool_badges": {each.pool.guid: badges_in(each, marks) for each in drawings},
+        "pool_badges": {each.pool.guid: badges_in(each, badges) for each in drawings},
         "open_pools": open_pools(node, inventory) if inventory else (),
         "would_help": bool(inventory and helped_pools(node, inventory)),
-        "marks": marks,
+        "badges": badges,
         "chips": chips_on(node, inventory.pools, now) if inventory else {},
         "sparks": sparks_of(series_on(node).values(), now) if inventory else {},
         "steps": () if is_closed() else first_steps(node, now),

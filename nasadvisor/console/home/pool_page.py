@@ -31,7 +31,7 @@ RUNS_SHOWN = 50
 
 @dataclass(frozen=True)
 class PoolListRow:
-    """A pool in the list: its drawing, what its evidence says in a few words, and the marks of its disks, worst first.
+    """A pool in the list: its drawing, what its evidence says in a few words, and the badges of its disks, worst first.
 
     `is_open` is whether something can be added.
     """
@@ -40,7 +40,7 @@ class PoolListRow:
     chips: tuple[Chip, ...]
     would_help: bool
     is_open: bool
-    marks: list[DiskBadge]
+    badges: list[DiskBadge]
 
 
 def pools(request: HttpRequest) -> HttpResponse:
@@ -60,14 +60,14 @@ def pools(request: HttpRequest) -> HttpResponse:
 
 def _rows(node: Node, inventory: Inventory) -> list[PoolListRow]:
     chips, helped = chips_on(node, inventory.pools, timezone.now()), helped_pools(node, inventory)
-    marks = badges_on(node)
+    badges = badges_on(node)
     return [
         PoolListRow(
             drawing=each,
             chips=chips[each.pool.guid],
             would_help=each.pool.guid in helped,
             is_open=reason_against_adding(each.pool, inventory.host, node.platform.vetoes) is None,
-            marks=badges_in(each, marks),
+            badges=badges_in(each, badges),
         )
         for each in draw_pools(inventory)
     ]
@@ -83,8 +83,8 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
     node, inventory, found = pool_or_404(request, guid)
     traffic = traffic_of(node, found, timezone.now()) or ()
     told = (*inventory_findings(node), *traffic, *node.platform.findings)
-    drawing, marks = draw_pool(found, Index(inventory)), badges_on(node)
-    unwell = badges_in(drawing, marks)
+    drawing, badges = draw_pool(found, Index(inventory)), badges_on(node)
+    unwell = badges_in(drawing, badges)
     findings = [finding for finding in told if is_about(finding, found)]
     findings += [finding for mark in unwell for finding in mark.findings if finding.code != POOL_MEMBER]
     refusal = reason_against_adding(found, inventory.host, node.platform.vetoes)
@@ -98,7 +98,7 @@ def pool(request: HttpRequest, guid: str) -> HttpResponse:
         "caches": switches_of(found, inventory, node),
         "capacity": capacity_of(node, found, timezone.now()),
         "scrub_advice": scrub_advice(node, found),
-        "marks": marks,
+        "badges": badges,
         "unwell": unwell,
         "findings": worst_first(findings),
         "refusal": refusal,

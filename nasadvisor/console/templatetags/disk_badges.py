@@ -11,5 +11,5 @@ register = template.Library()
 
 @register.simple_tag
 def unwell_disks(node: Node, inventory: Inventory, pool: Pool) -> list[DiskBadge]:
-    """The marks of the disks of a pool, the worst first: {% unwell_disks node inventory pool as unwell %}."""
+    """The badges of the disks of a pool, the worst first: {% unwell_disks node inventory pool as unwell %}."""
     return badges_in_pool(node, inventory, pool)

@@ -88,7 +88,7 @@ class DiskBadge:
 
 @dataclass(frozen=True)
 class DiskBadges:
-    """The marks of the disks that need a look, and the disks that answered and have nothing to say, by their keys.
+    """The badges of the disks that need a look, and the disks that answered and have nothing to say, by their keys.
     `gone` are those that the host shows no more, by the guids of the vdevs that they were.
     """
 
@@ -98,35 +98,35 @@ class DiskBadges:
 
     @property
     def version(self) -> str:
-        """Another one whenever a list of disks would look different because of the marks."""
-        return ";".join(f"{key}={mark.worst.code}" for key, mark in sorted(self.unwell.items()))
+        """Another one whenever a list of disks would look different because of the badges."""
+        return ";".join(f"{key}={badge.worst.code}" for key, badge in sorted(self.unwell.items()))
 
 
 def badge_of(disk: StoredDisk) -> DiskBadge | None:
-    """The mark of one disk; None where nobody needs to look."""
+    """The badge of one disk; None where nobody needs to look."""
     found = worst_first(finding for finding in findings_about(disk) if finding.level is not Level.INFO)
     return DiskBadge(found, disk.key) if found else None
 
 
 def badges_on(node: Node) -> DiskBadges:
-    """The marks of every disk of a node."""
+    """The badges of every disk of a node."""
     return badges_of(node, StoredDisk.objects.filter(UNWELL, node=node).only(*SAID_OF))
 
 
-def badges_in(drawing: PoolDrawing, marks: DiskBadges) -> list[DiskBadge]:
+def badges_in(drawing: PoolDrawing, badges: DiskBadges) -> list[DiskBadge]:
     """Those of the disks of a pool, with what the pool itself says of them, the worst first."""
     found: dict[str, DiskBadge] = {}
     for group in drawing.groups:
         for leaf in (leaf for vdev in group.vdevs for leaf in vdev.leaves):
-            gone = marks.gone.get(leaf.vdev.guid)
+            gone = badges.gone.get(leaf.vdev.guid)
             key = leaf.marked_key or (gone.key if gone and not leaf.disk else "")
             label = leaf.disk.label if leaf.disk else gone.label if gone else leaf.short_path
-            own = found.get(key or leaf.vdev.guid) or marks.unwell.get(key)
+            own = found.get(key or leaf.vdev.guid) or badges.unwell.get(key)
             said = None if leaf.is_new else member_finding(drawing.pool, group.vdev_class, leaf.vdev, label)
             findings = (*(own.findings if own else ()), *((said,) if said else ()))
             if findings:
                 found[key or leaf.vdev.guid] = DiskBadge(worst_first(findings), key)
-    return sorted(found.values(), key=lambda mark: urgency(mark.worst))
+    return sorted(found.values(), key=lambda badge: urgency(badge.worst))
 
 
 def badges_in_pool(node: Node, inventory: Inventory, pool: Pool) -> list[DiskBadge]:
@@ -136,7 +136,7 @@ def badges_in_pool(node: Node, inventory: Inventory, pool: Pool) -> list[DiskBad
 
 def badges_of(node: Node, unwell: Iterable[StoredDisk]) -> DiskBadges:
     """The same where its disks that are `UNWELL` are read already; others, also of other nodes, may be among them."""
-    marks = {disk.key: mark for disk in unwell if disk.node_id == node.pk and (mark := badge_of(disk))}
+    badges = {disk.key: badge for disk in unwell if disk.node_id == node.pk and (badge := badge_of(disk))}
     disks = StoredDisk.objects.filter(node=node)
     answered = disks.filter(outcome=DiskOutcome.READ, is_present=True, is_forgotten=False).values_list("key", flat=True)
-    return DiskBadges(marks, frozenset(answered) - marks.keys(), last_seen_on(node))
+    return DiskBadges(badges, frozenset(answered) - badges.keys(), last_seen_on(node))
