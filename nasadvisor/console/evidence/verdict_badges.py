@@ -65,7 +65,7 @@ TITLES: Final[dict[Device, str | Promise]] = {Device.LOG: gettext_lazy("Log"), D
 
 
 @dataclass(frozen=True)
-class Chip:
+class VerdictBadge:
     """A few words about a log or a cache, with the colour and icon for them; `is_waiting` where they say when an answer
     comes."""
 
@@ -74,10 +74,10 @@ class Chip:
     is_waiting: bool = False
 
 
-def chips_on(node: Node, pools: Iterable[Pool], now: datetime) -> dict[str, tuple[Chip, ...]]:
-    """The chips of some pools of a node by their guids."""
+def verdict_badges_on(node: Node, pools: Iterable[Pool], now: datetime) -> dict[str, tuple[VerdictBadge, ...]]:
+    """What is known of the log and cache of some pools in a few words each, by the guids of the pools."""
     found = series_on(node)
-    return {pool.guid: chips_of(found.get(pool.guid), now) for pool in pools}
+    return {pool.guid: verdict_badges_of(found.get(pool.guid), now) for pool in pools}
 
 
 def series_on(node: Node) -> dict[str, SampledPool]:
@@ -85,14 +85,14 @@ def series_on(node: Node) -> dict[str, SampledPool]:
     return {each.guid: each for each in SampledPool.objects.filter(node=node).defer("facts_document")}
 
 
-def chips_of(series: SampledPool | None, now: datetime) -> tuple[Chip, ...]:
+def verdict_badges_of(series: SampledPool | None, now: datetime) -> tuple[VerdictBadge, ...]:
     """One for the log and one for the cache; before there is any answer, when the first one comes."""
     if series is None or not series.log_answer:
         missing_s = HISTORY.yes_s - (_watched_s(series, now) if series else 0)
         return (_waiting(_("Log and cache"), missing_s),)
     return (
-        _chip(Device.LOG, series.log_answer, series.log_rule, series.log_due_at, now),
-        _chip(Device.CACHE, series.cache_answer, series.cache_rule, series.cache_due_at, now),
+        _verdict_badge(Device.LOG, series.log_answer, series.log_rule, series.log_due_at, now),
+        _verdict_badge(Device.CACHE, series.cache_answer, series.cache_rule, series.cache_due_at, now),
     )
 
 
@@ -101,16 +101,18 @@ def _watched_s(series: SampledPool, now: datetime) -> float:
     return now.timestamp() - first if first else 0
 
 
-def _chip(device: Device, answer: str, rule: Statement | None, due_at: int, now: datetime) -> Chip:
+def _verdict_badge(device: Device, answer: str, rule: Statement | None, due_at: int, now: datetime) -> VerdictBadge:
     if answer == Answer.CANNOT_TELL and due_at:
         return _waiting(TITLES[device], due_at - now.timestamp())
     words = str(WORDS.get(rule.code if rule else "", ANSWERS.get(Answer(answer), "")))
     colour, icon = WARN if rule and rule.code in BAD_USE else BADGES[Answer(answer)]
-    return Chip(TITLES[device], Badge(colour, icon, localized(words.format_map(rule.values)) if rule else words))
+    return VerdictBadge(
+        TITLES[device], Badge(colour, icon, localized(words.format_map(rule.values)) if rule else words)
+    )
 
 
-def _waiting(title: str | Promise, missing_s: float) -> Chip:
-    return Chip(title, Badge(*WAITING, _still_watching(missing_s)), is_waiting=True)
+def _waiting(title: str | Promise, missing_s: float) -> VerdictBadge:
+    return VerdictBadge(title, Badge(*WAITING, _still_watching(missing_s)), is_waiting=True)
 
 
 def _still_watching(missing_s: float) -> str:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from nasadvisor.console.accounts import platforms
-from nasadvisor.console.evidence.verdict_badges import chips_of, series_on
+from nasadvisor.console.evidence.verdict_badges import series_on, verdict_badges_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.models import Channel, FirstHour, is_somebody_told
 from nasadvisor.console.health.models import DiskOutcome, StoredDisk
@@ -95,15 +95,15 @@ def _steps(node: Node, inventory: Inventory, now: datetime) -> Iterator[Checklis
 
 def _watching(node: Node, inventory: Inventory, now: datetime) -> ChecklistItem:
     series = series_on(node)
-    chips = ((pool, chip) for pool in inventory.pools for chip in chips_of(series.get(pool.guid), now))
-    missing = {pool: chip for pool, chip in chips if chip.is_waiting}
+    of_pools = ((pool, verdict_badges_of(series.get(pool.guid), now)) for pool in inventory.pools)
+    missing = {pool: badge for pool, badges in of_pools for badge in badges if badge.is_waiting}
     first = next(iter(missing), inventory.pools[0]).guid
     title, link = _("Collecting evidence"), _("Evidence")
     if not missing:
         return ChecklistItem(
             title, ChecklistState.DONE, _("There is an answer for every pool."), "", "evidence-pool", first, link
         )
-    words = (f"{pool.name}: {chip.look.word}" for pool, chip in islice(missing.items(), 3))
+    words = (f"{pool.name}: {badge.look.word}" for pool, badge in islice(missing.items(), 3))
     return ChecklistItem(title, ChecklistState.WAITING, "; ".join(words), "", "evidence-pool", first, link)
 
 

@@ -17,7 +17,7 @@ from nasadvisor.console.accounts.roles import may_change, operator_required, use
 from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.runs.history import row_of
 from nasadvisor.console.evidence.sparks import sparks_of
-from nasadvisor.console.evidence.verdict_badges import chips_on, series_on
+from nasadvisor.console.evidence.verdict_badges import series_on, verdict_badges_on
 from nasadvisor.console.fleet.current_host import Contact, contact_of, current_node
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.disk_badges import badges_in, badges_of
@@ -133,7 +133,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         "open_pools": open_pools(node, inventory) if inventory else (),
         "would_help": bool(inventory and helped_pools(node, inventory)),
         "badges": badges,
-        "chips": chips_on(node, inventory.pools, now) if inventory else {},
+        "verdict_badges": verdict_badges_on(node, inventory.pools, now) if inventory else {},
         "sparks": sparks_of(series_on(node).values(), now) if inventory else {},
         "steps": () if is_closed() else first_steps(node, now),
         "hosts": [HostRow(each, contact_of(each, now)) for each in nodes[:HOSTS_SHOWN]],

@@ -10,7 +10,7 @@ from nasadvisor.console.change.models import StoredRun
 from nasadvisor.console.change.runs.history import entries_of
 from nasadvisor.console.change.wizard.pools import pool_choice
 from nasadvisor.console.change.wizard.without_choice import switches_of
-from nasadvisor.console.evidence.verdict_badges import Chip, chips_on
+from nasadvisor.console.evidence.verdict_badges import VerdictBadge, verdict_badges_on
 from nasadvisor.console.fleet.current_host import current_node
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.disk_badges import DiskBadge, badges_in, badges_in_pool, badges_on
@@ -37,7 +37,7 @@ class PoolListRow:
     """
 
     drawing: PoolDrawing
-    chips: tuple[Chip, ...]
+    verdict_badges: tuple[VerdictBadge, ...]
     would_help: bool
     is_open: bool
     badges: list[DiskBadge]
@@ -59,12 +59,12 @@ def pools(request: HttpRequest) -> HttpResponse:
 
 
 def _rows(node: Node, inventory: Inventory) -> list[PoolListRow]:
-    chips, helped = chips_on(node, inventory.pools, timezone.now()), helped_pools(node, inventory)
+    verdict_badges, helped = verdict_badges_on(node, inventory.pools, timezone.now()), helped_pools(node, inventory)
     badges = badges_on(node)
     return [
         PoolListRow(
             drawing=each,
-            chips=chips[each.pool.guid],
+            verdict_badges=verdict_badges[each.pool.guid],
             would_help=each.pool.guid in helped,
             is_open=reason_against_adding(each.pool, inventory.host, node.platform.vetoes) is None,
             badges=badges_in(each, badges),

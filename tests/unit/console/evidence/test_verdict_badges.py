@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone, translation
 
 from nasadvisor.console.evidence.models import SampledPool
-from nasadvisor.console.evidence.verdict_badges import chips_of
+from nasadvisor.console.evidence.verdict_badges import verdict_badges_of
 from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import to_document
 
@@ -19,8 +19,8 @@ def said(answer: str, code: str, values: dict[str, str], more_s: float = 0) -> s
     rule = to_document(Statement(code, "", values))
     due_at = int((now + timedelta(seconds=more_s)).timestamp()) if more_s else 0
     pool = SampledPool(log_answer=answer, cache_answer="no", log_rule_document=rule, log_due_at=due_at)
-    chip = chips_of(pool, now)[0]
-    return f"{chip.title}: {chip.look.word}"
+    badge = verdict_badges_of(pool, now)[0]
+    return f"{badge.title}: {badge.look.word}"
 
 
 @pytest.mark.parametrize(
@@ -59,4 +59,7 @@ def test_what_is_not_known_yet_says_how_much_longer_it_takes(more_s: float, word
 
 def test_answers_that_were_kept_without_figures_are_said_without() -> None:
     pool = SampledPool(log_answer="helps", cache_answer="no")
-    assert [str(chip.look.word) for chip in chips_of(pool, timezone.now())] == ["would help", "would gain nothing"]
+    assert [str(badge.look.word) for badge in verdict_badges_of(pool, timezone.now())] == [
+        "would help",
+        "would gain nothing",
+    ]
