@@ -28,9 +28,10 @@ class WaitingDataset:
         """What to run, in order.
 
         A key is loaded for its encryption root only, and makes the devices of the volumes below it (zfs-load-key(8)).
-        Only a filesystem that OpenZFS itself would mount is mounted at its mountpoint. With canmount=noauto that can be
-        in use: several boot environments have "/", and one of them mounted over it becomes the root of each service
-        that starts afterwards. mount(8) takes all of them, with zfsutil where they are not legacy (cmd/mount_zfs.c).
+        A filesystem that OpenZFS itself would not mount is mounted at its mountpoint only where that is its default, of
+        its own name. Any other can be in use: several boot environments have canmount=noauto and "/", and one of them
+        mounted over it becomes the root of each service that starts afterwards. mount(8) takes all of them, with
+        zfsutil where they are not legacy (cmd/mount_zfs.c).
         """
         name = shlex.quote(self.name)
         key = (f"zfs load-key {shlex.quote(self.key_root)}",) if self.key_root else ()
@@ -38,6 +39,7 @@ class WaitingDataset:
             return key or (f"zfs set volmode=default {name}",)
         if self.mountpoint == "legacy":
             return (*key, MOUNT_BY_HAND.format(options="X-mount.mkdir", name=name))
-        if self.canmount == "on" and self.mountpoint not in ("none", "/"):
+        is_its_own = self.canmount == "noauto" and self.mountpoint == f"/{self.name}"
+        if is_its_own or (self.canmount == "on" and self.mountpoint not in ("none", "/")):
             return (*key, f"zfs mount {name}")
         return (*key, MOUNT_BY_HAND.format(options="zfsutil,X-mount.mkdir", name=name))

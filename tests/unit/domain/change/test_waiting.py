@@ -18,6 +18,8 @@ def by_hand(name: str, options: str = "zfsutil,X-mount.mkdir") -> str:
         (WaitingDataset("tank/be", canmount="noauto", mountpoint="/"), (by_hand("tank/be"),)),
         (WaitingDataset("tank/be", mountpoint="/"), (by_hand("tank/be"),)),
         (WaitingDataset("tank/be", canmount="noauto", mountpoint="/be"), (by_hand("tank/be"),)),
+        (WaitingDataset("tank/be", canmount="noauto", mountpoint="/tank/be"), ("zfs mount tank/be",)),
+        (WaitingDataset("tank/be", canmount="off", mountpoint="/tank/be"), (by_hand("tank/be"),)),
         (WaitingDataset("tank/old", mountpoint="legacy"), (by_hand("tank/old", "X-mount.mkdir"),)),
         (WaitingDataset("tank/none", mountpoint="none"), (by_hand("tank/none"),)),
         (WaitingDataset("tank/off", mountpoint="/o", canmount="off"), (by_hand("tank/off"),)),
