@@ -271,6 +271,7 @@ TRIED: Final[dict[str, str]] = {
     f"{OURS}::test_switching_names_how_it_begins_and_ends": """
         nasadvisor/cli/doctor.py: nasadvisor switching {record.pool_name} --stop
         nasadvisor/cli/evidence/switching.py: nasadvisor switching {pool.name} --start
+        nasadvisor/domain/evidence/read_options.py: nasadvisor switching {pool} --start
         switched-cache-out: nasadvisor switching {pool} --stop
         switching-under-way: nasadvisor switching {pool} --stop
     """,

@@ -32,7 +32,7 @@ def print_options(options: OptionsTable) -> None:
         )
         for row in options.rows
     )
-    table(("CHOICE", "ANSWER", "LESS WAITING/H", "SSD", "RAM", "WRITTEN/YEAR", "BACK"), rows, "<<>>>><")
+    table(("CHOICE", "ANSWER", "LESS WAITING/DAY", "SSD", "RAM", "WRITTEN/YEAR", "BACK"), rows, "<<>>>><")
     for row in options.rows:
         paragraph(f"{NAMES[row.option]}: {row.because}")
         for each in (*row.beside, *row.missing):

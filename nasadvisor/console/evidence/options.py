@@ -18,6 +18,7 @@ from nasadvisor.domain.evidence.options import (
     OptionRow,
     OptionsTable,
     Relief,
+    Wait,
     Waiting,
     Waits,
     has_raidz,
@@ -52,7 +53,7 @@ class ShownOption:
 
 @dataclass(frozen=True)
 class ShownOptions:
-    """The table; `commits` and `reads` are how long programs wait for them in an hour, "" where it is not known."""
+    """The table; `commits` and `reads` are how long programs wait for them in a day, "" where it is not known."""
 
     rows: tuple[ShownOption, ...]
     commits: str
@@ -85,8 +86,8 @@ def drawn(table: OptionsTable) -> ShownOptions:
     waits = table.waits
     return ShownOptions(
         rows=tuple(_shown(row, waits) for row in table.rows),
-        commits="" if waits.commits_s is None else _time(waits.commits_s),
-        reads=_time(waits.reads_s),
+        commits=_about(waits.commits) if waits.commits else "",
+        reads=_about(waits.reads),
         is_drawn=waits.total_s > 0,
     )
 
@@ -127,15 +128,22 @@ def _gain(relief: Relief | None, waits: Waits) -> str:
     if relief is None or not waits.of(relief.of):
         return ""
     whole = waits.of(relief.of)
-    low = _time(whole * relief.low)
-    if relief.high is None:
-        return _("at least %(low)s less waiting an hour") % {"low": low}
-    high = _time(whole * relief.high)
+    low, high = _time(whole * relief.low), None if relief.high is None else _time(whole * relief.high)
+    if high is None:
+        return _("at least %(low)s less waiting a day") % {"low": low} if relief.low else ""
     if not relief.low:
-        return _("at most %(high)s less waiting an hour") % {"high": high}
+        return _("at most %(high)s less waiting a day") % {"high": high}
     if low == high:
-        return _("%(high)s less waiting an hour") % {"high": high}
-    return _("%(low)s to %(high)s less waiting an hour") % {"low": low, "high": high}
+        return _("%(high)s less waiting a day") % {"high": high}
+    return _("%(low)s to %(high)s less waiting a day") % {"low": low, "high": high}
+
+
+def _about(wait: Wait) -> str:
+    """What is likely, with its bounds where they read differently."""
+    low, likely, high = (_time(each) for each in (wait.low_s, wait.likely_s, wait.high_s))
+    if low == high:
+        return _("%(likely)s a day") % {"likely": likely}
+    return _("%(likely)s a day (%(low)s to %(high)s)") % {"likely": likely, "low": low, "high": high}
 
 
 def _time(seconds: float) -> str:

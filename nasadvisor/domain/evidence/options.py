@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-from nasadvisor.domain.evidence.cache_verdict import judge_cache, read_waiting_share
+from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.log_verdict import UNKNOWN_SSD, Answer, SsdTime, Verdict
 from nasadvisor.domain.evidence.metadata_size import Counted
@@ -21,7 +21,7 @@ from nasadvisor.domain.figures import duration
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.inventory import Pool
-from nasadvisor.domain.units import HOUR_S
+from nasadvisor.domain.units import DAY_S
 
 AT_ONCE: Final = Span(0, 0)
 """The answer that the rules give before it is asked whether enough was watched."""
@@ -139,23 +139,37 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Waits:
-    """How long programs wait in each hour that was watched, in seconds, estimated; those of several add up.
-
-    `commits_s` is None where the time of a commit is not known.
+class Wait:
+    """How many seconds programs wait for one thing in a day: what is likely, and between which bounds it lies. Those of
+    several programs that wait at once add up, so a day can have more than 86,400.
     """
 
-    commits_s: float | None
-    reads_s: float
+    low_s: float
+    likely_s: float
+    high_s: float
+
+
+NO_WAIT: Final = Wait(0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Waits:
+    """What programs wait for in a day, on the average of what was watched. `commits` is None where the time of a commit
+    is not known.
+    """
+
+    commits: Wait | None
+    reads: Wait
 
     @property
     def total_s(self) -> float:
         """Both, as far as they are known."""
-        return (self.commits_s or 0.0) + self.reads_s
+        return self.of(Waiting.COMMITS) + self.of(Waiting.READS)
 
     def of(self, waiting: Waiting) -> float:
-        """One of them; 0 where it is not known."""
-        return (self.commits_s or 0.0) if waiting is Waiting.COMMITS else self.reads_s
+        """The likely seconds of one of them; 0 where it is not known."""
+        wait = self.commits if waiting is Waiting.COMMITS else self.reads
+        return wait.likely_s if wait else 0.0
 
 
 @dataclass(frozen=True)
@@ -177,14 +191,18 @@ UNLESS_CHECKPOINT: Final = Statement("option-back-undo", _("Yes, except while th
 
 
 def waits_of(workload: Workload) -> Waits:
-    """From counts and the time of one: commits by the likely time of one, reads that the ARC missed by their median.
+    """From counts and the time of one: of commits as `CommitTime` bounds it, of reads that the ARC missed their median.
 
+    OpenZFS has no counter for either, so the bounds are wide: half of a histogram's reads lie between its quartiles.
     Misses are the host's, of which the pool has its share (`misses_share`).
     """
-    commit, seconds = workload.commit_time, max(workload.seconds, 1e-9)
-    writing = workload.commits * workload.writing_share
-    commits_s = writing / seconds * commit.likely_ns / 1e9 * HOUR_S if commit else None
-    return Waits(0.0 if not writing else commits_s, read_waiting_share(workload) * HOUR_S)
+    days, commit = max(workload.seconds, 1e-9) / DAY_S, workload.commit_time
+    writing = workload.commits * workload.writing_share / days
+    bounds_ns = (commit.low_ns, commit.likely_ns, commit.high_ns) if commit else None
+    commits = Wait(*(writing * each / 1e9 for each in bounds_ns)) if bounds_ns else None
+    misses = workload.sample.arc.demand_misses * workload.misses_share / days
+    reads = Wait(*(misses * workload.quantile_of_reads_ns(share) / 1e9 for share in (0.25, 0.5, 0.75)))
+    return Waits(commits if writing else NO_WAIT, reads)
 
 
 def watch_longer(wait_s: float) -> tuple[Statement, ...]:

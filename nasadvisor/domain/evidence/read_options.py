@@ -81,10 +81,17 @@ def cache_row(known: Known) -> OptionRow:
             *((curve_in_words(curve),) if curve and says_more else ()),
             *(each for each in verdict.beside if each.code not in SETTINGS),
         ),
-        missing=missing_of(verdict)
-        or ((FOLLOW,) if (is_open or is_shared) and not (curve and curve.tells_size) else ()),
+        missing=missing_of(verdict) or (_would_tell(known, is_there) if is_open or is_shared else ()),
         is_there=is_there,
     )
+
+
+def _would_tell(known: Known, is_there: bool) -> tuple[Statement, ...]:
+    """What tells where counters do not: following the reads, and where that was done, switching the cache there is."""
+    if not (known.readable_curve and known.readable_curve.tells_size):
+        return (FOLLOW,)
+    template = _("Switching the cache off and on for some days tells it: `nasadvisor switching {pool} --start`.")
+    return (Statement("option-switch", template, {"pool": known.facts.name}),) if is_there else ()
 
 
 def missing_of(judged: Verdict) -> tuple[Statement, ...]:

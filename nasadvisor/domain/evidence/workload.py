@@ -179,10 +179,15 @@ class Workload:
 
     @property
     def read_ns(self) -> float:
-        """How long a read that the ARC missed takes, median; of the quickest where most reads are a scrub's."""
+        """How long a read that the ARC missed takes, median."""
+        return self.quantile_of_reads_ns(0.5)
+
+    def quantile_of_reads_ns(self, share: float) -> float:
+        """The time that this share of the reads that the ARC missed does not exceed; of the quickest reads of the disks
+        where most are a scrub's."""
         own = self.sample.pool.arc_reads or self.sample.arc.misses
-        share = own / self.reads.total if self.reads.total else 1.0
-        return self.reads.quantile_ns(0.5 if share >= OTHER_READS else share / 2)
+        of_disks = own / self.reads.total if self.reads.total else 1.0
+        return self.reads.quantile_ns(share if of_disks >= OTHER_READS else share * of_disks)
 
     @property
     def _waits_of_one_s(self) -> float:

@@ -81,11 +81,11 @@ _LOST_LOG: Final = Statement(
 
 def nothing_row(known: Known, waits: Waits) -> OptionRow:
     """What programs wait for today, and what is at risk."""
-    values = {"commits": duration(waits.commits_s or 0.0), "reads": duration(waits.reads_s)}
+    values = {"commits": duration(waits.of(Waiting.COMMITS)), "reads": duration(waits.of(Waiting.READS))}
     template = (
-        _("How long programs wait for synchronous writes cannot be told; for reads from the disks {reads} an hour.")
-        if waits.commits_s is None
-        else _("In an average hour, programs wait {commits} for synchronous writes and {reads} for disk reads.")
+        _("Programs wait {reads} a day for disk reads; how long for synchronous writes cannot be told.")
+        if waits.commits is None
+        else _("Programs wait {commits} a day for synchronous writes and {reads} for disk reads.")
     )
     at_risk = next((each for each in known.log.beside if each.code in RISKS), None)
     return OptionRow(

@@ -97,7 +97,7 @@ def test_it_begins_with_all_that_can_be_done_beside_each_other(busy: Shell) -> N
 def test_in_json_every_choice_has_its_row(busy: Shell) -> None:
     options = busy.json("advise", "tank")["options"]
     assert [each["option"] for each in options["rows"]] == [option.value for option in Option]
-    assert options["waits"]["commits_s"] > 0
+    assert options["waits"]["commits"]["likely_s"] > 0
     assert options["rows"][3]["sentence"].startswith("Programs wait for 60 commits/s")
 
 

@@ -94,7 +94,7 @@ def test_on_top_stands_what_can_be_done_with_a_bar_for_what_is_known(viewer: Cli
     rows = dict(re.findall(r'<tr class="option-([a-z-]+)">(.*?)</tr>', table))
     assert list(rows) == [option.value for option in Option]
     assert rows["nothing"].count("option-today") == 2
-    assert re.search(r"\d+ min to \d+ min less waiting an hour", rows["log"])
+    assert re.search(r"\d+ [a-z]+ to \d+ [a-z]+ less waiting a day", rows["log"])
     assert '<rect class="option-commits option-sure"' in rows["log"]
     assert 'href="#curve"' in rows["cache"]
     assert "<svg" not in rows["property"]
@@ -116,7 +116,7 @@ def test_before_a_whole_day_the_table_says_when_it_will_know(viewer: Client) -> 
     fill(0.05)
     text = page(viewer, f"/pools/{TANK}/evidence/")
     assert "more data needed; the result will appear here automatically." in text
-    assert "less waiting an hour" not in text[text.index("option-log") : text.index("option-cache")]
+    assert "less waiting a day" not in text[text.index("option-log") : text.index("option-cache")]
 
 
 def test_the_overview_shows_the_answers_in_short(viewer: Client) -> None:

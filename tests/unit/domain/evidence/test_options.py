@@ -20,7 +20,7 @@ from nasadvisor.domain.evidence.thresholds import HISTORY, SPOT, Span
 from nasadvisor.domain.evidence.workload import workload_of
 from nasadvisor.domain.evidence.write_options import WAITS_ALONE, WAITS_IN_LINE
 from nasadvisor.domain.storage.inventory import VdevClass
-from nasadvisor.domain.units import GIB
+from nasadvisor.domain.units import DAY_S, GIB
 from tests.unit.domain.evidence.pools import (
     CACHE_LEAF,
     FLASH,
@@ -70,15 +70,21 @@ def row(option: Option, found: Known) -> OptionRow:
 class TestNothing:
     def test_it_says_how_long_programs_wait_today(self) -> None:
         waits = options_of(known(sync_writers())).waits
-        assert waits.commits_s == pytest.approx(60 * 0.0166 * 3600, rel=0.05)
-        assert waits.reads_s == 0
-        assert str(row(Option.NOTHING, known(sync_writers())).because).startswith("In an average hour, programs wait ")
+        assert waits.of(Waiting.COMMITS) == pytest.approx(60 * 0.0166 * DAY_S, rel=0.05)
+        assert waits.of(Waiting.READS) == 0
+        assert str(row(Option.NOTHING, known(sync_writers())).because).startswith("Programs wait ")
 
     def test_reads_of_other_pools_are_no_waits_of_this_one(self) -> None:
         sample = readers()
-        whole = options_of(known(sample)).waits.reads_s
+        whole = options_of(known(sample)).waits.of(Waiting.READS)
         half = replace(sample, pool=replace(sample.pool, arc_reads=sample.pool.arc_reads // 2))
-        assert options_of(known(half)).waits.reads_s == pytest.approx(whole / 2)
+        assert options_of(known(half)).waits.of(Waiting.READS) == pytest.approx(whole / 2)
+
+    @given(anything)
+    def test_what_is_likely_lies_between_its_bounds(self, sample: Sample) -> None:
+        waits = options_of(known(sample)).waits
+        for each in (waits.commits, waits.reads):
+            assert each is None or 0 <= each.low_s <= each.likely_s <= each.high_s
 
     def test_the_risk_of_guests_stands_beside_doing_nothing(self) -> None:
         pool = facts()

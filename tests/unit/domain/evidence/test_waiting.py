@@ -7,7 +7,7 @@ import pytest
 from nasadvisor.domain.evidence.cache_verdict import judge_cache
 from nasadvisor.domain.evidence.histogram import EMPTY, Histogram, merged
 from nasadvisor.domain.evidence.log_verdict import Answer, Verdict, judge_log
-from nasadvisor.domain.evidence.options import Known, Option, OptionsTable
+from nasadvisor.domain.evidence.options import Known, Option, OptionsTable, Waiting
 from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import DatasetFacts, PoolFacts
 from nasadvisor.domain.evidence.recommendation import mean_block_bytes, recommend_cache, recommend_log
@@ -87,8 +87,8 @@ def test_an_fsync_that_writes_nothing_keeps_nobody_waiting() -> None:
 def test_what_is_waited_is_told_of_writing_commits_only() -> None:
     sample = sync_writers(100, commit_bytes=0)
     clean = without_blocks(sample)
-    assert table(clean).waits.commits_s == 0
-    assert (table(sample).waits.commits_s or 0) > 0
+    assert table(clean).waits.of(Waiting.COMMITS) == 0
+    assert table(sample).waits.of(Waiting.COMMITS) > 0
 
 
 def test_writes_that_nobody_waits_for_do_not_make_a_quick_pool_slow() -> None:
