@@ -16,6 +16,7 @@ from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureOrder, MeasureProgress
 from nasadvisor.domain.evidence.measuring.probing import CandidateRecord, ProbeRecord
 from nasadvisor.domain.evidence.metadata_blocks import BlockCount
+from nasadvisor.domain.evidence.options import PoolWaiting
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.reading import Reading
 from nasadvisor.domain.evidence.switched import CacheSwitching, SwitchOrder
@@ -67,6 +68,7 @@ _KINDS: Final = (
     Kind("pool-facts", PoolFacts),
     Kind("pool-traffic", PoolTraffic),
     Kind("waiting-programs", WaitingPrograms),
+    Kind("pool-waiting", PoolWaiting),
     Kind("cache-curve", CacheCurve),
     Kind("commit-trace", CommitTrace),
     Kind("block-count", BlockCount),

@@ -13,9 +13,8 @@ from nasadvisor.console.accounts.roles import operator_required
 from nasadvisor.console.evidence.asked import ask, seconds_asked
 from nasadvisor.console.evidence.curves import curve_of
 from nasadvisor.console.evidence.models import StoredAnswer
-from nasadvisor.console.evidence.options import known_of
 from nasadvisor.console.evidence.told import newest_of
-from nasadvisor.console.evidence.watch import series_of, watched
+from nasadvisor.console.evidence.watch import known_of, series_of, watched
 from nasadvisor.console.storage.pools import pool_or_404
 from nasadvisor.domain.evidence.metadata_blocks import KIND_NAMES, BlockCount, KindBlocks
 from nasadvisor.domain.evidence.metadata_choice import MetadataAdvice, advise_metadata

@@ -13,6 +13,7 @@ from nasadvisor.console.wording.statements import read_statement
 from nasadvisor.domain.evidence.commits import CommitTrace
 from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.measuring.measurement import Measurement, MeasureProgress
+from nasadvisor.domain.evidence.options import PoolWaiting
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.health.traffic_findings import PoolTraffic
 from nasadvisor.domain.statements import Statement
@@ -36,6 +37,7 @@ class SampledPool(models.Model):
 
     The answers are those of the last verdicts (`log_verdict.Answer`), for pages that show only them, each with the
     rule that decided and, where too little was seen yet, when that may be enough, in seconds since 1970, else 0.
+    `waiting` is how long programs waited by then.
     `added_until` is the end of the last hour that was added up (`health.hours`), in seconds since 1970; `traffic`
     is what came of it.
     """
@@ -51,6 +53,7 @@ class SampledPool(models.Model):
     cache_rule_document = models.JSONField(null=True)
     log_due_at = models.BigIntegerField(default=0)
     cache_due_at = models.BigIntegerField(default=0)
+    waiting_document = models.JSONField(null=True)
     added_until = models.BigIntegerField(default=0)
     traffic_document = models.JSONField(null=True)
 
@@ -74,6 +77,11 @@ class SampledPool(models.Model):
     def cache_rule(self) -> Statement | None:
         """The rule that decided about a cache."""
         return read_statement(self.cache_rule_document)
+
+    @property
+    def waiting(self) -> PoolWaiting | None:
+        """How long programs wait in a day; None before the first answers and after an update that changed the form."""
+        return document_or_none(PoolWaiting, self.waiting_document)
 
     @property
     def traffic(self) -> PoolTraffic | None:

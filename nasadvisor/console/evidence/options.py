@@ -6,14 +6,9 @@ from typing import Final
 
 from django.utils.translation import gettext as _
 
-from nasadvisor.console.evidence.watch import Watched
 from nasadvisor.console.wording.statements import localized, unbroken
-from nasadvisor.domain.evidence.curve import CacheCurve
-from nasadvisor.domain.evidence.metadata_blocks import BlockCount
-from nasadvisor.domain.evidence.metadata_size import counted_of
 from nasadvisor.domain.evidence.options import (
     NAMES,
-    Known,
     Option,
     OptionRow,
     OptionsTable,
@@ -21,12 +16,8 @@ from nasadvisor.domain.evidence.options import (
     Wait,
     Waiting,
     Waits,
-    has_raidz,
 )
-from nasadvisor.domain.evidence.thresholds import HISTORY
 from nasadvisor.domain.figures import duration
-from nasadvisor.domain.health.wear.ingest import expected_ingest
-from nasadvisor.domain.storage.inventory import Pool
 
 WIDTH: Final = 100.0
 
@@ -61,26 +52,6 @@ class ShownOptions:
     is_drawn: bool
 
 
-def known_of(seen: Watched, pool: Pool, curve: CacheCurve | None, count: BlockCount | None) -> Known:
-    """All that was found out about a pool."""
-    ingest = expected_ingest(seen.workload, seen.facts)
-    return Known(
-        workload=seen.workload,
-        facts=seen.facts,
-        span=HISTORY,
-        log=seen.log,
-        cache=seen.cache,
-        log_size=seen.log_size,
-        cache_size=seen.cache_size,
-        log_bytes_per_day=ingest.log,
-        cache_bytes_per_day=ingest.cache,
-        ssd=seen.ssd,
-        curve=curve,
-        has_raidz=has_raidz(pool),
-        counted=counted_of(count, pool, seen.facts) if count else None,
-    )
-
-
 def drawn(table: OptionsTable) -> ShownOptions:
     """Every row against one length: all that programs wait for today."""
     waits = table.waits
@@ -94,7 +65,7 @@ def drawn(table: OptionsTable) -> ShownOptions:
 
 def _shown(row: OptionRow, waits: Waits) -> ShownOption:
     pieces = _today(waits) if row.option is Option.NOTHING else _taken_away(row.relief, waits)
-    return ShownOption(row, _(NAMES[row.option]), _gain(row.relief, waits), tuple(pieces) if waits.total_s else ())
+    return ShownOption(row, _(NAMES[row.option]), gain_words(row.relief, waits), tuple(pieces) if waits.total_s else ())
 
 
 def _today(waits: Waits) -> Iterator[Piece]:
@@ -123,8 +94,8 @@ def _place(kind: Waiting, waits: Waits) -> tuple[float, float]:
     return (0.0, of_commits) if kind is Waiting.COMMITS else (of_commits, round(WIDTH - of_commits, 2))
 
 
-def _gain(relief: Relief | None, waits: Waits) -> str:
-    """How much less waiting that is."""
+def gain_words(relief: Relief | None, waits: Waits) -> str:
+    """How much less waiting that is in a day; "" where it is not known, or nothing."""
     if relief is None or not waits.of(relief.of):
         return ""
     whole = waits.of(relief.of)

@@ -11,11 +11,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from nasadvisor.console.evidence.models import SampledPool
+from nasadvisor.console.evidence.options import gain_words
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.wording.badges import GOOD, QUIET, WAITING, WARN, Badge
 from nasadvisor.console.wording.statements import localized
 from nasadvisor.domain.evidence.log_verdict import Answer, Device
+from nasadvisor.domain.evidence.options import Waits
 from nasadvisor.domain.evidence.thresholds import HISTORY
+from nasadvisor.domain.figures import duration
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import HOUR_S, MINUTE_S
@@ -55,6 +58,9 @@ ANSWERS: Final[dict[str, str | Promise]] = {
     Answer.CANNOT_TELL: gettext_lazy("its page says what is missing"),
 }
 
+SHORTEST_WAIT_S: Final = 1.0
+"""Less than a second in a day is none."""
+
 OVERDUE_S: Final = 10 * MINUTE_S
 """An answer that should have come so long ago does not come while nothing new is watched."""
 
@@ -86,14 +92,26 @@ def series_on(node: Node) -> dict[str, SampledPool]:
 
 
 def verdict_badges_of(series: SampledPool | None, now: datetime) -> tuple[VerdictBadge, ...]:
-    """One for the log and one for the cache; before there is any answer, when the first one comes."""
+    """How long programs wait, then one for the log and one for the cache; before any answer, when that comes."""
     if series is None or not series.log_answer:
         missing_s = HISTORY.yes_s - (_watched_s(series, now) if series else 0)
         return (_waiting(_("Log and cache"), missing_s),)
-    return (
-        _verdict_badge(Device.LOG, series.log_answer, series.log_rule, series.log_due_at, now),
-        _verdict_badge(Device.CACHE, series.cache_answer, series.cache_rule, series.cache_due_at, now),
+    waiting = series.waiting
+    log_gain, cache_gain = (
+        (gain_words(waiting.log, waiting.waits), gain_words(waiting.cache, waiting.waits)) if waiting else ("", "")
     )
+    return (
+        *((_waiting_badge(waiting.waits),) if waiting else ()),
+        _verdict_badge(Device.LOG, series.log_answer, series.log_rule, series.log_due_at, now, log_gain),
+        _verdict_badge(Device.CACHE, series.cache_answer, series.cache_rule, series.cache_due_at, now, cache_gain),
+    )
+
+
+def _waiting_badge(waits: Waits) -> VerdictBadge:
+    """How long programs wait in a day, for reads and synchronous writes together."""
+    is_felt = waits.total_s >= SHORTEST_WAIT_S
+    words = _("%(time)s a day") % {"time": localized(duration(waits.total_s))} if is_felt else _("hardly any")
+    return VerdictBadge(_("Programs wait"), Badge("secondary", "hourglass-split", words))
 
 
 def _watched_s(series: SampledPool, now: datetime) -> float:
@@ -101,11 +119,15 @@ def _watched_s(series: SampledPool, now: datetime) -> float:
     return now.timestamp() - first if first else 0
 
 
-def _verdict_badge(device: Device, answer: str, rule: Statement | None, due_at: int, now: datetime) -> VerdictBadge:
+def _verdict_badge(
+    device: Device, answer: str, rule: Statement | None, due_at: int, now: datetime, gain: str
+) -> VerdictBadge:
     if answer == Answer.CANNOT_TELL and due_at:
         return _waiting(TITLES[device], due_at - now.timestamp())
     words = str(WORDS.get(rule.code if rule else "", ANSWERS.get(Answer(answer), "")))
     colour, icon = WARN if rule and rule.code in BAD_USE else BADGES[Answer(answer)]
+    if gain and answer == Answer.HELPS:
+        return VerdictBadge(TITLES[device], Badge(colour, icon, _("would help: %(gain)s") % {"gain": gain}))
     return VerdictBadge(
         TITLES[device], Badge(colour, icon, localized(words.format_map(rule.values)) if rule else words)
     )

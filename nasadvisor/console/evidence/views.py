@@ -15,12 +15,12 @@ from nasadvisor.console.evidence.curves import curve_context, curve_of
 from nasadvisor.console.evidence.heat import TimeRange, heat_map, run_marks, targets_of, with_disk_names
 from nasadvisor.console.evidence.measuring import reasons_against_measuring
 from nasadvisor.console.evidence.metadata import LENGTHS, metadata_of
-from nasadvisor.console.evidence.options import drawn, known_of
+from nasadvisor.console.evidence.options import drawn
 from nasadvisor.console.evidence.shopping import shopping_context
 from nasadvisor.console.evidence.switching import switching_part
 from nasadvisor.console.evidence.told import newest_of
 from nasadvisor.console.evidence.tracing import waiting_of
-from nasadvisor.console.evidence.watch import Watched, series_of, watched
+from nasadvisor.console.evidence.watch import Watched, known_of, series_of, watched
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.storage.diagrams import TITLES
 from nasadvisor.console.storage.pools import helped_pools, pool_or_404, reason_against_adding

@@ -14,11 +14,17 @@ from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.curve_verdict import with_curve
 from nasadvisor.domain.evidence.log_verdict import SsdTime, Verdict, judge_log
 from nasadvisor.domain.evidence.measuring.measurement import tested_ssd
+from nasadvisor.domain.evidence.metadata_blocks import BlockCount
+from nasadvisor.domain.evidence.metadata_size import counted_of
+from nasadvisor.domain.evidence.options import Known, has_raidz
+from nasadvisor.domain.evidence.options_table import options_of
 from nasadvisor.domain.evidence.pool_facts import PoolFacts
 from nasadvisor.domain.evidence.recommendation import Recommendation, recommend_cache, recommend_log
 from nasadvisor.domain.evidence.samples import Sample, merge
 from nasadvisor.domain.evidence.thresholds import HISTORY
 from nasadvisor.domain.evidence.workload import Workload, workload_of
+from nasadvisor.domain.health.wear.ingest import expected_ingest
+from nasadvisor.domain.storage.inventory import Pool
 from nasadvisor.domain.units import DAY_S
 from nasadvisor.stored.documents import to_document
 
@@ -99,13 +105,35 @@ def ssd_tested_for(series: SampledPool) -> SsdTime:
     return tested_ssd(filter(None, (each.measurement for each in tested[:TESTS_LOOKED_AT])))
 
 
+def known_of(seen: Watched, pool: Pool | None, curve: CacheCurve | None, count: BlockCount | None) -> Known:
+    """All that was found out about a pool; what only the pool as it is now tells is left out without one."""
+    ingest = expected_ingest(seen.workload, seen.facts)
+    return Known(
+        workload=seen.workload,
+        facts=seen.facts,
+        span=HISTORY,
+        log=seen.log,
+        cache=seen.cache,
+        log_size=seen.log_size,
+        cache_size=seen.cache_size,
+        log_bytes_per_day=ingest.log,
+        cache_bytes_per_day=ingest.cache,
+        ssd=seen.ssd,
+        curve=curve,
+        has_raidz=pool is not None and has_raidz(pool),
+        counted=counted_of(count, pool, seen.facts) if count and pool else None,
+    )
+
+
 def keep_answers(now: datetime) -> None:
     """Keep the last verdicts of every pool in short, for pages that show many pools."""
     for series in SampledPool.objects.all():
         seen = watched(series, now)
         if seen:
+            curve = _curve_since(series, now - timedelta(seconds=WATCHED_S))
+            waiting = options_of(known_of(seen, None, curve, None)).in_short
             answers = _kept("log", seen.log, seen.last_at) | _kept("cache", seen.cache, seen.last_at)
-            SampledPool.objects.filter(pk=series.pk).update(**answers)
+            SampledPool.objects.filter(pk=series.pk).update(**answers, waiting_document=to_document(waiting))
 
 
 def _kept(part: str, verdict: Verdict, last_at: int) -> dict[str, Any]:

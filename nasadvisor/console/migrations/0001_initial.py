@@ -387,6 +387,7 @@ class Migration(migrations.Migration):
                 ("cache_rule_document", models.JSONField(null=True)),
                 ("log_due_at", models.BigIntegerField(default=0)),
                 ("cache_due_at", models.BigIntegerField(default=0)),
+                ("waiting_document", models.JSONField(null=True)),
                 ("added_until", models.BigIntegerField(default=0)),
                 ("traffic_document", models.JSONField(null=True)),
                 (

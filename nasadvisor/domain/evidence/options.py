@@ -173,6 +173,18 @@ class Waits:
 
 
 @dataclass(frozen=True)
+class PoolWaiting:
+    """How long programs wait for a pool, and what a log and a cache would take away of it, for pages of many pools.
+
+    `log` and `cache` are None where the pool has one, where it would take nothing away, and where that is not known.
+    """
+
+    waits: Waits
+    log: Relief | None
+    cache: Relief | None
+
+
+@dataclass(frozen=True)
 class OptionsTable:
     """What programs wait for today, and what can be done about it."""
 
@@ -182,6 +194,11 @@ class OptionsTable:
     def row(self, option: Option) -> OptionRow:
         """The row of an option; each has one."""
         return next(each for each in self.rows if each.option is option)
+
+    @property
+    def in_short(self) -> PoolWaiting:
+        """What a page of many pools has room for."""
+        return PoolWaiting(self.waits, self.row(Option.LOG).relief, self.row(Option.CACHE).relief)
 
 
 NOTHING_LOST: Final = Statement("option-nothing-lost", _("Nothing."))

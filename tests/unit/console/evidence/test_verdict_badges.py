@@ -7,6 +7,7 @@ from django.utils import timezone, translation
 
 from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.evidence.verdict_badges import verdict_badges_of
+from nasadvisor.domain.evidence.options import NO_WAIT, PoolWaiting, Relief, Wait, Waiting, Waits
 from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import to_document
 
@@ -63,3 +64,20 @@ def test_answers_that_were_kept_without_figures_are_said_without() -> None:
         "would help",
         "would gain nothing",
     ]
+
+
+def test_how_long_programs_wait_stands_first_and_a_log_that_helps_says_how_much_it_takes_away() -> None:
+    waits = Waits(Wait(1800, 3600, 7200), NO_WAIT)
+    kept = PoolWaiting(waits, Relief(Waiting.COMMITS, 0.5, 0.9), None)
+    pool = SampledPool(log_answer="helps", cache_answer="no", waiting_document=to_document(kept))
+    assert [f"{badge.title}: {badge.look.word}" for badge in verdict_badges_of(pool, timezone.now())] == [
+        "Programs wait: 60 min a day",
+        "Log: would help: 30\N{NO-BREAK SPACE}min to 54\N{NO-BREAK SPACE}min less waiting a day",
+        "Cache: would gain nothing",
+    ]
+
+
+def test_a_second_a_day_is_hardly_any_waiting() -> None:
+    kept = PoolWaiting(Waits(None, Wait(0, 0.5, 1)), None, None)
+    pool = SampledPool(log_answer="no", cache_answer="no", waiting_document=to_document(kept))
+    assert verdict_badges_of(pool, timezone.now())[0].look.word == "hardly any"
