@@ -26,7 +26,7 @@ from nasadvisor.console.web.errors import OtherRelease
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.evidence.comparison import Comparison, compare
 from nasadvisor.domain.evidence.switched import CacheSwitching
-from nasadvisor.domain.figures import milliseconds, rate
+from nasadvisor.domain.figures import duration, milliseconds, rate
 from nasadvisor.domain.units import DAY_S, HOUR_S, size_text
 from nasadvisor.stored.documents import DocumentError
 
@@ -178,6 +178,8 @@ def _rows(comparison: Comparison) -> Iterator[ReportRow]:
     before, after = comparison.before, comparison.after
     if before is None or after is None:
         return
+    waited = _("Programs wait for synchronous writes, a day")
+    yield _row(waited, before.waited_s_per_day, after.waited_s_per_day, duration)
     yield _row(_("Synchronous commits"), before.commits_per_s, after.commits_per_s, _commits)
     yield _row(_("Written synchronously"), before.sync_bytes_per_s, after.sync_bytes_per_s, _throughput)
     commit = _("A commit, estimated (write and flush)")

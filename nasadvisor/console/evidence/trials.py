@@ -7,7 +7,7 @@ from nasadvisor.console.change.models import StoredRun, StoredRunState
 from nasadvisor.console.evidence.report import Report, report_of
 from nasadvisor.domain.evidence.comparison import Difference, Figures
 from nasadvisor.domain.evidence.switch_effect import FEWEST_PAIRS
-from nasadvisor.domain.figures import milliseconds, rate
+from nasadvisor.domain.figures import duration, milliseconds, rate
 from nasadvisor.domain.statements import Statement, gettext_noop
 from nasadvisor.stored.documents import DocumentError, to_document
 
@@ -55,8 +55,13 @@ def verdict_of(report: Report | None) -> Statement:
 def _figures(before: Figures, after: Figures) -> Statement:
     return Statement(
         "trial-figures",
-        gettext_noop("synchronous commits {before}/s → {after}/s, a commit {old} → {new}"),
+        gettext_noop(
+            "programs waited {waited} a day for synchronous writes before, and {waits} with it; {before} → {after} "
+            "commits/s, {old} → {new} each"
+        ),
         {
+            "waited": duration(before.waited_s_per_day),
+            "waits": duration(after.waited_s_per_day),
             "before": rate(before.commits_per_s),
             "after": rate(after.commits_per_s),
             "old": milliseconds(before.commit_ns),

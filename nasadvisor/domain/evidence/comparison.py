@@ -18,6 +18,7 @@ from nasadvisor.domain.evidence.pool_facts import LeafFacts, PoolFacts
 from nasadvisor.domain.evidence.samples import Sample, merge
 from nasadvisor.domain.evidence.workload import DATA, CommitTime, workload_of, zil_leaves
 from nasadvisor.domain.storage.inventory import VdevClass
+from nasadvisor.domain.units import DAY_S
 
 LOW_SHARE: Final = 0.05
 HIGH_SHARE: Final = 0.95
@@ -80,6 +81,7 @@ class Figures:
     """One side of a comparison. Times are of the devices that take synchronous writes, without flush, in ns.
 
     `commit_ns` has the flush in it (`counts_flush`) where it is known on both sides, else on neither.
+    `waited_s_per_day` is how many seconds programs waited so in a day like the hours that are compared.
     """
 
     seconds: float
@@ -93,6 +95,7 @@ class Figures:
     read_p50_ns: float
     read_p95_ns: float
     counts_flush: bool = True
+    waited_s_per_day: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -125,10 +128,14 @@ def compare(
     hours = tuple(sorted({hour for hour, _ in olds} & {hour for hour, _ in news}))
     if not hours:
         outcome = Difference.OTHER_HOURS if olds and news else Difference.TOO_EARLY
-        sides = _figures(olds, facts, flush), _figures(news, facts, flush)
+        sides = _figures(olds, facts, flush, _seconds(before)), _figures(news, facts, flush, _seconds(after))
         return Comparison(outcome, *sides, (), (len(olds), len(news)), 1.0)
+    before, after = (
+        [each for each in samples if hour_of((each.at - 1) // block_s * block_s) in hours]
+        for samples in (before, after)
+    )
     olds, news = ([block for block in blocks if block[0] in hours] for blocks in (olds, news))
-    sides = _figures(olds, facts, flush), _figures(news, facts, flush)
+    sides = _figures(olds, facts, flush, _seconds(before)), _figures(news, facts, flush, _seconds(after))
     counts = (len(olds), len(news))
     if min(counts) < BLOCKS_NEEDED:
         return Comparison(Difference.TOO_EARLY, *sides, hours, counts, 1.0)
@@ -176,6 +183,10 @@ def _ranks(values: list[float]) -> list[float]:
     return ranks
 
 
+def _seconds(samples: Iterable[Sample]) -> float:
+    return sum(each.seconds for each in samples)
+
+
 def _blocks(samples: Iterable[Sample], block_s: int, hour_of: Callable[[int], int]) -> list[Block]:
     """The blocks in which somebody waited."""
     ordered = sorted((each for each in samples if each.busy.seconds), key=lambda each: each.at)
@@ -203,7 +214,8 @@ def _time_of(commit: CommitTime | None, flush: bool) -> float:
     return commit.likely_ns if flush else commit.write_ns
 
 
-def _figures(blocks: list[Block], facts: PoolFacts, flush: bool) -> Figures | None:
+def _figures(blocks: list[Block], facts: PoolFacts, flush: bool, watched_s: float) -> Figures | None:
+    """What the blocks of one side say, which are the busy ones of so many seconds."""
     if not blocks:
         return None
     sample = merge(block for _, block in blocks)
@@ -211,8 +223,8 @@ def _figures(blocks: list[Block], facts: PoolFacts, flush: bool) -> Figures | No
     writes = merged([each.writes for each in sample.vdevs if each.guid in guids])
     data = {leaf.guid for leaf in facts.leaves_of(*DATA)}
     reads = merged([each.reads for each in sample.vdevs if each.guid in data])
-    commit = workload_of(sample, facts).commit_time
-    busy = sample.busy
+    workload, busy = workload_of(sample, facts), sample.busy
+    commit, writing = workload.commit_time, workload.commits * workload.writing_share
     return Figures(
         seconds=busy.seconds,
         commits_per_s=busy.commits / busy.seconds,
@@ -225,4 +237,5 @@ def _figures(blocks: list[Block], facts: PoolFacts, flush: bool) -> Figures | No
         read_p50_ns=reads.quantile_ns(0.5),
         read_p95_ns=reads.quantile_ns(0.95),
         counts_flush=flush,
+        waited_s_per_day=writing * _time_of(commit, flush) / 1e9 / watched_s * DAY_S,
     )

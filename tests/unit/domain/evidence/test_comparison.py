@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from nasadvisor.domain.evidence.comparison import Comparison, Difference, compare, rank_test
 from nasadvisor.domain.evidence.histogram import EMPTY, Histogram
 from nasadvisor.domain.evidence.samples import DiskActivity, Sample, VdevActivity
+from nasadvisor.domain.units import DAY_S
 from tests.unit.domain.evidence.pools import LEAVES, LOG_LEAF, async_writers, facts, sync_writers
 
 BLOCK = 600
@@ -42,6 +43,17 @@ def test_a_log_that_takes_over_is_faster() -> None:
     assert found.after
     assert found.before.write_p50_ns > 20 * found.after.write_p50_ns
     assert found.probability < 1e-6
+
+
+def test_waiting_is_told_for_a_day_like_the_hours_that_are_compared() -> None:
+    """Half of the time nothing is committed; of 24 ms each, 60 a second are 62,000 s a day while they last."""
+    quiet = [replace(async_writers(seconds=BLOCK), at=each.at + 144 * BLOCK) for each in day(23, 0)]
+    found = compared([*day(23, 0), *quiet], day(16, 288, "3"))
+    assert found.before
+    assert found.after
+    one_s = found.before.commit_ns / 1e9
+    assert found.before.waited_s_per_day == pytest.approx(60 * one_s * DAY_S / 2, rel=0.01)
+    assert found.after.waited_s_per_day == pytest.approx(60 * found.after.commit_ns / 1e9 * DAY_S, rel=0.01)
 
 
 def test_flushes_that_only_one_side_counted_are_on_neither() -> None:
