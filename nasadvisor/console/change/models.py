@@ -14,8 +14,9 @@ from nasadvisor.console.wording.statements import read_statement
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Run, RunState
 from nasadvisor.domain.change.unreadable_runs import Unreadable
+from nasadvisor.domain.evidence.options import PoolWaiting
 from nasadvisor.domain.statements import Statement
-from nasadvisor.stored.documents import DocumentError, from_document
+from nasadvisor.stored.documents import DocumentError, document_or_none, from_document
 
 
 class StoredDraft(models.Model):
@@ -106,6 +107,8 @@ class StoredRun(models.Model):
 
     `trial_until` is when its host takes it back, None unless it is on trial; `trial_ended_at` is when it began to do so
     by itself. `trial_verdict` is what the trial showed, once that was looked at.
+
+    `promised` is what was expected of a log and a cache when the run was asked for.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
@@ -123,6 +126,7 @@ class StoredRun(models.Model):
     trial_until = models.DateTimeField(null=True)
     trial_ended_at = models.DateTimeField(null=True)
     trial_verdict_document = models.JSONField(null=True)
+    promised_document = models.JSONField(null=True)
 
     class Meta:
         ordering: ClassVar = ["-requested_at"]
@@ -148,6 +152,11 @@ class StoredRun(models.Model):
     def trial_verdict(self) -> Statement | None:
         """What its trial showed."""
         return read_statement(self.trial_verdict_document)
+
+    @property
+    def promised(self) -> PoolWaiting | None:
+        """How long programs waited, and what a log and a cache were to take away; None where that was not known."""
+        return document_or_none(PoolWaiting, self.promised_document)
 
 
 def readable(runs: Iterable[StoredRun]) -> Iterator[StoredRun]:

@@ -38,6 +38,7 @@ WORDS: Final[dict[str, str | Promise]] = {
     "ghosts": gettext_lazy("would serve at least {share} of the misses"),
     "some-ghosts": gettext_lazy("would serve at least {share} of the misses"),
     "cache-serves": gettext_lazy("serves {share} of what the memory misses"),
+    "cache-serves-little": gettext_lazy("serves only {share} of what the memory misses"),
     "cache-wears": gettext_lazy("wears more than it serves"),
     "cache-before-flash": gettext_lazy("hardly sooner than the pool itself"),
     "arc-fills": gettext_lazy("the memory is still filling"),

@@ -64,6 +64,11 @@ def series_of(node: Node, pool_guid: str) -> SampledPool | None:
     return SampledPool.objects.filter(node=node, guid=pool_guid).first()
 
 
+def waiting_document_of(node: Node, pool_guid: str) -> Any:
+    """What was kept of a pool's waiting last, as it is stored; None before the first time."""
+    return SampledPool.objects.filter(node=node, guid=pool_guid).values_list("waiting_document", flat=True).first()
+
+
 def watched(series: SampledPool | None, now: datetime) -> Watched | None:
     """What the last week's samples say; None where there are none."""
     if series is None:

@@ -836,6 +836,7 @@ class Migration(migrations.Migration):
                 ("trial_until", models.DateTimeField(null=True)),
                 ("trial_ended_at", models.DateTimeField(null=True)),
                 ("trial_verdict_document", models.JSONField(null=True)),
+                ("promised_document", models.JSONField(null=True)),
                 (
                     "node",
                     models.ForeignKey(

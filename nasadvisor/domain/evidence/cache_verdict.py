@@ -139,6 +139,9 @@ def _cache_in_use(workload: Workload, caches: tuple[LeafFacts, ...]) -> tuple[An
                 "The cache serves {share} of what the ARC misses: {read} read from it, {written} written to it."
             )
             return Answer.HELPS, Statement("cache-serves", template, values)
+    if arc.l2_read_bytes >= arc.l2_written_bytes:
+        template = _("The cache serves only {share} of what the ARC misses. A cache needs hours to fill.")
+        return Answer.LITTLE, Statement("cache-serves-little", template, values)
     template = _(
         "The cache serves {share} of what the ARC misses; {read} were read from it and {written} written to it, so it "
         "wears more than it serves. A cache needs hours to fill."

@@ -113,6 +113,15 @@ class Comparison:
     probability: float
     gain: Gain | None = None
 
+    @property
+    def taken_away(self) -> float | None:
+        """The share of the waiting for commits that is gone at the same load, below 0 if there is more; None where that
+        was not compared.
+        """
+        if self.gain is None or self.before is None or self.after is None or not self.before.commit_ns:
+            return None
+        return 1 - self.after.commit_ns / self.before.commit_ns
+
 
 Block = tuple[int, Sample]
 """The hour of the day and what happened in a block of that hour."""

@@ -79,7 +79,7 @@ def recommend_log(workload: Workload, facts: PoolFacts) -> Recommendation:
         "most": size_text(facts.tunables.most_in_log_bytes),
     }
     if wanted > size_bytes:
-        template = _("because OpenZFS lets no more than {most} wait in a log (zfs_wrlog_data_max).")
+        template = _("because OpenZFS lets at most {most} wait in a log (zfs_wrlog_data_max), and this is twice that.")
         return Recommendation(size_bytes, Statement("most-log", template, values), True)
     template = _(
         "because at most {ingest}/s were written synchronously: five transaction groups of up to {txg}, twice over, "

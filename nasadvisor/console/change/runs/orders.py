@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from nasadvisor.console.accounts import audit
 from nasadvisor.console.change.models import UNREADABLE, Pending, StoredPlan, StoredRun, StoredRunState
+from nasadvisor.console.evidence.watch import waiting_document_of
 from nasadvisor.console.fleet import hosts, quotas
 from nasadvisor.console.fleet.hosts import heard_from
 from nasadvisor.console.fleet.quotas import Quota
@@ -85,6 +86,7 @@ def apply_plan(stored: StoredPlan, by: User, trial_s: int = 0) -> StoredRun:
                 "pending_since": now,
                 "requested_by": name,
                 "requested_at": now,
+                "promised_document": waiting_document_of(stored.node, plan.request.pool_guid),
             },
         )
         if not created:
@@ -125,6 +127,7 @@ def store_run(node_name: str, run: Run, document: Json) -> None:
             "pool_name": run.plan.pool_name,
             "requested_by": run.by,
             "requested_at": datetime.fromisoformat(run.started_at),
+            "promised_document": waiting_document_of(node, run.plan.request.pool_guid),
         },
     )
     if created:

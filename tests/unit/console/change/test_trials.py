@@ -10,12 +10,15 @@ from django.utils import timezone
 from nasadvisor.console.accounts.roles import UserRole
 from nasadvisor.console.change.models import StoredPlan, StoredRun, StoredRunState
 from nasadvisor.console.change.runs import orders
+from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.evidence.report import Report
 from nasadvisor.console.evidence.trials import NOT_SEEN, keep_trial_verdicts, verdict_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.models import AlertEvent, StoredAlert
 from nasadvisor.console.health.alerts.watch import watch
-from nasadvisor.domain.evidence.comparison import Comparison, Difference, Figures
+from nasadvisor.console.worker.tasks import roll_up_samples
+from nasadvisor.domain.evidence.comparison import Comparison, Difference, Figures, Gain
+from nasadvisor.domain.evidence.options import NO_WAIT, PoolWaiting, Relief, Wait, Waiting, Waits
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.units import DAY_S
 from nasadvisor.stored.documents import to_document
@@ -37,6 +40,10 @@ def host(tmp_path: Path) -> SimulatedHost:
 def asked(host: SimulatedHost, client: Client) -> StoredRun:
     """A trial of a day that no host has taken up."""
     del host
+    return ask(client)
+
+
+def ask(client: Client) -> StoredRun:
     sign_in(client, UserRole.OPERATOR)
     client.post(f"/wizard/{TANK}/devices/", {"log": [NVME1, NVME2], "cache": [NVME1, NVME2], **LAYOUT})
     client.post(f"/plans/{StoredPlan.objects.get().pk}/", {"trial": str(DAY_S), "password": PASSWORD})
@@ -195,6 +202,44 @@ def test_the_verdict_tells_the_figures() -> None:
     assert "It made things worse" in said(Difference.SLOWER)
     assert "no difference" in said(Difference.NO_DIFFERENCE)
     assert said(Difference.TOO_EARLY) == said(Difference.OTHER_HOURS) == str(verdict_of(None)) == str(NOT_SEEN)
+
+
+@pytest.mark.parametrize(
+    ("least", "after_ns", "words"),
+    [
+        (0.5, 4e6, "Expected: 30 min to 54 min less waiting a day. Measured at the same load: 45 min less."),
+        (0.75, 4e6, "The promise was kept."),
+        (0.76, 4e6, "45 min less, not as much as expected."),
+        (0.5, 32e6, "0 s less, not as much as expected."),
+    ],
+)
+def test_what_was_expected_of_a_log_stands_beside_what_it_took(
+    trial: StoredRun, least: float, after_ns: float, words: str
+) -> None:
+    waits = Waits(Wait(1800, 3600, 7200), NO_WAIT)
+    trial.promised_document = to_document(PoolWaiting(waits, Relief(Waiting.COMMITS, least, 0.9), None))
+    before, after = (Figures(600, 60, 1e6, each, 1, 1, 1, 1, 1, 1) for each in (16e6, after_ns))
+    gain = Gain(1, 16e6 / after_ns, 10)
+    found = Comparison(Difference.FASTER, before, after, (1,), (9, 9), 0.001, gain)
+    now = timezone.now()
+    assert words in Report(trial, found, (), now, now, ()).promise_words.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_nothing_is_said_of_a_promise_that_nobody_made(trial: StoredRun) -> None:
+    assert trial.promised is None
+    now = timezone.now()
+    found = Comparison(Difference.TOO_EARLY, None, None, (), (0, 0), 1.0)
+    assert Report(trial, found, (), now, now, ()).promise_words == ""
+
+
+def test_what_is_expected_is_kept_with_the_run(client: Client, host: SimulatedHost) -> None:
+    del host
+    fill(25)
+    roll_up_samples()
+    promised = ask(client).promised
+    assert promised
+    assert promised.log
+    assert promised == SampledPool.objects.get().waiting
 
 
 def test_a_verdict_stays_as_it_was_first(host: SimulatedHost, trial: StoredRun) -> None:

@@ -190,6 +190,8 @@ class TestCache:
         wearing = ArcActivity(l2_hits=1, l2_misses=99, l2_read_bytes=MIB, l2_written_bytes=GIB)
         assert told(cache(replace(sample, arc=serving), pool)) == (Answer.HELPS, "cache-serves")
         assert told(cache(replace(sample, arc=wearing), pool)) == (Answer.LITTLE, "cache-wears")
+        little = replace(wearing, l2_hits=9, l2_misses=91, l2_read_bytes=wearing.l2_written_bytes)
+        assert told(cache(replace(sample, arc=little), pool)) == (Answer.LITTLE, "cache-serves-little")
 
     def test_without_arcstats_nothing_is_told(self) -> None:
         assert told(cache(async_writers())) == (Answer.CANNOT_TELL, "no-arcstats")
