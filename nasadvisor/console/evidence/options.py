@@ -7,6 +7,7 @@ from typing import Final
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.wording.statements import localized, unbroken
+from nasadvisor.domain.evidence.log_verdict import Answer
 from nasadvisor.domain.evidence.options import (
     NAMES,
     Option,
@@ -44,9 +45,13 @@ class ShownOption:
 
 @dataclass(frozen=True)
 class ShownOptions:
-    """The table; `commits` and `reads` are how long programs wait for them in a day, "" where it is not known."""
+    """The table; `commits` and `reads` are how long programs wait for them in a day, "" where it is not known.
+
+    `rows` begin with doing nothing, then comes what takes away most for certain; `without` are those without gain.
+    """
 
     rows: tuple[ShownOption, ...]
+    without: tuple[ShownOption, ...]
     commits: str
     reads: str
     is_drawn: bool
@@ -55,12 +60,28 @@ class ShownOptions:
 def drawn(table: OptionsTable) -> ShownOptions:
     """Every row against one length: all that programs wait for today."""
     waits = table.waits
+    with_gain = sorted((row for row in table.rows if not _brings_nothing(row)), key=lambda row: _place_of(row, waits))
     return ShownOptions(
-        rows=tuple(_shown(row, waits) for row in table.rows),
+        rows=tuple(_shown(row, waits) for row in with_gain),
+        without=tuple(_shown(row, waits) for row in table.rows if _brings_nothing(row)),
         commits=_about(waits.commits) if waits.commits else "",
         reads=_about(waits.reads),
         is_drawn=waits.total_s > 0,
     )
+
+
+def _brings_nothing(row: OptionRow) -> bool:
+    """Whether it is neither there nor worth a second look."""
+    return row.answer in (Answer.NO, Answer.LITTLE) and not row.relief and not row.is_there
+
+
+def _place_of(row: OptionRow, waits: Waits) -> tuple[float, ...]:
+    """Sorts rows; those that are alike keep the order of the table, the cheapest first."""
+    if row.option is Option.NOTHING:
+        return (-1.0,)
+    relief = row.relief or Relief(Waiting.COMMITS, 0.0, 0.0)
+    whole = waits.of(relief.of)
+    return (float(row.answer is not Answer.HELPS), -whole * relief.low, -whole * (relief.high or relief.low))
 
 
 def _shown(row: OptionRow, waits: Waits) -> ShownOption:
