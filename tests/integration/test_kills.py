@@ -23,7 +23,7 @@ def test_kill_9_at_every_point_leaves_a_run_that_can_be_ended_both_ways(agent: A
     blank = guest.digests(*SSDS)
     guest.run(PHOTOS)
     pool, key = pool_of(agent).guid, keys_of(agent, "nvme0")[0]
-    output = guest.run(python_in_guest("kill_runs", way, pool, key), timeout=2400).stdout
+    output = guest.run(python_in_guest("kill_runs", way, pool, key), timeout=5400).stdout
     head, *kills = (json.loads(line) for line in output.splitlines())
     assert head["points"] >= head["undo_points"]
     assert len(kills) == head["points"]
