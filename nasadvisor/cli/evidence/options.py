@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from nasadvisor.cli.tables import heading, paragraph, table
 from nasadvisor.domain.evidence.log_verdict import Answer
-from nasadvisor.domain.evidence.options import NAMES, Cost, Option, OptionRow, OptionsTable, Waits
+from nasadvisor.domain.evidence.options import NAMES, Cost, Option, OptionRow, OptionsTable, Relief, Waits
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.units import size_text, terabytes_text
 from nasadvisor.stored.documents import to_document
@@ -35,6 +35,8 @@ def print_options(options: OptionsTable) -> None:
     table(("CHOICE", "ANSWER", "LESS WAITING/DAY", "SSD", "RAM", "WRITTEN/YEAR", "BACK"), rows, "<<>>>><")
     for row in options.rows:
         paragraph(f"{NAMES[row.option]}: {row.because}")
+        for kind in row.kinds:
+            paragraph(f"{kind.name}: {_less(kind.relief, options.waits)} less waiting a day", "      ")
         for each in (*row.beside, *row.missing):
             paragraph(str(each), "      ")
         if row.option not in (Option.NOTHING, Option.PROPERTY, Option.MEMORY):
@@ -53,9 +55,10 @@ def _answer(row: OptionRow) -> str:
 
 
 def _relief(row: OptionRow, waits: Waits) -> str:
-    relief = row.relief
-    if relief is None:
-        return UNKNOWN
+    return _less(row.relief, waits) if row.relief else UNKNOWN
+
+
+def _less(relief: Relief, waits: Waits) -> str:
     whole = waits.of(relief.of)
     low = duration(whole * relief.low)
     return f">= {low}" if relief.high is None else f"{low} - {duration(whole * relief.high)}"

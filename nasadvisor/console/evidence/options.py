@@ -19,6 +19,7 @@ from nasadvisor.domain.evidence.options import (
     Waits,
 )
 from nasadvisor.domain.figures import duration
+from nasadvisor.domain.statements import Statement
 
 WIDTH: Final = 100.0
 
@@ -35,12 +36,15 @@ class Piece:
 
 @dataclass(frozen=True)
 class ShownOption:
-    """A row with its name, what it takes away in words, and its bar; no pieces where nothing is drawn."""
+    """A row with its name, what it takes away in words, and its bar; no pieces where nothing is drawn. `kinds` are the
+    kinds of SSD with what each takes away.
+    """
 
     row: OptionRow
     name: str
     gain: str
     pieces: tuple[Piece, ...]
+    kinds: tuple[tuple[Statement, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,14 @@ def _place_of(row: OptionRow, waits: Waits) -> tuple[float, ...]:
 
 def _shown(row: OptionRow, waits: Waits) -> ShownOption:
     pieces = _today(waits) if row.option is Option.NOTHING else _taken_away(row.relief, waits)
-    return ShownOption(row, _(NAMES[row.option]), gain_words(row.relief, waits), tuple(pieces) if waits.total_s else ())
+    kinds = ((kind.name, gain_words(kind.relief, waits)) for kind in row.kinds)
+    return ShownOption(
+        row,
+        _(NAMES[row.option]),
+        gain_words(row.relief, waits),
+        tuple(pieces) if waits.total_s else (),
+        tuple((name, words) for name, words in kinds if words),
+    )
 
 
 def _today(waits: Waits) -> Iterator[Piece]:

@@ -70,6 +70,14 @@ class Relief:
 
 
 @dataclass(frozen=True)
+class KindOfSsd:
+    """What an SSD of one kind would take away, for whoever has not bought or tested one."""
+
+    name: Statement
+    relief: Relief
+
+
+@dataclass(frozen=True)
 class Cost:
     """What it takes: bytes of memory, of each SSD, how many SSDs, and what is written to each in a year."""
 
@@ -84,7 +92,8 @@ class OptionRow:
     """One row. `answer` is None where nothing is judged: of doing nothing, and of what is there and has no verdict.
 
     `because` is what is expected and why, `beside` what else was found out, `missing` what would tell more. `cost` is
-    None where it is not known, or buys nothing. `back` is how it is taken back, None where there is nothing to.
+    None where it is not known, or buys nothing. `back` is how it is taken back, None where there is nothing to. `kinds`
+    says the relief by the kind of SSD, where that makes the range wide; the best first.
     """
 
     option: Option
@@ -97,6 +106,7 @@ class OptionRow:
     cost: Cost | None = None
     beside: tuple[Statement, ...] = ()
     missing: tuple[Statement, ...] = ()
+    kinds: tuple[KindOfSsd, ...] = ()
     is_there: bool = False
 
 

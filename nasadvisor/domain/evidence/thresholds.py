@@ -39,6 +39,16 @@ SLOW_SSD_IN_LINE_NS: Final = 4 * SLOW_SSD_COMMIT_NS
 """[policy] What each of many writers waits for such a slow one: the block under way and one's own, both
 on the slower side of a mirror. The most that a commit waited for a log in the lab is 6.4 ms (docs/evidence.md)."""
 
+NVME_COMMIT_NS: Final = (12 * US, 100 * US)
+PROTECTED_COMMIT_NS: Final = (FAST_SSD_COMMIT_NS, 300 * US)
+UNPROTECTED_COMMIT_NS: Final = (449 * US, 7 * 1000 * US)
+"""Write and flush by the kind of SSD, fastest and slowest that was published, and room for an older one.
+
+With power-loss protection on NVMe: 12 to 58 us for 16 KiB (Samsung PM9A3, Solidigm D7-P5520; M. Callaghan, "SSDs, power
+loss protection and fsync latency"), 48 us for 4 KiB (Intel Optane M10; d-uzlov/k8s-homelab, test-fsync.md). On SATA:
+138 us, see above, up to what a test calls good. Without protection: 449 us (Crucial T500; Callaghan) to 7 ms (T-Force
+TM8FPL500G; test-fsync.md)."""
+
 GAIN_HELPS: Final = 3.0
 """[policy] A log helps if a commit is at least so many times as fast; below it is hard to feel."""
 

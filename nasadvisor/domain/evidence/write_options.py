@@ -10,6 +10,7 @@ from nasadvisor.domain.evidence.options import (
     NOTHING_LOST,
     UNLESS_CHECKPOINT,
     Cost,
+    KindOfSsd,
     Known,
     Option,
     OptionRow,
@@ -18,7 +19,8 @@ from nasadvisor.domain.evidence.options import (
     Waits,
     watch_longer,
 )
-from nasadvisor.domain.evidence.workload import LOGS
+from nasadvisor.domain.evidence.thresholds import NVME_COMMIT_NS, PROTECTED_COMMIT_NS, UNPROTECTED_COMMIT_NS
+from nasadvisor.domain.evidence.workload import LOGS, CommitTime
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
@@ -69,6 +71,13 @@ is 2.4 and, over NFS, 6.2. The second is for SSDs that were tested by one writer
 
 SEVERAL: Final = 1.5
 """[policy] More are under way at a time, on the mean of the busy time."""
+
+KINDS: Final = (
+    (Statement("ssd-nvme", _("NVMe with power-loss protection")), NVME_COMMIT_NS),
+    (Statement("ssd-protected", _("SATA or SAS with power-loss protection")), PROTECTED_COMMIT_NS),
+    (Statement("ssd-unprotected", _("without power-loss protection")), UNPROTECTED_COMMIT_NS),
+)
+"""The kinds of SSD that are bought for a log, and how long one write with flush takes on each."""
 
 _LOST_LOG: Final = Statement(
     "option-lost-log",
@@ -133,6 +142,7 @@ def property_row(known: Known, memory: OptionRow) -> OptionRow:
 def log_row(known: Known) -> OptionRow:
     """The verdict on a log, with what it would take away from the wait for synchronous writes."""
     verdict, is_there = known.log, bool(known.facts.leaves_of(*LOGS))
+    relief = None if is_there else _log_relief(known)
     can_test = not known.ssd.is_measured and verdict.rule.code in {*SSD_DECIDES, "little-faster"}
     cost = Cost(0, known.log_size.size_bytes, LOG_SIDES, known.log_bytes_per_day * DAYS_PER_YEAR)
     return OptionRow(
@@ -141,7 +151,8 @@ def log_row(known: Known) -> OptionRow:
         verdict.rule,
         lost=_LOST_LOG,
         back=UNLESS_CHECKPOINT,
-        relief=None if is_there else _log_relief(known),
+        relief=relief,
+        kinds=_kinds(known) if relief else (),
         cost=None if is_there or verdict.answer is Answer.NO else cost,
         beside=tuple(each for each in verdict.beside if each.code not in SETTINGS),
         missing=(
@@ -161,14 +172,27 @@ def _settings(known: Known) -> Iterator[Statement]:
 
 
 def _log_relief(known: Known) -> Relief | None:
-    commit, verdict, ssd = known.workload.commit_time, known.log, known.ssd
+    commit, verdict = known.workload.commit_time, known.log
     if commit is None or not (verdict.answer is Answer.HELPS or verdict.rule.code in SSD_DECIDES):
         return None
+    return _relief_by(known, commit, known.ssd)
+
+
+def _kinds(known: Known) -> tuple[KindOfSsd, ...]:
+    """The relief by kinds of SSD where none was tested."""
+    commit = known.workload.commit_time
+    if commit is None or known.ssd.is_measured:
+        return ()
+    return tuple(KindOfSsd(name, _relief_by(known, commit, SsdTime(*times, False))) for name, times in KINDS)
+
+
+def _relief_by(known: Known, commit: CommitTime, ssd: SsdTime) -> Relief:
+    """What an SSD of this time takes away of the waiting for commits."""
     reach = known.workload.reachable_commits_share
     at_once = known.workload.commits_per_s * commit.likely_ns / 1e9
     most_ns = _most_in_line_ns(ssd) if at_once > SEVERAL else ssd.high_ns * WAITS_ALONE
     low, high = (reach * max(1 - each / commit.likely_ns, 0.0) for each in (most_ns, ssd.low_ns))
-    return Relief(Waiting.COMMITS, 0.0 if verdict.rule.code == BANDWIDTH else low, high)
+    return Relief(Waiting.COMMITS, 0.0 if known.log.rule.code == BANDWIDTH else low, high)
 
 
 def _most_in_line_ns(ssd: SsdTime) -> float:

@@ -295,6 +295,20 @@ def test_of_a_limit_that_was_read_where_the_counters_were_not_it_is_said_how_its
     assert [each.code for each in found.missing] == ["option-set-and-see"]
 
 
+def test_an_ssd_that_was_not_tested_is_told_by_its_kind() -> None:
+    found = row(Option.LOG, known(sync_writers()))
+    assert [str(each.name) for each in found.kinds] == [
+        "NVMe with power-loss protection",
+        "SATA or SAS with power-loss protection",
+        "without power-loss protection",
+    ]
+    lows = [each.relief.low for each in found.kinds]
+    assert lows == sorted(lows, reverse=True)
+    assert found.relief
+    assert found.kinds[0].relief.low > found.relief.low
+    assert row(Option.LOG, known(sync_writers(), ssd=SsdTime(1e5, 2e5, True))).kinds == ()
+
+
 curves = st.sampled_from((None, CLIFF, flat(0.04), replace(CLIFF, missed=40_000)))
 machines = st.sampled_from((facts(), facts(*FLASH), facts(*LEAVES, LOG_LEAF, CACHE_LEAF), facts(*LEAVES, SPECIAL)))
 whatever = st.one_of(
