@@ -42,14 +42,16 @@ class Added:
 class Gist:
     """The five lines. `steps` is what is done instead where nothing is added, `first` what is taken out before.
 
-    `blank` are the SSDs on which there is nothing, `shared` those whose partitions stay. `memory` is None without a
-    cache. `wear` has, for each SSD, when it reaches its rated writes in its new roles, None where that is unknown.
+    `blank` are the SSDs on which there is nothing, `erased` those with data that no tool recognises, `shared` those
+    whose partitions stay. `memory` is None without a cache. `wear` has, for each SSD, when it reaches its rated writes
+    in its new roles, None where that is unknown.
     """
 
     added: tuple[Added, ...]
     steps: tuple[Statement, ...]
     first: tuple[Statement, ...]
     blank: tuple[str, ...]
+    erased: tuple[str, ...]
     shared: tuple[str, ...]
     memory: HeaderMemory | None
     wear: tuple[tuple[str, Spread | None], ...]
@@ -59,12 +61,14 @@ class Gist:
 def gist_of(plan: Plan, inventory: Inventory, wear: PlanWear | None) -> Gist:
     """The five lines of a plan against the inventory it was made for."""
     disks = [disk for key in plan.request.disks if (disk := inventory.disk(key))]
+    erased = {action.disk_key for action in plan.erasures}
     cache_bytes = sum(piece.size_bytes for piece in plan.slices if piece.role is Role.CACHE)
     return Gist(
         added=tuple(_added(plan, inventory)),
         steps=() if plan.slices else tuple(action.describe() for action in plan.actions),
         first=tuple(action.describe() for action in plan.actions if action.category is Category.REMOVAL),
-        blank=_labels(disk for disk in disks if not disk.partitions),
+        blank=_labels(disk for disk in disks if not disk.partitions and disk.key not in erased),
+        erased=_labels(disk for disk in disks if disk.key in erased),
         shared=_labels(disk for disk in disks if disk.partitions),
         memory=header_memory(cache_bytes) if cache_bytes else None,
         wear=tuple((each.label, each.rows[-1][1].years_left) for each in wear.disks if each.rows) if wear else (),

@@ -12,6 +12,7 @@ from nasadvisor.console.accounts.roles import UserRole, set_role
 from nasadvisor.console.change.models import StoredPlan, StoredRun
 from nasadvisor.console.change.wizard.acceptance import risks_in
 from nasadvisor.console.change.wizard.draft import Draft
+from nasadvisor.console.change.wizard.plan_summary import gist_of
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.models import StoredDisk
 from nasadvisor.domain.statements import Finding, Level
@@ -123,6 +124,17 @@ class TestRisks:
         assert not sent
         operator.post(f"/plans/{stored.id}/", {"password": PASSWORD, "accept": [key]})
         assert len(sent) == 1
+
+    def test_a_disk_with_data_that_nobody_recognises_is_not_called_blank(
+        self, operator: Client, host: SimulatedHost
+    ) -> None:
+        show(host, with_disk(home_server(), NVME1, unrecognised_at=4096))
+        stored = plan_of(operator)
+        gist = gist_of(stored.plan, with_disk(home_server(), NVME1, unrecognised_at=4096), None)
+        erased, blank = gist.erased[0], gist.blank[0]
+        page = text(operator.get(f"/plans/{stored.id}/"))
+        assert f"The data on {erased} that no tool here recognises." in page
+        assert re.search(rf"Nothing: {re.escape(blank)} is blank", page)
 
     def test_the_tick_alone_does_not_stand_for_the_password(self, operator: Client, sent: list[Sent]) -> None:
         stored = plan_of(operator, log_on=NVME2)
