@@ -9,11 +9,13 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from nasadvisor import __version__
+from nasadvisor.console.evidence.models import SampledPool
 from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts.models import AlertStates, Delivery, DeliveryState, StoredAlert
 from nasadvisor.console.health.api.models import ApiToken
 from nasadvisor.console.health.bytes_by_role import ORDER, written_by_role
 from nasadvisor.console.health.models import NodeHealth, StoredDisk
+from nasadvisor.domain.evidence.options import Waiting
 from nasadvisor.domain.statements import Level
 
 
@@ -49,6 +51,8 @@ def _head(family: Family) -> tuple[str, str]:
 def _escaped(value: str) -> str:
     return value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
 
+
+LARGE: Final = ("facts_document", "names", "node__inventory_document")
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 BEARER: Final = "Bearer "
@@ -97,6 +101,7 @@ def everything() -> Iterator[Family]:
     yield from _disks()
     yield from _sweeps()
     yield from _pools()
+    yield from _waiting()
     yield from _alerts()
 
 
@@ -186,6 +191,19 @@ def _pools() -> Iterator[Family]:
             allocated.add(labels, pool.allocated_bytes)
             errors.add(labels, pool.data_errors)
     yield from (contact, online, size, allocated, errors)
+
+
+def _waiting() -> Iterator[Family]:
+    waiting = Family(
+        "nasadvisor_pool_waiting_seconds_per_day", "How long programs wait for a pool in a day; those of several add up"
+    )
+    pools = SampledPool.objects.exclude(waiting_document=None).select_related("node").defer(*LARGE)
+    for series in pools:
+        found = series.waiting
+        for cause in Waiting if found else ():
+            labels = {"node": series.node.name, "pool": series.name, "guid": series.guid, "cause": cause.value}
+            waiting.add(labels_text(labels), found.waits.of(cause) if found else 0.0)
+    yield waiting
 
 
 def _alerts() -> Iterator[Family]:

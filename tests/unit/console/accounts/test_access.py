@@ -19,6 +19,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from weasyprint.urls import URLFetcher
 
 from nasadvisor.console.celery_app import app
+from nasadvisor.console.evidence.models import SampledPool
+from nasadvisor.console.fleet.models import Node
 from nasadvisor.console.health.alerts import senders
 from nasadvisor.console.health.alerts.messages import AlertMessage
 from nasadvisor.console.health.alerts.models import Channel, StoredAlert
@@ -30,6 +32,8 @@ from nasadvisor.console.health.reports.models import ReportDelivery, StoredRepor
 from nasadvisor.console.secrets import encrypt
 from nasadvisor.console.worker.schedules import create_schedules
 from nasadvisor.console.worker.tasks import monthly_report, send_reports
+from nasadvisor.domain.evidence.options import PoolWaiting, Wait, Waits
+from nasadvisor.stored.documents import to_document
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.conftest import Sent
 from tests.unit.console.health.health_data import disk_of, watched
@@ -89,6 +93,21 @@ def test_metrics_say_what_the_pages_say(client: Client) -> None:
     assert sum(value for _, value in found["nasadvisor_alerts"]) == StoredAlert.objects.count()
 
 
+def keep_waiting() -> None:
+    kept = to_document(PoolWaiting(Waits(Wait(10, 20, 40), Wait(1, 2, 4)), None, None))
+    SampledPool.objects.create(node=Node.objects.get(), guid="9", name="tank", waiting_document=kept)
+
+
+def test_metrics_say_how_long_programs_wait_in_a_day(client: Client) -> None:
+    watched(typical())
+    keep_waiting()
+    found = metrics(client)["nasadvisor_pool_waiting_seconds_per_day"]
+    assert [(labels["pool"], labels["cause"], seconds) for labels, seconds in found] == [
+        ("tank", "commits", 20),
+        ("tank", "reads", 2),
+    ]
+
+
 def test_metrics_of_an_empty_console(client: Client) -> None:
     assert "nasadvisor_build_info" in metrics(client)
 
@@ -96,6 +115,7 @@ def test_metrics_of_an_empty_console(client: Client) -> None:
 @pytest.mark.parametrize("name", ["prometheus-rules.yml", "grafana-dashboard.json"])
 def test_the_examples_ask_for_metrics_that_there_are(client: Client, name: str) -> None:
     watched(typical())
+    keep_waiting()
     known = set(metrics(client))
     asked = set(re.findall(r"nasadvisor_\w+", (DOCS / name).read_text()))
     assert asked
@@ -103,7 +123,7 @@ def test_the_examples_ask_for_metrics_that_there_are(client: Client, name: str) 
 
 
 def test_the_example_dashboard_is_json() -> None:
-    assert len(json.loads((DOCS / "grafana-dashboard.json").read_text())["panels"]) == 8
+    assert len(json.loads((DOCS / "grafana-dashboard.json").read_text())["panels"]) == 9
 
 
 @pytest.mark.skipif(not PROMTOOL.exists(), reason="promtool is not installed (Debian package prometheus)")
