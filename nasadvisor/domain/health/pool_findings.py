@@ -1,14 +1,25 @@
-"""What is worth knowing about a pool as a whole: its state, its errors, its scrubs."""
+"""What is worth knowing about a pool as a whole: its state, its errors, its scrubs, its space and its spares."""
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Final
 
-from nasadvisor.domain.health.limits import SCRUB_AGE_DAYS, level_at
+from nasadvisor.domain.health.limits import (
+    BEFORE_RESERVE_POINTS,
+    FORECAST_DAYS,
+    POOL_FULL_PERCENT,
+    SCRUB_AGE_DAYS,
+    SPARE_FROM_DISKS,
+    SPECIAL_FULL_PERCENT,
+    SPECIAL_RESERVE_PERCENT,
+    level_at,
+)
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import UNREADABLE, Inventory, Pool, Vdev, VdevClass, leaf_name
+from nasadvisor.domain.storage.inventory import UNREADABLE, Host, Inventory, Pool, Vdev, VdevClass, leaf_name
 from nasadvisor.domain.storage.logs import OFFLINE, all_that_ails
+from nasadvisor.domain.units import size_text
 
 GOOD_STATES: Final = frozenset({"ONLINE", "AVAIL", "INUSE"})
 """States of a vdev that need nobody; the last two are a spare's."""
@@ -26,24 +37,17 @@ POOL_MEMBER: Final = "pool-member"
 
 def pool_findings(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
     """What is worth knowing of a pool of this inventory."""
-    if pool.problem:
-        yield _unreadable(pool)
+    yield from about_pool(pool, _state(pool, inventory))
     if pool.state == UNREADABLE:
         return
-    if pool.suspended:
-        yield _suspended(pool)
-    elif pool.state != "ONLINE":
-        yield _not_online(pool, inventory)
-    if pool.data_errors:
-        yield _data_errors(pool)
-    yield from _leaf_findings(pool, inventory)
-    yield from _scrub_findings(pool, inventory.read_at)
+    yield from about_pool(pool, _errors(pool, inventory))
+    yield from about_pool(pool, _scrubs(pool, inventory.read_at))
     yield from _special_states(pool)
 
 
-def leaves(pool: Pool) -> Iterator[Vdev]:
-    """The leaves of every class."""
-    return (leaf for tops in pool.by_class().values() for top in tops for leaf in top.leaves())
+def about_pool(pool: Pool, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Findings about a pool as a whole, each with the way to its page."""
+    return (replace(each, subject=pool.guid, step=NextStep.LOOK_AT_POOL, place=pool.guid) for each in findings)
 
 
 def named(vdevs: Iterable[Vdev], inventory: Inventory) -> str:
@@ -68,14 +72,14 @@ def has_no_redundancy(pool: Pool) -> bool:
     """Whether a vdev has lost as many members as it can, and nothing mends that: no spare is free, no resilver runs.
     A member works as long as one of its leaves does: a spare that took over, or a disk that returned too much rubbish.
     """
+
+    def missing(top: Vdev) -> int:
+        works = [any(leaf.state in ("ONLINE", "DEGRADED") for leaf in member.leaves()) for member in top.children]
+        return works.count(False)
+
     tops = [top for kind in HOLDING_DATA for top in pool.by_class()[kind] if top.parity]
-    missing = {top.guid: sum(not any(map(_works, member.leaves())) for member in top.children) for top in tops}
     has_spare = any(spare.state == "AVAIL" for spare in pool.spares)
-    return not has_spare and pool.scan != "resilver" and any(missing[top.guid] >= top.parity for top in tops)
-
-
-def _works(leaf: Vdev) -> bool:
-    return leaf.state in ("ONLINE", "DEGRADED")
+    return not has_spare and pool.scan != "resilver" and any(missing(top) >= top.parity for top in tops)
 
 
 def member_finding(pool: Pool, vdev_class: VdevClass, leaf: Vdev, label: str) -> Finding | None:
@@ -102,43 +106,37 @@ def member_finding(pool: Pool, vdev_class: VdevClass, leaf: Vdev, label: str) ->
     )
 
 
-def _about(pool: Pool, **values: str) -> dict[str, str]:
-    return {"pool": pool.name, **values}
-
-
-def _unreadable(pool: Pool) -> Finding:
-    return Finding(
-        "pool-unreadable",
-        _(
-            "What OpenZFS tells of pool {pool} could not be understood ({problem}), so it is not watched. `zpool "
-            "status {pool}` shows how it is; please report it with that output."
-        ),
-        _about(pool, problem=pool.problem),
-        Level.WARNING,
-        _(
-            "It was asked twice. Until it can be read, nobody would be told here if a disk of the pool failed, and "
-            "nothing is changed on it. Other pools of the host are watched."
-        ),
-        subject=pool.guid,
-        step=NextStep.LOOK_AT_POOL,
-        place=pool.guid,
-    )
-
-
-def _suspended(pool: Pool) -> Finding:
-    return Finding(
-        "pool-suspended",
-        _(
-            "Pool {pool} is suspended: too many of its disks do not answer, and programs that write to it wait. "
-            "Check cables and power, then run `zpool clear {pool}`."
-        ),
-        _about(pool),
-        Level.CRITICAL,
-        _("Nothing that was acknowledged is lost as long as the machine runs. Do not reboot before the disks answer."),
-        subject=pool.guid,
-        step=NextStep.LOOK_AT_POOL,
-        place=pool.guid,
-    )
+def _state(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
+    if pool.problem:
+        yield Finding(
+            "pool-unreadable",
+            _(
+                "What OpenZFS tells of pool {pool} could not be understood ({problem}), so it is not watched. `zpool "
+                "status {pool}` shows how it is; please report it with that output."
+            ),
+            {"pool": pool.name, "problem": pool.problem},
+            Level.WARNING,
+            _(
+                "It was asked twice. Until it can be read, nobody would be told here if a disk of the pool failed, and "
+                "nothing is changed on it. Other pools of the host are watched."
+            ),
+        )
+    if pool.suspended and pool.state != UNREADABLE:
+        yield Finding(
+            "pool-suspended",
+            _(
+                "Pool {pool} is suspended: too many of its disks do not answer, and programs that write to it wait. "
+                "Check cables and power, then run `zpool clear {pool}`."
+            ),
+            {"pool": pool.name},
+            Level.CRITICAL,
+            _(
+                "Nothing that was acknowledged is lost as long as the machine runs. Do not reboot before the disks "
+                "answer."
+            ),
+        )
+    elif pool.state not in ("ONLINE", UNREADABLE):
+        yield _not_online(pool, inventory)
 
 
 def _not_online(pool: Pool, inventory: Inventory) -> Finding:
@@ -160,38 +158,34 @@ def _not_online(pool: Pool, inventory: Inventory) -> Finding:
     return Finding(
         "pool-not-online",
         template,
-        _about(pool, state=pool.state, devices=named(bad, inventory)),
+        {"pool": pool.name, "state": pool.state, "devices": named(bad, inventory)},
         Level.WARNING if pool.state == "DEGRADED" and not has_lost else Level.CRITICAL,
         _(
             "A degraded pool works, with less protection than it was built for: how many more disks may fail depends "
             "on its layout."
         ),
-        subject=pool.guid,
         measure=len(bad),
-        step=NextStep.LOOK_AT_POOL,
-        place=pool.guid,
     )
 
 
-def _data_errors(pool: Pool) -> Finding:
-    return Finding(
-        "data-errors",
-        _(
-            "Pool {pool} could not repair the damage in {count} of its files or objects. `zpool status -v {pool}` "
-            "names them; restore them from a backup, then run `zpool scrub {pool}` twice to clear the list."
-        ),
-        _about(pool, count=str(pool.data_errors)),
-        Level.CRITICAL,
-        _("OpenZFS found blocks of which no copy matches its checksum. It returns an error for them, never bad data."),
-        subject=pool.guid,
-        measure=pool.data_errors,
-        step=NextStep.LOOK_AT_POOL,
-        place=pool.guid,
-    )
-
-
-def _leaf_findings(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
-    faulty = [leaf for leaf in leaves(pool) if leaf.errors]
+def _errors(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
+    if pool.data_errors:
+        yield Finding(
+            "data-errors",
+            _(
+                "Pool {pool} could not repair the damage in {count} of its files or objects. `zpool status -v {pool}` "
+                "names them; restore them from a backup, then run `zpool scrub {pool}` twice to clear the list."
+            ),
+            {"pool": pool.name, "count": str(pool.data_errors)},
+            Level.CRITICAL,
+            _(
+                "OpenZFS found blocks of which no copy matches its checksum. It returns an error for them, never bad "
+                "data."
+            ),
+            measure=pool.data_errors,
+        )
+    leaves = [leaf for tops in pool.by_class().values() for top in tops for leaf in top.leaves()]
+    faulty = [leaf for leaf in leaves if leaf.errors]
     if faulty:
         yield Finding(
             "device-errors",
@@ -199,36 +193,30 @@ def _leaf_findings(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
                 "Devices of pool {pool} had I/O errors since they were last cleared: {devices}. Look at their cables "
                 "and SMART values, then run `zpool scrub {pool}`."
             ),
-            _about(pool, devices=named(faulty, inventory)),
+            {"pool": pool.name, "devices": named(faulty, inventory)},
             Level.WARNING,
             _(
                 "Read and write errors come from the disk, its cable or its controller; checksum errors mean that it "
                 "returned something else than was written. `zpool clear {pool}` sets the counters back."
             ),
-            subject=pool.guid,
             measure=sum(leaf.errors for leaf in faulty),
-            step=NextStep.LOOK_AT_POOL,
-            place=pool.guid,
         )
-    slow = [leaf for leaf in leaves(pool) if leaf.slow_ios]
+    slow = [leaf for leaf in leaves if leaf.slow_ios]
     if slow:
         yield Finding(
             "slow-io",
             _("Requests to devices of pool {pool} took longer than 30 s ({count} in all): {devices}."),
-            _about(pool, devices=named(slow, inventory), count=str(sum(leaf.slow_ios for leaf in slow))),
+            {"pool": pool.name, "devices": named(slow, inventory), "count": str(sum(leaf.slow_ios for leaf in slow))},
             Level.WARNING,
             _(
                 "One such disk slows the whole pool, as a write is done when all its copies are. Often the disk tries "
                 "a failing sector again and again: look at its SMART values and at the kernel's log."
             ),
-            subject=pool.guid,
             measure=sum(leaf.slow_ios for leaf in slow),
-            step=NextStep.LOOK_AT_POOL,
-            place=pool.guid,
         )
 
 
-def _scrub_findings(pool: Pool, read_at: str) -> Iterator[Finding]:
+def _scrubs(pool: Pool, read_at: str) -> Iterator[Finding]:
     if pool.scan or pool.suspended:
         return
     explanation = _(
@@ -239,12 +227,9 @@ def _scrub_findings(pool: Pool, read_at: str) -> Iterator[Finding]:
         yield Finding(
             "scrub-unknown",
             _("No scrub of pool {pool} is on record. Run `zpool scrub {pool}`, and have it done every month."),
-            _about(pool),
+            {"pool": pool.name},
             Level.INFO,
             explanation,
-            subject=pool.guid,
-            step=NextStep.LOOK_AT_POOL,
-            place=pool.guid,
         )
         return
     days = (datetime.fromisoformat(read_at) - datetime.fromisoformat(pool.last_scan.ended_at)).days
@@ -253,12 +238,9 @@ def _scrub_findings(pool: Pool, read_at: str) -> Iterator[Finding]:
         yield Finding(
             "scrub-old",
             _("The last scrub of pool {pool} ended {days} days ago. Run `zpool scrub {pool}`."),
-            _about(pool, days=str(days)),
+            {"pool": pool.name, "days": str(days)},
             level,
             explanation,
-            subject=pool.guid,
-            step=NextStep.LOOK_AT_POOL,
-            place=pool.guid,
         )
 
 
@@ -267,7 +249,7 @@ def _special_states(pool: Pool) -> Iterator[Finding]:
         yield Finding(
             "pool-read-only",
             _("Pool {pool} is imported read-only. Nothing can be written to it, and no device can be added."),
-            _about(pool),
+            {"pool": pool.name},
             Level.INFO,
             subject=pool.guid,
             explanation=_(
@@ -281,11 +263,123 @@ def _special_states(pool: Pool) -> Iterator[Finding]:
                 "Pool {pool} has a checkpoint of {size}. While it exists, no device can be removed; `zpool checkpoint "
                 "-d {pool}` discards it."
             ),
-            _about(pool, size=pool.checkpoint),
+            {"pool": pool.name, "size": pool.checkpoint},
             Level.INFO,
             subject=pool.guid,
             explanation=_(
                 "It keeps the whole pool as it was, and so also the space of all that was deleted"
                 " since. Discard it once you are sure that nobody wants to go back."
+            ),
+        )
+
+
+def space_findings(pool: Pool, inventory: Inventory, growth: float | None) -> Iterator[Finding]:
+    """What is worth knowing of the space, the spares and the TRIM of a pool.
+
+    `growth` is how many bytes it took up a day lately; None where nobody watched it for long.
+    """
+    yield from about_pool(pool, _pool_full(pool, inventory.read_at, growth))
+    yield from about_pool(pool, _special_full(pool, inventory.host))
+    yield from about_pool(pool, _spares_and_trim(pool))
+
+
+def percent_of(part: int, whole: int) -> int:
+    """Whole percent, rounded down; 0 of nothing."""
+    return part * 100 // whole if whole else 0
+
+
+def _pool_full(pool: Pool, read_at: str, growth: float | None) -> Iterator[Finding]:
+    percent = percent_of(pool.allocated_bytes, pool.size_bytes)
+    level = level_at(percent, POOL_FULL_PERCENT)
+    if level is None:
+        return
+    free = pool.size_bytes - pool.allocated_bytes
+    days = free / growth if growth and growth > 0 else None
+    template = _(
+        "Pool {pool} is {percent} % full; {free} are free. Delete what is not needed, old snapshots first, or add "
+        "disks."
+    )
+    day = ""
+    if days is not None and days <= FORECAST_DAYS:
+        template = _(
+            "Pool {pool} is {percent} % full; {free} are free, at its present growth until {day}. Delete what is not "
+            "needed, old snapshots first, or add disks."
+        )
+        day = (datetime.fromisoformat(read_at) + timedelta(days=days)).date().isoformat()
+    yield Finding(
+        "pool-full",
+        template,
+        {"pool": pool.name, "percent": str(percent), "free": size_text(free), "day": day},
+        level,
+        _(
+            "OpenZFS writes everything to free space. The less there is, the slower writes get; a full pool takes "
+            "none, and then even deleting can fail. `zfs list -o space -r {pool}` shows what holds the space."
+        ),
+        measure=percent,
+    )
+
+
+def _special_full(pool: Pool, host: Host) -> Iterator[Finding]:
+    told = host.parameters.zfs_special_class_metadata_reserve_pct
+    mark = 100 - (SPECIAL_RESERVE_PERCENT if told is None else told)
+    percent = percent_of(pool.special_allocated_bytes, pool.special_size_bytes)
+    if percent >= SPECIAL_FULL_PERCENT:
+        yield Finding(
+            "special-full",
+            _(
+                "The special vdevs of pool {pool} are {percent} % full. Soon new metadata goes to the data vdevs, and "
+                "is slow. Add a special vdev as redundant as the present ones."
+            ),
+            {"pool": pool.name, "percent": str(percent)},
+            Level.WARNING,
+            _("Nothing is lost by it. What is on the data vdevs by then stays there until it is rewritten."),
+            measure=percent,
+        )
+    elif percent >= mark - BEFORE_RESERVE_POINTS:
+        yield Finding(
+            "special-near-reserve",
+            _(
+                "The special vdevs of pool {pool} are {percent} % full. From {mark} % on they take metadata only, and "
+                "small blocks of files go to the data vdevs."
+            ),
+            {"pool": pool.name, "percent": str(percent), "mark": str(mark)},
+            Level.INFO,
+            _(
+                "OpenZFS keeps the rest for metadata (zfs_special_class_metadata_reserve_pct). Lower "
+                "special_small_blocks on the largest datasets, or add a special vdev as redundant as the present ones."
+            ),
+            measure=percent,
+        )
+
+
+def _spares_and_trim(pool: Pool) -> Iterator[Finding]:
+    disks = sum(len(tuple(top.leaves())) for top in (*pool.data, *pool.specials, *pool.dedups) if top.parity)
+    if disks >= SPARE_FROM_DISKS and not pool.spares:
+        yield Finding(
+            "no-spare",
+            _(
+                "Pool {pool} has {count} disks and no spare. When one fails, its data stays at risk until somebody "
+                "comes."
+            ),
+            {"pool": pool.name, "count": str(disks)},
+            Level.INFO,
+            _(
+                "A spare takes over automatically (zed has to run), in the night too. If a new disk is at "
+                "hand here at all times, it is not needed."
+            ),
+            measure=disks,
+        )
+    if pool.trimmed is False:
+        yield Finding(
+            "never-trimmed",
+            _(
+                "The SSDs of pool {pool} were never told what is free, which wears and slows them. Run `zpool trim "
+                "{pool}`, and have it done every month."
+            ),
+            {"pool": pool.name},
+            Level.INFO,
+            _(
+                "An SSD keeps moving blocks of which it does not know that they are free. `zpool set autotrim=on "
+                "{pool}` does it at all times, at some cost; behind some controllers TRIM does not arrive."
             ),
         )

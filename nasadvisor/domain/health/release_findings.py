@@ -1,13 +1,17 @@
-"""What the release of OpenZFS that runs can do to a pool: one finding for all known bugs that it can meet."""
+"""What the release of OpenZFS that runs can do to a pool: its bugs that logs and caches meet when they are taken out or
+put back, and one finding for all known bugs that can harm data.
+"""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
-from nasadvisor.domain.statements import Finding, Level, NextStep, Statement
+from nasadvisor.domain.health.pool_findings import about_pool
+from nasadvisor.domain.statements import Finding, Level, Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage import known_bugs_table
+from nasadvisor.domain.storage import known_bugs_table, releases
 from nasadvisor.domain.storage.inventory import Host, Inventory, Pool
 from nasadvisor.domain.storage.known_bugs import Bug, Exposure, exposure_of
+from nasadvisor.domain.storage.logs import was_missing_at_import
 from nasadvisor.domain.storage.releases import Release, first_after, parse_release, version_text
 
 TOLD_AT_MOST: Final = 5
@@ -15,7 +19,55 @@ TOLD_AT_MOST: Final = 5
 
 
 def release_findings(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
-    """What the kernel module can do to a pool as it is configured; nothing where its version cannot be read."""
+    """What OpenZFS can do to a pool as it is configured."""
+    yield from about_pool(pool, _of_logs_and_caches(pool, inventory.host))
+    yield from about_pool(pool, _of_data(pool, inventory))
+
+
+def _of_logs_and_caches(pool: Pool, host: Host) -> Iterator[Finding]:
+    version = host.zfs_kernel or host.zfs_userland
+    values = {"pool": pool.name, "version": version}
+    if pool.multihost and pool.logs and releases.MULTIHOST_HOLE.is_in(version):
+        yield Finding(
+            "bug-multihost-hole",
+            _("Do not take the log of pool {pool} out with OpenZFS {version}: the pool could not be imported again."),
+            values,
+            Level.WARNING,
+            _(
+                "Pool {pool} has multihost=on. A log that is removed leaves a hole in the layout, and this release "
+                "then refuses the import as in use by another host (issue 18823). Update OpenZFS to 2.3.9 or 2.4.4."
+            ),
+        )
+    if any(was_missing_at_import(log) for log in pool.logs) and releases.REPLAY_FLAG_LEFT.is_in(version):
+        yield Finding(
+            "bug-log-replay-flag",
+            _(
+                "With OpenZFS {version} the missing log of pool {pool} may not be removable once the pool was imported "
+                "without it: `zpool remove` then says that logs have to be replayed."
+            ),
+            values,
+            Level.WARNING,
+            _(
+                "`zpool import -m` of this release leaves a flag behind that says there were something to replay. The "
+                "pool works on without the log. Bring the device back, or update OpenZFS to 2.3.8 or 2.4.3 and remove "
+                "it then (openzfs 18277)."
+            ),
+        )
+    if pool.caches and releases.STALE_CACHE.is_in(version):
+        yield Finding(
+            "bug-stale-cache",
+            _("OpenZFS {version} can show a wrong size for a cache of pool {pool} that was removed and added again."),
+            values,
+            Level.INFO,
+            _(
+                "It may read old cache records back (the size then shows as 16.0E). No data is harmed: every block of "
+                "a cache is verified by its checksum. OpenZFS 2.3.9 and 2.4.4 have the fix."
+            ),
+        )
+
+
+def _of_data(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
+    """Nothing where the version of the kernel module cannot be read."""
     release = parse_release(inventory.host.zfs_kernel)
     if release is None:
         return
@@ -23,7 +75,25 @@ def release_findings(pool: Pool, inventory: Inventory) -> Iterator[Finding]:
     if exposure.bugs:
         yield _harmful(pool, inventory.host, release, exposure)
     elif exposure.unclear:
-        yield _unclear(pool, inventory.host, exposure.unclear)
+        yield Finding(
+            "release-unclear",
+            _(
+                "OpenZFS {version} is a build between releases. Whether it has the fixes for {count} known bugs that "
+                "could harm pool {pool}, only its maker can tell."
+            ),
+            {
+                "pool": pool.name,
+                "version": inventory.host.zfs_kernel,
+                "count": str(len(exposure.unclear)),
+                "bugs": _chained("bugs", "{first} {rest}", [_short(bug) for bug in exposure.unclear[:TOLD_AT_MOST]]),
+            },
+            Level.INFO,
+            _(
+                "The worst of them: {bugs} Ask the maker of your system, or install one of its versions that has a "
+                "release."
+            ),
+            measure=len(exposure.unclear),
+        )
 
 
 def _harmful(pool: Pool, host: Host, release: Release, exposure: Exposure) -> Finding:
@@ -40,39 +110,14 @@ def _harmful(pool: Pool, host: Host, release: Release, exposure: Exposure) -> Fi
             "count": str(len(exposure.bugs)),
             "worst": _what(worst),
             "remedy": _remedy(host, exposure),
-            "bugs": _joined(_told(bug, release) for bug in exposure.bugs[:TOLD_AT_MOST]),
+            "bugs": _chained("bugs", "{first} {rest}", [_told(bug, release) for bug in exposure.bugs[:TOLD_AT_MOST]]),
         },
         worst.level,
         _(
             "{bugs} The numbers are upstream's: your distribution may have a fix behind an older number, so ask it. "
             "docs/health.md has the whole table."
         ),
-        subject=pool.guid,
         measure=len(exposure.bugs),
-        step=NextStep.LOOK_AT_POOL,
-        place=pool.guid,
-    )
-
-
-def _unclear(pool: Pool, host: Host, bugs: tuple[Bug, ...]) -> Finding:
-    return Finding(
-        "release-unclear",
-        _(
-            "OpenZFS {version} is a build between releases. Whether it has the fixes for {count} known bugs that could "
-            "harm pool {pool}, only its maker can tell."
-        ),
-        {
-            "pool": pool.name,
-            "version": host.zfs_kernel,
-            "count": str(len(bugs)),
-            "bugs": _joined(_short(bug) for bug in bugs[:TOLD_AT_MOST]),
-        },
-        Level.INFO,
-        _("The worst of them: {bugs} Ask the maker of your system, or install one of its versions that has a release."),
-        subject=pool.guid,
-        measure=len(bugs),
-        step=NextStep.LOOK_AT_POOL,
-        place=pool.guid,
     )
 
 
@@ -93,7 +138,11 @@ def _remedy(host: Host, exposure: Exposure) -> Statement:
 
 def _told(bug: Bug, release: Release) -> Statement:
     """All of one bug: what, why here, fixed where, and what lessens it."""
-    values: dict[str, str | Statement] = {"bug": _short(bug), "fix": _fix(bug, release)}
+    fixed = first_after(release, bug.spans)
+    fix = Statement(bug.code, _("No release has a fix yet."))
+    if fixed:
+        fix = Statement(bug.code, _("Fixed in {releases}."), {"releases": ", ".join(map(version_text, fixed))})
+    values: dict[str, str | Statement] = {"bug": _short(bug), "fix": fix}
     if not bug.meanwhile:
         return Statement(bug.code, _("{bug} {fix}"), values)
     return Statement(
@@ -104,26 +153,14 @@ def _told(bug: Bug, release: Release) -> Statement:
 def _short(bug: Bug) -> Statement:
     if not bug.needs:
         return _what(bug)
-    reasons = _listed([Statement(bug.code, each.text) for each in bug.needs])
+    reasons = _chained("reasons", "{first}, {rest}", [Statement(bug.code, each.text) for each in bug.needs])
     return Statement(bug.code, _("{what} This pool: {reasons}."), {"what": _what(bug), "reasons": reasons})
-
-
-def _fix(bug: Bug, release: Release) -> Statement:
-    fixed = first_after(release, bug.spans)
-    if not fixed:
-        return Statement(bug.code, _("No release has a fix yet."))
-    return Statement(bug.code, _("Fixed in {releases}."), {"releases": ", ".join(map(version_text, fixed))})
 
 
 def _what(bug: Bug) -> Statement:
     return Statement(bug.code, bug.what)
 
 
-def _joined(statements: Iterable[Statement]) -> Statement:
+def _chained(code: str, template: str, statements: list[Statement]) -> Statement:
     first, *rest = statements
-    return Statement("bugs", "{first} {rest}", {"first": first, "rest": _joined(rest)}) if rest else first
-
-
-def _listed(statements: list[Statement]) -> Statement:
-    first, *rest = statements
-    return Statement("reasons", "{first}, {rest}", {"first": first, "rest": _listed(rest)}) if rest else first
+    return Statement(code, template, {"first": first, "rest": _chained(code, template, rest)}) if rest else first
