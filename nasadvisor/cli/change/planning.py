@@ -29,8 +29,8 @@ from nasadvisor.domain.evidence.wanted import wanted_by
 from nasadvisor.domain.evidence.workload import workload_of
 from nasadvisor.domain.figures import duration
 from nasadvisor.domain.fleet.platforms import vetoes_by_disk, vetoes_of
+from nasadvisor.domain.health.disk_findings import ssd_health
 from nasadvisor.domain.health.smart.power_loss import weigh
-from nasadvisor.domain.health.ssd_health import ssd_health
 from nasadvisor.domain.health.sweep import DiskAnswer
 from nasadvisor.domain.storage.inventory import Inventory, Pool, Vdev
 from nasadvisor.domain.storage.logs import BrokenSide, broken_log_sides, is_dead

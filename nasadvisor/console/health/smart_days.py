@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from nasadvisor.console.health.models import RawAnswer, SmartDay, StoredDisk
 from nasadvisor.console.health.readings import values_in
-from nasadvisor.domain.health.growth_findings import Growth
+from nasadvisor.domain.health.disk_findings import Growth
 from nasadvisor.domain.health.smart.attributes import SmartValue
 
 DAYS_KEPT: Final = 90

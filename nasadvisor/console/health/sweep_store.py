@@ -16,8 +16,7 @@ from nasadvisor.console.health.forecasts import renew_forecast
 from nasadvisor.console.health.models import UNWORKABLE, RawAnswer, SelfTestResult, StoredDisk
 from nasadvisor.console.health.readings import document_of, keep_readings, thin_readings
 from nasadvisor.console.health.smart_days import Days, days_of, growth_of, note_counts, thin_out
-from nasadvisor.domain.health.disk_findings import Subject, disk_findings
-from nasadvisor.domain.health.growth_findings import growth_findings
+from nasadvisor.domain.health.disk_findings import Subject, disk_findings, growth_findings
 from nasadvisor.domain.health.smart.attributes import SmartValue, crc_errors, reallocated, smart_values
 from nasadvisor.domain.health.smart.power_loss import weigh
 from nasadvisor.domain.health.smart.reading import SmartReading, decode_answer

@@ -1,12 +1,13 @@
 """When somebody is told about a finding: a state machine for each alert, pure, moved by observations.
 
 An alert is one finding about one thing. It is told once when it is new, again only when it has grown, once more to
-those on call if nobody takes it up, and once when it is over. Seeing the same again and again says nothing.
+those on call if nobody takes it up, and once when it is over. Seeing the same again and again says nothing. Quiet hours
+hold back what can wait until morning.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -162,3 +163,30 @@ def _has_grown(alert: Alert, seen: Observation, now: datetime) -> bool:
     if seen.measure <= alert.told_measure:
         return False
     return seen.measure >= GROWTH_FACTOR * alert.told_measure or now - alert.told_at >= SLOW_GROWTH_AFTER
+
+
+@dataclass(frozen=True)
+class QuietHours:
+    """From `begin` to `end`, local time, over midnight where `end` is the earlier; none where both are equal."""
+
+    begin: time
+    end: time
+
+    def holds(self, moment: datetime) -> bool:
+        """Whether a local moment is within."""
+        at = moment.time()
+        if self.begin <= self.end:
+            return self.begin <= at < self.end
+        return at >= self.begin or at < self.end
+
+    def ends_after(self, moment: datetime) -> datetime:
+        """The next end, at or after a local moment."""
+        end = moment.replace(hour=self.end.hour, minute=self.end.minute, second=self.end.second, microsecond=0)
+        return end if end >= moment else end + timedelta(days=1)
+
+
+def due_at(level: Level, quiet: QuietHours | None, now: datetime) -> datetime:
+    """When a message of this level may go out; `now` is local. What is critical never waits."""
+    if quiet is None or level is Level.CRITICAL or not quiet.holds(now):
+        return now
+    return quiet.ends_after(now)

@@ -1,10 +1,12 @@
-"""What is worth knowing about one disk, as its newest reading tells."""
+"""What is worth knowing about one disk: from its newest reading, from counts that grew in weeks, and for a proposal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from nasadvisor.domain.change.proposal import SsdHealth
 from nasadvisor.domain.health.smart.reading import SmartReading
+from nasadvisor.domain.health.urgency import worst_first
 from nasadvisor.domain.statements import Finding, Level, NextStep, Statement
 from nasadvisor.domain.statements import gettext_noop as _
 
@@ -34,6 +36,16 @@ CRITICAL_WARNINGS: Final = {
 }
 """Bits of the NVMe critical warning, by the names that `smart.reading` gives them."""
 
+FEW_REALLOCATED: Final = 4
+"""[policy] Of disks with fewer than 4 replaced sectors about 3 of 100 fail within a year, from 4 on 8 and more
+(Backblaze's figures by attribute 5, as Scrutiny has them)."""
+
+FEW_CRC: Final = 4
+"""[policy] A reset or a plug pulled under load damages one or two transfers; a bad cable goes on."""
+
+NO_FAULT: Final = frozenset({"indicator-conflict"})
+"""Warnings that say something about the figures of a disk and nothing about how it is."""
+
 UNKNOWN: Final = Statement("unknown-reason", _("nobody knows why"))
 
 
@@ -55,7 +67,8 @@ def disk_findings(disk: Subject, reading: SmartReading) -> tuple[Finding, ...]:
         *_errors(disk, reading),
         *_wear(disk, reading),
         *_temperature(disk, reading),
-        *(_about(disk, finding) for finding in reading.findings),
+        # The decoder does not know what the disk is called.
+        *(replace(each, values={**each.values, "disk": disk.label}) for each in reading.findings),
     )
     return tuple(placed(disk, finding) for finding in found)
 
@@ -70,11 +83,6 @@ def unanswered(disk: Subject, problem: Statement | None) -> Finding:
         _("A disk that stops answering such questions often fails soon after. Check its cable first."),
     )
     return placed(disk, finding)
-
-
-def _about(disk: Subject, finding: Finding) -> Finding:
-    """A finding of the decoder, which does not know the disk's name."""
-    return replace(finding, values={**finding.values, "disk": disk.label})
 
 
 def placed(disk: Subject, finding: Finding) -> Finding:
@@ -214,3 +222,56 @@ def _limit_of(reading: SmartReading) -> int:
     if own is None:
         return HOT_SSD_CELSIUS if is_ssd else HOT_DISK_CELSIUS
     return own if is_ssd else min(own, HOTTEST_DISK_CELSIUS)
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What a disk counts now, and how much more that is than so many days ago."""
+
+    now: int
+    more: int
+    days: int
+
+
+def growth_findings(disk: Subject, reallocated: Growth | None, crc: Growth | None) -> tuple[Finding, ...]:
+    """What grew so much that somebody should look; None is what a disk does not count or nobody has watched."""
+    return tuple(placed(disk, finding) for finding in _grown(disk, reallocated, crc))
+
+
+def _grown(disk: Subject, reallocated: Growth | None, crc: Growth | None) -> Iterator[Finding]:
+    def figures(growth: Growth) -> dict[str, str]:
+        return {"disk": disk.label, "more": str(growth.more), "days": str(growth.days), "count": str(growth.now)}
+
+    if reallocated and reallocated.more >= FEW_REALLOCATED:
+        yield Finding(
+            "reallocated-growing",
+            _(
+                "The disk {disk} has replaced {more} more bad sectors or blocks in the last {days} days ({count} in "
+                "all). Have a replacement ready."
+            ),
+            figures(reallocated),
+            Level.WARNING,
+            _("A disk that keeps replacing sectors often fails within months. What was readable was kept."),
+            measure=reallocated.now,
+        )
+    if crc and crc.more >= FEW_CRC:
+        yield Finding(
+            "crc-growing",
+            _(
+                "{more} transfers to or from the disk {disk} arrived damaged in the last {days} days "
+                "({count} in all). Check its cable and slot, and change the cable if it continues."
+            ),
+            figures(crc),
+            Level.WARNING,
+            _(
+                "Damaged transfers are noticed and made again, so no data is lost. They cost time, and such a "
+                "connection can drop the disk out of its pool. The count never falls; it is growth that matters."
+            ),
+            measure=crc.now,
+        )
+
+
+def ssd_health(findings: Iterable[Finding], percent_used: float | None, power_loss: str) -> SsdHealth:
+    """How an SSD is; whatever is worth a warning about it speaks against it, the worst first."""
+    told = worst_first(each for each in findings if each.level is not Level.INFO and each.code not in NO_FAULT)
+    return SsdHealth(told[0].plain if told else None, percent_used, power_loss)

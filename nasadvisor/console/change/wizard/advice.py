@@ -30,7 +30,7 @@ from nasadvisor.domain.evidence.curve import CacheCurve
 from nasadvisor.domain.evidence.recommendation import Recommendation, cache_size_by
 from nasadvisor.domain.evidence.wanted import NOTHING_SEEN, wanted_by
 from nasadvisor.domain.fleet.platforms import vetoes_by_disk
-from nasadvisor.domain.health.ssd_health import ssd_health
+from nasadvisor.domain.health.disk_findings import ssd_health
 from nasadvisor.domain.storage.inventory import Inventory, Pool
 from nasadvisor.domain.units import parse_size
 

@@ -21,8 +21,16 @@ from nasadvisor.console.health.alerts.models import (
     WatchSettings,
 )
 from nasadvisor.console.health.models import UNWORKABLE
-from nasadvisor.domain.health.alerts import Alert, AlertChange, EventKind, acknowledge, escalate, reconcile
-from nasadvisor.domain.health.quiet_hours import QuietHours, due_at
+from nasadvisor.domain.health.alerts import (
+    Alert,
+    AlertChange,
+    EventKind,
+    QuietHours,
+    acknowledge,
+    due_at,
+    escalate,
+    reconcile,
+)
 from nasadvisor.domain.statements import RANK, Level
 from nasadvisor.stored.documents import Json, to_document
 

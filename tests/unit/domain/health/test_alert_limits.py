@@ -11,11 +11,12 @@ from nasadvisor.domain.health.alerts import (
     AlertState,
     EventKind,
     Observation,
+    QuietHours,
     absent,
+    due_at,
     escalate,
     present,
 )
-from nasadvisor.domain.health.quiet_hours import QuietHours, due_at
 from nasadvisor.domain.statements import RANK, Level
 
 START = datetime(2026, 8, 25, 12, 0, tzinfo=UTC)

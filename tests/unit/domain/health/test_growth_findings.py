@@ -2,8 +2,7 @@
 
 import pytest
 
-from nasadvisor.domain.health.disk_findings import Subject
-from nasadvisor.domain.health.growth_findings import Growth, growth_findings
+from nasadvisor.domain.health.disk_findings import Growth, Subject, growth_findings
 from nasadvisor.domain.statements import Level, NextStep
 
 DISK = Subject("WDC WD40 (W1)", "ata-W1", "7", "data")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nasadvisor.domain.health.quiet_hours import QuietHours, due_at
+from nasadvisor.domain.health.alerts import QuietHours, due_at
 from nasadvisor.domain.statements import Level
 
 NIGHT = QuietHours(time(22), time(7))

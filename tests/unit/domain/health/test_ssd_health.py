@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from nasadvisor.domain.health.disk_findings import Subject, disk_findings
+from nasadvisor.domain.health.disk_findings import Subject, disk_findings, ssd_health
 from nasadvisor.domain.health.smart.reading import decode
-from nasadvisor.domain.health.ssd_health import ssd_health
 from nasadvisor.domain.statements import Finding, Level
 
 SSD = Subject("Samsung (S1)", "key", "key", "")

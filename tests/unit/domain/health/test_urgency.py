@@ -4,8 +4,7 @@ from itertools import pairwise, permutations
 
 import pytest
 
-from nasadvisor.domain.health.disk_findings import CRITICAL_WARNINGS
-from nasadvisor.domain.health.ssd_health import ssd_health
+from nasadvisor.domain.health.disk_findings import CRITICAL_WARNINGS, ssd_health
 from nasadvisor.domain.health.urgency import CAN_WAIT, FAILING, ORDER, worst_first
 from nasadvisor.domain.statements import Finding, Level
 
