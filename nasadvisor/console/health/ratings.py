@@ -9,8 +9,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
 from nasadvisor.console.health.models import RatedEndurance, StoredDisk
-from nasadvisor.domain.health.wear.forecast import LONGEST_DAYS, Spread
-from nasadvisor.domain.health.wear.warranty import WarrantyClock, erase_clock, tbw_clock
+from nasadvisor.domain.health.wear.forecast import LONGEST_DAYS, Spread, WarrantyClock, erase_clock, tbw_clock
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,7 @@ from nasadvisor.console.wording.steps import lead_from
 from nasadvisor.domain.change.actions import Argv
 from nasadvisor.domain.figures import duration, milliseconds, percent, rate
 from nasadvisor.domain.fleet.platforms import Guest, guest_of
-from nasadvisor.domain.health.wear.forecast import Spread
-from nasadvisor.domain.health.wear.warranty import tbw_clock
+from nasadvisor.domain.health.wear.forecast import Spread, tbw_clock
 from nasadvisor.domain.statements import Finding, Statement
 from nasadvisor.domain.storage.inventory import Bus, VdevClass
 from nasadvisor.domain.storage.names import UUID as UUID_TEXT

@@ -20,47 +20,24 @@ def ahead(told: tuple[int, int], before: datetime, after: datetime) -> timedelta
     return before + (after - before) / 2 - theirs
 
 
-def are_apart(ahead: timedelta) -> bool:
-    """Whether two clocks differ by more than anybody should live with."""
-    return abs(ahead) >= APART
-
-
 def clock_findings(node: str, ahead: timedelta) -> Iterator[Finding]:
     """That a host's clock is wrong, or its console's."""
-    if are_apart(ahead):
-        difference = duration(round(abs(ahead).total_seconds()))
-        yield _ahead(node, difference) if ahead > timedelta() else _behind(node, difference)
-
-
-_WHY: Final = _(
-    "A host dates what it tells by its own clock, so its graphs, runs and readings are shown at a wrong time. Nothing "
-    "is lost, and runs go on as they should. If all hosts say so, it is the console's clock that is wrong."
-)
-
-
-def _ahead(node: str, difference: str) -> Finding:
-    return Finding(
-        "clock-ahead",
-        _(
+    if abs(ahead) < APART:
+        return
+    values = {"node": node, "difference": duration(round(abs(ahead).total_seconds()))}
+    explanation = _(
+        "A host dates what it tells by its own clock, so its graphs, runs and readings are shown at a wrong time. "
+        "Nothing is lost, and runs go on as they should. If all hosts say so, it is the console's clock that is wrong."
+    )
+    if ahead > timedelta():
+        template = _(
             "The clock of {node} is {difference} ahead of the console's. Set it there, with chrony or "
             "systemd-timesyncd installed: `timedatectl set-ntp true`."
-        ),
-        {"node": node, "difference": difference},
-        Level.WARNING,
-        _WHY,
-        subject=node,
-    )
-
-
-def _behind(node: str, difference: str) -> Finding:
-    return Finding(
-        "clock-behind",
-        _(
+        )
+        yield Finding("clock-ahead", template, values, Level.WARNING, explanation, subject=node)
+    else:
+        template = _(
             "The clock of {node} is {difference} behind the console's. Set it there, with chrony or "
             "systemd-timesyncd installed: `timedatectl set-ntp true`."
-        ),
-        {"node": node, "difference": difference},
-        Level.WARNING,
-        _WHY,
-        subject=node,
-    )
+        )
+        yield Finding("clock-behind", template, values, Level.WARNING, explanation, subject=node)

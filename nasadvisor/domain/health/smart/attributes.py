@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from nasadvisor.domain.health.smart.counts import CRC, REALLOCATED, CountName, first_number, meaning
+from nasadvisor.domain.health.smart.counts import CRC, REALLOCATED, first_number, meaning
 from nasadvisor.domain.health.smart.report import PENDING_KEYS, grown_defects
 from nasadvisor.domain.health.smart.values import at, mapping, objects, text, whole
 
@@ -54,25 +54,19 @@ class SmartValue:
 
 def smart_values(document: object) -> tuple[SmartValue, ...]:
     """All that one `smartctl -x -j` document counts. Anything may be passed; never raises."""
-    return (*_ata(document), *_nvme(document), *_scsi(document))
+    nvme = _named("", at(document, "nvme_smart_health_information_log"))
+    return (*_ata(document), *nvme, *_scsi(document))
 
 
 def crc_errors(values: tuple[SmartValue, ...]) -> SmartValue | None:
     """Transfers that arrived damaged: the cable and the backplane, not the disk; None where it does not count them."""
-    return _first(values, CRC)
+    return next(iter(meaning(values, CRC)), None)
 
 
 def reallocated(values: tuple[SmartValue, ...]) -> SmartValue | None:
     """Sectors or blocks that it has replaced."""
-    return _keyed(values, GROWN_DEFECTS) or _first(values, REALLOCATED)
-
-
-def _first(values: tuple[SmartValue, ...], what: CountName) -> SmartValue | None:
-    return next(iter(meaning(values, what)), None)
-
-
-def _keyed(values: tuple[SmartValue, ...], key: str) -> SmartValue | None:
-    return next((each for each in values if each.key == key), None)
+    of_sas = next((each for each in values if each.key == GROWN_DEFECTS), None)
+    return of_sas or next(iter(meaning(values, REALLOCATED)), None)
 
 
 def _ata(document: object) -> Iterator[SmartValue]:
@@ -89,10 +83,6 @@ def _ata(document: object) -> Iterator[SmartValue]:
                 worst=whole(row.get("worst"), 0, 255),
                 threshold=whole(row.get("thresh"), 0, 255),
             )
-
-
-def _nvme(document: object) -> Iterator[SmartValue]:
-    yield from _named("", at(document, "nvme_smart_health_information_log"))
 
 
 def _scsi(document: object) -> Iterator[SmartValue]:

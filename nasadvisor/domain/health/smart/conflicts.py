@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from nasadvisor.domain.health.smart.report import Attribute, SmartReport
-from nasadvisor.domain.health.smart.vendor_wear import UNNAMED, WORD
-from nasadvisor.domain.health.smart.wear import Trust, WearIndicator
+from nasadvisor.domain.health.smart.report import SmartReport
+from nasadvisor.domain.health.smart.wear import UNNAMED, WORD, Trust, WearIndicator
 from nasadvisor.domain.health.smart.written import ByteCounter
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.statements import gettext_noop as _
@@ -44,18 +43,12 @@ class Erases:
 def erases(report: SmartReport) -> Erases | None:
     """The first erase counter that says anything, or None."""
     packed = report.numbered(PACKED)
-    if packed and packed.raw is not None and WORD < packed.raw < 2**32 and _is_packed(report, packed):
-        return Erases(_title(packed), packed.raw >> 16, packed.raw & WORD)
+    by_name = packed and packed.name == PACKED_NAME
+    by_controller = packed and packed.name in UNNAMED and report.numbers >= PHISON_PACKED
+    if packed and packed.raw is not None and WORD < packed.raw < 2**32 and (by_name or by_controller):
+        return Erases(packed.title, packed.raw >> 16, packed.raw & WORD)
     found = (attribute for attribute in report.attributes if attribute.name in AVERAGE_NAMES)
-    return next((Erases(_title(one), one.raw, None) for one in found if one.raw), None)
-
-
-def _is_packed(report: SmartReport, attribute: Attribute) -> bool:
-    return attribute.name == PACKED_NAME or (attribute.name in UNNAMED and report.numbers >= PHISON_PACKED)
-
-
-def _title(attribute: Attribute) -> str:
-    return f"{attribute.name or 'without a name'} (attribute {attribute.number})"
+    return next((Erases(one.title, one.raw, None) for one in found if one.raw), None)
 
 
 POINTS: Final = 3.0

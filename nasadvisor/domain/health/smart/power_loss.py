@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from nasadvisor.domain.health.smart.report import Attribute, SmartReport
+from nasadvisor.domain.health.smart.report import SmartReport
 from nasadvisor.domain.health.smart.values import LARGEST, at, whole
 
 NOT_SUPPORTED: Final = 0xFFFF
@@ -100,11 +100,6 @@ class PowerLossProtection:
     evidence: tuple[ProtectionEvidence, ...]
 
 
-def power_loss_evidence(report: SmartReport) -> tuple[ProtectionEvidence, ...]:
-    """What this report proves."""
-    return tuple(_evidence(report))
-
-
 def ocp_evidence(log: OcpLog) -> tuple[ProtectionEvidence, ...]:
     """What the OCP log proves: capacitors whose health it reports are there."""
     if log.capacitor_health is None:
@@ -131,15 +126,13 @@ def weigh(evidence: Iterable[ProtectionEvidence]) -> PowerLossProtection:
     return PowerLossProtection(strongest, any(one.failed for one in found), found)
 
 
-def _evidence(report: SmartReport) -> Iterator[ProtectionEvidence]:
+def power_loss_evidence(report: SmartReport) -> Iterator[ProtectionEvidence]:
+    """What this report proves."""
     for attribute in report.attributes:
         if attribute.name in CAPACITOR_NAMES:
             source = f"capacitor self-test in {attribute.name} (attribute {attribute.number})"
-            yield ProtectionEvidence(source, Protection.CONFIRMED, _failed(attribute))
+            has_failed = attribute.name == "Power_Loss_Cap_Test" and attribute.value == FAILED_VALUE
+            yield ProtectionEvidence(source, Protection.CONFIRMED, has_failed)
     warning = report.nvme.critical_warning if report.nvme else None
     if warning is not None and warning & BACKUP_FAILED_BIT:
         yield ProtectionEvidence("NVMe warning: volatile memory backup failed", Protection.CONFIRMED, failed=True)
-
-
-def _failed(attribute: Attribute) -> bool:
-    return attribute.name == "Power_Loss_Cap_Test" and attribute.value == FAILED_VALUE

@@ -186,7 +186,7 @@ def decode(document: object) -> SmartReading:
         warnings=_warnings(report),
         exit_bits=tuple(_named_bits(EXIT_BITS, report.exit_status)),
         self_tests=_self_tests(report),
-        power_loss=power_loss_evidence(report),
+        power_loss=tuple(power_loss_evidence(report)),
         findings=conflicts(report, indicators, counters),
     )
 

@@ -59,6 +59,11 @@ class Attribute:
     shown: str = ""
 
     @property
+    def title(self) -> str:
+        """What it is called beside other counters of the disk."""
+        return f"{self.name or 'without a name'} (attribute {self.number})"
+
+    @property
     def named(self) -> bool:
         """Whether smartctl's drive database knows what this drive means by it."""
         return bool(self.name) and not self.name.startswith("Unknown")
@@ -150,11 +155,14 @@ def read_report(document: object) -> SmartReport:
         family=text(at(document, "model_family")),
         firmware=text(at(document, "firmware_version")),
         serial=text(at(document, "serial_number")),
-        capacity_bytes=_capacity(document),
+        capacity_bytes=_first_whole(
+            at(document, "user_capacity", "bytes"), at(document, "user_capacity"), at(document, "nvme_total_capacity")
+        ),
         rotation_rate=whole(at(document, "rotation_rate")),
         hours=whole(at(document, "power_on_time", "hours")),
         passed=flag(at(document, "smart_status", "passed")),
-        is_warm_only=_is_warm_only(document),
+        is_warm_only=(at(document, "smart_status", "scsi", "asc"), at(document, "smart_status", "scsi", "ascq"))
+        == TOO_HOT,
         temperature_celsius=whole(at(document, "temperature", "current"), COLDEST_CELSIUS, HOTTEST_CELSIUS),
         temperature_limit_celsius=_temperature_limit(document),
         exit_status=whole(at(document, "smartctl", "exit_status"), 0, 255),
@@ -185,14 +193,6 @@ def _protocol(document: object) -> Protocol:
     return Protocol.UNKNOWN
 
 
-def _capacity(document: object) -> int | None:
-    return _first_whole(
-        at(document, "user_capacity", "bytes"),
-        at(document, "user_capacity"),
-        at(document, "nvme_total_capacity"),
-    )
-
-
 def _first_whole(*values: object) -> int | None:
     return next((found for found in map(whole, values) if found is not None), None)
 
@@ -213,11 +213,6 @@ def _temperature_limit(document: object) -> int | None:
 def limit_celsius(told: object) -> int | None:
     """A limit that a disk can mean: many tell 0, 127 or nonsense."""
     return whole(told, LOWEST_LIMIT_CELSIUS, HIGHEST_LIMIT_CELSIUS)
-
-
-def _is_warm_only(document: object) -> bool:
-    status = at(document, "smart_status", "scsi")
-    return (at(status, "asc"), at(status, "ascq")) == TOO_HOT
 
 
 def _attributes(table: object) -> Iterator[Attribute]:

@@ -92,8 +92,7 @@ def _attributes(report: SmartReport, standard: ByteCounter | None) -> Iterator[B
         written = None if unit is None or attribute.raw is None else attribute.raw * unit
         if unit is not None and written is not None and written <= LARGEST and written not in seen:
             seen.add(written)
-            name = f"{attribute.name or 'without a name'} (attribute {attribute.number})"
-            yield ByteCounter(f"attribute-{attribute.number}", name, written, unit)
+            yield ByteCounter(f"attribute-{attribute.number}", attribute.title, written, unit)
 
 
 def _unit(attribute: Attribute, report: SmartReport, standard: ByteCounter | None) -> int | None:

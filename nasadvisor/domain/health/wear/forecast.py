@@ -1,4 +1,4 @@
-"""When a drive's rated endurance will be used up, as a range, and what it writes until then.
+"""When a drive's rated endurance will be used up, as a range, what it writes until then, and the warranty's clock.
 
 Method: the write rate is a mean of past intervals in which the newest weigh most (`write_rate`). Wear per byte is the
 drive's own lifetime ratio, corrected by how the last interval differed from it, and shrunk towards it by one whole
@@ -19,20 +19,18 @@ from nasadvisor.domain.health.wear.history import (
     LEAST_HOURS,
     History,
     WearPoint,
+    has_fallen,
     intervals,
     phase_of,
     spaced,
 )
 from nasadvisor.domain.statements import Finding, Level
 from nasadvisor.domain.statements import gettext_noop as _
+from nasadvisor.domain.units import TERABYTE
 
 
-def history_findings(history: History) -> tuple[Finding, ...]:
+def history_findings(history: History) -> Iterator[Finding]:
     """Why a forecast is missing or weak, and what in the history contradicts itself."""
-    return tuple(_findings(history))
-
-
-def _findings(history: History) -> Iterator[Finding]:
     last = history.last
     if last is None or last.percent is None:
         yield Finding(
@@ -68,7 +66,7 @@ def _findings(history: History) -> Iterator[Finding]:
                 "errors and spare blocks tell how the drive is."
             ),
         )
-    if any(_fell(before.percent, after.percent) for _days, before, after in intervals(history.points)):
+    if any(has_fallen(before.percent, after.percent, FALL) for _days, before, after in intervals(history.points)):
         yield Finding(
             "indicator-conflict",
             _("The percentage of used endurance went down between readings, which wear cannot do."),
@@ -78,10 +76,6 @@ def _findings(history: History) -> Iterator[Finding]:
                 "starts again where the counter fell."
             ),
         )
-
-
-def _fell(before: float | None, after: float | None) -> bool:
-    return before is not None and after is not None and after < before - FALL
 
 
 def write_rate(history: History) -> float | None:
@@ -261,7 +255,7 @@ def forecast(history: History, horizon_days: float) -> Forecast:
         percent_per_year=None if per_day is None else Spread(*calibration.smooth_spread(per_day * DAYS_PER_YEAR, far)),
         exhaustion=() if used is None or per_day is None or not history.enough else _milestones(used, per_day, far),
         enough_history=history.enough,
-        findings=history_findings(history),
+        findings=tuple(history_findings(history)),
     )
 
 
@@ -308,3 +302,50 @@ def _days_until(gain: float, curve: Callable[[float], float]) -> float | None:
         middle = (low + high) / 2
         low, high = (low, middle) if curve(middle) >= gain else (middle, high)
     return high
+
+
+# The warranty clock beside the wear clock. A rating (TBW) says when the maker stops paying. It is no measure of wear:
+# drives of one model were seen to need from a third to three times their rating per 100 %.
+
+MOST_DAYS: Final = 36_525.0
+
+
+@dataclass(frozen=True)
+class WarrantyClock:
+    """How much of a rating is written, and when the rest will be. `days_left` is None above a century."""
+
+    rated_bytes: int
+    used_percent: float
+    days_left: Spread | None
+
+
+def tbw_clock(rated_terabytes: float, bytes_written: int, bytes_per_day: Spread | None) -> WarrantyClock:
+    """Against the terabytes written that the data sheet allows.
+
+    Raises:
+        ValueError: if the rating is not above zero.
+    """
+    if rated_terabytes <= 0:
+        raise ValueError("A rating of terabytes written is a number above zero.")
+    return _clock(round(rated_terabytes * TERABYTE), bytes_written, bytes_per_day)
+
+
+def erase_clock(
+    capacity_bytes: int, rated_erases: int, write_amplification: float, bytes_written: int, bytes_per_day: Spread | None
+) -> WarrantyClock:
+    """Against the erases that the flash is rated for: capacity times erases, divided by the write amplification.
+
+    Raises:
+        ValueError: if a number is not above zero.
+    """
+    if min(capacity_bytes, rated_erases, write_amplification) <= 0:
+        raise ValueError("Capacity, rated erases and write amplification are numbers above zero.")
+    return _clock(round(capacity_bytes * rated_erases / write_amplification), bytes_written, bytes_per_day)
+
+
+def _clock(rated: int, written: int, per_day: Spread | None) -> WarrantyClock:
+    left = max(rated - written, 0)
+    days = None
+    if per_day is not None and per_day.low > 0 and left / per_day.middle <= MOST_DAYS:
+        days = Spread(*(min(left / rate, MOST_DAYS) for rate in (per_day.high, per_day.middle, per_day.low)))
+    return WarrantyClock(rated, 100 * written / rated, days)

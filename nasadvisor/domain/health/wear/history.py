@@ -4,6 +4,7 @@ Counters that wrap are unwrapped; a counter that falls otherwise, or a change of
 what was written before says nothing about what is written now.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -117,14 +118,14 @@ def history_of(snapshots: Sequence[Snapshot], changes: Iterable[RoleChange] = ()
 
 
 def _of_one_drive(ordered: list[Snapshot]) -> list[Snapshot]:
-    changed = [index for index, (one, next_one) in enumerate(pairwise(ordered), 1) if _differ(one, next_one)]
-    return ordered[changed[-1] :] if changed else ordered
-
-
-def _differ(one: Snapshot, other: Snapshot) -> bool:
-    here, there = one.reading.identity, other.reading.identity
-    names = ((here.model, there.model), (here.serial, there.serial))
-    return any(before and after and before != after for before, after in names)
+    """From the newest change of model or serial number on."""
+    begin = 0
+    for index, (one, other) in enumerate(pairwise(ordered), 1):
+        here, there = one.reading.identity, other.reading.identity
+        names = ((here.model, there.model), (here.serial, there.serial))
+        if any(before and after and before != after for before, after in names):
+            begin = index
+    return ordered[begin:]
 
 
 def _percent(reading: SmartReading, shown: WearIndicator | None) -> float | None:
@@ -157,11 +158,8 @@ def _exact(reading: SmartReading, shown: WearIndicator | None, finer: str | None
 def _unwrapped(ordered: Sequence[Snapshot]) -> list[int | None]:
     """The counter that is best at the end, where a snapshot has it, with wraps at 2.2 TB added up."""
     counters = ordered[-1].reading.counters
-    code = max(
-        (counter.code for counter in counters),
-        key=lambda wanted: min(2, sum(_has(snapshot, wanted) for snapshot in ordered)),
-        default="",
-    )
+    there = Counter(code for each in ordered for code in {one.code for one in each.reading.counters})
+    code = max((counter.code for counter in counters), key=lambda wanted: min(2, there[wanted]), default="")
     added, before = 0, 0
     found: list[int | None] = []
     for snapshot in ordered:
@@ -176,23 +174,18 @@ def _unwrapped(ordered: Sequence[Snapshot]) -> list[int | None]:
     return found
 
 
-def _has(snapshot: Snapshot, code: str) -> bool:
-    return any(counter.code == code for counter in snapshot.reading.counters)
-
-
 def _segment_from(points: Sequence[WearPoint], changes: Iterable[RoleChange]) -> int:
     """The first point after the last change of role, fall of the counter, or fall of the percentage."""
     changed = max((change.hours for change in changes), default=float("-inf"))
     begin = sum(point.hours < changed for point in points)
-    fallen = [index for index, (before, after) in enumerate(pairwise(points), 1) if _fell(before, after)]
-    return min(max([begin, *fallen]), len(points) - 1)
+    for index, (before, after) in enumerate(pairwise(points), 1):
+        if has_fallen(before.bytes_written, after.bytes_written, 0) or has_fallen(before.percent, after.percent, FALL):
+            begin = max(begin, index)
+    return min(begin, len(points) - 1)
 
 
-def _fell(before: WearPoint, after: WearPoint) -> bool:
-    return _less(before.bytes_written, after.bytes_written, 0) or _less(before.percent, after.percent, FALL)
-
-
-def _less(before: float | None, after: float | None, allowed: float) -> bool:
+def has_fallen(before: float | None, after: float | None, allowed: float) -> bool:
+    """Whether a count went down by more than is allowed; not where one of the two is unknown."""
     return before is not None and after is not None and after < before - allowed
 
 

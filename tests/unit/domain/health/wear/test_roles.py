@@ -2,9 +2,8 @@
 
 import pytest
 
-from nasadvisor.domain.health.wear.forecast import forecast
+from nasadvisor.domain.health.wear.forecast import erase_clock, forecast, tbw_clock
 from nasadvisor.domain.health.wear.roles import RoleBytes, as_l2arc, as_slog, attribute
-from nasadvisor.domain.health.wear.warranty import erase_clock, tbw_clock
 from nasadvisor.domain.units import MIB
 from tests.unit.domain.health.wear.histories import TB, history
 
