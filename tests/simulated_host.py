@@ -14,7 +14,7 @@ from nasadvisor.host.change.runs import RunHost, apply_plan, finish_run, undo_ru
 from nasadvisor.host.change.trials import TrialWatch, end_trial, keep_run
 from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.stored.documents import from_document, to_document
-from nasadvisor.stored.schema_versions import own_schema_versions
+from nasadvisor.stored.kinds import own_schema_versions
 
 
 class Killed(BaseException):

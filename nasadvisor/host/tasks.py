@@ -42,7 +42,7 @@ from nasadvisor.host.evidence.trace_job import TraceJob, nobody_follows
 from nasadvisor.host.fleet.platforms import nobody_notifies
 from nasadvisor.host.health.sweep import HealthServices
 from nasadvisor.stored.documents import DocumentError
-from nasadvisor.stored.schema_versions import own_schema_versions
+from nasadvisor.stored.kinds import own_schema_versions
 
 log = logging.getLogger(__name__)
 

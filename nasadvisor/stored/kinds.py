@@ -7,6 +7,7 @@ number of upgrades that lead from the first form to today's, so no number lacks 
 from dataclasses import dataclass
 from typing import Final, get_args
 
+from nasadvisor import __version__
 from nasadvisor.domain.change.plan import Plan
 from nasadvisor.domain.change.runs import Record, Run
 from nasadvisor.domain.change.trial import TrialClock
@@ -132,6 +133,11 @@ def kinds_between_console_and_host() -> tuple[Kind, ...]:
 def all_kinds() -> tuple[Kind, ...]:
     """Every kind that is registered, each once."""
     return tuple(dict.fromkeys(_registry.values()))
+
+
+def own_schema_versions(node: str = "") -> SchemaVersions:
+    """What a host of this name speaks, or the console of this release."""
+    return SchemaVersions(node, __version__, {kind.name: kind.number for kind in kinds_between_console_and_host()})
 
 
 for _kind in _KINDS:

@@ -7,8 +7,8 @@ from pathlib import Path
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from plugins.contract.console import ConsolePlatform, Panel, PanelLink, Visitor
+from plugins.proxmox import SUPPORTS
 from plugins.proxmox.api import COOKIE, ProxmoxApi
-from plugins.proxmox.versions import SUPPORTS
 
 CERTIFICATE = Path("/run/nasadvisor-tls/certificate.pem")
 """A copy of what pveproxy shows, made when the web service starts; the pages are served with it as well."""

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from nasadvisor.host.adapters.procfs import unescaped
-from plugins.proxmox.config import CONTAINER, GuestConfig, GuestKind, properties_of
+from plugins.proxmox.config import CONTAINER, GuestConfig, GuestKind, Mappings, properties_of
 from plugins.proxmox.devices import Device, DeviceNumbers, DevicePath, UsbDevice, pci_device
-from plugins.proxmox.mapping import Mappings
 from plugins.proxmox.qemu_args import devices_in, reads_a_file
 
 _DISKS: Final = {

@@ -12,9 +12,17 @@ from typing import Final
 
 from nasadvisor.domain.fleet.platforms import Guest
 from nasadvisor.host.adapters.procfs import text_or_nothing, unescaped
-from plugins.proxmox.config import MACHINE, GuestKind, guest_configs, parse_config, properties_of, read_file
+from plugins.proxmox.config import (
+    MACHINE,
+    GuestKind,
+    Mappings,
+    guest_configs,
+    parse_config,
+    properties_of,
+    read_file,
+    read_mappings,
+)
 from plugins.proxmox.given import volume_of
-from plugins.proxmox.mapping import Mappings, read_mappings
 from plugins.proxmox.qemu_args import files_in
 
 _ZVOLS: Final = "/dev/zvol/"

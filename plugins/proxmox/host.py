@@ -9,18 +9,16 @@ from typing import Final
 from nasadvisor.domain.fleet.platforms import Guest, Notice, Veto
 from nasadvisor.domain.statements import Finding, Level, NextStep, Refused, Statement
 from nasadvisor.domain.statements import gettext_noop as _
-from nasadvisor.domain.storage.inventory import Disk, Inventory, Pool
+from nasadvisor.domain.storage.inventory import Disk, Inventory
 from nasadvisor.domain.units import GIB, size_text
 from nasadvisor.host.adapters.process import Command, Runner, Tool
 from nasadvisor.host.errors import HostError
 from plugins.contract.host import Certificate, HostPlatform, Task
-from plugins.proxmox import messages
-from plugins.proxmox.config import GuestConfig, guest_configs, read_file
+from plugins.proxmox import SUPPORTS, messages
+from plugins.proxmox.config import GuestConfig, guest_configs, read_file, read_mappings
 from plugins.proxmox.devices import DeviceNumbers
 from plugins.proxmox.given import GivenDevice, given_devices, keys_for_any, keys_that_hide
 from plugins.proxmox.guests import datasets_by_mountpoint, guests_of, unsafe_volumes
-from plugins.proxmox.mapping import read_mappings
-from plugins.proxmox.versions import SUPPORTS
 
 ARC_CAP_PERCENT: Final = 11
 ARC_CAP_BYTES: Final = 16 * GIB
@@ -31,7 +29,19 @@ def arc_findings(limit: int, inventory: Inventory) -> Iterator[Finding]:
     """The limit of the ARC, in bytes, if it looks like the installer's; 0 is none."""
     memory = inventory.host.memory_bytes
     if inventory.pools and 0 < limit <= ARC_CAP_BYTES and limit * 100 <= memory * ARC_CAP_PERCENT:
-        yield _arc_capped(limit, memory)
+        yield Finding(
+            "proxmox-arc-capped",
+            _(
+                "The ARC of this host is limited to {limit} of {memory} of memory, as the installer of Proxmox VE sets "
+                "it."
+            ),
+            {"limit": size_text(limit), "memory": size_text(memory)},
+            Level.INFO,
+            _(
+                "Memory serves reads faster than any SSD. If the guests do not need it, raise zfs_arc_max in "
+                "/etc/modprobe.d/zfs.conf (then `update-initramfs -u -k all` and a reboot) before you add a cache."
+            ),
+        )
 
 
 def wipe_findings(inventory: Inventory) -> Iterator[Finding]:
@@ -46,74 +56,56 @@ def wipe_findings(inventory: Inventory) -> Iterator[Finding]:
         places = (place for leaf in leaves if (place := inventory.place_of(leaf)))
         labels = dict.fromkeys(disk.label for disk, part in places if part)
         if labels:
-            yield _never_wipe(pool, ", ".join(labels))
+            yield Finding(
+                "proxmox-never-wipe",
+                _(
+                    "Proxmox VE offers Wipe Disk for SSDs that carry the log or cache of pool {pool}: {disks}. Do not "
+                    "use it."
+                ),
+                {"pool": pool.name, "disks": ", ".join(labels)},
+                Level.INFO,
+                _(
+                    "It looks for mounts and holders only, and a log or cache is neither. Only OpenZFS, which keeps "
+                    "its slices open, makes the wipe fail; a slice that is not open at that moment is wiped, and the "
+                    "wipe does not wait for a run of NAS Advisor. To get the SSDs back, use the undo here."
+                ),
+                subject=pool.guid,
+                step=NextStep.LOOK_AT_POOL,
+                place=pool.guid,
+            )
 
 
 def guest_findings(guests: Iterable[GuestConfig]) -> Iterator[Finding]:
     """For each guest that may have an SSD although no line of its configuration names one."""
     for guest in guests:
         if keys := keys_that_hide(guest):
-            yield _hides(guest.name, ", ".join(keys))
+            yield Finding(
+                "proxmox-guest-hides",
+                _(
+                    "What {guest} is given cannot all be seen: its configuration names further files or programs "
+                    "({keys})."
+                ),
+                {"guest": guest.name, "keys": ", ".join(keys)},
+                Level.INFO,
+                _(
+                    "They can hand an SSD to the guest, and NAS Advisor does not read them. An SSD that looks blank "
+                    "here may be in use there. Look into them before you give an SSD to a pool."
+                ),
+                subject=guest.name,
+            )
         if keys := keys_for_any(guest):
-            yield _may_open_any(guest.name, ", ".join(keys))
-
-
-def _hides(guest: str, keys: str) -> Finding:
-    return Finding(
-        "proxmox-guest-hides",
-        _("What {guest} is given cannot all be seen: its configuration names further files or programs ({keys})."),
-        {"guest": guest, "keys": keys},
-        Level.INFO,
-        _(
-            "They can hand an SSD to the guest, and NAS Advisor does not read them. An SSD that looks blank here may "
-            "be in use there. Look into them before you give an SSD to a pool."
-        ),
-        subject=guest,
-    )
-
-
-def _may_open_any(guest: str, keys: str) -> Finding:
-    return Finding(
-        "proxmox-guest-opens-any",
-        _("{guest} may open every disk of this host ({keys})."),
-        {"guest": guest, "keys": keys},
-        Level.INFO,
-        _(
-            "No SSD is named there, so none is refused because of it. Make sure that nothing in this container uses a "
-            "disk directly before you give an SSD to a pool. Better, allow it only the devices that it needs."
-        ),
-        subject=guest,
-    )
-
-
-def _never_wipe(pool: Pool, disks: str) -> Finding:
-    return Finding(
-        "proxmox-never-wipe",
-        _("Proxmox VE offers Wipe Disk for SSDs that carry the log or cache of pool {pool}: {disks}. Do not use it."),
-        {"pool": pool.name, "disks": disks},
-        Level.INFO,
-        _(
-            "It looks for mounts and holders only, and a log or cache is neither. Only OpenZFS, which keeps its slices "
-            "open, makes the wipe fail; a slice that is not open at that moment is wiped, and the wipe does not wait "
-            "for a run of NAS Advisor. To get the SSDs back, use the undo here."
-        ),
-        subject=pool.guid,
-        step=NextStep.LOOK_AT_POOL,
-        place=pool.guid,
-    )
-
-
-def _arc_capped(limit: int, memory: int) -> Finding:
-    return Finding(
-        "proxmox-arc-capped",
-        _("The ARC of this host is limited to {limit} of {memory} of memory, as the installer of Proxmox VE sets it."),
-        {"limit": size_text(limit), "memory": size_text(memory)},
-        Level.INFO,
-        _(
-            "Memory serves reads faster than any SSD. If the guests do not need it, raise zfs_arc_max in "
-            "/etc/modprobe.d/zfs.conf (then `update-initramfs -u -k all` and a reboot) before you add a cache."
-        ),
-    )
+            yield Finding(
+                "proxmox-guest-opens-any",
+                _("{guest} may open every disk of this host ({keys})."),
+                {"guest": guest.name, "keys": ", ".join(keys)},
+                Level.INFO,
+                _(
+                    "No SSD is named there, so none is refused because of it. Make sure that nothing in this container "
+                    "uses a disk directly before you give an SSD to a pool. Better, allow it only the devices that it "
+                    "needs."
+                ),
+                subject=guest.name,
+            )
 
 
 SCRIPTS: Final = Path(__file__).parent / "perl"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.statements import gettext_noop as _
 from plugins.contract.console import ConsolePlatform
-from plugins.truenas.versions import PLATFORM_NAME, SUPPORTS
+from plugins.truenas import PLATFORM_NAME, SUPPORTS
 
 SCRUBS = Statement("truenas-scrubs", _("TrueNAS has scrub tasks under Data Protection: one a pool, every month."))
 

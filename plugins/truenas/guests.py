@@ -86,21 +86,19 @@ def guest_devices(connection: Connection) -> tuple[GuestDevice, ...]:
     Raises:
         HostError: TrueNAS cannot be asked.
     """
-    containers = _containers if connection.version >= CONTAINERS_SINCE else _instances
-    return (*_machines(connection), *containers(connection))
+    machines = _devices(connection, "vm", "VM")
+    if connection.version >= CONTAINERS_SINCE:
+        return (*machines, *_devices(connection, "container", "container"))
+    return (*machines, *_instances(connection))
 
 
-def _machines(connection: Connection) -> Iterator[GuestDevice]:
-    names = _names(connection, "vm.query")
-    for entry in objects_of("vm.device.query", connection.call("vm.device.query", [], {})):
-        yield _device(f"VM {names.get(entry.text('vm'), entry.text('vm'))}", entry.child("attributes"))
-
-
-def _containers(connection: Connection) -> Iterator[GuestDevice]:
-    names = _names(connection, "container.query")
-    for entry in objects_of("container.device.query", connection.call("container.device.query", [], {})):
-        number = entry.text("container")
-        yield _device(f"container {names.get(number, number)}", entry.child("attributes"))
+def _devices(connection: Connection, kind: str, word: str) -> Iterator[GuestDevice]:
+    """Those of a kind of guests, which people call by that word."""
+    answer = connection.call(f"{kind}.query", [], {"select": ["id", "name"]})
+    names = {each.text("id"): each.text("name") for each in objects_of(f"{kind}.query", answer)}
+    for entry in objects_of(f"{kind}.device.query", connection.call(f"{kind}.device.query", [], {})):
+        number = entry.text(kind)
+        yield _device(f"{word} {names.get(number, number)}", entry.child("attributes"))
 
 
 def _instances(connection: Connection) -> Iterator[GuestDevice]:
@@ -118,11 +116,6 @@ def _instances(connection: Connection) -> Iterator[GuestDevice]:
                 number=_text(entry, "dev"),
                 takes_any=True,  # incus, doc/reference/devices_usb.md: what is not named is not asked for
             )
-
-
-def _names(connection: Connection, method: str) -> dict[str, str]:
-    answer = connection.call(method, [], {"select": ["id", "name"]})
-    return {each.text("id"): each.text("name") for each in objects_of(method, answer)}
 
 
 def _device(guest: str, attributes: Answer) -> GuestDevice:

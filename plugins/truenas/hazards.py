@@ -13,7 +13,7 @@ from nasadvisor.domain.fleet.platforms import Veto
 from nasadvisor.domain.statements import Finding, Level, NextStep, Refused
 from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.domain.storage.gpt import SOLARIS_ZFS_TYPE
-from nasadvisor.domain.storage.inventory import Disk, Inventory, Partition, Pool
+from nasadvisor.domain.storage.inventory import Disk, Inventory, Partition
 from nasadvisor.domain.units import GIB
 from plugins.truenas.guests import GuestDevice
 
@@ -44,11 +44,46 @@ def is_whole(disk: Disk, part: Partition) -> bool:
 def findings(inventory: Inventory) -> Iterator[Finding]:
     """What not to do in TrueNAS's own pages, for each pool with slices."""
     for pool in inventory.pools:
-        disks = tuple(_disks_with_slices(pool, inventory))
-        if disks:
-            named = ", ".join(disk.label for disk in disks)
-            yield _expand(pool, named)
-            yield _remove(pool, named)
+        leaves = (leaf for top in (*pool.logs, *pool.caches) for leaf in top.leaves())
+        places = (place for leaf in leaves if (place := inventory.place_of(leaf)))
+        sliced = {disk.key: disk.label for disk, part in places if part and not is_whole(disk, part)}
+        if not sliced:
+            continue
+        named = ", ".join(sliced.values())
+        yield Finding(
+            "undo-before-expand",
+            _(
+                "Do not use Expand on pool {pool} in TrueNAS as long as it has slices: undo them here first, expand, "
+                "then add them again."
+            ),
+            {"pool": pool.name, "disks": named},
+            Level.WARNING,
+            _(
+                "Expand takes each disk of the pool for one partition and tries to grow it, {disks} too. It writes 1 "
+                "MiB near the end of the disk, which our layout keeps free, then fails or grows the last slice into "
+                "the reserve; the pool is not expanded."
+            ),
+            subject=pool.guid,
+            step=NextStep.LOOK_AT_POOL,
+            place=pool.guid,
+        )
+        yield Finding(
+            "never-remove-in-truenas",
+            _(
+                "Do not take the log or cache of pool {pool} out in TrueNAS itself: its Remove wipes the whole SSD, "
+                "with all slices on it. Use the undo here."
+            ),
+            {"pool": pool.name, "disks": named},
+            Level.WARNING,
+            _(
+                "Remove takes the device out and then wipes its parent disk, here {disks}. While another slice of it "
+                "is in use the wipe fails and the job is shown as failed although the device is gone; if none is, the "
+                "partition table and every slice are destroyed."
+            ),
+            subject=pool.guid,
+            step=NextStep.LOOK_AT_POOL,
+            place=pool.guid,
+        )
 
 
 def vetoes(inventory: Inventory) -> Iterator[Veto]:
@@ -68,53 +103,6 @@ def vetoes_of_guests(devices: Iterable[GuestDevice], inventory: Inventory, root:
 def against_given_away(disk: Disk, devices: Iterable[GuestDevice], root: Path) -> Iterator[Refused]:
     """Every guest that has a disk of the host whose file system begins at `root`."""
     yield from (_given_away(disk, each) for each in devices if each.has(disk, root))
-
-
-def _disks_with_slices(pool: Pool, inventory: Inventory) -> Iterator[Disk]:
-    leaves = (leaf for top in (*pool.logs, *pool.caches) for leaf in top.leaves())
-    places = (place for leaf in leaves if (place := inventory.place_of(leaf)))
-    sliced = {disk.key: disk for disk, part in places if part and not is_whole(disk, part)}
-    yield from sliced.values()
-
-
-def _expand(pool: Pool, disks: str) -> Finding:
-    return Finding(
-        "undo-before-expand",
-        _(
-            "Do not use Expand on pool {pool} in TrueNAS as long as it has slices: undo them here first, expand, then "
-            "add them again."
-        ),
-        {"pool": pool.name, "disks": disks},
-        Level.WARNING,
-        _(
-            "Expand takes each disk of the pool for one partition and tries to grow it, {disks} too. It writes "
-            "1 MiB near the end of the disk, which our layout keeps free, then fails or grows the last slice into the "
-            "reserve; the pool is not expanded."
-        ),
-        subject=pool.guid,
-        step=NextStep.LOOK_AT_POOL,
-        place=pool.guid,
-    )
-
-
-def _remove(pool: Pool, disks: str) -> Finding:
-    return Finding(
-        "never-remove-in-truenas",
-        _(
-            "Do not take the log or cache of pool {pool} out in TrueNAS itself: its Remove wipes the whole SSD, with "
-            "all slices on it. Use the undo here."
-        ),
-        {"pool": pool.name, "disks": disks},
-        Level.WARNING,
-        _(
-            "Remove takes the device out and then wipes its parent disk, here {disks}. While another slice of it is in "
-            "use the wipe fails and the job is shown as failed although the device is gone; if none is, the partition "
-            "table and every slice are destroyed."
-        ),
-        subject=pool.guid,
-        step=NextStep.LOOK_AT_POOL,
-        place=pool.guid,
-    )
 
 
 def _one_run_a_disk(disk: Disk) -> Refused:

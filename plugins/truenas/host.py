@@ -14,15 +14,14 @@ from nasadvisor.host.adapters.process import Runner
 from nasadvisor.host.config import load_environment
 from nasadvisor.host.errors import HostError
 from plugins.contract.host import HostPlatform
-from plugins.truenas import hazards, start
+from plugins.truenas import PLATFORM_NAME, SUPPORTS, hazards, start
 from plugins.truenas.api.access import access_from, is_set_up
 from plugins.truenas.api.connection import Connection, local_connection
 from plugins.truenas.api.errors import CallRefused
-from plugins.truenas.api.mail import send_mail
+from plugins.truenas.api.jobs import send_mail
 from plugins.truenas.api.reading import listed, objects_of
 from plugins.truenas.api.session import session_with
 from plugins.truenas.guests import guest_devices
-from plugins.truenas.versions import PLATFORM_NAME, SUPPORTS
 
 TIERS_SINCE: Final = "v26.0.0"
 """The API version that has them."""

@@ -6,7 +6,7 @@ looked at beforehand, while the host part runs; and packaging/truenas/start leav
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -65,7 +65,13 @@ def findings(program: Path, root: Path, scripts: Iterable[InitScript]) -> Iterat
     """What stands in the way of the next start, on the host whose file system begins at `root`."""
     start = program / "start"
     if not os.access(start, os.X_OK):
-        yield _start_missing(start)
+        yield Finding(
+            "start-script-missing",
+            _("The start script {path} is missing or cannot be run, so the host part will not start at the next boot."),
+            {"path": str(start)},
+            Level.WARNING,
+            _("Unpack the bundle again over what is there, as docs/truenas.md says. What runs now runs on until then."),
+        )
     yield from _of_python(program, root)
     yield from _of_scripts(start, tuple(scripts))
     yield from _of_last_start(program)
@@ -75,7 +81,19 @@ def _of_python(program: Path, root: Path) -> Iterator[Finding]:
     """TrueNAS's python3 is a link to "python3.11"; an update may bring another, for which there are no packages."""
     python = (root / "usr/bin/python3").resolve()
     if not python.exists() or not (program / python.name).is_dir():
-        yield _python_missing(python.name if python.exists() else "python3", program.parent)
+        yield Finding(
+            "start-python-missing",
+            _(
+                "There are no packages for the Python of this TrueNAS ({python}), so the host part will not start at "
+                "the next boot."
+            ),
+            {"python": python.name if python.exists() else "python3", "dataset": str(program.parent)},
+            Level.WARNING,
+            _(
+                "An update of TrueNAS can bring another Python. Make the bundle again with packaging/truenas/bundle.sh "
+                "and unpack it in {dataset}. What runs now runs on until then."
+            ),
+        )
 
 
 def _of_scripts(start: Path, scripts: tuple[InitScript, ...]) -> Iterator[Finding]:
@@ -84,11 +102,41 @@ def _of_scripts(start: Path, scripts: tuple[InitScript, ...]) -> Iterator[Findin
         return
     gone = [each for each in scripts if each.is_script and each.names_us and not Path(each.text).exists()]
     if ours:
-        yield _not_after_boot(start)
+        yield Finding(
+            "init-script-not-after-boot",
+            _(
+                "The init script {path} is disabled or not run at Post Init, so the host part will not run after the "
+                "next boot."
+            ),
+            {"path": str(start)},
+            Level.WARNING,
+            _(
+                "Enable it under System, Advanced Settings, Init/Shutdown Scripts, and choose Post Init: pools are "
+                "there then."
+            ),
+        )
     elif gone:
-        yield _path_gone(gone[0].text, start)
+        yield Finding(
+            "init-script-path-gone",
+            _(
+                "The init script {path} is not there; TrueNAS passes over it without a word, so the host part will not "
+                "start."
+            ),
+            {"path": gone[0].text, "start": str(start)},
+            Level.WARNING,
+            _(
+                "Its dataset was renamed, is not unlocked, or was removed. Change it under System, Advanced Settings, "
+                "Init/Shutdown Scripts to {start}."
+            ),
+        )
     else:
-        yield _no_script(start)
+        yield Finding(
+            "init-script-missing",
+            _("No init script of TrueNAS starts the host part, so it will not run after the next boot."),
+            {"path": str(start)},
+            Level.WARNING,
+            _("Add one: System, Advanced Settings, Init/Shutdown Scripts, type Script, {path}, when Post Init."),
+        )
 
 
 def _of_last_start(program: Path) -> Iterator[Finding]:
@@ -97,7 +145,13 @@ def _of_last_start(program: Path) -> Iterator[Finding]:
     except OSError:
         return
     if said:
-        yield _last_start_failed(said)
+        yield Finding(
+            "start-failed",
+            _("TrueNAS could not start the host part the last time: {said}"),
+            {"said": said},
+            Level.WARNING,
+            _("It runs now, but the next boot may end the same way. This goes away once the start script succeeds."),
+        )
 
 
 def _script(entry: Answer) -> InitScript:
@@ -110,87 +164,12 @@ def _script(entry: Answer) -> InitScript:
     )
 
 
-def _finding(code: str, template: str, values: Mapping[str, str | Statement], explanation: str) -> Finding:
-    return Finding(code, template, values, Level.WARNING, explanation)
-
-
-def _start_missing(start: Path) -> Finding:
-    return _finding(
-        "start-script-missing",
-        _("The start script {path} is missing or cannot be run, so the host part will not start at the next boot."),
-        {"path": str(start)},
-        _("Unpack the bundle again over what is there, as docs/truenas.md says. What runs now runs on until then."),
-    )
-
-
-def _python_missing(python: str, dataset: Path) -> Finding:
-    return _finding(
-        "start-python-missing",
-        _(
-            "There are no packages for the Python of this TrueNAS ({python}), so the host part will not start at the "
-            "next boot."
-        ),
-        {"python": python, "dataset": str(dataset)},
-        _(
-            "An update of TrueNAS can bring another Python. Make the bundle again with packaging/truenas/bundle.sh and "
-            "unpack it in {dataset}. What runs now runs on until then."
-        ),
-    )
-
-
-def _no_script(start: Path) -> Finding:
-    return _finding(
-        "init-script-missing",
-        _("No init script of TrueNAS starts the host part, so it will not run after the next boot."),
-        {"path": str(start)},
-        _("Add one: System, Advanced Settings, Init/Shutdown Scripts, type Script, {path}, when Post Init."),
-    )
-
-
-def _path_gone(path: str, start: Path) -> Finding:
-    return _finding(
-        "init-script-path-gone",
-        _(
-            "The init script {path} is not there; TrueNAS passes over it without a word, so the host part will not "
-            "start."
-        ),
-        {"path": path, "start": str(start)},
-        _(
-            "Its dataset was renamed, is not unlocked, or was removed. Change it under System, Advanced Settings, "
-            "Init/Shutdown Scripts to {start}."
-        ),
-    )
-
-
-def _not_after_boot(start: Path) -> Finding:
-    return _finding(
-        "init-script-not-after-boot",
-        _(
-            "The init script {path} is disabled or not run at Post Init, so the host part will not run after the next "
-            "boot."
-        ),
-        {"path": str(start)},
-        _(
-            "Enable it under System, Advanced Settings, Init/Shutdown Scripts, and choose Post Init: pools are there "
-            "then."
-        ),
-    )
-
-
-def _last_start_failed(said: str) -> Finding:
-    return _finding(
-        "start-failed",
-        _("TrueNAS could not start the host part the last time: {said}"),
-        {"said": said},
-        _("It runs now, but the next boot may end the same way. This goes away once the start script succeeds."),
-    )
-
-
 def not_asked(problem: Statement) -> Finding:
     """That TrueNAS did not say how it starts the host part."""
-    return _finding(
+    return Finding(
         "start-not-seen",
         _("Whether TrueNAS starts the host part at the next boot cannot be seen: {problem}"),
         {"problem": problem},
+        Level.WARNING,
         _("Look at System, Advanced Settings, Init/Shutdown Scripts, and at `systemctl status middlewared`."),
     )

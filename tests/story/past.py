@@ -23,7 +23,7 @@ from nasadvisor.host.simulated.executor import SimulatedExecutor
 from nasadvisor.host.simulated.samples import simulated_facts, simulated_sample
 from nasadvisor.host.simulated.smart import COURSES, simulated_answer
 from nasadvisor.stored.documents import to_document
-from nasadvisor.stored.schema_versions import own_schema_versions
+from nasadvisor.stored.kinds import own_schema_versions
 from tests.story.machine import LOG_AND_CACHE, TANK, machine, worse
 
 BY: Final = "anna"

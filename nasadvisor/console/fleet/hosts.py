@@ -28,7 +28,7 @@ from nasadvisor.domain.fleet.platforms import PlatformReport
 from nasadvisor.domain.fleet.questions import ASKER, HEAR_FORMS, Asker, Question
 from nasadvisor.domain.fleet.schema_versions import SchemaVersions
 from nasadvisor.stored.documents import Json, to_document
-from nasadvisor.stored.schema_versions import own_schema_versions
+from nasadvisor.stored.kinds import own_schema_versions
 
 log = logging.getLogger(__name__)
 

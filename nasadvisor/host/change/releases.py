@@ -9,8 +9,8 @@ from nasadvisor.domain.statements import gettext_noop as _
 from nasadvisor.host.change.journal import write_whole
 from nasadvisor.host.errors import HostError
 from nasadvisor.stored.documents import DocumentError, from_json, to_json
+from nasadvisor.stored.kinds import own_schema_versions
 from nasadvisor.stored.packing import form
-from nasadvisor.stored.schema_versions import own_schema_versions
 
 FILE_NAME: Final = "releases.json"
 MIGRATIONS: Final = files("nasadvisor") / "console" / "migrations"

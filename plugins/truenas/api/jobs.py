@@ -1,15 +1,29 @@
-"""Following a job of TrueNAS to its end, also when the connection is lost meanwhile: the job goes on without us."""
+"""Jobs of TrueNAS: what is needed to ask for changes, and how what came of it is read.
+
+A job is followed to its end also when the connection is lost meanwhile: it goes on without us.
+"""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from nasadvisor.domain.statements import Refused
+from nasadvisor.domain.storage.inventory import Disk
 from nasadvisor.host.adapters.answer import Answer
 from nasadvisor.host.errors import HostError, OutputUnreadable
 from plugins.truenas.api.connection import CHANGES
-from plugins.truenas.api.errors import ConnectionLost, JobFailed, JobOutOfSight, NoAnswer, NotReached
-from plugins.truenas.api.reading import objects_of
+from plugins.truenas.api.errors import (
+    ConnectionLost,
+    EndNotSeen,
+    JobFailed,
+    JobOutOfSight,
+    MailNotSent,
+    NoAnswer,
+    NotReached,
+)
+from plugins.truenas.api.reading import Picture, objects_of, read_picture
+from plugins.truenas.api.records import Records
 from plugins.truenas.api.session import Session, Sessions
 
 SUCCESS: Final = "SUCCESS"
@@ -115,3 +129,61 @@ def first_under_way(session: Session) -> tuple[int, str] | None:
     changing = [["method", "in", sorted(CHANGES)], ["state", "in", sorted(UNDER_WAY)]]
     jobs = objects_of("core.get_jobs", session.call("core.get_jobs", changing))
     return next(((job.number("id"), job.text("method")) for job in jobs), None)
+
+
+def send_mail(sessions: Sessions, subject: str, text: str) -> None:
+    """Send a message to the administrators of TrueNAS; `text` is Markdown. Wait until its mail server took it.
+
+    Where that fails TrueNAS tries again by itself for a while, and it is said nevertheless.
+
+    Raises:
+        MailNotSent: TrueNAS is not allowed to send any; in 25.10 its job ends as if all were well (plugins/mail.py).
+        HostError: it was not accepted.
+    """
+    with sessions() as session:
+        job = job_number("mail.send", session.call("mail.send", {"subject": subject, "text": text, "queue": True}))
+    if follow(job, "mail.send", sessions, lambda _: None).result is not True:
+        raise MailNotSent(job)
+
+
+Given = Callable[[Disk], Iterable[Refused]]
+"""Which guests a disk was given to, as reasons not to take it."""
+
+
+def nothing_given(_disk: Disk) -> tuple[Refused, ...]:
+    """The answer where nobody can be asked: the API does not tell it to a key with the roles that ours needs."""
+    return ()
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The way to TrueNAS, our records, who is told of progress, who asks, and who knows what guests were given."""
+
+    sessions: Sessions
+    records: Records
+    observe: Observer
+    by: str
+    wait: Wait = time.sleep
+    given: Callable[[Session], Given] = lambda _session: nothing_given
+
+
+def picture_now(desk: Desk) -> Picture:
+    """What TrueNAS shows now.
+
+    Raises:
+        HostError: it cannot be read.
+    """
+    with desk.sessions() as session:
+        return read_picture(session)
+
+
+def picture_after(job: int, method: str, desk: Desk) -> Picture:
+    """What TrueNAS shows after a job has ended.
+
+    Raises:
+        EndNotSeen: it cannot be read, so nobody knows what came of the job.
+    """
+    try:
+        return picture_now(desk)
+    except HostError as error:
+        raise EndNotSeen(job, method, error.statement) from error

@@ -9,6 +9,7 @@ from typing import Any, Final
 from nasadvisor.domain.change.refusals import PlatformUntested, said_with_undo
 from nasadvisor.domain.statements import Finding
 from nasadvisor.host.errors import OutputUnreadable
+from plugins.truenas import PLATFORM_NAME, SUPPORTS
 from plugins.truenas.api.access import TrueNasAccess
 from plugins.truenas.api.connection import CALL_TIMEOUT_S, Connection, connection_to
 from plugins.truenas.api.errors import (
@@ -22,7 +23,6 @@ from plugins.truenas.api.errors import (
     LoginRefused,
     VersionOutside,
 )
-from plugins.truenas.versions import PLATFORM_NAME, SUPPORTS
 
 REFUSALS: Final = {
     "AUTH_ERR": BAD_KEY,

@@ -17,9 +17,8 @@ from nasadvisor.domain.storage.inventory import Vdev
 from nasadvisor.domain.storage.logs import TAKES_IO
 from nasadvisor.host.errors import HostError, RulesForbid
 from plugins.truenas.api import refusals as here
-from plugins.truenas.api.desk import Desk, picture_after, picture_now
 from plugins.truenas.api.errors import EndNotSeen, JobFailed, TakenBackInPart
-from plugins.truenas.api.jobs import first_under_way, follow, job_number
+from plugins.truenas.api.jobs import Desk, first_under_way, follow, job_number, picture_after, picture_now
 from plugins.truenas.api.reading import Picture, read_picture
 from plugins.truenas.api.records import Record, taken_back
 from plugins.truenas.api.remains import Remnant, against_saying_gone, learnt, notes_on_disks, remnants

@@ -16,9 +16,8 @@ from nasadvisor.domain.storage.inventory import Disk, Pool
 from nasadvisor.host.change.journal import JournalUnwritable
 from nasadvisor.host.errors import RulesForbid
 from plugins.truenas.api import refusals as here
-from plugins.truenas.api.desk import Desk, Given, nothing_given, picture_after
 from plugins.truenas.api.errors import EndNotSeen, JobFailed
-from plugins.truenas.api.jobs import follow, job_number
+from plugins.truenas.api.jobs import Desk, Given, follow, job_number, nothing_given, picture_after
 from plugins.truenas.api.reading import Picture, read_picture
 from plugins.truenas.api.records import Record, RecordState
 from plugins.truenas.api.remains import Remnant, learnt, remnants

@@ -7,8 +7,7 @@ import pytest
 from click.shell_completion import BashComplete
 from click.testing import CliRunner
 
-from nasadvisor.cli.deferred import Deferred
-from nasadvisor.cli.main import COMMANDS
+from nasadvisor.cli.main import COMMANDS, Deferred
 
 SLOW = {"attr", "cattrs", "celery", "django", "kombu", "pyudev", "redis", "weasyprint"}
 OWN = ("nasadvisor.domain", "nasadvisor.stored", "nasadvisor.host", "nasadvisor.explain", "plugins")
@@ -29,7 +28,7 @@ def started() -> Iterator[None]:
 
 def loaded() -> set[str]:
     """What of the services, and of the commands, is there."""
-    few = {"nasadvisor.cli", "nasadvisor.cli.main", "nasadvisor.cli.deferred", "nasadvisor.cli.errors"}
+    few = {"nasadvisor.cli", "nasadvisor.cli.main", "nasadvisor.cli.errors"}
     return {
         name
         for name in sys.modules

@@ -19,7 +19,7 @@ from nasadvisor.domain.statements import Statement
 from nasadvisor.domain.storage.identity import DiskIdentity
 from nasadvisor.domain.storage.inventory import Hold, HoldKind, Inventory
 from nasadvisor.stored.documents import from_json, to_document, to_json
-from nasadvisor.stored.schema_versions import own_schema_versions
+from nasadvisor.stored.kinds import own_schema_versions
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.conftest import sign_in
 from tests.unit.machines import ARCHIVE, NVME1, TANK, home_server, with_disk, with_pool, with_single_log

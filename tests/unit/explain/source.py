@@ -64,14 +64,10 @@ class _Module:
 
     def _maker(self, call: ast.Call) -> str:
         name = call.func.id if isinstance(call.func, ast.Name) else ""
-        if name in self.makers:
-            return name
-        return "Finding" if name == "_finding" and "Finding" in self.makers else ""
+        return name if name in self.makers else ""
 
     def _call(self, call: ast.Call, names: "_Names", more: tuple[str, ...]) -> Iterator[Said]:
         given: dict[str, ast.expr] = dict(zip(ARGUMENTS, call.args, strict=False))
-        if isinstance(call.func, ast.Name) and call.func.id == "_finding":  # it has its level by itself
-            given = dict(zip(("code", "template", "values", "explanation"), call.args, strict=False))
         given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
         maker = self._maker(call)
         more = names.texts(given["explanation"]) if "explanation" in given else more

@@ -24,7 +24,7 @@ from nasadvisor.domain.fleet.platforms import vetoes_on
 from nasadvisor.domain.fleet.schema_versions import difference
 from nasadvisor.domain.statements import Finding, Level, Statement, gettext_noop
 from nasadvisor.domain.units import MINUTE_S, size_text
-from nasadvisor.stored.schema_versions import own_schema_versions
+from nasadvisor.stored.kinds import own_schema_versions
 
 TRIAL_IS_NEWS_FOR: Final = timedelta(days=3)
 """How long the end of a trial is told, unless the pool has had another run since."""

@@ -17,8 +17,7 @@ from nasadvisor.console.worker.answers import take_answer
 from nasadvisor.domain.fleet.schema_versions import Age, SchemaVersions, age_of
 from nasadvisor.stored import kinds
 from nasadvisor.stored.documents import Json, NewerForm, from_document, to_document
-from nasadvisor.stored.kinds import Kind, kind_of
-from nasadvisor.stored.schema_versions import own_schema_versions
+from nasadvisor.stored.kinds import Kind, kind_of, own_schema_versions
 from tests.unit.console.conftest import PASSWORD, Sent
 from tests.unit.machines import TANK, home_server
 

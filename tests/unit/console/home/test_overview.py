@@ -18,7 +18,7 @@ from nasadvisor.console.health.models import NodeHealth, StoredDisk
 from nasadvisor.domain.statements import Finding, Level, NextStep
 from nasadvisor.domain.storage.inventory import Inventory
 from nasadvisor.stored.documents import to_document
-from nasadvisor.stored.schema_versions import own_schema_versions
+from nasadvisor.stored.kinds import own_schema_versions
 from tests.fixtures.machines.build import large, typical
 from tests.unit.console.conftest import Sent
 from tests.unit.console.test_pages import load, page

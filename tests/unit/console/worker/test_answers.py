@@ -16,7 +16,7 @@ from nasadvisor.domain.fleet.messages import Message, NotAccepted
 from nasadvisor.domain.fleet.questions import ANSWER_TASK, ERROR_TASK, QUESTIONS, Asker, Question
 from nasadvisor.domain.statements import Statement
 from nasadvisor.stored.documents import DocumentError, to_document
-from nasadvisor.stored.schema_versions import own_schema_versions
+from nasadvisor.stored.kinds import own_schema_versions
 from tests.unit.console.conftest import Sent
 from tests.unit.console.test_records import run_at
 from tests.unit.machines import home_server

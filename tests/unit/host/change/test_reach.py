@@ -20,7 +20,7 @@ from nasadvisor.host.console_link import celery_app, queue_to_console
 from nasadvisor.host.simulated.smart import simulated_health
 from nasadvisor.host.tasks import HostTasks
 from nasadvisor.stored.documents import from_document
-from nasadvisor.stored.schema_versions import own_schema_versions
+from nasadvisor.stored.kinds import own_schema_versions
 from tests.unit.host.change.conftest import Bench
 from tests.unit.host.change.test_tasks import NOW, refuse, untraced
 

@@ -42,7 +42,7 @@ from nasadvisor.host.simulated.smart import simulated_health
 from nasadvisor.host.tasks import HostTasks
 from nasadvisor.host.timer import start_timer
 from nasadvisor.stored.documents import DocumentError, from_document, to_document
-from nasadvisor.stored.schema_versions import own_schema_versions
+from nasadvisor.stored.kinds import own_schema_versions
 from tests.unit.host.change.conftest import Bench, rechained
 from tests.unit.machines import TANK, with_cache, with_pool
 

@@ -1,8 +1,0 @@
-"""For which versions of Proxmox VE this plugin was written."""
-
-from typing import Final
-
-from plugins.contract import VersionRange
-
-SUPPORTS: Final = VersionRange("8.2.4", "10")
-"""Templates of messages have names since pve-manager 8.2.3 and libpve-notify-perl 8.0.7 (both of 4 June 2024)."""
