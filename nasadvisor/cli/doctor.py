@@ -109,8 +109,13 @@ def checkup(
     config: HostConfig, machine: Machine, settings: Mapping[str, str], *, is_root: bool, root: Path = Path("/")
 ) -> Iterator[CheckResult]:
     """Every check in turn; `settings` are those of the pages, and `root` is where this system's files are."""
-    yield _rights(is_root=is_root)
-    yield from _tools(machine)
+    rights = "this is root." if is_root else "only root can look at disks and change pools. Run this with sudo."
+    yield CheckResult("Rights", is_root, rights)
+    missing = [tool for tool in NEEDED if not machine.runner.has(tool)]
+    for tool in missing:
+        yield CheckResult("Programs", False, f"{tool} is missing. Install the package {PACKAGES[tool]}.")
+    if not missing:
+        yield CheckResult("Programs", True, "all that are needed are installed.")
     yield from _openzfs(machine)
     yield from _state(config.state_dir)
     if is_root:
@@ -125,20 +130,6 @@ def checkup(
         pages = ask_pages(settings, machine.clock(), root / "proc")
         yield CheckResult("Pages", pages.ok, pages.sentence)
     yield _time(config, machine.clock())
-
-
-def _rights(*, is_root: bool) -> CheckResult:
-    if is_root:
-        return CheckResult("Rights", True, "this is root.")
-    return CheckResult("Rights", False, "only root can look at disks and change pools. Run this with sudo.")
-
-
-def _tools(machine: Machine) -> Iterator[CheckResult]:
-    missing = [tool for tool in NEEDED if not machine.runner.has(tool)]
-    for tool in missing:
-        yield CheckResult("Programs", False, f"{tool} is missing. Install the package {PACKAGES[tool]}.")
-    if not missing:
-        yield CheckResult("Programs", True, "all that are needed are installed.")
 
 
 def _openzfs(machine: Machine) -> Iterator[CheckResult]:

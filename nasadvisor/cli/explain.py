@@ -20,24 +20,21 @@ def _that_begin(_ctx: click.Context, _param: click.Parameter, incomplete: str) -
 def explain(code: str | None, as_json: bool) -> None:
     """Explain a message code, e.g. too-small. Without one, list all."""
     if code is None:
-        _list(as_json)
+        every = codes().values()
+        if as_json:
+            click.echo(json.dumps([to_document(each) for each in every], ensure_ascii=False))
+        else:
+            table(("CODE", "WHAT"), [(each.code, ", ".join(map(_title, each.meanings))) for each in every])
         return
     found = codes().get(code.strip().lower())
     if found is None:
-        raise Misuse(_unknown(code))
+        near = nearest(code)
+        hint = f"Did you mean {', '.join(near)}?" if near else "`nasadvisor explain` lists them all."
+        raise Misuse(f"There is no code {code!r}. {hint}")
     if as_json:
         click.echo(json.dumps(to_document(found), ensure_ascii=False))
     else:
         _print(found)
-
-
-def _list(as_json: bool) -> None:
-    found = codes().values()
-    if as_json:
-        click.echo(json.dumps([to_document(each) for each in found], ensure_ascii=False))
-    else:
-        rows = [(each.code, ", ".join(_title(meaning) for meaning in each.meanings)) for each in found]
-        table(("CODE", "WHAT"), rows)
 
 
 def _print(found: Code) -> None:
@@ -59,9 +56,3 @@ def _print(found: Code) -> None:
 def _title(meaning: Meaning) -> str:
     levels = f" ({', '.join(meaning.levels)})" if meaning.levels else ""
     return f"{meaning.kind}{levels}"
-
-
-def _unknown(code: str) -> str:
-    near = nearest(code)
-    hint = f"Did you mean {', '.join(near)}?" if near else "`nasadvisor explain` lists them all."
-    return f"There is no code {code!r}. {hint}"

@@ -38,7 +38,7 @@ def report_run(config: HostConfig, run_id: str) -> None:
     The console then follows the run by itself; the worker also reports every run whenever it starts.
     """
     is_here = config.access is None and config.redis_url.startswith(SOCKET_SCHEME)
-    if is_here and not _socket_of(config.redis_url).exists():
+    if is_here and not Path(config.redis_url.removeprefix(SOCKET_SCHEME).partition("?")[0]).exists():
         return
     from nasadvisor.domain.fleet.questions import REPORT_RUN  # noqa: PLC0415 - slow to load, and seldom needed
     from nasadvisor.host.console_link import UNREACHABLE, celery_app  # noqa: PLC0415
@@ -48,10 +48,6 @@ def report_run(config: HostConfig, run_id: str) -> None:
         app.send_task(REPORT_RUN.task, [run_id], queue=host_queue(config.node), expires=EXPIRES_S, retry=False)
     except UNREACHABLE:
         return
-
-
-def _socket_of(url: str) -> Path:
-    return Path(url.removeprefix(SOCKET_SCHEME).partition("?")[0])
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ import io
 import os
 import re
 import tarfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -104,7 +103,7 @@ def unpack(source: Path, manifest: Manifest, folder: Path) -> None:
     """
     wanted = {kept.name for kept in manifest.files}
     with _opened(source) as archive:
-        for member in _files_in(archive):
+        for member in (each for each in archive if each.name != MANIFEST):
             data = archive.extractfile(member)
             if member.name not in wanted or not _NAME.fullmatch(member.name) or data is None:
                 raise Refusal(f"{source} has {member.name!r}, which no backup has. Nothing was changed.")
@@ -116,10 +115,6 @@ def unpack(source: Path, manifest: Manifest, folder: Path) -> None:
                 os.fsync(file.fileno())
     if kept_in(folder) != manifest.files:
         raise Refusal(f"{source} is damaged: its files are not those that it names. Nothing was changed.")
-
-
-def _files_in(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
-    return (member for member in archive if member.name != MANIFEST)
 
 
 def _opened(source: Path) -> tarfile.TarFile:

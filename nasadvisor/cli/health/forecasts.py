@@ -14,7 +14,6 @@ from nasadvisor.domain.health.smart.values import mapping, number
 from nasadvisor.domain.health.wear.forecast import Forecast
 from nasadvisor.domain.health.wear.forecast import forecast as look_ahead
 from nasadvisor.domain.health.wear.history import HOURS_PER_DAY, History, Snapshot, history_of
-from nasadvisor.domain.statements import Finding
 
 Json = dict[str, Any]
 
@@ -100,12 +99,9 @@ def _history(request: Mapping[str, object]) -> list[Snapshot]:
     entries = request.get("history")
     if not isinstance(entries, list) or not entries:
         raise BadLineError('"history" is not a list with at least one reading.')
-    snapshots = [_snapshot(mapping(entry)) for entry in entries]
+    readings = map(mapping, entries)
+    snapshots = [Snapshot(_hours(each.get("hours"), "hours"), decode(each.get("smartctl"))) for each in readings]
     return sorted(snapshots, key=lambda snapshot: snapshot.hours)
-
-
-def _snapshot(entry: Mapping[str, object]) -> Snapshot:
-    return Snapshot(_hours(entry.get("hours"), "hours"), decode(entry.get("smartctl")))
 
 
 def _hours(value: object, name: str) -> float:
@@ -123,12 +119,11 @@ def _answer(reading: SmartReading, history: History, found: Forecast) -> Json:
         "low": None if ahead is None else _rounded(ahead.low),
         "high": None if ahead is None else _rounded(ahead.high),
         "bytes_per_day": None if rate is None else round(rate.middle),
-        "findings": [_finding(one) for one in (*reading.findings, *found.findings)],
+        "findings": [
+            {"code": one.code, "level": one.level.value, "text": str(one)}
+            for one in (*reading.findings, *found.findings)
+        ],
     }
-
-
-def _finding(finding: Finding) -> Json:
-    return {"code": finding.code, "level": finding.level.value, "text": str(finding)}
 
 
 def _rounded(value: float | None) -> float | None:

@@ -24,7 +24,11 @@ def find_disk(inventory: Inventory, text: str) -> Disk:
         Refusal: there is none now.
     """
     if KERNEL_NAME.fullmatch(text):
-        raise click.UsageError(_instead_of_kernel_name(inventory, text))
+        disk = inventory.disk_at(f"/dev/{text.removeprefix('/dev/')}")
+        instead = f"Use a name from {BY_ID} or a serial; `nasadvisor inventory` lists them."
+        if disk and disk.path:
+            instead = f"Use its persistent name: {disk.path}"
+        raise click.UsageError(f"{text} can be another disk after the next boot, so it is not accepted. {instead}")
     found = [disk for disk in inventory.disks if text in _names(disk)]
     if len(found) > 1:
         listed = ", ".join(disk.path or disk.label for disk in found)
@@ -67,15 +71,6 @@ def use_of(disk: Disk) -> str:
 def _names(disk: Disk) -> set[str]:
     paths = {disk.path, *disk.links}
     return {*paths, *(path.removeprefix(BY_ID) for path in paths), disk.identity.serial, disk.key} - {""}
-
-
-def _instead_of_kernel_name(inventory: Inventory, text: str) -> str:
-    name = text.removeprefix("/dev/")
-    disk = inventory.disk_at(f"/dev/{name}")
-    start = f"{text} can be another disk after the next boot, so it is not accepted."
-    if disk and disk.path:
-        return f"{start} Use its persistent name: {disk.path}"
-    return f"{start} Use a name from {BY_ID} or a serial; `nasadvisor inventory` lists them."
 
 
 def _unknown(inventory: Inventory, text: str) -> click.ClickException:

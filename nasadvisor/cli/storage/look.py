@@ -1,6 +1,7 @@
 """`nasadvisor inventory` and `nasadvisor pools`: what is there."""
 
 import json
+from collections import Counter
 
 import click
 
@@ -8,7 +9,7 @@ from nasadvisor.cli.errors import json_option
 from nasadvisor.cli.services import services_for
 from nasadvisor.cli.storage.disks import use_of
 from nasadvisor.cli.tables import heading, table
-from nasadvisor.domain.storage.inventory import Disk, Inventory, Pool, Vdev
+from nasadvisor.domain.storage.inventory import Disk, Pool, Vdev
 from nasadvisor.domain.units import size_text
 from nasadvisor.stored.documents import to_document
 
@@ -22,7 +23,14 @@ def inventory(ctx: click.Context, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(to_document(found), ensure_ascii=False))
         return
-    _print_host(found)
+    host = found.host
+    versions = f"OpenZFS {host.zfs_userland}" if host.zfs_userland else "no OpenZFS"
+    if host.zfs_kernel != host.zfs_userland:
+        versions += f" (kernel module {host.zfs_kernel or 'not loaded'})"
+    click.echo(
+        f"{host.node}: {host.os_name}, Linux {host.kernel}, {versions}, {size_text(host.memory_bytes)} of memory"
+    )
+    click.echo(f"Read at {found.read_at}.")
     heading("Pools")
     _print_pools(found.pools)
     heading("Disks")
@@ -41,18 +49,14 @@ def pools(ctx: click.Context, as_json: bool) -> None:
         return
     _print_pools(found)
     for pool in found:
-        _print_members(pool)
-
-
-def _print_host(found: Inventory) -> None:
-    host = found.host
-    versions = f"OpenZFS {host.zfs_userland}" if host.zfs_userland else "no OpenZFS"
-    if host.zfs_kernel != host.zfs_userland:
-        versions += f" (kernel module {host.zfs_kernel or 'not loaded'})"
-    click.echo(
-        f"{host.node}: {host.os_name}, Linux {host.kernel}, {versions}, {size_text(host.memory_bytes)} of memory"
-    )
-    click.echo(f"Read at {found.read_at}.")
+        heading(f"{pool.name} (guid {pool.guid})")
+        rows = [
+            (vdev_class, f"{'  ' * (vdev is not top)}{vdev.path or vdev.name}", vdev.state, vdev.guid)
+            for vdev_class, tops in pool.by_class().items()
+            for top in tops
+            for vdev in top.walk()
+        ]
+        table(("CLASS", "VDEV", "STATE", "GUID"), rows)
 
 
 def _print_pools(found: tuple[Pool, ...]) -> None:
@@ -60,35 +64,21 @@ def _print_pools(found: tuple[Pool, ...]) -> None:
         click.echo("No pool is imported.")
         return
     heads = ("NAME", "STATE", "SIZE", "ALLOC", "FREE", "DATA", "LOG", "CACHE")
-    table(heads, (_pool_row(pool) for pool in found), "<<>>><<<")
-
-
-def _pool_row(pool: Pool) -> tuple[str, ...]:
-    sizes = (pool.size_bytes, pool.allocated_bytes, pool.size_bytes - pool.allocated_bytes)
-    layouts = (_layout(pool.data), _layout(pool.logs), _layout(pool.caches))
-    return (pool.name, pool.state, *(size_text(size) for size in sizes), *layouts)
+    rows = []
+    for pool in found:
+        sizes = (pool.size_bytes, pool.allocated_bytes, pool.size_bytes - pool.allocated_bytes)
+        layouts = map(_layout, (pool.data, pool.logs, pool.caches))
+        rows.append((pool.name, pool.state, *map(size_text, sizes), *layouts))
+    table(heads, rows, "<<>>><<<")
 
 
 def _layout(tops: tuple[Vdev, ...]) -> str:
     """Like "2 mirrors of 2": kinds of top-level vdevs with their number."""
-    shapes = [(top.kind, len(top.children)) for top in tops]
-    return " + ".join(_shape(kind, width, shapes.count((kind, width))) for kind, width in dict.fromkeys(shapes)) or "-"
-
-
-def _shape(kind: str, width: int, count: int) -> str:
-    plural = "s" if count > 1 else ""
-    return f"{count} {kind}{plural} of {width}" if width else f"{count} {kind}{plural}"
-
-
-def _print_members(pool: Pool) -> None:
-    heading(f"{pool.name} (guid {pool.guid})")
-    rows = [
-        (vdev_class, f"{'  ' * (vdev is not top)}{vdev.path or vdev.name}", vdev.state, vdev.guid)
-        for vdev_class, tops in pool.by_class().items()
-        for top in tops
-        for vdev in top.walk()
-    ]
-    table(("CLASS", "VDEV", "STATE", "GUID"), rows)
+    found = []
+    for (kind, width), count in Counter((top.kind, len(top.children)) for top in tops).items():
+        name = f"{count} {kind}s" if count > 1 else f"{count} {kind}"
+        found.append(f"{name} of {width}" if width else name)
+    return " + ".join(found) or "-"
 
 
 def _disk_row(disk: Disk) -> tuple[str, ...]:
