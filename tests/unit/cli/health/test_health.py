@@ -7,7 +7,7 @@ from pathlib import Path
 import weasyprint  # noqa: F401 - when it is loaded it runs ldconfig, and in a test that would fail
 from pypdf import PdfReader
 
-from nasadvisor.cli.health.printed import page, verdict
+from nasadvisor.cli.health.sweep import page, verdict
 from nasadvisor.domain.storage.inventory import Inventory
 from tests.unit.cli.conftest import Shell
 from tests.unit.machines import home_server
